@@ -6,7 +6,7 @@ pub mod checker;
 pub mod generate;
 pub mod search;
 pub mod strings;
-mod words;
+mod vocabulary;
 
 pub use checker::{Checker, Rejection};
 pub use generate::ExampleFields;

@@ -567,7 +567,7 @@ mod tests {
         let (entries, skipped) = read_path(dir.path(), true.into());
         assert_eq!(entries, ["1:1  {\"apiVersion\":\"v1\",\"kind\":\"A\"}"]);
         let skipped = skipped.unwrap();
-        assert!(skipped.starts_with("10 documents that are no Kubernetes objects were skipped: "), "{skipped}");
+        assert!(skipped.starts_with("10 documents that are not Kubernetes objects were skipped: "), "{skipped}");
         assert!(skipped.contains("2 of them are templates of Helm"), "{skipped}");
         let (entries, _) = read_path(&dir.path().join("none"), false.into());
         assert_eq!(entries, ["problem 0:0 there is no Kubernetes object in this directory"]);

@@ -139,19 +139,19 @@ pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
     runtime.spawn(controllers::run(Arc::clone(&service.server), Arc::clone(&service.controllers)));
     runtime.spawn(connections::accept(listener, Arc::clone(&service)));
     if let Some(state) = &service.state {
-        runtime.spawn(tend(Arc::clone(state)));
+        runtime.spawn(maintain(Arc::clone(state)));
     }
     Ok(Running { address, service, runtime: Some(runtime) })
 }
 
 /// Maintains the state file once a second.
-async fn tend(state: Arc<State>) {
+async fn maintain(state: Arc<State>) {
     let mut seconds = tokio::time::interval(Duration::from_secs(1));
     seconds.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         seconds.tick().await;
         let state = Arc::clone(&state);
-        let _ = tokio::task::spawn_blocking(move || state.tend()).await;
+        let _ = tokio::task::spawn_blocking(move || state.maintain()).await;
     }
 }
 

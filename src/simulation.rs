@@ -105,7 +105,7 @@ pub struct Plan {
 #[derive(Clone, Copy, Debug)]
 pub struct CompareOptions {
     /// True to compare metadata written by the server.
-    pub books: bool,
+    pub server_metadata: bool,
 }
 
 /// The summary of a run.
@@ -184,7 +184,7 @@ impl Simulation {
         let admissions: Vec<Option<Admission>> = admissions.collect();
         // Only server-side apply needs field ownership.
         let owners = (plan.request_kind.verb == crate::kubectl::Verb::ServerSide)
-            || plan.compares.is_some_and(|c| c.books)
+            || plan.compares.is_some_and(|c| c.server_metadata)
             || objects.read_managed_fields();
         let simulator = |(release, admission): (Release, &Option<Admission>)| {
             let server = Server::new(release, 0);
@@ -302,7 +302,7 @@ impl Simulation {
             .map(|simulator| simulator.updates.existing.left())
             .min_by_key(|left| left.as_ref().map(|l| l.count));
         if let Some(left) = left.flatten() {
-            notes.push(Note { kind: "oldObjects", message: left.words() });
+            notes.push(Note { kind: "oldObjects", message: left.text() });
         }
         let mut admissions = simulators.iter().filter_map(|simulator| simulator.admission.get());
         if admissions.any(|admission| admission.has_webhooks()) {

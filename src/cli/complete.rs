@@ -17,9 +17,9 @@ const UNFINISHED: u8 = 2 | NO_FILES;
 /// The shell offers no file names.
 const NO_FILES: u8 = 4;
 /// The time limit for requests to a cluster.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 /// The maximum number of names that are offered.
-const MOST_NAMES: usize = 500;
+const MAX_NAMES: usize = 500;
 
 /// Runs the command. Errors are not reported, because the shell cannot show them.
 pub fn run(args: &args::Complete) -> io::Result<Exit> {
@@ -151,7 +151,7 @@ fn typed(command: &str, words: &[String]) -> Result<Typed, Error> {
         args::Command::Scale(scale) => (scale.words, scale.cluster),
         _ => return Err(Error::default()),
     };
-    cluster.request_timeout = cluster.request_timeout.filter(|t| !t.is_zero()).or(Some(PATIENCE));
+    cluster.request_timeout = cluster.request_timeout.filter(|t| !t.is_zero()).or(Some(TIMEOUT));
     Ok(Typed { words, cluster })
 }
 
@@ -190,7 +190,7 @@ fn names(source: &Source, resource: &Resource, namespace: Option<&String>) -> Re
     let (query, mut names) = (Query::default(), Vec::new());
     for page in source.list(resource, namespace.map(String::as_str), &query) {
         names.extend(page?.iter().filter_map(|o| o.str_at(&["metadata", "name"])).map(str::to_owned));
-        if names.len() >= MOST_NAMES {
+        if names.len() >= MAX_NAMES {
             break;
         }
     }

@@ -45,7 +45,7 @@ fn diff(
         out,
         messages,
         color,
-        books: args.show_bookkeeping,
+        server_metadata: args.show_bookkeeping,
         text: TextReport::new(Style { color: message_color, ..Style::default() }),
         external,
         json,
@@ -58,11 +58,11 @@ fn diff(
         show.out.write_all(json::head("DiffReport").as_bytes())?;
     }
     let plan = Plan {
-        compares: Some(CompareOptions { books: args.show_bookkeeping }),
+        compares: Some(CompareOptions { server_metadata: args.show_bookkeeping }),
         ..validate::plan(&args.inputs, &args.updates, args.kubernetes.kubernetes_version.map(Into::into), &args.cluster)
     };
-    let told = simulation::run(&plan, &mut |item| show.item(&item))?;
-    show.finish(&told)
+    let outcome = simulation::run(&plan, &mut |item| show.item(&item))?;
+    show.finish(&outcome)
 }
 
 /// The number of objects by result.
@@ -81,7 +81,7 @@ struct Show<'a> {
     out: &'a mut Writer,
     messages: &'a mut Writer,
     color: bool,
-    books: bool,
+    server_metadata: bool,
     text: TextReport,
     external: Option<ExternalDiff>,
     json: bool,
@@ -104,7 +104,9 @@ impl Show<'_> {
 
     fn write(&mut self, item: &Item) -> io::Result<()> {
         let first = self.counts.total() == 0;
-        let shown = |object: &Value| if self.books { object.clone() } else { without_written_metadata(object.clone()) };
+        let shown = |object: &Value| {
+            if self.server_metadata { object.clone() } else { without_written_metadata(object.clone()) }
+        };
         let (before, after) = (item.before.as_ref().map(shown), item.object.as_ref().map(shown));
         let compared = after.filter(|_| item.verdict == Verdict::Accepted);
         let differs = compared.as_ref().is_some_and(|after| before.as_ref() != Some(after));
@@ -166,8 +168,8 @@ impl Show<'_> {
         self.progress.suspend(|| messages.write_all(details.as_bytes()))
     }
 
-    fn finish(mut self, told: &RunSummary) -> io::Result<Exit> {
-        let notes = &told.notes;
+    fn finish(mut self, outcome: &RunSummary) -> io::Result<Exit> {
+        let notes = &outcome.notes;
         self.progress.clear();
         if let Some(error) = self.failed.take() {
             return Err(error);
@@ -183,7 +185,7 @@ impl Show<'_> {
             let first = if counts.total() == 0 { "\n" } else { "" };
             let text = crate::value::json::to_string;
             let (notes_text, summary) = (text(&json::notes(notes)), text(&summary));
-            let releases = text(&json::releases(told.releases.iter()));
+            let releases = text(&json::releases(outcome.releases.iter()));
             writeln!(
                 self.out,
                 "{first}\n],\"kubernetesVersions\":{releases},\"notes\":{notes_text},\"summary\":{summary}}}"
@@ -223,9 +225,9 @@ fn case(item: &Item, diff: Option<String>) -> Case {
         case.outcome = Outcome::Failed;
         let change = Finding {
             level: Level::Note,
-            rule: item.action.word().to_owned(),
+            rule: item.action.as_str().to_owned(),
             field: None,
-            message: format!("this {} would change what is stored\n{}", item.action.word(), diff.trim_end()),
+            message: format!("this {} would change what is stored\n{}", item.action.as_str(), diff.trim_end()),
             help: None,
             location: item.location.clone(),
         };

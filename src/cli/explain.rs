@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::args::{self, ExplainFormat};
-use super::failure::{Failure, told};
+use super::failure::{Failure, summarize};
 use super::source::{Given, Source, definition_name, problem};
 use crate::cluster::Resource;
 use crate::crd::{self, CustomResourceDefinition, openapi};
@@ -28,7 +28,7 @@ pub fn run(args: &args::Explain) -> io::Result<Exit> {
         }
         Err(failure) => failures.push(failure),
     }
-    let (text, exit) = told(&failures);
+    let (text, exit) = summarize(&failures);
     eprint!("{text}");
     Ok(exit)
 }

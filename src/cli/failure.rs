@@ -49,7 +49,7 @@ pub fn output(failures: &[Failure]) -> io::Result<()> {
 }
 
 /// Formats errors and returns the exit code. kubectl writes `error:` only if there is a single error.
-pub fn told(failures: &[Failure]) -> (String, Exit) {
+pub fn summarize(failures: &[Failure]) -> (String, Exit) {
     let alone = failures.iter().filter(|f| matches!(f, Failure::Error(_))).count() == 1;
     let mut text = String::new();
     for failure in failures {

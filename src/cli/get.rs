@@ -9,7 +9,7 @@ mod watch;
 
 use super::Exit;
 use super::args;
-use super::failure::{self, Failure, told};
+use super::failure::{self, Failure, summarize};
 use super::progress::Progress;
 use super::selection::{self, Selection};
 use super::source::{self, Source, problem};
@@ -28,7 +28,7 @@ pub fn run(args: &args::Get) -> io::Result<Exit> {
     failures.extend(done.err());
     failure::output(&failures)?;
     out.flush()?;
-    let (text, exit) = told(&failures);
+    let (text, exit) = summarize(&failures);
     eprint!("{text}");
     Ok(exit)
 }

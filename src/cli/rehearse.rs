@@ -80,7 +80,7 @@ fn rehearse(
     let Some(path) = &args.definition else {
         return policies::run(args, look, out, messages);
     };
-    if args.policies.are_asked_for() {
+    if args.policies.are_given() {
         let message =
             "error: policies are rehearsed without a new CRD\nhelp: give --policies, and the CRDs with --crds\n";
         return Err(Failure::Reported(message.to_owned()));
@@ -124,7 +124,7 @@ fn rehearse(
         let entries = progress.count(inputs.and_kustomizations(&args.kustomize)).filter_map(|entry| work.task(entry));
         in_order(jobs, entries, |task| work.done(task), |done| show.done(done))?;
     } else if let Some(path) = plan.collection() {
-        let mut objects = Stored::of(live.connection().map_err(|e| told(&e))?, &path);
+        let mut objects = Stored::of(live.connection().map_err(|e| failure(&e))?, &path);
         let entries = objects.by_ref().map(|stored| match stored {
             Ok(object) => Task::Stored(Box::new(object)),
             Err(item) => Task::Reported(item),
@@ -153,7 +153,7 @@ fn releases(args: &args::Rehearse, live: &Live) -> (Releases, Option<String>) {
 
 /// Returns the only CRD in the files at `path`.
 fn definition(path: &str, color: bool) -> Result<Definition, Failure> {
-    let told = |message: &str, location: &SourceLocation, help: Option<&str>| {
+    let failure = |message: &str, location: &SourceLocation, help: Option<&str>| {
         Failure::Reported(excerpt::render(MessageSeverity::Error, message, location, help, color))
     };
     let mut found: Option<Definition> = None;
@@ -162,7 +162,7 @@ fn definition(path: &str, color: bool) -> Result<Definition, Failure> {
             InputEntry::Document(document) => document,
             InputEntry::Problem(note) => {
                 let item = input_object::problem(note);
-                return Err(told(&item.reason, &item.location, item.help.as_deref()));
+                return Err(failure(&item.reason, &item.location, item.help.as_deref()));
             }
             InputEntry::Warning(_) => continue,
         };
@@ -173,14 +173,14 @@ fn definition(path: &str, color: bool) -> Result<Definition, Failure> {
         if let Some(first) = &found {
             let (first, second) = (first.object.finder().start(), object.finder().start());
             let message = format!("two CRDs, at {first} and at {second}: an upgrade is of one");
-            return Err(told(&message, &second, Some("give a file with one CRD")));
+            return Err(failure(&message, &second, Some("give a file with one CRD")));
         }
         let value = object.value().clone();
         found = Some(Definition { object, value });
     }
     let none = || {
         let message = format!("there is no CustomResourceDefinition in {path}");
-        told(
+        failure(
             &message,
             &SourceLocation::source(&path.into()),
             Some("give the CRDs first, and the stored objects with -f"),
@@ -193,12 +193,12 @@ fn definition(path: &str, color: bool) -> Result<Definition, Failure> {
 fn today(live: &Live, name: &str) -> Result<Option<Value>, Failure> {
     live.connection().and_then(|connection| connection.definition(name)).map_err(|error| {
         let help = error.help.as_ref().map_or_else(String::new, |help| format!("{help}; or "));
-        let help = Some(format!("{help}give today's CRD with --old and what is stored with -f, and --offline"));
-        told(&cluster::Error { help, ..error })
+        let help = Some(format!("{help}give the current CRD with --old, the stored objects with -f, and --offline"));
+        failure(&cluster::Error { help, ..error })
     })
 }
 
-fn told(error: &cluster::Error) -> Failure {
+fn failure(error: &cluster::Error) -> Failure {
     Failure::Reported(error.text())
 }
 

@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::args;
-use super::failure::{Failure, told};
+use super::failure::{Failure, summarize};
 use super::selection::{self, Selection};
 use super::source::{self, Source, definition_name, problem};
 use super::terminal;
@@ -63,8 +63,8 @@ pub fn run(args: &args::Scale, color: args::Color) -> io::Result<Exit> {
     failures.extend(changes.iter().filter_map(|change| change.unknown.clone()).map(Failure::Error));
     let said: Vec<Failure> = changes.iter().filter_map(Change::refusal).collect();
     let rejected = if said.is_empty() { Exit::Fine } else { Exit::Rejected };
-    eprint!("{}", told(&said).0);
-    let (text, exit) = told(&failures);
+    eprint!("{}", summarize(&said).0);
+    let (text, exit) = summarize(&failures);
     eprint!("{text}");
     Ok(exit.max(rejected))
 }
@@ -295,7 +295,7 @@ fn shown(changes: &[Change], look: TableStyle) -> String {
             Cell::from(selector),
             Cell::from(match change.verdict() {
                 Verdict::Accepted => number(after, &["spec", "replicas"]),
-                verdict => verdict.words().to_owned(),
+                verdict => verdict.text().to_owned(),
             }),
         ]);
     }
@@ -326,7 +326,7 @@ fn report(changes: &[Change], release: Option<Release>) -> String {
         if let Some(diff) = diff {
             put("diff", diff.into());
         }
-        put("verdict", change.verdict().word().into());
+        put("verdict", change.verdict().as_str().into());
         match &change.after {
             _ if change.unknown.is_some() => {
                 let unknown = change.unknown.as_ref();

@@ -33,12 +33,12 @@ impl Source {
         if !given.has_objects() {
             return Self::live(cluster);
         }
-        let mut tell = |text: String| {
+        let mut report = |text: String| {
             eprintln!("{text}");
             failures.push(Failure::Reported);
         };
         let release = kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
-        let files = Files::read(given, release, &namespace(cluster), &mut tell)?;
+        let files = Files::read(given, release, &namespace(cluster), &mut report)?;
         args::report_skipped(given.options);
         Ok(Self::Files(Box::new(files)))
     }
@@ -46,10 +46,7 @@ impl Source {
     /// Opens the cluster.
     pub fn live(cluster: &args::Cluster) -> Result<Self, Error> {
         if cluster.offline {
-            return Err(problem(
-                "live objects are wanted, and --offline forbids to ask for them",
-                "give objects with -f",
-            ));
+            return Err(problem("live objects are needed, but --offline forbids reading them", "give objects with -f"));
         }
         Ok(Self::Live(Box::new(Connection::open(&cluster.target(), terminal::warn)?)))
     }

@@ -42,19 +42,19 @@ fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mu
     let mut show = show::Show::new(args.output, style, releases.as_ref(), out, messages);
     // The HTML page shows changes if there are existing objects.
     let live = !args.cluster.offline && cluster::is_configured(&args.cluster.target());
-    let knows_olds = live || !args.updates.old.is_empty();
+    let has_existing = live || !args.updates.old.is_empty();
     let plan = Plan {
         show_bookkeeping: args.show_bookkeeping,
         table: args.output == Some(args::ValidateFormat::Wide),
-        compares: (args.output == Some(args::ValidateFormat::Html) && knows_olds)
-            .then_some(CompareOptions { books: false }),
+        compares: (args.output == Some(args::ValidateFormat::Html) && has_existing)
+            .then_some(CompareOptions { server_metadata: false }),
         ..plan(&args.inputs, &args.updates, releases.clone(), &args.cluster)
     };
-    let told = simulation::run(&plan, &mut |item| show.item(&item))?;
-    for note in told.notes {
+    let summary = simulation::run(&plan, &mut |item| show.item(&item))?;
+    for note in summary.notes {
         show.note(note);
     }
-    show.finish(&told.releases)
+    show.finish(&summary.releases)
 }
 
 /// Returns the plan for the flags that `validate` and `diff` share.

@@ -11,7 +11,7 @@ use crate::value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of namespaces whose quota is read.
-const MOST_NAMESPACES: usize = 50;
+const MAX_NAMESPACES: usize = 50;
 
 /// The writes to one resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl Connection {
         let core = |plural| served.iter().any(|r| r.group.is_empty() && r.plural == plural);
         let namespaces: BTreeSet<&str> =
             written.iter().filter(|w| w.creates).flat_map(|w| &w.namespaces).map(String::as_str).collect();
-        let namespaces = namespaces.into_iter().filter(|ns| !made.contains(*ns)).take(MOST_NAMESPACES);
+        let namespaces = namespaces.into_iter().filter(|ns| !made.contains(*ns)).take(MAX_NAMESPACES);
         let ask = |there: bool, path: String| there.then(|| self.ask(&path, JSON));
         let asked_of: Vec<(&str, Option<PendingResponse>, Option<PendingResponse>)> = namespaces
             .map(|ns| {
@@ -326,21 +326,21 @@ mod tests {
         );
         let bound = read(r#"{"items":[{"spec":{"policyName":"p"}}]}"#);
         let [.., kind] = &KINDS;
-        let told =
+        let note =
             |bindings: Option<&Value>| intercepting(kind, &list, bindings, &[crontabs()]).map(|note| note.message);
         assert_eq!(
-            told(Some(&bound)).as_deref(),
+            note(Some(&bound)).as_deref(),
             Some(
                 "validating admission policies may refuse it, and they are not simulated: crontabs.stable.example.com (p)"
             )
         );
-        assert_eq!(told(Some(&read(r#"{"items":[]}"#))), None);
+        assert_eq!(note(Some(&read(r#"{"items":[]}"#))), None);
         // If bindings cannot be read, all policies are reported.
-        assert!(told(None).is_some());
+        assert!(note(None).is_some());
     }
 
     #[test]
-    fn quota_is_told() {
+    fn quota_is_noted() {
         let quota = read(
             r#"{"items":[{"metadata":{"name":"q"},"spec":{"hard":{"count/crontabs.stable.example.com":"5","pods":"1"}},"status":{"used":{"count/crontabs.stable.example.com":"4"}}}]}"#,
         );

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The timeout for opening a connection.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The configuration that kubectl would use.
 pub async fn configuration(target: &Target) -> Result<kube::Config, Error> {
@@ -34,7 +34,7 @@ pub async fn configuration(target: &Target) -> Result<kube::Config, Error> {
         }
         None => of_kubeconfig(kubeconfig, target).await?,
     };
-    config.connect_timeout = Some(target.request_timeout.map_or(PATIENCE, |t| t.min(PATIENCE)));
+    config.connect_timeout = Some(target.request_timeout.map_or(TIMEOUT, |t| t.min(TIMEOUT)));
     // Timeouts and retries are handled in `connection`.
     config.read_timeout = None;
     config.default_retry = false;

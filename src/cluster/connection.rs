@@ -25,9 +25,9 @@ const MAX_CONCURRENT: usize = 16;
 /// The maximum number of retries, after 429, 503 or a broken connection.
 const AGAIN: usize = 4;
 /// A longer `Retry-After` is an error.
-const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+const MAX_PAUSE_LENGTH: Duration = Duration::from_secs(15);
 /// The limit for the body of an answer, far above what API servers send.
-const LONGEST_BODY: usize = 1 << 30;
+const MAX_BODY_LENGTH: usize = 1 << 30;
 
 /// An open connection.
 pub struct Connection {
@@ -211,7 +211,9 @@ impl Line {
         loop {
             let found = self.once(path, accept).await;
             let pause = match &found {
-                Ok(Answer { code: 429 | 500..=599, retry_after: Some(pause), .. }) if *pause <= LONGEST_PAUSE => *pause,
+                Ok(Answer { code: 429 | 500..=599, retry_after: Some(pause), .. }) if *pause <= MAX_PAUSE_LENGTH => {
+                    *pause
+                }
                 // The server answered earlier, so only this connection broke. Repeating a GET is safe.
                 Err(error) if !error.unreachable => Duration::from_millis(100 << again),
                 _ => return found,
@@ -267,7 +269,7 @@ impl Line {
             if let Some(data) = frame.data_ref() {
                 bytes.extend_from_slice(data);
             }
-            if bytes.len() > LONGEST_BODY {
+            if bytes.len() > MAX_BODY_LENGTH {
                 return Err(Error::new(format!("the cluster's answer to GET {path} is longer than 1 GiB")));
             }
         }

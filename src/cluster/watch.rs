@@ -7,7 +7,7 @@ use crate::value::Value;
 use std::marker::PhantomData;
 
 /// The maximum length of an event.
-const LONGEST: usize = 64 << 20;
+const MAX_LENGTH: usize = 64 << 20;
 
 /// Events `{"type": …, "object": …}` until the server ends the watch or `--request-timeout`
 /// expires. An event of type
@@ -50,7 +50,7 @@ impl Watch<'_> {
                 Some(Err(error)) => return Err(broke(&super::configuration::root_cause(&error))),
                 Some(Ok(bytes)) => self.rest.extend_from_slice(&bytes),
             }
-            if self.rest.len() > LONGEST {
+            if self.rest.len() > MAX_LENGTH {
                 return Err(broke(&"an event is longer than 64 MiB"));
             }
         }

@@ -108,10 +108,10 @@ fn of_linted(object: &Object, linted: &Linted, text: &Text) -> Vec<Finding> {
     all.extend(linted.breaking.iter().map(|(change, location)| Finding {
         range: range(location, text),
         severity: Severity::Warning,
-        kind: format!("breaking/{}", change.kind.word()),
+        kind: format!("breaking/{}", change.kind.as_str()),
         message: with_help(
             format!("breaking: {}: {}", change.path, change.detail),
-            Some(change.ratcheting.words()).filter(|words| !words.is_empty()).as_deref(),
+            Some(change.ratcheting.text()).filter(|words| !words.is_empty()).as_deref(),
         ),
         fix: None,
     }));

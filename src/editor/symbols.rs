@@ -62,7 +62,7 @@ fn cases(suite: &Suite, content: &str) -> Vec<Symbol> {
     for case in &suite.cases {
         let symbol = Symbol {
             name: if case.name.is_empty() { case.path.clone() } else { case.name.clone() },
-            detail: case.action.word().to_owned(),
+            detail: case.action.as_str().to_owned(),
             is_group: false,
             range: spans.locate(&case.path).value.range,
             children: Vec::new(),
@@ -71,10 +71,10 @@ fn cases(suite: &Suite, content: &str) -> Vec<Symbol> {
             group.range.end = group.range.end.max(symbol.range.end);
             group.children.push(symbol);
         } else {
-            let found = spans.locate(&format!("tests.{}", case.action.word()));
+            let found = spans.locate(&format!("tests.{}", case.action.as_str()));
             let start = found.key.map_or(symbol.range.start, |key| key.range.start).min(symbol.range.start);
             let range = start..symbol.range.end;
-            let (name, detail) = (case.action.word().to_owned(), String::new());
+            let (name, detail) = (case.action.as_str().to_owned(), String::new());
             groups.push((case.action, Symbol { name, detail, is_group: true, range, children: vec![symbol] }));
         }
     }

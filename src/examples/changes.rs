@@ -2,7 +2,7 @@
 
 use super::generate::{self, ExampleFields};
 use super::strings;
-use super::words::Vocabulary;
+use super::vocabulary::Vocabulary;
 use crate::regexp::Regexp;
 use crate::rules::node::step;
 use crate::schema::Schema;

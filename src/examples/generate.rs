@@ -6,11 +6,11 @@ use crate::schema::{Schema, SchemaOrBool};
 use crate::value::{Map, Value, object as json_object};
 
 /// The maximum number of values of one object; beyond it, only required fields are generated.
-const MOST_VALUES: usize = 20_000;
+const MAX_VALUES: usize = 20_000;
 /// The maximum number of items or members of one list or map.
-const MOST_ITEMS: usize = 64;
+const MAX_ITEMS: usize = 64;
 /// The maximum depth of generated values.
-const DEEPEST: usize = 200;
+const MAX_DEPTH: usize = 200;
 
 /// The fields that an object has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub fn object(schema: &Schema, fields: ExampleFields) -> Value {
 /// Generates the `number`th value (from 0) of a schema; different numbers give different values where the schema allows
 /// it.
 pub fn value(schema: &Schema, fields: ExampleFields, number: usize) -> Value {
-    Generator { fields, left: MOST_VALUES }.value(schema, 0, number)
+    Generator { fields, left: MAX_VALUES }.value(schema, 0, number)
 }
 
 struct Generator {
@@ -84,7 +84,7 @@ impl Generator {
             "integer" | "number" => numeric(schema, number),
             "boolean" => Value::Bool(number.is_multiple_of(2)),
             _ if !schema.properties.is_empty() => self.members(schema, depth, number),
-            _ => match typed_branch(schema).filter(|_| depth < DEEPEST) {
+            _ => match typed_branch(schema).filter(|_| depth < MAX_DEPTH) {
                 Some(branch) => self.value(branch, depth + 1, number),
                 None => Value::Object(Map::new()),
             },
@@ -94,14 +94,14 @@ impl Generator {
     fn items(&mut self, schema: &Schema, depth: usize) -> Value {
         let least = size(schema.min_items, 0);
         let wanted = if self.is_full() { least.max(1) } else { least };
-        let Some(item) = schema.items_schema().filter(|_| depth < DEEPEST) else { return Vec::new().into() };
-        let count = wanted.min(size(schema.max_items, MOST_ITEMS)).min(MOST_ITEMS);
+        let Some(item) = schema.items_schema().filter(|_| depth < MAX_DEPTH) else { return Vec::new().into() };
+        let count = wanted.min(size(schema.max_items, MAX_ITEMS)).min(MAX_ITEMS);
         (0..count).map(|number| self.value(item, depth + 1, number)).collect::<Vec<_>>().into()
     }
 
     fn members(&mut self, schema: &Schema, depth: usize, number: usize) -> Value {
         let mut members = Map::new();
-        if depth >= DEEPEST {
+        if depth >= MAX_DEPTH {
             return members.into();
         }
         if schema.x_embedded_resource {
@@ -128,7 +128,7 @@ impl Generator {
                 members.insert(name.clone(), made);
             }
         }
-        let least = size(schema.min_properties, 0).min(MOST_ITEMS);
+        let least = size(schema.min_properties, 0).min(MAX_ITEMS);
         for (name, property) in &schema.properties {
             if members.len() < least && !members.contains_key(name) {
                 let made = self.value(property, depth + 1, number);

@@ -11,7 +11,7 @@ use std::collections::{BinaryHeap, HashSet, VecDeque};
 /// The maximum number of objects that the server checks.
 const BUDGET: usize = 600;
 /// The maximum number of changes to one object.
-const MOST_CHANGES: usize = 400;
+const MAX_CHANGES: usize = 400;
 /// The weight of an error of the schema relative to one of a rule: the server runs no rules while there are schema
 /// errors.
 const SCHEMA_ERROR: usize = 1000;
@@ -88,7 +88,7 @@ fn all_changes(checker: &Checker, object: &Value, rejection: &Rejection) -> VecD
         paths.push(path);
     }
     let mut all = VecDeque::new();
-    while all.len() < MOST_CHANGES && of_errors.iter().any(|changes| !changes.is_empty()) {
+    while all.len() < MAX_CHANGES && of_errors.iter().any(|changes| !changes.is_empty()) {
         all.extend(of_errors.iter_mut().filter_map(VecDeque::pop_front));
     }
     all

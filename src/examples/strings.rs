@@ -50,7 +50,7 @@ pub const COMMON: &[&str] = &[
 ];
 
 /// The maximum length of a generated text.
-const LONGEST: usize = 4096;
+const MAX_LENGTH: usize = 4096;
 
 /// Returns `text`, with a number appended from the second one on.
 pub fn numbered(text: &str, number: usize) -> String {
@@ -59,7 +59,7 @@ pub fn numbered(text: &str, number: usize) -> String {
 
 /// Returns the `number`th text (from 0) that a string schema accepts, or the nearest one found.
 pub fn text(schema: &Schema, number: usize) -> String {
-    let least = usize::try_from(schema.min_length.unwrap_or(0)).unwrap_or(0).min(LONGEST);
+    let least = usize::try_from(schema.min_length.unwrap_or(0)).unwrap_or(0).min(MAX_LENGTH);
     let most = usize::try_from(schema.max_length.unwrap_or(i64::MAX)).unwrap_or(0);
     let pattern = Some(&schema.pattern).filter(|pattern| !pattern.is_empty()).and_then(|p| Regexp::new(p).ok());
     let fits = |text: &String| {

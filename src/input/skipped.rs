@@ -46,7 +46,7 @@ impl Counts {
         };
         let what = match self.documents {
             1 => "1 document that is no Kubernetes object was skipped".to_owned(),
-            n => format!("{n} documents that are no Kubernetes objects were skipped"),
+            n => format!("{n} documents that are not Kubernetes objects were skipped"),
         };
         let templates = match self.templates {
             0 => String::new(),
@@ -74,7 +74,7 @@ mod tests {
         for file in ["b", "b", "c", "d", "e"] {
             skipped.add(&file.into(), NoObject::Empty);
         }
-        let many = "6 documents that are no Kubernetes objects were skipped: a/values.yaml, b, c and 2 more";
+        let many = "6 documents that are not Kubernetes objects were skipped: a/values.yaml, b, c and 2 more";
         assert_eq!(skipped.message().as_deref(), Some(many));
         skipped.add(&"b".into(), NoObject::Template);
         assert!(skipped.message().unwrap().contains("1 of them is a template of Helm"));

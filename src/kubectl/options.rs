@@ -13,7 +13,7 @@ pub enum FieldValidation {
 
 impl FieldValidation {
     /// The value of the `fieldValidation` query parameter.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Strict => "Strict",
             Self::Warn => "Warn",
@@ -59,7 +59,7 @@ pub enum Action {
 
 impl Action {
     /// The word in tables and reports.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
             Self::Update => "update",

@@ -64,7 +64,7 @@ pub fn write(
         ("application/json", "")
     };
     let and = if query.is_empty() { "" } else { "&" };
-    let path = format!("{path}?{query}{and}fieldValidation={}{dry_run}{whole}", request_options.level.word());
+    let path = format!("{path}?{query}{and}fieldValidation={}{dry_run}{whole}", request_options.level.as_str());
     let body = if json::is_longer_than(&object, LIMIT) {
         // The server refuses the body by its length.
         Body::Bytes(json::to_string(&object).into_bytes())

@@ -10,7 +10,7 @@ use crate::schema::{Items, Schema, SchemaOrBool, ValidationRule};
 use crate::value::Value;
 
 /// The maximum number of limits that are tried.
-const MOST_TRIED: usize = 48;
+const MAX_TRIED: usize = 48;
 /// The largest useful limit: a request cannot be larger.
 const WIDEST: i64 = 3 << 20;
 
@@ -252,7 +252,7 @@ struct Search<'s> {
 
 impl Search<'_> {
     fn inside(&mut self, node: &Schema, steps: &mut Vec<Step>) {
-        if self.found.len() >= MOST_TRIED {
+        if self.found.len() >= MAX_TRIED {
             return;
         }
         self.add(node, steps);

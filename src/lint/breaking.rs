@@ -38,7 +38,7 @@ pub enum Kind {
 
 impl Kind {
     /// Returns the name of the kind in reports.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::VersionRemoved => "versionRemoved",
             Self::Renamed => "renamed",
@@ -67,9 +67,9 @@ pub enum Ratcheting {
 
 impl Ratcheting {
     /// Returns the text in reports.
-    pub fn words(&self) -> String {
+    pub fn text(&self) -> String {
         match self {
-            Self::No => "ratcheting does not soften this".to_owned(),
+            Self::No => "ratcheting does not apply".to_owned(),
             Self::While(path) => format!("objects that break it may still be updated while {path} stays as it is"),
             Self::Always => "objects that break it may still be updated".to_owned(),
         }
@@ -173,17 +173,17 @@ fn subresources(old: &Spec, new: &Spec, version: &str, index: usize, found: &mut
     };
     let (before, after) = (of(old), of(new));
     let path = format!("spec.versions[{index}].subresources");
-    let mut tell = |detail: &str| {
+    let mut report = |detail: &str| {
         let change = Change::of_crd(Kind::Subresource, &path, detail.to_owned());
         found.push(Change { versions: vec![version.to_owned()], ..change });
     };
     match (before.0, after.0) {
-        (true, false) => tell("the status subresource is gone: writes to /status are not found"),
-        (false, true) => tell("status is a subresource now: writes of the object leave it as it is"),
+        (true, false) => report("the status subresource is gone: writes to /status are not found"),
+        (false, true) => report("status is a subresource now: writes of the object leave it as it is"),
         _ => {}
     }
     if before.1 && !after.1 {
-        tell("the scale subresource is gone");
+        report("the scale subresource is gone");
     }
 }
 

@@ -49,7 +49,7 @@ fn converted(schema: Option<Arc<Schema>>, kept_everything: bool, place: &str, ch
     if schema == Schema::default() {
         "object".clone_into(&mut schema.type_);
         schema.x_preserve_unknown_fields = Some(true);
-        changes.push(format!("{place}: there was no schema; it gets one that keeps everything"));
+        changes.push(format!("{place}: there was no schema; one that preserves unknown fields was added"));
     } else {
         fill_types(&mut schema, true, &mut Vec::new(), place, changes);
         if kept_everything {

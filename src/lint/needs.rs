@@ -32,7 +32,7 @@ impl Needs {
     }
 
     /// Returns a sentence: `isIP` needs Kubernetes 1.31.
-    pub fn words(&self) -> String {
+    pub fn text(&self) -> String {
         let each = self.functions.iter().map(|(name, since)| format!("`{name}` needs Kubernetes {since}"));
         let mut words: Vec<String> = each.collect();
         // No function explains the requirement; the cause is a macro or syntax.
@@ -81,7 +81,7 @@ mod tests {
         let mut schema = Schema::from_value(&crate::text::json::read(text).unwrap()).unwrap();
         let rule = ValidationRule { rule: rule.to_owned(), ..ValidationRule::default() };
         schema.x_validations.push(rule.clone());
-        Needs::of(&rule, false, Scope::root(&schema, Release::NEWEST).cel_type().unwrap()).map(|needs| needs.words())
+        Needs::of(&rule, false, Scope::root(&schema, Release::NEWEST).cel_type().unwrap()).map(|needs| needs.text())
     }
 
     #[test]

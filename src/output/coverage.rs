@@ -59,7 +59,7 @@ impl CoverageReport {
         let each = |(constraint, location): (&Constraint, &SourceLocation)| {
             object([
                 ("path", Value::from(constraint.path.as_str())),
-                ("type", constraint.kind.word().into()),
+                ("type", constraint.kind.as_str().into()),
                 ("text", constraint.text.as_str().into()),
                 ("location", location_object(location)),
                 ("passed", Value::Int(constraint.passed as i64)),

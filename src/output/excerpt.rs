@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The maximum length in bytes of a source line that is shown; for longer lines, only the position is shown.
-const LONGEST_LINE: usize = 400;
+const MAX_LINE_LENGTH: usize = 400;
 
 /// The source name of standard input.
 const STDIN: &str = "<stdin>";
@@ -63,7 +63,7 @@ impl SourceLocation {
     pub fn part(source: &Arc<str>, text: &[u8], start: Position, at: Position, part: Range<usize>) -> Self {
         let from = part.start.min(text.len());
         // Longer lines are not shown, so their beginning is not needed.
-        let near = from.saturating_sub(LONGEST_LINE + 1);
+        let near = from.saturating_sub(MAX_LINE_LENGTH + 1);
         let line_end = text.get(near..from).and_then(|before| before.iter().rposition(|b| *b == b'\n'));
         let line_start = match line_end {
             Some(i) => Some(near + i + 1),
@@ -106,9 +106,9 @@ fn excerpt(text: &[u8], start: Position, line_start: usize, from: usize, to: usi
         return None;
     }
     let line = text.get(line_start..)?;
-    let line = line.get(..=LONGEST_LINE).unwrap_or(line);
+    let line = line.get(..=MAX_LINE_LENGTH).unwrap_or(line);
     let length = line.iter().position(|b| *b == b'\n').unwrap_or(line.len());
-    let line = line.get(..length).filter(|line| line.len() <= LONGEST_LINE)?;
+    let line = line.get(..length).filter(|line| line.len() <= MAX_LINE_LENGTH)?;
     let (from, to) = (from.checked_sub(line_start)?.min(length), to.saturating_sub(line_start).min(length));
     // Offsets refer to the text as shown, in which bytes that are not UTF-8 are replaced.
     let shown = |part: Option<&[u8]>| String::from_utf8_lossy(part.unwrap_or_default()).into_owned();

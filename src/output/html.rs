@@ -205,7 +205,7 @@ fn by_release(item: &Item) -> String {
     let verdicts = item.verdicts();
     let badges = verdicts
         .iter()
-        .map(|(verdict, releases)| badge(&format!("{} {releases}", verdict.words()), Colour::of(*verdict)));
+        .map(|(verdict, releases)| badge(&format!("{} {releases}", verdict.text()), Colour::of(*verdict)));
     let badges: Vec<String> = badges.collect();
     if badges.is_empty() { String::new() } else { format!("<p class=\"about\">{}</p>\n", badges.join(" ")) }
 }
@@ -223,10 +223,16 @@ fn problems(item: &Item) -> String {
         text.push_str("<p class=\"about\">After these, the server would also report:</p>\n");
     }
     text.extend(item.hidden.iter().map(|error| problem(MessageSeverity::Error, error, item)));
-    let untold = item.releases_with(Verdict::CannotTell);
-    if item.verdict == Verdict::CannotTell && !item.errors.iter().any(|error| error.is_of(untold.as_ref())) {
+    let cannot_tell = item.releases_with(Verdict::CannotTell);
+    if item.verdict == Verdict::CannotTell && !item.errors.iter().any(|error| error.is_of(cannot_tell.as_ref())) {
         let help = item.help.as_deref();
-        text.push_str(&message_of(MessageSeverity::Error, untold.as_ref(), &item.reason, Some(&item.location), help));
+        text.push_str(&message_of(
+            MessageSeverity::Error,
+            cannot_tell.as_ref(),
+            &item.reason,
+            Some(&item.location),
+            help,
+        ));
     }
     text.extend(item.warnings.iter().map(|warning| problem(MessageSeverity::Warning, warning, item)));
     text

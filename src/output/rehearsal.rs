@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The maximum number of paths that are counted separately.
-const MOST_PATHS: usize = 1000;
+const MAX_PATHS: usize = 1000;
 /// The maximum number of paths that are shown.
-const MOST_SHOWN: usize = 20;
+const MAX_SHOWN: usize = 20;
 
 /// A stored object and the effect of the upgrade on it.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl Counts {
         let mut paths: Vec<String> = outcome.difference.lost.iter().map(|(path, _)| without_indices(path)).collect();
         paths.dedup();
         for path in paths {
-            if self.lost.len() < MOST_PATHS || self.lost.contains_key(&path) {
+            if self.lost.len() < MAX_PATHS || self.lost.contains_key(&path) {
                 *self.lost.entry(path).or_default() += 1;
             }
         }
@@ -164,11 +164,11 @@ impl Counts {
         if !most.is_empty() {
             text.push_str("Lost:\n");
         }
-        for (path, n) in most.iter().take(MOST_SHOWN) {
+        for (path, n) in most.iter().take(MAX_SHOWN) {
             let _ = writeln!(text, "  {path} in {}", plural(*n, "object"));
         }
-        if most.len() > MOST_SHOWN {
-            let _ = writeln!(text, "  and {} paths more", most.len() - MOST_SHOWN);
+        if most.len() > MAX_SHOWN {
+            let _ = writeln!(text, "  and {} paths more", most.len() - MAX_SHOWN);
         }
         if !most.is_empty() {
             text.push('\n');

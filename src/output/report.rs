@@ -36,7 +36,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// Returns the verdict in text.
-    pub fn words(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
             Self::Rejected => "rejected",
@@ -46,10 +46,10 @@ impl Verdict {
         }
     }
     /// Returns the verdict in JSON.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::CannotTell => "cannotTell",
-            _ => self.words(),
+            _ => self.text(),
         }
     }
 }
@@ -224,7 +224,7 @@ pub enum Remark {
 
 impl Remark {
     /// Returns the name in JSON.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::SameObject(_) => "sameObject",
             Self::SentAsCreate => "sentAsCreate",
@@ -264,7 +264,7 @@ pub struct Problem {
 impl Problem {
     /// Adds a suggestion for the text at the problem's location, if there is one.
     #[must_use]
-    pub fn or_rather(self, replacement: Option<&str>) -> Self {
+    pub fn with_replacement(self, replacement: Option<&str>) -> Self {
         let help = replacement.map(suggest::did_you_mean).or(self.help);
         Self { help, replacement: replacement.map(str::to_owned), ..self }
     }

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_sorted_is_told() {
+    fn values_without_an_order_are_reported() {
         assert_eq!(
             sorted(&[None, None], ".spec.x").unwrap_err(),
             "couldn't find any field with path \"{.spec.x}\" in the list of objects"

@@ -143,7 +143,7 @@ impl SuiteRun {
             let findings: Vec<Finding> = outcome
                 .failure
                 .iter()
-                .map(|failure| finding(failure.word(), &self.place(case, Some(failure)), text(failure, false), None))
+                .map(|failure| finding(failure.as_str(), &self.place(case, Some(failure)), text(failure, false), None))
                 .collect();
             let outcome = if findings.is_empty() { case::Outcome::Passed } else { case::Outcome::Failed };
             Some(case::Case { subject: self.title(case), location, outcome, findings })
@@ -186,7 +186,7 @@ impl SuiteRun {
             let case = self.suite.cases.get(*index)?;
             let word = if outcome.failure.is_none() { "passed" } else { "failed" };
             let mut members = head(&case.name, &self.place(case, None), word);
-            members.insert("action".to_owned(), case.action.word().into());
+            members.insert("action".to_owned(), case.action.as_str().into());
             if let Some(failure) = &outcome.failure {
                 members.insert("failure".to_owned(), self.failure(case, failure));
             }
@@ -197,7 +197,7 @@ impl SuiteRun {
 
     fn failure(&self, case: &Case, failure: &Failure) -> Value {
         let mut members = Map::from([
-            ("type".to_owned(), Value::from(failure.word())),
+            ("type".to_owned(), Value::from(failure.as_str())),
             ("message".to_owned(), failure.to_string().into()),
             ("location".to_owned(), location_object(&self.place(case, Some(failure)))),
         ]);

@@ -218,7 +218,7 @@ impl Dispatch<'_> {
                 authorizers: Some(&authorizers),
             };
             let outcome = evaluate(hook, &inputs, &condition_value, unknown);
-            self.settle(hook, binding, outcome);
+            self.record_outcome(hook, binding, outcome);
         }
         Ok(())
     }
@@ -244,7 +244,7 @@ impl Dispatch<'_> {
     }
 
     /// Applies a binding's actions to the decisions.
-    fn settle(&mut self, hook: &PolicyHook, binding: &Binding, outcome: Outcome) {
+    fn record_outcome(&mut self, hook: &PolicyHook, binding: &Binding, outcome: Outcome) {
         let policy = &*hook.policy;
         let origin = |message: String, validation: Option<usize>| Origin {
             policy_kind: PolicyKind::Validating,

@@ -7,21 +7,21 @@ use super::tree::{Node, Op};
 /// The characters that are preferred where a class allows several.
 const PREFERRED: &str = "aA1x0-./_: ";
 /// The longest text.
-const LONGEST: usize = 4096;
+const MAX_LENGTH: usize = 4096;
 /// The deepest tree.
-const DEEPEST: usize = 200;
+const MAX_DEPTH: usize = 200;
 
 impl Regexp {
     /// A short text that matches and has at least `least` characters, or `None` if none is found. Of alternatives it takes
     /// number `choice`, modulo their number.
     pub fn sample(&self, least: usize, choice: usize) -> Option<String> {
         let tree = parse::parse(self.source()).ok()?.tree;
-        let least = least.min(LONGEST);
+        let least = least.min(MAX_LENGTH);
         let extra = (0..=16).chain([least.saturating_sub(1), least, least.saturating_mul(2)]);
         extra
             .map(|extra| {
                 let mut sampler = Sampler { choice, out: String::new() };
-                sampler.write(&tree, extra, DEEPEST);
+                sampler.write(&tree, extra, MAX_DEPTH);
                 sampler.out
             })
             .find(|text| text.chars().count() >= least && self.is_match(text))
@@ -36,7 +36,7 @@ struct Sampler {
 impl Sampler {
     /// Writes a text that a node matches, with `extra` repetitions beyond those that are required.
     fn write(&mut self, node: &Node, extra: usize, depth: usize) {
-        if depth == 0 || self.out.len() > LONGEST {
+        if depth == 0 || self.out.len() > MAX_LENGTH {
             return;
         }
         match &node.op {
@@ -71,7 +71,7 @@ impl Sampler {
     }
 
     fn repeat(&mut self, sub: &Node, times: usize, depth: usize) {
-        for _ in 0..times.min(LONGEST) {
+        for _ in 0..times.min(MAX_LENGTH) {
             self.write(sub, 0, depth - 1);
         }
     }

@@ -17,7 +17,7 @@ impl Schema {
     /// # Errors
     /// Returns the first value of a wrong type, with its path.
     pub fn from_value(v: &Value) -> Result<Self, String> {
-        schema(v, MAX_DEPTH).map_err(TypeMismatch::words)
+        schema(v, MAX_DEPTH).map_err(TypeMismatch::text)
     }
 }
 
@@ -37,7 +37,7 @@ impl TypeMismatch {
         self
     }
 
-    fn words(mut self) -> String {
+    fn text(mut self) -> String {
         self.way.reverse();
         format!("{} {}", self.way.concat(), self.text)
     }

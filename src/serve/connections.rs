@@ -1,6 +1,6 @@
 //! Limits the number of connections and the time each may take to send its headers.
 //!
-//! An idle connection is closed after [`PATIENCE`], as by Go's server (`IdleTimeout` in
+//! An idle connection is closed after [`TIMEOUT`], as by Go's server (`IdleTimeout` in
 //! `k8s.io/apiserver/pkg/server/secure_serving.go`). The same limit applies to a client that sends its headers slowly.
 
 use super::escape::Escaping;
@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The time limit for a request and its headers.
-const PATIENCE: Duration = Duration::from_secs(90);
+const TIMEOUT: Duration = Duration::from_secs(90);
 /// The maximum number of connections, if the limit of open files allows them.
 const MAX_FILES: u64 = 32_768;
 /// Open files reserved for purposes other than connections.
@@ -44,7 +44,7 @@ async fn converse(stream: TcpStream, service: Arc<Service>, _place: OwnedSemapho
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(PATIENCE)
+        .header_read_timeout(TIMEOUT)
         .serve_connection(TokioIo::new(Escaping::new(stream)), answer);
     // A client that closes its connection needs no response.
     let _ = connection.await;

@@ -25,7 +25,7 @@ use tokio::time::Instant;
 pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 /// The time limit for receiving a body, as for any request to the real server (`--request-timeout`).
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 /// A longer body needs a permit, because only a limited number may be in memory at the same time.
 const SMALL: usize = 64 << 10;
 /// The number of bytes of an oversized body that are read and dropped.
@@ -68,7 +68,7 @@ pub(super) async fn answer(service: Arc<Service>, request: Request<Incoming>) ->
     let body = if matches!(method, Method::Get | Method::Head) {
         Ok(Vec::new())
     } else {
-        match tokio::time::timeout(PATIENCE, read(&service.intake, body)).await {
+        match tokio::time::timeout(TIMEOUT, read(&service.intake, body)).await {
             Ok(read) => read,
             Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the body of the request did not arrive in time"),
         }
@@ -98,7 +98,7 @@ pub(super) async fn answer(service: Arc<Service>, request: Request<Incoming>) ->
 /// `None` if a thread panicked.
 async fn answered(service: &Arc<Service>, request: Arc<server::Request>, is_long: bool) -> Option<Answer> {
     let calls = service.webhooks.as_ref().map_or_else(Calls::default, |_| service.server.calls());
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     for _ in 0..MAX_ATTEMPTS {
         let working = permit(&service.intake.working, is_long).await;
         let attempt = (Arc::clone(service), Arc::clone(&request), calls.clone());
@@ -140,7 +140,7 @@ fn handle(service: &Service, request: &server::Request, calls: &Calls) -> Handle
     }
     // Check after the request is handled: it may have stored or read something that could not be persisted.
     if let Some(failure) = service.state.as_ref().and_then(|s| s.failure()) {
-        let message = format!("{failure}: make room and start again; what was answered before is kept");
+        let message = format!("{failure}: free disk space and start again; writes that were answered are kept");
         return Handled::Answer(refuse(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", &message));
     }
     if let Some(record) = &service.record {
@@ -206,7 +206,7 @@ fn write(answer: server::Response) -> Answer {
             Format::Protobuf => (server::OPENAPI_PROTOBUF, openapi::protobuf::encode(&value)),
         },
     };
-    let told = !text.is_empty();
+    let has_body = !text.is_empty();
     let mut response = whole(text);
     *response.status_mut() = StatusCode::from_u16(answer.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     if response.status() == StatusCode::PAYLOAD_TOO_LARGE {
@@ -219,7 +219,7 @@ fn write(answer: server::Response) -> Answer {
             headers.append(HeaderName::from_static(name), value);
         }
     }
-    if told {
+    if has_body {
         headers.entry(header::CONTENT_TYPE).or_insert(HeaderValue::from_static(content_type));
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));

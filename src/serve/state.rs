@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 const HEADER: &str = "{\"kubectlCrdxState\":1}\n";
 /// A file shorter than this is not compacted.
-const SHORT: u64 = 4 << 20;
+const MIN_COMPACTED: u64 = 4 << 20;
 
 /// An open state file.
 #[derive(Debug)]
@@ -39,16 +39,16 @@ struct Log {
     file: File,
     bytes: u64,
     /// The length at which the file is compacted.
-    enough: u64,
+    compact_at: u64,
     /// True if some writes may not have been synced to disk.
-    fresh: bool,
+    unsynced: bool,
 }
 
 /// The reason why a state file cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
     /// Another process uses it.
-    #[error("{} is in use: end the other serve, or take another file", .0.display())]
+    #[error("{} is in use: stop the other serve, or use another file", .0.display())]
     InUse(PathBuf),
     /// It is a file of another kind.
     #[error("{} is not a state file of kubectl crdx: choose another name", .0.display())]
@@ -95,14 +95,14 @@ impl State {
         let tail = read(&beside(path, "tail")).map_err(failed("read the tail of"))?;
         let index = index(path, &log.text, &tail.text)?;
         let kept = index.kept().map_err(|error| StateError::Line { path: path.to_owned(), error })?;
-        if log.torn || log.text.is_empty() || !tail.text.is_empty() || !index.is_clean() {
+        if log.truncated || log.text.is_empty() || !tail.text.is_empty() || !index.is_clean() {
             replace(path, &index).map_err(failed("write"))?;
         }
         let file = append(path).map_err(failed("write"))?;
         let bytes = file.metadata().map_err(failed("read"))?.len();
         let state = Arc::new(Self {
             path: path.to_owned(),
-            log: Mutex::new(Log { file, bytes, enough: (bytes * 2).max(SHORT), fresh: false }),
+            log: Mutex::new(Log { file, bytes, compact_at: (bytes * 2).max(MIN_COMPACTED), unsynced: false }),
             failure: OnceLock::new(),
             _lock: lock,
         });
@@ -117,10 +117,10 @@ impl State {
     }
 
     /// Syncs and, if needed, compacts the file. Must be called once a second, on a thread that may block.
-    pub fn tend(&self) {
+    pub fn maintain(&self) {
         self.sync();
         let log = self.log();
-        if log.bytes >= log.enough {
+        if log.bytes >= log.compact_at {
             self.compact(log);
         }
     }
@@ -128,7 +128,7 @@ impl State {
     /// Syncs the file to disk.
     pub fn sync(&self) {
         let mut log = self.log();
-        if !std::mem::take(&mut log.fresh) {
+        if !std::mem::take(&mut log.unsynced) {
             return;
         }
         let Ok(file) = log.file.try_clone() else { return };
@@ -154,7 +154,7 @@ impl State {
         match log.file.write_all(line) {
             Ok(()) => {
                 log.bytes += line.len() as u64;
-                log.fresh = true;
+                log.unsynced = true;
             }
             Err(e) => self.fail(&e),
         }
@@ -181,7 +181,7 @@ impl State {
             fs::rename(&new, &self.path)?;
             sync_directory(&self.path)?;
             log.bytes = file.metadata()?.len();
-            log.enough = (log.bytes * 2).max(SHORT);
+            log.compact_at = (log.bytes * 2).max(MIN_COMPACTED);
             log.file = file;
             // A tail left in place would be read after newer commits at the next start.
             if let Err(e) = fs::remove_file(&tail).or_else(|_| File::create(&tail).map(drop)) {
@@ -196,7 +196,7 @@ impl State {
 
     /// Disables compaction after an error: the file and its tail are complete, only longer than needed.
     fn postpone(&self, mut log: MutexGuard<'_, Log>, error: &io::Error) {
-        log.enough = u64::MAX;
+        log.compact_at = u64::MAX;
         eprintln!("warning: {} cannot be written anew and grows: {error}", self.path.display());
     }
 }
@@ -244,7 +244,7 @@ struct StateFile {
     /// The text up to the end of the last complete line.
     text: String,
     /// True if an incomplete line follows.
-    torn: bool,
+    truncated: bool,
 }
 
 /// Reads a file; empty if the file does not exist.
@@ -260,9 +260,9 @@ fn read(path: &Path) -> io::Result<StateFile> {
     if whole > 0 || HEADER.as_bytes().starts_with(&bytes) {
         bytes.truncate(whole);
     }
-    let torn = bytes.len() < length;
+    let truncated = bytes.len() < length;
     let text = String::from_utf8(bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.utf8_error()))?;
-    Ok(StateFile { text, torn })
+    Ok(StateFile { text, truncated })
 }
 
 fn append(path: &Path) -> io::Result<File> {
@@ -440,7 +440,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_full_disk_is_told() {
+    fn a_full_disk_is_reported() {
         let directory = tempfile::tempdir().unwrap();
         let (server, state) = with_kites(&directory.path().join("state"));
         state.log().file = OpenOptions::new().append(true).open("/dev/full").unwrap();

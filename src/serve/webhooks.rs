@@ -153,7 +153,7 @@ impl Webhooks {
         let Some(ServiceReference { namespace, name, .. }) = &target.service else { return Ok(route) };
         let Some(place) = self.services.get(&(namespace.clone(), name.clone())) else {
             eprintln!(
-                "warning: a webhook calls the service {namespace}/{name}: say where it is with --webhook-service \
+                "warning: a webhook calls the service {namespace}/{name}: give its address with --webhook-service \
                  {namespace}/{name}=https://127.0.0.1:PORT"
             );
             return Err(format!("dial tcp: lookup {}: no such host", route.host));

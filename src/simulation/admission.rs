@@ -5,9 +5,9 @@
 
 mod files;
 mod live;
+mod messages;
 mod outcome;
 mod standalone;
-mod words;
 
 pub use outcome::admitted;
 

@@ -96,7 +96,7 @@ fn errors(
                     location: p.location.clone(),
                     ..Problem::default()
                 };
-                problem.or_rather(hints.for_unknown_field(&p.path))
+                problem.with_replacement(hints.for_unknown_field(&p.path))
             })
             .collect();
     }
@@ -121,7 +121,7 @@ fn field_problem(error: &FieldError, places: &dyn FieldLocator, hints: &Hints<'_
         detail: Some(error.detail.clone()),
         ..Problem::default()
     };
-    problem.or_rather(hints.for_value(error))
+    problem.with_replacement(hints.for_value(error))
 }
 
 /// Returns the path in the text of an error: `"spec.o" must validate …`, `Checked value … in spec.i`.
@@ -157,7 +157,7 @@ fn warning(text: &str, places: &dyn FieldLocator, hints: &Hints<'_>) -> Problem 
         location: Some(location),
         ..Problem::default()
     };
-    problem.or_rather(unknown.and_then(|path| hints.for_unknown_field(path)))
+    problem.with_replacement(unknown.and_then(|path| hints.for_unknown_field(path)))
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ pub struct UnusedObjects {
 
 impl UnusedObjects {
     /// Returns a note about the objects.
-    pub fn words(&self) -> String {
+    pub fn text(&self) -> String {
         match self.count {
             1 => format!("the old object at {} has no new one", self.first),
             n => format!("{n} old objects have no new one, the first of them at {}", self.first),

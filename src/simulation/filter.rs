@@ -63,7 +63,7 @@ impl Filter {
     }
 
     /// Returns the reason to skip an object, if there is one. Objects that do not match the selector are counted.
-    pub fn unwanted(&self, object: &Value) -> Option<SkipReason> {
+    pub fn skip_reason(&self, object: &Value) -> Option<SkipReason> {
         if self.skipped_kinds.iter().any(|kind| kind.matches(object)) {
             return Some(SkipReason::Kind);
         }
@@ -113,7 +113,7 @@ mod tests {
         let without = object("{apiVersion: v1, kind: A}");
         let selects = |text: &str, object: &Value| {
             let selector = LabelSelector::parse(text, crate::release::Release::NEWEST).unwrap();
-            Filter::new(&[], Some(&selector)).unwanted(object).is_none()
+            Filter::new(&[], Some(&selector)).skip_reason(object).is_none()
         };
         assert!(selects("app=a", &a) && selects("app in (a, b),example.com/tier", &a) && selects("app!=b", &a));
         assert!(!selects("app", &without) && selects("!app", &without) && selects("app notin (a)", &without));
@@ -123,7 +123,7 @@ mod tests {
             &["A".parse().unwrap()],
             Some(&LabelSelector::parse("app=a", crate::release::Release::NEWEST).unwrap()),
         );
-        assert_eq!(filter.unwanted(&a), Some(SkipReason::Kind));
+        assert_eq!(filter.skip_reason(&a), Some(SkipReason::Kind));
         assert_eq!(filter.message(), None);
     }
 }

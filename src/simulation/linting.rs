@@ -97,7 +97,7 @@ fn explain(errors: &mut [Problem], cost: &SchemaCost, spec: &Spec) {
             let field = place::written(error.field.as_deref().unwrap_or_default());
             let Some((index, path)) = in_version(&field) else { continue };
             if path == own && spec.versions.get(index).is_some_and(|version| cost.versions.contains(&version.name)) {
-                error.help = Some(needs.words());
+                error.help = Some(needs.text());
             }
         }
     }

@@ -82,10 +82,10 @@ impl Object {
         item
     }
 
-    /// Creates a locator for at most [`MOST_FOUND`] fields, or for any number in a CRD, in which every node may have a
+    /// Creates a locator for at most [`MAX_FOUND`] fields, or for any number in a CRD, in which every node may have a
     /// rule.
     pub fn finder(&self) -> Finder<'_> {
-        let most = if self.is_definition() { usize::MAX } else { MOST_FOUND };
+        let most = if self.is_definition() { usize::MAX } else { MAX_FOUND };
         Finder { document: &self.document, places: OnceCell::new(), left: Cell::new(most) }
     }
 }
@@ -157,7 +157,7 @@ fn source(name: &Arc<str>) -> Arc<str> {
 }
 
 /// The maximum number of locations that are searched in one object.
-pub const MOST_FOUND: usize = 1000;
+pub const MAX_FOUND: usize = 1000;
 
 /// Finds the fields of one object. The text is indexed on first use.
 pub struct Finder<'a> {

@@ -39,8 +39,8 @@ impl Run<'_> {
     ) -> Vec<T> {
         let last = self.simulators.len().saturating_sub(1);
         let mut object = Some(object);
-        let lanes = self.simulators.iter().zip(known).enumerate();
-        let made = lanes.filter_map(|(n, (simulator, known))| {
+        let simulators = self.simulators.iter().zip(known).enumerate();
+        let made = simulators.filter_map(|(n, (simulator, known))| {
             let own = if n == last { object.take() } else { object.clone() }?;
             Some(make(simulator, known, own))
         });
@@ -207,7 +207,7 @@ impl<I: Iterator<Item = Entry>> Iterator for Feed<'_, '_, I> {
                 Entry::Document(document) => {
                     let notes = std::mem::take(&mut self.notes);
                     let warnings = notes.iter().enumerate();
-                    let warnings = warnings.map(|(i, note)| object::warning(note, &document, i < object::MOST_FOUND));
+                    let warnings = warnings.map(|(i, note)| object::warning(note, &document, i < object::MAX_FOUND));
                     let warnings = warnings.collect();
                     self.document(Object { document, warnings })
                 }
@@ -229,7 +229,7 @@ impl<I: Iterator<Item = Entry>> Iterator for Feed<'_, '_, I> {
 
 impl<I> Feed<'_, '_, I> {
     fn document(&mut self, object: Object) -> Option<Task> {
-        let Some(why) = self.run.filter.unwanted(object.value()) else {
+        let Some(why) = self.run.filter.skip_reason(object.value()) else {
             let all =
                 self.run.each(self.known, object, |simulator, known, object| known.destination(simulator, object));
             return self.task(all);
@@ -283,12 +283,12 @@ impl<I> Feed<'_, '_, I> {
             Destination::Item(_) => None,
         });
         if let Some(object) = object {
-            self.put_off(*object);
+            self.postpone(*object);
         }
         None
     }
 
-    fn put_off(&mut self, object: Object) {
+    fn postpone(&mut self, object: Object) {
         let wait = self.wait.get_or_insert_default();
         if !object.warnings.is_empty() {
             wait.warnings.insert(wait.pending_documents.len(), object.warnings);
@@ -302,8 +302,8 @@ impl<I> Feed<'_, '_, I> {
 /// Creates the task of an object that is not delayed.
 fn steps(run: &Run<'_>, known: &mut [OrderedState], all: Vec<Destination>) -> Task {
     let mut pending = None;
-    let lanes = run.simulators.iter().zip(known).zip(all);
-    let steps = lanes.map(|((simulator, known), one)| match one {
+    let simulators = run.simulators.iter().zip(known).zip(all);
+    let steps = simulators.map(|((simulator, known), one)| match one {
         Destination::Item(item) => Step::Item(item),
         Destination::Simulator(object, route) => {
             Step::Simulator(Box::new(known.ready(simulator, *object, route, &mut pending)))

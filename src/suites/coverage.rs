@@ -53,7 +53,7 @@ impl Kind {
     }
 
     /// Returns the name of the kind in JSON.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Rule => "rule",
             Self::Enum => "enum",

@@ -26,7 +26,7 @@ pub enum Step {
 
 impl Step {
     /// Returns the request as the object of a sentence: `the server rejected …`.
-    pub fn words(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
             Self::Initial => "the create of `initial`",
             Self::InitialStatus => "the update of the status of `initial`",
@@ -125,7 +125,7 @@ impl Failure {
     }
 
     /// Returns the name of the failure in JSON.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::NoObject { .. } => "noObject",
             Self::Patches(_) => "patches",
@@ -153,15 +153,15 @@ impl fmt::Display for Failure {
         match self {
             Self::NoObject { field, message } => write!(f, "`{field}` cannot be sent: {message}"),
             Self::Patches(message) => write!(f, "`initialCRDPatches`: {message}"),
-            Self::Rejected(step, _) => write!(f, "the server rejected {}", step.words()),
+            Self::Rejected(step, _) => write!(f, "the server rejected {}", step.text()),
             Self::Accepted(step, None) => {
-                write!(f, "the server accepted {}, which was expected to be rejected", step.words())
+                write!(f, "the server accepted {}, which was expected to be rejected", step.text())
             }
             Self::Accepted(step, Some(expected)) => {
-                write!(f, "the server accepted {}, which was expected to be rejected with {expected:?}", step.words())
+                write!(f, "the server accepted {}, which was expected to be rejected with {expected:?}", step.text())
             }
             Self::OtherError { step, expected, .. } => {
-                write!(f, "the server rejected {} with another message than {expected:?}", step.words())
+                write!(f, "the server rejected {} with another message than {expected:?}", step.text())
             }
             Self::NoStatus => f.write_str("`expectedStatusError` is given, and `updated` has no status to write"),
             Self::Differs { stored: Value::Null, .. } => f.write_str("the object is gone, and `expected` is given"),

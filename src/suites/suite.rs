@@ -60,7 +60,7 @@ pub enum Action {
 
 impl Action {
     /// Returns the name of the list or the directory that contains such cases.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "onCreate",
             Self::Update => "onUpdate",

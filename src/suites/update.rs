@@ -12,7 +12,7 @@ use crate::value::Value;
 use edit::Editor;
 
 /// The maximum length of an error that is expected completely.
-const LONGEST_ERROR: usize = 300;
+const MAX_ERROR_LENGTH: usize = 300;
 
 /// The new value of a field of a case.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,7 +89,7 @@ fn error_field(step: Step) -> &'static str {
 /// Returns the part of the server's message that a case expects for a field error.
 pub fn part_of_message(error: &FieldError) -> String {
     let whole = error.to_string();
-    let is_short = error.field != "<nil>" && whole.len() <= LONGEST_ERROR && !whole.contains('\n');
+    let is_short = error.field != "<nil>" && whole.len() <= MAX_ERROR_LENGTH && !whole.contains('\n');
     if is_short || error.detail.is_empty() { whole } else { error.detail.clone() }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// The default port of a service.
 const HTTPS: i32 = 443;
 /// The maximum number of characters of a response in an error (`maxUnstructuredResponseTextBytes`).
-const SHOWN: usize = 2048;
+const MAX_SHOWN: usize = 2048;
 
 /// A POST of JSON to a webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,7 +139,7 @@ fn rejected(code: u16, is_text: bool, body: &[u8]) -> String {
     {
         return status_message(&status);
     }
-    let body = body.get(..SHOWN).unwrap_or(body);
+    let body = body.get(..MAX_SHOWN).unwrap_or(body);
     let said = if is_text { text::lossy(body).trim().to_owned() } else { "unknown".to_owned() };
     match code {
         409 => "the server reported a conflict".to_owned(),

@@ -219,7 +219,7 @@ fn restore_metadata(original: &Value, converted: &mut Value, release: Release) -
 }
 
 /// The maximum number of bytes of all annotations.
-const MOST_ANNOTATIONS: usize = 256 * 1024;
+const MAX_ANNOTATIONS: usize = 256 * 1024;
 
 /// Checks that labels or annotations that the webhook changed are valid.
 fn check(key: &str, members: &Map, release: Release) -> Result<(), String> {
@@ -242,8 +242,8 @@ fn check(key: &str, members: &Map, release: Release) -> Result<(), String> {
             errors.extend(complaints.into_iter().map(|c| FieldError::invalid(&path, key.as_str(), c)));
         }
         let size: usize = members.iter().map(|(key, value)| key.len() + value.as_str().map_or(0, str::len)).sum();
-        if size > MOST_ANNOTATIONS {
-            errors.push(FieldError::too_long(&path, MOST_ANNOTATIONS as i64, release));
+        if size > MAX_ANNOTATIONS {
+            errors.push(FieldError::too_long(&path, MAX_ANNOTATIONS as i64, release));
         }
     }
     let mut texts: Vec<String> = Vec::new();

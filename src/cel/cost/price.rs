@@ -13,9 +13,9 @@ const TEXT: f64 = 0.1;
 /// The cost of a regular expression, per code point of the pattern.
 const PATTERN: f64 = 0.25;
 /// The length of the longest pattern of a named format.
-const LONGEST_FORMAT_PATTERN: f64 = 128.0;
+const MAX_FORMAT_PATTERN_LENGTH: f64 = 128.0;
 /// The maximum length of a format name, for comparisons of formats.
-const LONGEST_FORMAT: u64 = 64;
+const MAX_FORMAT_LENGTH: u64 = 64;
 
 impl<'a> Estimator<'a> {
     /// The cost of the call without its arguments, and the size of the result if it is known.
@@ -88,7 +88,7 @@ impl<'a> Estimator<'a> {
                 let masking = address().scale(TEXT).add(one);
                 (address().add(address()).scale(TEXT).add(masking).add(parsing), None)
             }
-            CallCost::Validate => (size(self, 1).scale(TEXT).scale(LONGEST_FORMAT_PATTERN * PATTERN), None),
+            CallCost::Validate => (size(self, 1).scale(TEXT).scale(MAX_FORMAT_PATTERN_LENGTH * PATTERN), None),
             CallCost::Sets(factor) => (size(self, 0).multiply(size(self, 1)).scale(f64::from(factor)).add(one), None),
             CallCost::Slice => {
                 let list = size(self, 0);
@@ -234,7 +234,7 @@ fn compare_kubernetes(left: &Node, right: &Node) -> Option<Interval> {
     }
     let (Type::Opaque(name) | Type::Object(name)) = left.type_ else { return None };
     match &**name {
-        "kubernetes.NamedFormat" => Some(Interval::new(1, LONGEST_FORMAT).scale(TEXT)),
+        "kubernetes.NamedFormat" => Some(Interval::new(1, MAX_FORMAT_LENGTH).scale(TEXT)),
         "kubernetes.URL" => {
             let longest = right.size.map_or(1, |size| size.max);
             Some(Interval::new(1, longest).scale(TEXT))

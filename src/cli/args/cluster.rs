@@ -6,14 +6,14 @@ use clap::Args as ClapArgs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Which cluster is read. Never written to.
+/// The cluster to read; it is never written to.
 #[derive(Clone, Debug, Default, ClapArgs)]
-#[command(next_help_heading = "Cluster (only ever read)")]
+#[command(next_help_heading = "Cluster (read only)")]
 pub struct Cluster {
     /// Never open a connection
     #[arg(long)]
     pub offline: bool,
-    /// The namespace of objects that name none
+    /// The namespace of objects that do not set one
     #[arg(short, long, value_name = "NAMESPACE")]
     pub namespace: Option<String>,
     /// The kubeconfig file
@@ -31,7 +31,7 @@ pub struct Cluster {
     /// The URL of the API server, instead of the context's
     #[arg(short, long, value_name = "URL")]
     pub server: Option<String>,
-    /// How long to wait for an answer, such as 5s or 2m; 0 waits as long as the connection is alive
+    /// The time to wait for a response, such as 5s or 2m; 0 waits as long as the connection is open
     #[arg(long, value_name = "DURATION", value_parser = timeout)]
     pub request_timeout: Option<Duration>,
     /// The user to act as
@@ -61,7 +61,7 @@ pub struct Cluster {
     /// The name in the server's certificate
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub tls_server_name: Option<String>,
-    /// The directory in which discovery and CRDs are kept between runs [default: in the user's cache directory]
+    /// The directory that caches discovery and CRDs between runs [default: in the user's cache directory]
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub cache_dir: Option<PathBuf>,
     /// Do not use or write the cache directory

@@ -21,7 +21,7 @@ pub struct Explain {
     /// A file or directory with CRDs, read instead of the cluster; may be repeated
     #[arg(long, value_name = "PATH", help_heading = "Files")]
     pub crds: Vec<String>,
-    /// Print the fields of fields
+    /// Print nested fields
     #[arg(short = 'R', long)]
     pub recursive: bool,
     /// The number of levels of fields that --recursive prints; 0 for all
@@ -49,7 +49,7 @@ pub struct Explain {
 pub enum ExplainFormat {
     /// From the OpenAPI 3 document
     Plaintext,
-    /// From the OpenAPI 2 document, which has less
+    /// From the OpenAPI 2 document, which has fewer details
     #[value(name = "plaintext-openapiv2")]
     PlaintextOpenapiv2,
 }

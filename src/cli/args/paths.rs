@@ -27,11 +27,11 @@ pub struct Reading {
     /// Read the directories below the given ones, too
     #[arg(short = 'R', long, help_heading = "Files")]
     pub recursive: bool,
-    /// Leave out files and directories that match, with the syntax of .gitignore, seen from the working directory; may
-    /// be repeated
+    /// Leave out files and directories that match this .gitignore pattern, relative to the working directory; may be
+    /// repeated
     #[arg(long, value_name = "PATTERN", value_parser = pattern, help_heading = "Files")]
     pub ignore: Vec<String>,
-    /// Skip documents that are no Kubernetes objects, such as Helm values, also in files that are named; in directories
+    /// Skip documents that are not Kubernetes objects, such as Helm values, also in files that are named; in directories
     /// they are always skipped
     #[arg(long, help_heading = "Files")]
     pub skip_non_objects: bool,

@@ -7,7 +7,7 @@ use crate::text;
 use clap::Args as ClapArgs;
 use std::fs;
 
-/// Which admission policies are evaluated, and for whom.
+/// The admission policies to evaluate, and the user of the requests.
 #[derive(Clone, Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Admission policies")]
 pub struct Policies {
@@ -26,18 +26,18 @@ pub struct Policies {
     /// accounts are added
     #[arg(long, value_name = "GROUP", requires = "request_user")]
     pub request_group: Vec<String>,
-    /// What `authorizer` answers in policies: `allow`, `deny`, or a YAML file with rules [default: what the RBAC
+    /// The authorizer of policies: `allow`, `deny`, or a YAML file with rules [default: what the RBAC
     /// objects of --policies or of the cluster give to --request-user]
     #[arg(long, value_name = "allow|deny|FILE", value_parser = authorizer)]
     pub authorizer: Option<Rules>,
-    /// Without --request-user, say "cannot tell" where a policy depends on the user, instead of leaving the policy out
+    /// Without --request-user, report "cannot tell" when a policy depends on the user, instead of skipping the policy
     #[arg(long)]
     pub strict_policies: bool,
 }
 
 impl Policies {
     /// Returns true if any of the flags is given.
-    pub fn are_asked_for(&self) -> bool {
+    pub fn are_given(&self) -> bool {
         let Self { policies, no_policies, request_user, request_group, authorizer, strict_policies } = self;
         let lists = policies.is_empty() && request_group.is_empty();
         !lists || *no_policies || request_user.is_some() || authorizer.is_some() || *strict_policies

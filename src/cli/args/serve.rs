@@ -32,13 +32,13 @@ pub struct Serve {
     /// Feature gates of that version that concern custom resources, such as `CRDValidationRatcheting=false`
     #[arg(long, value_name = "NAME=BOOL", value_delimiter = ',', value_parser = gate)]
     pub feature_gates: Vec<(String, bool)>,
-    /// The port; 0 takes a free one
+    /// The port; 0 selects a free port
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub port: u16,
-    /// The address; only the loopback is served
+    /// The address; must be a loopback address
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     pub address: IpAddr,
-    /// Also answer requests for this host, not only for localhost and loopback addresses; may be repeated
+    /// Also answer requests to this host, besides localhost and loopback addresses; may be repeated
     #[arg(long = "allowed-host", value_name = "HOST")]
     pub allowed_hosts: Vec<String>,
     /// A file or directory with CRDs and objects to apply at the start, `-` for standard input; may be repeated
@@ -48,7 +48,7 @@ pub struct Serve {
     /// repeated
     #[arg(short = 'k', long, value_name = "DIR", help_heading = "Files")]
     pub kustomize: Vec<PathBuf>,
-    /// Stop if an object that is loaded cannot be read or would be refused, instead of leaving it out
+    /// Stop if an object that is loaded cannot be read or would be rejected, instead of skipping it
     #[arg(long, help_heading = "Files")]
     pub strict_load: bool,
     /// The options for reading files.
@@ -57,8 +57,8 @@ pub struct Serve {
     /// Copy the CRDs and custom resources of the cluster at the start
     #[arg(long)]
     pub load_from_cluster: bool,
-    /// A core group with namespaces: these, `default` and those that clients create; without names, each exists once it
-    /// is used
+    /// Serve namespaces, with these and `default` at the start; without names, a namespace is created when it is first
+    /// used
     #[arg(long, value_name = "NAME", value_delimiter = ',', num_args = 0..=1)]
     pub namespaces: Option<Vec<String>>,
     /// Store and enforce admission policies (validating and mutating) with their bindings, namespaces and config maps,
@@ -74,17 +74,17 @@ pub struct Serve {
     /// A group of that user; may be repeated
     #[arg(long, value_name = "GROUP", requires = "request_user")]
     pub request_group: Vec<String>,
-    /// What `authorizer` answers in policies: `allow` (the default), `deny`, or a YAML file with rules
+    /// The authorizer of policies: `allow` (the default), `deny`, or a YAML file with rules
     #[arg(long, value_name = "allow|deny|FILE", requires = "admission", value_parser = super::policies::authorizer)]
     pub authorizer: Option<Rules>,
-    /// Where webhooks that name a service of the cluster are: `NAMESPACE/NAME=https://HOST:PORT`, or `http://…` for one
-    /// without TLS; may be repeated
+    /// The address of a service that webhooks name: `NAMESPACE/NAME=https://HOST:PORT`, or `http://…` without TLS; may
+    /// be repeated
     #[arg(long = "webhook-service", value_name = "SERVICE=URL", requires = "admission", value_parser = webhook_service)]
     pub webhook_services: Vec<(String, String, WebhookService)>,
     /// Keep all stored objects in this file between runs
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Refuse requests that would change an object; dry runs are answered
+    /// Refuse requests that would change an object; dry runs are allowed
     #[arg(long)]
     pub read_only: bool,
     /// Append every request and its answer to this file, one JSON line each
@@ -93,7 +93,7 @@ pub struct Serve {
     /// After the URL, print a kubeconfig for this server
     #[arg(long)]
     pub print_kubeconfig: bool,
-    /// The cluster of `--load-from-cluster`; its namespace is also that of loaded objects that name none
+    /// The cluster of `--load-from-cluster`; its namespace is also that of loaded objects that do not set one
     #[command(flatten)]
     pub cluster: Cluster,
 }

@@ -19,10 +19,10 @@ pub struct Updates {
     /// Send what `kubectl replace` sends
     #[arg(long, group = "request")]
     pub replace: bool,
-    /// Send what `kubectl create` sends, also for objects that are there
+    /// Send what `kubectl create` sends, even for objects that exist
     #[arg(long, group = "request")]
     pub create: bool,
-    /// Write a subresource: status is replaced (or applied with --server-side), scale is set to the replicas of the
+    /// Write a subresource: status is replaced (or applied with --server-side), scale receives the replicas of the
     /// object
     #[arg(long, value_name = "NAME", conflicts_with = "create")]
     pub subresource: Option<Subresource>,

@@ -29,7 +29,7 @@ impl Ordered {
         {
             self.sorter = Err(message);
         }
-        self.stored.push(self.temp_store.put(object).map_err(|error| unkept(&error))?);
+        self.stored.push(self.temp_store.put(object).map_err(|error| temp_store_error(&error))?);
         Ok(())
     }
 
@@ -42,11 +42,11 @@ impl Ordered {
             sorter.and_then(Sorter::order).map_err(Failure::message)?
         };
         let stored = order.into_iter().filter_map(move |index| stored.get(index).copied());
-        Ok(stored.map(move |at| temp_store.get(at).map_err(|error| unkept(&error))))
+        Ok(stored.map(move |at| temp_store.get(at).map_err(|error| temp_store_error(&error))))
     }
 }
 
-fn unkept(error: &io::Error) -> Failure {
+fn temp_store_error(error: &io::Error) -> Failure {
     let help = "make room in the directory for temporary files, or name another with TMPDIR";
     problem(&format!("objects cannot be kept in a temporary file: {error}"), help).into()
 }

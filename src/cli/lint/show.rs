@@ -158,7 +158,7 @@ impl<'a> Show<'a> {
         };
         let what = match item.verdicts().as_slice() {
             [] if item.verdict == Verdict::Accepted => {
-                Some(format!("the server would take this {}", item.action.word()))
+                Some(format!("the server would take this {}", item.action.as_str()))
             }
             [] => None,
             verdicts => Some(verdicts.iter().map(by_releases).collect::<Vec<_>>().join(", ")),
@@ -243,7 +243,7 @@ impl<'a> Show<'a> {
     fn breaking(&self, changes: &[(Change, SourceLocation)]) -> String {
         let mut text = String::new();
         for (change, location) in changes {
-            let ratcheting = change.ratcheting.words();
+            let ratcheting = change.ratcheting.text();
             let versions = if change.versions.is_empty() || change.path.starts_with("spec.versions[") {
                 String::new()
             } else {
@@ -275,10 +275,10 @@ fn case(linted: &Linted) -> Case {
     }
     case.findings.extend(linted.breaking.iter().map(|(change, location)| Finding {
         level: Level::Warning,
-        rule: format!("breaking/{}", change.kind.word()),
+        rule: format!("breaking/{}", change.kind.as_str()),
         field: Some(change.path.clone()),
         message: format!("breaking: {}: {}", change.path, change.detail),
-        help: Some(change.ratcheting.words()),
+        help: Some(change.ratcheting.text()),
         location: location.clone(),
     }));
     case
@@ -301,7 +301,7 @@ fn expression_value((cost, location): &(policies::ExpressionCost, SourceLocation
 fn by_releases((verdict, releases): &(Verdict, ReleaseSet)) -> String {
     match verdict {
         Verdict::CannotTell => format!("no verdict for {releases}"),
-        _ => format!("{} by Kubernetes {releases}", verdict.words()),
+        _ => format!("{} by Kubernetes {releases}", verdict.text()),
     }
 }
 
@@ -400,7 +400,7 @@ fn schema_value(schema: &SchemaCost) -> Value {
 fn change_value((change, location): &(Change, SourceLocation)) -> Value {
     let mut value = object([
         ("path", Value::from(change.path.as_str())),
-        ("type", change.kind.word().into()),
+        ("type", change.kind.as_str().into()),
         ("detail", change.detail.as_str().into()),
         ("versions", texts(&change.versions)),
         ("location", json::location_object(location)),

@@ -1,7 +1,7 @@
 //! `rehearse --policies`: shows the effect of new admission policies on the next write of stored objects.
 
 use super::stored::{InCluster, Stored};
-use super::{Failure, told};
+use super::{Failure, failure};
 use crate::builtin::resource::plural;
 use crate::builtin::table;
 use crate::cli::Exit;
@@ -99,8 +99,8 @@ pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: 
         let entries = entries.filter_map(|entry| task(&admission, entry));
         in_order(jobs, entries, work, |done| show.done(done))?;
     } else {
-        let connection = live.connection().map_err(|error| told(&error))?;
-        for resource in matched_resources(connection, &admission).map_err(|error| told(&error))? {
+        let connection = live.connection().map_err(|error| failure(&error))?;
+        for resource in matched_resources(connection, &admission).map_err(|error| failure(&error))? {
             let mut objects = Stored::of(connection, &resource.path(None));
             let api_version = group_version::api_version(&resource.group, &resource.version);
             let entries = objects.by_ref().map(|stored| match stored {

@@ -140,7 +140,7 @@ impl Load<'_> {
     fn document(&mut self, document: Document) -> Result<(), Vec<String>> {
         let (source, position) = (Arc::clone(&document.source), document.position());
         if !document.is_definition() {
-            let stored_at = self.temp_store.put(&document.value).map_err(|error| vec![unkept(&error)])?;
+            let stored_at = self.temp_store.put(&document.value).map_err(|error| vec![temp_store_error(&error)])?;
             self.pending.push(Pending { stored_at, source, position });
             return Ok(());
         }
@@ -155,7 +155,7 @@ impl Load<'_> {
     fn objects(&mut self) -> Result<(), Vec<String>> {
         let plurals = plurals(self.target.server, self.request_options());
         for Pending { stored_at, source, position } in std::mem::take(&mut self.pending) {
-            let object = self.temp_store.get(stored_at).map_err(|error| vec![unkept(&error)])?;
+            let object = self.temp_store.get(stored_at).map_err(|error| vec![temp_store_error(&error)])?;
             let place = format!("{source}:{position}");
             if let Err(problem) = self.object(object, &plurals, &place) {
                 self.leave_out(format!("{place}: {problem}"));
@@ -182,7 +182,7 @@ impl Load<'_> {
     }
 }
 
-fn unkept(error: &io::Error) -> String {
+fn temp_store_error(error: &io::Error) -> String {
     format!("objects cannot be kept in a temporary file: {error}: make room for it, or name a directory with TMPDIR")
 }
 

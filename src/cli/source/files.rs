@@ -128,7 +128,7 @@ impl Files {
             // Built-in kinds are skipped, as in `validate`.
             let api_version = object.value().str_at(&["apiVersion"]).unwrap_or_default();
             if !builtin::owns(api_version.split_once('/').map_or("", |(group, _)| group)) {
-                let stored_at = temp_store.put(object.value()).map_err(|error| unkept(&error))?;
+                let stored_at = temp_store.put(object.value()).map_err(|error| temp_store_error(&error))?;
                 pending.push(Pending { stored_at, source: Arc::clone(&location.source), line: location.line });
             }
         }
@@ -138,7 +138,7 @@ impl Files {
         files.resources = Arc::new(aggregated(&files.answer(&discovery)?));
         let resources: Vec<Arc<Resource>> = files.resources.iter().cloned().map(Arc::new).collect();
         for Pending { stored_at, source, line } in pending {
-            let object = files.temp_store.get(stored_at).map_err(|error| unkept(&error))?;
+            let object = files.temp_store.get(stored_at).map_err(|error| temp_store_error(&error))?;
             if let Err(why) = files.store(&resources, object, namespace)? {
                 report(format!("error: {source}:{line}: {why}"));
             }
@@ -175,7 +175,7 @@ impl Files {
         }
         let stored = self.server.stored(&definition, &namespace, &name).unwrap_or_default();
         self.server.withdraw(&definition, &namespace, &name);
-        let stored_at = self.temp_store.put(&stored).map_err(|error| unkept(&error))?;
+        let stored_at = self.temp_store.put(&stored).map_err(|error| temp_store_error(&error))?;
         let key = key(&namespace, &name);
         self.objects.entry(definition).or_default().insert(key, Stored { stored_at, versioned });
         self.order.push(Named { resource, namespace: namespace.into(), name: name.into() });
@@ -232,7 +232,7 @@ impl Files {
         ask: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
         for (key, stored) in keys {
-            let object = self.temp_store.get(stored.stored_at).map_err(|error| unkept(&error))?;
+            let object = self.temp_store.get(stored.stored_at).map_err(|error| temp_store_error(&error))?;
             let (namespace, _) = parts(key);
             self.server
                 .seed(definition, namespace, object)
@@ -319,7 +319,7 @@ fn parts(key: &str) -> (&str, &str) {
     key.split_once('/').unwrap_or(("", key))
 }
 
-fn unkept(error: &io::Error) -> Error {
+fn temp_store_error(error: &io::Error) -> Error {
     problem(
         &format!("objects cannot be kept in a temporary file: {error}"),
         "make room in the directory for temporary files, or name another with TMPDIR",

@@ -14,7 +14,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// The maximum number of rounds: after an update, a case may fail for another reason.
-const MOST_ROUNDS: usize = 4;
+const MAX_ROUNDS: usize = 4;
 
 /// Updates the suites until they do not change. Prints the updated cases, and those that cannot be updated, to standard
 /// error.
@@ -23,7 +23,7 @@ const MOST_ROUNDS: usize = 4;
 /// Returns an error if a suite cannot be written.
 pub fn update(args: &args::Test) -> io::Result<()> {
     let mut reported = Vec::new();
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         if !round(args, &mut reported)? {
             break;
         }

@@ -25,7 +25,7 @@ struct Comparison<'c> {
 }
 
 impl Comparison<'_> {
-    fn tell(&mut self, kind: Kind, ratcheting: Ratcheting, keyword: &str, detail: String) {
+    fn report(&mut self, kind: Kind, ratcheting: Ratcheting, keyword: &str, detail: String) {
         if self.found.len() >= MAX_DIFFERENCES {
             return;
         }
@@ -84,11 +84,11 @@ impl Comparison<'_> {
             || (before == "string" && after == "int-or-string");
         if before != after && !wider {
             let ratcheting = self.unchanged();
-            self.tell(Kind::Type, ratcheting, "type", format!("was {before}, is {after}"));
+            self.report(Kind::Type, ratcheting, "type", format!("was {before}, is {after}"));
         }
         if old.nullable && !new.nullable {
             let ratcheting = self.unchanged();
-            self.tell(Kind::Type, ratcheting, "nullable", "null is no longer allowed".to_owned());
+            self.report(Kind::Type, ratcheting, "nullable", "null is no longer allowed".to_owned());
         }
     }
 
@@ -98,7 +98,7 @@ impl Comparison<'_> {
                 continue;
             }
             let ratcheting = self.unchanged();
-            self.tell(Kind::Required, ratcheting, "required", format!("{name} must be there"));
+            self.report(Kind::Required, ratcheting, "required", format!("{name} is required"));
             self.rename_last(name);
         }
     }
@@ -126,7 +126,7 @@ impl Comparison<'_> {
             format!("no longer allowed: {}", gone.join(", "))
         };
         let ratcheting = self.unchanged();
-        self.tell(Kind::Enum, ratcheting, "enum", detail);
+        self.report(Kind::Enum, ratcheting, "enum", detail);
     }
 
     fn limits(&mut self, old: &Schema, new: &Schema) {
@@ -181,7 +181,7 @@ impl Comparison<'_> {
             None => format!("{keyword} is {after} now"),
         };
         let ratcheting = self.unchanged();
-        self.tell(Kind::Tightened, ratcheting, keyword, detail);
+        self.report(Kind::Tightened, ratcheting, keyword, detail);
     }
 
     fn junctors(&mut self, old: &Schema, new: &Schema) {
@@ -195,7 +195,7 @@ impl Comparison<'_> {
             if !after.is_empty() && before != after {
                 let verb = if before.is_empty() { "is new" } else { "is another" };
                 let ratcheting = self.unchanged();
-                self.tell(Kind::Tightened, ratcheting, keyword, format!("{keyword} {verb}"));
+                self.report(Kind::Tightened, ratcheting, keyword, format!("{keyword} {verb}"));
             }
         }
     }
@@ -208,7 +208,7 @@ impl Comparison<'_> {
             let transition = rule.rule.contains("oldSelf");
             let ratcheting = if transition { Ratcheting::No } else { self.unchanged() };
             let keyword = format!("x-kubernetes-validations[{index}].rule");
-            self.tell(Kind::Tightened, ratcheting, &keyword, format!("new rule: {}", rule.rule.trim()));
+            self.report(Kind::Tightened, ratcheting, &keyword, format!("new rule: {}", rule.rule.trim()));
         }
     }
 
@@ -220,7 +220,7 @@ impl Comparison<'_> {
             Some(after) if after != before => format!("was {}, is {}", text(before), text(after)),
             Some(_) => return,
         };
-        self.tell(Kind::Default, Ratcheting::No, "default", detail);
+        self.report(Kind::Default, Ratcheting::No, "default", detail);
     }
 
     fn list_types(&mut self, old: &Schema, new: &Schema) {
@@ -228,16 +228,16 @@ impl Comparison<'_> {
         let word = |type_: Option<&str>| type_.unwrap_or("atomic").to_owned();
         if word(before) != word(after) {
             let detail = format!("x-kubernetes-list-type was {}, is {}", word(before), word(after));
-            self.tell(Kind::ListType, Ratcheting::Always, "x-kubernetes-list-type", detail);
+            self.report(Kind::ListType, Ratcheting::Always, "x-kubernetes-list-type", detail);
         } else if old.x_list_map_keys != new.x_list_map_keys {
             let detail =
                 format!("keys were {}, are {}", old.x_list_map_keys.join(", "), new.x_list_map_keys.join(", "));
-            self.tell(Kind::ListType, Ratcheting::No, "x-kubernetes-list-map-keys", detail);
+            self.report(Kind::ListType, Ratcheting::No, "x-kubernetes-list-map-keys", detail);
         }
         let word = |type_: &Option<String>| type_.clone().unwrap_or_else(|| "granular".to_owned());
         if word(&old.x_map_type) != word(&new.x_map_type) {
             let detail = format!("x-kubernetes-map-type was {}, is {}", word(&old.x_map_type), word(&new.x_map_type));
-            self.tell(Kind::ListType, Ratcheting::No, "x-kubernetes-map-type", detail);
+            self.report(Kind::ListType, Ratcheting::No, "x-kubernetes-map-type", detail);
         }
     }
 
@@ -248,7 +248,12 @@ impl Comparison<'_> {
         }
         for name in old.properties.keys().filter(|name| !new.properties.contains_key(*name)) {
             if new.additional_properties.is_none() && is_object(new) {
-                self.tell(Kind::Removed, Ratcheting::No, "", "is dropped from objects at their next write".to_owned());
+                self.report(
+                    Kind::Removed,
+                    Ratcheting::No,
+                    "",
+                    "is dropped from objects at their next write".to_owned(),
+                );
                 self.rename_last(name);
             }
         }
@@ -256,10 +261,10 @@ impl Comparison<'_> {
             return;
         }
         if old.additional_properties.is_some() && !is_false(old) && new.additional_properties.is_none() {
-            let detail = "what is not named is dropped: additionalProperties are gone".to_owned();
-            self.tell(Kind::Removed, Ratcheting::No, "", detail);
+            let detail = "unspecified fields are pruned: additionalProperties was removed".to_owned();
+            self.report(Kind::Removed, Ratcheting::No, "", detail);
         } else if keep.0 && new.additional_properties.is_none() {
-            self.tell(Kind::Removed, Ratcheting::No, "", "unknown fields are dropped now".to_owned());
+            self.report(Kind::Removed, Ratcheting::No, "", "unknown fields are dropped now".to_owned());
         }
     }
 }

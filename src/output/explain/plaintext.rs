@@ -7,7 +7,7 @@ use crate::value::{Value, print};
 use std::fmt::Write as _;
 
 /// The maximum number of enum values listed beside a field.
-const MOST_VALUES: usize = 4;
+const MAX_VALUES: usize = 4;
 
 /// Formats the explanation of a field.
 pub fn plaintext(explained: Explained<'_>) -> Explanation {
@@ -227,7 +227,7 @@ fn enumeration(schema: &Value, is_long: bool, amount: usize) -> String {
     let Some(values) = member(schema, "enum").and_then(Value::as_array) else { return String::new() };
     let mut out = if is_long { "ENUM:".to_owned() } else { format!("\n{}enum: ", " ".repeat(amount)) };
     for (index, value) in values.iter().enumerate() {
-        if !is_long && index >= MOST_VALUES {
+        if !is_long && index >= MAX_VALUES {
             out.push_str(", ....");
             break;
         }

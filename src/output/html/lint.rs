@@ -85,7 +85,7 @@ pub fn details(
         "<section class=\"object {}\">\n<h3>{} {} {breaks}</h3>\n<p class=\"place\">{}</p>\n{}",
         colour.class(),
         escaped(&name),
-        badge(item.verdict.words(), Colour::of(item.verdict)),
+        badge(item.verdict.text(), Colour::of(item.verdict)),
         escaped(&item.location.to_string()),
         by_release(item),
     );
@@ -104,7 +104,7 @@ pub fn details(
         text.push_str("<h4>What breaks for stored objects</h4>\n");
     }
     for (change, location) in breaking {
-        let ratcheting = change.ratcheting.words();
+        let ratcheting = change.ratcheting.text();
         let words = format!("{}: {}", change.path, change.detail);
         text.push_str(&message(MessageSeverity::Warning, &words, Some(location), Some(&ratcheting)));
     }

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 /// The titles of the table.
 pub const TITLES: [&str; 8] = ["Next write", "Name", "Lost", "Appears", "Defaulted", "Changed", "Errors", "Place"];
 /// The maximum number of paths shown as bars.
-const MOST_BARS: usize = 20;
+const MAX_BARS: usize = 20;
 
 /// Formats the head of the page, with the response to the CRD.
 pub fn head(counts: &Counts, said: &Item, columns: &[ColumnChange], releases: &ReleaseSet) -> String {
@@ -40,7 +40,7 @@ pub fn head(counts: &Counts, said: &Item, columns: &[ColumnChange], releases: &R
     ];
     let mut text =
         Page { command: "rehearse", releases, headline: &headline, colour, shares: &[], facts: &outcomes }.head();
-    let (class, verdict) = (Colour::of(said.verdict).class(), badge(said.verdict.words(), Colour::of(said.verdict)));
+    let (class, verdict) = (Colour::of(said.verdict).class(), badge(said.verdict.text(), Colour::of(said.verdict)));
     let name = escaped(&said.identity.name);
     let _ = writeln!(text, "<section class=\"object {class}\">\n<h3>{name} {verdict}</h3>");
     let _ = writeln!(text, "<p class=\"place\">{}</p>", escaped(&said.location.to_string()));
@@ -62,7 +62,7 @@ fn lost(counts: &Counts) -> String {
         return String::new();
     }
     let mut text = "<h2>What is lost</h2>\n<div class=\"bars\">\n".to_owned();
-    for (path, n) in lost.iter().take(MOST_BARS) {
+    for (path, n) in lost.iter().take(MAX_BARS) {
         let width = *n as f64 / objects as f64 * 100.0;
         let _ = writeln!(
             text,
@@ -72,8 +72,8 @@ fn lost(counts: &Counts) -> String {
         );
     }
     text.push_str("</div>\n");
-    if lost.len() > MOST_BARS {
-        let _ = writeln!(text, "<p class=\"about\">and {} more</p>", plural(lost.len() - MOST_BARS, "path"));
+    if lost.len() > MAX_BARS {
+        let _ = writeln!(text, "<p class=\"about\">and {} more</p>", plural(lost.len() - MAX_BARS, "path"));
     }
     text
 }

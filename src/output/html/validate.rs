@@ -28,7 +28,7 @@ pub fn head(summary: &Summary, releases: &ReleaseSet) -> String {
         (decode, Verdict::Decodes),
         (skipped, Verdict::Skipped),
     ]
-    .map(|(n, verdict)| (n, verdict.words(), Colour::of(verdict)));
+    .map(|(n, verdict)| (n, verdict.text(), Colour::of(verdict)));
     let facts = [(warnings, if warnings == 1 { "warning" } else { "warnings" }, Colour::Unsure)];
     Page { command: "validate", releases, headline: &headline, colour, shares: &shares, facts: &facts }.head()
 }
@@ -43,10 +43,10 @@ pub fn row(item: &Item, n: usize) -> String {
     format!(
         "<tr data-object=\"{n}\" data-verdict=\"{}\"><td>{}</td><td class=\"extra\">{}</td><td class=\"name\">{name}</td>\
          <td class=\"extra\">{}</td>{}{}<td class=\"place\">{}</td></tr>\n",
-        item.verdict.words(),
-        badge(item.verdict.words(), Colour::of(item.verdict)),
+        item.verdict.text(),
+        badge(item.verdict.text(), Colour::of(item.verdict)),
         or_dash(&item.identity.kind),
-        if answered { item.action.word() } else { "–" },
+        if answered { item.action.as_str() } else { "–" },
         count(item.pruned.len()),
         count(item.defaulted.len()),
         escaped(&item.location.to_string()),
@@ -68,9 +68,9 @@ pub fn details(item: &Item, n: usize, change: Option<&str>) -> String {
         "<section class=\"object {}\" id=\"o{n}\" data-object=\"{n}\" data-verdict=\"{}\">\n<h3>{} {}</h3>\n\
          <p class=\"place\">{}</p>\n",
         Colour::of(item.verdict).class(),
-        item.verdict.words(),
+        item.verdict.text(),
         escaped(if called.is_empty() { "An object" } else { &called }),
-        badge(item.verdict.words(), Colour::of(item.verdict)),
+        badge(item.verdict.text(), Colour::of(item.verdict)),
         escaped(&item.location.to_string()),
     );
     text.push_str(&by_release(item));

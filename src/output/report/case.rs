@@ -61,7 +61,7 @@ pub enum Level {
 
 impl Level {
     /// Returns the name of the severity, which is also the name in SARIF.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Error => "error",
             Self::Warning => "warning",
@@ -74,7 +74,7 @@ impl Finding {
     /// Formats the finding: `a.yaml:3:4: error: spec.x: Invalid value`.
     pub fn line(&self) -> String {
         let help = self.help.as_ref().map_or_else(String::new, |help| format!("\nhelp: {help}"));
-        format!("{}: {}: {}{help}", self.location, self.level.word(), self.message)
+        format!("{}: {}: {}{help}", self.location, self.level.as_str(), self.message)
     }
 }
 
@@ -101,16 +101,16 @@ impl Case {
             location: problem.location.clone().unwrap_or_else(|| item.location.clone()),
         };
         let mut findings: Vec<Finding> = item.errors.iter().map(|error| found(error, Level::Error)).collect();
-        let untold = item.releases_with(Verdict::CannotTell);
+        let cannot_tell = item.releases_with(Verdict::CannotTell);
         let unexplained = match outcome {
-            Outcome::Failed | Outcome::CannotTell => !item.errors.iter().any(|error| error.is_of(untold.as_ref())),
+            Outcome::Failed | Outcome::CannotTell => !item.errors.iter().any(|error| error.is_of(cannot_tell.as_ref())),
             Outcome::Passed | Outcome::Skipped(_) => false,
         };
         if unexplained {
             let said = item.answer.as_ref().map(|answer| answer.message.as_str()).filter(|text| !text.is_empty());
             findings.push(Finding {
                 level: Level::Error,
-                rule: item.verdict.word().to_owned(),
+                rule: item.verdict.as_str().to_owned(),
                 field: None,
                 message: of_releases(item.releases_with(item.verdict).as_ref(), said.unwrap_or(&item.reason)),
                 help: item.help.clone(),
@@ -119,7 +119,7 @@ impl Case {
         }
         findings.extend(item.remarks.iter().map(|remark| Finding {
             level: Level::Note,
-            rule: remark.word().to_owned(),
+            rule: remark.as_str().to_owned(),
             field: None,
             message: remark.message(),
             help: None,

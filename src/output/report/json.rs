@@ -44,7 +44,7 @@ pub fn releases(releases: impl IntoIterator<Item = Release>) -> Value {
 }
 
 /// Formats the text after the items.
-pub fn tail(summary: &Summary, told: &[Note], simulated: &ReleaseSet) -> String {
+pub fn tail(summary: &Summary, notes_of_run: &[Note], simulated: &ReleaseSet) -> String {
     let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
     let counts = object(
         [
@@ -58,7 +58,7 @@ pub fn tail(summary: &Summary, told: &[Note], simulated: &ReleaseSet) -> String 
         .map(|(name, n)| (name, Value::Int(n as i64))),
     );
     let text = json::to_string;
-    let (notes, counts, releases) = (text(&notes(told)), text(&counts), text(&releases(simulated.iter())));
+    let (notes, counts, releases) = (text(&notes(notes_of_run)), text(&counts), text(&releases(simulated.iter())));
     format!("\n],\"kubernetesVersions\":{releases},\"notes\":{notes},\"summary\":{counts}}}\n")
 }
 
@@ -89,9 +89,9 @@ fn members(item: &Item) -> Map {
             put(key, text.into());
         }
     }
-    put("verdict", item.verdict.word().into());
+    put("verdict", item.verdict.as_str().into());
     if let Some(said) = &item.answer {
-        put("action", item.action.word().into());
+        put("action", item.action.as_str().into());
         put("answer", answer(said));
     }
     if !item.releases.is_empty() {
@@ -141,7 +141,7 @@ fn answer(answer: &Answer) -> Value {
 fn release_answer(one: &ReleaseAnswer) -> Value {
     let mut members = Map::from([
         ("version".to_owned(), Value::from(one.release.to_string())),
-        ("verdict".to_owned(), one.verdict.word().into()),
+        ("verdict".to_owned(), one.verdict.as_str().into()),
     ]);
     if !one.reason.is_empty() {
         members.insert("reason".to_owned(), one.reason.as_str().into());
@@ -157,7 +157,7 @@ fn remark(remark: &Remark) -> Value {
         Remark::SameObject(first) => Some(first),
         Remark::SentAsCreate => None,
     };
-    located(&[("type", remark.word()), ("message", &remark.message())], first, None)
+    located(&[("type", remark.as_str()), ("message", &remark.message())], first, None)
 }
 
 fn problem(problem: &Problem) -> Value {

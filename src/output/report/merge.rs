@@ -133,9 +133,9 @@ mod tests {
         let fine = item(Verdict::Accepted, Vec::new());
         let merged = merged(vec![(release(31), refused), (release(35), newer), (release(37), fine)]).unwrap();
         assert_eq!(merged.verdict, Verdict::Rejected);
-        let told: Vec<(&str, String)> =
+        let found: Vec<(&str, String)> =
             merged.errors.iter().map(|e| (e.message.as_str(), e.releases.as_ref().unwrap().to_string())).collect();
-        assert_eq!(told, [("spec.a: Invalid value: no", "1.31, 1.35".to_owned()), ("only old", "1.31".to_owned())]);
+        assert_eq!(found, [("spec.a: Invalid value: no", "1.31, 1.35".to_owned()), ("only old", "1.31".to_owned())]);
         assert_eq!(merged.verdict_of(release(37)), Verdict::Accepted);
         assert_eq!(merged.releases_with(Verdict::Rejected).unwrap().to_string(), "1.31, 1.35");
         assert_eq!(merged.releases[0].answer.as_ref().map(|a| a.code), Some(422));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_of_one_release_is_the_worst() {
+    fn cannot_tell_in_one_release_is_the_verdict() {
         let mut unknown = item(Verdict::CannotTell, Vec::new());
         "no CRD".clone_into(&mut unknown.reason);
         let fine = item(Verdict::Accepted, Vec::new());

@@ -6,7 +6,7 @@ use crate::output::{Cell, Column, Columns, Paint, TableStyle};
 use crate::release::{Release, ReleaseSet};
 
 /// The maximum number of reasons that are reported separately.
-const MOST_REASONS: usize = 100;
+const MAX_REASONS: usize = 100;
 
 /// The columns before those of verdicts.
 const IDENTITY: &[Column] = &[Column::place("PLACE"), Column::text("KIND"), Column::text("NAME")];
@@ -94,14 +94,14 @@ impl TextReport {
         for error in &item.hidden {
             text.push_str(&problem(MessageSeverity::Error, error, item, color));
         }
-        let untold = item.releases_with(Verdict::CannotTell);
-        if item.verdict == Verdict::CannotTell && !item.errors.iter().any(|error| error.is_of(untold.as_ref())) {
+        let cannot_tell = item.releases_with(Verdict::CannotTell);
+        if item.verdict == Verdict::CannotTell && !item.errors.iter().any(|error| error.is_of(cannot_tell.as_ref())) {
             if item.location.excerpt.is_some() || item.identity.kind.is_empty() {
                 let help = item.help.as_deref();
-                let untold = untold.as_ref();
+                let cannot_tell = cannot_tell.as_ref();
                 text.push_str(&excerpt::render_of(
                     MessageSeverity::Error,
-                    untold,
+                    cannot_tell,
                     &item.reason,
                     &item.location,
                     help,
@@ -121,14 +121,16 @@ impl TextReport {
 
     /// Counts an item whose reason other items may share.
     fn count(&mut self, item: &Item) {
-        let untold = item.releases_with(Verdict::CannotTell);
+        let cannot_tell = item.releases_with(Verdict::CannotTell);
         let alike = |(known, _): &(Item, usize)| {
-            known.reason == item.reason && known.help == item.help && known.releases_with(Verdict::CannotTell) == untold
+            known.reason == item.reason
+                && known.help == item.help
+                && known.releases_with(Verdict::CannotTell) == cannot_tell
         };
         match self.alike.iter().position(alike) {
             Some(at) => self.alike.iter_mut().skip(at).take(1).for_each(|(_, count)| *count += 1),
             // A message for each object would be too much output.
-            None if self.alike.len() < MOST_REASONS => self.alike.push((item.clone(), 1)),
+            None if self.alike.len() < MAX_REASONS => self.alike.push((item.clone(), 1)),
             None => {}
         }
     }
@@ -140,11 +142,11 @@ impl TextReport {
                 1 => format!("{}: {}", named(item), item.reason),
                 n => format!("{n} objects, the first of them {}: {}", named(item), item.reason),
             };
-            let untold = item.releases_with(Verdict::CannotTell);
+            let cannot_tell = item.releases_with(Verdict::CannotTell);
             let help = item.help.as_deref();
             excerpt::render_of(
                 MessageSeverity::Error,
-                untold.as_ref(),
+                cannot_tell.as_ref(),
                 &message,
                 &item.location,
                 help,
@@ -164,7 +166,7 @@ impl TextReport {
 fn cells(item: &Item, releases: &[Release]) -> Vec<Cell> {
     let or_dash = |text: &str| Cell::from(if text.is_empty() { "-" } else { text });
     let answered = item.has(Verdict::Accepted) || item.has(Verdict::Rejected);
-    let verdict = |verdict: Verdict| Cell::painted(verdict.words(), paint(verdict));
+    let verdict = |verdict: Verdict| Cell::painted(verdict.text(), paint(verdict));
     let count = |n: usize| Cell::from(if answered { n.to_string() } else { "-".to_owned() });
     let place = SourceLocation { column: 0, excerpt: None, ..item.location.clone() }.to_string();
     let mut cells = vec![Cell::from(place), or_dash(&item.identity.kind), or_dash(&item.identity.full_name())];
@@ -173,7 +175,7 @@ fn cells(item: &Item, releases: &[Release]) -> Vec<Cell> {
         several => cells.extend(several.iter().map(|release| verdict(item.verdict_of(*release)))),
     }
     cells.extend([
-        Cell::from(if answered { item.action.word() } else { "-" }),
+        Cell::from(if answered { item.action.as_str() } else { "-" }),
         if answered { Cell::count(error_count(item), Paint::Red) } else { Cell::from("-") },
         count(item.pruned.len()),
         count(item.defaulted.len()),

@@ -8,7 +8,7 @@ const LARGE: usize = 50;
 /// The number of swaps for the pivot if the elements are in descending order.
 const DESCENDING: usize = 12;
 /// The maximum number of misplaced pairs that are repaired in a nearly sorted range.
-const MENDS: usize = 5;
+const MAX_SWAPS: usize = 5;
 
 /// Sorts `order` by `less`, which compares two of its elements.
 pub fn sort(order: &mut [usize], less: &mut dyn FnMut(usize, usize) -> bool) {
@@ -57,7 +57,7 @@ impl Sort<'_> {
                 return self.heap(a, b);
             }
             if !balanced {
-                self.scatter(a, b);
+                self.break_patterns(a, b);
                 limit -= 1;
             }
             let (mut pivot, mut hint) = self.pivot(a, b);
@@ -68,7 +68,7 @@ impl Sort<'_> {
                 pivot = (b - 1) - (pivot - a);
                 hint = Hint::Ascending;
             }
-            if balanced && partitioned && hint == Hint::Ascending && self.mend(a, b) {
+            if balanced && partitioned && hint == Hint::Ascending && self.partial_insertion_sort(a, b) {
                 return;
             }
             if a > 0 && !self.less(a - 1, pivot) {
@@ -173,9 +173,9 @@ impl Sort<'_> {
     }
 
     /// Repairs a nearly sorted range. Returns true if the range is sorted then.
-    fn mend(&mut self, a: usize, b: usize) -> bool {
+    fn partial_insertion_sort(&mut self, a: usize, b: usize) -> bool {
         let mut i = a + 1;
-        for _ in 0..MENDS {
+        for _ in 0..MAX_SWAPS {
             while i < b && !self.less(i, i - 1) {
                 i += 1;
             }
@@ -205,7 +205,7 @@ impl Sort<'_> {
     }
 
     /// Swaps some elements, chosen by a generator that is seeded with the length.
-    fn scatter(&mut self, a: usize, b: usize) {
+    fn break_patterns(&mut self, a: usize, b: usize) {
         let length = b - a;
         let mut random = length as u64;
         // The next power of two.

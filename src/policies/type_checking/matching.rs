@@ -6,7 +6,7 @@ use crate::policies::request::Kind;
 use std::collections::BTreeSet;
 
 /// The maximum number of types of one rule.
-const MOST_TYPES: usize = 10;
+const MAX_TYPES: usize = 10;
 
 /// The groups, versions and resources in the rules of a policy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,7 +77,7 @@ fn add(rule: &Rule, types: &[KnownType], found: &mut Matched) -> bool {
                 for kind in kinds {
                     found.kinds.insert(kind.clone());
                     count += 1;
-                    if count == MOST_TYPES {
+                    if count == MAX_TYPES {
                         return false;
                     }
                 }

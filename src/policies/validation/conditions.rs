@@ -8,7 +8,7 @@ use crate::release::V1_35;
 use crate::value::Value;
 use std::collections::HashSet;
 
-const MOST_CONDITIONS: usize = 64;
+const MAX_CONDITIONS: usize = 64;
 
 /// The reserved words of CEL.
 const RESERVED: [&str; 21] = [
@@ -51,8 +51,8 @@ pub fn validate_conditions(
         return;
     }
     let path = spec.path.child("matchConditions");
-    if conditions.len() > MOST_CONDITIONS {
-        errors.push(FieldError::too_many(&path, conditions.len() as i64, MOST_CONDITIONS as i64, spec.release));
+    if conditions.len() > MAX_CONDITIONS {
+        errors.push(FieldError::too_many(&path, conditions.len() as i64, MAX_CONDITIONS as i64, spec.release));
     }
     let mut seen = HashSet::new();
     for (index, condition) in conditions.iter().enumerate() {

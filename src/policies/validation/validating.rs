@@ -14,9 +14,9 @@ use std::collections::HashSet;
 /// The values of `failurePolicy`.
 pub const FAILURE_POLICIES: [&str; 2] = ["Fail", "Ignore"];
 const REASONS: [&str; 3] = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
-const MOST_ANNOTATIONS: usize = 20;
+const MAX_ANNOTATIONS: usize = 20;
 /// The maximum length of an expression of an audit annotation, in bytes.
-const LONGEST_VALUE: usize = 5 * 1024;
+const MAX_VALUE_LENGTH: usize = 5 * 1024;
 
 /// Validates the policy `name`.
 pub fn validate(name: &str, spec: Spec<'_>, old: Option<&Value>, errors: &mut ErrorList) {
@@ -44,8 +44,8 @@ pub fn validate(name: &str, spec: Spec<'_>, old: Option<&Value>, errors: &mut Er
         validate_validation(Spec { value, path: &path.index(index), ..spec }, &compiler, &stored, errors);
     }
     let path = spec.path.child("auditAnnotations");
-    if annotations.len() > MOST_ANNOTATIONS {
-        let why = format!("must not have more than {MOST_ANNOTATIONS} auditAnnotations");
+    if annotations.len() > MAX_ANNOTATIONS {
+        let why = format!("must not have more than {MAX_ANNOTATIONS} auditAnnotations");
         errors.push(FieldError::invalid(&path, annotations_value(annotations, spec.release), why));
     }
     let mut seen = HashSet::new();
@@ -127,8 +127,8 @@ fn validate_annotation(
     let trimmed = source.trim();
     if trimmed.is_empty() {
         errors.push(FieldError::required(&path, "valueExpression is not specified"));
-    } else if trimmed.len() > LONGEST_VALUE {
-        errors.push(FieldError::required(&path, format!("must not exceed {LONGEST_VALUE} bytes in length")));
+    } else if trimmed.len() > MAX_VALUE_LENGTH {
+        errors.push(FieldError::required(&path, format!("must not exceed {MAX_VALUE_LENGTH} bytes in length")));
     } else {
         let expression = Expression {
             source: trimmed,

@@ -31,10 +31,10 @@ pub(super) struct Index<'a> {
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum LineError {
     /// It is not a commit.
-    #[error("line {0} is not one of ours: put back a copy of the file, or take that line out")]
+    #[error("line {0} is not a commit: restore a copy of the file, or remove that line")]
     NotACommit(usize),
     /// Its object is not JSON.
-    #[error("{definition} {key} is not JSON ({error}): put back a copy of the file, or take its line out")]
+    #[error("{definition} {key} is not JSON ({error}): restore a copy of the file, or remove its line")]
     NotJson {
         /// The name of the CRD.
         definition: String,

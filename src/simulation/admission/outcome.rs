@@ -1,6 +1,6 @@
 //! Adds the effects of policies on an object to its item.
 
-use super::{Admission, words};
+use super::{Admission, messages};
 use crate::output::report::admission::{
     Admission as Report, FieldChange, PolicyChange, PolicyFailure, UndecidedPart, Webhook,
 };
@@ -88,8 +88,8 @@ impl Admission {
             policy_kind: *policy_kind,
             configuration: configuration.clone(),
             name: webhook.clone(),
-            depends_on: missing.as_ref().map(words::missing),
-            help: missing.as_ref().map(|missing| words::help(missing, self.live.is_some())),
+            depends_on: missing.as_ref().map(messages::missing),
+            help: missing.as_ref().map(|missing| messages::help(missing, self.live.is_some())),
         }
     }
 
@@ -97,8 +97,8 @@ impl Admission {
         UndecidedPart {
             policy: unevaluated.policy.clone(),
             binding: unevaluated.binding.clone(),
-            message: words::message(unevaluated),
-            help: words::help(&unevaluated.missing, self.live.is_some()),
+            message: messages::message(unevaluated),
+            help: messages::help(&unevaluated.missing, self.live.is_some()),
             decides: unevaluated.decides,
         }
     }

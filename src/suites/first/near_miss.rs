@@ -15,9 +15,9 @@ use std::sync::Arc;
 /// The maximum number of objects that are checked for one node of the schema.
 const BUDGET: usize = 250;
 /// The maximum length of a text in a near miss.
-const LONGEST: usize = 4097;
+const MAX_LENGTH: usize = 4097;
 /// The maximum number of items in a near miss.
-const MOST_ITEMS: usize = 130;
+const MAX_ITEMS: usize = 130;
 
 /// Requests whose last one the server rejects because of a single constraint.
 #[derive(Clone, Debug)]
@@ -285,7 +285,7 @@ fn values(schema: &Schema, value: &Value) -> Vec<Value> {
                 all.push(Value::Object(members.iter().take(least.saturating_sub(1)).map(owned).collect()));
             }
             if let (Some(most), Some(values)) = (size(schema.max_properties), schema.additional_properties_schema())
-                && most < MOST_ITEMS
+                && most < MAX_ITEMS
             {
                 let more = (0..=most)
                     .map(|i| (strings::numbered("more", i), generate::value(values, ExampleFields::Minimal, i)));
@@ -308,7 +308,7 @@ fn size(limit: Option<i64>) -> Option<usize> {
 fn texts(schema: &Schema, now: &str) -> Vec<String> {
     let mut all = Vec::new();
     let pattern = Regexp::new(&schema.pattern).ok();
-    if let Some(most) = size(schema.max_length).filter(|most| *most < LONGEST) {
+    if let Some(most) = size(schema.max_length).filter(|most| *most < MAX_LENGTH) {
         let sample = pattern.as_ref().and_then(|pattern| pattern.sample(most + 1, 0));
         let end = now.chars().last().unwrap_or('a').to_string();
         all.push(format!("{now}{}", end.repeat((most + 1).saturating_sub(now.chars().count()))));
@@ -347,8 +347,7 @@ fn lists(schema: &Schema, items: &[Value]) -> Vec<Value> {
     if let Some(least) = size(schema.min_items).filter(|least| *least > 0) {
         all.push(items.iter().take(least - 1).cloned().collect::<Vec<_>>().into());
     }
-    if let (Some(most), Some(item)) = (size(schema.max_items).filter(|most| *most < MOST_ITEMS), schema.items_schema())
-    {
+    if let (Some(most), Some(item)) = (size(schema.max_items).filter(|most| *most < MAX_ITEMS), schema.items_schema()) {
         for start in [items, &[]] {
             let more = (start.len()..=most).map(|number| generate::value(item, ExampleFields::Minimal, number));
             all.push(start.iter().cloned().chain(more).collect::<Vec<_>>().into());

@@ -82,7 +82,7 @@ fn result(case: &Case, finding: &Finding) -> Value {
     }
     object([
         ("ruleId", Value::from(finding.rule.as_str())),
-        ("level", finding.level.word().into()),
+        ("level", finding.level.as_str().into()),
         ("message", object([("text", Value::from(message))])),
         ("locations", vec![location].into()),
     ])

@@ -37,7 +37,7 @@ pub fn case(case: &Case, number: usize) -> String {
 
 fn finding(finding: &Finding) -> Value {
     let texts = [
-        ("severity", Some(finding.level.word())),
+        ("severity", Some(finding.level.as_str())),
         ("type", Some(finding.rule.as_str())),
         ("field", finding.field.as_deref()),
         ("message", Some(&finding.message)),

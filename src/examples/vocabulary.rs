@@ -7,7 +7,7 @@ use crate::schema::Schema;
 use std::collections::BTreeSet;
 
 /// The maximum length of a list or text that is tried because a rule contains the number.
-const LONGEST: i64 = 130;
+const MAX_LENGTH: i64 = 130;
 
 /// The names and literals in the rules of a node.
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl Vocabulary {
     /// Returns the lengths of lists and texts to try: the integer constants, and each plus one.
     pub fn lengths(&self) -> impl Iterator<Item = usize> {
         let lengths = self.numbers.iter().flat_map(|n| [*n, n.saturating_add(1)]);
-        lengths.filter(|n| (1..=LONGEST).contains(n)).filter_map(|n| usize::try_from(n).ok())
+        lengths.filter(|n| (1..=MAX_LENGTH).contains(n)).filter_map(|n| usize::try_from(n).ok())
     }
 
     fn add(&mut self, expr: &Expr) {
