@@ -77,7 +77,7 @@ pub fn review(
         gaps: &shown.gaps,
         old_object: None,
         field_manager: update::manager_of_create(request_kind, generates_name(sent)),
-        field_validation: rules.level.word(),
+        field_validation: rules.level.as_str(),
     };
     let decision = context.server.admit(&write, context.request_options.now);
     let spot = Some(places.start());
