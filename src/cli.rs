@@ -6,6 +6,7 @@ mod cel;
 mod complete;
 mod completion;
 mod diff;
+mod envtest;
 mod example;
 mod exit;
 mod explain;
@@ -36,11 +37,15 @@ use crate::cluster;
 use clap::FromArgMatches;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Parses a command line, runs the command and returns the process's exit code.
 pub fn run(words: Vec<OsString>) -> u8 {
+    if let Some(program) = envtest::Program::of(words.first()) {
+        return program.run(&words);
+    }
     let mut command = args::command();
+    let program = PathBuf::from(words.first().cloned().unwrap_or_default());
     let words = words::normal(&command, words);
     if is_plugin(words.first()) {
         command = command.bin_name("kubectl crdx");
@@ -55,7 +60,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
         }
     };
     cluster::log::set_level(args.verbosity);
-    match answer(args) {
+    match answer(args, &program) {
         Ok(exit) => exit.code(),
         Err(error) => {
             // The reader closed the pipe (`| head`): stop quietly.
@@ -67,11 +72,11 @@ pub fn run(words: Vec<OsString>) -> u8 {
     }
 }
 
-/// Runs the command.
+/// Runs the command. `program` is the first word of the command line.
 ///
 /// # Errors
 /// Returns an error if output cannot be written, or an input error stops the command.
-fn answer(args: args::Args) -> io::Result<Exit> {
+fn answer(args: args::Args, program: &Path) -> io::Result<Exit> {
     match args.command {
         args::Command::Validate(validate) => validate::run(&validate, args.color),
         args::Command::Diff(diff) => diff::run(&diff, args.color),
@@ -87,6 +92,7 @@ fn answer(args: args::Args) -> io::Result<Exit> {
         args::Command::Rbac(rbac) => rbac::run(&rbac),
         args::Command::Scale(scale) => scale::run(&scale, args.color),
         args::Command::Serve(serve) => serve::run(&serve),
+        args::Command::Envtest(envtest) => envtest::run(&envtest, program),
         args::Command::Lsp(lsp) => lsp::run(&lsp),
         args::Command::Version(version) => version::run(&version),
         args::Command::Completion(completion) => completion::run(&completion),

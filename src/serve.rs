@@ -11,17 +11,19 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! [`access`] decides which requests are answered, [`escape`] rewrites request targets that hyper refuses, [`notifier`]
+//! [`access`] decides which requests are answered, [`authentication`] says who sent them, [`tls`] serves HTTPS, [`escape`] rewrites request targets that hyper refuses, [`notifier`]
 //! wakes watches, [`connections`] accepts and limits connections, [`controllers`] runs the server's controllers,
 //! [`http`] reads requests and writes responses, [`read_only`] refuses writes, [`record`] records exchanges, [`state`]
 //! persists the store and [`webhooks`] calls webhooks. Requests run on threads with large stacks, because values may be
 //! nested 10,000 levels deep and the code recurses into them. An idle thread ends.
 
 mod access;
+mod authentication;
 mod clock;
 mod connections;
 mod controllers;
 mod escape;
+pub mod etcd;
 mod http;
 mod impersonate;
 mod kubeconfig;
@@ -30,10 +32,12 @@ mod read_only;
 mod record;
 mod state;
 mod stream;
+pub mod tls;
 mod webhooks;
 
 use crate::server::Server;
 use crate::value::STACK_SIZE;
+pub use authentication::Authentication;
 use record::Record;
 pub use state::State;
 use std::fs::File;
@@ -41,6 +45,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tls::Tls;
 use tokio::runtime::Runtime;
 pub use webhooks::{Service as WebhookService, Webhooks};
 
@@ -65,6 +70,10 @@ pub struct Options {
     /// The webhooks that the server can call. Without it, admission ignores webhooks, and versions are converted
     /// without them.
     pub webhooks: Option<Webhooks>,
+    /// Serves HTTPS. Without it, HTTP.
+    pub tls: Option<Tls>,
+    /// Determines the users of requests. Without it, every client is the server's default user.
+    pub authentication: Option<Authentication>,
 }
 
 impl Default for Options {
@@ -77,6 +86,8 @@ impl Default for Options {
             record: None,
             state: None,
             webhooks: None,
+            tls: None,
+            authentication: None,
         }
     }
 }
@@ -98,6 +109,8 @@ struct Service {
     record: Option<Record>,
     state: Option<Arc<State>>,
     webhooks: Option<Webhooks>,
+    tls: Option<Tls>,
+    authentication: Option<Authentication>,
     intake: http::BodyPermits,
     /// Notified when a controller has work to do.
     controllers: Arc<tokio::sync::Notify>,
@@ -133,6 +146,8 @@ pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
         record: options.record.map(Record::new),
         state: options.state,
         webhooks: options.webhooks,
+        tls: options.tls,
+        authentication: options.authentication,
         intake: http::BodyPermits::default(),
         controllers: Arc::default(),
     });
@@ -156,9 +171,10 @@ async fn maintain(state: Arc<State>) {
 }
 
 impl Running {
-    /// Returns `http://127.0.0.1:PORT`.
+    /// Returns `http://127.0.0.1:PORT`, or `https://127.0.0.1:PORT` with TLS.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        let scheme = if self.service.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
     }
 
     /// Returns the server, for direct access without HTTP.

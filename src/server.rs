@@ -7,6 +7,7 @@
 //! per write, and [`controllers`] reconcile CRDs after each write of a CRD.
 
 mod admission;
+mod authorization;
 mod calls;
 mod controllers;
 mod endpoints;
@@ -225,6 +226,7 @@ pub struct Server {
     release: Release,
     definitions: definition::Definitions,
     controllers: controllers::Queue,
+    deleted_namespaces: controllers::Queue,
     serving: RwLock<HashMap<String, Arc<serving::Serving>>>,
     revision: Arc<store::Revision>,
     random: random::Random,
@@ -232,6 +234,7 @@ pub struct Server {
     storage_config: Arc<journal::StorageConfig>,
     namespaces: Option<Namespaces>,
     admission: admission::Chain,
+    authorizes: bool,
     tracks_fields: bool,
 }
 
@@ -255,6 +258,7 @@ impl Server {
             release,
             definitions: definition::Definitions::new(&storage_config, revision.current()),
             controllers: controllers::Queue::default(),
+            deleted_namespaces: controllers::Queue::default(),
             serving: RwLock::default(),
             revision,
             random: random::Random::new(seed),
@@ -262,6 +266,7 @@ impl Server {
             storage_config,
             namespaces: None,
             admission: admission::Chain::default(),
+            authorizes: false,
             tracks_fields: true,
         }
     }
@@ -276,6 +281,13 @@ impl Server {
     #[must_use]
     pub fn without_managed_fields(mut self) -> Self {
         self.tracks_fields = false;
+        self
+    }
+
+    /// Refuses requests of `system:anonymous`, except those for the version and the health of the server.
+    #[must_use]
+    pub fn with_authorization(mut self) -> Self {
+        self.authorizes = true;
         self
     }
 
@@ -328,7 +340,13 @@ impl Server {
     fn answer(&self, request: &Request, object: Option<Value>, calls: &Calls) -> Reply {
         let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
         let query = query::Query::parse(query);
-        Reply::Whole(match route::route(request.method, path, &query) {
+        let route = route::route(request.method, path, &query);
+        if self.authorizes
+            && let Some(refusal) = authorization::refuse_anonymous(request, &route)
+        {
+            return Reply::Whole(Context::new(self, request, query, route::Target::default()).refuse(&refusal));
+        }
+        Reply::Whole(match route {
             route::Route::Resource(target) if target.group.is_empty() && self.namespaces.is_none() => {
                 non_resource::index(404, self.release())
             }

@@ -23,6 +23,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("jiff", &["cel"]),
     ("k8s_openapi", &["cluster"]),
     ("kube", &["cluster"]),
+    ("rcgen", &["serve"]),
     ("regex_automata", &["regexp"]),
     ("ring", &["server"]),
     ("rustix", &["serve"]),
@@ -40,6 +41,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("tokio", &["cluster", "serve"]),
     ("tokio_rustls", &["serve"]),
     ("unicode_width", &["output"]),
+    ("x509_cert", &["serve"]),
 ];
 
 fn sources(dir: &Path, found: &mut Vec<PathBuf>) {

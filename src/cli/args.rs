@@ -5,6 +5,7 @@ mod cel;
 mod cluster;
 mod completion;
 mod diff;
+mod envtest;
 mod example;
 mod explain;
 mod formats;
@@ -31,6 +32,7 @@ pub use cel::Cel;
 pub use cluster::Cluster;
 pub use completion::{Complete, Completion};
 pub use diff::Diff;
+pub use envtest::Envtest;
 pub use example::Example;
 pub use explain::{Explain, ExplainFormat};
 pub use formats::{JsonOrYaml, OnlyJson, TableOrJson};
@@ -136,6 +138,8 @@ pub enum Command {
     Scale(Scale),
     /// Serve the simulated API over HTTP on a loopback address, for real clients
     Serve(Serve),
+    /// Write the programs that controller-runtime's envtest starts, which then tests against the simulated server
+    Envtest(Envtest),
     /// Show findings in an editor as you type: a language server for custom resources and CRDs
     Lsp(Lsp),
     /// Print the completion script of a shell

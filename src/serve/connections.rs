@@ -3,18 +3,21 @@
 //! An idle connection is closed after [`TIMEOUT`], as by Go's server (`IdleTimeout` in
 //! `k8s.io/apiserver/pkg/server/secure_serving.go`). The same limit applies to a client that sends its headers slowly.
 
+use super::authentication::Peer;
 use super::escape::Escaping;
 use super::{Service, http};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rustls::pki_types::UnixTime;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The time limit for a request and its headers.
-const TIMEOUT: Duration = Duration::from_secs(90);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(90);
 /// The maximum number of connections, if the limit of open files allows them.
 const MAX_FILES: u64 = 32_768;
 /// Open files reserved for purposes other than connections.
@@ -38,9 +41,21 @@ pub(super) async fn accept(listener: TcpListener, service: Arc<Service>) {
 async fn converse(stream: TcpStream, service: Arc<Service>, _place: OwnedSemaphorePermit) {
     // With Nagle's algorithm, a small response may wait for the client's acknowledgement.
     let _ = stream.set_nodelay(true);
+    let Some(tls) = &service.tls else { return requests(stream, service, Peer::Unknown).await };
+    // A client that breaks off the handshake needs no response.
+    let Ok(Ok(stream)) = tokio::time::timeout(TIMEOUT, tls.acceptor().accept(stream)).await else { return };
+    let peer = service.authentication.as_ref().map_or(Peer::Unknown, |authentication| {
+        authentication.peer(stream.get_ref().1.peer_certificates(), UnixTime::now())
+    });
+    requests(stream, service, peer).await;
+}
+
+/// Answers the requests of a connection.
+async fn requests(stream: impl AsyncRead + AsyncWrite + Unpin, service: Arc<Service>, peer: Peer) {
+    let peer = Arc::new(peer);
     let answer = service_fn(move |request| {
-        let service = Arc::clone(&service);
-        async move { Ok::<_, Infallible>(http::answer(service, request).await) }
+        let (service, peer) = (Arc::clone(&service), Arc::clone(&peer));
+        async move { Ok::<_, Infallible>(http::answer(service, &peer, request).await) }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())

@@ -1,6 +1,7 @@
 //! Converts between HTTP and [`server::Request`](crate::server::Request).
 
 use super::access::Refused;
+use super::authentication::Peer;
 use super::clock::now;
 use super::stream::Stream;
 use super::webhooks::{MAX_ATTEMPTS, Webhooks};
@@ -8,6 +9,7 @@ use super::{Service, impersonate, read_only};
 use crate::crd::openapi;
 use crate::server::{self, Call, Calls, Format, Method, Reply, ResponseBody, Watch};
 use crate::text;
+use crate::value::quote::go_quote;
 use crate::value::{Value, object};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
@@ -48,7 +50,7 @@ impl Default for BodyPermits {
 }
 
 /// Handles one HTTP request.
-pub(super) async fn answer(service: Arc<Service>, request: Request<Incoming>) -> Answer {
+pub(super) async fn answer(service: Arc<Service>, peer: &Peer, request: Request<Incoming>) -> Answer {
     let (parts, body) = request.into_parts();
     if parts.version == Version::HTTP_11 && !parts.headers.contains_key(header::HOST) {
         return plain(StatusCode::BAD_REQUEST, "400 Bad Request: missing required Host header");
@@ -63,6 +65,20 @@ pub(super) async fn answer(service: Arc<Service>, request: Request<Incoming>) ->
             return plain(StatusCode::BAD_REQUEST, format!("400 Bad Request: {refused}"));
         }
         Err(refused) => return refuse(StatusCode::FORBIDDEN, "Forbidden", &refused.to_string()),
+    }
+    let user = service.authentication.as_ref().map(|authentication| authentication.user(peer, &parts.headers));
+    let Ok(user) = user.transpose() else {
+        return refuse(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized");
+    };
+    let impersonated = impersonate::user(&parts.headers);
+    if let (Some(other), Some(user)) = (&impersonated, &user)
+        && user.is_anonymous()
+    {
+        let (other, user) = (go_quote(&other.username), go_quote(&user.username));
+        let message = format!(
+            "users {other} is forbidden: User {user} cannot impersonate resource \"users\" in API group \"\" at the cluster scope"
+        );
+        return refuse(StatusCode::FORBIDDEN, "Forbidden", &message);
     }
     let method = method(&parts.method);
     let body = if matches!(method, Method::Get | Method::Head) {
@@ -82,7 +98,7 @@ pub(super) async fn answer(service: Arc<Service>, request: Request<Incoming>) ->
         content_type: text(header::CONTENT_TYPE),
         accept: text(header::ACCEPT),
         user_agent: text(header::USER_AGENT),
-        user: impersonate::user(&parts.headers),
+        user: impersonated.or(user),
         skips_admission: false,
         body: if bytes.is_empty() { server::Body::Empty } else { server::Body::Bytes(bytes) },
         now: now(),

@@ -16,6 +16,7 @@
 //! The real controllers run concurrently, each as soon as it sees the change. Here they run in a fixed order.
 
 mod finalizing;
+mod namespaces;
 mod serving;
 
 use super::Server;
@@ -27,12 +28,12 @@ use crate::value::{Value, time};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A work queue of CRD names without duplicates, in first-in, first-out order.
+/// A work queue of names of CRDs or namespaces without duplicates, in first-in, first-out order.
 #[derive(Debug, Default)]
 pub(super) struct Queue(Mutex<VecDeque<String>>);
 
 impl Queue {
-    /// Enqueues a CRD that was written or removed.
+    /// Enqueues a CRD that was written or removed, or a namespace that is being deleted.
     pub fn enqueue(&self, name: &str) {
         let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !names.iter().any(|n| n == name) {
@@ -44,24 +45,36 @@ impl Queue {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
+    fn len(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     fn is_empty(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 }
 
 impl Server {
-    /// Returns true if the queue is not empty.
+    /// Returns true if a queue is not empty.
     pub fn has_work_for_controllers(&self) -> bool {
-        !self.controllers.is_empty()
+        !self.controllers.is_empty() || !self.deleted_namespaces.is_empty()
     }
 
-    /// Runs the controllers until the queue is empty: names are accepted, CRDs are established and served, and for a
-    /// deleted CRD first its objects, then the CRD itself are removed.
+    /// Runs the controllers until their queues are empty: names are accepted, CRDs are established and served, and for a
+    /// deleted CRD first its objects, then the CRD itself are removed; likewise for a deleted namespace.
     pub fn run_controllers(&self, now: Timestamp) {
-        if self.controllers.is_empty() {
+        if !self.has_work_for_controllers() {
             return;
         }
         let _writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(name) = self.controllers.next() {
+            self.reconcile(&name, &time::format(now));
+        }
+        // A namespace that is enqueued meanwhile gets its turn in the next run.
+        for _ in 0..self.deleted_namespaces.len() {
+            let Some(name) = self.deleted_namespaces.next() else { break };
+            self.finalize_namespace(&name, &time::format(now));
+        }
         while let Some(name) = self.controllers.next() {
             self.reconcile(&name, &time::format(now));
         }

@@ -81,6 +81,7 @@ pub struct UserInfo {
 
 const AUTHENTICATED: &str = "system:authenticated";
 const UNAUTHENTICATED: &str = "system:unauthenticated";
+const ANONYMOUS: &str = "system:anonymous";
 
 impl UserInfo {
     /// Creates the user info of an impersonated user, with the default groups of a service account if `groups` is
@@ -92,7 +93,7 @@ impl UserInfo {
         {
             groups = vec!["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")];
         }
-        let anonymous = username == "system:anonymous";
+        let anonymous = username == ANONYMOUS;
         let has = |wanted: &str| groups.iter().any(|group| group == wanted);
         if anonymous && !has(UNAUTHENTICATED) {
             groups.push(UNAUTHENTICATED.to_owned());
@@ -100,6 +101,18 @@ impl UserInfo {
             groups.push(AUTHENTICATED.to_owned());
         }
         Self { username, uid: String::new(), groups, extra: BTreeMap::new() }
+    }
+}
+
+impl UserInfo {
+    /// The user of requests without credentials.
+    pub fn anonymous() -> Self {
+        Self::authenticated(ANONYMOUS.to_owned(), Vec::new())
+    }
+
+    /// Returns true for the user of requests without credentials.
+    pub fn is_anonymous(&self) -> bool {
+        self.username == ANONYMOUS
     }
 }
 

@@ -1,10 +1,10 @@
 //! `NamespaceLifecycle` (`admission/plugin/namespace/lifecycle/admission.go`): rejects creates in a namespace that does
-//! not exist or is being deleted.
+//! not exist or is being deleted, and the deletion of namespaces that a cluster needs.
 
 use super::cluster::is_terminating;
 use super::{Attributes, Cluster, Mutation, Operation, Plugin, Reinvocation, Report};
-use crate::server::http::status::{GroupResource, Refusal};
-use crate::server::strategy::namespace::{Namespaces, RESOURCE};
+use crate::server::http::status::{Cause, GroupResource, Refusal};
+use crate::server::strategy::namespace::{Namespaces, RESOURCE, finalized};
 use crate::value::Value;
 
 /// The `NamespaceLifecycle` plugin. It runs before all others, so it rejects a request before other plugins mutate the
@@ -14,7 +14,7 @@ pub(in crate::server) struct NamespaceLifecycle;
 
 impl Plugin for NamespaceLifecycle {
     fn handles(&self, operation: Operation) -> bool {
-        operation == Operation::Create
+        matches!(operation, Operation::Create | Operation::Delete)
     }
 
     fn mutate(
@@ -34,10 +34,37 @@ impl Plugin for NamespaceLifecycle {
             Some(found) if is_terminating(&found) => {
                 let why =
                     format!("unable to create new content in namespace {namespace} because it is being terminated");
-                Err(Refusal::forbidden(of, name, &why))
+                let mut refusal = Refusal::forbidden(of, name, &why);
+                if let Some(details) = &mut refusal.details {
+                    details.causes.push(Cause {
+                        reason: "NamespaceTerminating".to_owned(),
+                        message: format!("namespace {namespace} is being terminated"),
+                        field: "metadata.namespace".to_owned(),
+                    });
+                }
+                Err(refusal)
             }
-            None if cluster.namespaces() == Some(Namespaces::Created) => Err(Refusal::not_found(RESOURCE, namespace)),
+            None if matches!(cluster.namespaces(), Some(Namespaces::Created | Namespaces::Finalized)) => {
+                Err(Refusal::not_found(RESOURCE, namespace))
+            }
             _ => Ok(Mutation::Unchanged),
         }
+    }
+
+    fn validate(
+        &self,
+        attributes: &Attributes<'_>,
+        _: Option<&Value>,
+        cluster: &Cluster<'_>,
+        _: &mut Report,
+    ) -> Result<(), Refusal> {
+        let Attributes { operation, resource, name, .. } = *attributes;
+        if operation == Operation::Delete
+            && cluster.namespaces() == Some(Namespaces::Finalized)
+            && finalized::is_immortal(resource.group, resource.resource, name)
+        {
+            return Err(Refusal::forbidden(RESOURCE, name, "this namespace may not be deleted"));
+        }
+        Ok(())
     }
 }

@@ -38,6 +38,9 @@ pub(super) fn handle(mut ctx: Context<'_>) -> Reply {
         "status" if resource.version.has_status() => {
             respond(ctx, CustomResource { part: Part::Status, ..resource }, &SUBRESOURCE_VERBS)
         }
+        "finalize" if resource.serving.built_in.has_finalizers() => {
+            respond(ctx, CustomResource { part: Part::Finalizers, ..resource }, &["update"])
+        }
         "scale" if let Some(scale) = ScaleOf::new(resource) => respond(ctx, scale, &SUBRESOURCE_VERBS),
         _ => {
             let refusal = Refusal::not_found(named(&ctx), &ctx.target.name);

@@ -133,7 +133,9 @@ impl Refusal {
     }
     /// `NewForbidden`
     pub fn forbidden(of: GroupResource<'_>, name: &str, why: &str) -> Self {
-        let message = if name.is_empty() {
+        let message = if of.resource.is_empty() {
+            format!("forbidden: {why}")
+        } else if name.is_empty() {
             format!("{of} is forbidden: {why}")
         } else {
             format!("{of} {} is forbidden: {why}", go_quote(name))

@@ -243,6 +243,11 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
         None
     }
 
+    /// Returns true if an update may remove an object that is being deleted and has no finalizers in its metadata.
+    fn may_be_removed(&self, _object: &Value) -> bool {
+        true
+    }
+
     // Storage
 
     /// A lock held from reading the existing object to the commit, for resources whose writes affect each other.

@@ -98,7 +98,9 @@ impl<S: Strategy> Registry<S> {
             let decoded = update.decoded && mutation == Mutation::Unchanged;
             let mut object = strategy.merge(&existing.value, written)?;
             let wanted = metadata::text(&object, "resourceVersion");
-            if !(strategy.allows_unconditional_update() && matches!(wanted, "" | "0")) {
+            if strategy.allows_unconditional_update() && matches!(wanted, "" | "0") {
+                metadata::set_text(&mut object, "resourceVersion", &stored.revision.to_string());
+            } else {
                 check_revision(resource, wanted, stored.revision, &name, ctx.release())?;
             }
             self.prepare_and_validate(ctx, &mut object, &existing)?;
@@ -109,7 +111,7 @@ impl<S: Strategy> Registry<S> {
             }
             ctx.calls.check()?;
             managed_fields::keep_times(&mut object, &existing);
-            if should_delete(&object, &existing) {
+            if should_delete(&object, &existing) && strategy.may_be_removed(&object) {
                 if !options.dry_run {
                     if objects.remove(&key, &stored, &ctx.server.revision).is_err() {
                         continue;

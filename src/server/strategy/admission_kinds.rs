@@ -279,6 +279,10 @@ impl BuiltIn for Kind {
         (validation::validate(object, old, release), validation::warning(object, old, release))
     }
 
+    fn has_generation(&self) -> bool {
+        !self.group.is_empty()
+    }
+
     fn allows_unconditional_update(&self) -> bool {
         self.group.is_empty()
     }

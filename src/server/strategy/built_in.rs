@@ -3,6 +3,7 @@
 
 use crate::field::ErrorList;
 use crate::release::Release;
+use crate::server::strategy::custom_resource::Part;
 use crate::server::{Server, Timestamp};
 use crate::value::Value;
 use std::fmt::Debug;
@@ -13,10 +14,20 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
     /// Completes an object that is created or updated, and removes empty fields that its Go type omits.
     fn prepare(&self, _object: &mut Value) {}
 
+    /// Completes an object that is updated.
+    fn prepare_update(&self, object: &mut Value, _old: &Value, _part: Part) {
+        self.prepare(object);
+    }
+
     /// Validates what the schema cannot express. Returns errors, and a warning that is sent if the object is accepted;
     /// `old` is the existing object of an update.
     fn validate(&self, _object: &Value, _old: Option<&Value>, _release: Release) -> (ErrorList, Option<String>) {
         (ErrorList::new(), None)
+    }
+
+    /// Returns true if the server sets the generation of objects.
+    fn has_generation(&self) -> bool {
+        true
     }
 
     /// Returns true if request bodies may be Protobuf.
@@ -28,6 +39,24 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
     fn allows_unconditional_update(&self) -> bool {
         false
     }
+
+    /// Returns true if the kind has the subresource `finalize`, which writes `spec.finalizers`.
+    fn has_finalizers(&self) -> bool {
+        false
+    }
+
+    /// Marks an object as being deleted; `None` if this is left to its finalizers.
+    fn mark_deleting(&self, _existing: &Value, _now: &str) -> Option<Value> {
+        None
+    }
+
+    /// Returns true if an update may remove an object that is being deleted and has no finalizers in its metadata.
+    fn may_be_removed(&self, _object: &Value) -> bool {
+        true
+    }
+
+    /// Called after an object was stored.
+    fn committed(&self, _server: &Server, _object: &Value) {}
 
     /// Called after an object was removed.
     fn removed(&self, _server: &Server, _name: &str, _now: Timestamp) {}

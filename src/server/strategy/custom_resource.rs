@@ -34,6 +34,8 @@ pub(in crate::server) enum Part {
     /// Everything except the status, if the status is a subresource.
     Object,
     Status,
+    /// `spec.finalizers` of a namespace, which the namespace controller writes.
+    Finalizers,
 }
 
 /// The strategy of one version.
@@ -142,6 +144,7 @@ impl Strategy for CustomResource {
             subresource: match self.part {
                 Part::Object => "",
                 Part::Status => "status",
+                Part::Finalizers => "finalize",
             },
             kind: GroupVersionKind { group, version, kind },
         }
@@ -222,15 +225,15 @@ impl Strategy for CustomResource {
 
     fn prepare_update(&self, object: &mut Value, old: &Value) {
         match self.part {
-            Part::Object => pipeline::prepare_update(&self.version.stages, object, old),
+            Part::Object | Part::Finalizers => pipeline::prepare_update(&self.version.stages, object, old),
             Part::Status => pipeline::prepare_status_update(&self.version.stages, object, old),
         }
-        self.serving.built_in.prepare(object);
+        self.serving.built_in.prepare_update(object, old, self.part);
     }
 
     fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
         match self.part {
-            Part::Object => {
+            Part::Object | Part::Finalizers => {
                 let mut verdict = pipeline::validate_update(&self.version.stages, object, old);
                 self.validate_built_in(object, Some(old), &mut verdict);
                 verdict
@@ -255,12 +258,22 @@ impl Strategy for CustomResource {
         self.serving.shown(object, &self.version, decoded, &self.calls)
     }
 
-    fn committed(&self, _: &Server, stored: &Stored, shown: &Arc<Value>) {
+    fn mark_deleting(&self, existing: &Value, now: &str) -> Option<Value> {
+        self.serving.built_in.mark_deleting(existing, now)
+    }
+
+    fn may_be_removed(&self, object: &Value) -> bool {
+        self.serving.built_in.may_be_removed(object)
+    }
+
+    fn committed(&self, server: &Server, stored: &Stored, shown: &Arc<Value>) {
         self.version.cache_read(stored, shown);
+        self.serving.built_in.committed(server, shown);
     }
 
     fn removed(&self, ctx: &Context<'_>, name: &str) {
         ctx.server.object_removed(&self.serving);
+        ctx.server.content_removed(&ctx.target.namespace);
         self.serving.built_in.removed(ctx.server, name, ctx.request.now);
     }
 }

@@ -1,8 +1,10 @@
-//! Namespaces, to the extent that clients of custom resources need them.
+//! Namespaces, to the extent that clients of custom resources need them, and with [`finalized`] as in a cluster.
 //!
 //! They are compiled from an internal CRD, so reads, writes, tables and watches work as for custom resources; this
 //! module has the behaviour that is specific to namespaces. A namespace exists once an object is created in it or, if
 //! the server was given a list of namespaces, if it is in that list.
+
+pub(in crate::server) mod finalized;
 
 use super::built_in::BuiltIn;
 use super::custom_resource::serving::Serving;
@@ -14,10 +16,11 @@ use crate::server::registry::store::Collection;
 use crate::server::{Server, Timestamp};
 use crate::text::json;
 use crate::value::{Value, object, time};
+use finalized::FinalizedNamespace;
 use std::sync::{Arc, PoisonError};
 
 /// The name of the internal CRD.
-const NAME: &str = "namespaces.";
+pub(in crate::server) const NAME: &str = "namespaces.";
 /// The group and resource, for messages.
 pub(in crate::server) const RESOURCE: GroupResource<'static> = GroupResource { group: "", resource: "namespaces" };
 /// The namespace that always exists.
@@ -47,6 +50,9 @@ pub enum Namespaces {
     /// Only namespaces that were created exist, but objects may be created in others too, and are not deleted with
     /// their namespace.
     Unchecked,
+    /// Only namespaces that were created exist. A deleted namespace is `Terminating` until its contents are gone, and
+    /// `default`, `kube-system` and `kube-public` cannot be deleted.
+    Finalized,
 }
 
 impl Server {
@@ -56,8 +62,11 @@ impl Server {
         let definition = json::read(DEFINITION.as_bytes()).ok().and_then(|v| crd::decode(&v).ok());
         if let Some(definition) = definition {
             let objects = Collection::new(NAME, &self.storage_config, self.revision.current());
-            let serving =
-                Serving::compile(Arc::new(definition.crd), Arc::new(objects), self.release).built_in(&Namespace);
+            let serving = Serving::compile(Arc::new(definition.crd), Arc::new(objects), self.release);
+            let serving = serving.built_in(match rule {
+                Namespaces::Finalized => &FinalizedNamespace,
+                _ => &Namespace,
+            });
             self.serving.get_mut().unwrap_or_else(PoisonError::into_inner).insert(NAME.to_owned(), Arc::new(serving));
             self.namespaces = Some(rule);
             self.admission.push_front(NamespaceLifecycle);
@@ -110,6 +119,10 @@ impl BuiltIn for Namespace {
         metadata::set(object, "generation", None);
     }
 
+    fn has_generation(&self) -> bool {
+        false
+    }
+
     fn accepts_protobuf(&self) -> bool {
         true
     }
@@ -140,14 +153,19 @@ pub(in crate::server) fn assumed(name: &str) -> Value {
 }
 
 fn complete(namespace: &mut Value) {
-    let name = metadata::text(namespace, "name").to_owned();
-    let mut labels = metadata::get(namespace, "labels").and_then(Value::as_object).cloned().unwrap_or_default();
-    labels.insert("kubernetes.io/metadata.name".to_owned(), Value::from(name));
-    metadata::set(namespace, "labels", Some(Value::Object(labels)));
+    label(namespace);
     if let Some(members) = namespace.as_object_mut() {
         members.insert("spec".to_owned(), object([("finalizers", Value::Array(vec!["kubernetes".into()]))]));
         members.insert("status".to_owned(), object([("phase", "Active")]));
     }
+}
+
+/// Sets the label that names the namespace.
+fn label(namespace: &mut Value) {
+    let name = metadata::text(namespace, "name").to_owned();
+    let mut labels = metadata::get(namespace, "labels").and_then(Value::as_object).cloned().unwrap_or_default();
+    labels.insert("kubernetes.io/metadata.name".to_owned(), Value::from(name));
+    metadata::set(namespace, "labels", Some(Value::Object(labels)));
 }
 
 #[cfg(test)]

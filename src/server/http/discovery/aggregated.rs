@@ -1,7 +1,7 @@
 //! Aggregated discovery: all groups in one document, with an `ETag` for `If-None-Match`
 //! (`endpoints/discovery/aggregated/{handler,etag}.go`).
 
-use super::groups::{Group, Kind, Resource, SUBRESOURCE_VERBS};
+use super::groups::{Group, Kind, Resource, subresource_verbs};
 use super::legacy::texts;
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::negotiate::Output;
@@ -65,7 +65,7 @@ fn resource(r: &Resource) -> Value {
             object([
                 ("subresource", Value::from(*name)),
                 ("responseKind", kind(of)),
-                ("verbs", texts(SUBRESOURCE_VERBS)),
+                ("verbs", texts(subresource_verbs(name))),
             ])
         });
         out.insert("subresources".to_owned(), subresources.collect::<Vec<_>>().into());

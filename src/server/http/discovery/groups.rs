@@ -49,7 +49,11 @@ pub(super) struct Kind {
     pub name: String,
 }
 
-pub(super) const SUBRESOURCE_VERBS: &[&str] = &["get", "patch", "update"];
+/// The supported verbs of a subresource.
+pub(super) fn subresource_verbs(name: &str) -> &'static [&'static str] {
+    if name == "finalize" { &["update"] } else { &["get", "patch", "update"] }
+}
+
 const VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const TERMINATING_VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "watch"];
 const DEFINITION_VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
@@ -108,6 +112,9 @@ fn resource(serving: &Serving, version: &str) -> Resource {
     let mut subresources = Vec::new();
     if declared.is_some_and(|s| s.status) {
         subresources.push(("status", kind.clone()));
+    }
+    if serving.built_in.has_finalizers() {
+        subresources.push(("finalize", kind.clone()));
     }
     if declared.is_some_and(|s| s.scale.is_some()) {
         let scale = Kind { group: "autoscaling".to_owned(), version: "v1".to_owned(), name: "Scale".to_owned() };

@@ -1,6 +1,6 @@
 //! Unaggregated discovery: `APIVersions`, `APIGroupList`, `APIGroup` and `APIResourceList`.
 
-use super::groups::{Group, GroupVersion, Kind, Resource, SUBRESOURCE_VERBS};
+use super::groups::{Group, GroupVersion, Kind, Resource, subresource_verbs};
 use crate::value::group_version::api_version;
 use crate::value::{Map, Value, object};
 
@@ -68,7 +68,7 @@ fn resource(r: &Resource) -> Value {
 }
 
 fn subresource(of: &Resource, name: &str, kind: &Kind) -> Value {
-    let mut out = entry(&format!("{}/{name}", of.name), "", of.namespaced, &kind.name, SUBRESOURCE_VERBS);
+    let mut out = entry(&format!("{}/{name}", of.name), "", of.namespaced, &kind.name, subresource_verbs(name));
     // The group and version are present only for kinds of another group.
     if kind.group != of.kind.group {
         out.insert("group".to_owned(), kind.group.as_str().into());

@@ -179,6 +179,9 @@ impl Serving {
         let decoded = pipeline::decode(stages, raw.clone(), Source::Storage);
         let mut object = decoded.map_err(|e| Refusal::internal(e.0))?.object;
         pipeline::default(stages, &mut object);
+        if !self.built_in.has_generation() {
+            metadata::set(&mut object, "generation", None);
+        }
         let object = self.convert(object, version, calls)?;
         Ok((object != *raw).then_some(object))
     }

@@ -1,0 +1,115 @@
+//! `envtest`: writes the programs that the package envtest of controller-runtime starts. They are this program under the
+//! names `etcd` and `kube-apiserver`.
+//!
+//! - [`folder`] writes them.
+//! - [`flags`] parses their flags.
+//! - [`etcd`] and [`apiserver`] run them.
+
+mod apiserver;
+mod etcd;
+mod flags;
+mod folder;
+
+use super::Exit;
+use super::args::{self, OnlyJson};
+use crate::cluster;
+use crate::release::Release;
+use crate::text::json;
+use crate::value::{Value, object};
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A program that envtest starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// `etcd`
+    Etcd,
+    /// `kube-apiserver`
+    KubeApiserver,
+}
+
+impl Program {
+    /// The program that a command line starts, by the name of its first word.
+    pub fn of(program: Option<&OsString>) -> Option<Self> {
+        let name = Path::new(program?).file_stem()?;
+        if name == "etcd" {
+            Some(Self::Etcd)
+        } else if name == "kube-apiserver" {
+            Some(Self::KubeApiserver)
+        } else {
+            None
+        }
+    }
+
+    /// Runs the program until the process ends. Returns the exit code if it ends early.
+    pub fn run(self, words: &[OsString]) -> u8 {
+        let program = words.first().cloned().unwrap_or_default();
+        let words: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+        let done = flags::Flags::parse(&words).map_err(|error| error.to_string()).and_then(|flags| match self {
+            Self::Etcd => etcd::run(&flags),
+            Self::KubeApiserver => apiserver::run(&flags, Path::new(&program)),
+        });
+        match done {
+            Ok(()) => Exit::Fine.code(),
+            Err(problem) => {
+                eprintln!("error: {problem}");
+                Exit::CannotTell.code()
+            }
+        }
+    }
+}
+
+/// Runs the command. `program` is the first word of the command line.
+pub fn run(args: &args::Envtest, program: &Path) -> io::Result<Exit> {
+    let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
+    let base = args.dir.clone().or_else(|| Some(cluster::default_cache_dir()?.join("envtest")));
+    let Some(base) = base else {
+        eprintln!("error: the user has no cache directory: name a directory with --dir");
+        return Ok(Exit::CannotTell);
+    };
+    let written = match folder::write(&base, release, program) {
+        Ok(written) => written,
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            return Ok(Exit::CannotTell);
+        }
+    };
+    if written.kubectl.is_none() {
+        eprintln!("note: there is no kubectl on PATH: tests that use it fail");
+    }
+    let text = match args.output {
+        None => format!("{}\n", written.dir.display()),
+        Some(OnlyJson::Json) => json::write::kubectl(&report(&written, release)),
+    };
+    io::stdout().write_all(text.as_bytes())?;
+    Ok(Exit::Fine)
+}
+
+fn report(written: &folder::Written, release: Release) -> Value {
+    let text = |path: &PathBuf| Value::from(path.to_string_lossy().as_ref());
+    object([
+        ("apiVersion", Value::from("crdx/v1")),
+        ("kind", "EnvtestReport".into()),
+        ("kubernetesVersion", release.full_version().into()),
+        ("directory", text(&written.dir)),
+        ("etcd", text(&written.etcd)),
+        ("kubeApiserver", text(&written.kube_apiserver)),
+        ("kubectl", written.kubectl.as_ref().map_or(Value::Null, text)),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_the_program_decides() {
+        let of = |name: &str| Program::of(Some(&OsString::from(name)));
+        assert_eq!(of("/x/k8s/1.33.0-linux-amd64/etcd"), Some(Program::Etcd));
+        assert_eq!(of("kube-apiserver"), Some(Program::KubeApiserver));
+        assert_eq!(of("bin/kube-apiserver.exe"), Some(Program::KubeApiserver));
+        assert_eq!(of("/usr/bin/kubectl-crdx"), None);
+        assert_eq!(Program::of(None), None);
+    }
+}

@@ -1,0 +1,135 @@
+//! Authentication with client certificates and bearer tokens (`k8s.io/apiserver/pkg/authentication`).
+//!
+//! A request with a valid certificate is that certificate's user, one with a known token is the token's user. A request
+//! with neither is `system:anonymous`. A request whose certificate or token is not accepted is answered with 401, unless
+//! the other one is.
+
+mod certificate;
+mod tokens;
+
+use super::tls::ClientAuthorities;
+use crate::server::UserInfo;
+use http::{HeaderMap, header};
+use rustls::pki_types::{CertificateDer, UnixTime};
+use std::collections::HashMap;
+
+/// How the users of requests are determined.
+#[derive(Debug)]
+pub struct Authentication {
+    authorities: Option<ClientAuthorities>,
+    tokens: HashMap<String, UserInfo>,
+    /// Whether requests without credentials are accepted.
+    anonymous: bool,
+}
+
+/// What the client's certificate says about its user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Peer {
+    /// The client presented no certificate.
+    Unknown,
+    /// The user that a valid certificate names.
+    User(UserInfo),
+    /// The certificate is not accepted.
+    Untrusted,
+}
+
+/// The request's credentials are not accepted, or it has none and needs some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unauthorized;
+
+impl std::error::Error for Unauthorized {}
+
+impl std::fmt::Display for Unauthorized {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Unauthorized")
+    }
+}
+
+impl Authentication {
+    /// Accepts certificates signed by one of the PEM certificates `client_ca`, and the tokens of a token file
+    /// (`token,user,uid,"group1,group2"`, one a line). `anonymous` says whether other requests are accepted as
+    /// `system:anonymous`.
+    ///
+    /// # Errors
+    /// If `client_ca` has no certificate, or the token file cannot be parsed.
+    pub fn new(client_ca: Option<&[u8]>, token_file: Option<&str>, anonymous: bool) -> Result<Self, String> {
+        Ok(Self {
+            authorities: client_ca.map(ClientAuthorities::read).transpose()?,
+            tokens: token_file.map(tokens::read).transpose()?.unwrap_or_default(),
+            anonymous,
+        })
+    }
+
+    /// The users of the token file, by token.
+    pub fn tokens(&self) -> &HashMap<String, UserInfo> {
+        &self.tokens
+    }
+
+    /// Checks the certificates that a client presented in the TLS handshake, its own first.
+    pub(super) fn peer(&self, certificates: Option<&[CertificateDer<'_>]>, now: UnixTime) -> Peer {
+        let (Some([own, others @ ..]), Some(authorities)) = (certificates, &self.authorities) else {
+            return Peer::Unknown;
+        };
+        if authorities.verify(own, others, now).is_err() {
+            return Peer::Untrusted;
+        }
+        certificate::user(own).map_or(Peer::Untrusted, Peer::User)
+    }
+
+    /// The user of a request.
+    ///
+    /// # Errors
+    /// If the request is answered with 401.
+    pub(super) fn user(&self, peer: &Peer, headers: &HeaderMap) -> Result<UserInfo, Unauthorized> {
+        if let Peer::User(user) = peer {
+            return Ok(user.clone());
+        }
+        match bearer(headers) {
+            Some(token) => self.tokens.get(token).cloned().ok_or(Unauthorized),
+            None if *peer == Peer::Untrusted || !self.anonymous => Err(Unauthorized),
+            None => Ok(UserInfo::anonymous()),
+        }
+    }
+}
+
+/// The token of `Authorization: Bearer TOKEN` (`request/bearertoken`).
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let text = headers.get(header::AUTHORIZATION)?.to_str().ok()?.trim();
+    let (scheme, token) = text.split_once(' ')?;
+    let token = token.split(' ').next()?;
+    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    fn headers(authorization: &str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::AUTHORIZATION, HeaderValue::from_str(authorization).unwrap());
+        headers
+    }
+
+    #[test]
+    fn credentials_decide_who_sends_a_request() {
+        let open = Authentication::new(None, Some("secret,jane,7,\"dev,ops\"\n"), true).unwrap();
+        let none = HeaderMap::new();
+        let known = open.user(&Peer::Unknown, &headers("Bearer secret")).unwrap();
+        assert_eq!((known.username.as_str(), known.uid.as_str()), ("jane", "7"));
+        assert_eq!(known.groups, ["dev", "ops", "system:authenticated"]);
+        assert_eq!(open.user(&Peer::Unknown, &headers("bearer secret")), Ok(known.clone()));
+        assert_eq!(open.user(&Peer::Untrusted, &headers("Bearer secret")), Ok(known.clone()));
+        assert_eq!(open.user(&Peer::Unknown, &headers("Bearer other")), Err(Unauthorized));
+        assert_eq!(open.user(&Peer::Untrusted, &none), Err(Unauthorized));
+        let anonymous = open.user(&Peer::Unknown, &none).unwrap();
+        assert_eq!(anonymous.username, "system:anonymous");
+        assert_eq!(anonymous.groups, ["system:unauthenticated"]);
+        // Another scheme is no credential.
+        assert_eq!(open.user(&Peer::Unknown, &headers("Basic c2VjcmV0")), Ok(anonymous));
+        let cert = UserInfo::authenticated("admin".to_owned(), vec!["system:masters".to_owned()]);
+        assert_eq!(open.user(&Peer::User(cert.clone()), &headers("Bearer secret")), Ok(cert));
+        let closed = Authentication::new(None, None, false).unwrap();
+        assert_eq!(closed.user(&Peer::Unknown, &none), Err(Unauthorized));
+    }
+}

@@ -1,0 +1,160 @@
+//! HTTPS: the server's certificate, and the certificates of clients.
+//!
+//! As in the API server, a client whose certificate is not trusted is not cut off: its requests are answered with 401.
+
+use rustls::client::danger::HandshakeSignatureValid;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::{
+    DigitallySignedStruct, DistinguishedName, Error, RootCertStore, ServerConfig, SignatureScheme,
+    SupportedProtocolVersion,
+};
+use std::net::IpAddr;
+use std::sync::Arc;
+use tokio_rustls::TlsAcceptor;
+
+/// The server's side of TLS.
+#[derive(Clone)]
+pub struct Tls(TlsAcceptor);
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tls")
+    }
+}
+
+const VERSIONS: &[&SupportedProtocolVersion] = rustls::ALL_VERSIONS;
+
+impl Tls {
+    /// Serves with a certificate chain and its key, both in PEM. Clients are asked for a certificate.
+    ///
+    /// # Errors
+    /// If there is no certificate or key, or they do not fit together.
+    pub fn new(certificate: &[u8], key: &[u8]) -> Result<Self, String> {
+        let chain = certificates(certificate)?;
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| format!("the private key: {error}"))?;
+        let provider = Arc::new(ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_protocol_versions(VERSIONS)
+            .map_err(|error| error.to_string())?
+            .with_client_cert_verifier(Arc::new(Requested))
+            .with_single_cert(chain, key)
+            .map_err(|error| format!("the certificate and its key: {error}"))?;
+        Ok(Self(TlsAcceptor::from(Arc::new(config))))
+    }
+
+    pub(super) fn acceptor(&self) -> &TlsAcceptor {
+        &self.0
+    }
+}
+
+/// A new certificate, signed by its own key, for `localhost` and the addresses: the certificate and the key in PEM.
+///
+/// # Errors
+/// If this machine has no source of randomness.
+pub fn self_signed(addresses: &[IpAddr]) -> Result<(String, String), String> {
+    let names = std::iter::once("localhost".to_owned()).chain(addresses.iter().map(IpAddr::to_string));
+    let made = rcgen::generate_simple_self_signed(names.collect::<Vec<_>>()).map_err(|error| error.to_string())?;
+    Ok((made.cert.pem(), made.signing_key.serialize_pem()))
+}
+
+fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
+    let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    let read = read.map_err(|error| format!("the certificate: {error}"))?;
+    if read.is_empty() { Err("there is no certificate in PEM".to_owned()) } else { Ok(read) }
+}
+
+/// The authorities that sign the certificates of clients.
+#[derive(Debug)]
+pub(super) struct ClientAuthorities(Arc<dyn ClientCertVerifier>);
+
+impl ClientAuthorities {
+    /// Reads certificates in PEM.
+    ///
+    /// # Errors
+    /// If there is no usable certificate.
+    pub fn read(pem: &[u8]) -> Result<Self, String> {
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(certificates(pem)?);
+        let provider = Arc::new(ring::default_provider());
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
+        verifier.map(Self).map_err(|error| error.to_string())
+    }
+
+    /// Verifies the chain, the dates and the usage of a client's certificate.
+    ///
+    /// # Errors
+    /// If the certificate is not trusted.
+    pub fn verify(&self, own: &CertificateDer<'_>, others: &[CertificateDer<'_>], now: UnixTime) -> Result<(), Error> {
+        self.0.verify_client_cert(own, others, now).map(|_| ())
+    }
+}
+
+/// Asks for a certificate and checks only that the client has its key (`tls.RequestClientCert`). [`ClientAuthorities`]
+/// decides whether it is trusted.
+#[derive(Debug)]
+struct Requested;
+
+impl ClientCertVerifier for Requested {
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn client_auth_mandatory(&self) -> bool {
+        false
+    }
+
+    fn verify_client_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
+        Ok(ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &ring::default_provider().signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, certificate, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &ring::default_provider().signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        ring::default_provider().signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_certificate_needs_its_own_key() {
+        let loopback = "127.0.0.1".parse().unwrap();
+        let (certificate, key) = self_signed(&[loopback]).unwrap();
+        assert!(Tls::new(certificate.as_bytes(), key.as_bytes()).is_ok());
+        let (_, other) = self_signed(&[loopback]).unwrap();
+        let error = Tls::new(certificate.as_bytes(), other.as_bytes()).unwrap_err();
+        assert!(error.starts_with("the certificate and its key: "), "{error}");
+        assert_eq!(Tls::new(b"x", key.as_bytes()).unwrap_err(), "there is no certificate in PEM");
+        assert!(Tls::new(certificate.as_bytes(), b"").unwrap_err().starts_with("the private key: "));
+        assert_eq!(ClientAuthorities::read(b"").unwrap_err(), "there is no certificate in PEM");
+    }
+}
