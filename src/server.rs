@@ -235,6 +235,8 @@ pub struct Server {
     namespaces: Option<Namespaces>,
     admission: admission::Chain,
     authorizes: bool,
+    /// The users of tokens, for `TokenReview`; `None` if the server has no reviews.
+    reviewed_tokens: Option<HashMap<String, UserInfo>>,
     tracks_fields: bool,
 }
 
@@ -267,6 +269,7 @@ impl Server {
             namespaces: None,
             admission: admission::Chain::default(),
             authorizes: false,
+            reviewed_tokens: None,
             tracks_fields: true,
         }
     }

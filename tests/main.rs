@@ -7,6 +7,7 @@ mod cli;
 mod conformance;
 mod cycles;
 mod differential;
+mod envtest;
 mod examples;
 mod exchange;
 mod facts_builtin;

@@ -121,7 +121,7 @@ pub(super) struct Reinvocation {
 pub(super) struct Chain {
     plugins: Vec<Box<dyn Plugin>>,
     /// The default user of requests that do not name one.
-    user: UserInfo,
+    pub user: UserInfo,
 }
 
 impl Chain {

@@ -3,6 +3,7 @@
 
 mod custom_resources;
 mod definitions;
+pub(super) mod reviews;
 
 use crate::crd;
 use crate::server::Reply;
@@ -10,5 +11,11 @@ use crate::server::http::context::Context;
 
 /// Handles a resource request.
 pub(super) fn handle(ctx: Context<'_>) -> Reply {
-    if ctx.target.group == crd::GROUP { definitions::handle(ctx) } else { custom_resources::handle(ctx) }
+    if ctx.target.group == crd::GROUP {
+        definitions::handle(ctx)
+    } else if reviews::serves(&ctx) {
+        Reply::Whole(reviews::handle(ctx))
+    } else {
+        custom_resources::handle(ctx)
+    }
 }

@@ -176,25 +176,27 @@ pub fn run(flags: &Flags, program: &Path) -> Result<(), String> {
 
 fn start(config: &Config) -> Result<Running, String> {
     let now = terminal::now();
-    let rule = if config.checks_namespaces { Namespaces::Finalized } else { Namespaces::Unchecked };
-    let mut server = Server::compact(config.release, serve::seed())
-        .with_namespaces(rule, &NAMESPACES.map(str::to_owned), now)
-        .with_policies(Arc::new(Rules::allow_all()), Arc::default(), now)
-        .with_policy_validation();
-    if !config.always_allow {
-        server = server.with_authorization();
-    }
     let client_ca = config.client_ca.as_deref().map(read).transpose()?;
     let tokens = config.tokens.as_deref().map(read).transpose()?;
     let tokens = tokens.as_deref().map(String::from_utf8_lossy);
     let authentication = Authentication::new(client_ca.as_deref(), tokens.as_deref(), config.anonymous);
+    let authentication = authentication.map_err(|error| format!("credentials of clients: {error}"))?;
+    let rule = if config.checks_namespaces { Namespaces::Finalized } else { Namespaces::Unchecked };
+    let mut server = Server::compact(config.release, serve::seed())
+        .with_namespaces(rule, &NAMESPACES.map(str::to_owned), now)
+        .with_policies(Arc::new(Rules::allow_all()), Arc::default(), now)
+        .with_policy_validation()
+        .with_reviews(authentication.tokens().clone());
+    if !config.always_allow {
+        server = server.with_authorization();
+    }
     let (certificate, key) = certificate(config)?;
     let options = Options {
         address: config.address,
         port: config.port,
         webhooks: Some(Webhooks::default()),
         tls: Some(Tls::new(&certificate, &key)?),
-        authentication: Some(authentication.map_err(|error| format!("credentials of clients: {error}"))?),
+        authentication: Some(authentication),
         ..Options::default()
     };
     serve::start(Arc::new(server), options).map_err(|error| format!("cannot serve: {error}"))

@@ -2,6 +2,7 @@
 
 use crate::crd;
 use crate::server::Server;
+use crate::server::endpoints::reviews::{self, REVIEWS, Review};
 use crate::server::http::digest;
 use crate::server::strategy::custom_resource::serving::{self, Serving};
 use std::collections::BTreeMap;
@@ -65,6 +66,10 @@ pub(super) fn groups(server: &Server) -> Vec<Group> {
     let mut established: Vec<&Arc<Serving>> = serving.values().filter(served).collect();
     established.sort_by(|a, b| a.crd.name().cmp(b.crd.name()));
     let mut all = BTreeMap::from([(crd::GROUP.to_owned(), BTreeMap::from([("v1".to_owned(), vec![definitions()])]))]);
+    for review in server.reviewed_tokens.iter().flat_map(|_| &REVIEWS) {
+        let versions = all.entry(review.group.to_owned()).or_default();
+        versions.entry(reviews::VERSION.to_owned()).or_default().push(of_review(review));
+    }
     for serving in established {
         for version in serving.crd.spec.versions.iter().filter(|v| v.served) {
             let versions = all.entry(serving.group.clone()).or_default();
@@ -86,6 +91,21 @@ pub(super) fn core(server: &Server) -> Option<Group> {
     let resources: Vec<Resource> = serving.values().filter(|s| s.group.is_empty()).map(|s| resource(s, "v1")).collect();
     let versions = vec![GroupVersion { name: "v1".to_owned(), resources }];
     server.namespaces.is_some().then(|| Group { name: String::new(), versions })
+}
+
+/// The resource of a kind of review.
+fn of_review(review: &Review) -> Resource {
+    Resource {
+        name: review.plural.to_owned(),
+        singular: review.kind.to_lowercase(),
+        namespaced: review.namespaced,
+        kind: Kind { name: review.kind.to_owned(), ..Kind::default() },
+        verbs: &["create"],
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        storage_version_hash: String::new(),
+        subresources: Vec::new(),
+    }
 }
 
 /// The resource of CRDs. The real server omits the group and version of its own kinds.
