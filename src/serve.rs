@@ -11,7 +11,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! [`access`] decides which requests are answered, [`authentication`] says who sent them, [`tls`] serves HTTPS, [`escape`] rewrites request targets that hyper refuses, [`notifier`]
+//! [`access`] decides which requests are answered, [`authentication`] determines their users, [`tls`] serves HTTPS,
+//! [`escape`] rewrites request targets that hyper refuses, [`etcd`] answers health checks of etcd, [`notifier`]
 //! wakes watches, [`connections`] accepts and limits connections, [`controllers`] runs the server's controllers,
 //! [`http`] reads requests and writes responses, [`read_only`] refuses writes, [`record`] records exchanges, [`state`]
 //! persists the store and [`webhooks`] calls webhooks. Requests run on threads with large stacks, because values may be

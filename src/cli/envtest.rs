@@ -11,14 +11,12 @@ mod flags;
 mod folder;
 
 use super::Exit;
-use super::args::{self, OnlyJson};
+use super::args;
 use crate::cluster;
 use crate::release::Release;
-use crate::text::json;
-use crate::value::{Value, object};
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A program that envtest starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,25 +76,8 @@ pub fn run(args: &args::Envtest, program: &Path) -> io::Result<Exit> {
     if written.kubectl.is_none() {
         eprintln!("note: there is no kubectl on PATH: tests that use it fail");
     }
-    let text = match args.output {
-        None => format!("{}\n", written.dir.display()),
-        Some(OnlyJson::Json) => json::write::kubectl(&report(&written, release)),
-    };
-    io::stdout().write_all(text.as_bytes())?;
+    writeln!(io::stdout(), "{}", written.dir.display())?;
     Ok(Exit::Fine)
-}
-
-fn report(written: &folder::Written, release: Release) -> Value {
-    let text = |path: &PathBuf| Value::from(path.to_string_lossy().as_ref());
-    object([
-        ("apiVersion", Value::from("crdx/v1")),
-        ("kind", "EnvtestReport".into()),
-        ("kubernetesVersion", release.full_version().into()),
-        ("directory", text(&written.dir)),
-        ("etcd", text(&written.etcd)),
-        ("kubeApiserver", text(&written.kube_apiserver)),
-        ("kubectl", written.kubectl.as_ref().map_or(Value::Null, text)),
-    ])
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! As in the API server, a client whose certificate is not trusted is not cut off: its requests are answered with 401.
 
 use rustls::client::danger::HandshakeSignatureValid;
-use rustls::crypto::ring;
+use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use rustls::server::WebPkiClientVerifier;
@@ -36,7 +36,7 @@ impl Tls {
     pub fn new(certificate: &[u8], key: &[u8]) -> Result<Self, String> {
         let chain = certificates(certificate)?;
         let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| format!("the private key: {error}"))?;
-        let provider = Arc::new(ring::default_provider());
+        let provider = Arc::new(default_provider());
         let config = ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(VERSIONS)
             .map_err(|error| error.to_string())?
@@ -79,7 +79,7 @@ impl ClientAuthorities {
     pub fn read(pem: &[u8]) -> Result<Self, String> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(certificates(pem)?);
-        let provider = Arc::new(ring::default_provider());
+        let provider = Arc::new(default_provider());
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
         verifier.map(Self).map_err(|error| error.to_string())
     }
@@ -122,7 +122,7 @@ impl ClientCertVerifier for Requested {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &ring::default_provider().signature_verification_algorithms;
+        let algorithms = &default_provider().signature_verification_algorithms;
         rustls::crypto::verify_tls12_signature(message, certificate, signature, algorithms)
     }
 
@@ -132,12 +132,12 @@ impl ClientCertVerifier for Requested {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &ring::default_provider().signature_verification_algorithms;
+        let algorithms = &default_provider().signature_verification_algorithms;
         rustls::crypto::verify_tls13_signature(message, certificate, signature, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        ring::default_provider().signature_verification_algorithms.supported_schemes()
+        default_provider().signature_verification_algorithms.supported_schemes()
     }
 }
 

@@ -13,8 +13,6 @@ use std::{env, fs, io};
 pub struct Written {
     /// The folder.
     pub dir: PathBuf,
-    pub etcd: PathBuf,
-    pub kube_apiserver: PathBuf,
     /// `None` if there is no kubectl on `PATH`.
     pub kubectl: Option<PathBuf>,
 }
@@ -32,14 +30,14 @@ pub fn write(base: &Path, release: Release, program: &Path) -> Result<Written, S
         let path = dir.join(format!("{name}{}", env::consts::EXE_SUFFIX));
         place(target, &path).map(|()| path)
     };
-    let etcd = put("etcd", &own)?;
-    let kube_apiserver = put("kube-apiserver", &own)?;
+    put("etcd", &own)?;
+    put("kube-apiserver", &own)?;
     let kubectl = match on_path(OsStr::new(&format!("kubectl{}", env::consts::EXE_SUFFIX))) {
         // A kubectl in this folder is found again if the folder is on PATH.
         Some(found) if found.parent() != Some(&dir) => Some(put("kubectl", &found)?),
         found => found,
     };
-    Ok(Written { dir, etcd, kube_apiserver, kubectl })
+    Ok(Written { dir, kubectl })
 }
 
 /// The name of the folder: the version, and the system by Go's names.
@@ -157,11 +155,12 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let written = write(base.path(), Release::NEWEST, Path::new("kubectl-crdx")).unwrap();
         assert_eq!(write(base.path(), Release::NEWEST, Path::new("kubectl-crdx")).unwrap(), written);
-        fs::remove_file(&written.etcd).unwrap();
-        fs::write(&written.etcd, "real").unwrap();
+        let etcd = written.dir.join(format!("etcd{}", env::consts::EXE_SUFFIX));
+        fs::remove_file(&etcd).unwrap();
+        fs::write(&etcd, "real").unwrap();
         let error = write(base.path(), Release::NEWEST, Path::new("kubectl-crdx")).unwrap_err();
         assert!(error.ends_with("name another directory with --dir"), "{error}");
-        assert_eq!(fs::read_to_string(&written.etcd).unwrap(), "real");
+        assert_eq!(fs::read_to_string(&etcd).unwrap(), "real");
     }
 
     #[cfg(unix)]

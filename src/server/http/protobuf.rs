@@ -1,8 +1,10 @@
-//! Decodes Protobuf bodies of CRDs, namespaces and delete options, which typed Go clients send
+//! Decodes Protobuf bodies of CRDs, namespaces, the kinds of admission and delete options, which typed Go clients send
 //! (`runtime/serializer/protobuf`, `generated.proto` of `apiextensions/v1`, `meta/v1` and `core/v1`).
 //!
 //! The result is the JSON value of the object. Go encodes fields with zero values that JSON omits; they are omitted
 //! here too, except for pointers.
+
+mod admission;
 
 use crate::server::http::body::unreadable::Unreadable;
 use crate::text;
@@ -38,6 +40,10 @@ enum Kind {
     /// A message with one field that holds JSON text.
     Json,
     One(Message),
+    /// A message whose members are members of the object itself in JSON.
+    Inline(Message),
+    /// A message that is a list of texts in JSON.
+    Items,
     /// A repeated field.
     Repeated(&'static Kind),
     /// A map with string keys.
@@ -48,8 +54,8 @@ enum Kind {
 }
 
 use Kind::{
-    Bool, BoolPointer, Bytes, Double, Int, IntPointer, Json, Map as MapOf, One, Repeated, SchemaOrBool, SchemaOrList,
-    SchemaOrTexts, Text, TextPointer, Time,
+    Bool, BoolPointer, Bytes, Double, Inline, Int, IntPointer, Items, Json, Map as MapOf, One, Repeated, SchemaOrBool,
+    SchemaOrList, SchemaOrTexts, Text, TextPointer, Time,
 };
 
 static METADATA: Message = &[
@@ -233,8 +239,9 @@ fn message_of(api_version: &str, kind: &str) -> Option<Message> {
         (_, "DeleteOptions") => Some(DELETE_OPTIONS),
         ("apiextensions.k8s.io/v1", "CustomResourceDefinition") => Some(DEFINITION),
         ("v1", "Namespace") => Some(NAMESPACE),
+        ("v1", "ConfigMap") => Some(admission::CONFIG_MAP),
         ("autoscaling/v1", "Scale") => Some(AUTOSCALING),
-        _ => None,
+        (api_version, kind) => admission::message_of(api_version, kind),
     }
 }
 
@@ -351,6 +358,10 @@ fn message(fields: &[(u64, &'static str, Kind)], bytes: &[u8], depth: usize) -> 
                     _ => drop(object.insert((*name).to_owned(), Value::Object(Map::from([(key, item)])))),
                 }
             }
+            Inline(fields) => {
+                let Wire::Bytes(inner) = wire else { return Err(wrong(wire)) };
+                object.append(&mut message(fields, inner, depth + 1)?);
+            }
             kind => drop(match value(*kind, wire, depth)? {
                 Some(value) => object.insert((*name).to_owned(), value),
                 None => object.remove(*name),
@@ -413,6 +424,10 @@ fn value(kind: Kind, wire: Wire<'_>, depth: usize) -> Result<Option<Value>, Stri
             let raw = message(&[(1, "raw", Text)], bytes, depth + 1)?;
             let raw = raw.get("raw").and_then(Value::as_str).unwrap_or("null");
             Some(text::json::read(raw.as_bytes()).map_err(|e| e.message)?)
+        }
+        (Items, Wire::Bytes(bytes)) => {
+            let mut list = message(&[(1, "items", Repeated(&Text))], bytes, depth + 1)?;
+            Some(list.remove("items").unwrap_or(Value::Null))
         }
         (One(fields), Wire::Bytes(bytes)) => Some(Value::Object(message(fields, bytes, depth + 1)?)),
         (SchemaOrList, Wire::Bytes(bytes)) => {

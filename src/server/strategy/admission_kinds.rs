@@ -279,6 +279,10 @@ impl BuiltIn for Kind {
         (validation::validate(object, old, release), validation::warning(object, old, release))
     }
 
+    fn accepts_protobuf(&self) -> bool {
+        true
+    }
+
     fn has_generation(&self) -> bool {
         !self.group.is_empty()
     }
