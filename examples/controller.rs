@@ -1,10 +1,11 @@
 //! A test of a kube-rs controller, in process: the server with the CRD of the controller runs on a free port, so that
 //! tests may run at the same time, and ends with the test.
 //!
-//! In a project, kubectl-crdx is a dev-dependency and `main` is a `#[test]`. `reconcile` is the function that the
-//! project gives to `kube::runtime::Controller`.
+//! In a project, kubectl-crdx is a dev-dependency, and `reconcile` is the function that the project gives to
+//! `kube::runtime::Controller`.
 //!
-//! `cargo run --example controller`
+//! `cargo test --example controller`
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test")]
 
 use crdx::release::Release;
 use crdx::serve::{self, Running};
@@ -61,7 +62,7 @@ fn start() -> Result<(Running, kube::Client), Box<dyn Error>> {
     Ok((running, client))
 }
 
-async fn test() -> Result<(), Box<dyn Error>> {
+async fn a_long_kite_flies() -> Result<(), Box<dyn Error>> {
     let (_running, client) = start()?;
     let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("toys.example.com", "v1", "Kite"));
     let kites: Api<DynamicObject> = Api::namespaced_with(client, "default", &resource);
@@ -82,10 +83,14 @@ async fn test() -> Result<(), Box<dyn Error>> {
     let wrong = json!({"spec": {"length": 0}});
     let refused = kites.patch("long", &PatchParams::default(), &Patch::Merge(wrong)).await.unwrap_err();
     assert!(refused.to_string().contains("should be greater than or equal to 1"), "{refused}");
-    println!("{}", flying.data["status"]);
     Ok(())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(test())
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(a_long_kite_flies())
+}
+
+#[test]
+fn controller() {
+    main().unwrap();
 }

@@ -138,7 +138,12 @@ pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
         .enable_all()
         .build()?;
     server.notify_with(Arc::new(notifier::BatchNotifier(runtime.handle().clone())));
-    let listener = runtime.block_on(tokio::net::TcpListener::bind(SocketAddr::new(options.address, options.port)))?;
+    // The caller may be a task of another runtime, where blocking is not allowed.
+    let listener = std::net::TcpListener::bind(SocketAddr::new(options.address, options.port))?;
+    listener.set_nonblocking(true)?;
+    let entered = runtime.enter();
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    drop(entered);
     let address = listener.local_addr()?;
     let service = Arc::new(Service {
         server,

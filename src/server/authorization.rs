@@ -20,26 +20,23 @@ pub(super) fn refuse_anonymous(request: &Request, route: &Route) -> Option<Refus
         Method::Delete => "delete",
         Method::Other => "options",
     };
-    let (of, name, what) = match route {
-        Route::Resource(target) => {
-            let subresource = if target.subresource.is_empty() { "" } else { "/" };
-            let place = match target.namespace.as_str() {
-                "" => "at the cluster scope".to_owned(),
-                namespace => format!("in the namespace \"{namespace}\""),
-            };
-            let what = format!(
-                "{} resource \"{}{subresource}{}\" in API group \"{}\" {place}",
-                target.verb, target.resource, target.subresource, target.group
-            );
-            (GroupResource { group: &target.group, resource: &target.resource }, target.name.as_str(), what)
+    let (of, name, what) = if let Route::Resource(target) = route {
+        let slash = if target.subresource.is_empty() { "" } else { "/" };
+        let place = match target.namespace.as_str() {
+            "" => "at the cluster scope".to_owned(),
+            namespace => format!("in the namespace \"{namespace}\""),
+        };
+        let what = format!(
+            "{} resource \"{}{slash}{}\" in API group \"{}\" {place}",
+            target.verb, target.resource, target.subresource, target.group
+        );
+        (GroupResource { group: &target.group, resource: &target.resource }, target.name.as_str(), what)
+    } else {
+        let path = request.path.split('?').next().unwrap_or_default();
+        if verb == "get" && PUBLIC.contains(&path) {
+            return None;
         }
-        _ => {
-            let path = request.path.split('?').next().unwrap_or_default();
-            if verb == "get" && PUBLIC.contains(&path) {
-                return None;
-            }
-            (GroupResource { group: "", resource: "" }, "", format!("{verb} path \"{path}\""))
-        }
+        (GroupResource { group: "", resource: "" }, "", format!("{verb} path \"{path}\""))
     };
     let sanitized = what.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     Some(Refusal::forbidden(of, name, &format!("User \"{}\" cannot {sanitized}", user.username)))

@@ -88,7 +88,7 @@ impl Review {
         let mut object = self.object(ctx)?;
         let namespace = ctx.target.namespace.clone();
         common::match_namespace(&mut object, &namespace)?;
-        let user = ctx.request.user.as_ref().unwrap_or_else(|| &ctx.server.admission.user);
+        let user = ctx.request.user.as_ref().unwrap_or(&ctx.server.admission.user);
         let no_tokens = HashMap::new();
         let tokens = ctx.server.reviewed_tokens.as_ref().unwrap_or(&no_tokens);
         let status = self.status(&object, user, tokens, ctx.release())?;
