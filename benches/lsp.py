@@ -61,6 +61,12 @@ class Server:
         with open(f"/proc/{self.process.pid}/status", encoding="utf-8") as status:
             return int(next(line.split()[1] for line in status if line.startswith(name))) / 1024
 
+    def processor(self):
+        """The processor time used so far, in seconds. Unlike the time that passes, it does not depend on other programs."""
+        with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def end(self):
         self.process.kill()
         self.process.wait()
@@ -106,9 +112,11 @@ with tempfile.TemporaryDirectory() as folder:
     server.open(uri, text)
     assert server.diagnostics() == []
     opened = time.perf_counter() - start
+    before = server.processor()
     times = [edited(server, uri, port_line(edit, LINES), edit) for edit in range(edits)]
+    each = (server.processor() - before) / edits
     print(f"CRD {len(crd) / 1e6:.2f} MB, file {text.count(chr(10))} lines, {edits} edits")
-    print(f"open {opened * 1000:.1f} ms; edit {percentiles(times)}; peak memory {server.memory('VmHWM'):.0f} MiB")
+    print(f"open {opened * 1000:.1f} ms; edit {percentiles(times)}, {each * 1000:.1f} ms of processor time; peak memory {server.memory('VmHWM'):.0f} MiB")
     server.end()
 
     server = Server(folder)
