@@ -2,6 +2,7 @@
 //! completion and navigation.
 //!
 //! ```text
+//! serve       begins a session with a client                                 plan       the CRDs and policies of a session
 //! session     messages and other events in, diagnostics and responses out    requests   the responses
 //! background  threads: messages, git, the cluster                            protocol   the protocol's JSON
 //! files       the open files and their committed versions                    settings   the options of the client
@@ -25,9 +26,11 @@ mod finding;
 mod fix;
 mod hover;
 mod live;
+mod plan;
 mod protocol;
 mod requests;
 mod schema;
+mod serve;
 mod session;
 mod settings;
 mod symbols;
@@ -35,6 +38,6 @@ mod text;
 mod uri;
 mod workspace;
 
-pub use session::{Error, serve, serve_stdio};
+pub use serve::{Error, serve, serve_stdio};
 pub use settings::Settings;
 pub use text::Text;

@@ -57,13 +57,13 @@ impl Background {
         Ok((Self { events, git: None, cluster: None }, received))
     }
 
-    /// Requests the committed version of a file.
-    pub fn ask_git(&mut self, uri: &str, path: PathBuf) {
+    /// Requests the committed version of a file; returns false if no thread can answer.
+    pub fn ask_git(&mut self, uri: &str, path: PathBuf) -> bool {
         let events = self.events.clone();
         let git = self.git.get_or_insert_with(|| {
             worker(events, |(uri, path): (String, PathBuf)| Event::Committed { content: committed(&path), uri })
         });
-        let _ = git.send((uri.to_owned(), path));
+        git.send((uri.to_owned(), path)).is_ok()
     }
 
     /// Requests the CRDs of kinds from the cluster of the current context.

@@ -2,6 +2,7 @@
 
 use super::schema;
 use crate::crd;
+use crate::crd::validation::rules::EXPRESSION_COST_LIMIT;
 use crate::lint::costs::{self, ExpressionCost};
 use crate::output::cost::{count, percent};
 use crate::release::ReleaseSet;
@@ -40,6 +41,63 @@ pub fn costs(
     let schemas = costs::costs(&decoded.crd.spec, releases).into_iter();
     let own = schemas.filter(|schema| schema.versions.iter().any(|one| one == version));
     own.flat_map(|schema| schema.expressions).filter(|cost| cost.path == path && !cost.message).collect()
+}
+
+/// The text for a rule of a CRD with the cursor at `path`: its estimated cost, as `lint` prints it. `None` outside of rules.
+pub fn rule(definition: &Value, path: &[Step], releases: &ReleaseSet) -> Option<String> {
+    let (version, place) = expression(path)?;
+    let crd = crd::decode(definition).ok()?.crd;
+    let name = &crd.spec.versions.get(version)?.name;
+    let own = costs::costs(&crd.spec, releases).into_iter().find(|schema| schema.versions.contains(name))?;
+    let cost = own.expressions.into_iter().find(|cost| {
+        let of_version = cost.place.strip_prefix("spec.versions[").and_then(|rest| rest.split_once(']'));
+        of_version.is_some_and(|(_, rest)| rest == place)
+    })?;
+    let kind = if cost.message { "messageExpression" } else { "rule" };
+    let estimate = match &cost.error {
+        Some(error) => error.clone(),
+        None => format!(
+            "cost {}, {} times: {} ({} of the limit of {})",
+            count(cost.each),
+            count(cost.times),
+            count(cost.total),
+            percent(cost.percent()),
+            count(EXPRESSION_COST_LIMIT)
+        ),
+    };
+    Some(format!("**{kind}** on `{}`\n\n{estimate}", cost.path))
+}
+
+/// The index of the version and the path in it of the expression at a path of a CRD.
+fn expression(path: &[Step]) -> Option<(usize, String)> {
+    let member = |step: &Step, name: &str| matches!(step, Step::Member(member) if member == name);
+    let [spec, versions, Step::Item(version), schema, root, rest @ ..] = path else { return None };
+    if !(member(spec, "spec") && member(versions, "versions") && member(schema, "schema")) {
+        return None;
+    }
+    let mut place = ".schema.openAPIV3Schema".to_owned();
+    let mut steps = rest.iter().skip_while(|_| !member(root, "openAPIV3Schema"));
+    loop {
+        match (steps.next()?, &mut steps) {
+            (Step::Member(name), steps) if name == "properties" => {
+                let Step::Member(property) = steps.next()? else { return None };
+                let _ = write!(place, ".properties[{property}]");
+            }
+            (Step::Member(name), _) if name == "items" || name == "additionalProperties" => {
+                let _ = write!(place, ".{name}");
+            }
+            (Step::Member(name), steps) if name == "x-kubernetes-validations" => {
+                let Step::Item(index) = steps.next()? else { return None };
+                let field = match steps.next() {
+                    Some(Step::Member(field)) if field == "messageExpression" => "messageExpression",
+                    _ => "rule",
+                };
+                let _ = write!(place, ".x-kubernetes-validations[{index}].{field}");
+                return Some((*version, place));
+            }
+            _ => return None,
+        }
+    }
 }
 
 /// The text for the field at `path` of an object whose schema is `root`; `None` if the schema does not have it. `costs` are

@@ -56,6 +56,9 @@ impl<'a> Requests<'a> {
             let (path, file, offset) = self.place(at)?;
             let cursor = Cursor::at(self.checker, &path, &file.text, offset)?;
             let object = &cursor.document.value;
+            if cursor.document.is_definition() {
+                return hover::rule(object, &cursor.path, self.checker.releases());
+            }
             let definition = self.checker.definition(object)?;
             let root = schema::of_object(definition, object)?;
             let (_, version) = group_version::split(object.str_at(&["apiVersion"])?);

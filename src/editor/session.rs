@@ -1,77 +1,30 @@
-//! The session with a client: events in, diagnostics and responses out.
+//! The state of a session, and how it reacts to events.
 
 use super::background::{Background, Event};
 use super::check::{Checked, Checker};
+use super::cluster::Fetched;
 use super::files::{File, Files};
 use super::finding::{Finding, Severity, findings};
 use super::live::Live;
 use super::requests::Requests;
-use super::{protocol, uri, workspace};
+use super::{plan, protocol, uri, workspace};
+use crate::cluster;
 use crate::editor::Settings;
-use crate::kubectl::FieldValidation;
-use crate::release::ReleaseSet;
 use crate::server::Timestamp;
-use crate::simulation::{self, Plan};
-use crate::{cluster, input, kubectl};
-use lsp_server::{Connection, ErrorCode, Message, Notification, ProtocolError, Request, RequestId, Response};
+use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::{
     DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidCloseTextDocumentParams,
     DidOpenTextDocumentParams, DidSaveTextDocumentParams, InitializeParams,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::io;
-use std::num::NonZeroUsize;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
-/// The reason why a session ended before the client asked for it.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// A message that the protocol does not allow.
-    #[error("the client broke the language server protocol: {0}")]
-    Protocol(ProtocolError),
-    /// `exit` without `shutdown`.
-    #[error("the client sent exit without shutdown")]
-    Exit,
-    /// A thread could not be started.
-    #[error("a thread cannot be started: {0}")]
-    Thread(io::Error),
-}
-
-/// Serves a client until it exits or closes the connection. `now` is the clock. Files may nest deeply, so the calling
-/// thread needs a large stack.
-///
-/// # Errors
-/// The client's messages are not in the protocol's order, or a thread cannot be started.
-pub fn serve(connection: &Connection, flags: Settings, now: fn() -> Timestamp) -> Result<(), Error> {
-    let begin = || {
-        let (id, params) = connection.initialize_start()?;
-        connection.initialize_finish(id, protocol::capabilities())?;
-        Ok(serde_json::from_value(params).unwrap_or_default())
-    };
-    let params: InitializeParams = match begin() {
-        Ok(params) => params,
-        Err(error) if ProtocolError::channel_is_disconnected(&error) => return Ok(()),
-        Err(error) => return Err(Error::Protocol(error)),
-    };
-    let (background, events) = Background::start(connection).map_err(Error::Thread)?;
-    Session::new(connection, background, flags, now, &params).run(&events)
-}
-
-/// As [`serve`], for a client on standard input and output.
-///
-/// # Errors
-/// As [`serve`].
-pub fn serve_stdio(flags: Settings, now: fn() -> Timestamp) -> Result<(), Error> {
-    // The threads that read and write end with the process: the reader may wait for a client that is gone.
-    let (connection, _threads) = Connection::stdio();
-    serve(&connection, flags, now)
-}
-
-struct Session<'c> {
+/// A session with a client.
+pub struct Session<'c> {
     connection: &'c Connection,
     background: Background,
     now: fn() -> Timestamp,
@@ -90,14 +43,18 @@ struct Session<'c> {
     is_shut_down: bool,
 }
 
-/// Whether the session goes on.
-enum Next {
-    Continue,
-    Ended,
+/// How a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The client asked for it, or closed the connection.
+    Finished,
+    /// The client sent `exit` without `shutdown`.
+    WithoutShutdown,
 }
 
 impl<'c> Session<'c> {
-    fn new(
+    /// Begins a session after the client's `initialize`.
+    pub fn new(
         connection: &'c Connection,
         background: Background,
         flags: Settings,
@@ -117,7 +74,7 @@ impl<'c> Session<'c> {
         };
         let namespace = cluster::namespace_or_default(None, &cluster::Target::default());
         let live = Live::default();
-        let checker = checker(&initial, &folders, &namespace, &live, now);
+        let checker = plan::checker(&initial, &folders, &namespace, &live, now);
         let (settings, files) = (initial.clone(), Files::default());
         let symbols = params.capabilities.text_document.as_ref().and_then(|text| text.document_symbol.as_ref());
         let has_symbol_trees =
@@ -146,33 +103,35 @@ impl<'c> Session<'c> {
         session
     }
 
-    fn run(mut self, events: &Receiver<Event>) -> Result<(), Error> {
+    /// Handles events until the client ends the session.
+    pub fn run(mut self, events: &Receiver<Event>) -> End {
         while let Ok(event) = events.recv() {
             let mut next = Some(event);
             // Diagnostics are computed when the client pauses.
             while let Some(event) = next {
-                if let Next::Ended = self.handle(event)? {
-                    return Ok(());
+                if let Some(end) = self.handle(event) {
+                    return end;
                 }
                 next = events.try_recv().ok();
             }
             self.publish();
         }
-        Ok(())
+        End::Finished
     }
 
-    fn handle(&mut self, event: Event) -> Result<Next, Error> {
+    /// Handles an event; returns how the session ended, if it did.
+    fn handle(&mut self, event: Event) -> Option<End> {
         match event {
             Event::Message(Message::Request(request)) => {
                 let response = self.respond(request);
                 self.send(response.into());
             }
             Event::Message(Message::Notification(notification)) if notification.method == "exit" => {
-                return if self.is_shut_down { Ok(Next::Ended) } else { Err(Error::Exit) };
+                return Some(if self.is_shut_down { End::Finished } else { End::WithoutShutdown });
             }
             Event::Message(Message::Notification(notification)) => self.receive(notification),
             Event::Message(Message::Response(response)) => self.receive_response(response),
-            Event::Closed => return Ok(Next::Ended),
+            Event::Closed => return Some(End::Finished),
             Event::Committed { uri, content } => {
                 if let Some(file) = self.files.get_mut(&uri) {
                     let path = uri::path(&uri);
@@ -183,11 +142,11 @@ impl<'c> Session<'c> {
             Event::Fetched(fetched) if self.settings.live => self.learn(fetched),
             Event::Fetched(_) => {}
         }
-        Ok(Next::Continue)
+        None
     }
 
     /// Uses an answer of the cluster.
-    fn learn(&mut self, fetched: super::cluster::Fetched) {
+    fn learn(&mut self, fetched: Fetched) {
         let learned = self.live.learn(fetched);
         if let Some(problem) = learned.problem {
             self.message("window/showMessage", 2, &format!("kubectl-crdx: {problem}"));
@@ -343,7 +302,7 @@ impl<'c> Session<'c> {
     /// Publishes the diagnostics of files whose text, CRDs, policies or committed version changed.
     fn publish(&mut self) {
         if std::mem::take(&mut self.is_stale) {
-            self.checker = checker(&self.settings, &self.folders, &self.namespace, &self.live, self.now);
+            self.checker = plan::checker(&self.settings, &self.folders, &self.namespace, &self.live, self.now);
             self.log_problems();
             self.files.all().for_each(|(_, file)| file.is_outdated = true);
         }
@@ -352,7 +311,10 @@ impl<'c> Session<'c> {
         for (uri, file) in files.all().filter(|(_, file)| file.is_outdated) {
             if self.settings.compares && uri.starts_with("file:") {
                 if file.history.is_due(Instant::now()) {
-                    self.background.ask_git(uri, PathBuf::from(uri::path(uri)));
+                    let is_asked = self.background.ask_git(uri, PathBuf::from(uri::path(uri)));
+                    if !is_asked {
+                        file.history.learn("", None);
+                    }
                 }
                 // The answer of git is the next event.
                 if !file.history.is_known() {
@@ -410,46 +372,4 @@ impl<'c> Session<'c> {
 
 fn parsed<T: DeserializeOwned>(params: Value) -> Result<T, serde_json::Error> {
     serde_json::from_value(params)
-}
-
-/// The CRDs and policies of the settings, the workspace and the cluster.
-fn checker(settings: &Settings, folders: &[PathBuf], namespace: &str, live: &Live, now: fn() -> Timestamp) -> Checker {
-    let releases = settings.releases.clone().or_else(|| live.release().map(ReleaseSet::from));
-    let plan = plan(Settings { releases, ..settings.clone() }, folders, namespace, now());
-    let mut checker = Checker::new(plan, settings.crds.clone());
-    for (kind, definition) in live.definitions() {
-        checker.install_from_cluster(kind, definition);
-    }
-    checker
-}
-
-/// The plan for files of the workspace. No cluster is contacted.
-fn plan(settings: Settings, folders: &[PathBuf], namespace: &str, now: Timestamp) -> Plan {
-    let mut crds = settings.crds;
-    if !settings.skips_workspace {
-        crds.extend(workspace::files_with_definitions(folders));
-    }
-    Plan {
-        filenames: Vec::new(),
-        crds,
-        old: Vec::new(),
-        kustomizations: Vec::new(),
-        options: input::Options { recursive: true, ..input::Options::default() },
-        policies: simulation::admission::Options { paths: settings.policies, ..Default::default() },
-        skip: Vec::new(),
-        selector: None,
-        field_validation: FieldValidation::Strict,
-        ignore_missing_crds: false,
-        strict_builtin: false,
-        jobs: Some(NonZeroUsize::MIN),
-        table: false,
-        request_kind: kubectl::update::RequestKind::default(),
-        show_bookkeeping: false,
-        compares: None,
-        target: cluster::Target::default(),
-        offline: true,
-        releases: settings.releases,
-        namespace: Some(namespace.to_owned()),
-        now,
-    }
 }

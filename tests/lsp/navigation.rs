@@ -78,6 +78,20 @@ fn hover_shows_what_rules_cost() {
     let hover = editor.request("textDocument/hover", &at(&kite, 3, 1));
     let text = hover["contents"]["value"].as_str().unwrap();
     assert!(text.ends_with("- rule: `self.length != 13` unlucky (cost 2, 1 times: <0.01% of the limit)"), "{text}");
+    // In the CRD itself, where `lint` prints the same.
+    let crd = uri(folder.path(), "crds/kites.yaml");
+    let list = "list: {type: array, maxItems: 7, items: {type: object, x-kubernetes-validations: [{rule: \"true\", messageExpression: \"'a' + 'b'\"}]}}";
+    let text = CRD.replace("              colour:", &format!("              {list}\n              colour:"));
+    editor.open(&crd, &text);
+    let line = text.lines().position(|line| line.contains("maxItems")).unwrap();
+    let mut shown = |word: &str| {
+        let character = text.lines().nth(line).unwrap().find(word).unwrap() as u64;
+        editor.request("textDocument/hover", &at(&crd, line as u64, character))["contents"]["value"].clone()
+    };
+    let rule = shown("true");
+    assert_eq!(rule, "**rule** on `spec.list[*]`\n\ncost 0, 7 times: 0 (<0.01% of the limit of 10,000,000)");
+    assert!(shown("'a'").as_str().unwrap().starts_with("**messageExpression** on `spec.list[*]`\n\ncost "));
+    assert_eq!(shown("maxItems"), Value::Null);
 }
 
 #[test]
