@@ -80,6 +80,8 @@ pub struct Request {
     pub user: Option<UserInfo>,
     /// True to bypass admission plugins. Used for requests that prepare the server's state and that no client sends.
     pub skips_admission: bool,
+    /// True if policies and webhooks see a dry run as a write that is none: it simulates one.
+    pub hides_dry_run: bool,
     /// The request body.
     pub body: Body,
     /// The time of the request.
@@ -109,6 +111,7 @@ impl Request {
             user_agent: None,
             user: None,
             skips_admission: false,
+            hides_dry_run: false,
             body: body.into(),
             now: Timestamp::default(),
         }

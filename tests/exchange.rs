@@ -87,6 +87,7 @@ impl Client for InProcess {
             user_agent: Some("conformance/1".to_owned()),
             user: None,
             skips_admission: false,
+            hides_dry_run: false,
             body: body.map_or(Body::Empty, |text| Body::Bytes(text.as_bytes().to_vec())),
             now: Timestamp { seconds: now.as_secs().cast_signed(), nanos: 0 },
         });

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	apiregistrationv1beta1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1beta1"
 )
 
 // selfRead are the types with their own UnmarshalJSON that src/builtin/custom.rs knows.
@@ -26,6 +28,9 @@ var notServed = []string{"List", "PodStatusResult", "RangeAllocation", "RangeAll
 func dump() release {
 	r := release{Minor: minor(), Kinds: map[string]kind{}, Types: map[string]typeInfo{}}
 	source := readSource()
+	// The aggregator, which is part of every API server, serves these.
+	check(apiregistrationv1.AddToScheme(scheme.Scheme))
+	check(apiregistrationv1beta1.AddToScheme(scheme.Scheme))
 	for gvk, t := range scheme.Scheme.AllKnownTypes() {
 		if gvk.Version == runtime.APIVersionInternal {
 			continue
@@ -58,7 +63,8 @@ func kindOf(gvk schema.GroupVersionKind, t reflect.Type, source *source, minor i
 		k.AnyVersion, _ = scheme.Scheme.IsUnversioned(ro)
 	}
 	// Client-go's scheme knows these, but no supported release serves them.
-	k.Served = gvk.Group != "extensions" && (gvk.Group != "apps" || gvk.Version == "v1") && gvk.Group != "imagepolicy.k8s.io"
+	onlyV1 := gvk.Group == "apps" || gvk.Group == "apiregistration.k8s.io"
+	k.Served = gvk.Group != "extensions" && (!onlyV1 || gvk.Version == "v1") && gvk.Group != "imagepolicy.k8s.io"
 	if r, ok := o.(interface{ APILifecycleIntroduced() (int, int) }); ok {
 		k.Introduced = version(r.APILifecycleIntroduced())
 	}
@@ -174,7 +180,7 @@ func isCustom(t reflect.Type) bool {
 
 // packageName shortens an import path: core/v1, meta/v1, resource, intstr.
 func packageName(importPath string) string {
-	for _, prefix := range []string{"k8s.io/api/", "k8s.io/apimachinery/pkg/apis/"} {
+	for _, prefix := range []string{"k8s.io/api/", "k8s.io/apimachinery/pkg/apis/", "k8s.io/kube-aggregator/pkg/apis/"} {
 		if rest, ok := strings.CutPrefix(importPath, prefix); ok {
 			return rest
 		}

@@ -19,6 +19,7 @@ require (
 	k8s.io/api v0.$release
 	k8s.io/apimachinery v0.$release
 	k8s.io/client-go v0.$release
+	k8s.io/kube-aggregator v0.$release
 )
 MOD
   (cd "$dir" && go mod tidy 2> tidy.log || { tail -5 tidy.log >&2; exit 1; })

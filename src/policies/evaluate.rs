@@ -161,8 +161,8 @@ impl<'a> Activation<'a> {
         let inputs = &self.inputs;
         let json = |value: Option<&'a Value>| Ok(value.map_or(CelValue::Null, CelValue::untyped));
         let object = inputs.object.map_or(Ok(CelValue::Null), |object| CelValue::partial(object, inputs.gaps));
-        let mut slots = vec![object, json(inputs.old_object), json(inputs.namespace)];
-        slots.push(json(Some(inputs.request)));
+        let mut slots = Vec::with_capacity(8);
+        slots.extend([object, json(inputs.old_object), json(inputs.namespace), json(Some(inputs.request))]);
         if declarations.params {
             slots.push(json(inputs.params));
         }

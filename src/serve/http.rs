@@ -100,6 +100,7 @@ pub(super) async fn answer(service: Arc<Service>, peer: &Peer, request: Request<
         user_agent: text(header::USER_AGENT),
         user: impersonated.or(user),
         skips_admission: false,
+        hides_dry_run: false,
         body: if bytes.is_empty() { server::Body::Empty } else { server::Body::Bytes(bytes) },
         now: now(),
     };

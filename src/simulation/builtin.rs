@@ -17,7 +17,7 @@ use crate::value::group_version::api_version;
 use crate::value::{json, quote};
 
 /// The groups that are not in the table, because their types are in other Go modules.
-const OTHER_GROUPS: &[&str] = &["admission.k8s.io", "apiregistration.k8s.io", "extensions", "imagepolicy.k8s.io"];
+const OTHER_GROUPS: &[&str] = &["admission.k8s.io", "extensions", "imagepolicy.k8s.io"];
 
 /// The hint after a requirement of the published schema.
 const NOT_SIMULATED: &str = "the schema published by the server requires it; its own validation is not simulated";
@@ -52,9 +52,6 @@ pub fn owns(group: &str) -> bool {
 pub fn decode(rules: Rules, context: SimulationContext<'_>, mut object: Object, kind: &Kind) -> Item {
     let (group, version, kind) = kind;
     let own = identity::identity(object.value(), Namespace::Own);
-    if group == "apiregistration.k8s.io" {
-        return object.item(own, Verdict::Skipped, "its decoding is not simulated");
-    }
     let api_version = api_version(group, version);
     let row = table::table().kind(&api_version, kind, rules.minor()).filter(|row| row.served);
     let Some(row) = row else { return not_served(rules, own, object) };
@@ -280,6 +277,7 @@ mod tests {
     #[test]
     fn groups_are_compared_whole() {
         assert!(owns("") && owns("apps") && owns("networking.k8s.io") && owns("extensions") && owns("policy"));
+        assert!(owns("apiregistration.k8s.io"));
         assert!(!owns("gateway.networking.k8s.io") && !owns("snapshot.storage.k8s.io") && !owns("example.com"));
     }
 

@@ -97,16 +97,13 @@ pub fn submit(
         admission.prepare(identity.namespace.as_deref(), context.server);
     }
     let mut item = if creates {
+        let request_options = RequestOptions { dry_run: true, ..context.request_options };
+        let mut request = update::create(target, object, request_kind, request_options);
         // Policies can read the dry-run option.
-        let request_options = RequestOptions { dry_run: context.admission.is_none(), ..context.request_options };
-        let request = update::create(target, object, request_kind, request_options);
+        request.hides_dry_run = true;
         let mut response = context.server.take(request);
         let findings = response.trace.policies.take();
         let mut item = read_response(response, identity, places, schema);
-        if let (Some(_), Some(created)) = (context.admission, &item.object) {
-            let name = created.str_at(&["metadata", "name"]).unwrap_or_default();
-            context.server.withdraw(&definition, item.identity.namespace.as_deref().unwrap_or_default(), name);
-        }
         admitted(&mut item, findings, context.admission);
         item.hidden = hidden_errors(context, target, true, &item, places, schema);
         item
@@ -190,7 +187,9 @@ fn hidden_errors(
         RequestOptions { level: FieldValidation::Warn, dry_run: true, table: false, ..context.request_options };
     let request_kind = &context.updates.request_kind;
     let response = if creates {
-        context.server.take(update::create(target, object, request_kind, request_options))
+        let mut request = update::create(target, object, request_kind, request_options);
+        request.hides_dry_run = true;
+        context.server.take(request)
     } else {
         match update::send(context.server, target, object, request_kind, request_options) {
             Ok(sent) => sent.response,

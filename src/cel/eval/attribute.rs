@@ -6,6 +6,8 @@ use super::{
     run::Run,
 };
 use crate::cel::value::{Error, List, Map, Value, number::double_to_int};
+use crate::value;
+use std::sync::Arc;
 
 impl<'a> Run<'a, '_> {
     /// Resolves an attribute and charges each qualifier, but not the attribute itself.
@@ -31,7 +33,11 @@ impl<'a> Run<'a, '_> {
             Value::Optional(Some(inner)) => ((*inner).clone(), true),
             value => (value, false),
         };
-        for qualifier in &attribute.qualifiers {
+        let mut qualifiers = attribute.qualifiers.as_slice();
+        if let (false, Value::Map(Map::Untyped(members))) = (optional, &value) {
+            (value, qualifiers) = self.plain_fields(members, qualifiers)?;
+        }
+        for qualifier in qualifiers {
             optional |= qualifier.optional;
             let found = self.qualify(&value, qualifier);
             if optional {
@@ -53,6 +59,27 @@ impl<'a> Run<'a, '_> {
             }
         }
         Ok(if optional { value.some() } else { value })
+    }
+
+    /// Selects fields of an object without a declared type for as long as they exist. Returns the value, and the
+    /// qualifiers that are left; the usual path handles missing fields, `has()` and other qualifiers.
+    fn plain_fields<'q>(
+        &mut self,
+        mut members: &'a value::Map,
+        mut qualifiers: &'q [Arc<Qualifier>],
+    ) -> Result<(Value<'a>, &'q [Arc<Qualifier>]), Error> {
+        while let [first, rest @ ..] = qualifiers
+            && let Qualifier { by: By::Field(name), optional: false, test: false } = &**first
+            && let Some(found) = members.get(&**name)
+        {
+            self.charge(1)?;
+            qualifiers = rest;
+            match found {
+                value::Value::Object(inner) => members = inner,
+                other => return Ok((Value::untyped(other), qualifiers)),
+            }
+        }
+        Ok((Value::Map(Map::Untyped(members)), qualifiers))
     }
 
     /// Applies a qualifier to a value. The result is an error, no value, or a value.

@@ -63,6 +63,11 @@ impl Constant {
         }
     }
 
+    /// Returns true for the constant `true`.
+    pub fn is_true(&self) -> bool {
+        matches!(self, Self::Other(Value::Bool(true)))
+    }
+
     /// The text, if the constant is a string.
     pub fn as_text(&self) -> Option<&Arc<str>> {
         if let Self::Text(text) = self { Some(text) } else { None }

@@ -11,12 +11,16 @@ use crate::cel::{
 };
 use std::sync::Arc;
 
+/// The most items for which the list that a loop makes has room from the beginning.
+const MOST_EXPECTED: usize = 64;
+
 impl<'a> Run<'a, '_> {
     pub(super) fn fold(&mut self, fold: &'a Fold) -> Result<Value<'a>, Error> {
         let range = self.exec(&fold.range)?;
         self.set(fold.accumulator, Slot::Pending(&fold.init));
         match (range, fold.second) {
             (Value::List(list), None) => {
+                self.expected = list.len().min(MOST_EXPECTED);
                 for i in 0..list.len() {
                     let Some(item) = list.get(i) else { break };
                     if !self.turn(fold, item, None)? {
@@ -67,7 +71,10 @@ impl<'a> Run<'a, '_> {
         if let (Some(slot), Some(second)) = (fold.second, second) {
             self.set(slot, Slot::Filled(second));
         }
-        if matches!(self.exec_absorbable(&fold.condition)?, Ok(Value::Bool(false))) {
+        // The condition of most macros is the constant true, which costs nothing.
+        if !matches!(&fold.condition, Node::Constant(condition) if condition.is_true())
+            && matches!(self.exec_absorbable(&fold.condition)?, Ok(Value::Bool(false)))
+        {
             return Ok(false);
         }
         let step = self.exec_absorbable(&fold.step)?;

@@ -39,6 +39,8 @@ pub(super) struct Run<'a, 'f> {
     limit: u64,
     fuel: Fuel,
     server: Minor,
+    /// The number of items of the list that a loop iterates over.
+    pub(super) expected: usize,
     /// The last non-constant pattern, cached because loops often reuse it.
     compiled: Option<(Text<'a>, Regexp)>,
 }
@@ -54,7 +56,8 @@ pub(super) fn run<'a, 'f>(
     slots.resize_with(program.slots, || Slot::Empty);
     let (first_slot, server) = (program.variables, program.server);
     let fuel = Fuel::default();
-    let mut run = Run { fields, variables, first_slot, slots, cost: 0, limit, fuel, server, compiled: None };
+    let mut run =
+        Run { fields, variables, first_slot, slots, cost: 0, limit, fuel, server, expected: 0, compiled: None };
     let mut result = run.exec(&program.root);
     if run.fuel.is_empty() {
         result = Err(Error::Interrupted);
@@ -96,6 +99,9 @@ impl<'a> Run<'a, '_> {
         if slot < self.first_slot {
             return self.variables.get(slot).cloned().unwrap_or_else(missing);
         }
+        if let Some(Slot::Filled(value)) = self.slot(slot) {
+            return value.clone();
+        }
         self.start(slot)?;
         match self.slot(slot) {
             Some(Slot::Filled(value)) => value.clone(),
@@ -113,7 +119,7 @@ impl<'a> Run<'a, '_> {
         let init: &'a Node = init;
         let value = self.exec_absorbable(init)?.map(|value| match value {
             // The fold later appends to it in place, so it needs an owned list or map.
-            Value::List(list) if list.is_empty() => Value::list(Vec::new()),
+            Value::List(list) if list.is_empty() => Value::list(Vec::with_capacity(self.expected)),
             Value::Map(map) if map.is_empty() => Value::Map(Map::Shared(Arc::default())),
             other => other,
         });

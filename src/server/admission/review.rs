@@ -170,10 +170,11 @@ impl Review<'_> {
             name,
             old_object: old,
             options: self.options,
-            dry_run: match self.options {
-                OperationOptions::Write(options) => options.dry_run,
-                OperationOptions::Delete(options) => options.dry_run,
-            },
+            dry_run: !ctx.request.hides_dry_run
+                && match self.options {
+                    OperationOptions::Write(options) => options.dry_run,
+                    OperationOptions::Delete(options) => options.dry_run,
+                },
             user: ctx.request.user.as_ref().unwrap_or(&ctx.server.admission.user),
             gaps: None,
         }
