@@ -419,6 +419,30 @@ mod tests {
         assert_eq!(send(&server, Method::Get, &path, "").code, 404);
     }
 
+    /// The answers of the real servers 1.31 and 1.37.
+    #[test]
+    fn a_dry_run_that_takes_the_last_finalizer_away_answers_with_an_empty_object() {
+        let server = with_foos();
+        let held = FOO.replace(r#""name":"a""#, r#""name":"a","finalizers":["foregroundDeletion"]"#);
+        assert_eq!(send(&server, Method::Post, FOOS, &held).code, 201);
+        let path = format!("{FOOS}/a");
+        let delete = |options: &str| {
+            let body = format!(r#"{{"apiVersion":"v1","kind":"DeleteOptions",{options}}}"#);
+            send(&server, Method::Delete, &path, &body)
+        };
+        let empty = object([("apiVersion", "example.com/v1"), ("kind", "Foo")]);
+        for _ in 0..2 {
+            for options in [r#""propagationPolicy":"Background""#, r#""orphanDependents":false"#] {
+                let dry = delete(&format!(r#"{options},"dryRun":["All"]"#));
+                assert_eq!((dry.code, value(&dry)), (200, &empty), "{options}");
+            }
+            assert_eq!(delete(r#""propagationPolicy":"Foreground""#).code, 200);
+        }
+        let gone = delete(r#""propagationPolicy":"Background""#);
+        assert_eq!(value(&gone).str_at(&["status"]), Some("Success"));
+        assert_eq!(send(&server, Method::Get, &path, "").code, 404);
+    }
+
     #[test]
     fn deleting_a_crd_deletes_its_objects() {
         let server = with_foos();

@@ -3,7 +3,7 @@
 //! No simulated resource has a grace period: an object without finalizers is removed immediately.
 
 use super::{Registry, corrupt};
-use crate::server::admission::{Operation, OperationOptions, Review};
+use crate::server::admission::{GroupVersionKind, Operation, OperationOptions, Review};
 use crate::server::http::context::{Answer, Content, Context};
 use crate::server::http::delete_options::{self, DeleteOptions};
 use crate::server::http::status::{Details, GroupResource, Reason, Refusal, status_value};
@@ -11,7 +11,8 @@ use crate::server::registry::metadata::{self, Object};
 use crate::server::registry::rest::{check_preconditions, deletion_finalizers, etcd_key, mark_deleting};
 use crate::server::registry::store;
 use crate::server::registry::strategy::{Existing, Strategy};
-use crate::value::Value;
+use crate::server::strategy::admission_kinds;
+use crate::value::{Value, group_version, object};
 use std::sync::Arc;
 
 impl<S: Strategy> Registry<S> {
@@ -28,6 +29,7 @@ impl<S: Strategy> Registry<S> {
                 let code = if options.orphan_dependents == Some(false) { 202 } else { 200 };
                 Ok(Answer::object(code, object))
             }
+            Removal::Unread(object) => Ok(Answer::object(200, object)),
             Removal::Gone(object) => Ok(Answer {
                 code: 200,
                 content: Content::Status(success(self.strategy.resource(), &name, metadata::text(&object, "uid"))),
@@ -125,7 +127,7 @@ impl<S: Strategy> Registry<S> {
             review.validate(ctx, Some(&existing.value), None)?;
             let Some(marked) = self.marked(&existing, options, deletion, &ctx.now()) else {
                 if options.dry_run {
-                    return Ok(Removal::Gone(existing.value));
+                    return Ok(self.gone_in_dry_run(existing.value));
                 }
                 if objects.remove(&key, &stored, &ctx.server.revision).is_ok() {
                     strategy.removed(ctx, name);
@@ -144,6 +146,19 @@ impl<S: Strategy> Registry<S> {
                 return Ok(Removal::Kept(shown));
             }
         }
+    }
+
+    /// The result of a dry run that would remove an object. If the options take the last finalizers away, `Store.Delete`
+    /// returns the result of an update that was given up before it read the object (`errDeleteNow`).
+    fn gone_in_dry_run(&self, existing: Arc<Value>) -> Removal {
+        let GroupVersionKind { group, version, kind } = self.strategy.scope().kind;
+        let finalizers = metadata::get(&*existing, "finalizers").and_then(Value::as_array);
+        let is_custom = !admission_kinds::is_typed(group) && group != crate::crd::GROUP;
+        if is_custom && finalizers.is_some_and(|finalizers| !finalizers.is_empty()) {
+            let api_version = group_version::api_version(group, version);
+            return Removal::Unread(Arc::new(object([("apiVersion", api_version.as_str()), ("kind", kind)])));
+        }
+        Removal::Gone(existing)
     }
 
     /// Marks an object as being deleted; `None` if nothing delays the deletion.
@@ -181,6 +196,8 @@ enum Deletion {
 enum Removal {
     /// The object has finalizers and is kept.
     Kept(Arc<Value>),
+    /// A dry run would remove the object, and answers with one that has only apiVersion and kind.
+    Unread(Arc<Value>),
     /// The object was removed, or would be removed without dry run.
     Gone(Arc<Value>),
 }
