@@ -4,15 +4,16 @@
 
 use crdx::cel::{
     cost::estimate,
-    env::{BaseEnv, Env, STORED},
+    env::{BaseEnv, Env},
     eval::{PER_CALL_LIMIT, Program},
     types::Type,
     value::Value,
 };
+use crdx::release::Release;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|source: &str| {
-    let env = Env::new(BaseEnv::of(STORED))
+    let env = Env::new(BaseEnv::for_stored(Release::NEWEST))
         .with_variable("self", Type::list(Type::String))
         .with_variable("other", Type::Dyn);
     let Ok(checked) = env.compile(source) else { return };

@@ -2,7 +2,7 @@
 //! CONTENT-TYPE` followed by the body.
 #![no_main]
 
-use crdx::server::{Body, Method, Request, ResponseBody, Server, Timestamp};
+use crdx::server::{Body, Method, Request, ResponseBody, Server};
 use crdx::text::json;
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
