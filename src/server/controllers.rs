@@ -66,10 +66,8 @@ impl Server {
         if !self.has_work_for_controllers() {
             return;
         }
+        self.run_definition_controllers(now);
         let _writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some(name) = self.controllers.next() {
-            self.reconcile(&name, &time::format(now));
-        }
         // A namespace that is enqueued meanwhile gets its turn in the next run.
         for _ in 0..self.deleted_namespaces.len() {
             let Some(name) = self.deleted_namespaces.next() else { break };
@@ -78,6 +76,19 @@ impl Server {
         while let Some(name) = self.controllers.next() {
             self.reconcile(&name, &time::format(now));
         }
+    }
+
+    /// Like [`Server::run_controllers`], but leaves deleted namespaces in their queue.
+    pub fn run_definition_controllers(&self, now: Timestamp) {
+        let _writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(name) = self.controllers.next() {
+            self.reconcile(&name, &time::format(now));
+        }
+    }
+
+    /// Returns true if a deleted namespace is in the queue.
+    pub fn has_deleted_namespaces(&self) -> bool {
+        !self.deleted_namespaces.is_empty()
     }
 
     /// Runs every step for one CRD. The caller holds the write lock of the CRDs.
