@@ -7,17 +7,21 @@
 //! - [`table`] has the Go types of every supported release, as text. It is parsed when the first built-in kind is
 //!   decoded.
 //! - [`types`] builds the types of one release from the table.
+//! - [`resources`] has the names and subresources of every supported release.
 //! - [`decode`] decodes the kind of a body, then the body as that kind.
 //! - `reader` interprets a JSON text by a type.
 //! - [`unstructured`] gives the object that admission policies see, as far as it is known.
+//! - [`encode`] encodes values as the server returns them.
 //! - `custom` has the types with their own `UnmarshalJSON`.
 
 mod custom;
 pub mod decode;
+pub mod encode;
 mod meta;
 mod reader;
 pub mod resource;
 mod set_fields;
+pub mod resources;
 pub mod table;
 pub mod types;
 pub mod unstructured;

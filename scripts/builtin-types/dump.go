@@ -104,7 +104,7 @@ func (r *release) walk(t reflect.Type, source *source) {
 	if _, done := r.Types[name]; done || t.PkgPath() == "" {
 		return
 	}
-	info := typeInfo{Enum: source.enum(name), Custom: isCustom(t)}
+	info := typeInfo{Enum: source.enum(name), Custom: isCustom(t), Atomic: isAtomic(source.values[name])}
 	r.Types[name] = info
 	switch {
 	case info.Custom:
@@ -162,10 +162,38 @@ func (r *release) fields(t reflect.Type, name string, source *source) []field {
 		sorted := []byte(x.Flags)
 		slices.Sort(sorted)
 		x.Flags = string(sorted)
+		x.Merge = merging(f.Tag, source, name+"."+f.Name)
 		all = append(all, x)
 		r.walk(f.Type, source)
 	}
 	return all
+}
+
+func isAtomic(markers map[string][]string) bool {
+	return slices.Contains(markers["structType"], "atomic") || slices.Contains(markers["mapType"], "atomic")
+}
+
+// merging are the words for how patches and applies merge a field: the tags of strategic merge patches (ps, pk), the markers of
+// lists and maps (lt, lk, mt), and its default (d, up to the end of the line).
+func merging(tag reflect.StructTag, source *source, field string) string {
+	var words []string
+	word := func(key, value string) {
+		if value != "" {
+			words = append(words, key+"="+value)
+		}
+	}
+	markers := source.values[field]
+	word("ps", tag.Get("patchStrategy"))
+	word("pk", tag.Get("patchMergeKey"))
+	word("lt", strings.Join(markers["listType"], ","))
+	word("lk", strings.Join(markers["listMapKey"], ","))
+	if isAtomic(markers) {
+		word("mt", "atomic")
+	}
+	if values := markers["default"]; len(values) > 0 {
+		word("d", source.constant(values[0], field))
+	}
+	return strings.Join(words, " ")
 }
 
 var (

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes src/builtin/types.txt anew, from the Go modules of every release in the list below. Takes a few minutes and needs Go.
+# Makes src/builtin/types.txt and src/builtin/resources.txt anew, from the Go modules of every release in the lists below. Takes a
+# few minutes and needs Go.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 releases=${*:-30.14 31.14 32.13 33.13 34.13 35.10 36.6 37.2}
@@ -29,3 +30,10 @@ MOD
   last=$dir
 done
 (cd "$last" && ./dump merge "${dumps[@]}") > "$here/../../src/builtin/types.txt"
+
+# The sources of Kubernetes have the discovery documents of a release. The module proxy does not have every patch release.
+sources=()
+for release in ${KUBERNETES:-30.14 31.14 32.13 33.13 34.1 35.1 36.1 37.2}; do
+  sources+=("$(cd "$last" && go mod download -json "k8s.io/kubernetes@v1.$release" | sed -n 's/.*"Dir": "\(.*\)",*/\1/p')")
+done
+(cd "$last" && ./dump resources "${sources[@]}") > "$here/../../src/builtin/resources.txt"

@@ -2,6 +2,7 @@
 //
 //	builtin-types dump                  the types of the Kubernetes release of go.mod, as JSON
 //	builtin-types merge DUMP…           one table of several releases
+//	builtin-types resources DIR…        one table of the resources of several releases, from the sources of Kubernetes
 //
 // generate.sh runs it for every release that the table holds.
 package main
@@ -33,6 +34,7 @@ type kind struct {
 
 // typeInfo is a struct, with fields, or another named type.
 type typeInfo struct {
+	Atomic bool     `json:"atomic,omitempty"` // +structType=atomic or +mapType=atomic
 	Of     string   `json:"of,omitempty"`     // the underlying type where it is not a struct
 	Custom bool     `json:"custom,omitempty"` // it has its own UnmarshalJSON
 	Enum   []string `json:"enum,omitempty"`
@@ -44,6 +46,7 @@ type field struct {
 	Name  string `json:"name"` // in JSON; in Go where the field is embedded
 	Type  string `json:"type"`
 	Flags string `json:"flags,omitempty"`
+	Merge string `json:"merge,omitempty"` // how patches and applies merge it, and its default: the words of merging
 }
 
 // The flags of a field.
@@ -69,6 +72,8 @@ func main() {
 		e := json.NewEncoder(os.Stdout)
 		e.SetEscapeHTML(false)
 		check(e.Encode(dump()))
+	case len(os.Args) > 2 && os.Args[1] == "resources":
+		check(resources(os.Stdout, os.Args[2:]))
 	case len(os.Args) > 2 && os.Args[1] == "merge":
 		var all []release
 		for _, path := range os.Args[2:] {
@@ -80,7 +85,7 @@ func main() {
 		}
 		check(merge(os.Stdout, all))
 	default:
-		fmt.Fprintln(os.Stderr, "usage: builtin-types dump | merge DUMP…")
+		fmt.Fprintln(os.Stderr, "usage: builtin-types dump | merge DUMP… | resources DIR…")
 		os.Exit(2)
 	}
 }

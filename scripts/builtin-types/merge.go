@@ -123,8 +123,15 @@ func merge(w io.Writer, releases []release) error {
 		err := print(" ", heads[0].in, rows(releases, func(r release) []string {
 			t := r.Types[name]
 			lines := make([]string, 0, len(t.Fields)+len(t.Enum))
+			if t.Atomic {
+				lines = append(lines, "+atomic")
+			}
 			for _, f := range t.Fields {
-				lines = append(lines, strings.TrimSpace(f.Name+" "+local(f.Type, name)+" "+f.Flags))
+				flags := f.Flags
+				if flags == "" && f.Merge != "" {
+					flags = "-"
+				}
+				lines = append(lines, strings.TrimSpace(f.Name+" "+local(f.Type, name)+" "+flags+" "+f.Merge))
 			}
 			return append(lines, t.Enum...)
 		}))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -15,7 +16,9 @@ import (
 // source is what only the Go source tells: +markers of types and of fields (as Type.Field), and string constants by type.
 type source struct {
 	markers   map[string]map[string]bool
+	values    map[string]map[string][]string // of markers with a value, without those of declarative validation (+k8s:)
 	constants map[string][]string
+	named     map[string]string // string constants by package and name
 }
 
 func (s *source) has(name, marker string) bool { return s.markers[name][marker] }
@@ -32,7 +35,7 @@ func (s *source) enum(name string) []string {
 
 // readSource reads the modules whose types are dumped.
 func readSource() *source {
-	s := &source{map[string]map[string]bool{}, map[string][]string{}}
+	s := &source{map[string]map[string]bool{}, map[string]map[string][]string{}, map[string][]string{}, map[string]string{}}
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Path}} {{.Dir}}", "k8s.io/api", "k8s.io/apimachinery", "k8s.io/kube-aggregator").Output()
 	check(err)
 	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
@@ -89,6 +92,13 @@ func (s *source) file(path, pkg string) error {
 				if t, ok := spec.Type.(*ast.Ident); ok && g.Tok == token.CONST {
 					s.add(pkg+"."+t.Name, spec.Values)
 				}
+				for i, name := range spec.Names {
+					if i < len(spec.Values) && g.Tok == token.CONST {
+						if b, ok := spec.Values[i].(*ast.BasicLit); ok && b.Kind == token.STRING {
+							s.named[pkg+"."+name.Name] = b.Value
+						}
+					}
+				}
 			}
 		}
 		end = g.End()
@@ -105,6 +115,20 @@ func (s *source) add(name string, values []ast.Expr) {
 			}
 		}
 	}
+}
+
+// constant is a default as JSON; ref(Name) is a constant of the field's package.
+func (s *source) constant(value, field string) string {
+	name, ok := strings.CutPrefix(value, "ref(")
+	if !ok {
+		return value
+	}
+	pkg, _, _ := strings.Cut(field, ".")
+	text, ok := s.named[pkg+"."+strings.TrimSuffix(name, ")")]
+	if !ok {
+		check(fmt.Errorf("%s has the unknown default %s", field, value))
+	}
+	return text
 }
 
 // fieldNames are the Go names of a field; that of an embedded one is its type's.
@@ -139,6 +163,12 @@ func (s *source) mark(name string, comment *ast.CommentGroup) {
 			rest, ok := strings.CutPrefix(strings.TrimSpace(line), "+")
 			if !ok {
 				continue
+			}
+			if key, value, ok := strings.Cut(rest, "="); ok && !slices.Contains(s.values[name][key], value) {
+				if s.values[name] == nil {
+					s.values[name] = map[string][]string{}
+				}
+				s.values[name][key] = append(s.values[name][key], value)
 			}
 			marker, _, _ := strings.Cut(strings.TrimPrefix(rest, "k8s:"), "=")
 			if s.markers[name] == nil {

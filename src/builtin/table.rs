@@ -8,15 +8,21 @@
 //! kind apps/v1 Deployment apps/v1.Deployment served cluster deprecated=1.9 removed=1.16 instead=apps/v1/Deployment
 //! kind * DeleteOptions meta/v1.DeleteOptions  in every known group and version
 //! kind ** Status meta/v1.Status               in any group and version
-//! type core/v1.Container struct               one line per field: name, Go type, flags
+//! type core/v1.Container struct               one line per field: name, Go type, flags (- for none), words
 //!  name string
-//!  ports [].ContainerPort eo                  .ContainerPort is in the same package
+//!  ports [].ContainerPort eo ps=merge pk=containerPort lt=map lk=containerPort,protocol
+//!                                             .ContainerPort is in the same package
+//! type core/v1.SecretKeySelector struct
+//!  +atomic                                    +structType=atomic or +mapType=atomic
 //! type core/v1.Protocol string                one line per constant, if the published schema has an enum
 //!  SCTP
 //! type resource.Quantity custom               has its own UnmarshalJSON
 //! ```
 //!
 //! The flags of a field: `i` embedded, `e` omitempty, `z` omitzero, `o` +optional, `r` +required, `d` +default.
+//!
+//! The words of a field: `ps` and `pk`, its patch strategy and merge key; `lt`, `lk` and `mt`, its list type, list map keys
+//! and map type; `d`, its default as JSON, which is the rest of the line.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -73,7 +79,12 @@ pub(super) struct FieldRow {
     pub name: &'static str,
     pub type_name: &'static str,
     pub flags: &'static str,
+    /// The words after the flags.
+    pub words: &'static str,
 }
+
+/// The line for a struct that is merged as a single value.
+const ATOMIC: &str = "+atomic";
 
 impl FieldRow {
     pub fn is_embedded(&self) -> bool {
@@ -196,11 +207,16 @@ impl Table {
 
     /// The fields of a struct in all releases.
     pub(super) fn fields(row: TypeRow) -> impl Iterator<Item = FieldRow> {
-        row.lines().map(|(line, releases)| {
-            let mut words = line.split(' ');
+        row.lines().filter(|(line, _)| *line != ATOMIC).map(|(line, releases)| {
+            let mut words = line.splitn(4, ' ');
             let mut word = || words.next().unwrap_or_default();
-            FieldRow { releases, name: word(), type_name: word(), flags: word() }
+            FieldRow { releases, name: word(), type_name: word(), flags: word(), words: word() }
         })
+    }
+
+    /// Returns true if a struct is merged as a single value in `release`.
+    pub(super) fn is_atomic(row: TypeRow, release: u32) -> bool {
+        row.lines().any(|(line, releases)| line == ATOMIC && releases.contains(&release))
     }
 
     /// The constants to which the published schema limits a type, with their releases.
@@ -241,7 +257,7 @@ fn group_of(group_version: &str) -> &str {
 }
 
 /// Splits off the release range at the end of a line.
-fn split_releases(line: &'static str, all: &Releases) -> (&'static str, Releases) {
+pub(super) fn split_releases(line: &'static str, all: &Releases) -> (&'static str, Releases) {
     let Some((line, span)) = line.rsplit_once(" @") else { return (line, all.clone()) };
     let (from, to) = span.split_once('-').unwrap_or((span, ""));
     (line, from.parse().unwrap_or(*all.start())..=to.parse().unwrap_or(*all.end()))

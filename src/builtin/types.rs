@@ -42,6 +42,8 @@ pub(super) struct Struct {
     pub name: &'static str,
     /// The fields sorted by name, including those of embedded structs.
     pub fields: Vec<Field>,
+    /// True if the struct is merged as a single value.
+    pub atomic: bool,
 }
 
 #[derive(Debug)]
@@ -56,6 +58,51 @@ pub(super) struct Field {
     pub omits_zero: bool,
     /// The position in the Go source, which is the order in which missing fields are reported.
     pub order: usize,
+    /// True for `omitempty`.
+    pub omit_empty: bool,
+    /// True for `omitzero`.
+    pub omit_zero: bool,
+    pub merging: Merging,
+}
+
+/// How patches and applies merge a field, and its default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Merging {
+    /// `patchStrategy`, such as `merge,retainKeys`; empty for none.
+    pub patch_strategy: &'static str,
+    /// `patchMergeKey`; empty for none.
+    pub patch_merge_key: &'static str,
+    /// `+listType`
+    pub list_type: Option<&'static str>,
+    /// `+listMapKey`, separated by commas.
+    pub list_map_keys: &'static str,
+    /// True for `+mapType=atomic` and `+structType=atomic`.
+    pub atomic: bool,
+    /// `+default`, as JSON.
+    pub default: Option<&'static str>,
+}
+
+impl Merging {
+    fn read(mut words: &'static str) -> Self {
+        let mut out = Self::default();
+        while !words.is_empty() {
+            if let Some(default) = words.strip_prefix("d=") {
+                out.default = Some(default);
+                break;
+            }
+            let (word, rest) = words.split_once(' ').unwrap_or((words, ""));
+            words = rest;
+            match word.split_once('=') {
+                Some(("ps", value)) => out.patch_strategy = value,
+                Some(("pk", value)) => out.patch_merge_key = value,
+                Some(("lt", value)) => out.list_type = Some(value),
+                Some(("lk", value)) => out.list_map_keys = value,
+                Some(("mt", value)) => out.atomic = value == "atomic",
+                _ => {}
+            }
+        }
+        out
+    }
 }
 
 impl Struct {
@@ -171,7 +218,8 @@ impl Types {
                     field.order = order;
                 }
                 fields.sort_by_key(|field| field.name);
-                Definition::Struct(Struct { name: bare, fields })
+                let atomic = self.table.types().get(id.0).is_some_and(|row| Table::is_atomic(*row, self.release));
+                Definition::Struct(Struct { name: bare, fields, atomic })
             }
             "custom" => Definition::Custom(Custom::named(self.name(id))),
             head => {
@@ -188,8 +236,17 @@ impl Types {
             let type_ = self.parse(row.type_name, self.package(id));
             if !row.is_embedded() {
                 let (required, omits_zero) = (row.is_required(), row.omits_zero());
-                let embedded = embedded.to_vec();
-                fields.push(Field { name: row.name, embedded, type_, required, omits_zero, order: 0 });
+                fields.push(Field {
+                    name: row.name,
+                    embedded: embedded.to_vec(),
+                    type_,
+                    required,
+                    omits_zero,
+                    order: 0,
+                    omit_empty: row.flags.contains('e'),
+                    omit_zero: row.flags.contains('z'),
+                    merging: Merging::read(row.words),
+                });
             } else if let Some(inner) = type_.named()
                 && embedded.len() < MAX_DEPTH
             {

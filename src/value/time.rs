@@ -223,6 +223,12 @@ pub fn format(t: Timestamp) -> String {
     format!("{sign}{:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}Z", year.abs())
 }
 
+/// Formats a timestamp as `2006-01-02T15:04:05.000000Z`, like `metav1.MicroTime`.
+pub fn format_micro(t: Timestamp) -> String {
+    let text = format(t);
+    format!("{}.{:06}Z", text.trim_end_matches('Z'), t.nanos / 1000)
+}
+
 /// Formats a timestamp as `Sun, 06 Nov 1994 08:49:37 UTC`, which is RFC 1123 in Go and the format of HTTP headers.
 pub fn rfc_1123(seconds: i64) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
