@@ -1,8 +1,9 @@
 //! Built-in kinds: decodes the body of a request for a Deployment, a Service and similar kinds like the API server.
 //!
-//! Only decoding is simulated (`k8s.io/apimachinery/pkg/runtime/serializer/json`, and the error responses of
-//! `createHandler`): unknown and duplicate fields, wrong types, malformed quantities, timestamps and base64. The server's
-//! validation and defaulting of these kinds are hand-written Go code and are not simulated.
+//! Decoding is simulated (`k8s.io/apimachinery/pkg/runtime/serializer/json`, and the error responses of `createHandler`):
+//! unknown and duplicate fields, wrong types, malformed quantities, timestamps and base64; and what a server without
+//! validation needs: defaults, strategic merge patches and merge types. The server's validation of these kinds is
+//! hand-written Go code and is not simulated.
 //!
 //! - [`table`] has the Go types of every supported release, as text. It is parsed when the first built-in kind is
 //!   decoded.
@@ -11,17 +12,23 @@
 //! - [`decode`] decodes the kind of a body, then the body as that kind.
 //! - `reader` interprets a JSON text by a type.
 //! - [`unstructured`] gives the object that admission policies see, as far as it is known.
-//! - [`encode`] encodes values as the server returns them.
+//! - [`encode`] encodes values as the server returns them, and [`defaults`] sets their defaults.
+//! - [`strategic`] applies strategic merge patches, [`merge_type`] has the types of server-side apply, and [`restore`] reads
+//!   the results of both.
 //! - `custom` has the types with their own `UnmarshalJSON`.
 
 mod custom;
 pub mod decode;
+pub mod defaults;
 pub mod encode;
+pub mod merge_type;
 mod meta;
 mod reader;
 pub mod resource;
-mod set_fields;
 pub mod resources;
+pub mod restore;
+mod set_fields;
+pub mod strategic;
 pub mod table;
 pub mod types;
 pub mod unstructured;

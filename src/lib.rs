@@ -20,8 +20,6 @@ pub mod cel;
 
 pub mod schema;
 
-pub mod builtin;
-
 pub mod rules;
 
 pub mod pipeline;
@@ -29,6 +27,8 @@ pub mod pipeline;
 pub mod apply;
 
 pub mod crd;
+
+pub mod builtin;
 
 pub mod policies;
 

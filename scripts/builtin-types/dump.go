@@ -187,8 +187,11 @@ func merging(tag reflect.StructTag, source *source, field string) string {
 	word("pk", tag.Get("patchMergeKey"))
 	word("lt", strings.Join(markers["listType"], ","))
 	word("lk", strings.Join(markers["listMapKey"], ","))
-	if isAtomic(markers) {
+	switch {
+	case isAtomic(markers):
 		word("mt", "atomic")
+	case slices.Contains(markers["structType"], "granular") || slices.Contains(markers["mapType"], "granular"):
+		word("mt", "granular")
 	}
 	if values := markers["default"]; len(values) > 0 {
 		word("d", source.constant(values[0], field))

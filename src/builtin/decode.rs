@@ -34,6 +34,8 @@ pub struct Refusal {
     pub message: String,
     /// The path of the invalid field, if there is one, with all indexes and map keys.
     pub path: Option<String>,
+    /// The error of the decoder, which the message contains.
+    pub error: String,
 }
 
 impl Decoded {
@@ -42,11 +44,16 @@ impl Decoded {
         if self.strict.is_empty() {
             return self.wrong_version.clone();
         }
-        let mut message = format!("{}strict decoding error: ", self.cannot_be_handled);
-        for (i, error) in self.strict.iter().enumerate() {
-            let _ = write!(message, "{}{error}", if i > 0 { ", " } else { "" });
+        let mut error = "strict decoding error: ".to_owned();
+        for (i, strict) in self.strict.iter().enumerate() {
+            let _ = write!(error, "{}{strict}", if i > 0 { ", " } else { "" });
         }
-        Some(Refusal { message, path: None })
+        Some(self.refusal(error))
+    }
+
+    /// The error response for an error of the decoder.
+    pub fn refusal(&self, error: String) -> Refusal {
+        Refusal { message: format!("{}{error}", self.cannot_be_handled), path: None, error }
     }
 
     /// The error response with `fieldValidation=Warn` or `Ignore`, if any.
@@ -63,12 +70,13 @@ pub fn decode(types: &'static Types, endpoint: &Endpoint, body: &[u8]) -> Result
     let actual = meta::read(body).map_err(|error| {
         let (kind, summary) = (&endpoint.kind, json::summary(body));
         let message = format!("the object provided is unrecognized (must be of type {kind}): {error} ({summary})");
-        Refusal { message, path: None }
+        Refusal { message, path: None, error }
     })?;
     let actual = with_defaults(actual, endpoint);
     let version = quote::go_quote(&actual.version);
     let cannot_be_handled = format!("{} in version {version} cannot be handled as a {}: ", actual.kind, endpoint.kind);
-    let refuse = |error: &str, path| Refusal { message: format!("{cannot_be_handled}{error}"), path };
+    let refuse =
+        |error: &str, path| Refusal { message: format!("{cannot_be_handled}{error}"), path, error: error.to_owned() };
     if actual.version.is_empty() {
         return Err(refuse(&format!("Object 'apiVersion' is missing in '{}'", lossy(body)), None));
     }

@@ -63,7 +63,9 @@ impl Encoder {
 
     fn named(&self, id: TypeId, value: Option<Value>, depth: usize) -> Value {
         match (self.types.definition(id), value) {
-            (Some(Definition::Struct(s)), Some(Value::Object(members))) => Value::Object(self.members(s, members, depth)),
+            (Some(Definition::Struct(s)), Some(Value::Object(members))) => {
+                Value::Object(self.members(s, members, depth))
+            }
             (Some(Definition::Struct(s)), None) => Value::Object(self.members(s, Map::new(), depth)),
             (Some(Definition::Custom(custom)), value) => custom.encode(self.types.name(id), value),
             (Some(Definition::Named { of, .. }), value) => self.value(of, value, depth),

@@ -76,8 +76,8 @@ pub(super) struct Merging {
     pub list_type: Option<&'static str>,
     /// `+listMapKey`, separated by commas.
     pub list_map_keys: &'static str,
-    /// True for `+mapType=atomic` and `+structType=atomic`.
-    pub atomic: bool,
+    /// True for `+mapType=atomic` and `+structType=atomic`, false for `granular`.
+    pub atomic: Option<bool>,
     /// `+default`, as JSON.
     pub default: Option<&'static str>,
 }
@@ -97,7 +97,7 @@ impl Merging {
                 Some(("pk", value)) => out.patch_merge_key = value,
                 Some(("lt", value)) => out.list_type = Some(value),
                 Some(("lk", value)) => out.list_map_keys = value,
-                Some(("mt", value)) => out.atomic = value == "atomic",
+                Some(("mt", value)) => out.atomic = Some(value == "atomic"),
                 _ => {}
             }
         }
@@ -147,6 +147,11 @@ impl Types {
     /// The release.
     pub fn release(&self) -> u32 {
         self.release
+    }
+
+    /// The type of a served kind.
+    pub fn of_kind(&self, api_version: &str, kind: &str) -> Option<TypeId> {
+        self.id(self.table.kind(api_version, kind, self.release).filter(|row| row.served)?.type_name)
     }
 
     /// The type with this name in the table.
@@ -308,6 +313,28 @@ impl Type {
         match self {
             Self::Pointer(inner) => inner.target(),
             _ => self,
+        }
+    }
+
+    /// The kind of the type, as `reflect.Kind` names it; a type name is a struct here.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Bool => "bool",
+            Self::String => "string",
+            Self::Int(8) => "int8",
+            Self::Int(16) => "int16",
+            Self::Int(32) => "int32",
+            Self::Int(_) => "int64",
+            Self::Uint(8) => "uint8",
+            Self::Uint(16) => "uint16",
+            Self::Uint(32) => "uint32",
+            Self::Uint(_) => "uint64",
+            Self::Float(32) => "float32",
+            Self::Float(_) => "float64",
+            Self::List(_) => "slice",
+            Self::Map(..) => "map",
+            Self::Pointer(_) => "ptr",
+            Self::Named(_) => "struct",
         }
     }
 

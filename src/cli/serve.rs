@@ -70,7 +70,14 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
         let rule = if names.is_empty() { Namespaces::OnDemand } else { Namespaces::Created };
         server = server.with_namespaces(rule, names, now);
     }
-    let server = Arc::new(with_admission(server, args, now));
+    let mut server = with_admission(server, args, now);
+    if args.builtin {
+        server = server.with_built_in_kinds(now);
+        eprintln!(
+            "note: --builtin serves built-in kinds without validation and without controllers; nothing schedules Pods or scales Deployments"
+        );
+    }
+    let server = Arc::new(server);
     let webhooks = args.admission.then(|| {
         let mut webhooks = Webhooks::default();
         for (namespace, name, place) in &args.webhook_services {

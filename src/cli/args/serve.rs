@@ -23,6 +23,9 @@ use std::path::PathBuf;
   # With admission policies and with the webhooks of an operator that runs here
   kubectl crdx serve --admission --load config/ --webhook-service system/webhook-service=https://127.0.0.1:9443
 
+  # For tests of operators: Deployments, Services and all other built-in kinds too
+  kubectl crdx serve --builtin --load config/crd/
+
   # For tests that want a kubeconfig
   kubectl crdx serve --print-kubeconfig > kubeconfig")]
 pub struct Serve {
@@ -65,6 +68,10 @@ pub struct Serve {
     /// and call admission webhooks and the conversion webhooks of CRDs
     #[arg(long)]
     pub admission: bool,
+    /// Serve every built-in kind of the version, with namespaces: decoded, defaulted and merged by its Go type, with status
+    /// and scale subresources and server-side apply, but without validation and controllers
+    #[arg(long)]
+    pub builtin: bool,
     /// Store policies that a full API server refuses, such as those whose expressions do not compile
     #[arg(long, requires = "admission")]
     pub skip_policy_validation: bool,

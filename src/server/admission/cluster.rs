@@ -51,7 +51,7 @@ impl Resource {
 
     /// Returns the merge type of the version, with the type names of the published OpenAPI document.
     pub fn merge_type(&self) -> crate::apply::types::TypeRef {
-        self.version.merge_type_ref().clone()
+        self.serving.typed.as_ref().map_or_else(|| self.version.merge_type_ref(), |kind| kind.merge_type()).clone()
     }
 
     /// Returns true if the version has the subresource `name`; an empty name means the object itself.
@@ -74,7 +74,10 @@ impl Resource {
 
     /// Sets the schema's defaults in an object of this version.
     pub fn default(&self, object: &mut Value) {
-        pipeline::default(&self.version.stages, object);
+        match &self.serving.typed {
+            Some(kind) => *object = kind.complete(std::mem::take(object)),
+            None => drop(pipeline::default(&self.version.stages, object)),
+        }
     }
 
     /// Returns the object with this name; `namespace` is empty for a cluster-scoped resource.

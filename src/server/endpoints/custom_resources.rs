@@ -11,6 +11,7 @@ use crate::server::registry::{Registry, Verb};
 use crate::server::strategy::custom_resource::serving::{Serving, Version};
 use crate::server::strategy::custom_resource::{CustomResource, Part};
 use crate::server::strategy::scale::ScaleOf;
+use crate::server::strategy::typed_resource::TypedResource;
 use crate::server::{Method, Reply, Response};
 use std::sync::Arc;
 
@@ -29,6 +30,9 @@ pub(super) fn handle(mut ctx: Context<'_>) -> Reply {
     if let Some(warning) = &version.deprecation {
         ctx.warn(warning.as_str());
     }
+    if serving.typed.is_some() {
+        return typed(ctx, &serving, &version, is_watch);
+    }
     let resource = CustomResource { serving, version, part: Part::Object, calls: ctx.calls.clone() };
     if is_watch {
         return Registry::new(resource).watch(ctx);
@@ -45,6 +49,25 @@ pub(super) fn handle(mut ctx: Context<'_>) -> Reply {
         _ => {
             let refusal = Refusal::not_found(named(&ctx), &ctx.target.name);
             ctx.refuse(&refusal)
+        }
+    })
+}
+
+/// Handles a request for a built-in kind that is served with its Go type.
+fn typed(ctx: Context<'_>, serving: &Arc<Serving>, version: &Arc<Version>, is_watch: bool) -> Reply {
+    let part = if ctx.target.subresource == "status" { Part::Status } else { Part::Object };
+    let resource = TypedResource::new(Arc::clone(serving), Arc::clone(version), part, ctx.calls.clone());
+    let Some(resource) = resource else { return Reply::Whole(not_found_page()) };
+    if is_watch {
+        return Registry::new(resource).watch(ctx);
+    }
+    Reply::Whole(match ctx.target.subresource.as_str() {
+        "" => respond(ctx, resource, &OBJECT_VERBS),
+        "status" if version.has_status() => respond(ctx, resource, &SUBRESOURCE_VERBS),
+        "scale" if let Some(scale) = ScaleOf::new(resource) => respond(ctx, scale, &SUBRESOURCE_VERBS),
+        _ => {
+            let text = "the server could not find the requested resource";
+            ctx.refuse(&Refusal::unrouted(404, Reason::NotFound, text))
         }
     })
 }
@@ -69,6 +92,7 @@ fn find(ctx: &Context<'_>) -> Option<(Arc<Serving>, Arc<Version>)> {
 
 /// Runs the checks that precede every verb, in the server's order: verb, patch type, name, output format.
 fn respond(mut ctx: Context<'_>, strategy: impl Strategy, verbs: &[&str]) -> Response {
+    let patch_kind = if strategy.accepts_strategic_merge() { patch::typed_kind } else { patch::kind };
     let registry = Registry::new(strategy);
     let verb = match ctx.target.verb {
         verb if !verbs.contains(&verb) => {
@@ -81,7 +105,7 @@ fn respond(mut ctx: Context<'_>, strategy: impl Strategy, verbs: &[&str]) -> Res
         "update" => Ok(Verb::Update),
         "delete" => Ok(Verb::Delete),
         "deletecollection" => Ok(Verb::DeleteCollection),
-        _ => patch::kind(ctx.request.content_type.as_deref()).map(Verb::Patch),
+        _ => patch_kind(ctx.request.content_type.as_deref()).map(Verb::Patch),
     };
     let checked = verb.and_then(|verb| {
         if matches!(verb, Verb::Get | Verb::Update | Verb::Patch(_) | Verb::Delete) {

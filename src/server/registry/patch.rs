@@ -21,6 +21,10 @@ use crate::value::Value;
 
 const MEDIA_TYPES: [&str; 3] =
     ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"];
+const STRATEGIC: &str = "application/strategic-merge-patch+json";
+/// The media types of patches of built-in kinds.
+const TYPED_MEDIA_TYPES: [&str; 4] =
+    ["application/json-patch+json", "application/merge-patch+json", STRATEGIC, "application/apply-patch+yaml"];
 
 /// The kind of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +33,8 @@ pub(in crate::server) enum Kind {
     Json,
     /// RFC 7386
     Merge,
+    /// A strategic merge patch, of built-in kinds only
+    Strategic,
     /// Server-side apply
     Apply,
 }
@@ -48,10 +54,18 @@ pub(in crate::server) fn kind(content_type: Option<&str>) -> Result<Kind, Refusa
     }
 }
 
+/// The patch type of a request for a built-in kind.
+pub(in crate::server) fn typed_kind(content_type: Option<&str>) -> Result<Kind, Refusal> {
+    if content_type.and_then(|t| t.split(';').next()) == Some(STRATEGIC) {
+        return Ok(Kind::Strategic);
+    }
+    kind(content_type).map_err(|_| Refusal::unsupported_media_type(&TYPED_MEDIA_TYPES))
+}
+
 /// The patch type for a CRD. A strategic merge patch is treated as a merge patch: no list in a CRD has a patch merge
 /// key.
 pub(in crate::server) fn definition_kind(content_type: Option<&str>) -> Result<Kind, Refusal> {
-    if content_type.and_then(|t| t.split(';').next()) == Some("application/strategic-merge-patch+json") {
+    if content_type.and_then(|t| t.split(';').next()) == Some(STRATEGIC) {
         return Ok(Kind::Merge);
     }
     kind(content_type).map_err(|refusal| Refusal::unrouted(refusal.code, refusal.reason, "415: Unsupported Media Type"))
@@ -65,8 +79,13 @@ impl<S: Strategy> Registry<S> {
         let (patch, options) = read(ctx, kind)?;
         let Some(patch) = patch else { return self.apply(ctx, &options) };
         let mut transform = |ctx: &mut Context<'_>, existing: &Value| {
-            let (patched, strict) = patch.apply(existing.clone(), &options)?;
-            let mut object = strategy.decode_patched(ctx, patched, strict, &options)?;
+            let mut object = if patch.kind == Kind::Strategic {
+                let (document, strict) = (&patch.document, patch.strict.clone());
+                strategy.merge_strategically(ctx, existing.clone(), document, strict, &options)?
+            } else {
+                let (patched, strict) = patch.apply(existing.clone(), &options)?;
+                strategy.decode_patched(ctx, patched, strict, &options)?
+            };
             managed_fields::update(strategy, ctx, Some(existing), &mut object, &options);
             decode::match_namespace(&mut object, &ctx.target.namespace)?;
             decode::check_name(&object, &ctx.target.name)?;
@@ -127,7 +146,9 @@ impl Patch {
                 strict.extend(patched.duplicates(&self.strict));
                 Ok((patched.document, strict))
             }
-            Kind::Merge | Kind::Apply => Ok((merge::apply(&self.document, current, looks)?, self.strict.clone())),
+            Kind::Merge | Kind::Strategic | Kind::Apply => {
+                Ok((merge::apply(&self.document, current, looks)?, self.strict.clone()))
+            }
         }
     }
 }

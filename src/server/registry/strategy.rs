@@ -122,6 +122,26 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
         options: &WriteOptions,
     ) -> Result<Self::Object, Refusal>;
 
+    /// Returns true if strategic merge patches are accepted.
+    fn accepts_strategic_merge(&self) -> bool {
+        false
+    }
+
+    /// Applies a strategic merge patch and decodes the result; `strict` are the duplicate fields found in the patch.
+    ///
+    /// # Errors
+    /// Returns a refusal if the patch cannot be applied or its result cannot be decoded.
+    fn merge_strategically(
+        &self,
+        _ctx: &mut Context<'_>,
+        _current: Value,
+        _patch: &Value,
+        _strict: Vec<String>,
+        _options: &WriteOptions,
+    ) -> Result<Self::Object, Refusal> {
+        Err(Refusal::unsupported_media_type(&[]))
+    }
+
     /// Decodes the result of an apply of `patch`.
     ///
     /// # Errors

@@ -123,6 +123,10 @@ impl BuiltIn for Namespace {
         false
     }
 
+    fn prepare_typed(&self, object: &mut Value) {
+        complete(object);
+    }
+
     fn accepts_protobuf(&self) -> bool {
         true
     }

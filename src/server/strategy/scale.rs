@@ -6,6 +6,7 @@ pub(in crate::server) mod object;
 mod typed;
 
 use super::custom_resource::CustomResource;
+use super::custom_resource::serving::{Serving, Version};
 use crate::apply::field_manager;
 use crate::apply::set::Set;
 use crate::apply::types::{self, Type};
@@ -35,31 +36,63 @@ const API_VERSION: &str = "autoscaling/v1";
 /// The sentinel for replicas that were not set.
 const UNSET: i64 = i32::MIN as i64;
 
-/// The strategy of the scale subresource of a custom resource.
+/// A resource with a scale subresource.
+pub(in crate::server) trait Scalable: Strategy<Object = Value> {
+    /// The compiled CRD.
+    fn serving(&self) -> &Arc<Serving>;
+
+    /// The version of the request.
+    fn version(&self) -> &Arc<Version>;
+
+    /// The selector of an object, if it is not text at the path of the CRD.
+    fn selector(&self, _object: &Value) -> Option<String> {
+        None
+    }
+}
+
+impl Scalable for CustomResource {
+    fn serving(&self) -> &Arc<Serving> {
+        &self.serving
+    }
+
+    fn version(&self) -> &Arc<Version> {
+        &self.version
+    }
+}
+
+/// The strategy of the scale subresource of a resource.
 #[derive(Debug)]
-pub(in crate::server) struct ScaleOf {
-    parent: CustomResource,
+pub(in crate::server) struct ScaleOf<P> {
+    parent: P,
     paths: ScalePaths,
     columns: Columns,
 }
 
-impl ScaleOf {
+impl<P: Scalable> ScaleOf<P> {
     /// Creates the strategy; `None` for a version without the subresource.
-    pub fn new(parent: CustomResource) -> Option<Self> {
-        let paths = parent.version.scale()?.clone();
+    pub fn new(parent: P) -> Option<Self> {
+        let paths = parent.version().scale()?.clone();
         Some(Self { parent, paths, columns: Columns::of_scale() })
     }
 
     fn scale(&self, object: &Value) -> Result<Scale, Refusal> {
-        Scale::of(object, &self.paths).map_err(Refusal::unclassified)
+        self.scale_of(object).map_err(Refusal::unclassified)
+    }
+
+    fn scale_of(&self, object: &Value) -> Result<Scale, String> {
+        let scale = Scale::of(object, &self.paths)?;
+        Ok(match self.parent.selector(object) {
+            Some(selector) => scale.with_selector(selector),
+            None => scale,
+        })
     }
 
     fn fields(&self, object: &Value) -> Result<ScaleFields<'_>, Refusal> {
-        ScaleFields::of(&self.parent.serving, &self.parent.version, object)
+        ScaleFields::of(self.parent.serving(), self.parent.version(), object)
     }
 }
 
-impl ReadStrategy for ScaleOf {
+impl<P: Scalable> ReadStrategy for ScaleOf<P> {
     fn resource(&self) -> GroupResource<'_> {
         self.parent.resource()
     }
@@ -98,7 +131,7 @@ impl ReadStrategy for ScaleOf {
 }
 
 /// The fields of a Scale have their own field owners; `autoscaling/v1` counts as another version of the object.
-impl Versions for ScaleOf {
+impl<P: Scalable> Versions for ScaleOf<P> {
     fn type_of(&self, api_version: &str) -> Option<&Type> {
         if api_version == API_VERSION { Some(types::of_scale()) } else { self.parent.type_of(api_version) }
     }
@@ -112,7 +145,7 @@ impl Versions for ScaleOf {
     }
 }
 
-impl Strategy for ScaleOf {
+impl<P: Scalable> Strategy for ScaleOf<P> {
     type Object = Value;
 
     fn scope(&self) -> RequestScope<'_> {
@@ -231,7 +264,7 @@ impl Strategy for ScaleOf {
     }
 
     fn write_answer(&self, object: Arc<Value>) -> Result<Arc<Value>, Refusal> {
-        let scale = Scale::of(&object, &self.paths).map_err(Refusal::bad_request)?;
+        let scale = self.scale_of(&object).map_err(Refusal::bad_request)?;
         Ok(Arc::new(scale.to_value()))
     }
 

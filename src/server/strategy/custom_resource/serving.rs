@@ -12,6 +12,7 @@ use crate::server::http::table::Columns;
 use crate::server::registry::metadata;
 use crate::server::registry::store::{Collection, Stored};
 use crate::server::strategy::built_in::{BuiltIn, Custom};
+use crate::server::strategy::built_in_kind::BuiltInKind;
 use crate::value::Value;
 use crate::value::group_version::{self, api_version};
 use crate::webhooks::call;
@@ -43,6 +44,8 @@ pub(in crate::server) struct Serving {
     pub objects: Arc<Collection>,
     /// The behaviour of a built-in kind, or the default behaviour of custom resources.
     pub built_in: &'static dyn BuiltIn,
+    /// The Go type of a built-in kind that is served with it.
+    pub typed: Option<Arc<BuiltInKind>>,
     /// The webhook that converts objects.
     converter: Option<Converter>,
     retired: Arc<AtomicBool>,
@@ -87,6 +90,7 @@ impl Serving {
             versions,
             objects,
             built_in: &Custom,
+            typed: None,
             converter: Converter::of(&crd, release),
             retired: Arc::default(),
             crd,
@@ -105,6 +109,7 @@ impl Serving {
             versions: self.versions.clone(),
             objects: Arc::clone(&self.objects),
             built_in: self.built_in,
+            typed: self.typed.clone(),
             converter: self.converter.clone(),
             retired: Arc::clone(&self.retired),
             crd,
@@ -114,6 +119,12 @@ impl Serving {
     /// The same compiled form with the behaviour of a built-in kind.
     pub fn built_in(mut self, built_in: &'static dyn BuiltIn) -> Self {
         self.built_in = built_in;
+        self
+    }
+
+    /// The same compiled form with the Go type of a built-in kind.
+    pub fn typed(mut self, kind: BuiltInKind) -> Self {
+        self.typed = Some(Arc::new(kind));
         self
     }
 
@@ -157,6 +168,11 @@ impl Serving {
     /// Converts a stored object to `version`: decodes and defaults it in its stored version, then converts it.
     pub fn read(&self, stored: &Stored, version: &Version, calls: &Calls) -> Result<Arc<Value>, Refusal> {
         if let Some(object) = stored.cached_read(version.tag) {
+            return Ok(object);
+        }
+        if let Some(kind) = &self.typed {
+            let object = kind.restored(&stored.raw()).map_or_else(|| stored.raw(), Arc::new);
+            stored.cache_read(version.tag, &object);
             return Ok(object);
         }
         let decoded = self.decode_stored(&stored.raw(), version, calls).map_err(|refusal| {

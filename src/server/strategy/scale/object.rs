@@ -43,6 +43,11 @@ impl Scale {
         Ok(Self { metadata, replicas: int32(spec), found: spec.is_some(), status_replicas: int32(status), selector })
     }
 
+    /// The Scale with a selector.
+    pub fn with_selector(self, selector: String) -> Self {
+        Self { selector, ..self }
+    }
+
     /// The `autoscaling/v1` Scale as JSON.
     pub fn to_value(&self) -> Value {
         let mut spec = Map::new();

@@ -1,0 +1,134 @@
+//! The Go type and the behaviour of a built-in kind that is served with its type ([`super::typed_resource`]).
+
+pub(in crate::server) mod behaviour;
+
+use crate::apply::set::Set;
+use crate::apply::types::TypeRef;
+use crate::builtin::types::{TypeId, Types};
+use crate::builtin::{Endpoint, defaults, encode, merge_type, restore, strategic};
+use crate::release::{Release, V1_34};
+use crate::value::group_version::api_version;
+use crate::value::{Map, Value};
+use behaviour::Behaviour;
+use std::sync::OnceLock;
+
+/// A built-in kind in one version.
+#[derive(Debug)]
+pub(in crate::server) struct BuiltInKind {
+    /// The group, version and kind.
+    pub endpoint: Endpoint,
+    /// The types of the release.
+    pub types: &'static Types,
+    /// How the server treats the kind.
+    pub behaviour: &'static Behaviour,
+    id: TypeId,
+    release: Release,
+    /// The names of top-level fields, here and in the stored form.
+    renamed: &'static [(&'static str, &'static str)],
+    merge_type: OnceLock<TypeRef>,
+    status_keeps: Set,
+}
+
+/// The fields of `events.k8s.io/v1`, which are stored as those of `v1` (`pkg/apis/events/v1/conversion.go`).
+const EVENT_FIELDS: [(&str, &str); 7] = [
+    ("regarding", "involvedObject"),
+    ("note", "message"),
+    ("deprecatedSource", "source"),
+    ("deprecatedFirstTimestamp", "firstTimestamp"),
+    ("deprecatedLastTimestamp", "lastTimestamp"),
+    ("deprecatedCount", "count"),
+    ("reportingController", "reportingComponent"),
+];
+/// The group whose events are stored as those of the core group.
+pub(in crate::server) const EVENTS: &str = "events.k8s.io";
+
+impl BuiltInKind {
+    /// The kind; `None` if the release has no type for it.
+    pub fn new(group: &str, version: &str, kind: &str, plural: &str, release: Release) -> Option<Self> {
+        let endpoint = Endpoint { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() };
+        let types = Types::of(release.minor().number().into());
+        let id = types.of_kind(&endpoint.api_version(), kind)?;
+        let behaviour = Behaviour::of(plural, group);
+        let renamed: &[_] = if group == EVENTS { &EVENT_FIELDS } else { &[] };
+        let status_keeps = Set::of_fields(behaviour.status_keeps);
+        Some(Self { endpoint, types, behaviour, id, release, renamed, merge_type: OnceLock::new(), status_keeps })
+    }
+
+    /// The `apiVersion`
+    pub fn api_version(&self) -> String {
+        api_version(&self.endpoint.group, &self.endpoint.version)
+    }
+
+    /// The merge type for server-side apply, built on first use.
+    pub fn merge_type(&self) -> &TypeRef {
+        let all_keys = !self.release.since(V1_34);
+        self.merge_type.get_or_init(|| merge_type::merge_type(self.types, self.id, all_keys))
+    }
+
+    /// The fields that a write of the status never owns.
+    pub fn status_keeps(&self) -> &Set {
+        &self.status_keeps
+    }
+
+    /// Encodes an object as its Go type does, with the kind and apiVersion of this kind, and sets its defaults.
+    pub fn complete(&self, object: Value) -> Value {
+        let mut object = self.encode(object);
+        defaults::set(self.types, self.id, &mut object);
+        object
+    }
+
+    /// Encodes an object as its Go type does, with the kind and apiVersion of this kind.
+    pub fn encode(&self, object: Value) -> Value {
+        let mut object = encode::encode(self.types, self.id, object);
+        if let Some(members) = object.as_object_mut() {
+            members.insert("apiVersion".to_owned(), self.api_version().into());
+            members.insert("kind".to_owned(), self.endpoint.kind.as_str().into());
+        }
+        object
+    }
+
+    /// Checks an object that was not decoded from JSON. Returns the paths of unknown fields.
+    ///
+    /// # Errors
+    /// Returns Go's message for a value of a wrong type.
+    pub fn check(&self, object: &Value) -> Result<Vec<String>, String> {
+        restore::check(self.types, self.id, object)
+    }
+
+    /// Applies a strategic merge patch.
+    ///
+    /// # Errors
+    /// Returns the reason why the patch cannot be applied.
+    pub fn patch(&self, current: Map, patch: Map) -> Result<Map, strategic::Mistake> {
+        strategic::merge(self.types, self.id, current, patch)
+    }
+
+    /// The stored form of an object of this kind, if it differs.
+    pub fn stored(&self, object: &Value) -> Option<Value> {
+        self.rename(object, "v1", |(here, stored)| (*here, *stored))
+    }
+
+    /// An object of this kind from its stored form, if it differs.
+    pub fn restored(&self, stored: &Value) -> Option<Value> {
+        self.rename(stored, &self.api_version(), |(here, stored)| (*stored, *here))
+    }
+
+    fn rename(
+        &self,
+        object: &Value,
+        api_version: &str,
+        names: impl Fn(&(&'static str, &'static str)) -> (&'static str, &'static str),
+    ) -> Option<Value> {
+        if self.renamed.is_empty() {
+            return None;
+        }
+        let mut members = object.as_object()?.clone();
+        for (from, to) in self.renamed.iter().map(names) {
+            if let Some(value) = members.remove(from) {
+                members.insert(to.to_owned(), value);
+            }
+        }
+        members.insert("apiVersion".to_owned(), api_version.into());
+        Some(Value::Object(members))
+    }
+}

@@ -1,0 +1,264 @@
+//! Built-in kinds that are served with their Go types: decoding, defaults and patches follow the type; nothing else is
+//! validated than metadata. The behaviour of each kind is in [`behaviour`](super::built_in_kind::behaviour).
+
+mod decode;
+mod managed_fields;
+mod patch;
+mod prepare;
+mod selector;
+mod serve;
+#[cfg(test)]
+mod tests;
+
+use crate::field::{ErrorList, FieldPath};
+use crate::pipeline::Verdict;
+use crate::pipeline::metadata::{self as validation, Metadata, NameRule};
+use crate::release::Release;
+use crate::server::Server;
+use crate::server::admission::{GroupVersionKind, GroupVersionResource, RequestScope};
+use crate::server::calls::Calls;
+use crate::server::http::context::Context;
+use crate::server::http::negotiate::{self, Input};
+use crate::server::http::options::{ListOptions, WriteOptions};
+use crate::server::http::selector::FieldSelector;
+use crate::server::http::status::{GroupResource, Refusal};
+use crate::server::http::table::Columns;
+use crate::server::registry::metadata;
+use crate::server::registry::store::{Collection, Stored};
+use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
+use crate::server::registry::written::Written;
+use crate::server::strategy::built_in_kind::BuiltInKind;
+use crate::server::strategy::custom_resource::Part;
+use crate::server::strategy::custom_resource::serving::{Serving, Version};
+use crate::server::strategy::scale::Scalable;
+use crate::value::{Map, Value, object};
+use std::sync::Arc;
+
+/// The strategy of a built-in kind.
+#[derive(Debug)]
+pub(in crate::server) struct TypedResource {
+    serving: Arc<Serving>,
+    version: Arc<Version>,
+    kind: Arc<BuiltInKind>,
+    part: Part,
+    calls: Calls,
+}
+
+impl TypedResource {
+    /// Creates the strategy; `None` for a custom resource.
+    pub fn new(serving: Arc<Serving>, version: Arc<Version>, part: Part, calls: Calls) -> Option<Self> {
+        let kind = Arc::clone(serving.typed.as_ref()?);
+        Some(Self { serving, version, kind, part, calls })
+    }
+
+    fn release(&self) -> Release {
+        self.version.stages.release()
+    }
+}
+
+impl ReadStrategy for TypedResource {
+    fn resource(&self) -> GroupResource<'_> {
+        self.serving.resource()
+    }
+
+    fn is_namespaced(&self) -> bool {
+        self.serving.namespaced
+    }
+
+    fn objects(&self) -> &Arc<Collection> {
+        &self.serving.objects
+    }
+
+    fn read(&self, stored: &Stored) -> Result<Arc<Value>, Refusal> {
+        self.serving.read(stored, &self.version, &self.calls)
+    }
+
+    fn check_fields(&self, fields: &FieldSelector) -> Result<(), Refusal> {
+        selector::check(&self.kind, fields, self.release())
+    }
+
+    fn selects(&self, object: &Value, options: &ListOptions) -> Result<bool, Refusal> {
+        let labels = metadata::get(object, "labels");
+        let is_labelled =
+            options.labels.is_empty() || options.labels.matches(|key| labels.and_then(|l| l.str_at(&[key])));
+        let fields = &options.fields;
+        Ok(is_labelled && (fields.is_empty() || fields.matches(|label| selector::value(&self.kind, object, label))))
+    }
+
+    fn columns(&self) -> &Columns {
+        &self.version.columns
+    }
+
+    fn list_type(&self) -> ListType<'_> {
+        let api_version = self.serving.api_version(&self.version).into();
+        ListType { api_version, kind: &self.serving.list_kind, go_type: "*core.List" }
+    }
+
+    fn bookmark(&self, metadata: Map) -> Value {
+        self.kind.encode(object([("metadata", Value::Object(metadata))]))
+    }
+
+    fn tag(&self) -> u64 {
+        self.version.tag()
+    }
+
+    fn is_retired(&self) -> bool {
+        self.serving.is_retired()
+    }
+}
+
+impl Strategy for TypedResource {
+    type Object = Value;
+
+    fn scope(&self) -> RequestScope<'_> {
+        let Serving { group, plural, kind, .. } = &*self.serving;
+        let version = self.version.name.as_str();
+        RequestScope {
+            resource: GroupVersionResource { group, version, resource: plural },
+            subresource: match self.part {
+                Part::Object => "",
+                Part::Status => "status",
+            },
+            kind: GroupVersionKind { group, version, kind },
+        }
+    }
+
+    fn input(&self, content_type: Option<&str>) -> Result<Input, Refusal> {
+        negotiate::input_of_objects(content_type, !self.serving.built_in.accepts_protobuf())
+    }
+
+    fn decode(&self, ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
+        decode::request_object(ctx, &self.kind, input, options)
+    }
+
+    fn decode_patched(
+        &self,
+        ctx: &mut Context<'_>,
+        patched: Value,
+        strict: Vec<String>,
+        options: &WriteOptions,
+    ) -> Result<Value, Refusal> {
+        decode::patched_object(ctx, &self.kind, &patched, strict, options)
+    }
+
+    fn accepts_strategic_merge(&self) -> bool {
+        true
+    }
+
+    fn merge_strategically(
+        &self,
+        ctx: &mut Context<'_>,
+        current: Value,
+        patch: &Value,
+        strict: Vec<String>,
+        options: &WriteOptions,
+    ) -> Result<Value, Refusal> {
+        patch::merge(ctx, &self.kind, current, patch, strict, options)
+    }
+
+    /// The field manager has converted and defaulted the object.
+    fn decode_applied(
+        &self,
+        _: &mut Context<'_>,
+        applied: Value,
+        _: &Value,
+        _: &WriteOptions,
+    ) -> Result<Value, Refusal> {
+        Ok(applied)
+    }
+
+    fn default(&self, object: &mut Value) {
+        *object = self.kind.complete(std::mem::take(object));
+    }
+
+    fn empty_object(&self) -> Value {
+        self.kind.encode(Value::Object(Map::new()))
+    }
+
+    fn prepare_create(&self, object: &mut Value) {
+        prepare::create(&self.kind, self.release(), object);
+        self.serving.built_in.prepare_typed(object);
+    }
+
+    fn validate_create(&self, object: &Value) -> Verdict {
+        let (path, rule) = (FieldPath::new("metadata"), NameRule::PathSegment);
+        let errors = validation::validate(Metadata::of(object), self.serving.namespaced, rule, &path, self.release());
+        self.verdict(object, None, errors)
+    }
+
+    fn existing(&self, stored: &Stored) -> Result<Existing<Value>, Refusal> {
+        let value = self.read(stored)?;
+        Ok(Existing { object: Arc::clone(&value), value })
+    }
+
+    fn allows_unconditional_update(&self) -> bool {
+        !self.kind.behaviour.needs_revision
+    }
+
+    fn prepare_update(&self, object: &mut Value, old: &Value) {
+        // `Store.Update` does so before validation.
+        if self.allows_unconditional_update() && matches!(metadata::text(object, "resourceVersion"), "" | "0") {
+            let revision = metadata::text(old, "resourceVersion").to_owned();
+            metadata::set_text(object, "resourceVersion", &revision);
+        }
+        match self.part {
+            Part::Object => prepare::update(&self.kind, self.release(), object, old),
+            Part::Status => prepare::update_status(&self.kind, object, old),
+        }
+        self.serving.built_in.prepare_typed(object);
+    }
+
+    fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
+        let (new, existing) = (Metadata::of(object), Metadata::of(old));
+        let errors = validation::validate_update(new, existing, &FieldPath::new("metadata"), self.release());
+        self.verdict(object, Some(old), errors)
+    }
+
+    fn invalid(&self, object: &Value, errors: ErrorList) -> Refusal {
+        let of = GroupResource { group: &self.serving.group, resource: &self.serving.kind };
+        Refusal::invalid(of, metadata::text(object, "name"), errors)
+    }
+
+    fn written(&self, object: Value, _: bool) -> Result<Written, Refusal> {
+        Ok(match self.kind.stored(&object) {
+            Some(raw) => Written { raw, shown: Some(object) },
+            None => Written { raw: object, shown: None },
+        })
+    }
+
+    fn committed(&self, _: &Server, stored: &Stored, shown: &Arc<Value>) {
+        self.version.cache_read(stored, shown);
+    }
+
+    fn removed(&self, ctx: &Context<'_>, name: &str) {
+        ctx.server.object_removed(&self.serving);
+        self.serving.built_in.removed(ctx.server, name, ctx.request.now);
+    }
+}
+
+impl TypedResource {
+    /// Adds what the behaviour of the kind validates, such as expressions of policies.
+    fn verdict(&self, object: &Value, old: Option<&Value>, mut errors: ErrorList) -> Verdict {
+        let mut warnings = Vec::new();
+        if self.part == Part::Object {
+            let (more, warning) = self.serving.built_in.validate(object, old, self.release());
+            errors.extend(more);
+            warnings.extend(warning);
+        }
+        Verdict { errors, warnings_if_accepted: warnings, ..Verdict::default() }
+    }
+}
+
+impl Scalable for TypedResource {
+    fn serving(&self) -> &Arc<Serving> {
+        &self.serving
+    }
+
+    fn version(&self) -> &Arc<Version> {
+        &self.version
+    }
+
+    fn selector(&self, object: &Value) -> Option<String> {
+        selector::of_scale(object)
+    }
+}

@@ -1,0 +1,79 @@
+//! Decodes the object of a request into its Go type (`create.go`, `update.go`, `transformDecodeError`).
+
+use crate::builtin::decode;
+use crate::server::Body;
+use crate::server::http::body;
+use crate::server::http::body::unreadable::Unreadable;
+use crate::server::http::context::Context;
+use crate::server::http::negotiate::Input;
+use crate::server::http::options::{FieldValidation, WriteOptions};
+use crate::server::http::status::Refusal;
+use crate::server::registry::patch;
+use crate::server::strategy::built_in_kind::BuiltInKind;
+use crate::text;
+use crate::value::{Value, json};
+use std::borrow::Cow;
+
+/// Decodes and defaults the body of a write.
+pub(super) fn request_object(
+    ctx: &mut Context<'_>,
+    kind: &BuiltInKind,
+    input: Input,
+    options: &WriteOptions,
+) -> Result<Value, Refusal> {
+    let request = ctx.request;
+    let (text, mut strict): (Cow<'_, [u8]>, Vec<String>) = match (ctx.object.take(), &request.body, input) {
+        (Some(value), ..) => (json::to_string(&value).into_bytes().into(), Vec::new()),
+        (None, Body::Bytes(bytes), Input::Yaml) => {
+            let read = text::yaml::read_strict(bytes).map_err(|error| unrecognized(kind, bytes, &error.message))?;
+            let strict = read.error().into_iter().collect();
+            (json::to_string(&read.value).into_bytes().into(), strict)
+        }
+        (None, Body::Bytes(_), Input::Protobuf) => {
+            let read = body::object(&request.body, input, options.field_validation);
+            let read = read.map_err(Unreadable::into_text).map_err(Refusal::bad_request)?;
+            (json::to_string(&read.value).into_bytes().into(), Vec::new())
+        }
+        _ => (body::bytes(&request.body)?, Vec::new()),
+    };
+    let refuse = |refusal: decode::Refusal| Refusal::bad_request(refusal.message);
+    let decoded = decode::decode(kind.types, &kind.endpoint, &text).map_err(refuse)?;
+    strict.extend(decoded.strict.iter().map(ToString::to_string));
+    ctx.trace.pruned = decoded.strict.iter().filter(|error| !error.duplicate).map(|error| error.path.clone()).collect();
+    match options.field_validation {
+        FieldValidation::Strict if !strict.is_empty() => {
+            let error = format!("strict decoding error: {}", strict.join(", "));
+            return Err(Refusal::bad_request(decoded.refusal(error).message));
+        }
+        FieldValidation::Warn => ctx.warn_strict(&strict),
+        FieldValidation::Strict | FieldValidation::Ignore => {}
+    }
+    if let Some(refusal) = decoded.leniently() {
+        return Err(refuse(refusal));
+    }
+    let value = text::json::read(&text).map_err(|error| unrecognized(kind, &text, &error.message))?;
+    Ok(kind.complete(value))
+}
+
+fn unrecognized(kind: &BuiltInKind, text: &[u8], error: &str) -> Refusal {
+    let (kind, summary) = (&kind.endpoint.kind, body::summary(text));
+    Refusal::bad_request(format!("the object provided is unrecognized (must be of type {kind}): {error} ({summary})"))
+}
+
+/// Decodes the patched object as the request decoder does. Errors name the field `patch` and quote the object.
+pub(super) fn patched_object(
+    ctx: &mut Context<'_>,
+    kind: &BuiltInKind,
+    patched: &Value,
+    mut strict: Vec<String>,
+    options: &WriteOptions,
+) -> Result<Value, Refusal> {
+    let echo = json::to_string(patched);
+    let decoded = decode::decode(kind.types, &kind.endpoint, echo.as_bytes());
+    let decoded = decoded.map_err(|refusal| patch::refuse(&echo, refusal.error))?;
+    if options.field_validation.is_enabled() {
+        strict.extend(decoded.strict.iter().map(ToString::to_string));
+    }
+    ctx.strict_errors(&strict, options).map_err(|error| patch::refuse(&echo, error))?;
+    Ok(kind.complete(patched.clone()))
+}

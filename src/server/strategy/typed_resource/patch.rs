@@ -1,0 +1,48 @@
+//! Strategic merge patches (`strategicPatchObject` and `applyPatchToObject` in `endpoints/handlers/patch.go`).
+
+use crate::builtin::strategic::Mistake;
+use crate::server::http::context::Context;
+use crate::server::http::options::WriteOptions;
+use crate::server::http::status::{Reason, Refusal};
+use crate::server::registry::patch;
+use crate::server::strategy::built_in_kind::BuiltInKind;
+use crate::value::json::go_kind;
+use crate::value::{Map, Value, print};
+
+/// Applies a patch to the current object; `strict` are the duplicate fields of the patch.
+pub(super) fn merge(
+    ctx: &mut Context<'_>,
+    kind: &BuiltInKind,
+    current: Value,
+    patch: &Value,
+    mut strict: Vec<String>,
+    options: &WriteOptions,
+) -> Result<Value, Refusal> {
+    let members = match patch {
+        Value::Object(members) => members.clone(),
+        Value::Null => Map::new(),
+        other => {
+            let found = go_kind(other);
+            let text = format!("json: cannot unmarshal {found} into Go value of type map[string]interface {{}}");
+            return Err(Refusal::bad_request(text));
+        }
+    };
+    let Value::Object(current) = current else { return Err(Refusal::internal("the stored object is no object")) };
+    let merged = kind.patch(current, members).map_err(|mistake| match mistake {
+        Mistake::Format(text) => Refusal::bad_request(text),
+        Mistake::Unprocessable(text) => Refusal::unrouted(422, Reason::Invalid, text),
+        Mistake::Other(text) => Refusal::unclassified(text),
+    })?;
+    let merged = Value::Object(merged);
+    let echo = || print::format_v(patch);
+    let unknown = kind.check(&merged).map_err(|error| patch_refused(&echo(), error))?;
+    if options.field_validation.is_enabled() {
+        strict.extend(unknown.into_iter().map(|path| format!("unknown field \"{path}\"")));
+    }
+    ctx.strict_errors(&strict, options).map_err(|error| patch_refused(&echo(), error))?;
+    Ok(kind.complete(merged))
+}
+
+fn patch_refused(echo: &str, why: String) -> Refusal {
+    patch::refuse(echo, why)
+}

@@ -1,0 +1,178 @@
+//! Requests for built-in kinds to the whole server.
+
+use crate::release::Release;
+use crate::server::{Method, Request, Response, ResponseBody, Server, Timestamp};
+use crate::text::json;
+use crate::value::Value;
+use std::sync::Arc;
+
+const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
+const DEPLOYMENT: &str = r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{
+    "selector":{"matchLabels":{"app":"d"}},"template":{"metadata":{"labels":{"app":"d"}},"spec":{"containers":[
+    {"name":"a","image":"nginx:1","ports":[{"containerPort":80}]}]}}},"status":{"replicas":7}}"#;
+
+fn server() -> Server {
+    Server::new(Release::NEWEST, 1).with_built_in_kinds(Timestamp::default())
+}
+
+fn answer(server: &Server, method: Method, path: &str, content_type: &str, body: &str) -> Response {
+    let mut request = Request::new(method, path, body);
+    request.content_type = Some(content_type.to_owned());
+    request.user_agent = Some("test/1".to_owned());
+    server.handle(&request)
+}
+
+fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
+    answer(server, method, path, "application/json", body)
+}
+
+fn body(response: &Response) -> Arc<Value> {
+    match &response.body {
+        ResponseBody::Json(value) => Arc::clone(value),
+        ResponseBody::Text(text) => panic!("{text}"),
+    }
+}
+
+fn names(response: &Response) -> Vec<String> {
+    let body = body(response);
+    let items = body.get("items").and_then(Value::as_array).unwrap();
+    items.iter().map(|item| item.str_at(&["metadata", "name"]).unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_deployment_is_defaulted_and_has_a_generation() {
+    let server = server();
+    let created = send(&server, Method::Post, DEPLOYMENTS, DEPLOYMENT);
+    assert_eq!(created.code, 201, "{}", created.body.message());
+    let object = body(&created);
+    assert_eq!(object.at(&["spec", "replicas"]), Some(&Value::Int(1)));
+    assert_eq!(object.at(&["status"]), Some(&json::read(b"{}").unwrap()));
+    assert_eq!(object.at(&["metadata", "generation"]), Some(&Value::Int(1)));
+    let path = format!("{DEPLOYMENTS}/d");
+    let merge = |path: &str, patch: &str| answer(&server, Method::Patch, path, "application/merge-patch+json", patch);
+    let scaled = body(&merge(&path, r#"{"spec":{"replicas":3},"status":{"replicas":5}}"#));
+    assert_eq!(scaled.at(&["metadata", "generation"]), Some(&Value::Int(2)));
+    assert_eq!(scaled.at(&["status", "replicas"]), None);
+    let status = body(&merge(&format!("{path}/status"), r#"{"spec":{"replicas":9},"status":{"replicas":2}}"#));
+    assert_eq!(status.at(&["metadata", "generation"]), Some(&Value::Int(2)));
+    assert_eq!(status.at(&["spec", "replicas"]), Some(&Value::Int(3)));
+    assert_eq!(status.at(&["status", "replicas"]), Some(&Value::Int(2)));
+    let scale = body(&send(&server, Method::Get, &format!("{path}/scale"), ""));
+    assert_eq!(scale.str_at(&["status", "selector"]), Some("app=d"));
+    let scaled = merge(&format!("{path}/scale"), r#"{"spec":{"replicas":4}}"#);
+    assert_eq!(body(&scaled).at(&["spec", "replicas"]), Some(&Value::Int(4)), "{}", scaled.body.message());
+}
+
+#[test]
+fn strategic_merge_patches_and_applies_merge_by_key() {
+    let server = server();
+    send(&server, Method::Post, DEPLOYMENTS, DEPLOYMENT);
+    let path = format!("{DEPLOYMENTS}/d");
+    let patch = r#"{"spec":{"template":{"spec":{"containers":[{"name":"b","image":"x"}]}}}}"#;
+    let patched = answer(&server, Method::Patch, &path, "application/strategic-merge-patch+json", patch);
+    let containers = |object: &Value| {
+        let items = object.at(&["spec", "template", "spec", "containers"]).and_then(Value::as_array).unwrap().to_vec();
+        items.iter().map(|c| c.str_at(&["name"]).unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(containers(&body(&patched)), ["b", "a"], "{}", patched.body.message());
+    let apply = |text: &str| {
+        let path = format!("{path}?fieldManager=m");
+        answer(&server, Method::Patch, &path, "application/apply-patch+yaml", text)
+    };
+    let head = r#""apiVersion":"apps/v1","kind":"Deployment""#;
+    let container = r#"{"name":"a","image":"nginx:2"}"#;
+    let applied = apply(&format!(r#"{{{head},"spec":{{"template":{{"spec":{{"containers":[{container}]}}}}}}}}"#));
+    assert_eq!(applied.code, 409);
+    assert_eq!(
+        applied.body.message(),
+        "Apply failed with 1 conflict: conflict with \"test\" using apps/v1: .spec.template.spec.containers[name=\"a\"].image"
+    );
+    let wrong =
+        answer(&server, Method::Patch, &path, "application/strategic-merge-patch+json", r#"{"spec":{"replicas":"x"}}"#);
+    assert_eq!(wrong.code, 422);
+    assert_eq!(
+        wrong.body.message(),
+        r#" "" is invalid: patch: Invalid value: "map[spec:map[replicas:x]]": unrecognized type: int32"#
+    );
+}
+
+#[test]
+fn bodies_are_decoded_as_by_the_server() {
+    let server = server();
+    let wrong = DEPLOYMENT.replace(r#""name":"a""#, r#""name":1"#);
+    let refused = send(&server, Method::Post, DEPLOYMENTS, &wrong);
+    assert_eq!(refused.code, 400);
+    assert_eq!(
+        refused.body.message(),
+        "Deployment in version \"v1\" cannot be handled as a Deployment: json: cannot unmarshal number into Go struct field Container.spec.template.spec.containers.name of type string"
+    );
+    let unknown = DEPLOYMENT.replace(r#""selector""#, r#""x":1,"selector""#);
+    let refused = send(&server, Method::Post, &format!("{DEPLOYMENTS}?fieldValidation=Strict"), &unknown);
+    assert_eq!(
+        refused.body.message(),
+        "Deployment in version \"v1\" cannot be handled as a Deployment: strict decoding error: unknown field \"spec.x\""
+    );
+    let accepted = send(&server, Method::Post, DEPLOYMENTS, &unknown);
+    assert_eq!((accepted.code, accepted.warnings), (201, vec!["unknown field \"spec.x\"".to_owned()]));
+    let other = send(&server, Method::Post, "/apis/apps/v1/namespaces/none/deployments", DEPLOYMENT);
+    assert_eq!((other.code, other.body.message()), (404, "namespaces \"none\" not found"));
+}
+
+#[test]
+fn field_selectors_are_those_of_the_kind() {
+    let server = server();
+    let pods = "/api/v1/namespaces/default/pods";
+    for (name, node) in [("a", "n1"), ("b", "n2")] {
+        let pod = format!(
+            r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{name}"}},"spec":{{"nodeName":"{node}","containers":[]}}}}"#
+        );
+        assert_eq!(send(&server, Method::Post, pods, &pod).code, 201);
+    }
+    let list = |query: &str| send(&server, Method::Get, &format!("{pods}?fieldSelector={query}"), "");
+    assert_eq!(names(&list("spec.nodeName=n2")), ["b"]);
+    assert_eq!(names(&list("status.phase=Pending,spec.hostNetwork=false")), ["a", "b"]);
+    let refused = list("spec.x=1");
+    assert_eq!((refused.code, refused.body.message()), (400, "field label not supported: spec.x"));
+    let refused = send(&server, Method::Get, &format!("{DEPLOYMENTS}?fieldSelector=spec.x=1"), "");
+    assert_eq!(
+        refused.body.message(),
+        r#""spec.x" is not a known field selector: only "metadata.name", "metadata.namespace""#
+    );
+    let items = body(&list(""));
+    assert_eq!(items.str_at(&["kind"]), Some("PodList"));
+    assert!(items.get("items").and_then(Value::as_array).unwrap().iter().all(|pod| pod.get("kind").is_none()));
+}
+
+#[test]
+fn events_of_both_groups_are_the_same() {
+    let server = server();
+    let event = r#"{"apiVersion":"v1","kind":"Event","metadata":{"name":"e"},"involvedObject":{"name":"p"},
+        "message":"m","reportingComponent":"c","count":2}"#;
+    assert_eq!(send(&server, Method::Post, "/api/v1/namespaces/default/events", event).code, 201);
+    let new = "/apis/events.k8s.io/v1/namespaces/default/events";
+    let read = body(&send(&server, Method::Get, &format!("{new}/e"), ""));
+    assert_eq!(read.str_at(&["regarding", "name"]), Some("p"));
+    assert_eq!((read.str_at(&["note"]), read.str_at(&["reportingController"])), (Some("m"), Some("c")));
+    let changed =
+        answer(&server, Method::Patch, &format!("{new}/e"), "application/merge-patch+json", r#"{"note":"n"}"#);
+    assert_eq!(changed.code, 200, "{}", changed.body.message());
+    let old = body(&send(&server, Method::Get, "/api/v1/namespaces/default/events/e", ""));
+    assert_eq!((old.str_at(&["message"]), old.str_at(&["apiVersion"])), (Some("n"), Some("v1")));
+    let found = send(&server, Method::Get, &format!("{new}?fieldSelector=regarding.name=p"), "");
+    assert_eq!(names(&found), ["e"]);
+}
+
+#[test]
+fn discovery_lists_the_kinds_of_the_release() {
+    let server = server();
+    let list = body(&send(&server, Method::Get, "/apis/apps/v1", ""));
+    let resources = list.get("resources").and_then(Value::as_array).unwrap();
+    let named = |name: &str| resources.iter().find(|r| r.str_at(&["name"]) == Some(name));
+    assert!(named("deployments/scale").is_some() && named("daemonsets/scale").is_none());
+    assert_eq!(named("deployments").unwrap().get("shortNames"), Some(&json::read(br#"["deploy"]"#).unwrap()));
+    let older = Server::new(Release::OLDEST, 1).with_built_in_kinds(Timestamp::default());
+    assert_eq!(send(&server, Method::Get, "/apis/resource.k8s.io/v1", "").code, 200);
+    assert_eq!(send(&older, Method::Get, "/apis/resource.k8s.io/v1", "").code, 404);
+    let namespaces = names(&send(&server, Method::Get, "/api/v1/namespaces", ""));
+    assert_eq!(namespaces, ["default", "kube-node-lease", "kube-public", "kube-system"]);
+}
