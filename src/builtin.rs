@@ -15,6 +15,7 @@
 //! - [`encode`] encodes values as the server returns them, and [`defaults`] sets their defaults.
 //! - [`strategic`] applies strategic merge patches, [`merge_type`] has the types of server-side apply, and [`restore`] reads
 //!   the results of both.
+//! - [`protobuf`] decodes Protobuf.
 //! - `custom` has the types with their own `UnmarshalJSON`.
 
 mod custom;
@@ -23,6 +24,7 @@ pub mod defaults;
 pub mod encode;
 pub mod merge_type;
 mod meta;
+pub mod protobuf;
 mod reader;
 pub mod resource;
 pub mod resources;

@@ -2,7 +2,7 @@
 //! field owners (`tests/builtin/record.sh` records `tests/facts/builtin-writes.jsonl.gz`).
 
 use crdx::release::Release;
-use crdx::server::{Method, Request, ResponseBody, Server, Timestamp};
+use crdx::server::{Body, Method, Request, ResponseBody, Server, Timestamp};
 use crdx::text::json;
 use crdx::value::{Map, Value};
 use flate2::read::GzDecoder;
@@ -39,6 +39,7 @@ fn bare(object: &Value) -> Value {
 /// The differences of one object's history, by verb.
 fn differences(line: &str, seen: &mut BTreeMap<String, (usize, Vec<String>)>) {
     let fact = json::read(line.as_bytes()).unwrap();
+    protobuf_difference(&fact, seen);
     let server = Server::new(Release::NEWEST, 1).with_built_in_kinds(Timestamp::default());
     for step in fact.get("steps").and_then(Value::as_array).unwrap() {
         let text = |key: &str| step.str_at(&[key]).unwrap_or_default();
@@ -71,6 +72,30 @@ fn differences(line: &str, seen: &mut BTreeMap<String, (usize, Vec<String>)>) {
         };
         all.push(format!("{path} {}: {difference}", crdx::value::json::to_string(body)));
         return;
+    }
+}
+
+/// Compares the create in Protobuf with that in JSON.
+fn protobuf_difference(fact: &Value, seen: &mut BTreeMap<String, (usize, Vec<String>)>) {
+    let first = fact.get("steps").and_then(Value::as_array).unwrap().first().unwrap();
+    let Some(bytes) = first.str_at(&["protobuf"]) else { return };
+    let bytes = crdx::value::base64::Encoding::Standard.decode(bytes).unwrap();
+    let create = |body: Body, content_type: &str| {
+        let server = Server::new(Release::NEWEST, 1).with_built_in_kinds(Timestamp::default());
+        let mut request = Request::new(Method::Post, &collection(fact), "");
+        request.body = body;
+        request.content_type = Some(content_type.to_owned());
+        server.handle(&request)
+    };
+    let found = create(Body::Bytes(bytes), "application/vnd.kubernetes.protobuf");
+    let expected = create(first.get("body").unwrap().clone().into(), "application/json");
+    let (count, all) = seen.entry("protobuf".to_owned()).or_default();
+    *count += 1;
+    if let (ResponseBody::Json(found), ResponseBody::Json(expected)) = (&found.body, &expected.body)
+        && bare(found) != bare(expected)
+    {
+        let body = crdx::value::json::to_string(first.get("body").unwrap());
+        all.push(format!("{body}: {}", first_difference(&bare(expected), &bare(found), String::new())));
     }
 }
 

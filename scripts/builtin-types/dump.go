@@ -173,10 +173,13 @@ func isAtomic(markers map[string][]string) bool {
 	return slices.Contains(markers["structType"], "atomic") || slices.Contains(markers["mapType"], "atomic")
 }
 
-// merging are the words for how patches and applies merge a field: the tags of strategic merge patches (ps, pk), the markers of
+// merging are the words for how patches and applies merge a field: its number in Protobuf messages (n), the tags of strategic merge patches (ps, pk), the markers of
 // lists and maps (lt, lk, mt), and its default (d, up to the end of the line).
 func merging(tag reflect.StructTag, source *source, field string) string {
 	var words []string
+	if parts := strings.Split(tag.Get("protobuf"), ","); len(parts) > 1 {
+		words = append(words, "n="+parts[1])
+	}
 	word := func(key, value string) {
 		if value != "" {
 			words = append(words, key+"="+value)

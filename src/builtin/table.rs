@@ -9,8 +9,8 @@
 //! kind * DeleteOptions meta/v1.DeleteOptions  in every known group and version
 //! kind ** Status meta/v1.Status               in any group and version
 //! type core/v1.Container struct               one line per field: name, Go type, flags (- for none), words
-//!  name string
-//!  ports [].ContainerPort eo ps=merge pk=containerPort lt=map lk=containerPort,protocol
+//!  name string - n=1
+//!  ports [].ContainerPort eo n=6 ps=merge pk=containerPort lt=map lk=containerPort,protocol
 //!                                             .ContainerPort is in the same package
 //! type core/v1.SecretKeySelector struct
 //!  +atomic                                    +structType=atomic or +mapType=atomic
@@ -21,7 +21,7 @@
 //!
 //! The flags of a field: `i` embedded, `e` omitempty, `z` omitzero, `o` +optional, `r` +required, `d` +default.
 //!
-//! The words of a field: `ps` and `pk`, its patch strategy and merge key; `lt`, `lk` and `mt`, its list type, list map keys
+//! The words of a field: `n`, its number in Protobuf messages; `ps` and `pk`, its patch strategy and merge key; `lt`, `lk` and `mt`, its list type, list map keys
 //! and map type; `d`, its default as JSON, which is the rest of the line.
 
 use std::collections::BTreeMap;

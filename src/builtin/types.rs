@@ -65,9 +65,11 @@ pub(super) struct Field {
     pub merging: Merging,
 }
 
-/// How patches and applies merge a field, and its default.
+/// The number of a field, how patches and applies merge it, and its default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Merging {
+    /// The number of the field in Protobuf messages; 0 for none.
+    pub number: u64,
     /// `patchStrategy`, such as `merge,retainKeys`; empty for none.
     pub patch_strategy: &'static str,
     /// `patchMergeKey`; empty for none.
@@ -93,6 +95,7 @@ impl Merging {
             let (word, rest) = words.split_once(' ').unwrap_or((words, ""));
             words = rest;
             match word.split_once('=') {
+                Some(("n", value)) => out.number = value.parse().unwrap_or_default(),
                 Some(("ps", value)) => out.patch_strategy = value,
                 Some(("pk", value)) => out.patch_merge_key = value,
                 Some(("lt", value)) => out.list_type = Some(value),
@@ -203,6 +206,15 @@ impl Types {
     }
 
     /// The name of a type in the table: `core/v1.Pod`.
+    /// The field of a struct, or the embedded struct, that has a number in Protobuf messages.
+    pub(super) fn numbered(&self, id: TypeId, number: u64) -> Option<(&'static str, Type)> {
+        let rows = self.rows(id).filter(|row| row.releases.contains(&self.release));
+        let mut numbered = rows.filter(|row| Merging::read(row.words).number == number);
+        let row = numbered.next()?;
+        let name = if row.is_embedded() { "" } else { row.name };
+        Some((name, self.parse(row.type_name, self.package(id))))
+    }
+
     pub(super) fn name(&self, id: TypeId) -> &'static str {
         self.table.types().get(id.0).map_or("", |row| row.name)
     }

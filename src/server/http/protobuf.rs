@@ -261,7 +261,7 @@ pub(in crate::server) fn read(body: &[u8]) -> Result<Value, Unreadable> {
 }
 
 /// Decodes the envelope of a body (`runtime.Unknown`): its type and the encoded message.
-fn open(body: &[u8]) -> Result<(Map, &[u8]), String> {
+pub(in crate::server) fn open(body: &[u8]) -> Result<(Map, &[u8]), String> {
     if body.is_empty() {
         return Err("empty data".to_owned());
     }

@@ -2,6 +2,8 @@
 
 mod field;
 mod label;
+mod of_object;
 
 pub(in crate::server) use field::FieldSelector;
 pub use label::LabelSelector;
+pub(in crate::server) use of_object::of_object as label_selector_of;

@@ -3,12 +3,15 @@
 //! A column whose JSONPath cannot be parsed ends the list: this column and all columns after it are missing, including
 //! their headers.
 
+mod printed;
+
 use crate::crd;
 use crate::jsonpath::column::Column;
 use crate::server::http::options::IncludeObject;
 use crate::server::registry::metadata;
 use crate::value::time::Timestamp;
 use crate::value::{Map, Value, object};
+use printed::Printed;
 
 /// The columns of one version of a resource.
 #[derive(Debug)]
@@ -24,6 +27,8 @@ enum Cells {
     Paths(Vec<Column>),
     /// Cells computed from a CRD.
     OfDefinition,
+    /// The cells of a built-in kind, with the name column.
+    Printed(&'static [Printed]),
 }
 
 const NAME: &str = "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
@@ -56,6 +61,13 @@ impl Columns {
             column("Available", "integer", "Number of actual replicas", ".status.replicas"),
             column("Age", "date", CREATED, ".metadata.creationTimestamp"),
         ])
+    }
+
+    /// The columns of a built-in kind. Those of most kinds are name and age.
+    pub fn of_kind(group: &str, kind: &str) -> Self {
+        let Some(printed) = printed::columns(group, kind) else { return Self::new(&[]) };
+        let headers = printed.iter().map(|c| header(c.name, c.type_, c.format, c.description, c.priority));
+        Self { headers: headers.collect(), cells: Cells::Printed(printed) }
     }
 
     fn exactly(declared: &[crd::Column]) -> Self {
@@ -108,10 +120,11 @@ pub(in crate::server) fn table<'a>(
 ) -> Value {
     let rows = objects.map(|o| {
         let mut cells = Vec::with_capacity(columns.headers.len());
-        cells.push(Value::from(metadata::text(o, "name")));
+        let name = || Value::from(metadata::text(o, "name"));
         match &columns.cells {
-            Cells::Paths(paths) => cells.extend(paths.iter().map(|c| c.cell(o, now))),
-            Cells::OfDefinition => cells.extend(definition_cells(o)),
+            Cells::Paths(paths) => cells.extend(std::iter::once(name()).chain(paths.iter().map(|c| c.cell(o, now)))),
+            Cells::OfDefinition => cells.extend(std::iter::once(name()).chain(definition_cells(o))),
+            Cells::Printed(printed) => cells.extend(printed.iter().map(|c| (c.cell)(o, now))),
         }
         let shown = match include {
             IncludeObject::None => Value::Null,

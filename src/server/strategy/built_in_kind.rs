@@ -5,8 +5,9 @@ pub(in crate::server) mod behaviour;
 use crate::apply::set::Set;
 use crate::apply::types::TypeRef;
 use crate::builtin::types::{TypeId, Types};
-use crate::builtin::{Endpoint, defaults, encode, merge_type, restore, strategic};
+use crate::builtin::{Endpoint, defaults, encode, merge_type, protobuf, restore, strategic};
 use crate::release::{Release, V1_34};
+use crate::server::http::table::Columns;
 use crate::value::group_version::api_version;
 use crate::value::{Map, Value};
 use behaviour::Behaviour;
@@ -21,6 +22,8 @@ pub(in crate::server) struct BuiltInKind {
     pub types: &'static Types,
     /// How the server treats the kind.
     pub behaviour: &'static Behaviour,
+    /// The columns of its Table.
+    pub columns: Columns,
     id: TypeId,
     release: Release,
     /// The names of top-level fields, here and in the stored form.
@@ -51,7 +54,9 @@ impl BuiltInKind {
         let behaviour = Behaviour::of(plural, group);
         let renamed: &[_] = if group == EVENTS { &EVENT_FIELDS } else { &[] };
         let status_keeps = Set::of_fields(behaviour.status_keeps);
-        Some(Self { endpoint, types, behaviour, id, release, renamed, merge_type: OnceLock::new(), status_keeps })
+        let columns = Columns::of_kind(group, kind);
+        let merge_type = OnceLock::new();
+        Some(Self { endpoint, types, behaviour, columns, id, release, renamed, merge_type, status_keeps })
     }
 
     /// The `apiVersion`
@@ -85,6 +90,14 @@ impl BuiltInKind {
             members.insert("kind".to_owned(), self.endpoint.kind.as_str().into());
         }
         object
+    }
+
+    /// Decodes an object of this kind from Protobuf.
+    ///
+    /// # Errors
+    /// Returns the message for bytes that are not such an object.
+    pub fn read_protobuf(&self, message: &[u8]) -> Result<Value, String> {
+        protobuf::read(self.types, self.id, message)
     }
 
     /// Checks an object that was not decoded from JSON. Returns the paths of unknown fields.

@@ -18,9 +18,9 @@ use crate::server::Server;
 use crate::server::admission::{GroupVersionKind, GroupVersionResource, RequestScope};
 use crate::server::calls::Calls;
 use crate::server::http::context::Context;
-use crate::server::http::negotiate::{self, Input};
+use crate::server::http::negotiate::Input;
 use crate::server::http::options::{ListOptions, WriteOptions};
-use crate::server::http::selector::FieldSelector;
+use crate::server::http::selector::{FieldSelector, label_selector_of};
 use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::http::table::Columns;
 use crate::server::registry::metadata;
@@ -86,7 +86,7 @@ impl ReadStrategy for TypedResource {
     }
 
     fn columns(&self) -> &Columns {
-        &self.version.columns
+        &self.kind.columns
     }
 
     fn list_type(&self) -> ListType<'_> {
@@ -121,10 +121,6 @@ impl Strategy for TypedResource {
             },
             kind: GroupVersionKind { group, version, kind },
         }
-    }
-
-    fn input(&self, content_type: Option<&str>) -> Result<Input, Refusal> {
-        negotiate::input_of_objects(content_type, !self.serving.built_in.accepts_protobuf())
     }
 
     fn decode(&self, ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
@@ -259,6 +255,6 @@ impl Scalable for TypedResource {
     }
 
     fn selector(&self, object: &Value) -> Option<String> {
-        selector::of_scale(object)
+        label_selector_of(object)
     }
 }

@@ -58,6 +58,7 @@ type step struct {
 	Manager string          `json:"manager"`
 	Force   bool            `json:"force,omitempty"`
 	Body    json.RawMessage `json:"body"`
+	Proto   []byte          `json:"protobuf,omitempty"` // the body of a create as typed clients send it
 	Object  json.RawMessage `json:"object,omitempty"`
 	Error   string          `json:"error,omitempty"`
 }
@@ -106,6 +107,7 @@ func (s *server) run() map[string]any {
 		schema.GroupVersion{Group: s.gvk.Group, Version: runtime.APIVersionInternal}, "", reset)
 	check(err)
 	create := step{Verb: "create", Manager: "creator", Body: s.object(0)}
+	create.Proto = s.protobuf(create.Body)
 	live, err := s.create(create.Body)
 	create.finish(s, live, err)
 	steps := []step{create}
@@ -134,6 +136,19 @@ func (t *step) finish(s *server, object runtime.Object, err error) {
 		return
 	}
 	t.Object = s.encode(object)
+}
+
+// protobuf is the body of a request as typed clients encode it.
+func (s *server) protobuf(body []byte) []byte {
+	object, err := scheme.Scheme.New(s.gvk)
+	check(err)
+	if json.Unmarshal(body, object) != nil {
+		return nil
+	}
+	object.GetObjectKind().SetGroupVersionKind(s.gvk)
+	text, err := runtime.Encode(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), object)
+	check(err)
+	return text
 }
 
 // hasStatus tells whether the status of a kind is a subresource.

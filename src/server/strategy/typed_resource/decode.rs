@@ -3,15 +3,15 @@
 use crate::builtin::decode;
 use crate::server::Body;
 use crate::server::http::body;
-use crate::server::http::body::unreadable::Unreadable;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
 use crate::server::http::options::{FieldValidation, WriteOptions};
+use crate::server::http::protobuf;
 use crate::server::http::status::Refusal;
 use crate::server::registry::patch;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crate::text;
-use crate::value::{Value, json};
+use crate::value::{Map, Value, json};
 use std::borrow::Cow;
 
 /// Decodes and defaults the body of a write.
@@ -29,10 +29,9 @@ pub(super) fn request_object(
             let strict = read.error().into_iter().collect();
             (json::to_string(&read.value).into_bytes().into(), strict)
         }
-        (None, Body::Bytes(_), Input::Protobuf) => {
-            let read = body::object(&request.body, input, options.field_validation);
-            let read = read.map_err(Unreadable::into_text).map_err(Refusal::bad_request)?;
-            (json::to_string(&read.value).into_bytes().into(), Vec::new())
+        (None, Body::Bytes(bytes), Input::Protobuf) => {
+            let read = protobuf_object(kind, bytes).map_err(|error| unrecognized(kind, bytes, &error))?;
+            (json::to_string(&read).into_bytes().into(), Vec::new())
         }
         _ => (body::bytes(&request.body)?, Vec::new()),
     };
@@ -53,6 +52,18 @@ pub(super) fn request_object(
     }
     let value = text::json::read(&text).map_err(|error| unrecognized(kind, &text, &error.message))?;
     Ok(kind.complete(value))
+}
+
+/// Decodes a Protobuf body. Of another kind only the type is returned, which the error response needs.
+fn protobuf_object(kind: &BuiltInKind, bytes: &[u8]) -> Result<Value, String> {
+    let (types, message) = protobuf::open(bytes)?;
+    let text = |key: &str| types.get(key).and_then(Value::as_str).unwrap_or_default();
+    let is_own = text("apiVersion") == kind.api_version() && text("kind") == kind.endpoint.kind;
+    let mut object = if is_own { kind.read_protobuf(message)? } else { Value::Object(Map::new()) };
+    if let Some(members) = object.as_object_mut() {
+        members.extend(types);
+    }
+    Ok(object)
 }
 
 fn unrecognized(kind: &BuiltInKind, text: &[u8], error: &str) -> Refusal {

@@ -23,7 +23,10 @@ impl Server {
             self = self.with_namespaces(Namespaces::Created, &names, now);
         }
         let release = self.release();
-        for resource in resources(release.minor().number().into()) {
+        let mut all: Vec<Resource> = resources(release.minor().number().into()).collect();
+        // The core group first: other groups share its objects.
+        all.sort_by_key(|resource| resource.group);
+        for resource in all {
             if !resource.writable || (resource.group, resource.version) == ("autoscaling", "v1") {
                 continue;
             }

@@ -1,0 +1,253 @@
+//! Decodes built-in kinds from Protobuf, which typed Go clients send (`generated.proto` of each API group).
+//!
+//! The result is the JSON value of the object, which [`encode`](super::encode) makes canonical: Go also encodes zero values,
+//! which JSON omits.
+
+use super::custom::Custom;
+use super::types::{Definition, Type, TypeId, Types};
+use crate::text::{json, lossy};
+use crate::value::base64::Encoding;
+use crate::value::number;
+use crate::value::time::{self, Timestamp};
+use crate::value::{Map, Value};
+
+/// The maximum depth of nested messages.
+const MAX_DEPTH: usize = 500;
+
+/// Decodes a message into an object of a struct type.
+///
+/// # Errors
+/// Returns the message for malformed bytes.
+pub fn read(types: &'static Types, id: TypeId, message: &[u8]) -> Result<Value, String> {
+    Decoder { types }.named(id, message, 0)
+}
+
+struct Decoder {
+    types: &'static Types,
+}
+
+/// The encoded value of a field.
+#[derive(Clone, Copy)]
+enum Wire<'b> {
+    Number(u64),
+    Eight([u8; 8]),
+    Four([u8; 4]),
+    Bytes(&'b [u8]),
+}
+
+/// The remaining bytes of a message.
+struct Reader<'b>(&'b [u8]);
+
+impl<'b> Reader<'b> {
+    /// The next field; `None` at the end.
+    fn field(&mut self) -> Result<Option<(u64, Wire<'b>)>, String> {
+        if self.0.is_empty() {
+            return Ok(None);
+        }
+        let tag = self.number()?;
+        let wire = match tag & 7 {
+            0 => Wire::Number(self.number()?),
+            1 => Wire::Eight(self.take(8)?.try_into().unwrap_or_default()),
+            2 => {
+                let length = self.number()?;
+                Wire::Bytes(self.take(usize::try_from(length).unwrap_or(usize::MAX))?)
+            }
+            5 => Wire::Four(self.take(4)?.try_into().unwrap_or_default()),
+            other => return Err(format!("proto: illegal wireType {other}")),
+        };
+        Ok(Some((tag >> 3, wire)))
+    }
+
+    fn number(&mut self) -> Result<u64, String> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let [byte] = *self.take(1)? else { break };
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err("proto: integer overflow".to_owned())
+    }
+
+    fn take(&mut self, length: usize) -> Result<&'b [u8], String> {
+        let (taken, rest) = self.0.split_at_checked(length).ok_or("unexpected EOF")?;
+        self.0 = rest;
+        Ok(taken)
+    }
+}
+
+impl Decoder {
+    fn named(&self, id: TypeId, bytes: &[u8], depth: usize) -> Result<Value, String> {
+        if depth > MAX_DEPTH {
+            return Err("exceeded max depth".to_owned());
+        }
+        match self.types.definition(id) {
+            Some(Definition::Struct(_)) => {
+                let mut members = Map::new();
+                self.members(id, bytes, &mut members, depth)?;
+                Ok(Value::Object(members))
+            }
+            Some(Definition::Custom(custom)) => custom_value(*custom, self.types.name(id), bytes),
+            Some(Definition::Named { of: Type::List(item), .. }) => {
+                let mut items = Vec::new();
+                let mut reader = Reader(bytes);
+                while let Some((_, wire)) = reader.field()? {
+                    items.push(self.value(item, wire, depth + 1)?);
+                }
+                Ok(Value::Array(items))
+            }
+            Some(Definition::Named { of, .. }) => self.value(of, Wire::Bytes(bytes), depth),
+            None => Ok(Value::Null),
+        }
+    }
+
+    fn members(&self, id: TypeId, bytes: &[u8], members: &mut Map, depth: usize) -> Result<(), String> {
+        let mut reader = Reader(bytes);
+        while let Some((number, wire)) = reader.field()? {
+            let Some((name, type_)) = self.types.numbered(id, number) else { continue };
+            let target = self.base(type_.target());
+            match (target, wire) {
+                (Type::Named(inner), Wire::Bytes(bytes)) if name.is_empty() => {
+                    if depth < MAX_DEPTH {
+                        self.members(inner, bytes, members, depth + 1)?;
+                    }
+                }
+                (Type::List(item), wire) if *item != Type::Uint(8) => {
+                    let value = self.value(&item, wire, depth + 1)?;
+                    match members.get_mut(name) {
+                        Some(Value::Array(items)) => items.push(value),
+                        _ => drop(members.insert(name.to_owned(), Value::Array(vec![value]))),
+                    }
+                }
+                (Type::Map(_, of), Wire::Bytes(entry)) => {
+                    let (key, value) = self.entry(&of, entry, depth)?;
+                    match members.get_mut(name) {
+                        Some(Value::Object(entries)) => drop(entries.insert(key, value)),
+                        _ => drop(members.insert(name.to_owned(), Value::Object(Map::from([(key, value)])))),
+                    }
+                }
+                (target, wire) => drop(members.insert(name.to_owned(), self.value(&target, wire, depth + 1)?)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The type of a field. Fields whose type is a name for a list or a map are encoded like a list or a map.
+    fn base(&self, type_: &Type) -> Type {
+        let Type::Named(id) = type_ else { return type_.clone() };
+        match self.types.definition(*id) {
+            Some(Definition::Named { of, .. }) => of.clone(),
+            _ => type_.clone(),
+        }
+    }
+
+    fn entry(&self, of: &Type, bytes: &[u8], depth: usize) -> Result<(String, Value), String> {
+        let (mut key, mut value) = (String::new(), None);
+        let mut reader = Reader(bytes);
+        while let Some((number, wire)) = reader.field()? {
+            match (number, wire) {
+                (1, Wire::Bytes(bytes)) => key = lossy(bytes),
+                (2, wire) => value = Some(self.value(of, wire, depth + 1)?),
+                _ => {}
+            }
+        }
+        Ok((key, value.unwrap_or_default()))
+    }
+
+    fn value(&self, type_: &Type, wire: Wire<'_>, depth: usize) -> Result<Value, String> {
+        let wrong = || Err("proto: wrong wireType".to_owned());
+        Ok(match (type_.target(), wire) {
+            (Type::Named(id), wire) => match (self.types.definition(*id), wire) {
+                (Some(Definition::Named { of, .. }), wire) if !matches!(of, Type::List(_)) => {
+                    return self.value(of, wire, depth);
+                }
+                (_, Wire::Bytes(bytes)) => return self.named(*id, bytes, depth + 1),
+                _ => return wrong(),
+            },
+            (Type::Bool, Wire::Number(number)) => Value::Bool(number != 0),
+            (Type::Int(_) | Type::Uint(_), Wire::Number(number)) => Value::Int(number as i64),
+            (Type::Float(_), Wire::Eight(bytes)) => number::to_value(f64::from_le_bytes(bytes)),
+            (Type::Float(_), Wire::Four(bytes)) => number::to_value(f64::from(f32::from_le_bytes(bytes))),
+            (Type::String, Wire::Bytes(bytes)) => lossy(bytes).into(),
+            (Type::List(item), Wire::Bytes(bytes)) if **item == Type::Uint(8) => {
+                Encoding::Standard.encode(bytes).into()
+            }
+            _ => return wrong(),
+        })
+    }
+}
+
+/// Decodes a value of a type with its own `UnmarshalJSON`.
+fn custom_value(custom: Custom, name: &str, bytes: &[u8]) -> Result<Value, String> {
+    let (mut numbers, mut texts) = ([0_i64; 4], [&[][..]; 4]);
+    let mut reader = Reader(bytes);
+    while let Some((number, wire)) = reader.field()? {
+        let at = usize::try_from(number).unwrap_or(usize::MAX);
+        match wire {
+            Wire::Number(number) => {
+                if let Some(slot) = numbers.get_mut(at) {
+                    *slot = number as i64;
+                }
+            }
+            Wire::Bytes(bytes) => {
+                if let Some(slot) = texts.get_mut(at) {
+                    *slot = bytes;
+                }
+            }
+            Wire::Eight(_) | Wire::Four(_) => {}
+        }
+    }
+    let [_, first, second, _] = numbers;
+    let [_, text, _, third] = texts;
+    Ok(match custom {
+        Custom::Quantity => lossy(text).into(),
+        Custom::Time | Custom::MicroTime if bytes.is_empty() => Value::Null,
+        Custom::Time => time::format(Timestamp { seconds: first, nanos: 0 }).into(),
+        Custom::MicroTime => {
+            let nanos = u32::try_from(second).unwrap_or_default();
+            time::format_micro(Timestamp { seconds: first, nanos }).into()
+        }
+        Custom::IntOrString if first == 0 => Value::Int(i64::from(second as i32)),
+        Custom::IntOrString => lossy(third).into(),
+        Custom::Raw if name.ends_with("Duration") => duration(first).into(),
+        Custom::Raw if text.is_empty() => Value::Null,
+        Custom::Raw => json::read(text).map_err(|error| error.message)?,
+    })
+}
+
+/// A duration in nanoseconds as Go writes it, to seconds: `1h0m5s`.
+fn duration(nanos: i64) -> String {
+    let seconds = nanos / 1_000_000_000;
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{seconds}s"),
+        (0, _) => format!("{minutes}m{seconds}s"),
+        _ => format!("{hours}h{minutes}m{seconds}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::json::to_string;
+
+    #[test]
+    fn messages_are_decoded_by_their_field_numbers() {
+        let types = Types::of(37);
+        let read = |name: &str, bytes: &[u8]| read(types, types.id(name).unwrap(), bytes);
+        // name, an empty image, a port, and a volume mount
+        let container = b"\x0a\x01a\x12\x00\x32\x0b\x0a\x00\x10\x00\x18\x50\x22\x03TCP\x4a\x06\x0a\x01v\x10\x01";
+        assert_eq!(
+            to_string(&read("core/v1.Container", container).unwrap()),
+            r#"{"image":"","name":"a","ports":[{"containerPort":80,"hostPort":0,"name":"","protocol":"TCP"}],"volumeMounts":[{"name":"v","readOnly":true}]}"#
+        );
+        // An embedded struct: a volume with an empty directory
+        let volume = b"\x0a\x01v\x12\x04\x12\x02\x0a\x00";
+        assert_eq!(to_string(&read("core/v1.Volume", volume).unwrap()), r#"{"emptyDir":{"medium":""},"name":"v"}"#);
+        // A map of quantities
+        let resources = b"\x0a\x0a\x0a\x03cpu\x12\x03\x0a\x011";
+        assert_eq!(to_string(&read("core/v1.ResourceRequirements", resources).unwrap()), r#"{"limits":{"cpu":"1"}}"#);
+        assert!(read("core/v1.Container", b"\x0a\x05a").is_err());
+    }
+}
