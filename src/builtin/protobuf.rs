@@ -237,7 +237,7 @@ mod tests {
         let types = Types::of(37);
         let read = |name: &str, bytes: &[u8]| read(types, types.id(name).unwrap(), bytes);
         // name, an empty image, a port, and a volume mount
-        let container = b"\x0a\x01a\x12\x00\x32\x0b\x0a\x00\x10\x00\x18\x50\x22\x03TCP\x4a\x06\x0a\x01v\x10\x01";
+        let container = b"\x0a\x01a\x12\x00\x32\x0b\x0a\x00\x10\x00\x18\x50\x22\x03TCP\x4a\x05\x0a\x01v\x10\x01";
         assert_eq!(
             to_string(&read("core/v1.Container", container).unwrap()),
             r#"{"image":"","name":"a","ports":[{"containerPort":80,"hostPort":0,"name":"","protocol":"TCP"}],"volumeMounts":[{"name":"v","readOnly":true}]}"#
