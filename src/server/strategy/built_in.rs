@@ -19,9 +19,6 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
         self.prepare(object);
     }
 
-    /// Completes an object that is created or updated and that is served with its Go type.
-    fn prepare_typed(&self, _object: &mut Value) {}
-
     /// Validates what the schema cannot express. Returns errors, and a warning that is sent if the object is accepted;
     /// `old` is the existing object of an update.
     fn validate(&self, _object: &Value, _old: Option<&Value>, _release: Release) -> (ErrorList, Option<String>) {

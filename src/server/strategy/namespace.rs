@@ -123,10 +123,6 @@ impl BuiltIn for Namespace {
         false
     }
 
-    fn prepare_typed(&self, object: &mut Value) {
-        complete(object);
-    }
-
     fn accepts_protobuf(&self) -> bool {
         true
     }

@@ -116,7 +116,7 @@ impl Strategy for TypedResource {
         RequestScope {
             resource: GroupVersionResource { group, version, resource: plural },
             subresource: match self.part {
-                Part::Object => "",
+                Part::Object | Part::Finalizers => "",
                 Part::Status => "status",
             },
             kind: GroupVersionKind { group, version, kind },
@@ -173,7 +173,6 @@ impl Strategy for TypedResource {
 
     fn prepare_create(&self, object: &mut Value) {
         prepare::create(&self.kind, self.release(), object);
-        self.serving.built_in.prepare_typed(object);
     }
 
     fn validate_create(&self, object: &Value) -> Verdict {
@@ -198,10 +197,9 @@ impl Strategy for TypedResource {
             metadata::set_text(object, "resourceVersion", &revision);
         }
         match self.part {
-            Part::Object => prepare::update(&self.kind, self.release(), object, old),
+            Part::Object | Part::Finalizers => prepare::update(&self.kind, self.release(), object, old),
             Part::Status => prepare::update_status(&self.kind, object, old),
         }
-        self.serving.built_in.prepare_typed(object);
     }
 
     fn validate_update(&self, object: &Value, old: &Value) -> Verdict {

@@ -35,7 +35,7 @@ impl Versions for TypedResource {
             return None;
         }
         match self.part {
-            Part::Object => Some(&STATUS),
+            Part::Object | Part::Finalizers => Some(&STATUS),
             Part::Status => Some(self.kind.status_keeps()),
         }
     }

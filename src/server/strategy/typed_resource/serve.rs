@@ -14,8 +14,8 @@ const NAMESPACES: [&str; 3] = ["kube-node-lease", "kube-public", "kube-system"];
 
 impl Server {
     /// Serves all built-in kinds in the versions that API servers serve by default, except `autoscaling/v1`. They are
-    /// decoded, defaulted and merged by their Go types, but not validated. Kinds that are already served, such as
-    /// namespaces, keep their objects and their behaviour.
+    /// decoded, defaulted and merged by their Go types, but not validated. Kinds that are already served keep their
+    /// objects and their validation, and namespaces are served as without this.
     #[must_use]
     pub fn with_built_in_kinds(mut self, now: Timestamp) -> Self {
         if self.namespaces.is_none() {
@@ -27,7 +27,9 @@ impl Server {
         // The core group first: other groups share its objects.
         all.sort_by_key(|resource| resource.group);
         for resource in all {
-            if !resource.writable || (resource.group, resource.version) == ("autoscaling", "v1") {
+            // Namespaces have a life cycle of their own.
+            let is_namespace = resource.group.is_empty() && resource.plural == "namespaces";
+            if !resource.writable || is_namespace || (resource.group, resource.version) == ("autoscaling", "v1") {
                 continue;
             }
             let Resource { group, version, kind, plural, .. } = resource;
