@@ -8,7 +8,8 @@ use crate::policies::authorizer::Rules;
 use crate::release::Release;
 use crate::serve::tls::{self, Tls};
 use crate::serve::{self, Authentication, Options, Running, Webhooks};
-use crate::server::{Namespaces, Server};
+use crate::server::{Method, Namespaces, Request, Server, Timestamp};
+use crate::value::{Value, object};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
@@ -186,7 +187,9 @@ fn start(config: &Config) -> Result<Running, String> {
         .with_namespaces(rule, &NAMESPACES.map(str::to_owned), now)
         .with_policies(Arc::new(Rules::allow_all()), Arc::default(), now)
         .with_policy_validation()
-        .with_reviews(authentication.tokens().clone());
+        .with_reviews(authentication.tokens().clone())
+        .with_built_in_kinds(now);
+    publish(&server, config.port, now);
     if !config.always_allow {
         server = server.with_authorization();
     }
@@ -200,6 +203,27 @@ fn start(config: &Config) -> Result<Running, String> {
         ..Options::default()
     };
     serve::start(Arc::new(server), options).map_err(|error| format!("cannot serve: {error}"))
+}
+
+/// Creates the Service `kubernetes` in the namespace `default`, as API servers do (`kubernetesservice/controller.go`).
+/// Without `--service-cluster-ip-range` the first address of the default range is its cluster IP.
+fn publish(server: &Server, port: u16, now: Timestamp) {
+    let number = |port: u16| Value::Int(port.into());
+    let https = object([
+        ("name", Value::from("https")),
+        ("port", number(443)),
+        ("protocol", "TCP".into()),
+        ("targetPort", number(port)),
+    ]);
+    let labels = object([("component", Value::from("apiserver")), ("provider", "kubernetes".into())]);
+    let service = object([
+        ("apiVersion", Value::from("v1")),
+        ("kind", "Service".into()),
+        ("metadata", object([("name", Value::from("kubernetes")), ("labels", labels)])),
+        ("spec", object([("clusterIP", Value::from("10.0.0.1")), ("ports", vec![https].into())])),
+    ]);
+    let request = Request { now, ..Request::new(Method::Post, "/api/v1/namespaces/default/services", service) };
+    server.handle(&request);
 }
 
 /// The certificate of the server and its key, in PEM.
