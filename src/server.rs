@@ -26,7 +26,7 @@ pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};
 pub use registry::store::WatchNotifier;
 pub use registry::watch::{Progress, Watch};
 pub use seed::SeedError;
-pub use strategy::namespace::Namespaces;
+pub use strategy::namespace::{Namespaces, SYSTEM_NAMESPACES};
 
 use self::http::context::Context;
 use self::http::page::{self, not_found_page};

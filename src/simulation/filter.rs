@@ -67,9 +67,7 @@ impl Filter {
         if self.skipped_kinds.iter().any(|kind| kind.matches(object)) {
             return Some(SkipReason::Kind);
         }
-        let label = |key: &str| object.str_at(&["metadata", "labels", key]);
-        let selected = self.selector.as_ref().is_none_or(|selector| selector.matches(label));
-        if selected {
+        if self.selector.as_ref().is_none_or(|selector| selector.selects(object)) {
             return None;
         }
         self.unselected.fetch_add(1, Ordering::Relaxed);

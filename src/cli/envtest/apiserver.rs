@@ -8,7 +8,7 @@ use crate::policies::authorizer::Rules;
 use crate::release::Release;
 use crate::serve::tls::{self, Tls};
 use crate::serve::{self, Authentication, Options, Running, Webhooks};
-use crate::server::{Method, Namespaces, Request, Server, Timestamp};
+use crate::server::{Method, Namespaces, Request, SYSTEM_NAMESPACES, Server, Timestamp};
 use crate::value::{Value, object};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -54,21 +54,18 @@ const KNOWN: [&str; 13] = [
     "version",
 ];
 
-/// The namespaces that exist besides `default`.
-const NAMESPACES: [&str; 3] = ["kube-node-lease", "kube-public", "kube-system"];
-
-/// Where the server's certificate is.
+/// The source of the server's certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Certificate {
     /// In these files, the second with the key.
     Files(PathBuf, PathBuf),
     /// In `apiserver.crt` and `apiserver.key` of a directory, where it is made if missing.
     Directory(PathBuf),
-    /// In memory.
+    /// A new certificate, kept in memory.
     Made,
 }
 
-/// What the flags say.
+/// The configuration that the flags select.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Config {
     release: Release,
@@ -78,7 +75,7 @@ struct Config {
     client_ca: Option<PathBuf>,
     tokens: Option<PathBuf>,
     anonymous: bool,
-    /// Whether anonymous requests may do as much as others.
+    /// True if anonymous requests are authorized like others (`--authorization-mode=AlwaysAllow`).
     always_allow: bool,
     checks_namespaces: bool,
     /// Lines for standard error.
@@ -184,7 +181,7 @@ fn start(config: &Config) -> Result<Running, String> {
     let authentication = authentication.map_err(|error| format!("credentials of clients: {error}"))?;
     let rule = if config.checks_namespaces { Namespaces::Finalized } else { Namespaces::Unchecked };
     let mut server = Server::compact(config.release, serve::seed())
-        .with_namespaces(rule, &NAMESPACES.map(str::to_owned), now)
+        .with_namespaces(rule, &SYSTEM_NAMESPACES.map(str::to_owned), now)
         .with_policies(Arc::new(Rules::allow_all()), Arc::default(), now)
         .with_policy_validation()
         .with_reviews(authentication.tokens().clone())

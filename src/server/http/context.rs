@@ -28,7 +28,7 @@ pub(in crate::server) struct Context<'a> {
     pub trace: Trace,
     /// The object of the body, if it was moved out of the request.
     pub object: Option<Value>,
-    /// What webhooks answered.
+    /// The answers of webhooks.
     pub calls: Calls,
     warnings: Vec<String>,
 }

@@ -9,7 +9,7 @@ mod storage;
 use crate::apply::field_manager;
 use crate::pipeline::{self, Verdict};
 use crate::release::V1_34;
-use crate::server::admission::{GroupVersionKind, GroupVersionResource, RequestScope};
+use crate::server::admission::RequestScope;
 use crate::server::calls::Calls;
 use crate::server::http::body;
 use crate::server::http::context::{Context, UNSTRUCTURED_LIST};
@@ -47,7 +47,7 @@ pub(in crate::server) struct CustomResource {
     pub version: Arc<Version>,
     /// The part that the request writes.
     pub part: Part,
-    /// What webhooks answered.
+    /// The answers of webhooks.
     pub calls: Calls,
 }
 
@@ -91,11 +91,8 @@ impl ReadStrategy for CustomResource {
     }
 
     fn selects(&self, object: &Value, options: &ListOptions) -> Result<bool, Refusal> {
-        if !options.labels.is_empty() {
-            let labels = metadata::get(object, "labels");
-            if !options.labels.matches(|key| labels.and_then(|l| l.str_at(&[key]))) {
-                return Ok(false);
-            }
+        if !options.labels.selects(object) {
+            return Ok(false);
         }
         if options.fields.is_empty() {
             return Ok(true);
@@ -137,17 +134,7 @@ impl Strategy for CustomResource {
     type Object = Value;
 
     fn scope(&self) -> RequestScope<'_> {
-        let Serving { group, plural, kind, .. } = &*self.serving;
-        let version = self.version.name.as_str();
-        RequestScope {
-            resource: GroupVersionResource { group, version, resource: plural },
-            subresource: match self.part {
-                Part::Object => "",
-                Part::Status => "status",
-                Part::Finalizers => "finalize",
-            },
-            kind: GroupVersionKind { group, version, kind },
-        }
+        self.serving.scope(&self.version, self.part)
     }
 
     fn input(&self, content_type: Option<&str>) -> Result<Input, Refusal> {
@@ -272,8 +259,6 @@ impl Strategy for CustomResource {
     }
 
     fn removed(&self, ctx: &Context<'_>, name: &str) {
-        ctx.server.object_removed(&self.serving);
-        ctx.server.content_removed(&ctx.target.namespace);
-        self.serving.built_in.removed(ctx.server, name, ctx.request.now);
+        self.serving.removed(ctx, name);
     }
 }

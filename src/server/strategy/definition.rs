@@ -102,8 +102,7 @@ impl ReadStrategy for Definition {
     }
 
     fn selects(&self, definition: &Value, options: &ListOptions) -> Result<bool, Refusal> {
-        let labels = metadata::get(definition, "labels");
-        Ok(options.labels.matches(|key| labels.and_then(|l| l.str_at(&[key])))
+        Ok(options.labels.selects(definition)
             && options.fields.matches(|field| match field {
                 "metadata.name" => metadata::text(definition, "name").into(),
                 _ => "".into(),

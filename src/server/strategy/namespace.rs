@@ -25,6 +25,8 @@ pub(in crate::server) const NAME: &str = "namespaces.";
 pub(in crate::server) const RESOURCE: GroupResource<'static> = GroupResource { group: "", resource: "namespaces" };
 /// The namespace that always exists.
 const DEFAULT: &str = "default";
+/// The namespaces that API servers create besides `default`.
+pub const SYSTEM_NAMESPACES: [&str; 3] = ["kube-node-lease", "kube-public", "kube-system"];
 
 /// The internal CRD.
 const DEFINITION: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"namespaces."},

@@ -15,7 +15,7 @@ use crate::pipeline::Verdict;
 use crate::pipeline::metadata::{self as validation, Metadata, NameRule};
 use crate::release::Release;
 use crate::server::Server;
-use crate::server::admission::{GroupVersionKind, GroupVersionResource, RequestScope};
+use crate::server::admission::RequestScope;
 use crate::server::calls::Calls;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
@@ -78,11 +78,9 @@ impl ReadStrategy for TypedResource {
     }
 
     fn selects(&self, object: &Value, options: &ListOptions) -> Result<bool, Refusal> {
-        let labels = metadata::get(object, "labels");
-        let is_labelled =
-            options.labels.is_empty() || options.labels.matches(|key| labels.and_then(|l| l.str_at(&[key])));
         let fields = &options.fields;
-        Ok(is_labelled && (fields.is_empty() || fields.matches(|label| selector::value(&self.kind, object, label))))
+        Ok(options.labels.selects(object)
+            && (fields.is_empty() || fields.matches(|label| selector::value(&self.kind, object, label))))
     }
 
     fn columns(&self) -> &Columns {
@@ -111,16 +109,7 @@ impl Strategy for TypedResource {
     type Object = Value;
 
     fn scope(&self) -> RequestScope<'_> {
-        let Serving { group, plural, kind, .. } = &*self.serving;
-        let version = self.version.name.as_str();
-        RequestScope {
-            resource: GroupVersionResource { group, version, resource: plural },
-            subresource: match self.part {
-                Part::Object | Part::Finalizers => "",
-                Part::Status => "status",
-            },
-            kind: GroupVersionKind { group, version, kind },
-        }
+        self.serving.scope(&self.version, self.part)
     }
 
     fn decode(&self, ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
@@ -225,8 +214,7 @@ impl Strategy for TypedResource {
     }
 
     fn removed(&self, ctx: &Context<'_>, name: &str) {
-        ctx.server.object_removed(&self.serving);
-        self.serving.built_in.removed(ctx.server, name, ctx.request.now);
+        self.serving.removed(ctx, name);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::field::{FieldError, FieldPath, ROOT, names};
 use crate::release::Release;
+use crate::value::Value;
 use std::collections::BTreeSet;
 
 /// A parsed label selector.
@@ -59,6 +60,11 @@ impl LabelSelector {
     /// Returns true if the selector is empty.
     pub fn is_empty(&self) -> bool {
         self.requirements.is_empty()
+    }
+
+    /// Returns true if the selector selects an object by its labels.
+    pub fn selects(&self, object: &Value) -> bool {
+        self.requirements.is_empty() || self.matches(|key| object.str_at(&["metadata", "labels", key]))
     }
 
     /// Returns true if the selector selects an object with these labels.

@@ -6,13 +6,16 @@ use crate::crd::{CustomResourceDefinition, Spec};
 use crate::jsonpath::{self, Item, JsonPath};
 use crate::pipeline::{self, Facts, ResourceVersion, ScalePaths, Source};
 use crate::release::{Release, V1_37};
+use crate::server::admission::{GroupVersionKind, GroupVersionResource, RequestScope};
 use crate::server::calls::{Calls, Reviewed};
+use crate::server::http::context::Context;
 use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::http::table::Columns;
 use crate::server::registry::metadata;
 use crate::server::registry::store::{Collection, Stored};
 use crate::server::strategy::built_in::{BuiltIn, Custom};
 use crate::server::strategy::built_in_kind::BuiltInKind;
+use crate::server::strategy::custom_resource::Part;
 use crate::value::Value;
 use crate::value::group_version::{self, api_version};
 use crate::webhooks::call;
@@ -126,6 +129,28 @@ impl Serving {
     pub fn typed(mut self, kind: BuiltInKind) -> Self {
         self.typed = Some(Arc::new(kind));
         self
+    }
+
+    /// The group, version, resource, kind and subresource of a request for a version.
+    pub fn scope<'s>(&'s self, version: &'s Version, part: Part) -> RequestScope<'s> {
+        let Self { group, plural, kind, .. } = self;
+        let version = version.name.as_str();
+        RequestScope {
+            resource: GroupVersionResource { group, version, resource: plural },
+            subresource: match part {
+                Part::Object => "",
+                Part::Status => "status",
+                Part::Finalizers => "finalize",
+            },
+            kind: GroupVersionKind { group, version, kind },
+        }
+    }
+
+    /// Runs what follows the removal of an object: a CRD or a namespace that is being deleted may wait for it.
+    pub fn removed(&self, ctx: &Context<'_>, name: &str) {
+        ctx.server.object_removed(self);
+        ctx.server.content_removed(&ctx.target.namespace);
+        self.built_in.removed(ctx.server, name, ctx.request.now);
     }
 
     /// Ends the watches of this compiled form, because the CRD was replaced or deleted.

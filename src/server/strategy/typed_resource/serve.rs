@@ -5,12 +5,9 @@ use crate::crd::{Condition, CrdVersion, CustomResourceDefinition, Names, Scale, 
 use crate::server::registry::store::Collection;
 use crate::server::strategy::built_in_kind::{BuiltInKind, EVENTS};
 use crate::server::strategy::custom_resource::serving::Serving;
-use crate::server::{Namespaces, Server, Timestamp};
+use crate::server::{Namespaces, SYSTEM_NAMESPACES, Server, Timestamp};
 use crate::value::{Map, Value};
 use std::sync::{Arc, PoisonError};
-
-/// The namespaces that API servers create.
-const NAMESPACES: [&str; 3] = ["kube-node-lease", "kube-public", "kube-system"];
 
 impl Server {
     /// Serves all built-in kinds in the versions that API servers serve by default, except `autoscaling/v1`. They are
@@ -19,7 +16,7 @@ impl Server {
     #[must_use]
     pub fn with_built_in_kinds(mut self, now: Timestamp) -> Self {
         if self.namespaces.is_none() {
-            let names = NAMESPACES.map(str::to_owned);
+            let names = SYSTEM_NAMESPACES.map(str::to_owned);
             self = self.with_namespaces(Namespaces::Created, &names, now);
         }
         let release = self.release();

@@ -1,7 +1,7 @@
 //! Requests for built-in kinds to the whole server.
 
 use crate::release::Release;
-use crate::server::{Method, Request, Response, ResponseBody, Server, Timestamp};
+use crate::server::{Method, Namespaces, Request, Response, ResponseBody, Server, Timestamp};
 use crate::text::json;
 use crate::value::Value;
 use std::sync::Arc;
@@ -175,4 +175,22 @@ fn discovery_lists_the_kinds_of_the_release() {
     assert_eq!(send(&older, Method::Get, "/apis/resource.k8s.io/v1", "").code, 404);
     let namespaces = names(&send(&server, Method::Get, "/api/v1/namespaces", ""));
     assert_eq!(namespaces, ["default", "kube-node-lease", "kube-public", "kube-system"]);
+}
+
+#[test]
+fn a_deleted_namespace_goes_with_its_last_object() {
+    let now = Timestamp::default();
+    let server = Server::new(Release::NEWEST, 1).with_namespaces(Namespaces::Finalized, &["work".to_owned()], now);
+    let server = server.with_built_in_kinds(now);
+    let deployments = "/apis/apps/v1/namespaces/work/deployments";
+    let held = DEPLOYMENT.replace(r#"{"name":"d"}"#, r#"{"name":"d","finalizers":["example.com/a"]}"#);
+    assert_eq!(send(&server, Method::Post, deployments, &held).code, 201);
+    assert_eq!(send(&server, Method::Delete, "/api/v1/namespaces/work", "").code, 200);
+    let namespace = send(&server, Method::Get, "/api/v1/namespaces/work", "");
+    assert_eq!(body(&namespace).str_at(&["status", "phase"]), Some("Terminating"));
+    let patch = r#"{"metadata":{"finalizers":null}}"#;
+    let path = format!("{deployments}/d");
+    assert_eq!(answer(&server, Method::Patch, &path, "application/merge-patch+json", patch).code, 200);
+    assert_eq!(send(&server, Method::Get, &path, "").code, 404);
+    assert_eq!(send(&server, Method::Get, "/api/v1/namespaces/work", "").code, 404);
 }
