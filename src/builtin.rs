@@ -26,7 +26,6 @@ pub mod merge_type;
 mod meta;
 pub mod protobuf;
 mod reader;
-pub mod resource;
 pub mod resources;
 pub mod restore;
 mod set_fields;

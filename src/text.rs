@@ -8,6 +8,7 @@
 
 pub mod documents;
 pub mod json;
+pub mod protobuf;
 pub mod spans;
 pub mod yaml;
 

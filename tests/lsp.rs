@@ -20,29 +20,7 @@ use std::process::Command;
 const KITE: &str =
     "apiVersion: toys.example.com/v1\nkind: Kite\nmetadata: {name: red}\nspec:\n  length: 3\n  colour: red\n";
 
-const CRD: &str = r#"apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: kites.toys.example.com}
-spec:
-  group: toys.example.com
-  scope: Namespaced
-  names: {plural: kites, singular: kite, kind: Kite, listKind: KiteList}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            required: [length]
-            x-kubernetes-validations: [{rule: "self.length != 13", message: unlucky}]
-            properties:
-              length: {type: integer, minimum: 1, description: Its length in metres.}
-              colour: {type: string, enum: [red, blue]}
-"#;
+const CRD: &str = include_str!("clients/lsp/kites.crd.yaml");
 
 /// A workspace with the CRD, and the URI of a file in it.
 fn workspace() -> (tempfile::TempDir, String) {

@@ -102,7 +102,7 @@ impl Encoder {
 
     /// Returns true if a field with this value is omitted.
     fn omits(&self, field: &'static Field, encoded: &Value) -> bool {
-        if !field.omit_empty && !field.omit_zero {
+        if !field.omits_zero() {
             return false;
         }
         // Even the zero value behind a pointer is not empty.

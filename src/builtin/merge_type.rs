@@ -84,7 +84,7 @@ impl Builder {
         for field in &s.fields {
             let type_ = self.value(&field.type_, field.merging);
             let marked = field.merging.default.and_then(|text| json::read(text.as_bytes()).ok());
-            let default = marked.or_else(|| zero(&type_).filter(|_| !field.omit_empty && !field.omit_zero));
+            let default = marked.or_else(|| zero(&type_).filter(|_| !field.omits_zero()));
             let default =
                 default.filter(|_| !matches!(field.type_, Type::Pointer(_)) || field.merging.default.is_some());
             fields.insert(field.name.to_owned(), Field { type_, default });

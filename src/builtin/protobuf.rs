@@ -5,6 +5,7 @@
 
 use super::custom::Custom;
 use super::types::{Definition, Type, TypeId, Types};
+use crate::text::protobuf::{Reader, Wire};
 use crate::text::{json, lossy};
 use crate::value::base64::Encoding;
 use crate::value::number;
@@ -26,57 +27,6 @@ struct Decoder {
     types: &'static Types,
 }
 
-/// The encoded value of a field.
-#[derive(Clone, Copy)]
-enum Wire<'b> {
-    Number(u64),
-    Eight([u8; 8]),
-    Four([u8; 4]),
-    Bytes(&'b [u8]),
-}
-
-/// The remaining bytes of a message.
-struct Reader<'b>(&'b [u8]);
-
-impl<'b> Reader<'b> {
-    /// The next field; `None` at the end.
-    fn field(&mut self) -> Result<Option<(u64, Wire<'b>)>, String> {
-        if self.0.is_empty() {
-            return Ok(None);
-        }
-        let tag = self.number()?;
-        let wire = match tag & 7 {
-            0 => Wire::Number(self.number()?),
-            1 => Wire::Eight(self.take(8)?.try_into().unwrap_or_default()),
-            2 => {
-                let length = self.number()?;
-                Wire::Bytes(self.take(usize::try_from(length).unwrap_or(usize::MAX))?)
-            }
-            5 => Wire::Four(self.take(4)?.try_into().unwrap_or_default()),
-            other => return Err(format!("proto: illegal wireType {other}")),
-        };
-        Ok(Some((tag >> 3, wire)))
-    }
-
-    fn number(&mut self) -> Result<u64, String> {
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let [byte] = *self.take(1)? else { break };
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Ok(number);
-            }
-        }
-        Err("proto: integer overflow".to_owned())
-    }
-
-    fn take(&mut self, length: usize) -> Result<&'b [u8], String> {
-        let (taken, rest) = self.0.split_at_checked(length).ok_or("unexpected EOF")?;
-        self.0 = rest;
-        Ok(taken)
-    }
-}
-
 impl Decoder {
     fn named(&self, id: TypeId, bytes: &[u8], depth: usize) -> Result<Value, String> {
         if depth > MAX_DEPTH {
@@ -91,7 +41,7 @@ impl Decoder {
             Some(Definition::Custom(custom)) => custom_value(*custom, self.types.name(id), bytes),
             Some(Definition::Named { of: Type::List(item), .. }) => {
                 let mut items = Vec::new();
-                let mut reader = Reader(bytes);
+                let mut reader = Reader::new(bytes);
                 while let Some((_, wire)) = reader.field()? {
                     items.push(self.value(item, wire, depth + 1)?);
                 }
@@ -103,7 +53,7 @@ impl Decoder {
     }
 
     fn members(&self, id: TypeId, bytes: &[u8], members: &mut Map, depth: usize) -> Result<(), String> {
-        let mut reader = Reader(bytes);
+        let mut reader = Reader::new(bytes);
         while let Some((number, wire)) = reader.field()? {
             let Some((name, type_)) = self.types.numbered(id, number) else { continue };
             let target = self.base(type_.target());
@@ -144,7 +94,7 @@ impl Decoder {
 
     fn entry(&self, of: &Type, bytes: &[u8], depth: usize) -> Result<(String, Value), String> {
         let (mut key, mut value) = (String::new(), None);
-        let mut reader = Reader(bytes);
+        let mut reader = Reader::new(bytes);
         while let Some((number, wire)) = reader.field()? {
             match (number, wire) {
                 (1, Wire::Bytes(bytes)) => key = lossy(bytes),
@@ -181,7 +131,7 @@ impl Decoder {
 /// Decodes a value of a type with its own `UnmarshalJSON`.
 fn custom_value(custom: Custom, name: &str, bytes: &[u8]) -> Result<Value, String> {
     let (mut numbers, mut texts) = ([0_i64; 4], [&[][..]; 4]);
-    let mut reader = Reader(bytes);
+    let mut reader = Reader::new(bytes);
     while let Some((number, wire)) = reader.field()? {
         let at = usize::try_from(number).unwrap_or(usize::MAX);
         match wire {

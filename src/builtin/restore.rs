@@ -5,6 +5,7 @@
 use super::custom::{Custom, ValueError};
 use super::types::{Definition, Field, Struct, Type, TypeId, Types};
 use crate::value::base64::Encoding;
+use crate::value::print::kind_name;
 use crate::value::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -37,7 +38,7 @@ impl Walk {
         match (target, value) {
             (Type::Named(id), _) => self.named(target, *id, value),
             (Type::Map(_, of), Value::Object(members)) => members.values().try_for_each(|value| self.value(of, value)),
-            (Type::Map(..), other) => Err(format!("cannot restore map from {}", kind(other))),
+            (Type::Map(..), other) => Err(format!("cannot restore map from {}", kind_name(other))),
             (Type::List(item), Value::String(text)) if **item == Type::Uint(8) => Encoding::Standard
                 .decode(text)
                 .map(drop)
@@ -51,7 +52,7 @@ impl Walk {
                 }
                 Ok(())
             }
-            (Type::List(_), other) => Err(format!("cannot restore slice from {}", kind(other))),
+            (Type::List(_), other) => Err(format!("cannot restore slice from {}", kind_name(other))),
             (plain, value) => self.plain(plain, target, value),
         }
     }
@@ -60,7 +61,7 @@ impl Walk {
         match self.types.definition(id) {
             Some(Definition::Struct(s)) => match value {
                 Value::Object(members) => self.members(s, members),
-                other => Err(format!("cannot restore struct from: {}", kind(other))),
+                other => Err(format!("cannot restore struct from: {}", kind_name(other))),
             },
             Some(Definition::Custom(custom)) => custom_value(*custom, value),
             Some(Definition::Named { of, .. }) => match of {
@@ -124,18 +125,6 @@ fn custom_value(custom: Custom, value: &Value) -> Result<(), String> {
 }
 
 /// The kind of a value, as `reflect.Kind` names it.
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "invalid",
-        Value::Bool(_) => "bool",
-        Value::Int(_) => "int64",
-        Value::Float(_) => "float64",
-        Value::String(_) => "string",
-        Value::Array(_) => "slice",
-        Value::Object(_) => "map",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

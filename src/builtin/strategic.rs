@@ -1,7 +1,7 @@
 //! Strategic merge patches (`StrategicMergeMapPatch` in `k8s.io/apimachinery/pkg/util/strategicpatch`), with the patch
 //! strategies and merge keys of the Go types.
 //!
-//! Where the result depends on the order in which Go iterates over a map, keys are processed in alphabetical order.
+//! If the result depends on the order in which Go iterates over a map, keys are processed in alphabetical order.
 
 mod lists;
 mod lookup;

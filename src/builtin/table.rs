@@ -91,11 +91,6 @@ impl FieldRow {
         self.flags.contains('i')
     }
 
-    /// Returns true if Go leaves out a zero value.
-    pub fn omits_zero(&self) -> bool {
-        self.flags.contains(['e', 'z'])
-    }
-
     /// Returns true if the published schema requires the field (`isOptional` in kube-openapi's generator).
     pub fn is_required(&self) -> bool {
         self.flags.contains('r') || !self.flags.contains(['o', 'e'])

@@ -54,8 +54,6 @@ pub(super) struct Field {
     pub type_: Type,
     /// True if the published schema requires the field.
     pub required: bool,
-    /// True if Go leaves out a zero value.
-    pub omits_zero: bool,
     /// The position in the Go source, which is the order in which missing fields are reported.
     pub order: usize,
     /// True for `omitempty`.
@@ -63,6 +61,13 @@ pub(super) struct Field {
     /// True for `omitzero`.
     pub omit_zero: bool,
     pub merging: Merging,
+}
+
+impl Field {
+    /// Returns true if Go leaves out a zero value.
+    pub fn omits_zero(&self) -> bool {
+        self.omit_empty || self.omit_zero
+    }
 }
 
 /// The number of a field, how patches and applies merge it, and its default.
@@ -252,13 +257,11 @@ impl Types {
         for row in self.rows(id).filter(|row| row.releases.contains(&self.release)) {
             let type_ = self.parse(row.type_name, self.package(id));
             if !row.is_embedded() {
-                let (required, omits_zero) = (row.is_required(), row.omits_zero());
                 fields.push(Field {
                     name: row.name,
                     embedded: embedded.to_vec(),
                     type_,
-                    required,
-                    omits_zero,
+                    required: row.is_required(),
                     order: 0,
                     omit_empty: row.flags.contains('e'),
                     omit_zero: row.flags.contains('z'),

@@ -193,13 +193,13 @@ impl Shower<'_> {
             _ => None,
         };
         let may_be_set = keeps.map_or_else(|| self.may_be_set(place), |keeps| !keeps);
-        let raw = raw.filter(|raw| !(field.omits_zero && self.is_zero(&field.type_, raw)));
+        let raw = raw.filter(|raw| !(field.omits_zero() && self.is_zero(&field.type_, raw)));
         let Some(raw) = raw else {
             return match self.struct_of(&field.type_) {
                 // Go never omits a struct.
                 Some((id, s)) => Presence::Value(self.object(id, s, None, path, depth + 1)),
                 None if may_be_set => Presence::MayBeSet,
-                None if field.omits_zero => Presence::Absent,
+                None if field.omits_zero() => Presence::Absent,
                 None => self.zero(&field.type_, path).map_or(Presence::MayBeSet, Presence::Value),
             };
         };
@@ -284,7 +284,7 @@ impl Shower<'_> {
         }
     }
 
-    /// The zero value of a type that is no struct; `None` if its form is not known.
+    /// The zero value of a type other than a struct; `None` if its form is not known.
     fn zero(&self, type_: &Type, path: &str) -> Option<Shown> {
         let value = match type_ {
             Type::Bool => Value::Bool(false),

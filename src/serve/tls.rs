@@ -3,6 +3,7 @@
 //! As in the API server, a client whose certificate is not trusted is not cut off: its requests are answered with 401.
 
 use rustls::client::danger::HandshakeSignatureValid;
+use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
@@ -36,11 +37,12 @@ impl Tls {
     pub fn new(certificate: &[u8], key: &[u8]) -> Result<Self, String> {
         let chain = certificates(certificate)?;
         let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| format!("the private key: {error}"))?;
-        let provider = Arc::new(default_provider());
-        let config = ServerConfig::builder_with_provider(provider)
+        let provider = default_provider();
+        let algorithms = provider.signature_verification_algorithms;
+        let config = ServerConfig::builder_with_provider(Arc::new(provider))
             .with_protocol_versions(VERSIONS)
             .map_err(|error| error.to_string())?
-            .with_client_cert_verifier(Arc::new(Requested))
+            .with_client_cert_verifier(Arc::new(Requested(algorithms)))
             .with_single_cert(chain, key)
             .map_err(|error| format!("the certificate and its key: {error}"))?;
         Ok(Self(TlsAcceptor::from(Arc::new(config))))
@@ -96,7 +98,7 @@ impl ClientAuthorities {
 /// Asks for a certificate and checks only that the client has its key (`tls.RequestClientCert`). [`ClientAuthorities`]
 /// decides whether it is trusted.
 #[derive(Debug)]
-struct Requested;
+struct Requested(WebPkiSupportedAlgorithms);
 
 impl ClientCertVerifier for Requested {
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
@@ -122,8 +124,7 @@ impl ClientCertVerifier for Requested {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &default_provider().signature_verification_algorithms;
-        rustls::crypto::verify_tls12_signature(message, certificate, signature, algorithms)
+        rustls::crypto::verify_tls12_signature(message, certificate, signature, &self.0)
     }
 
     fn verify_tls13_signature(
@@ -132,12 +133,11 @@ impl ClientCertVerifier for Requested {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &default_provider().signature_verification_algorithms;
-        rustls::crypto::verify_tls13_signature(message, certificate, signature, algorithms)
+        rustls::crypto::verify_tls13_signature(message, certificate, signature, &self.0)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        default_provider().signature_verification_algorithms.supported_schemes()
+        self.0.supported_schemes()
     }
 }
 

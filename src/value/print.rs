@@ -16,6 +16,19 @@ pub fn type_name(v: &Value) -> &'static str {
     }
 }
 
+/// The `reflect.Kind` of the value in the server's representation.
+pub fn kind_name(v: &Value) -> &'static str {
+    match v {
+        Value::Null => "invalid",
+        Value::Bool(_) => "bool",
+        Value::Int(_) => "int64",
+        Value::Float(_) => "float64",
+        Value::String(_) => "string",
+        Value::Array(_) => "slice",
+        Value::Object(_) => "map",
+    }
+}
+
 /// `%v`: `map[a:1 b:[x y]]`, with strings unquoted.
 pub fn format_v(v: &Value) -> String {
     let mut out = String::new();

@@ -2,7 +2,7 @@
 
 use super::stored::{InCluster, Stored};
 use super::{Failure, failure};
-use crate::builtin::resource::plural;
+use crate::builtin::resources::plural;
 use crate::builtin::table;
 use crate::cli::Exit;
 use crate::cli::args::{self, RehearseFormat};

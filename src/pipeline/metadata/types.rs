@@ -1,7 +1,7 @@
 //! Checks metadata against its Go type (`runtime.DefaultUnstructuredConverter.FromUnstructured`). The metadata of
 //! requests was decoded into that type, but a JSON patch of a mutating policy can set values of any type.
 
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, print};
 
 /// A type of `ObjectMeta`.
 #[derive(Clone, Copy, Debug)]
@@ -55,17 +55,10 @@ fn fields(members: &Map, types: &[(&str, Type)]) -> Option<String> {
 }
 
 fn convert(value: &Value, type_: Type) -> Option<String> {
-    let kind = match value {
-        Value::Null => return None,
-        Value::Bool(_) => "bool",
-        Value::Int(_) => "int64",
-        Value::Float(_) => "float64",
-        Value::String(_) => "string",
-        Value::Array(_) => "slice",
-        Value::Object(_) => "map",
-    };
+    let kind = print::kind_name(value);
     match (type_, value) {
-        (Type::Text | Type::NamedText(_) | Type::Time, Value::String(_))
+        (_, Value::Null)
+        | (Type::Text | Type::NamedText(_) | Type::Time, Value::String(_))
         | (Type::Int, Value::Int(_))
         | (Type::Bool, Value::Bool(_)) => None,
         (Type::Int, Value::Float(float)) if float.trunc() == *float => None,
@@ -77,11 +70,11 @@ fn convert(value: &Value, type_: Type) -> Option<String> {
         (Type::Int, _) => Some("unrecognized type: int64".to_owned()),
         (Type::Bool, _) => Some("unrecognized type: bool".to_owned()),
         (Type::Time, _) => {
-            let json = match kind {
-                "int64" | "float64" => "number",
-                "slice" => "array",
-                "map" => "object",
-                other => other,
+            let json = match value {
+                Value::Int(_) | Value::Float(_) => "number",
+                Value::Array(_) => "array",
+                Value::Object(_) => "object",
+                _ => kind,
             };
             Some(format!("json: cannot unmarshal {json} into Go value of type string"))
         }

@@ -3,7 +3,7 @@
 use super::cluster::Resource;
 use super::{Cluster, GroupVersionResource};
 use crate::apply::types::{self, TypeRef};
-use crate::builtin::resource::{BuiltIn, versions};
+use crate::builtin::resources::{ServedKind, versions};
 use crate::cel::value::Authorizer;
 use crate::policies::dependencies::Dependencies;
 use crate::policies::knowledge::Knowledge;
@@ -61,7 +61,7 @@ impl View<'_> {
     fn builtin_versions(&self, resource: &request::Resource) -> Vec<(request::Resource, Kind)> {
         let release = self.cluster.release().minor().number().into();
         let all = versions(&resource.group, &resource.resource, release);
-        let of = |BuiltIn { group, version, kind }: BuiltIn| {
+        let of = |ServedKind { group, version, kind }: ServedKind| {
             let (group, kind) = (group.to_owned(), kind.to_owned());
             let of = request::Resource {
                 group: group.clone(),

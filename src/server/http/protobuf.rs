@@ -8,6 +8,7 @@ mod admission;
 
 use crate::server::http::body::unreadable::Unreadable;
 use crate::text;
+use crate::text::protobuf::{Reader, Wire};
 use crate::value::base64::Encoding;
 use crate::value::number;
 use crate::value::time::{self, Timestamp};
@@ -272,7 +273,7 @@ pub(in crate::server) fn open(body: &[u8]) -> Result<(Map, &[u8]), String> {
         return Err("empty body".to_owned());
     }
     let (mut types, mut raw) = (Map::new(), &[][..]);
-    let mut fields = Reader(envelope);
+    let mut fields = Reader::new(envelope);
     while let Some((number, wire)) = fields.field()? {
         match (number, wire) {
             (1, Wire::Bytes(bytes)) => types = message(&[(1, "apiVersion", Text), (2, "kind", Text)], bytes, 0)?,
@@ -283,63 +284,12 @@ pub(in crate::server) fn open(body: &[u8]) -> Result<(Map, &[u8]), String> {
     Ok((types, raw))
 }
 
-/// The encoded value of a field.
-#[derive(Clone, Copy)]
-enum Wire<'b> {
-    Number(u64),
-    Eight([u8; 8]),
-    Four,
-    Bytes(&'b [u8]),
-}
-
-/// The remaining bytes of a message.
-struct Reader<'b>(&'b [u8]);
-
-impl<'b> Reader<'b> {
-    /// Reads the next field; `None` at the end.
-    fn field(&mut self) -> Result<Option<(u64, Wire<'b>)>, String> {
-        if self.0.is_empty() {
-            return Ok(None);
-        }
-        let tag = self.number()?;
-        let wire = match tag & 7 {
-            0 => Wire::Number(self.number()?),
-            1 => Wire::Eight(self.take(8)?.try_into().unwrap_or_default()),
-            2 => {
-                let length = self.number()?;
-                Wire::Bytes(self.take(usize::try_from(length).unwrap_or(usize::MAX))?)
-            }
-            5 => self.take(4).map(|_| Wire::Four)?,
-            other => return Err(format!("proto: illegal wireType {other}")),
-        };
-        Ok(Some((tag >> 3, wire)))
-    }
-
-    fn number(&mut self) -> Result<u64, String> {
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let [byte] = *self.take(1)? else { break };
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Ok(number);
-            }
-        }
-        Err("proto: integer overflow".to_owned())
-    }
-
-    fn take(&mut self, length: usize) -> Result<&'b [u8], String> {
-        let (taken, rest) = self.0.split_at_checked(length).ok_or("unexpected EOF")?;
-        self.0 = rest;
-        Ok(taken)
-    }
-}
-
 fn message(fields: &[(u64, &'static str, Kind)], bytes: &[u8], depth: usize) -> Result<Map, String> {
     if depth > DEPTH {
         return Err("exceeded max depth".to_owned());
     }
     let mut object = Map::new();
-    let mut reader = Reader(bytes);
+    let mut reader = Reader::new(bytes);
     while let Some((number, wire)) = reader.field()? {
         let Some((_, name, kind)) = fields.iter().find(|(n, _, _)| *n == number) else { continue };
         match kind {
@@ -374,7 +324,7 @@ fn message(fields: &[(u64, &'static str, Kind)], bytes: &[u8], depth: usize) -> 
 /// Decodes a map entry.
 fn entry_of(kind: Kind, bytes: &[u8], depth: usize) -> Result<(String, Value), String> {
     let (mut key, mut item) = (String::new(), None);
-    let mut reader = Reader(bytes);
+    let mut reader = Reader::new(bytes);
     while let Some((number, wire)) = reader.field()? {
         match (number, wire) {
             (1, Wire::Bytes(bytes)) => key = text::lossy(bytes),
@@ -454,7 +404,7 @@ fn wrong(wire: Wire<'_>) -> String {
         Wire::Number(_) => 0,
         Wire::Eight(_) => 1,
         Wire::Bytes(_) => 2,
-        Wire::Four => 5,
+        Wire::Four(_) => 5,
     };
     format!("proto: wrong wireType = {type_}")
 }

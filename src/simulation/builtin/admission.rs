@@ -2,7 +2,7 @@
 
 use super::Rules;
 use crate::apply::client_side;
-use crate::builtin::resource;
+use crate::builtin::resources;
 use crate::builtin::table::KindRow;
 use crate::builtin::types::Types;
 use crate::builtin::unstructured::unstructured;
@@ -31,7 +31,7 @@ pub fn review(
     let Some(admission) = context.admission else { return };
     let identity = item.identity.clone();
     let (group, version) = group_version::split(&identity.api_version);
-    let plural = resource::plural(&identity.kind);
+    let plural = resources::plural(&identity.kind);
     if !admission.may_match(group, &plural) {
         return;
     }

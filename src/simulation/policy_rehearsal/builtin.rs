@@ -1,7 +1,7 @@
 //! The next write of stored objects of built-in kinds.
 
 use super::{PolicyRehearsal, cannot_tell};
-use crate::builtin::{resource, table::table};
+use crate::builtin::{resources, table::table};
 use crate::cel::value::{Gaps, Noticed};
 use crate::output::policy_rehearsal::Effects;
 use crate::output::report::{Action, Answer, Item, Problem, Verdict};
@@ -39,7 +39,7 @@ impl PolicyRehearsal<'_> {
         let server = self.server();
         self.admission.prepare(identity.namespace.as_deref(), &server);
         let next = touched(stored);
-        let plural = resource::plural(&identity.kind);
+        let plural = resources::plural(&identity.kind);
         let gaps = written_metadata();
         let is_namespace = group.is_empty() && identity.kind == "Namespace";
         let namespace = if is_namespace { Some(identity.name.as_str()) } else { identity.namespace.as_deref() };

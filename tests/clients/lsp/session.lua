@@ -5,30 +5,7 @@
 local binary = vim.env.CRDX or 'kubectl-crdx'
 local EDITS = 200
 local PIECES = { '', '', 'x', '0', '13', ': ', '\n', '  ', '- ', '😀', '"', 'red', 'length', 'null', '{', '}', '#', 'é', '\n---\n' }
-local CRD = [[
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: kites.toys.example.com}
-spec:
-  group: toys.example.com
-  scope: Namespaced
-  names: {plural: kites, singular: kite, kind: Kite, listKind: KiteList}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            required: [length]
-            x-kubernetes-validations: [{rule: "self.length != 13", message: unlucky}]
-            properties:
-              length: {type: integer, minimum: 1, description: Its length in metres.}
-              colour: {type: string, enum: [red, blue]}
-]]
+local CRD = vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h') .. '/kites.crd.yaml'
 
 local function kite(name)
   return 'apiVersion: toys.example.com/v1\nkind: Kite\nmetadata: {name: ' .. name .. '}\nspec:\n  length: 3\n  colour: red\n'
@@ -42,7 +19,7 @@ end
 
 local folder = vim.fn.tempname()
 vim.fn.mkdir(folder .. '/crds', 'p')
-write(folder .. '/crds/kites.yaml', CRD)
+write(folder .. '/crds/kites.yaml', table.concat(vim.fn.readfile(CRD), '\n') .. '\n')
 local path = folder .. '/kite.yaml'
 write(path, kite('a'))
 

@@ -3,7 +3,7 @@
 //
 //     npm install && node session.mjs BINARY
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,34 +15,12 @@ const { createProtocolConnection, StreamMessageReader, StreamMessageWriter } = r
 const binary = process.argv[2] ?? 'kubectl-crdx';
 const EDITS = 200;
 const PIECES = ['', '', 'x', '0', '13', ': ', '\n', '  ', '- ', '😀', '"', 'red', 'length', 'null', '{', '}', '#', 'é', '\n---\n'];
-const CRD = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: kites.toys.example.com}
-spec:
-  group: toys.example.com
-  scope: Namespaced
-  names: {plural: kites, singular: kite, kind: Kite, listKind: KiteList}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            required: [length]
-            x-kubernetes-validations: [{rule: "self.length != 13", message: unlucky}]
-            properties:
-              length: {type: integer, minimum: 1}
-              colour: {type: string, enum: [red, blue]}
-`;
+const CRD = new URL('kites.crd.yaml', import.meta.url);
 const kite = name => `apiVersion: toys.example.com/v1\nkind: Kite\nmetadata: {name: ${name}}\nspec:\n  length: 3\n  colour: red\n`;
 
 const folder = mkdtempSync(join(tmpdir(), 'crdx-lsp-'));
 mkdirSync(join(folder, 'crds'));
-writeFileSync(join(folder, 'crds', 'kites.yaml'), CRD);
+copyFileSync(CRD, join(folder, 'crds', 'kites.yaml'));
 const file = join(folder, 'kite.yaml');
 const uri = pathToFileURL(file).href;
 
