@@ -79,15 +79,15 @@ pub struct Target {
 /// An error of a cluster or of its configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Error {
-    /// What went wrong.
+    /// The message.
     pub message: String,
-    /// What the user can do.
+    /// Help text: what the user can do.
     pub help: Option<String>,
     /// The HTTP status code, if there was an answer.
     pub code: Option<u16>,
     /// The server's `Status`, if it sent one.
     pub status: Option<Status>,
-    /// Whether all further requests would fail, too.
+    /// True if all further requests would fail as well.
     pub unreachable: bool,
 }
 

@@ -33,7 +33,7 @@ use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::Arc;
 
-/// How paths are read.
+/// The options for reading paths.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Also reads directories below the given ones.
@@ -171,7 +171,7 @@ pub struct Input {
     /// Entries of the current chunk.
     ready: VecDeque<Entry>,
     items: Option<Items>,
-    /// Whether the current directory contributed an object or a problem.
+    /// True if the current directory contributed an object or a problem.
     directory_has_entries: bool,
 }
 

@@ -26,11 +26,11 @@ pub struct Plan {
     pub group: String,
     /// The kind of its objects.
     pub kind: String,
-    /// Whether its objects are namespaced.
+    /// True if its objects are namespaced.
     pub namespaced: bool,
     /// The response to the PUT of the new CRD over the old one, or to its POST if there is no old one.
     pub answer: Response,
-    /// How the printer columns change.
+    /// The changes of the printer columns.
     pub columns: Vec<ColumnChange>,
     old: Option<Value>,
     new: Value,
@@ -42,26 +42,26 @@ pub struct Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Releases {
     /// The release that serves the old CRD and the stored objects.
-    pub today: Release,
+    pub old: Release,
     /// The release that serves the new CRD.
-    pub tomorrow: Release,
+    pub new: Release,
 }
 
 impl Releases {
     /// No change of release.
     pub fn both(release: Release) -> Self {
-        Self { today: release, tomorrow: release }
+        Self { old: release, new: release }
     }
 }
 
 /// The effect on one object.
 #[derive(Clone, Debug, Default)]
 pub struct ObjectOutcome {
-    /// What reading it loses, adds and changes.
+    /// The fields that reading it drops, adds and changes.
     pub difference: Difference,
     /// The validation errors under the new CRD.
     pub errors: ErrorList,
-    /// Whether an update that only adds a label would be accepted.
+    /// The result of an update that only adds a label.
     pub edit: Edit,
     /// Printer column cells that change: column, before, after.
     pub cells: Vec<(String, String, String)>,
@@ -85,19 +85,19 @@ pub enum Edit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RehearsalError {
     /// It cannot be read under the old CRD.
-    Today(String),
+    Old(String),
     /// It cannot be read under the new CRD.
-    Tomorrow(String),
+    New(String),
 }
 
 /// Rehearses objects, one at a time.
 #[derive(Debug)]
 pub struct Stage {
-    today: Option<Server>,
-    tomorrow: Server,
+    old: Option<Server>,
+    new: Server,
     /// The served versions, the preferred one first.
-    served_today: Vec<String>,
-    served_tomorrow: Vec<String>,
+    old_versions: Vec<String>,
+    new_versions: Vec<String>,
 }
 
 /// The reason why an update of a CRD cannot be rehearsed.
@@ -152,18 +152,18 @@ impl Plan {
         })
     }
 
-    /// Whether the server accepts the new CRD.
+    /// Returns true if the server accepts the new CRD.
     pub fn is_accepted(&self) -> bool {
         matches!(self.answer.code, 200 | 201)
     }
 
-    /// The releases of the upgrade: one, or today's and tomorrow's.
+    /// The releases of the upgrade: one, or those before and after it.
     pub fn releases(&self) -> ReleaseSet {
-        let Releases { today, tomorrow } = self.releases;
-        ReleaseSet::of([today, tomorrow]).unwrap_or_else(|| tomorrow.into())
+        let Releases { old, new } = self.releases;
+        ReleaseSet::of([old, new]).unwrap_or_else(|| new.into())
     }
 
-    /// Whether there is an old CRD.
+    /// Returns true if there is an old CRD.
     pub fn is_update(&self) -> bool {
         self.old.is_some()
     }
@@ -173,24 +173,24 @@ impl Plan {
     /// # Errors
     /// One of the CRDs cannot be stored.
     pub fn stage(&self) -> Result<Stage, PlanError> {
-        let today = match &self.old {
+        let old = match &self.old {
             Some(old) => {
-                let server = Server::new(self.releases.today, 0).without_managed_fields();
+                let server = Server::new(self.releases.old, 0).without_managed_fields();
                 server.seed_definition(old, self.now).map_err(PlanError::Old)?;
                 Some(server)
             }
             None => None,
         };
-        let (mut tomorrow, answer) = update(self.old.as_ref(), &self.new, self.releases, self.now)?;
+        let (mut new, answer) = update(self.old.as_ref(), &self.new, self.releases, self.now)?;
         if !matches!(answer.code, 200 | 201) {
-            tomorrow = Server::new(self.releases.tomorrow, 0).without_managed_fields();
-            tomorrow.seed_definition(&self.new, self.now).map_err(PlanError::New)?;
+            new = Server::new(self.releases.new, 0).without_managed_fields();
+            new.seed_definition(&self.new, self.now).map_err(PlanError::New)?;
         }
         Ok(Stage {
-            served_today: self.old.as_ref().map(served).unwrap_or_default(),
-            served_tomorrow: served(&self.new),
-            today,
-            tomorrow,
+            old_versions: self.old.as_ref().map(served).unwrap_or_default(),
+            new_versions: served(&self.new),
+            old,
+            new,
         })
     }
 
@@ -198,7 +198,7 @@ impl Plan {
     pub fn rehearse(&self, stage: &Stage, namespace: &str, stored: Value) -> Result<ObjectOutcome, RehearsalError> {
         let name = stored.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
         let outcome = self.on(stage, namespace, &name, stored);
-        for server in stage.today.iter().chain([&stage.tomorrow]) {
+        for server in stage.old.iter().chain([&stage.new]) {
             server.withdraw(&self.name, namespace, &name);
         }
         outcome
@@ -210,40 +210,39 @@ impl Plan {
             Some(own) => own.clone(),
             None => served.first().cloned().unwrap_or_default(),
         };
-        let (before, kept, version_today) = match &stage.today {
-            Some(today) => {
-                let version = pick(&stage.served_today);
-                let seeded = today.seed(&self.name, namespace, stored);
-                seeded.map_err(|error| RehearsalError::Today(error.to_string()))?;
-                let kept = today.stored(&self.name, namespace, name).map(Arc::unwrap_or_clone).unwrap_or_default();
+        let (before, kept, old_version) = match &stage.old {
+            Some(old) => {
+                let version = pick(&stage.old_versions);
+                let seeded = old.seed(&self.name, namespace, stored);
+                seeded.map_err(|error| RehearsalError::Old(error.to_string()))?;
+                let kept = old.stored(&self.name, namespace, name).map(Arc::unwrap_or_clone).unwrap_or_default();
                 let path = self.path(&version, namespace, name);
-                (Some(read(today, &path, self.now).map_err(RehearsalError::Today)?), kept, version)
+                (Some(read(old, &path, self.now).map_err(RehearsalError::Old)?), kept, version)
             }
             None => (None, stored, version.clone()),
         };
-        let seeded = stage.tomorrow.seed(&self.name, namespace, kept.clone());
-        seeded.map_err(|error| RehearsalError::Tomorrow(error.to_string()))?;
-        let version_tomorrow = pick(&stage.served_tomorrow);
-        let path = self.path(&version_tomorrow, namespace, name);
-        let after = read(&stage.tomorrow, &path, self.now).map_err(RehearsalError::Tomorrow)?;
-        let errors =
-            stage.tomorrow.validate_object(&self.name, &version_tomorrow, &after).map(|verdict| verdict.errors);
+        let seeded = stage.new.seed(&self.name, namespace, kept.clone());
+        seeded.map_err(|error| RehearsalError::New(error.to_string()))?;
+        let new_version = pick(&stage.new_versions);
+        let path = self.path(&new_version, namespace, name);
+        let after = read(&stage.new, &path, self.now).map_err(RehearsalError::New)?;
+        let errors = stage.new.validate_object(&self.name, &new_version, &after).map(|verdict| verdict.errors);
         let errors = errors.unwrap_or_default();
-        let edit = if errors.is_empty() { Edit::Untried } else { touch(&stage.tomorrow, &path, self.now) };
+        let edit = if errors.is_empty() { Edit::Untried } else { touch(&stage.new, &path, self.now) };
         let difference = match &before {
             Some(before) => Difference::between(&comparable(before, false), &comparable(&after, false), &kept),
             None => Difference::between(&comparable(&kept, true), &comparable(&after, true), &kept),
         };
-        let cells = match (&stage.today, &before) {
-            (Some(today), Some(before)) => {
+        let cells = match (&stage.old, &before) {
+            (Some(old), Some(before)) => {
                 let table = |server: &Server, version: &str, object: &Value| {
                     server.table_of(&self.name, version, std::slice::from_ref(object), self.now).unwrap_or_default()
                 };
-                cells(&table(today, &version_today, before), &table(&stage.tomorrow, &version_tomorrow, &after))
+                cells(&table(old, &old_version, before), &table(&stage.new, &new_version, &after))
             }
             _ => Vec::new(),
         };
-        let moved_to = (version_today != version_tomorrow).then_some(version_tomorrow);
+        let moved_to = (old_version != new_version).then_some(new_version);
         Ok(ObjectOutcome { difference, errors, edit, cells, moved_to })
     }
 
@@ -270,7 +269,7 @@ fn update(
     releases: Releases,
     now: Timestamp,
 ) -> Result<(Server, Response), PlanError> {
-    let server = Server::new(releases.tomorrow, 0).without_managed_fields();
+    let server = Server::new(releases.new, 0).without_managed_fields();
     let Some(old) = old else {
         let answer = server.handle(&request(Method::Post, address::DEFINITIONS, new.clone(), now));
         return Ok((server, answer));

@@ -105,7 +105,7 @@ fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Failure>) -> Re
     let source = Source::open(args.files(&args.reading.options()), args.kubernetes, &args.cluster, failures)?;
     let text = |text: &Option<String>| text.as_ref().map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
     let query = Query { labels: text(&args.selector), fields: text(&args.field_selector), limit: Some(args.page()) };
-    let rows = Rows::new(&args.tomorrow, &source, args.kubernetes, terminal::now)?;
+    let rows = Rows::new(&args.new_crds, &source, args.kubernetes, terminal::now)?;
     // A table is written after all its objects were read.
     let progress = Progress::new(matches!(output, Output::Table { .. }));
     let mut get = Get { args, source, rows, namespace, query, progress, out };

@@ -97,7 +97,7 @@ fn rehearse(
     let old = match &args.old {
         Some(path) => Some(definition(path, message_color)?.value),
         None if args.cluster.offline => None,
-        None => today(&live, &name)?,
+        None => existing_crd(&live, &name)?,
     };
     let place = |message: &str, help| {
         let location = new.object.finder().start();
@@ -143,7 +143,7 @@ fn rehearse(
 /// a note about the choice.
 fn releases(args: &args::Rehearse, live: &Live) -> (Releases, Option<String>) {
     if let Some(set) = &args.kubernetes.kubernetes_version {
-        return (Releases { today: set.oldest(), tomorrow: set.newest() }, None);
+        return (Releases { old: set.oldest(), new: set.newest() }, None);
     }
     let reads_cluster = !args.cluster.offline && (args.old.is_none() || args.filenames.is_empty());
     let simulated = reads_cluster.then(|| cluster::simulated(live.connection()));
@@ -190,7 +190,7 @@ fn definition(path: &str, color: bool) -> Result<Definition, Failure> {
 }
 
 /// Reads the existing CRD from the cluster.
-fn today(live: &Live, name: &str) -> Result<Option<Value>, Failure> {
+fn existing_crd(live: &Live, name: &str) -> Result<Option<Value>, Failure> {
     live.connection().and_then(|connection| connection.definition(name)).map_err(|error| {
         let help = error.help.as_ref().map_or_else(String::new, |help| format!("{help}; or "));
         let help = Some(format!("{help}give the current CRD with --old, the stored objects with -f, and --offline"));
@@ -262,7 +262,7 @@ impl RehearsalTasks<'_> {
                 self.stages.lock().unwrap_or_else(PoisonError::into_inner).push(stage);
                 outcome
             }
-            Err(error) => Err(RehearsalError::Today(error.to_string())),
+            Err(error) => Err(RehearsalError::Old(error.to_string())),
         };
         let errors = outcome.as_ref().map(|outcome| outcome.errors.as_slice()).unwrap_or_default();
         let places = errors.iter().map(|error| finder.field(&error.field)).collect();

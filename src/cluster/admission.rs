@@ -24,9 +24,9 @@ pub struct Written {
     pub versions: BTreeSet<String>,
     /// The served versions.
     pub served: Vec<String>,
-    /// Whether there is a create.
+    /// True if there is a create.
     pub creates: bool,
-    /// Whether there is an update.
+    /// True if there is an update.
     pub updates: bool,
     /// The subresource; empty for the main resource.
     pub subresource: &'static str,
@@ -176,7 +176,7 @@ struct Hook<'a> {
     rules: &'a [Value],
     /// The excluded rules.
     except: &'a [Value],
-    /// Whether `matchPolicy` is Exact.
+    /// True if `matchPolicy` is Exact.
     exact: bool,
 }
 
@@ -220,13 +220,13 @@ fn intercepting(kind: &Kind, list: &Value, bindings: Option<&Value>, written: &[
     (!each.is_empty()).then_some(Note { kind: kind.note, message })
 }
 
-/// Whether a rule may match one of the writes.
+/// Returns true if a rule may match one of the writes.
 fn matches(rule: &Value, written: &Written, exact: bool) -> bool {
     let operations = [("CREATE", written.creates), ("UPDATE", written.updates)];
     applies(rule, written, exact) && operations.iter().any(|(word, done)| *done && has(rule, "operations", word))
 }
 
-/// Whether a rule matches all of the writes.
+/// Returns true if a rule matches all of the writes.
 fn covers(rule: &Value, written: &Written, exact: bool) -> bool {
     let operations = [("CREATE", written.creates), ("UPDATE", written.updates)];
     applies(rule, written, exact) && operations.iter().all(|(word, done)| !*done || has(rule, "operations", word))
@@ -248,7 +248,7 @@ fn applies(rule: &Value, written: &Written, exact: bool) -> bool {
     scope && version && resource && has(rule, "apiGroups", &written.group)
 }
 
-/// Whether a list of a rule contains the word or `*`.
+/// Returns true if a list of a rule contains the word or `*`.
 fn has(rule: &Value, key: &str, word: &str) -> bool {
     array(rule, &[key]).iter().filter_map(Value::as_str).any(|item| item == "*" || item == word)
 }

@@ -173,7 +173,7 @@ struct Line {
     url: String,
     timeout: Option<Duration>,
     at_once: Semaphore,
-    /// Whether the server has answered any request.
+    /// True if the server has answered any request.
     reached: AtomicBool,
     /// The error that ends all further requests.
     gone: Mutex<Option<Error>>,

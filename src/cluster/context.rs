@@ -25,7 +25,7 @@ fn namespace(target: &Target) -> Option<String> {
     of_context(&documents, target.context.as_deref())
 }
 
-/// Whether a flag, a kubeconfig or a service account selects a cluster.
+/// Returns true if a flag, a kubeconfig or a service account selects a cluster.
 pub fn is_configured(target: &Target) -> bool {
     let Target { kubeconfig, context, cluster, server, .. } = target;
     kubeconfig.is_some()

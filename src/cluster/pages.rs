@@ -83,7 +83,7 @@ impl Connection {
 }
 
 impl Pages<'_> {
-    /// Whether the continue token expired and the server continued with a newer state: objects created or deleted meanwhile
+    /// Returns true if the continue token expired and the server continued with a newer state: objects created or deleted meanwhile
     /// may be missing or included.
     pub fn is_torn(&self) -> bool {
         self.torn

@@ -37,7 +37,7 @@ pub struct Checker {
     pub problems: Vec<Item>,
 }
 
-/// What the commands report about a file.
+/// The reports of `validate`, `lint` and `test` for a file.
 #[derive(Debug, Default)]
 pub struct Checked {
     /// The items of `validate`.

@@ -25,7 +25,7 @@ pub struct Suggestion {
     pub is_value: bool,
 }
 
-/// A key that stands for what is being written, so that the text can be read.
+/// A key inserted at the cursor, so that incomplete text parses as YAML.
 const PLACEHOLDER: &str = "crdx-cursor";
 
 /// The suggestions at a byte offset.

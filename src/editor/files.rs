@@ -22,7 +22,7 @@ pub struct File {
     pub version: i32,
     /// The text.
     pub text: Text,
-    /// What was published last.
+    /// The findings published last.
     pub findings: Vec<Finding>,
     /// True if the findings are those of an earlier text, or of other CRDs.
     pub is_outdated: bool,

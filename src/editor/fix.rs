@@ -12,7 +12,7 @@ use std::ops::Range;
 /// A change of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// What it does.
+    /// The title that editors show.
     pub title: String,
     /// The parts to replace, in bytes, with their new text.
     pub edits: Vec<(Range<usize>, String)>,

@@ -1,4 +1,4 @@
-//! What the schema of a CRD says about a field, as Markdown.
+//! Hover texts: the schema of a field as Markdown.
 
 use super::schema;
 use crate::crd;

@@ -8,7 +8,7 @@ use super::text::Text;
 use super::uri;
 use serde_json::{Value, json};
 
-/// What the server can do.
+/// The capabilities that the language server announces.
 pub fn capabilities() -> Value {
     json!({
         "capabilities": {

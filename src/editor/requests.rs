@@ -11,7 +11,7 @@ use lsp_types::{Position, Range};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// What requests are answered from.
+/// The data from which requests are answered.
 #[derive(Clone, Copy)]
 pub struct Requests<'a> {
     /// The CRDs.

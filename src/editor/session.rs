@@ -43,7 +43,7 @@ pub struct Session<'c> {
     is_shut_down: bool,
 }
 
-/// How a session ended.
+/// The end of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The client asked for it, or closed the connection.

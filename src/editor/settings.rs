@@ -4,7 +4,7 @@ use crate::release::ReleaseSet;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// What files are checked with.
+/// The settings of a workspace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     /// Files and directories with CRDs, besides those of the workspace.
@@ -26,7 +26,7 @@ impl Settings {
     /// `kubernetesVersion`, `searchWorkspace`, `compareWithCommitted` and `live`. Options of other programs are ignored.
     ///
     /// # Errors
-    /// What is wrong with an option.
+    /// Returns a message for the first option with a wrong value.
     pub fn with(mut self, options: &Value, root: Option<&Path>) -> Result<Self, String> {
         if let Some(paths) = paths(options, "crds", root)? {
             self.crds = paths;

@@ -79,8 +79,8 @@ fn is_kustomize(file: &str, api_version: Option<&Value>, kind: Option<&Value>) -
     }
 }
 
-/// Whether a chunk is (part of) a Helm template. `unreadable`: it is not YAML. A chunk that is valid YAML counts as a
-/// template only inside a chart, because the strings of objects may contain templates of other programs.
+/// Returns true if a chunk is (part of) a Helm template. `unreadable`: it is not YAML. A chunk that is valid YAML counts
+/// as a template only inside a chart, because the strings of objects may contain templates of other programs.
 pub fn is_template(source: &str, chunk: &Chunk, unreadable: bool) -> bool {
     let text = &chunk.text;
     if !text.windows(2).any(|pair| pair == b"{{") {
@@ -89,7 +89,7 @@ pub fn is_template(source: &str, chunk: &Chunk, unreadable: bool) -> bool {
     if unreadable { text.split(|b| *b == b'\n').any(has_action) } else { is_in_chart(Path::new(source)) }
 }
 
-/// Whether a line has a template action outside of quotes.
+/// Returns true if a line has a template action outside of quotes.
 fn has_action(line: &[u8]) -> bool {
     let is_quoted = |before: &[u8]| {
         let odd = |quote: u8| before.split(|b| *b == quote).count() % 2 == 0;
@@ -100,7 +100,7 @@ fn has_action(line: &[u8]) -> bool {
     !line.trim_ascii_start().starts_with(b"#") && before.any(|before| !is_quoted(before))
 }
 
-/// Whether a file is below `templates/` of a chart.
+/// Returns true if a file is below `templates/` of a chart.
 fn is_in_chart(path: &Path) -> bool {
     path.ancestors().skip(1).any(|directory| {
         directory.file_name().is_some_and(|name| name == "templates")

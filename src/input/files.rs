@@ -184,7 +184,7 @@ fn pattern(path: &str) -> Option<Vec<PathBuf>> {
     Some(found)
 }
 
-/// Whether `name` matches a pattern of `*` and `?`.
+/// Returns true if `name` matches a pattern of `*` and `?`.
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n) = (0, 0);
     // The position of the last star, and how much of the name it matches.

@@ -38,7 +38,7 @@ impl Ignore {
         Ok(Self { patterns: builder.build().map_err(PatternError)?, root })
     }
 
-    /// Whether a path given on the command line, or a directory above it, is ignored.
+    /// Returns true if a path given on the command line, or a directory above it, is ignored.
     pub fn matches(&self, path: &Path) -> bool {
         if self.patterns.is_empty() {
             return false;
@@ -48,7 +48,7 @@ impl Ignore {
         above.into_iter().rev().any(|directory| self.excludes(directory, true)) || self.excludes(&path, path.is_dir())
     }
 
-    /// Whether an entry is ignored, in a directory that is not.
+    /// Returns true if an entry is ignored, in a directory that is not.
     pub fn matches_entry(&self, path: &Path, is_directory: bool) -> bool {
         !self.patterns.is_empty() && self.excludes(&self.relative(path), is_directory)
     }

@@ -6,7 +6,7 @@ use super::{Document, Entry, Input, Note, Options};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// What each path must contain.
+/// The objects that each path must contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Required {
     /// Nothing beyond what [`Input`] requires.
@@ -52,7 +52,7 @@ pub struct Sources {
 struct Current {
     path: String,
     input: Input,
-    /// Whether the requirement is met, or its violation was already reported.
+    /// True if the requirement is met, or its violation was already reported.
     settled: bool,
 }
 

@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 pub struct Watched<'a> {
     /// Files, directories and patterns.
     pub paths: &'a [String],
-    /// How they are read.
+    /// The options for reading them.
     pub options: Options,
 }
 

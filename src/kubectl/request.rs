@@ -16,7 +16,7 @@ pub struct RequestOptions {
     pub level: FieldValidation,
     /// `dryRun=All`
     pub dry_run: bool,
-    /// Whether the response should be a Table of the object.
+    /// True if the response should be a Table of the object.
     pub table: bool,
     /// The time of the request.
     pub now: Timestamp,

@@ -38,7 +38,7 @@ pub struct Target<'a> {
 /// The result of a request.
 #[derive(Debug)]
 pub struct RequestOutcome {
-    /// What happened, or would have happened in a dry run.
+    /// The action performed, or simulated in a dry run.
     pub action: Action,
     /// The object before the request.
     pub before: Option<Arc<Value>>,
@@ -200,7 +200,7 @@ fn scale(
     Ok(request::scale(path, replicas, request_kind.manager.as_deref(), request_options))
 }
 
-/// Whether two states of an object differ only in metadata written by the server and kubectl.
+/// Returns true if two states of an object differ only in metadata written by the server and kubectl.
 fn same(before: &Value, after: &Value) -> bool {
     let revision = |o: &Value| o.str_at(&["metadata", "resourceVersion"]).map(str::to_owned);
     revision(before) == revision(after)

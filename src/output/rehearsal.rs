@@ -65,11 +65,11 @@ impl Counts {
         self.untouched += usize::from(!entry.is_touched());
         let outcome = match &entry.outcome {
             Ok(outcome) => outcome,
-            Err(RehearsalError::Today(_)) => {
+            Err(RehearsalError::Old(_)) => {
                 self.unknown += 1;
                 return;
             }
-            Err(RehearsalError::Tomorrow(_)) => {
+            Err(RehearsalError::New(_)) => {
                 self.unreadable += 1;
                 return;
             }
@@ -192,7 +192,7 @@ impl Counts {
             (a, b) => format!("invalid ({a} still editable, {b} blocked)"),
         };
         part(self.invalid, &outcomes);
-        part(self.unreadable, "unreadable tomorrow");
+        part(self.unreadable, "unreadable under the new CRD");
         part(self.unknown, "unknown");
         let _ = write!(text, "{}", plural(self.objects, "object"));
         if !parts.is_empty() {
@@ -284,8 +284,8 @@ pub fn row(entry: &Entry) -> Vec<Cell> {
         }
         Err(error) => {
             let (verdict, why) = match error {
-                RehearsalError::Today(why) => ("cannot tell", why),
-                RehearsalError::Tomorrow(why) => ("unreadable", why),
+                RehearsalError::Old(why) => ("cannot tell", why),
+                RehearsalError::New(why) => ("unreadable", why),
             };
             cells.push(Cell::painted(verdict, Paint::Red));
             cells.extend(["-"; 5].map(Cell::from));
@@ -311,7 +311,10 @@ pub fn details(entry: &Entry, color: bool) -> String {
         line(Paint::Red, format!("- {path}: {}", json::to_string(value)));
     }
     for (path, value) in &outcome.difference.appearing {
-        line(Paint::Yellow, format!("+ {path}: {} (appears: it is stored, and pruned today)", json::to_string(value)));
+        line(
+            Paint::Yellow,
+            format!("+ {path}: {} (appears: it is stored, and the old CRD prunes it)", json::to_string(value)),
+        );
     }
     for (path, value) in &outcome.difference.defaulted {
         line(Paint::Green, format!("+ {path}: {} (default)", json::to_string(value)));
@@ -362,8 +365,8 @@ pub fn value(entry: &Entry) -> Value {
     let mut members = identified(&entry.identity, &entry.location);
     let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);
     match &entry.outcome {
-        Err(RehearsalError::Today(why)) => drop(put("cannotTell", why.as_str().into())),
-        Err(RehearsalError::Tomorrow(why)) => drop(put("unreadable", why.as_str().into())),
+        Err(RehearsalError::Old(why)) => drop(put("cannotTell", why.as_str().into())),
+        Err(RehearsalError::New(why)) => drop(put("unreadable", why.as_str().into())),
         Ok(outcome) => {
             let pairs = |pairs: &[(String, Value)]| {
                 let pair = |(path, value): &(String, Value)| {

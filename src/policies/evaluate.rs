@@ -142,7 +142,7 @@ impl<'a> Activation<'a> {
         let noticed = gaps.noticed.take();
         match &outcome.result {
             Err(Error::Unknown(path)) => Some(path.to_string()),
-            // What was absorbed has another cost on the server, so it is not known whether the limit is exceeded.
+            // An absorbed operand costs a different amount on the server, so an expensive evaluation may exceed the limit there.
             _ if outcome.cost > CERTAIN_COST || self.cost.get() > CERTAIN_COST => Some(gaps.path.clone()),
             _ => noticed,
         }

@@ -24,7 +24,7 @@ impl Difference {
         difference
     }
 
-    /// Whether there is no difference.
+    /// Returns true if there is no difference.
     pub fn is_empty(&self) -> bool {
         let Self { lost, appearing, defaulted, changed } = self;
         lost.is_empty() && appearing.is_empty() && defaulted.is_empty() && changed.is_empty()

@@ -66,5 +66,5 @@ fn an_object_of_a_version_that_is_gone_cannot_be_read() {
     let stage = plan.stage().unwrap();
     let mut object = kite("{}");
     object.as_object_mut().unwrap().insert("apiVersion".to_owned(), "toys.example.com/v0".into());
-    assert!(matches!(plan.rehearse(&stage, "ns", object), Err(RehearsalError::Tomorrow(_))));
+    assert!(matches!(plan.rehearse(&stage, "ns", object), Err(RehearsalError::New(_))));
 }

@@ -13,16 +13,16 @@ use http::{HeaderMap, header};
 use rustls::pki_types::{CertificateDer, UnixTime};
 use std::collections::HashMap;
 
-/// How the users of requests are determined.
+/// Determines the users of requests, from client certificates and tokens.
 #[derive(Debug)]
 pub struct Authentication {
     authorities: Option<ClientAuthorities>,
     tokens: HashMap<String, UserInfo>,
-    /// Whether requests without credentials are accepted.
+    /// True if requests without credentials are accepted.
     anonymous: bool,
 }
 
-/// What the client's certificate says about its user.
+/// The user of a client certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Peer {
     /// The client presented no certificate.

@@ -1,4 +1,4 @@
-//! JSON values of which not everything is known: the server may set members that are absent here.
+//! Partly known JSON values: the server may set members that are absent here.
 //!
 //! Reading such a member is an [`Error::Unknown`], which `&&` and `||` absorb if another operand decides, as for the unknown values of cel-go's
 //! partial evaluation. Anything that depends on all members or items at once (a size, a loop, a comparison) is noticed in [`Gaps::unknown`]

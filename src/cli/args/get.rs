@@ -58,7 +58,7 @@ pub struct Get {
     pub crds: Vec<String>,
     /// Show objects as they would be read with the CRDs in these files instead of the current ones
     #[arg(long = "crd", value_name = "PATH", conflicts_with = "files", help_heading = "Files")]
-    pub tomorrow: Vec<String>,
+    pub new_crds: Vec<String>,
     /// The options for reading files.
     #[command(flatten)]
     pub reading: Reading,

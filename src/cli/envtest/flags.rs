@@ -64,7 +64,7 @@ impl Flags {
         self.all(name).flat_map(|list| list.split(',')).map(str::trim).filter(|item| !item.is_empty())
     }
 
-    /// Whether a boolean flag is on.
+    /// Returns true if a boolean flag is on.
     ///
     /// # Errors
     /// If its value is neither true nor false.

@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// What [`write`] wrote.
+/// The files that [`write`] wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The folder.

@@ -18,21 +18,21 @@ pub struct Rows {
     kubernetes: args::KubernetesVersion,
     known: HashSet<String>,
     /// CRDs that replace those of the source.
-    tomorrow: HashSet<String>,
+    overridden: HashSet<String>,
     /// A watch may take long, so ages are computed when a row is printed.
     clock: fn() -> Timestamp,
 }
 
 impl Rows {
-    /// Creates the value with the CRDs in the files at `tomorrow`.
+    /// Creates the value with the CRDs in the files at `crds`.
     pub fn new(
-        tomorrow: &[String],
+        crds: &[String],
         source: &Source,
         kubernetes: args::KubernetesVersion,
         clock: fn() -> Timestamp,
     ) -> Result<Self, Failure> {
-        let mut rows = Self { server: None, kubernetes, known: HashSet::new(), tomorrow: HashSet::new(), clock };
-        for entry in Sources::open(tomorrow, false, Required::Definition, "--crd") {
+        let mut rows = Self { server: None, kubernetes, known: HashSet::new(), overridden: HashSet::new(), clock };
+        for entry in Sources::open(crds, false, Required::Definition, "--crd") {
             let document = match entry {
                 Entry::Document(document) if document.is_definition() => document,
                 Entry::Problem(note) => return Err(Failure::message(note.text())),
@@ -43,7 +43,7 @@ impl Rows {
             rows.server(source)
                 .seed_definition(&document.value, clock())
                 .map_err(|why| Failure::message(format!("{}: {why}", document.source)))?;
-            rows.tomorrow.insert(name.clone());
+            rows.overridden.insert(name.clone());
             rows.known.insert(name);
         }
         Ok(rows)
@@ -57,7 +57,7 @@ impl Rows {
     /// Returns an object as it is read, or would be read with the CRD that replaces the current one.
     pub fn read(&self, resource: &Resource, object: Value) -> Result<Value, Failure> {
         let name = definition_name(resource);
-        if !self.tomorrow.contains(&name) {
+        if !self.overridden.contains(&name) {
             return Ok(object);
         }
         match self.server.as_ref().and_then(|server| server.read_of(&name, &resource.version, &object)) {

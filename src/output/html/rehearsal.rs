@@ -97,8 +97,8 @@ fn next_write(entry: &Entry) -> (String, Colour) {
         Ok(ObjectOutcome { edit: Edit::Untried, .. }) => ("fine".to_owned(), Colour::Good),
         Ok(ObjectOutcome { edit: Edit::Passes, .. }) => ("invalid, still editable".to_owned(), Colour::Unsure),
         Ok(ObjectOutcome { edit: Edit::Blocked(_), .. }) => ("blocked".to_owned(), Colour::Bad),
-        Err(RehearsalError::Today(_)) => ("cannot tell".to_owned(), Colour::Unsure),
-        Err(RehearsalError::Tomorrow(_)) => ("unreadable".to_owned(), Colour::Bad),
+        Err(RehearsalError::Old(_)) => ("cannot tell".to_owned(), Colour::Unsure),
+        Err(RehearsalError::New(_)) => ("unreadable".to_owned(), Colour::Bad),
     }
 }
 
@@ -150,7 +150,7 @@ pub fn details(entry: &Entry, n: usize) -> String {
     );
     match &entry.outcome {
         Ok(outcome) => text.push_str(&outcome_html(entry, outcome)),
-        Err(RehearsalError::Today(why) | RehearsalError::Tomorrow(why)) => {
+        Err(RehearsalError::Old(why) | RehearsalError::New(why)) => {
             text.push_str(&message(MessageSeverity::Error, why, None, None));
         }
     }
@@ -167,7 +167,11 @@ fn outcome_html(entry: &Entry, outcome: &ObjectOutcome) -> String {
         line("lost", "−", format!("{path}: {}", json::to_string(value)));
     }
     for (path, value) in &outcome.difference.appearing {
-        line("changed", "+", format!("{path}: {} (appears: it is stored, and pruned today)", json::to_string(value)));
+        line(
+            "changed",
+            "+",
+            format!("{path}: {} (appears: it is stored, and the old CRD prunes it)", json::to_string(value)),
+        );
     }
     for (path, value) in &outcome.difference.defaulted {
         line("added", "+", format!("{path}: {} (default)", json::to_string(value)));

@@ -39,7 +39,7 @@ pub struct Webhook {
     pub name: String,
     /// The unknown input that determines if the webhook is called; `None` if it is called.
     pub depends_on: Option<String>,
-    /// How to provide the input.
+    /// Help text: how to provide the input.
     pub help: Option<String>,
 }
 
@@ -91,7 +91,7 @@ pub struct UndecidedPart {
     pub binding: String,
     /// The unknown input.
     pub message: String,
-    /// How to provide the input.
+    /// Help text: how to provide the input.
     pub help: String,
     /// True if the verdict depends on it.
     pub decides: bool,

@@ -38,7 +38,7 @@ pub struct TypedWrite<'a> {
 /// The decision of the admission plugins.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Admitted {
-    /// What policies found, and what is not known.
+    /// The findings of policies, and the inputs that are unknown.
     pub findings: Findings,
     /// Warning texts for the client.
     pub warnings: Vec<String>,

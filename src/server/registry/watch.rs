@@ -50,7 +50,7 @@ pub struct Watch {
     calls: Calls,
 }
 
-/// What a watch does next.
+/// The next step of a watch.
 #[derive(Clone, Debug)]
 pub enum Progress {
     /// An event as JSON in a line.

@@ -20,7 +20,7 @@ pub(in crate::server) struct BuiltInKind {
     pub endpoint: Endpoint,
     /// The types of the release.
     pub types: &'static Types,
-    /// How the server treats the kind.
+    /// The behaviour of the kind on the server.
     pub behaviour: &'static Behaviour,
     /// The columns of its Table.
     pub columns: Columns,

@@ -1,9 +1,9 @@
-//! How the server treats each built-in kind: generation, status of new objects, field selectors and field owners
+//! The behaviour of each built-in kind on the server: generation, status of new objects, field selectors and field owners
 //! (`pkg/registry/*/*/strategy.go`, and the field label conversions in `pkg/apis/*/v1/conversion.go`).
 
 use crate::release::{Minor, V1_31, V1_33, V1_37};
 
-/// How the server treats a kind.
+/// The behaviour of a kind.
 #[derive(Debug)]
 pub(in crate::server) struct Behaviour {
     /// The plural and group: `deployments.apps`.

@@ -4,7 +4,7 @@ use super::{between, has_condition, int, list, moment, or, text};
 use crate::value::Value;
 use crate::value::time::Timestamp;
 
-/// What `printPod` computes from the states of the containers.
+/// The values that `printPod` computes from the states of the containers.
 struct Summary {
     reason: String,
     ready: usize,
