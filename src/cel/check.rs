@@ -323,7 +323,7 @@ impl Checker<'_> {
             return Type::Error;
         };
         let type_ = self.check_field(id, operand, name, true);
-        let select = self.env.base.functions.get("_?._").and_then(|function| function.candidates.first());
+        let select = self.env.base.functions.get("_?._").and_then(|function| function.candidates().first());
         self.set_reference(id, Reference::Overloads(select.map(|found| found.overload).into_iter().collect()));
         self.set_type(field.id, Type::String);
         self.bindings.resolve(&type_)
@@ -339,14 +339,14 @@ impl Checker<'_> {
     ) -> Type {
         let member = target.is_some();
         if matches!(name, "_&&_" | "_||_")
-            && let Some(logic) = function.candidates.iter().find(|candidate| candidate.overload.member == member)
+            && let Some(logic) = function.candidates().iter().find(|candidate| candidate.overload.member == member)
         {
             return self.check_logic(id, logic.overload, args);
         }
         let mut arg_types: Vec<Type> = target.into_iter().chain(args).map(|arg| self.type_of(arg)).collect();
         let mut overloads: Vec<&'static Overload> = Vec::new();
         let mut result: Option<Type> = None;
-        for candidate in &function.candidates {
+        for candidate in function.candidates() {
             if candidate.overload.member != member {
                 continue;
             }

@@ -18,10 +18,18 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-/// The overloads of one function, prepared for the checker.
-#[derive(Debug)]
+/// The overloads of one function. Their signatures are parsed when the function is first used.
+#[derive(Debug, Default)]
 pub(super) struct Function {
-    pub candidates: Vec<Candidate>,
+    overloads: Vec<&'static Overload>,
+    candidates: OnceLock<Vec<Candidate>>,
+}
+
+impl Function {
+    /// The overloads, prepared for the checker.
+    pub fn candidates(&self) -> &[Candidate] {
+        self.candidates.get_or_init(|| self.overloads.iter().filter_map(|overload| signature::read(overload)).collect())
+    }
 }
 
 /// An overload with its parsed signature; type parameters are type variables numbered from 0.
@@ -92,7 +100,7 @@ impl BaseEnv {
     /// Returns true if the environment has an overload of a function, given by cel-go's overload id.
     pub fn has_overload(&self, function: &str, id: &str) -> bool {
         let function = self.functions.get(function);
-        function.is_some_and(|function| function.candidates.iter().any(|candidate| candidate.overload.id == id))
+        function.is_some_and(|function| function.overloads.iter().any(|overload| overload.id == id))
     }
 
     fn built(server: Minor, version: Minor, patch_types: bool) -> Arc<Self> {
@@ -111,10 +119,7 @@ impl BaseEnv {
             if version < Minor(28) && compares_across_types(overload.id) {
                 continue;
             }
-            if let Some(candidate) = signature::read(overload) {
-                let function = functions.entry(overload.function).or_insert(Function { candidates: Vec::new() });
-                function.candidates.push(candidate);
-            }
+            functions.entry(overload.function).or_default().overloads.push(overload);
         }
         let names = names(version);
         Self {

@@ -161,7 +161,7 @@ impl<'p> Planner<'p> {
             _ => None,
         };
         let overloads = known
-            .candidates
+            .candidates()
             .iter()
             .filter(|candidate| chosen.is_none_or(|id| id == candidate.overload.id))
             .map(|candidate| Resolved { overload: candidate.overload, params: candidate.params.clone() })
