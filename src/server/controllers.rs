@@ -100,20 +100,23 @@ impl Server {
         conditions::accept_names(&mut definition, others.iter().map(|other| &**other), now);
         stored = self.store_definition(name, stored, &mut definition, now);
         // The CRD is served before it is established, because clients send objects as soon as they see the condition.
-        self.serve_definition(name);
+        self.serve(name, definition.clone());
         let steps: [&dyn Fn(&mut CustomResourceDefinition); 3] =
             [&|crd| conditions::establish(crd, now), &|crd| conditions::check_structure(crd, now), &|crd| {
                 conditions::check_approval(crd, now);
             }];
         for step in steps {
+            let status = definition.status.clone();
             step(&mut definition);
-            stored = self.store_definition(name, stored, &mut definition, now);
+            if definition.status != status {
+                stored = self.store_definition(name, stored, &mut definition, now);
+            }
         }
         if definition.status != before {
             // The CRD may have released names that other CRDs are waiting for.
             self.enqueue_without_names(&others);
         }
-        self.serve_definition(name);
+        self.serve(name, definition.clone());
         if definition.metadata.contains_key("deletionTimestamp") {
             self.finalize(name, now);
         }
@@ -129,7 +132,8 @@ impl Server {
     ) -> Arc<Stored> {
         let existing = expected.raw();
         let mut object = definition.to_value();
-        if object == *existing {
+        // Usually the status differs, and the schemas need not be compared.
+        if object.get("status") == existing.get("status") && object == *existing {
             return expected;
         }
         if self.tracks_fields {

@@ -103,9 +103,8 @@ impl Definitions {
     ) -> Installed {
         request::remove_cluster_state(&mut crd);
         let name = crd.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
-        let spec = crd.get("spec").cloned().unwrap_or_default();
         if let Some((first, known)) = self.given.get(&name) {
-            let same = **known == spec
+            let same = **known == *crd.get("spec").unwrap_or(&Value::Null)
                 || stored_spec(server.release(), crd.clone(), request_options)
                     == stored_spec(server.release(), with_spec(&crd, known), request_options);
             return if same { Installed::Same(first.clone()) } else { Installed::Conflict(first.clone()) };
@@ -118,8 +117,9 @@ impl Definitions {
         let target = Target { definition: DEFINITION, version: "v1", collection: request::DEFINITIONS, name: &name };
         let mut request = update::create(target, crd.clone(), request_kind.unwrap_or(&CREATE), request_options);
         request.skips_admission = request_kind.is_none();
-        let response = server.handle(&request);
+        let response = server.take(request);
         if let (201, ResponseBody::Json(stored)) = (response.code, &response.body) {
+            let spec = crd.as_object_mut().and_then(|members| members.remove("spec")).unwrap_or_default();
             self.given.insert(name, (location.clone(), Arc::new(spec)));
             self.learn(stored);
         } else {

@@ -35,6 +35,13 @@ impl Object {
         std::mem::take(&mut self.document.value)
     }
 
+    /// Moves a parsed CRD out. Its apiVersion and kind are kept, by which it is recognized.
+    pub fn take_definition(&mut self) -> Value {
+        let member = |key: &str| Some((key.to_owned(), self.value().get(key)?.clone()));
+        let kept = ["apiVersion", "kind"].into_iter().filter_map(member).collect();
+        std::mem::replace(&mut self.document.value, Value::Object(kept))
+    }
+
     /// Returns true if this is a CRD.
     pub fn is_definition(&self) -> bool {
         self.document.is_definition()

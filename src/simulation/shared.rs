@@ -328,8 +328,7 @@ impl OrderedState {
         }
         let request_options =
             RequestOptions { level, dry_run: false, table: false, ..simulator.settings.request_options };
-        // The finder needs the value to detect a CRD, so the value is copied.
-        let crd = object.value().clone();
+        let crd = object.take_definition();
         let named = |path: &[&str]| crd.str_at(path).unwrap_or_default().to_owned();
         let defined = (named(&["spec", "group"]), named(&["spec", "names", "kind"]));
         let warnings = std::mem::take(&mut object.warnings);

@@ -8,9 +8,15 @@ use crate::server::strategy::definition::typed;
 use std::sync::{Arc, PoisonError};
 
 impl Server {
-    /// Compiles a CRD, unless only its metadata or conditions changed.
+    /// Serves a stored CRD, if it exists.
     pub(in crate::server) fn serve_definition(&self, name: &str) {
-        let Some(definition) = self.definitions.objects.get(name).and_then(|s| typed(&s)) else { return };
+        if let Some(definition) = self.definitions.objects.get(name).and_then(|s| typed(&s)) {
+            self.serve(name, definition);
+        }
+    }
+
+    /// Serves a CRD. It is compiled unless only its metadata or conditions changed.
+    pub(super) fn serve(&self, name: &str, definition: CustomResourceDefinition) {
         let definition = Arc::new(definition);
         let mut served = self.serving.write().unwrap_or_else(PoisonError::into_inner);
         let names = |crd: &CustomResourceDefinition| crd.status.accepted_names.clone();
