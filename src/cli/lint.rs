@@ -19,7 +19,7 @@ use crate::output::report::Verdict;
 use crate::release::Release;
 use crate::simulation::identity::FieldLocator as _;
 use crate::simulation::linting::{self, Linted, Old, policy};
-use crate::simulation::object;
+use crate::simulation::object::{self, Object};
 use crate::value::Value;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
@@ -63,7 +63,8 @@ fn lint(args: &args::Lint, look: TableStyle, out: &mut dyn Write) -> io::Result<
     let mut note = |object: &Value| objects.add(object, releases.newest());
     let found = object::lintable(given_paths(args, &options, Required::Lintable), &mut note);
     let crds = object::lintable(sources(&args.crds, Required::Definition, "--crds"), &mut note);
-    let types = policy::types_of(found.iter().chain(&crds).flatten());
+    let has_policies = found.iter().flatten().any(Object::is_policy);
+    let types = if has_policies { policy::types_of(found.iter().chain(&crds).flatten()) } else { Vec::new() };
     let context = policy::Context { types, objects };
     for item in crds.into_iter().filter_map(Result::err) {
         show.add(&Linted::of(*item))?;
