@@ -89,7 +89,7 @@ static NEVER_OWNED: LazyLock<Set> = LazyLock::new(|| {
 
 fn strip(owners: &mut Owners, id: &str) {
     if let Some(owner) = owners.get_mut(id) {
-        owner.set = owner.set.difference(&NEVER_OWNED);
+        owner.set = std::mem::take(&mut owner.set).difference(&NEVER_OWNED);
         if owner.set.is_empty() {
             owners.remove(id);
         }

@@ -43,7 +43,7 @@ pub fn to_parent(
         {
             let mut removed = Set::default();
             removed.insert(&path);
-            owner.set = owner.set.difference(&removed);
+            owner.set = std::mem::take(&mut owner.set).difference(&removed);
         }
         if !owner.set.is_empty() {
             out.owners.insert(id.clone(), owner);

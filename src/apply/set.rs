@@ -74,6 +74,10 @@ impl Set {
 
     /// Adds all members of another set.
     pub fn extend(&mut self, other: Self) {
+        if self.members.is_empty() && self.children.is_empty() {
+            *self = other;
+            return;
+        }
         self.members.extend(other.members);
         for (element, child) in other.children {
             self.children.entry(element).or_default().extend(child);
@@ -100,27 +104,44 @@ impl Set {
     }
 
     /// The members that are not in `other`; members below a removed member are kept.
-    pub fn difference(&self, other: &Self) -> Self {
-        self.subtract(other, false)
+    #[must_use]
+    pub fn difference(mut self, other: &Self) -> Self {
+        self.remove_all(other, false);
+        self
     }
 
     /// The members that are neither in `other` nor below a member of `other`.
-    pub fn recursive_difference(&self, other: &Self) -> Self {
-        self.subtract(other, true)
+    #[must_use]
+    pub fn recursive_difference(mut self, other: &Self) -> Self {
+        self.remove_all(other, true);
+        self
     }
 
-    fn subtract(&self, other: &Self, recursive: bool) -> Self {
-        let children = self.children.iter().filter_map(|(element, child)| {
-            if recursive && other.members.contains(element) {
-                return None;
+    fn remove_all(&mut self, other: &Self, recursive: bool) {
+        for (element, removed) in &other.children {
+            if let Some(child) = self.children.get_mut(element) {
+                child.remove_all(removed, recursive);
+                if child.is_empty() {
+                    self.children.remove(element);
+                }
             }
-            let rest = match other.children.get(element) {
-                Some(remove) => child.subtract(remove, recursive),
-                None => child.clone(),
-            };
-            (!rest.is_empty()).then(|| (element.clone(), rest))
-        });
-        Self { members: self.members.difference(&other.members).cloned().collect(), children: children.collect() }
+        }
+        for element in &other.members {
+            self.members.remove(element);
+            if recursive {
+                self.children.remove(element);
+            }
+        }
+    }
+
+    /// Adds a node: `element` itself if `is_member`, and the members below it.
+    pub fn attach(&mut self, element: &PathElement, is_member: bool, below: Self) {
+        if is_member {
+            self.members.insert(element.clone());
+        }
+        if !below.is_empty() {
+            self.children.entry(element.clone()).or_default().extend(below);
+        }
     }
 
     /// Adds every declared field that has members below it.
@@ -239,7 +260,7 @@ mod tests {
     fn recursive_difference_removes_members_below() {
         let set = Set::of_fields(&[&["a"], &["a", "b"], &["c"]]);
         let minus = Set::of_fields(&[&["a"]]);
-        assert_eq!(set.difference(&minus), Set::of_fields(&[&["a", "b"], &["c"]]));
+        assert_eq!(set.clone().difference(&minus), Set::of_fields(&[&["a", "b"], &["c"]]));
         assert_eq!(set.recursive_difference(&minus), Set::of_fields(&[&["c"]]));
     }
 }

@@ -205,7 +205,7 @@ impl<'a> Updater<'a> {
             let Some(compare) = seen.get(&at) else { continue };
             let changed = owner.set.intersection(&compare.modified.union(&compare.added));
             conflicts.extend(changed.paths().into_iter().map(|path| Conflict { manager: name.clone(), path }));
-            let rest = owner.set.difference(&changed).difference(&compare.removed);
+            let rest = owner.set.clone().difference(&changed).difference(&compare.removed);
             taken.push((name, rest));
         }
         if !force && !conflicts.is_empty() {

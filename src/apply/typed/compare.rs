@@ -2,11 +2,11 @@
 
 use super::{TypeErrors, as_list, error, item_element, prefixed, scalar_pair_errors};
 use crate::apply::{
-    path::{Path, PathElement, equal},
+    path::{PathElement, equal},
     set::Set,
     types::{Choice, ListRelation, ListType, MapType, Type},
 };
-use crate::value::Value;
+use crate::value::{Map, Value};
 use std::collections::BTreeMap;
 
 /// The difference between two values; the three sets are disjoint.
@@ -23,7 +23,7 @@ pub struct Comparison {
 impl Comparison {
     /// Removes the members of `ignored` and all fields below them.
     #[must_use]
-    pub fn without(&self, ignored: &Set) -> Self {
+    pub fn without(self, ignored: &Set) -> Self {
         Self {
             removed: self.removed.recursive_difference(ignored),
             modified: self.modified.recursive_difference(ignored),
@@ -34,113 +34,120 @@ impl Comparison {
 
 /// Compares two values of a type.
 pub fn compare(ty: &Type, old: &Value, new: &Value) -> Result<Comparison, TypeErrors> {
-    let mut walker = Walker { path: Vec::new(), out: Comparison::default() };
-    let errors = walker.compare(ty, Some(old), Some(new));
-    if errors.is_empty() { Ok(walker.out) } else { Err(errors) }
+    let mut root = Node::default();
+    root.compare(ty, Some(old), Some(new));
+    if root.errors.is_empty() { Ok(root.below) } else { Err(root.errors) }
 }
 
-struct Walker {
-    path: Path,
-    out: Comparison,
+/// How a node differs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Removed,
+    Modified,
+    Added,
 }
 
-impl Walker {
-    fn compare(&mut self, ty: &Type, old: Option<&Value>, new: Option<&Value>) -> TypeErrors {
+/// The comparison of a node. That of the root, which is never owned, is not used.
+#[derive(Default)]
+struct Node {
+    errors: TypeErrors,
+    /// How the node itself differs.
+    change: Option<Change>,
+    /// The differences below it.
+    below: Comparison,
+}
+
+impl Node {
+    fn compare(&mut self, ty: &Type, old: Option<&Value>, new: Option<&Value>) {
         let (old_kinds, new_kinds) = (ty.kinds(old), ty.kinds(new));
-        let (mut errors, mut leaf);
-        if new.is_none() {
-            (errors, leaf) = self.visit(ty.choose(old_kinds), old, new);
+        let leaf = if new.is_none() {
+            self.visit(ty.choose(old_kinds), old, new)
         } else if old.is_none() || old_kinds == new_kinds {
-            (errors, leaf) = self.visit(ty.choose(new_kinds), old, new);
+            self.visit(ty.choose(new_kinds), old, new)
         } else {
-            errors = self.visit(ty.choose(old_kinds), old, new).0;
-            let (more, new_leaf) = self.visit(ty.choose(new_kinds), old, new);
-            errors.extend(more);
-            leaf = new_leaf;
-        }
+            self.visit(ty.choose(old_kinds), old, new);
+            self.visit(ty.choose(new_kinds), old, new)
+        };
         if !leaf && old.is_none() {
-            self.out.added.insert(&self.path);
-            leaf = true;
+            self.change = Some(Change::Added);
+        } else if !leaf && new.is_none() {
+            self.change = Some(Change::Removed);
         }
-        if !leaf && new.is_none() {
-            self.out.removed.insert(&self.path);
-        }
-        errors
     }
 
-    /// Compares two values as one kind. The flag is true if the values were compared as atomic values.
-    fn visit(&mut self, choice: Option<Choice<'_>>, old: Option<&Value>, new: Option<&Value>) -> (TypeErrors, bool) {
+    /// Compares two values as one kind. Returns true if the values were compared as atomic values.
+    fn visit(&mut self, choice: Option<Choice<'_>>, old: Option<&Value>, new: Option<&Value>) -> bool {
         match choice {
-            None => (error("schema error: invalid atom: inlined"), false),
+            None => {
+                self.errors.extend(error("schema error: invalid atom: inlined"));
+                false
+            }
             Some(Choice::Scalar(scalar)) => {
                 let errors = scalar_pair_errors(scalar, old, new);
                 let fits = errors.is_empty();
                 if fits {
                     self.leaf(old, new);
                 }
-                (errors, fits)
+                self.errors.extend(errors);
+                fits
             }
             Some(Choice::List(list)) => {
                 let (o, n) = (as_list(old).unwrap_or_default(), as_list(new).unwrap_or_default());
                 if list.relation == ListRelation::Atomic || (o.is_empty() && n.is_empty()) {
                     self.leaf(old, new);
-                    return (Vec::new(), true);
+                    return true;
                 }
-                (self.items(list, o, n), false)
+                self.items(list, o, n);
+                false
             }
             Some(Choice::Map(map)) => {
                 let (o, n) = (old.and_then(Value::as_object), new.and_then(Value::as_object));
-                let empty = |m: Option<&crate::value::Map>| m.is_none_or(crate::value::Map::is_empty);
+                let empty = |m: Option<&Map>| m.is_none_or(Map::is_empty);
                 if map.atomic || (empty(o) && empty(n)) {
                     self.leaf(old, new);
-                    return (Vec::new(), true);
+                    return true;
                 }
-                (self.members(map, o, n), false)
+                self.members(map, o, n);
+                false
             }
         }
     }
 
     fn leaf(&mut self, old: Option<&Value>, new: Option<&Value>) {
         match (old, new) {
-            (None, _) => self.out.added.insert(&self.path),
-            (_, None) => self.out.removed.insert(&self.path),
-            (Some(old), Some(new)) if !equal(old, new) => self.out.modified.insert(&self.path),
+            (None, _) => self.change = Some(Change::Added),
+            (_, None) => self.change = Some(Change::Removed),
+            (Some(old), Some(new)) if !equal(old, new) => self.change = Some(Change::Modified),
             _ => {}
         }
     }
 
-    fn below(&mut self, element: PathElement, ty: &Type, old: Option<&Value>, new: Option<&Value>) -> TypeErrors {
-        self.path.push(element);
-        let errors = self.compare(ty, old, new);
-        match self.path.pop() {
-            Some(element) => prefixed(errors, &element),
-            None => errors,
-        }
+    fn child(&mut self, element: &PathElement, ty: &Type, old: Option<&Value>, new: Option<&Value>) {
+        let mut child = Self::default();
+        child.compare(ty, old, new);
+        self.errors.extend(prefixed(child.errors, element));
+        let is = |change| child.change == Some(change);
+        self.below.removed.attach(element, is(Change::Removed), child.below.removed);
+        self.below.modified.attach(element, is(Change::Modified), child.below.modified);
+        self.below.added.attach(element, is(Change::Added), child.below.added);
     }
 
-    fn members(
-        &mut self,
-        map: &MapType,
-        old: Option<&crate::value::Map>,
-        new: Option<&crate::value::Map>,
-    ) -> TypeErrors {
-        let mut names: Vec<&String> = old.into_iter().chain(new).flat_map(|m| m.keys()).collect();
+    fn members(&mut self, map: &MapType, old: Option<&Map>, new: Option<&Map>) {
+        let mut names: Vec<&String> = old.into_iter().chain(new).flat_map(Map::keys).collect();
         names.sort();
         names.dedup();
-        let mut errors = Vec::new();
         for name in names {
             let element = PathElement::Field(name.clone());
             let (o, n) = (old.and_then(|m| m.get(name)), new.and_then(|m| m.get(name)));
-            errors.extend(match map.type_of(name) {
-                Some(ty) => self.below(element, ty, o, n),
-                None => prefixed(error("schema error: invalid atom: inlined"), &element),
-            });
+            match map.type_of(name) {
+                Some(ty) => self.child(&element, ty, o, n),
+                None => self.errors.extend(prefixed(error("schema error: invalid atom: inlined"), &element)),
+            }
         }
-        errors
     }
 
-    fn items(&mut self, list: &ListType, old: &[Value], new: &[Value]) -> TypeErrors {
-        let mut errors = Vec::new();
+    fn items(&mut self, list: &ListType, old: &[Value], new: &[Value]) {
+        let errors = &mut self.errors;
         let mut index = |items| {
             let mut found: BTreeMap<PathElement, Vec<&Value>> = BTreeMap::new();
             let items: &[Value] = items;
@@ -160,35 +167,26 @@ impl Walker {
         for (element, o) in &old {
             let n = new.get(element).map(Vec::as_slice).unwrap_or_default();
             match (o.as_slice(), n) {
-                ([] | [_], [] | [_]) => {
-                    errors.extend(self.below(element.clone(), ty, o.first().copied(), n.first().copied()));
-                }
+                ([] | [_], [] | [_]) => self.child(element, ty, o.first().copied(), n.first().copied()),
                 ([_, _, ..], [_, _, ..]) => {
                     let same = o.len() == n.len() && o.iter().zip(n).all(|(a, b)| equal(a, b));
                     if !same {
-                        self.mark(element, |out| &mut out.modified);
+                        self.below.modified.attach(element, true, Set::default());
                     }
                 }
                 ([_, _, ..], rest) => {
                     if let Some(only) = rest.first() {
-                        errors.extend(self.below(element.clone(), ty, None, Some(only)));
+                        self.child(element, ty, None, Some(only));
                     }
-                    self.mark(element, |out| &mut out.removed);
+                    self.below.removed.attach(element, true, Set::default());
                 }
                 (rest, _) => {
                     if let Some(only) = rest.first() {
-                        errors.extend(self.below(element.clone(), ty, Some(only), None));
+                        self.child(element, ty, Some(only), None);
                     }
-                    self.mark(element, |out| &mut out.added);
+                    self.below.added.attach(element, true, Set::default());
                 }
             }
         }
-        errors
-    }
-
-    fn mark(&mut self, element: &PathElement, set: impl Fn(&mut Comparison) -> &mut Set) {
-        self.path.push(element.clone());
-        set(&mut self.out).insert(&self.path);
-        self.path.pop();
     }
 }

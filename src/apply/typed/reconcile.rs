@@ -13,7 +13,7 @@ pub fn reconcile(set: &Set, ty: &Type) -> Option<Set> {
     if walker.now_atomic.is_empty() {
         return None;
     }
-    Some(set.recursive_difference(&walker.now_atomic).union(&walker.now_atomic))
+    Some(set.clone().recursive_difference(&walker.now_atomic).union(&walker.now_atomic))
 }
 
 struct Walker {

@@ -9,8 +9,8 @@ use crate::builtin::{Endpoint, defaults, encode, merge_type, protobuf, restore, 
 use crate::release::{Release, V1_34};
 use crate::server::http::table::Columns;
 use crate::value::group_version::api_version;
-use crate::value::{Map, Value};
-use behaviour::Behaviour;
+use crate::value::{Map, Value, object};
+use behaviour::{Behaviour, InitialStatus};
 use std::sync::OnceLock;
 
 /// A built-in kind in one version.
@@ -30,6 +30,7 @@ pub(in crate::server) struct BuiltInKind {
     renamed: &'static [(&'static str, &'static str)],
     merge_type: OnceLock<TypeRef>,
     status_keeps: Set,
+    initial_status: OnceLock<Option<Value>>,
 }
 
 /// The fields of `events.k8s.io/v1`, which are stored as those of `v1` (`pkg/apis/events/v1/conversion.go`).
@@ -55,8 +56,19 @@ impl BuiltInKind {
         let renamed: &[_] = if group == EVENTS { &EVENT_FIELDS } else { &[] };
         let status_keeps = Set::of_fields(behaviour.status_keeps);
         let columns = Columns::of_kind(group, kind);
-        let merge_type = OnceLock::new();
-        Some(Self { endpoint, types, behaviour, columns, id, release, renamed, merge_type, status_keeps })
+        let (merge_type, initial_status) = (OnceLock::new(), OnceLock::new());
+        Some(Self {
+            endpoint,
+            types,
+            behaviour,
+            columns,
+            id,
+            release,
+            renamed,
+            merge_type,
+            status_keeps,
+            initial_status,
+        })
     }
 
     /// The `apiVersion`
@@ -68,6 +80,18 @@ impl BuiltInKind {
     pub fn merge_type(&self) -> &TypeRef {
         let all_keys = !self.release.since(V1_34);
         self.merge_type.get_or_init(|| merge_type::merge_type(self.types, self.id, all_keys))
+    }
+
+    /// The status of a new object, encoded on first use; `None` if its Go type omits an empty status.
+    pub fn initial_status(&self) -> Option<&Value> {
+        let encoded = || {
+            let status = match self.behaviour.status {
+                InitialStatus::Phase(phase) => object([("status", object([("phase", phase)]))]),
+                _ => Value::Object(Map::new()),
+            };
+            self.encode(status).as_object_mut()?.remove("status")
+        };
+        self.initial_status.get_or_init(encoded).as_ref()
     }
 
     /// The fields that a write of the status never owns.

@@ -7,7 +7,7 @@ use crate::server::registry::metadata;
 use crate::server::registry::rest::set_generation;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crate::server::strategy::built_in_kind::behaviour::InitialStatus;
-use crate::value::{Map, Value, object};
+use crate::value::{Map, Value};
 
 /// Prepares a new object.
 pub(super) fn create(kind: &BuiltInKind, release: Release, new: &mut Value) {
@@ -15,11 +15,9 @@ pub(super) fn create(kind: &BuiltInKind, release: Release, new: &mut Value) {
     if behaviour.status != InitialStatus::Kept
         && let Some(members) = new.as_object_mut()
         && members.remove("status").is_some()
+        && let Some(status) = kind.initial_status()
     {
-        if let InitialStatus::Phase(phase) = behaviour.status {
-            members.insert("status".to_owned(), object([("phase", phase)]));
-        }
-        *new = kind.encode(std::mem::take(new));
+        members.insert("status".to_owned(), status.clone());
     }
     set_generation(new, i64::from(release.since(behaviour.generation_since)));
     if kind.endpoint.kind == "DaemonSet" {
