@@ -178,12 +178,8 @@ impl<'a> Activation<'a> {
     }
 
     fn compute(&self, variable: &'a Variable) -> Result<CelValue<'a>, Error> {
-        let name = quote::go_quote(&variable.name);
-        let program = variable
-            .expression
-            .program
-            .as_ref()
-            .map_err(|why| Error::new(format!("composited variable {name} fails to compile: {why}")))?;
+        let failed = |how: String| Error::new(format!("composited variable {} {how}", quote::go_quote(&variable.name)));
+        let program = variable.expression.program.as_ref().map_err(|why| failed(format!("fails to compile: {why}")))?;
         let before = self.inputs.gaps.and_then(|gaps| gaps.noticed.take());
         let outcome = self.run(program, variable.expression.declarations);
         self.cost.set(self.cost.get().saturating_add(outcome.cost));
@@ -194,7 +190,7 @@ impl<'a> Activation<'a> {
         if let Some(path) = unknown {
             return Err(Error::Unknown(path.into()));
         }
-        outcome.result.map_err(|error| Error::new(format!("composited variable {name} fails to evaluate: {error}")))
+        outcome.result.map_err(|error| failed(format!("fails to evaluate: {error}")))
     }
 }
 

@@ -139,6 +139,11 @@ impl Cluster<'_> {
         all.map(|version| Resource { serving: Arc::clone(&serving), version: Arc::clone(version) }).collect()
     }
 
+    /// Returns a number that differs after each change of the stored objects of a resource.
+    pub fn changes(&self, group: &str, plural: &str) -> u64 {
+        self.server.serving_of(&format!("{plural}.{group}")).map_or(0, |serving| serving.objects.changes())
+    }
+
     /// Returns the stored objects of a resource, in key order.
     pub fn stored(&self, group: &str, plural: &str) -> store::Entries {
         let serving = self.server.serving_of(&format!("{plural}.{group}"));

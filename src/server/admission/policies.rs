@@ -38,6 +38,8 @@ struct Policies {
 /// Compiled policies, and the revisions of the policies and bindings they were compiled from.
 #[derive(Debug, Default)]
 struct Cache {
+    /// [`Cluster::changes`] of the policies and bindings.
+    changes: Option<[u64; 2]>,
     policies: BTreeMap<String, u64>,
     bindings: BTreeMap<String, u64>,
     source: Source,
@@ -75,7 +77,12 @@ impl Policies {
 
     fn hooks(&self, cluster: &Cluster<'_>) -> Arc<[PolicyHook]> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let Cache { policies: known_policies, bindings: known_bindings, source, hooks } = &mut *cache;
+        let changes = [self.policy_kind.policies(), self.policy_kind.bindings()];
+        let changes = changes.map(|plural| cluster.changes(GROUP, plural));
+        if cache.changes.replace(changes) == Some(changes) {
+            return Arc::clone(&cache.hooks);
+        }
+        let Cache { policies: known_policies, bindings: known_bindings, source, hooks, .. } = &mut *cache;
         let stored = |plural: &str| cluster.stored(GROUP, plural);
         let mut changed = sync(known_policies, &stored(self.policy_kind.policies()), |name, object| match object {
             Some(object) => source.put_policy(object, cluster.release()),

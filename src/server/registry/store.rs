@@ -18,7 +18,7 @@ pub use notifier::WatchNotifier;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
 use std::task::Waker;
 pub(in crate::server) use stored::Stored;
 
@@ -56,6 +56,8 @@ pub(in crate::server) struct Collection {
     definition: String,
     storage_config: Arc<StorageConfig>,
     objects: RwLock<BTreeMap<String, Arc<Stored>>>,
+    /// The number of writes and removals.
+    changes: AtomicU64,
     /// Written while the lock of `objects` is held, so that events are in revision order.
     log: RwLock<Log>,
     waiting: Mutex<HashMap<u64, Waker>>,
@@ -100,6 +102,7 @@ impl Collection {
             definition: definition.to_owned(),
             storage_config: Arc::clone(storage_config),
             objects: RwLock::default(),
+            changes: AtomicU64::default(),
             log: RwLock::new(Log::new(revision)),
             waiting: Mutex::default(),
             recent: Mutex::default(),
@@ -142,6 +145,18 @@ impl Collection {
     /// Drops all events up to `revision`.
     pub fn reset_log(&self, revision: u64) {
         self.log.write().unwrap_or_else(PoisonError::into_inner).restart(revision);
+    }
+
+    /// A number that differs after each write or removal.
+    pub fn changes(&self) -> u64 {
+        self.changes.load(Ordering::SeqCst)
+    }
+
+    /// The objects, to change one.
+    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<String, Arc<Stored>>> {
+        let objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        self.changes.fetch_add(1, Ordering::SeqCst);
+        objects
     }
 
     /// The object at `key`.
@@ -215,7 +230,7 @@ impl Collection {
         revision: &Revision,
     ) -> Result<Arc<Stored>, Raced> {
         let text = self.text(&object);
-        let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        let mut objects = self.write();
         if !same(objects.get(key), expected) {
             return Err(Raced);
         }
@@ -234,7 +249,7 @@ impl Collection {
     /// Stores `object` unconditionally, at the revision `own` or, if `None`, at the next revision.
     pub fn seed(&self, key: &str, mut object: Value, own: Option<u64>, revision: &Revision) {
         let text = self.text(&object);
-        let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        let mut objects = self.write();
         let number = own.unwrap_or_else(|| revision.next());
         revision.reach(number);
         self.write_to_journal(key, number, text.as_deref());
@@ -250,7 +265,7 @@ impl Collection {
 
     /// Removes the object at `key` if it is still `expected`, and returns the revision of the removal.
     pub fn remove(&self, key: &str, expected: &Arc<Stored>, revision: &Revision) -> Result<u64, Raced> {
-        let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        let mut objects = self.write();
         if !same(objects.get(key), Some(expected)) {
             return Err(Raced);
         }
