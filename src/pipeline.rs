@@ -157,6 +157,11 @@ impl ResourceVersion {
         let api_version = api_version(&facts.group, &facts.version);
         Self { facts, release, api_version, root, rules: OnceLock::new() }
     }
+    /// Returns true if [`prepare_create`] or [`prepare_update`] may drop a defaulted field: the status.
+    pub fn drops_defaults(&self) -> bool {
+        let status = self.root.as_ref().and_then(|root| root.property("status"));
+        self.facts.status_subresource && status.is_some_and(|status| status.default.is_some())
+    }
     /// The rules of the schema, if it has any.
     fn rules(&self) -> Option<&Rules> {
         self.root.as_ref().filter(|root| root.has.rules)?;

@@ -10,8 +10,7 @@ use crate::value::{Map, Value, json, number};
 /// annotation. An object with malformed annotations is returned unchanged: kubectl cannot decode it, and the server
 /// rejects it.
 #[must_use]
-pub fn with_last_applied(object: &Value) -> Value {
-    let mut object = object.clone();
+pub fn with_last_applied(mut object: Value) -> Value {
     let Some(mut annotations) = annotations(object.at(&["metadata", "annotations"])) else { return object };
     annotations.remove(LAST_APPLIED);
     let Some(members) = object.as_object_mut() else { return object };
@@ -48,7 +47,7 @@ fn annotations(value: Option<&Value>) -> Option<Map> {
 #[must_use]
 pub fn with_current_annotation(object: Value) -> Value {
     match object.str_at(&["metadata", "annotations", LAST_APPLIED]) {
-        Some(text) if !text.is_empty() => with_last_applied(&object),
+        Some(text) if !text.is_empty() => with_last_applied(object),
         _ => object,
     }
 }
@@ -56,7 +55,7 @@ pub fn with_current_annotation(object: Value) -> Value {
 /// Returns the object as `kubectl apply` creates it: null members are dropped, as a merge patch would do later, but the
 /// annotation still contains them.
 #[must_use]
-pub fn to_create(object: &Value) -> Value {
+pub fn to_create(object: Value) -> Value {
     let mut object = with_last_applied(object);
     drop_nulls(&mut object);
     object
@@ -66,7 +65,10 @@ pub fn to_create(object: &Value) -> Value {
 pub fn drop_nulls(value: &mut Value) {
     match value {
         Value::Object(members) => {
-            members.retain(|_, child| !child.is_null());
+            // Removing members rebuilds the map; most maps have no nulls.
+            if members.values().any(Value::is_null) {
+                members.retain(|_, child| !child.is_null());
+            }
             for child in members.values_mut() {
                 drop_nulls(child);
             }
@@ -178,7 +180,7 @@ mod tests {
     #[test]
     fn malformed_annotations_are_sent_unchanged() {
         let annotation = |annotations: &str| {
-            let sent = with_last_applied(&read(&format!(r#"{{"metadata":{{"annotations":{annotations}}}}}"#)));
+            let sent = with_last_applied(read(&format!(r#"{{"metadata":{{"annotations":{annotations}}}}}"#)));
             sent.at(&["metadata", "annotations"]).unwrap().clone()
         };
         for refused in [r#"{"a":1,"b":"c"}"#, r#"["a"]"#, r#""a""#] {
@@ -202,18 +204,18 @@ mod tests {
 
     #[test]
     fn created_objects_have_no_nulls() {
-        let sent = to_create(&read(r#"{"metadata":{"name":"a"},"spec":{"x":null,"l":[null,{"y":null,"z":1}]}}"#));
+        let sent = to_create(read(r#"{"metadata":{"name":"a"},"spec":{"x":null,"l":[null,{"y":null,"z":1}]}}"#));
         assert_eq!(json::to_string(sent.get("spec").unwrap()), r#"{"l":[null,{"z":1}]}"#);
         assert!(sent.str_at(&["metadata", "annotations", LAST_APPLIED]).unwrap().contains(r#""x":null"#));
     }
 
     #[test]
     fn only_what_was_applied_before_is_deleted() {
-        let before = with_last_applied(&read(r#"{"metadata":{"name":"a"},"spec":{"x":1,"y":{"z":1},"l":[1]}}"#));
+        let before = with_last_applied(read(r#"{"metadata":{"name":"a"},"spec":{"x":1,"y":{"z":1},"l":[1]}}"#));
         let mut live = before.clone();
         live.get_mut("spec").unwrap().as_object_mut().unwrap().insert("theirs".to_owned(), Value::Int(1));
         assert_eq!(patch(&live, &before), Ok(Value::Object(Map::new())));
-        let after = with_last_applied(&read(r#"{"metadata":{"name":"a"},"spec":{"x":2.0,"l":[1]}}"#));
+        let after = with_last_applied(read(r#"{"metadata":{"name":"a"},"spec":{"x":2.0,"l":[1]}}"#));
         let sent = patch(&live, &after).unwrap();
         assert_eq!(json::to_string(sent.get("spec").unwrap()), r#"{"x":2,"y":null}"#);
         let text = sent.str_at(&["metadata", "annotations", LAST_APPLIED]).unwrap();
@@ -222,9 +224,9 @@ mod tests {
     #[test]
     fn a_changed_integer_is_converted_to_float64() {
         let of = |spec: &str| read(&format!(r#"{{"metadata":{{"name":"a"}},"spec":{spec}}}"#));
-        let before = with_last_applied(&of(r#"{"x":1,"same":9007199254740993}"#));
+        let before = with_last_applied(of(r#"{"x":1,"same":9007199254740993}"#));
         let after =
-            with_last_applied(&of(r#"{"x":9007199254740993,"l":[9223372036854775807],"same":9007199254740992}"#));
+            with_last_applied(of(r#"{"x":9007199254740993,"l":[9223372036854775807],"same":9007199254740992}"#));
         let sent = patch(&before, &after).unwrap();
         let rounded = r#"{"l":[9223372036854776000],"x":9007199254740992}"#;
         assert_eq!(json::to_string(sent.get("spec").unwrap()), rounded);

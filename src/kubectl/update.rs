@@ -105,7 +105,7 @@ pub fn create(
     request_options: RequestOptions,
 ) -> Request {
     let (object, by) = match request_kind.verb {
-        Verb::Apply if !target.name.is_empty() => (client_side::to_create(&object), CLIENT_SIDE),
+        Verb::Apply if !target.name.is_empty() => (client_side::to_create(object), CLIENT_SIDE),
         _ => (client_side::with_current_annotation(object), "kubectl-create"),
     };
     request::create_by(target.collection, object, request_kind.manager.as_deref().unwrap_or(by), request_options)
@@ -150,7 +150,7 @@ fn apply(
     request_kind: &RequestKind,
     request_options: RequestOptions,
 ) -> Result<Option<Request>, String> {
-    let patch = client_side::patch(live, &client_side::with_last_applied(new))
+    let patch = client_side::patch(live, &client_side::with_last_applied(new.clone()))
         .map_err(|why| format!("the last-applied annotation of the old object is not JSON: {why}"))?;
     if patch.as_object().is_some_and(Map::is_empty) {
         return Ok(None);

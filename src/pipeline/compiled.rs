@@ -26,6 +26,8 @@ pub enum Dialect {
 pub struct Node {
     /// `properties`, sorted by name.
     properties: Vec<(Box<str>, Node)>,
+    /// The indexes of the properties with defaults, their own or below.
+    defaulted: Box<[usize]>,
     /// `items`
     pub items: Option<Box<Node>>,
     /// `additionalProperties`
@@ -72,6 +74,8 @@ pub enum Unique {
 pub struct Contents {
     /// `default`
     pub defaults: bool,
+    /// `default` below this node.
+    pub inner_defaults: bool,
     /// `x-kubernetes-embedded-resource`
     pub embedded: bool,
     /// `x-kubernetes-list-type` `set` or `map`
@@ -239,6 +243,7 @@ impl Node {
         };
         let mut node = Self {
             properties,
+            defaulted: Box::default(),
             items,
             additional,
             preserves: s.preserves_unknown_fields(),
@@ -252,6 +257,7 @@ impl Node {
         };
         let mut has = Contents {
             defaults: node.default.is_some(),
+            inner_defaults: false,
             embedded: node.embedded,
             unique: node.unique.is_some(),
             rules: node.rules > 0,
@@ -259,11 +265,14 @@ impl Node {
         let additional = node.additional_schema();
         for child in node.properties.iter().map(|(_, p)| p).chain(node.items.as_deref()).chain(additional) {
             has.defaults |= child.has.defaults;
+            has.inner_defaults |= child.has.defaults;
             has.embedded |= child.has.embedded;
             has.unique |= child.has.unique;
             has.rules |= child.has.rules;
         }
         node.has = has;
+        node.defaulted =
+            node.properties.iter().enumerate().filter(|(_, (_, p))| p.has.defaults).map(|(i, _)| i).collect();
         node
     }
     /// The schema of the property `name`.
@@ -274,6 +283,10 @@ impl Node {
     /// All properties, sorted by name.
     pub fn properties(&self) -> impl Iterator<Item = (&str, &Self)> {
         self.properties.iter().map(|(n, p)| (n.as_ref(), p))
+    }
+    /// The properties with defaults, their own or below, sorted by name.
+    pub fn defaulted_properties(&self) -> impl Iterator<Item = (&str, &Self)> {
+        self.defaulted.iter().filter_map(|i| self.properties.get(*i)).map(|(n, p)| (n.as_ref(), p))
     }
     /// The schema of additional properties, if there is one.
     pub fn additional_schema(&self) -> Option<&Self> {

@@ -27,12 +27,12 @@ impl Walk<'_> {
     }
 
     fn value(&mut self, v: &mut Value, node: &Node) {
-        if !node.has.defaults {
+        if !node.has.inner_defaults {
             return;
         }
         match v {
             Value::Object(members) => {
-                for (name, property) in node.properties() {
+                for (name, property) in node.defaulted_properties() {
                     let Some(default) = &property.default else { continue };
                     match members.get_mut(name) {
                         Some(v) if v.is_null() && !property.nullable => *v = default.clone(),
@@ -45,18 +45,16 @@ impl Walk<'_> {
                     self.record(default);
                     self.path.leave(before);
                 }
-                for (key, v) in members.iter_mut() {
-                    let property = node.property(key);
-                    // Builds no path for members without defaults below them, which are the majority.
-                    if property.is_some_and(|property| !property.has.defaults) {
-                        continue;
-                    }
+                for (name, property) in node.defaulted_properties().filter(|(_, p)| p.has.inner_defaults) {
+                    let Some(v) = members.get_mut(name) else { continue };
+                    let before = self.path.enter_key(name);
+                    self.value(v, property);
+                    self.path.leave(before);
+                }
+                let Some(additional) = node.additional_schema().filter(|a| a.has.defaults) else { return };
+                for (key, v) in members.iter_mut().filter(|(key, _)| node.property(key).is_none()) {
                     let before = self.path.enter_key(key);
-                    if let Some(property) = property {
-                        self.value(v, property);
-                    } else if let Some(additional) = node.additional_schema() {
-                        self.element(v, additional);
-                    }
+                    self.element(v, additional);
                     self.path.leave(before);
                 }
             }

@@ -48,17 +48,7 @@ pub fn write_compact(out: &mut String, v: &Value) {
 /// Returns true if the compact JSON of `v` has more than `limit` bytes; stops as soon as this is known.
 pub fn is_longer_than(v: &Value, limit: usize) -> bool {
     fn rest(v: &Value, left: Option<usize>) -> Option<usize> {
-        let text = |s: &str, left: usize| {
-            let escaped = |b: u8| b < 0x20 || matches!(b, b'"' | b'\\' | b'<' | b'>' | b'&' | 0xe2);
-            let length = if s.bytes().any(escaped) {
-                let mut out = String::new();
-                write_string(&mut out, s);
-                out.len()
-            } else {
-                s.len() + 2
-            };
-            left.checked_sub(length)
-        };
+        let text = |s: &str, left: usize| left.checked_sub(string_length(s));
         let left = left?;
         match v {
             Value::Null => left.checked_sub(4),
@@ -100,30 +90,72 @@ fn is_surely_within(v: &Value, left: &mut usize) -> bool {
     }
 }
 
+/// The length of `s` as a JSON string, in bytes.
+fn string_length(s: &str) -> usize {
+    let mut rest = s;
+    let mut length = 2;
+    let mut escape = String::new();
+    while let Some(at) = rest.bytes().position(may_be_escaped)
+        && let Some(behind) = rest.get(at..)
+    {
+        let mut chars = behind.chars();
+        escape.clear();
+        chars.next().into_iter().for_each(|c| write_char(&mut escape, c));
+        length += at + escape.len();
+        rest = chars.as_str();
+    }
+    length + rest.len()
+}
+
 /// Appends `s` as a JSON string.
 pub fn write_string(out: &mut String, s: &str) {
     out.push('"');
-    let plain = |b: u8| b >= 0x20 && !matches!(b, b'"' | b'\\' | b'<' | b'>' | b'&' | 0xe2);
-    if s.bytes().all(plain) {
-        out.push_str(s);
-    } else {
-        for c in s.chars() {
-            match c {
-                '"' => out.push_str("\\\""),
-                '\\' => out.push_str("\\\\"),
-                '\n' => out.push_str("\\n"),
-                '\r' => out.push_str("\\r"),
-                '\t' => out.push_str("\\t"),
-                '\u{8}' => out.push_str("\\b"),
-                '\u{c}' => out.push_str("\\f"),
-                '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                    let _ = write!(out, "\\u{:04x}", c as u32);
-                }
-                c => out.push(c),
-            }
+    let mut rest = s;
+    while let Some(at) = rest.bytes().position(may_be_escaped)
+        && let Some((plain, behind)) = rest.split_at_checked(at)
+    {
+        out.push_str(plain);
+        let mut chars = behind.chars();
+        if let Some(c) = chars.next() {
+            write_char(out, c);
         }
+        rest = chars.as_str();
     }
+    out.push_str(rest);
     out.push('"');
+}
+
+fn write_char(out: &mut String, c: char) {
+    match c {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        '\u{8}' => out.push_str("\\b"),
+        '\u{c}' => out.push_str("\\f"),
+        '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+            let _ = write!(out, "\\u{:04x}", c as u32);
+        }
+        c => out.push(c),
+    }
+}
+
+/// Returns true for the first byte of a character that a JSON string may escape.
+fn may_be_escaped(b: u8) -> bool {
+    static TABLE: [bool; 256] = {
+        let mut table = [false; 256];
+        let mut b = 0;
+        while b < 256 {
+            #[allow(clippy::indexing_slicing)] // an index below 256
+            {
+                table[b] = b < 0x20 || matches!(b as u8, b'"' | b'\\' | b'<' | b'>' | b'&' | 0xe2);
+            }
+            b += 1;
+        }
+        table
+    };
+    TABLE.get(usize::from(b)).copied().unwrap_or(true)
 }
 
 /// The name of a value's type in the errors of `encoding/json`.

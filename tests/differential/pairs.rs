@@ -152,11 +152,11 @@ impl<B: Fn(&Value) -> String> Walk<B> {
 
     fn client_side(&self, pair: &mut Pair, old: &Value, new: &Value) {
         let by = "?fieldManager=kubectl-client-side-apply";
-        let sent = foreign(&client_side::to_create(&own(old)));
+        let sent = foreign(&client_side::to_create(own(old)));
         pair.ask("POST", &format!("{}{by}", (self.base)(old)), Some(&sent), JSON, JSON);
         let path = format!("{}/{}-client", (self.base)(new), self.name);
         let live = pair.ours.call("GET", &path, None, None, JSON).body;
-        let patch = client_side::patch(&own(&live), &client_side::with_last_applied(&own(new))).unwrap();
+        let patch = client_side::patch(&own(&live), &client_side::with_last_applied(own(new))).unwrap();
         pair.ask("PATCH", &format!("{path}{by}"), Some(&foreign(&patch)), MERGE, JSON);
     }
 
@@ -168,9 +168,9 @@ impl<B: Fn(&Value) -> String> Walk<B> {
         for object in [old, new] {
             let passed = run_kubectl(pair.real_url(), object);
             let live = pair.ours.call("GET", &path, None, None, JSON);
-            let modified = client_side::with_last_applied(&own(object));
+            let modified = client_side::with_last_applied(own(object));
             let code = if live.code == 404 {
-                let body = foreign(&client_side::to_create(&own(object))).to_string();
+                let body = foreign(&client_side::to_create(own(object))).to_string();
                 pair.ours.call("POST", &format!("{}{query}", (self.base)(object)), Some(&body), Some(JSON), JSON).code
             } else {
                 let patch = foreign(&client_side::patch(&own(&live.body), &modified).unwrap());

@@ -14,6 +14,11 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
     /// Completes an object that is created or updated, and removes empty fields that its Go type omits.
     fn prepare(&self, _object: &mut Value) {}
 
+    /// Returns true if [`BuiltIn::prepare`] may remove fields that have defaults.
+    fn may_remove_defaults(&self) -> bool {
+        true
+    }
+
     /// Completes an object that is updated.
     fn prepare_update(&self, object: &mut Value, _old: &Value, _part: Part) {
         self.prepare(object);
@@ -66,4 +71,8 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
 #[derive(Debug)]
 pub(in crate::server) struct Custom;
 
-impl BuiltIn for Custom {}
+impl BuiltIn for Custom {
+    fn may_remove_defaults(&self) -> bool {
+        false
+    }
+}

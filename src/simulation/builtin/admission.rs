@@ -113,7 +113,7 @@ fn as_created(sent: &Value, namespace: Option<&str>, verb: Verb) -> Value {
         }
     }
     match verb {
-        Verb::Apply if !generates_name(&object) => client_side::to_create(&object),
+        Verb::Apply if !generates_name(&object) => client_side::to_create(object),
         Verb::ServerSide => object,
         Verb::Apply | Verb::Create | Verb::Replace => client_side::with_current_annotation(object),
     }

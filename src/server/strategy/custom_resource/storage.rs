@@ -25,11 +25,10 @@ impl Serving {
     ) -> Result<Written, Refusal> {
         integral_floats(&mut object);
         metadata::set(&mut object, "selfLink", None);
-        if version.storage && decoded {
-            let mut again = object.clone();
-            if pipeline::default(&version.stages, &mut again).is_empty() {
-                return Ok(Written { raw: object, shown: None });
-            }
+        let is_complete =
+            || !self.may_lack_defaults(version) || pipeline::default(&version.stages, &mut object.clone()).is_empty();
+        if version.storage && decoded && is_complete() {
+            return Ok(Written { raw: object, shown: None });
         }
         let raw = match self.storage() {
             Some(storage) if storage.name != version.name => self.convert(object, storage, calls)?,
@@ -52,10 +51,15 @@ impl Serving {
         }
         integral_floats(&mut object);
         metadata::set(&mut object, "selfLink", None);
-        if !pipeline::default(&version.stages, &mut object).is_empty() {
+        if self.may_lack_defaults(version) && !pipeline::default(&version.stages, &mut object).is_empty() {
             object = self.convert(object, version, calls)?;
         }
         Ok(Arc::new(object))
+    }
+
+    /// Returns true if an object that was decoded and defaulted may lack defaults after its preparation.
+    fn may_lack_defaults(&self, version: &Version) -> bool {
+        self.built_in.may_remove_defaults() || version.stages.drops_defaults()
     }
 }
 
