@@ -240,6 +240,8 @@ pub struct Server {
     authorizes: bool,
     /// The users of tokens, for `TokenReview`; `None` if the server has no reviews.
     reviewed_tokens: Option<HashMap<String, UserInfo>>,
+    /// The service account tokens that this server issued.
+    issued: endpoints::actions::Issued,
     tracks_fields: bool,
 }
 
@@ -273,6 +275,7 @@ impl Server {
             admission: admission::Chain::default(),
             authorizes: false,
             reviewed_tokens: None,
+            issued: endpoints::actions::Issued::default(),
             tracks_fields: true,
         }
     }

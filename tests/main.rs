@@ -11,6 +11,7 @@ mod envtest;
 mod examples;
 mod exchange;
 mod facts_builtin;
+mod facts_builtin_names;
 mod facts_builtin_writes;
 mod facts_cel_cost;
 mod facts_cel_functions;

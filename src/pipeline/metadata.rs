@@ -2,6 +2,7 @@
 //!
 //! A field whose value does not have its Go type is treated as absent; [`read`] reports it where the server does.
 
+mod name_rule;
 mod types;
 
 use crate::field::names;
@@ -11,27 +12,11 @@ use crate::value::time;
 use crate::value::{Map, Value, json, print, quote};
 use std::collections::BTreeSet;
 
+pub use name_rule::NameRule;
+
 const MAX_ANNOTATIONS: usize = 256 * 1024;
 const MAX_MANAGER: usize = 128;
 const MAX_SUBRESOURCE: usize = 256;
-
-/// The validation of object names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameRule {
-    /// A DNS subdomain, for custom resources.
-    Subdomain,
-    /// A URL path segment, for any resource.
-    PathSegment,
-}
-
-impl NameRule {
-    fn complaints(self, name: &str, prefix: bool) -> Vec<String> {
-        match self {
-            Self::Subdomain => names::name_is_subdomain(name, prefix),
-            Self::PathSegment => names::path_segment(name, prefix),
-        }
-    }
-}
 
 /// Read access to metadata.
 #[derive(Clone, Copy, Debug)]
@@ -107,13 +92,15 @@ pub fn validate_named(
     let generate = m.text("generateName");
     if !generate.is_empty() {
         let place = path.child("generateName");
-        errors.extend(rule.complaints(generate, true).into_iter().map(|c| FieldError::invalid(&place, generate, c)));
+        errors.extend(
+            rule.complaints(generate, true, release).into_iter().map(|c| FieldError::invalid(&place, generate, c)),
+        );
     }
     let place = path.child("name");
     if name.is_empty() {
         errors.push(FieldError::required(&place, "name or generateName is required"));
     } else {
-        errors.extend(rule.complaints(name, false).into_iter().map(|c| FieldError::invalid(&place, name, c)));
+        errors.extend(rule.complaints(name, false, release).into_iter().map(|c| FieldError::invalid(&place, name, c)));
     }
     let namespace = m.text("namespace");
     let place = path.child("namespace");

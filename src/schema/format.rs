@@ -11,6 +11,7 @@ mod number;
 
 use crate::cel::value::{Format as Named, parse_request_uri, time};
 use crate::release::Minor;
+pub use ip::is_sloppy_ip;
 
 /// A format: its name without dashes, the version that introduced it for CRDs, and its check.
 type Format = (&'static str, Minor, fn(&str) -> bool);

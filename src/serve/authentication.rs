@@ -76,16 +76,21 @@ impl Authentication {
         certificate::user(own).map_or(Peer::Untrusted, Peer::User)
     }
 
-    /// The user of a request.
+    /// The user of a request. `issued` finds the users of tokens that the server issued.
     ///
     /// # Errors
     /// If the request is answered with 401.
-    pub(super) fn user(&self, peer: &Peer, headers: &HeaderMap) -> Result<UserInfo, Unauthorized> {
+    pub(super) fn user(
+        &self,
+        peer: &Peer,
+        headers: &HeaderMap,
+        issued: impl Fn(&str) -> Option<UserInfo>,
+    ) -> Result<UserInfo, Unauthorized> {
         if let Peer::User(user) = peer {
             return Ok(user.clone());
         }
         match bearer(headers) {
-            Some(token) => self.tokens.get(token).cloned().ok_or(Unauthorized),
+            Some(token) => self.tokens.get(token).cloned().or_else(|| issued(token)).ok_or(Unauthorized),
             None if *peer == Peer::Untrusted || !self.anonymous => Err(Unauthorized),
             None => Ok(UserInfo::anonymous()),
         }
@@ -105,6 +110,10 @@ mod tests {
     use super::*;
     use http::HeaderValue;
 
+    fn issued(token: &str) -> Option<UserInfo> {
+        (token == "issued").then(UserInfo::anonymous)
+    }
+
     fn headers(authorization: &str) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(header::AUTHORIZATION, HeaderValue::from_str(authorization).unwrap());
@@ -115,21 +124,22 @@ mod tests {
     fn credentials_decide_who_sends_a_request() {
         let open = Authentication::new(None, Some("secret,jane,7,\"dev,ops\"\n"), true).unwrap();
         let none = HeaderMap::new();
-        let known = open.user(&Peer::Unknown, &headers("Bearer secret")).unwrap();
+        let known = open.user(&Peer::Unknown, &headers("Bearer secret"), issued).unwrap();
         assert_eq!((known.username.as_str(), known.uid.as_str()), ("jane", "7"));
         assert_eq!(known.groups, ["dev", "ops", "system:authenticated"]);
-        assert_eq!(open.user(&Peer::Unknown, &headers("bearer secret")), Ok(known.clone()));
-        assert_eq!(open.user(&Peer::Untrusted, &headers("Bearer secret")), Ok(known.clone()));
-        assert_eq!(open.user(&Peer::Unknown, &headers("Bearer other")), Err(Unauthorized));
-        assert_eq!(open.user(&Peer::Untrusted, &none), Err(Unauthorized));
-        let anonymous = open.user(&Peer::Unknown, &none).unwrap();
+        assert_eq!(open.user(&Peer::Unknown, &headers("bearer secret"), issued), Ok(known.clone()));
+        assert_eq!(open.user(&Peer::Untrusted, &headers("Bearer secret"), issued), Ok(known.clone()));
+        assert_eq!(open.user(&Peer::Unknown, &headers("Bearer other"), issued), Err(Unauthorized));
+        assert_eq!(open.user(&Peer::Untrusted, &none, issued), Err(Unauthorized));
+        assert!(open.user(&Peer::Unknown, &headers("Bearer issued"), issued).is_ok());
+        let anonymous = open.user(&Peer::Unknown, &none, issued).unwrap();
         assert_eq!(anonymous.username, "system:anonymous");
         assert_eq!(anonymous.groups, ["system:unauthenticated"]);
         // Another scheme is no credential.
-        assert_eq!(open.user(&Peer::Unknown, &headers("Basic c2VjcmV0")), Ok(anonymous));
+        assert_eq!(open.user(&Peer::Unknown, &headers("Basic c2VjcmV0"), issued), Ok(anonymous));
         let cert = UserInfo::authenticated("admin".to_owned(), vec!["system:masters".to_owned()]);
-        assert_eq!(open.user(&Peer::User(cert.clone()), &headers("Bearer secret")), Ok(cert));
+        assert_eq!(open.user(&Peer::User(cert.clone()), &headers("Bearer secret"), issued), Ok(cert));
         let closed = Authentication::new(None, None, false).unwrap();
-        assert_eq!(closed.user(&Peer::Unknown, &none), Err(Unauthorized));
+        assert_eq!(closed.user(&Peer::Unknown, &none, issued), Err(Unauthorized));
     }
 }

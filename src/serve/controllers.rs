@@ -23,11 +23,12 @@ pub(super) async fn run(server: Arc<Server>, due: Arc<Notify>) {
         // The controllers need a thread with a large stack; a panic there must not end this task.
         let own = Arc::clone(&server);
         let _ = tokio::task::spawn_blocking(move || own.run_definition_controllers(now())).await;
-        if server.has_deleted_namespaces() {
+        let deleted = server.take_deleted_namespaces();
+        if !deleted.is_empty() {
             let server = Arc::clone(&server);
             tokio::spawn(async move {
                 tokio::time::sleep(NAMESPACE_DELAY).await;
-                let _ = tokio::task::spawn_blocking(move || server.run_controllers(now())).await;
+                let _ = tokio::task::spawn_blocking(move || server.finalize_namespaces(&deleted, now())).await;
             });
         }
     }

@@ -66,7 +66,10 @@ pub(super) async fn answer(service: Arc<Service>, peer: &Peer, request: Request<
         }
         Err(refused) => return refuse(StatusCode::FORBIDDEN, "Forbidden", &refused.to_string()),
     }
-    let user = service.authentication.as_ref().map(|authentication| authentication.user(peer, &parts.headers));
+    let user = service.authentication.as_ref().map(|authentication| {
+        let issued = |token: &str| service.server.user_of_token(token, now());
+        authentication.user(peer, &parts.headers, issued)
+    });
     let Ok(user) = user.transpose() else {
         return refuse(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized");
     };

@@ -45,8 +45,8 @@ impl Queue {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
-    fn len(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into()
     }
 
     fn is_empty(&self) -> bool {
@@ -67,11 +67,15 @@ impl Server {
             return;
         }
         self.run_definition_controllers(now);
-        let _writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
         // A namespace that is enqueued meanwhile gets its turn in the next run.
-        for _ in 0..self.deleted_namespaces.len() {
-            let Some(name) = self.deleted_namespaces.next() else { break };
-            self.finalize_namespace(&name, &time::format(now));
+        self.finalize_namespaces(&self.take_deleted_namespaces(), now);
+    }
+
+    /// Finalizes namespaces that are being deleted, then runs the controllers of CRDs.
+    pub fn finalize_namespaces(&self, names: &[String], now: Timestamp) {
+        let _writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        for name in names {
+            self.finalize_namespace(name, &time::format(now));
         }
         while let Some(name) = self.controllers.next() {
             self.reconcile(&name, &time::format(now));
@@ -86,9 +90,9 @@ impl Server {
         }
     }
 
-    /// Returns true if a deleted namespace is in the queue.
-    pub fn has_deleted_namespaces(&self) -> bool {
-        !self.deleted_namespaces.is_empty()
+    /// Removes the deleted namespaces from their queue.
+    pub fn take_deleted_namespaces(&self) -> Vec<String> {
+        self.deleted_namespaces.take()
     }
 
     /// Runs every step for one CRD. The caller holds the write lock of the CRDs.

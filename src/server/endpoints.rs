@@ -1,6 +1,7 @@
 //! Chooses the strategy and the verb for a resource request (`endpoints/installer.go` for CRDs,
 //! `apiserver/customresource_handler.go` for all other resources), after the checks common to all verbs.
 
+pub(super) mod actions;
 mod custom_resources;
 mod definitions;
 pub(super) mod reviews;

@@ -1,6 +1,7 @@
 //! Reads and writes of objects (`k8s.io/apiserver/pkg/registry/generic/registry`): [`Registry`] has one file per verb,
 //! a [`Strategy`](strategy::Strategy) implements the differences between resources, and [`store`] replaces etcd.
 
+mod amend;
 mod corrupt;
 mod create;
 pub(in crate::server) mod decode;
@@ -60,6 +61,11 @@ impl<S: Strategy> Registry<S> {
     /// Creates the registry for the resource of a strategy.
     pub fn new(strategy: S) -> Self {
         Self { strategy }
+    }
+
+    /// The strategy of the resource.
+    pub fn strategy(&self) -> &S {
+        &self.strategy
     }
 
     /// Handles a request.

@@ -94,6 +94,11 @@ fn subdomain(name: &[u8], unit: &str) -> Vec<String> {
     complaints
 }
 
+/// `IsDNS1123Subdomain` in `k8s.io/apimachinery/pkg/api/validate/content`, which counts bytes
+pub fn long_name(name: &str) -> Vec<String> {
+    subdomain(name.as_bytes(), "bytes")
+}
+
 /// `IsDNS1035Label`
 pub fn dns1035_label(name: &[u8]) -> Vec<String> {
     let mut complaints = Vec::new();
@@ -164,10 +169,24 @@ pub fn path_segment(name: &str, prefix: bool) -> Vec<String> {
 
 /// `NameIsDNSSubdomain`. A prefix may end with a dash, and the character before that dash is not checked.
 pub fn name_is_subdomain(name: &str, prefix: bool) -> Vec<String> {
-    let bytes = name.as_bytes();
-    match bytes {
-        [head @ .., _, b'-'] if prefix => dns1123_subdomain(&[head, b"a"].concat()),
-        _ => dns1123_subdomain(bytes),
+    masked(name, prefix, dns1123_subdomain)
+}
+
+/// `NameIsDNSLabel`
+pub fn name_is_label(name: &str, prefix: bool) -> Vec<String> {
+    masked(name, prefix, dns1123_label)
+}
+
+/// `NameIsDNS1035Label`
+pub fn name_is_dns1035_label(name: &str, prefix: bool) -> Vec<String> {
+    masked(name, prefix, dns1035_label)
+}
+
+/// `maskTrailingDash`
+fn masked(name: &str, prefix: bool, check: impl Fn(&[u8]) -> Vec<String>) -> Vec<String> {
+    match name.as_bytes() {
+        [head @ .., _, b'-'] if prefix => check(&[head, b"a"].concat()),
+        bytes => check(bytes),
     }
 }
 

@@ -30,6 +30,7 @@ authorization of users. The Kubernetes version is that of the folder, such as 1.
       --disable-admission-plugins strings NamespaceLifecycle may be disabled.
       --feature-gates strings             Gates that concern custom resources.
       --secure-port int                   The port. (default 6443)
+      --service-account-issuer strings    The issuer and the default audience of service account tokens.
       --tls-cert-file string              The certificate of the server.
       --tls-private-key-file string       Its key.
       --token-auth-file string            Bearer tokens: lines of token,user,uid,\"group1,group2\".
@@ -38,7 +39,7 @@ authorization of users. The Kubernetes version is that of the folder, such as 1.
 ";
 
 /// The flags of [`HELP`].
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 14] = [
     "anonymous-auth",
     "authorization-mode",
     "bind-address",
@@ -47,6 +48,7 @@ const KNOWN: [&str; 13] = [
     "disable-admission-plugins",
     "feature-gates",
     "secure-port",
+    "service-account-issuer",
     "tls-cert-file",
     "tls-private-key-file",
     "token-auth-file",
@@ -75,6 +77,8 @@ struct Config {
     client_ca: Option<PathBuf>,
     tokens: Option<PathBuf>,
     anonymous: bool,
+    /// The issuer of service account tokens.
+    issuer: Option<String>,
     /// True if anonymous requests are authorized like others (`--authorization-mode=AlwaysAllow`).
     always_allow: bool,
     checks_namespaces: bool,
@@ -124,6 +128,7 @@ impl Config {
             certificate,
             client_ca: path("client-ca-file"),
             tokens: path("token-auth-file"),
+            issuer: flags.items("service-account-issuer").next().map(str::to_owned),
             anonymous: flags.is_on("anonymous-auth", true)?,
             always_allow: flags.items("authorization-mode").any(|mode| mode == "AlwaysAllow"),
             checks_namespaces: !flags.items("disable-admission-plugins").any(|plugin| plugin == "NamespaceLifecycle"),
@@ -186,6 +191,9 @@ fn start(config: &Config) -> Result<Running, String> {
         .with_policy_validation()
         .with_reviews(authentication.tokens().clone())
         .with_built_in_kinds(now);
+    if let Some(issuer) = &config.issuer {
+        server = server.with_token_issuer(issuer);
+    }
     publish(&server, config.port, now);
     if !config.always_allow {
         server = server.with_authorization();
@@ -274,7 +282,6 @@ mod tests {
             [
                 "--allow-privileged has no effect",
                 "--etcd-servers has no effect",
-                "--service-account-issuer has no effect",
                 "--service-account-key-file has no effect",
                 "--service-cluster-ip-range has no effect",
                 "--disable-admission-plugins: ServiceAccount has no effect"

@@ -4,11 +4,7 @@ use std::net::Ipv6Addr;
 
 /// `netutils.ParseIPSloppy`, for texts with a dot: accepts leading zeros and `::ffff:1.2.3.4`.
 pub fn is_ipv4(text: &str) -> bool {
-    text.contains('.')
-        && match text.bytes().find(|b| matches!(b, b'.' | b':')) {
-            Some(b'.') => is_sloppy_ipv4(text),
-            _ => is_sloppy_ipv6(text),
-        }
+    text.contains('.') && is_sloppy_ip(text)
 }
 
 /// `net.ParseIP`, for texts with a colon; rejects zones.
@@ -39,6 +35,15 @@ fn number(text: &str, radix: u32) -> Option<(u32, &str)> {
         (value < 0xFF_FFFF).then_some(value)
     })?;
     (!digits.is_empty()).then_some((value, rest))
+}
+
+/// `netutils.ParseIPSloppy`: accepts leading zeros.
+pub fn is_sloppy_ip(text: &str) -> bool {
+    match text.bytes().find(|b| matches!(b, b'.' | b':')) {
+        Some(b'.') => is_sloppy_ipv4(text),
+        Some(_) => is_sloppy_ipv6(text),
+        None => false,
+    }
 }
 
 fn is_sloppy_ipv4(text: &str) -> bool {

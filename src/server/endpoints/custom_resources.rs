@@ -1,6 +1,7 @@
 //! Requests for custom resources: chooses the CRD, version, subresource and verb
 //! (`apiserver/customresource_handler.go`).
 
+use super::actions;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Endpoint;
 use crate::server::http::page::not_found_page;
@@ -55,8 +56,12 @@ pub(super) fn handle(mut ctx: Context<'_>) -> Reply {
 
 /// Handles a request for a built-in kind that is served with its Go type.
 fn typed(ctx: Context<'_>, serving: &Arc<Serving>, version: &Arc<Version>, is_watch: bool) -> Reply {
-    let part = if ctx.target.subresource == "status" { Part::Status } else { Part::Object };
-    let resource = TypedResource::new(Arc::clone(serving), Arc::clone(version), part, ctx.calls.clone());
+    let part = match ctx.target.subresource.as_str() {
+        "status" => Part::Status,
+        "approval" => Part::Approval,
+        _ => Part::Object,
+    };
+    let resource = TypedResource::new(Arc::clone(serving), Arc::clone(version), part, &ctx);
     let Some(resource) = resource else { return Reply::Whole(not_found_page()) };
     if is_watch {
         return Registry::new(resource).watch(ctx);
@@ -64,7 +69,12 @@ fn typed(ctx: Context<'_>, serving: &Arc<Serving>, version: &Arc<Version>, is_wa
     Reply::Whole(match ctx.target.subresource.as_str() {
         "" => respond(ctx, resource, &OBJECT_VERBS),
         "status" if version.has_status() => respond(ctx, resource, &SUBRESOURCE_VERBS),
-        "scale" if let Some(scale) = ScaleOf::new(resource) => respond(ctx, scale, &SUBRESOURCE_VERBS),
+        "scale" if version.scale().is_some() => match ScaleOf::new(resource) {
+            Some(scale) => respond(ctx, scale, &SUBRESOURCE_VERBS),
+            None => not_found_page(),
+        },
+        "approval" if serving.has_approval() => respond(ctx, resource, &SUBRESOURCE_VERBS),
+        _ if let Some(action) = actions::find(&ctx) => actions::handle(ctx, resource, action),
         _ => {
             let text = "the server could not find the requested resource";
             ctx.refuse(&Refusal::unrouted(404, Reason::NotFound, text))

@@ -91,7 +91,9 @@ impl Review {
         let user = ctx.request.user.as_ref().unwrap_or(&ctx.server.admission.user);
         let no_tokens = HashMap::new();
         let tokens = ctx.server.reviewed_tokens.as_ref().unwrap_or(&no_tokens);
-        let status = self.status(&object, user, tokens, ctx.release())?;
+        let token = object.str_at(&["spec", "token"]).unwrap_or_default();
+        let issued = ctx.server.user_of_token(token, ctx.request.now);
+        let status = self.status(&object, user, (tokens, issued.as_ref()), ctx.release())?;
         if let Some(members) = object.as_object_mut() {
             members.insert("apiVersion".to_owned(), format!("{}/{VERSION}", self.group).into());
             members.insert("kind".to_owned(), self.kind.into());
@@ -130,7 +132,7 @@ impl Review {
         &self,
         review: &Value,
         user: &UserInfo,
-        tokens: &HashMap<String, UserInfo>,
+        (tokens, issued): (&HashMap<String, UserInfo>, Option<&UserInfo>),
         release: Release,
     ) -> Result<Value, Refusal> {
         let errors = self.validate(review, release);
@@ -145,7 +147,7 @@ impl Review {
                 if token.is_empty() {
                     return Err(Refusal::bad_request("token is required for TokenReview in authentication"));
                 }
-                Ok(match tokens.get(token) {
+                Ok(match tokens.get(token).or(issued) {
                     Some(user) => object_of([("authenticated", true.into()), ("user", user_info(user))]),
                     None => {
                         object_of([("user", Value::Object(Map::new())), ("error", "[invalid bearer token]".into())])

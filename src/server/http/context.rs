@@ -203,11 +203,13 @@ impl<'a> Context<'a> {
             Ok(output) => output.format,
             Err(_) => Format::PrettyJson,
         };
+        let delay = refusal.details.as_ref().map_or(0, |details| details.retry_after_seconds);
+        let delay = (delay > 0).then(|| ("retry-after", delay.to_string()));
         Response {
             code: refusal.code,
             body: ResponseBody::Json(Arc::new(refusal.to_value())),
             format,
-            headers: Vec::new(),
+            headers: delay.into_iter().collect(),
             warnings: headers(self.warnings),
             trace: self.trace,
         }

@@ -67,6 +67,14 @@ impl DeleteOptions {
         raw.validate(ctx.release())
     }
 
+    /// The options in an Eviction.
+    ///
+    /// # Errors
+    /// Returns 422 for options that are not valid.
+    pub fn of_value(value: &Value, release: Release) -> Result<Self, Refusal> {
+        of_value(value, release)?.validate(release)
+    }
+
     /// Checks the preconditions on UID and resourceVersion. The error message begins with `kind`.
     pub fn check_preconditions(&self, existing: &impl HasMetadata, kind: GroupResource<'_>) -> Result<(), Refusal> {
         let name = metadata::text(existing, "name");
@@ -112,7 +120,10 @@ fn from_body(ctx: &Context<'_>) -> Result<Raw, Refusal> {
     let input = negotiate::input(ctx.request.content_type.as_deref())?;
     let document = body::object(&ctx.request.body, input, FieldValidation::Ignore)
         .map_err(|e| Refusal::bad_request(e.into_text()))?;
-    let value = document.value;
+    of_value(&document.value, ctx.release())
+}
+
+fn of_value(value: &Value, release: Release) -> Result<Raw, Refusal> {
     let kind = value.str_at(&["kind"]).unwrap_or_default();
     let api_version = value.str_at(&["apiVersion"]).unwrap_or_default();
     if !matches!(kind, "" | "DeleteOptions") {
@@ -121,10 +132,10 @@ fn from_body(ctx: &Context<'_>) -> Result<Raw, Refusal> {
             "no kind {} is registered for version {} in scheme {}",
             crate::value::quote::go_quote(kind),
             crate::value::quote::go_quote(version),
-            ctx.release().scheme()
+            release.scheme()
         )));
     }
-    let reader = Reader { value: &value, path: "DeleteOptions".to_owned(), json: String::new() };
+    let reader = Reader { value, path: "DeleteOptions".to_owned(), json: String::new() };
     let preconditions = reader.object("preconditions", "*v1.Preconditions")?;
     Ok(Raw {
         dry_run: reader.texts("dryRun")?,

@@ -98,6 +98,15 @@ impl<S: Strategy> Registry<S> {
         Refusal::conflict(resource, name, &why)
     }
 
+    /// Deletes an object of the namespace of the request without admission.
+    ///
+    /// # Errors
+    /// Returns 404 if there is no such object, and 409 if a precondition fails.
+    pub fn remove_unreviewed(&self, ctx: &mut Context<'_>, name: &str, options: &DeleteOptions) -> Result<(), Refusal> {
+        let namespace = ctx.target.namespace.clone();
+        self.remove(ctx, &namespace, name, options, Deletion::Unreviewed).map(drop)
+    }
+
     /// Deletes one object, or marks it as being deleted.
     fn remove(
         &self,
@@ -116,7 +125,7 @@ impl<S: Strategy> Registry<S> {
             let existing = strategy.existing(&stored);
             let existing = existing.map_err(|refusal| corrupt::of_object(refusal, resource, &key))?;
             match deletion {
-                Deletion::OfOne => strategy.check_preconditions(&existing.value, options)?,
+                Deletion::OfOne | Deletion::Unreviewed => strategy.check_preconditions(&existing.value, options)?,
                 Deletion::OfCollection => check_preconditions(strategy.scope(), &existing.value, options)?,
             }
             let review = Review {
@@ -124,7 +133,9 @@ impl<S: Strategy> Registry<S> {
                 operation: Operation::Delete,
                 options: OperationOptions::Delete(options),
             };
-            review.validate(ctx, Some(&existing.value), None)?;
+            if deletion != Deletion::Unreviewed {
+                review.validate(ctx, Some(&existing.value), None)?;
+            }
             let Some(marked) = self.marked(&existing, options, deletion, &ctx.now()) else {
                 if options.dry_run {
                     return Ok(self.gone_in_dry_run(existing.value));
@@ -169,7 +180,7 @@ impl<S: Strategy> Registry<S> {
         deletion: Deletion,
         now: &str,
     ) -> Option<S::Object> {
-        if deletion == Deletion::OfOne
+        if deletion != Deletion::OfCollection
             && let Some(marked) = self.strategy.mark_deleting(&existing.object, now)
         {
             return Some(marked);
@@ -190,6 +201,8 @@ impl<S: Strategy> Registry<S> {
 enum Deletion {
     OfOne,
     OfCollection,
+    /// Of one object, without admission.
+    Unreviewed,
 }
 
 /// The result of a deletion.

@@ -73,7 +73,7 @@ pub(in crate::server) fn with_manager<S: Strategy, T>(
 }
 
 /// The field manager name: from the options, or derived from the user agent.
-fn manager(options: &WriteOptions, user_agent: Option<&str>) -> String {
+pub(in crate::server) fn manager(options: &WriteOptions, user_agent: Option<&str>) -> String {
     const MAX_BYTES: usize = 128;
     if !options.field_manager.is_empty() {
         return options.field_manager.clone();

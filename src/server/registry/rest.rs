@@ -173,6 +173,11 @@ pub(in crate::server) fn etcd_key(resource: GroupResource<'_>, key: &str) -> Str
     format!("/registry/apiextensions.kubernetes.io/{}/{}/{key}", resource.group, resource.resource)
 }
 
+/// The key in error messages about a built-in kind of the core group.
+pub(in crate::server) fn stored_key(resource: GroupResource<'_>, key: &str, dry_run: bool) -> String {
+    format!("{}/{}/{key}", if dry_run { "" } else { "/registry" }, resource.resource)
+}
+
 /// The key in error messages of a dry run, which has no etcd prefix.
 pub(in crate::server) fn dry_key(resource: GroupResource<'_>, key: &str) -> String {
     format!("/{}/{}/{key}", resource.group, resource.resource)

@@ -36,6 +36,8 @@ pub(in crate::server) enum Part {
     Status,
     /// `spec.finalizers` of a namespace, which the namespace controller writes.
     Finalizers,
+    /// The conditions of a `CertificateSigningRequest`.
+    Approval,
 }
 
 /// The strategy of one version.
@@ -212,7 +214,9 @@ impl Strategy for CustomResource {
 
     fn prepare_update(&self, object: &mut Value, old: &Value) {
         match self.part {
-            Part::Object | Part::Finalizers => pipeline::prepare_update(&self.version.stages, object, old),
+            Part::Object | Part::Finalizers | Part::Approval => {
+                pipeline::prepare_update(&self.version.stages, object, old);
+            }
             Part::Status => pipeline::prepare_status_update(&self.version.stages, object, old),
         }
         self.serving.built_in.prepare_update(object, old, self.part);
@@ -220,7 +224,7 @@ impl Strategy for CustomResource {
 
     fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
         match self.part {
-            Part::Object | Part::Finalizers => {
+            Part::Object | Part::Finalizers | Part::Approval => {
                 let mut verdict = pipeline::validate_update(&self.version.stages, object, old);
                 self.validate_built_in(object, Some(old), &mut verdict);
                 verdict

@@ -5,13 +5,16 @@ mod managed_fields;
 pub(in crate::server) mod object;
 mod typed;
 
+use super::built_in_kind::BuiltInKind;
 use super::custom_resource::CustomResource;
 use super::custom_resource::serving::{Serving, Version};
+use super::typed_resource::{decode, patch as typed_patch};
 use crate::apply::field_manager;
 use crate::apply::set::Set;
 use crate::apply::types::{self, Type};
 use crate::apply::updater::Versions;
-use crate::field::ErrorList;
+use crate::field::{ErrorList, FieldError, FieldPath};
+use crate::pipeline::metadata::{self as validation, Metadata, NameRule};
 use crate::pipeline::{ScalePaths, Verdict};
 use crate::server::Server;
 use crate::server::admission::{GroupVersionKind, RequestScope};
@@ -48,6 +51,11 @@ pub(in crate::server) trait Scalable: Strategy<Object = Value> {
     fn selector(&self, _object: &Value) -> Option<String> {
         None
     }
+
+    /// The Go type of the Scale, for a built-in kind. The server knows a Scale of other kinds only as JSON.
+    fn scale_kind(&self) -> Option<BuiltInKind> {
+        None
+    }
 }
 
 impl Scalable for CustomResource {
@@ -66,13 +74,15 @@ pub(in crate::server) struct ScaleOf<P> {
     parent: P,
     paths: ScalePaths,
     columns: Columns,
+    kind: Option<BuiltInKind>,
 }
 
 impl<P: Scalable> ScaleOf<P> {
     /// Creates the strategy; `None` for a version without the subresource.
     pub fn new(parent: P) -> Option<Self> {
         let paths = parent.version().scale()?.clone();
-        Some(Self { parent, paths, columns: Columns::of_scale() })
+        let kind = parent.scale_kind();
+        Some(Self { parent, paths, columns: Columns::of_scale(), kind })
     }
 
     fn scale(&self, object: &Value) -> Result<Scale, Refusal> {
@@ -85,6 +95,29 @@ impl<P: Scalable> ScaleOf<P> {
             Some(selector) => scale.with_selector(selector),
             None => scale,
         })
+    }
+
+    /// Checks the Scale of a built-in kind (`scaleUpdatedObjectInfo` in `pkg/registry/*/*/storage`, `ValidateScale`).
+    fn check_typed(&self, existing: &Value, scale: &Value) -> Result<(), Refusal> {
+        let (path, release) = (FieldPath::new("metadata"), self.parent.version().stages.release());
+        let mut errors = validation::validate(Metadata::of(scale), true, NameRule::Subdomain, &path, release);
+        if let Some(replicas @ ..0) = scale.at(&["spec", "replicas"]).and_then(Value::as_int) {
+            let spec = FieldPath::new("spec");
+            let why = "must be greater than or equal to 0";
+            errors.push(FieldError::invalid(&spec.child("replicas"), replicas, why));
+        }
+        let name = metadata::text(existing, "name");
+        if !errors.is_empty() {
+            return Err(Refusal::invalid(GroupResource { group: "autoscaling", resource: "Scale" }, name, errors));
+        }
+        let (wanted, uid) = (metadata::text(scale, "uid"), metadata::text(existing, "uid"));
+        if wanted.is_empty() || wanted == uid {
+            return Ok(());
+        }
+        let GroupResource { group, resource } = self.resource();
+        let of = GroupResource { group, resource: &format!("{resource}/scale") };
+        let why = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {uid}");
+        Err(Refusal::conflict(of, name, &why))
     }
 
     fn fields(&self, object: &Value) -> Result<ScaleFields<'_>, Refusal> {
@@ -137,7 +170,14 @@ impl<P: Scalable> Versions for ScaleOf<P> {
     }
 
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
-        self.parent.convert(object, api_version)
+        match &self.kind {
+            Some(kind) if api_version == API_VERSION => {
+                kind.check(object).map(|_| kind.complete(object.clone())).map_err(|error| {
+                    format!("unable to convert unstructured object to {API_VERSION}, Kind=Scale: {error}")
+                })
+            }
+            _ => self.parent.convert(object, api_version),
+        }
     }
 
     fn ignored(&self, _: &str) -> Option<&Set> {
@@ -154,7 +194,10 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
     }
 
     fn decode(&self, ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
-        typed::request_scale(ctx, input, options)
+        match &self.kind {
+            Some(kind) => decode::request_object(ctx, kind, input, options),
+            None => typed::request_scale(ctx, input, options),
+        }
     }
 
     fn decode_patched(
@@ -164,7 +207,28 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
         strict: Vec<String>,
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
-        typed::patched_scale(ctx, patched, strict, options)
+        match &self.kind {
+            Some(kind) => decode::patched_object(ctx, kind, &patched, strict, options),
+            None => typed::patched_scale(ctx, patched, strict, options),
+        }
+    }
+
+    fn accepts_strategic_merge(&self) -> bool {
+        self.kind.is_some()
+    }
+
+    fn merge_strategically(
+        &self,
+        ctx: &mut Context<'_>,
+        current: Value,
+        patch: &Value,
+        strict: Vec<String>,
+        options: &WriteOptions,
+    ) -> Result<Value, Refusal> {
+        match &self.kind {
+            Some(kind) => typed_patch::merge(ctx, kind, current, patch, strict, options),
+            None => Err(Refusal::unsupported_media_type(&[])),
+        }
     }
 
     fn decode_applied(
@@ -234,6 +298,9 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
 
     /// `scaleUpdatedObjectInfo`
     fn merge(&self, existing: &Value, scale: Value) -> Result<Value, Refusal> {
+        if self.kind.is_some() {
+            self.check_typed(existing, &scale)?;
+        }
         let path = &self.paths.spec_replicas;
         let replicas = scale.at(&["spec", "replicas"]).and_then(Value::as_int).unwrap_or_default();
         if replicas == UNSET {

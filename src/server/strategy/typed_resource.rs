@@ -1,20 +1,20 @@
 //! Built-in kinds that are served with their Go types: decoding, defaults and patches follow the type; nothing else is
 //! validated than metadata. The behaviour of each kind is in [`behaviour`](super::built_in_kind::behaviour).
 
-mod decode;
+mod certificate_request;
+pub(in crate::server) mod decode;
 mod managed_fields;
-mod patch;
+pub(in crate::server) mod patch;
 mod prepare;
 mod selector;
 mod serve;
 #[cfg(test)]
 mod tests;
 
-use crate::field::{ErrorList, FieldPath};
+use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::pipeline::Verdict;
-use crate::pipeline::metadata::{self as validation, Metadata, NameRule};
+use crate::pipeline::metadata::{self as validation, Metadata};
 use crate::release::Release;
-use crate::server::Server;
 use crate::server::admission::RequestScope;
 use crate::server::calls::Calls;
 use crate::server::http::context::Context;
@@ -31,7 +31,8 @@ use crate::server::strategy::built_in_kind::BuiltInKind;
 use crate::server::strategy::custom_resource::Part;
 use crate::server::strategy::custom_resource::serving::{Serving, Version};
 use crate::server::strategy::scale::Scalable;
-use crate::value::{Map, Value, object};
+use crate::server::{Server, Timestamp, UserInfo};
+use crate::value::{Map, Value, object, time};
 use std::sync::Arc;
 
 /// The strategy of a built-in kind.
@@ -42,13 +43,23 @@ pub(in crate::server) struct TypedResource {
     kind: Arc<BuiltInKind>,
     part: Part,
     calls: Calls,
+    now: Timestamp,
+    /// The user of the request, for `CertificateSigningRequest`s.
+    user: Option<UserInfo>,
 }
 
 impl TypedResource {
     /// Creates the strategy; `None` for a custom resource.
-    pub fn new(serving: Arc<Serving>, version: Arc<Version>, part: Part, calls: Calls) -> Option<Self> {
+    pub fn new(serving: Arc<Serving>, version: Arc<Version>, part: Part, ctx: &Context<'_>) -> Option<Self> {
         let kind = Arc::clone(serving.typed.as_ref()?);
-        Some(Self { serving, version, kind, part, calls })
+        let user = || ctx.request.user.as_ref().unwrap_or(&ctx.server.admission.user).clone();
+        let user = kind.behaviour.names_user.then(user);
+        Some(Self { serving, version, kind, part, calls: ctx.calls.clone(), now: ctx.request.now, user })
+    }
+
+    /// An object as its Go type encodes it.
+    pub fn encode(&self, object: Value) -> Value {
+        self.kind.encode(object)
     }
 
     fn release(&self) -> Release {
@@ -162,11 +173,16 @@ impl Strategy for TypedResource {
 
     fn prepare_create(&self, object: &mut Value) {
         prepare::create(&self.kind, self.release(), object);
+        if let Some(user) = &self.user {
+            certificate_request::name_user(object, user);
+        }
     }
 
     fn validate_create(&self, object: &Value) -> Verdict {
-        let (path, rule) = (FieldPath::new("metadata"), NameRule::PathSegment);
-        let errors = validation::validate(Metadata::of(object), self.serving.namespaced, rule, &path, self.release());
+        let (path, rule) = (FieldPath::new("metadata"), self.kind.behaviour.name);
+        let metadata = Metadata::of(object);
+        let mut errors = validation::validate(metadata, self.serving.namespaced, rule, &path, self.release());
+        self.check_finalizers(metadata, &path, &mut errors);
         self.verdict(object, None, errors)
     }
 
@@ -185,15 +201,26 @@ impl Strategy for TypedResource {
             let revision = metadata::text(old, "resourceVersion").to_owned();
             metadata::set_text(object, "resourceVersion", &revision);
         }
+        if self.user.is_some() {
+            return certificate_request::prepare_update(object, old, self.part, &time::format(self.now));
+        }
         match self.part {
-            Part::Object | Part::Finalizers => prepare::update(&self.kind, self.release(), object, old),
+            Part::Object | Part::Finalizers | Part::Approval => {
+                prepare::update(&self.kind, self.release(), object, old);
+            }
             Part::Status => prepare::update_status(&self.kind, object, old),
         }
     }
 
     fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
         let (new, existing) = (Metadata::of(object), Metadata::of(old));
-        let errors = validation::validate_update(new, existing, &FieldPath::new("metadata"), self.release());
+        let mut errors = match &self.user {
+            Some(_) => certificate_request::validate_update(object, old, self.part),
+            None => ErrorList::new(),
+        };
+        let path = FieldPath::new("metadata");
+        errors.extend(validation::validate_update(new, existing, &path, self.release()));
+        self.check_finalizers(new, &path, &mut errors);
         self.verdict(object, Some(old), errors)
     }
 
@@ -219,6 +246,18 @@ impl Strategy for TypedResource {
 }
 
 impl TypedResource {
+    /// `validateKubeFinalizerName` in `pkg/apis/core/validation`, which most kinds call
+    fn check_finalizers(&self, metadata: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+        let is_known =
+            |name: &str| name.contains('/') || matches!(name, "kubernetes" | "orphan" | "foregroundDeletion");
+        let all = metadata.finalizers().enumerate();
+        let path = path.child("finalizers");
+        for (at, name) in all.filter(|(_, name)| !is_known(name) && self.kind.behaviour.qualifies_finalizers) {
+            let why = "name is neither a standard finalizer name nor is it fully qualified";
+            errors.push(FieldError::invalid(&path.index(at), name, why));
+        }
+    }
+
     /// Adds what the behaviour of the kind validates, such as expressions of policies.
     fn verdict(&self, object: &Value, old: Option<&Value>, mut errors: ErrorList) -> Verdict {
         let mut warnings = Vec::new();
@@ -242,5 +281,9 @@ impl Scalable for TypedResource {
 
     fn selector(&self, object: &Value) -> Option<String> {
         label_selector_of(object)
+    }
+
+    fn scale_kind(&self) -> Option<BuiltInKind> {
+        BuiltInKind::new("autoscaling", "v1", "Scale", "scales", self.release())
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::crd;
 use crate::server::Server;
+use crate::server::endpoints::actions::actions_of;
 use crate::server::endpoints::reviews::{self, REVIEWS, Review};
 use crate::server::http::digest;
 use crate::server::strategy::custom_resource::serving::{self, Serving};
@@ -52,7 +53,11 @@ pub(super) struct Kind {
 
 /// The supported verbs of a subresource.
 pub(super) fn subresource_verbs(name: &str) -> &'static [&'static str] {
-    if name == "finalize" { &["update"] } else { &["get", "patch", "update"] }
+    match name {
+        "finalize" => &["update"],
+        "binding" | "eviction" | "token" => &["create"],
+        _ => &["get", "patch", "update"],
+    }
 }
 
 const VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
@@ -139,6 +144,16 @@ fn resource(serving: &Serving, version: &str) -> Resource {
     if declared.is_some_and(|s| s.scale.is_some()) {
         let scale = Kind { group: "autoscaling".to_owned(), version: "v1".to_owned(), name: "Scale".to_owned() };
         subresources.push(("scale", scale));
+    }
+    if serving.typed.is_some() {
+        if serving.has_approval() {
+            subresources.push(("approval", kind.clone()));
+        }
+        subresources.extend(actions_of(&serving.group, &serving.plural).map(|action| {
+            let (group, version, name) = action.kind;
+            (action.name, Kind { group: group.to_owned(), version: version.to_owned(), name: name.to_owned() })
+        }));
+        subresources.sort_by_key(|(name, _)| *name);
     }
     let storage = crd.spec.versions.iter().find(|v| v.storage && v.served);
     Resource {

@@ -32,6 +32,8 @@ pub(in crate::server) enum Reason {
     UnsupportedMediaType,
     /// 422
     Invalid,
+    /// 429
+    TooManyRequests,
     /// 500
     InternalError,
     /// 500, stored objects that cannot be read.
@@ -51,6 +53,7 @@ impl Reason {
     pub fn as_str(&self) -> &str {
         match self {
             Self::Unknown | Self::Undecodable => "",
+            Self::TooManyRequests => "TooManyRequests",
             Self::StorageReadError => "StorageReadError",
             Self::BadRequest => "BadRequest",
             Self::Unauthorized => "Unauthorized",

@@ -1,6 +1,7 @@
 //! The behaviour of each built-in kind on the server: generation, status of new objects, field selectors and field owners
 //! (`pkg/registry/*/*/strategy.go`, and the field label conversions in `pkg/apis/*/v1/conversion.go`).
 
+use crate::pipeline::metadata::NameRule;
 use crate::release::{Minor, V1_31, V1_33, V1_37};
 
 /// The behaviour of a kind.
@@ -8,6 +9,8 @@ use crate::release::{Minor, V1_31, V1_33, V1_37};
 pub(in crate::server) struct Behaviour {
     /// The plural and group: `deployments.apps`.
     resource: &'static str,
+    /// Which names objects may have (`Validate…Name` in `pkg/apis/*/validation`).
+    pub name: NameRule,
     /// The first release that sets `metadata.generation`.
     pub generation_since: Minor,
     /// True if a change of the annotations counts as a change of the generation.
@@ -20,6 +23,10 @@ pub(in crate::server) struct Behaviour {
     pub fields_since: Minor,
     /// True if an update must have a resourceVersion.
     pub needs_revision: bool,
+    /// True if the names of finalizers need a domain, or are those of Kubernetes.
+    pub qualifies_finalizers: bool,
+    /// True if new objects name the user who creates them.
+    pub names_user: bool,
     /// The fields that a write of the status leaves unchanged, and never owns.
     pub status_keeps: &'static [&'static [&'static str]],
 }
@@ -53,12 +60,15 @@ const NAMESPACE: FieldLabel = text("metadata.namespace", &[&["metadata", "namesp
 
 const DEFAULT: Behaviour = Behaviour {
     resource: "",
+    name: NameRule::Subdomain,
     generation_since: Minor::NEVER,
     annotations_count: false,
     status: InitialStatus::Empty,
     fields: None,
     fields_since: Minor::ALWAYS,
     needs_revision: false,
+    qualifies_finalizers: true,
+    names_user: false,
     status_keeps: &[&["spec"]],
 };
 
@@ -110,7 +120,13 @@ static NEW_EVENT_FIELDS: &[FieldLabel] = &[
 
 static BEHAVIOURS: &[Behaviour] = &[
     Behaviour { resource: "configmaps.", ..DEFAULT },
-    Behaviour { resource: "events.", fields: Some(EVENT_FIELDS), ..DEFAULT },
+    Behaviour {
+        resource: "events.",
+        name: NameRule::PathSegment,
+        qualifies_finalizers: false,
+        fields: Some(EVENT_FIELDS),
+        ..DEFAULT
+    },
     Behaviour { resource: "events.events.k8s.io", fields: Some(NEW_EVENT_FIELDS), ..DEFAULT },
     Behaviour {
         resource: "namespaces.",
@@ -141,6 +157,7 @@ static BEHAVIOURS: &[Behaviour] = &[
     Behaviour { resource: "podtemplates.", ..GENERATION },
     Behaviour {
         resource: "replicationcontrollers.",
+        name: NameRule::LongName,
         fields: Some(&[
             NAMESPACE,
             FieldLabel { label: "status.replicas", paths: &[&["status", "replicas"]], absent: "0" },
@@ -150,6 +167,7 @@ static BEHAVIOURS: &[Behaviour] = &[
     Behaviour { resource: "secrets.", fields: Some(&[NAMESPACE, text("type", &[&["type"]])]), ..DEFAULT },
     Behaviour {
         resource: "services.",
+        name: NameRule::Service,
         fields: Some(&[
             NAMESPACE,
             text("spec.clusterIP", &[&["spec", "clusterIP"]]),
@@ -166,9 +184,9 @@ static BEHAVIOURS: &[Behaviour] = &[
         ..GENERATION
     },
     Behaviour { resource: "replicasets.apps", ..GENERATION },
-    Behaviour { resource: "statefulsets.apps", ..GENERATION },
+    Behaviour { resource: "statefulsets.apps", name: NameRule::Label, ..GENERATION },
     Behaviour { resource: "horizontalpodautoscalers.autoscaling", generation_since: V1_37, ..DEFAULT },
-    Behaviour { resource: "cronjobs.batch", ..GENERATION },
+    Behaviour { resource: "cronjobs.batch", name: NameRule::CronJob, ..GENERATION },
     Behaviour {
         resource: "jobs.batch",
         fields: Some(&[
@@ -179,12 +197,14 @@ static BEHAVIOURS: &[Behaviour] = &[
     },
     Behaviour {
         resource: "certificatesigningrequests.certificates.k8s.io",
+        name: NameRule::PathSegment,
+        names_user: true,
         fields: Some(&[text("spec.signerName", &[&["spec", "signerName"]])]),
-        status_keeps: &[&["spec"], &["status", "conditions"]],
         ..DEFAULT
     },
     Behaviour {
         resource: "clustertrustbundles.certificates.k8s.io",
+        name: NameRule::PathSegment,
         fields: Some(&[text("spec.signerName", &[&["spec", "signerName"]])]),
         needs_revision: true,
         ..DEFAULT
@@ -200,7 +220,7 @@ static BEHAVIOURS: &[Behaviour] = &[
         status_keeps: ALL_BUT_STATUS,
         ..DEFAULT
     },
-    Behaviour { resource: "leases.coordination.k8s.io", needs_revision: true, ..DEFAULT },
+    Behaviour { resource: "leases.coordination.k8s.io", qualifies_finalizers: false, needs_revision: true, ..DEFAULT },
     Behaviour { resource: "endpointslices.discovery.k8s.io", ..GENERATION },
     Behaviour { resource: "flowschemas.flowcontrol.apiserver.k8s.io", status_keeps: ALL_BUT_STATUS, ..GENERATION },
     Behaviour {
@@ -212,9 +232,24 @@ static BEHAVIOURS: &[Behaviour] = &[
     Behaviour { resource: "ingresses.networking.k8s.io", ..GENERATION },
     Behaviour { resource: "networkpolicies.networking.k8s.io", ..GENERATION },
     Behaviour { resource: "servicecidrs.networking.k8s.io", status_keeps: ALL_BUT_STATUS, ..DEFAULT },
-    Behaviour { resource: "runtimeclasses.node.k8s.io", needs_revision: true, ..DEFAULT },
-    Behaviour { resource: "poddisruptionbudgets.policy", needs_revision: true, ..GENERATION },
-    Behaviour { resource: "deviceclasses.resource.k8s.io", ..GENERATION },
+    Behaviour { resource: "runtimeclasses.node.k8s.io", qualifies_finalizers: false, needs_revision: true, ..DEFAULT },
+    Behaviour {
+        resource: "poddisruptionbudgets.policy",
+        name: NameRule::PathSegment,
+        qualifies_finalizers: false,
+        needs_revision: true,
+        ..GENERATION
+    },
+    Behaviour { resource: "ipaddresses.networking.k8s.io", name: NameRule::IpAddress, ..DEFAULT },
+    Behaviour {
+        resource: "clusterrolebindings.rbac.authorization.k8s.io",
+        name: NameRule::WholePathSegment,
+        ..DEFAULT
+    },
+    Behaviour { resource: "clusterroles.rbac.authorization.k8s.io", name: NameRule::WholePathSegment, ..DEFAULT },
+    Behaviour { resource: "rolebindings.rbac.authorization.k8s.io", name: NameRule::WholePathSegment, ..DEFAULT },
+    Behaviour { resource: "roles.rbac.authorization.k8s.io", name: NameRule::WholePathSegment, ..DEFAULT },
+    Behaviour { resource: "deviceclasses.resource.k8s.io", name: NameRule::LongName, ..GENERATION },
     Behaviour { resource: "devicetaintrules.resource.k8s.io", status_keeps: ALL_BUT_STATUS, ..GENERATION },
     Behaviour { resource: "resourceclaims.resource.k8s.io", status_keeps: ALL_BUT_STATUS, ..DEFAULT },
     Behaviour { resource: "resourceslices.resource.k8s.io", ..GENERATION },
@@ -236,6 +271,7 @@ static BEHAVIOURS: &[Behaviour] = &[
     },
     Behaviour {
         resource: "validatingadmissionpolicies.admissionregistration.k8s.io",
+        qualifies_finalizers: false,
         needs_revision: true,
         status_keeps: ALL_BUT_STATUS,
         ..GENERATION
@@ -247,7 +283,7 @@ static BEHAVIOURS: &[Behaviour] = &[
     Behaviour { resource: "mutatingwebhookconfigurations.admissionregistration.k8s.io", ..ADMISSION },
 ];
 
-const ADMISSION: Behaviour = Behaviour { needs_revision: true, ..GENERATION };
+const ADMISSION: Behaviour = Behaviour { needs_revision: true, qualifies_finalizers: false, ..GENERATION };
 
 impl Behaviour {
     /// The behaviour of a resource, or that of most resources.

@@ -38,7 +38,7 @@ impl Versions for CustomResource {
         let ignores_metadata = self.version.stages.release().since(V1_36);
         let version = self.serving.version_of(api_version).filter(|version| version.has_status())?;
         match self.part {
-            Part::Object | Part::Finalizers => (version.name == self.version.name).then_some(&STATUS),
+            Part::Object | Part::Finalizers | Part::Approval => (version.name == self.version.name).then_some(&STATUS),
             Part::Status if !(version.served || version.storage) => None,
             Part::Status => Some(if ignores_metadata { &ALL_ELSE } else { &SPEC }),
         }

@@ -141,6 +141,7 @@ impl Serving {
                 Part::Object => "",
                 Part::Status => "status",
                 Part::Finalizers => "finalize",
+                Part::Approval => "approval",
             },
             kind: GroupVersionKind { group, version, kind },
         }
@@ -151,6 +152,11 @@ impl Serving {
         ctx.server.object_removed(self);
         ctx.server.content_removed(&ctx.target.namespace);
         self.built_in.removed(ctx.server, name, ctx.request.now);
+    }
+
+    /// Returns true if the kind has the subresource `approval`.
+    pub fn has_approval(&self) -> bool {
+        self.typed.as_ref().is_some_and(|kind| kind.behaviour.names_user)
     }
 
     /// Ends the watches of this compiled form, because the CRD was replaced or deleted.

@@ -15,7 +15,7 @@ use crate::value::{Map, Value, json};
 use std::borrow::Cow;
 
 /// Decodes and defaults the body of a write.
-pub(super) fn request_object(
+pub(in crate::server) fn request_object(
     ctx: &mut Context<'_>,
     kind: &BuiltInKind,
     input: Input,
@@ -72,7 +72,7 @@ fn unrecognized(kind: &BuiltInKind, text: &[u8], error: &str) -> Refusal {
 }
 
 /// Decodes the patched object as the request decoder does. Errors name the field `patch` and quote the object.
-pub(super) fn patched_object(
+pub(in crate::server) fn patched_object(
     ctx: &mut Context<'_>,
     kind: &BuiltInKind,
     patched: &Value,

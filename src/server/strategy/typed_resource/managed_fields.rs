@@ -1,6 +1,6 @@
 //! Field ownership of built-in kinds (`GetResetFields` of their strategies).
 
-use super::TypedResource;
+use super::{TypedResource, certificate_request};
 use crate::apply::set::Set;
 use crate::apply::types::Type;
 use crate::apply::updater::Versions;
@@ -34,8 +34,11 @@ impl Versions for TypedResource {
         if !self.version.has_status() || api_version != self.kind.api_version() {
             return None;
         }
+        if self.user.is_some() {
+            return Some(certificate_request::ignored(self.part));
+        }
         match self.part {
-            Part::Object | Part::Finalizers => Some(&STATUS),
+            Part::Object | Part::Finalizers | Part::Approval => Some(&STATUS),
             Part::Status => Some(self.kind.status_keeps()),
         }
     }

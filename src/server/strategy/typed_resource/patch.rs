@@ -10,7 +10,7 @@ use crate::value::json::go_kind;
 use crate::value::{Map, Value, print};
 
 /// Applies a patch to the current object; `strict` are the duplicate fields of the patch.
-pub(super) fn merge(
+pub(in crate::server) fn merge(
     ctx: &mut Context<'_>,
     kind: &BuiltInKind,
     current: Value,
