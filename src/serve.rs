@@ -15,7 +15,7 @@
 //! [`escape`] rewrites request targets that hyper refuses, [`etcd`] answers health checks of etcd, [`notifier`]
 //! wakes watches, [`connections`] accepts and limits connections, [`controllers`] runs the server's controllers,
 //! [`http`] reads requests and writes responses, [`read_only`] refuses writes, [`record`] records exchanges, [`state`]
-//! persists the store and [`webhooks`] calls webhooks. Requests run on threads with large stacks, because values may be
+//! persists the store, [`status`] has the statuses of these and [`webhooks`] calls webhooks. Requests run on threads with large stacks, because values may be
 //! nested 10,000 levels deep and the code recurses into them. An idle thread ends.
 
 mod access;
@@ -32,6 +32,7 @@ mod notifier;
 mod read_only;
 mod record;
 mod state;
+mod status;
 mod stream;
 pub mod tls;
 mod webhooks;
@@ -40,7 +41,7 @@ use crate::server::Server;
 use crate::value::STACK_SIZE;
 pub use authentication::Authentication;
 use record::Record;
-pub use state::State;
+pub use state::{State, StateError, StateFailure};
 use std::fs::File;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

@@ -108,7 +108,7 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     }
     load::files(&server, webhooks.as_ref(), args, now)?;
     if let Some(failure) = options.state.as_ref().and_then(|s| s.failure()) {
-        return Err(one(failure.to_owned()));
+        return Err(one(format!("{failure}: {}", failure.help())));
     }
     if let Some(path) = &args.record {
         let file = OpenOptions::new().create(true).append(true).open(path);

@@ -3,14 +3,15 @@
 use super::access::Refused;
 use super::authentication::Peer;
 use super::clock::now;
+use super::status::{status, unsaved};
 use super::stream::Stream;
-use super::webhooks::{MAX_ATTEMPTS, Webhooks};
+use super::webhooks::MAX_ATTEMPTS;
 use super::{Service, impersonate, read_only};
 use crate::crd::openapi;
 use crate::server::{self, Call, Calls, Format, Method, Reply, ResponseBody, Watch};
 use crate::text;
+use crate::value::Value;
 use crate::value::quote::go_quote;
-use crate::value::{Value, object};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body as _, Bytes, Incoming};
@@ -150,19 +151,21 @@ fn handle(service: &Service, request: &server::Request, calls: &Calls) -> Handle
     if service.read_only && read_only::writes(request.method, &request.path) {
         return Handled::Answer(refuse(StatusCode::FORBIDDEN, "Forbidden", read_only::REFUSAL));
     }
-    let response = match service.server.reply_with(request, calls) {
-        Reply::Whole(response) => response,
-        Reply::Stream(watch) => return Handled::Answer(stream(*watch, service.webhooks.clone())),
-        Reply::Pending(pending) => return Handled::Pending(pending),
-    };
+    let reply = service.server.reply_with(request, calls);
     if service.server.has_work_for_controllers() {
         service.controllers.notify_one();
     }
     // Check after the request is handled: it may have stored or read something that could not be persisted.
-    if let Some(failure) = service.state.as_ref().and_then(|s| s.failure()) {
-        let message = format!("{failure}: free disk space and start again; writes that were answered are kept");
-        return Handled::Answer(refuse(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", &message));
+    if !matches!(reply, Reply::Pending(_))
+        && let Some(failure) = service.state.as_ref().and_then(|s| s.failure())
+    {
+        return Handled::Answer(failed(StatusCode::INTERNAL_SERVER_ERROR, &unsaved(failure)));
     }
+    let response = match reply {
+        Reply::Whole(response) => response,
+        Reply::Stream(watch) => return Handled::Answer(stream(*watch, service)),
+        Reply::Pending(pending) => return Handled::Pending(pending),
+    };
     if let Some(record) = &service.record {
         record.exchange(request, &response);
     }
@@ -248,9 +251,10 @@ fn write(answer: server::Response) -> Answer {
 }
 
 /// Streams a watch until its client disconnects.
-fn stream(watch: Watch, webhooks: Option<Webhooks>) -> Answer {
+fn stream(watch: Watch, service: &Service) -> Answer {
     let warnings = watch.warnings().to_vec();
-    let mut response = Response::new(BoxBody::new(Stream::new(watch, webhooks.unwrap_or_default())));
+    let (webhooks, state) = (service.webhooks.clone().unwrap_or_default(), service.state.clone());
+    let mut response = Response::new(BoxBody::new(Stream::new(watch, webhooks, state)));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
@@ -299,16 +303,11 @@ fn warning_header(text: &str) -> Option<HeaderValue> {
 
 /// Returns a Status that does not come from the simulated server.
 fn refuse(code: StatusCode, reason: &'static str, message: &str) -> Answer {
-    let status = object([
-        ("kind", Value::from("Status")),
-        ("apiVersion", "v1".into()),
-        ("metadata", object::<String, Value>([])),
-        ("status", "Failure".into()),
-        ("message", message.into()),
-        ("reason", reason.into()),
-        ("code", i64::from(code.as_u16()).into()),
-    ]);
-    let mut response = whole(server::http::wire::compact(&status) + "\n");
+    failed(code, &status(code.as_u16(), reason, message))
+}
+
+fn failed(code: StatusCode, status: &Value) -> Answer {
+    let mut response = whole(server::http::wire::compact(status) + "\n");
     *response.status_mut() = code;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response

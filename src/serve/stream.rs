@@ -2,11 +2,15 @@
 //! many watches cost little.
 
 use super::clock::now;
+use super::state::State;
+use super::status::unsaved;
 use super::webhooks::Webhooks;
+use crate::server::http::wire;
 use crate::server::{Progress, Watch};
 use hyper::body::{Body, Bytes, Frame};
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{self, Interval, MissedTickBehavior, Sleep};
@@ -22,20 +26,42 @@ pub(super) struct Stream {
     end: Pin<Box<Sleep>>,
     bookmarks: Option<Interval>,
     webhooks: Webhooks,
+    /// After a failure of this file, its watches end: an event may be one of a commit that was not persisted.
+    state: Option<Arc<State>>,
+    failed: bool,
     /// The calls that the next event needs.
     calling: Option<Pin<Box<dyn Future<Output = ()> + Send + Sync>>>,
 }
 
 impl Stream {
     /// Starts the timers.
-    pub fn new(watch: Watch, webhooks: Webhooks) -> Self {
+    pub fn new(watch: Watch, webhooks: Webhooks, state: Option<Arc<State>>) -> Self {
         let seconds = watch.timeout_seconds().map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(0)));
         let bookmarks = watch.wants_bookmarks().then(|| {
             let mut interval = time::interval_at(time::Instant::now() + BOOKMARKS, BOOKMARKS);
             interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
             interval
         });
-        Self { end: Box::pin(time::sleep(seconds.unwrap_or(TIMEOUT))), bookmarks, watch, webhooks, calling: None }
+        let end = Box::pin(time::sleep(seconds.unwrap_or(TIMEOUT)));
+        Self { watch, end, bookmarks, webhooks, state, failed: false, calling: None }
+    }
+
+    /// Returns the last event after a failure of the state file.
+    fn failure(&self) -> Option<String> {
+        let failure = self.state.as_ref()?.failure()?;
+        Some(format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", wire::compact(&unsaved(failure))))
+    }
+
+    /// Returns the frame of an event, or of the error that replaces it.
+    fn frame(&mut self, event: Arc<[u8]>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let text = match self.failure() {
+            Some(error) => {
+                self.failed = true;
+                Bytes::from(error)
+            }
+            None => Bytes::from_owner(event),
+        };
+        Poll::Ready(Some(Ok(Frame::data(text))))
     }
 }
 
@@ -47,8 +73,7 @@ impl Body for Stream {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let frame = |text| Poll::Ready(Some(Ok(Frame::data(Bytes::from_owner(text)))));
-        if self.end.as_mut().poll(context).is_ready() {
+        if self.failed || self.end.as_mut().poll(context).is_ready() {
             return Poll::Ready(None);
         }
         loop {
@@ -59,7 +84,7 @@ impl Body for Stream {
                 self.calling = None;
             }
             match self.watch.poll(now(), context) {
-                Poll::Ready(Some(Progress::Event(text))) => return frame(text),
+                Poll::Ready(Some(Progress::Event(text))) => return self.frame(text),
                 Poll::Ready(Some(Progress::Pending(pending))) => {
                     let (webhooks, calls) = (self.webhooks.clone(), self.watch.calls().clone());
                     self.calling = Some(Box::pin(async move { webhooks.answer(&calls, pending).await }));
@@ -72,7 +97,7 @@ impl Body for Stream {
             && bookmarks.poll_tick(context).is_ready()
         {
             if let Some(text) = self.watch.bookmark(now()) {
-                return frame(text);
+                return self.frame(text);
             }
         }
         Poll::Pending
