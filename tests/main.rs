@@ -40,6 +40,7 @@ mod releases;
 mod repository;
 mod schemas;
 mod serve;
+mod supply_chain;
 mod text;
 mod transcripts;
 mod watch;
