@@ -17,6 +17,7 @@ mod discovery;
 pub mod log;
 mod pages;
 mod proxy;
+mod tls;
 mod version;
 mod warnings;
 mod watch;

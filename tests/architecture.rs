@@ -27,7 +27,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("regex_automata", &["regexp"]),
     ("ring", &["server"]),
     ("rustix", &["serve"]),
-    ("rustls", &["serve"]),
+    ("rustls", &["cluster", "serve"]),
     ("rustls_native_certs", &["serve"]),
     ("serde", &["editor"]),
     ("serde_json", &["editor"]),

@@ -3,6 +3,7 @@
 
 mod connection;
 mod fake;
+mod faults;
 mod get;
 mod policies;
 mod real;

@@ -99,6 +99,7 @@ fn rehearse(
         None if args.cluster.offline => None,
         None => existing_crd(&live, &name)?,
     };
+    let read = old.clone().filter(|_| args.old.is_none());
     let place = |message: &str, help| {
         let location = new.object.finder().start();
         Failure::Reported(excerpt::render(MessageSeverity::Error, message, &location, help, message_color))
@@ -124,7 +125,7 @@ fn rehearse(
         let entries = progress.count(inputs.and_kustomizations(&args.kustomize)).filter_map(|entry| work.task(entry));
         in_order(jobs, entries, |task| work.done(task), |done| show.done(done))?;
     } else if let Some(path) = plan.collection() {
-        let mut objects = Stored::of(live.connection().map_err(|e| failure(&e))?, &path);
+        let mut objects = Stored::of(live.connection().map_err(|e| failure(&e))?, &path, read);
         let entries = objects.by_ref().map(|stored| match stored {
             Ok(object) => Task::Stored(Box::new(object)),
             Err(item) => Task::Reported(item),

@@ -47,6 +47,7 @@ impl Answer {
             403 => "ask for the right to read it: kubectl crdx rbac prints the rules",
             410 => "the list took too long and its snapshot is gone: run it again",
             429 | 503 => "it has too much to do: try again later",
+            500..=599 => "the server, or a proxy in front of it, failed: run it again",
             _ => "",
         };
         let help = Some(help.to_owned()).filter(|h| !h.is_empty());

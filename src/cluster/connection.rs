@@ -4,11 +4,12 @@ use super::answer::Answer;
 use super::cache::Cache;
 use super::configuration::{configuration, root_cause, unusable};
 use super::discovery::Discovered;
-use super::{Error, JSON, Target, log, warnings};
+use super::{Error, JSON, Target, log, tls, warnings};
 use crate::value::Value;
 use http::header::{ACCEPT, HeaderMap, RETRY_AFTER, WARNING};
 use http_body_util::BodyExt;
 use kube::client::Body;
+use kube::config::ExecInteractiveMode;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,6 +21,8 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 /// The longest pause in an answer that is tolerated without `--request-timeout`.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The time that a credential plugin has, without `--request-timeout`.
+const PLUGIN_TIMEOUT: Duration = Duration::from_mins(1);
 /// The maximum number of concurrent requests.
 const MAX_CONCURRENT: usize = 16;
 /// The maximum number of retries, after 429, 503 or a broken connection.
@@ -75,6 +78,32 @@ impl PendingResponse {
     }
 }
 
+/// Reads the configuration, runs its credential plugin, and returns the client with its URL.
+async fn client(target: &Target) -> Result<(kube::Client, String), Error> {
+    let config = configuration(target).await?;
+    let url = config.cluster_url.to_string();
+    let exec = config.auth_info.exec.as_ref();
+    let plugin = exec.and_then(|exec| exec.command.clone());
+    // A person can end a plugin that waits at the terminal.
+    let is_interactive = exec.is_some_and(|exec| exec.interactive_mode != Some(ExecInteractiveMode::Never));
+    let limit = target.request_timeout.unwrap_or(PLUGIN_TIMEOUT);
+    // A plugin blocks its thread.
+    let opened = tokio::task::spawn_blocking(|| kube::Client::try_from(config).map_err(|e| unusable(&e)));
+    let opened = if is_interactive { Ok(opened.await) } else { timeout(limit, opened).await };
+    let client = match opened {
+        Ok(Ok(client)) => client?,
+        Ok(Err(_)) => return Err(Error::new("the client of the cluster cannot be created")),
+        Err(_) => {
+            let plugin = plugin.unwrap_or_default();
+            return Err(Error::unreachable(
+                format!("the credential plugin {plugin} did not end within {} s", limit.as_secs_f64()),
+                "run it by hand, or give it more time with --request-timeout",
+            ));
+        }
+    };
+    Ok((client, url))
+}
+
 impl Connection {
     /// Reads the configuration; the first request opens the socket. `warn` gets each distinct text of the
     /// server's warnings once.
@@ -84,12 +113,14 @@ impl Connection {
             .enable_all()
             .build()
             .map_err(|e| Error::new(format!("the network cannot be started: {e}")))?;
-        let (client, url) = runtime.block_on(async {
-            let config = configuration(target).await?;
-            let url = config.cluster_url.to_string();
-            let client = kube::Client::try_from(config).map_err(|e| unusable(&e))?;
-            Ok((client, url))
-        })?;
+        let (client, url) = match runtime.block_on(client(target)) {
+            Ok(opened) => opened,
+            Err(error) => {
+                // A credential plugin may still be running.
+                runtime.shutdown_background();
+                return Err(error);
+            }
+        };
         let cache = Cache::new(target.cache.as_deref(), &url);
         let line = Line {
             client,
@@ -296,11 +327,12 @@ impl Line {
         if self.reached.load(Ordering::Relaxed) {
             let path = path.split('?').next().unwrap_or_default();
             let message = format!("the connection broke at GET {path}: {}", root_cause(error));
-            return Error { help: Some("run it again".to_owned()), ..Error::new(message) };
+            let help = tls::help(error).unwrap_or("run it again");
+            return Error { help: Some(help.to_owned()), ..Error::new(message) };
         }
         Error::unreachable(
             format!("cannot reach the cluster at {}: {}", self.url, root_cause(error)),
-            "check --context and --server; --offline goes without a cluster",
+            tls::help(error).unwrap_or("check --context and --server; --offline goes without a cluster"),
         )
     }
 }

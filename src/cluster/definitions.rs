@@ -40,6 +40,17 @@ impl Connection {
         wanted.into_iter().map(|wanted| wanted?.map_or(Ok(None), |wanted| self.take(wanted))).collect()
     }
 
+    /// Returns true if a CRD read from this cluster still has the same spec.
+    pub fn has_definition(&self, definition: &Value) -> Result<bool, Error> {
+        let path = path(definition.str_at(&["metadata", "name"]).unwrap_or_default());
+        let Some(found) = self.get(&path, METADATA)? else { return Ok(false) };
+        if revision(definition).is_some() && revision(definition) == revision(&found) {
+            return Ok(true);
+        }
+        let found = self.get(&path, JSON)?;
+        Ok(found.as_ref().and_then(|found| found.get("spec")) == definition.get("spec"))
+    }
+
     fn want(&self, name: &str) -> PendingDefinition {
         let kept = self.cache.read(&entry(name), KEPT).and_then(|text| json::read(&text).ok());
         let kept = kept.filter(|crd| crd.str_at(&["metadata", "name"]) == Some(name) && revision(crd).is_some());

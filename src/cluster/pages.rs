@@ -70,13 +70,23 @@ pub struct Pages<'a> {
     query: Query,
     accept: &'static str,
     next: Option<PendingResponse>,
+    /// The continue token of `next`; empty for the first page.
+    token: String,
     torn: bool,
 }
 
 impl Connection {
     /// Reads the collection at `path` (without a query).
     pub fn pages(&self, path: &str, query: Query, accept: &'static str) -> Pages<'_> {
-        let mut pages = Pages { connection: self, path: path.to_owned(), query, accept, next: None, torn: false };
+        let mut pages = Pages {
+            connection: self,
+            path: path.to_owned(),
+            query,
+            accept,
+            next: None,
+            token: String::new(),
+            torn: false,
+        };
         pages.ask("");
         pages
     }
@@ -94,6 +104,7 @@ impl Pages<'_> {
         let more = [("limit", limit.as_str()), ("continue", token)];
         let more: Vec<_> = more.into_iter().filter(|(_, value)| !matches!(*value, "" | "0")).collect();
         self.next = Some(self.connection.ask(&self.query.of(&self.path, &more), self.accept));
+        token.clone_into(&mut self.token);
     }
 
     fn read(&mut self, asked: PendingResponse) -> Result<Page, Error> {
@@ -105,16 +116,32 @@ impl Pages<'_> {
                 answer = asked.answer()?;
             }
         }
-        let Some(list) = answer.read(&self.path)? else {
-            let message = format!("the cluster does not serve {}", self.path);
-            let help = Some("kubectl api-resources lists what it serves".to_owned());
-            return Err(Error { message, help, ..answer.refusal(&self.path) });
-        };
+        let Some(list) = answer.read(&self.path)? else { return Err(self.unserved(&answer)) };
+        if list.get("items").is_none() && list.get("rows").is_none() {
+            let message = format!("the cluster's answer to GET {} is not a list", self.path);
+            let help = Some("is it a Kubernetes API server? look at --server and the proxy".to_owned());
+            return Err(Error { message, help, code: Some(200), ..Error::default() });
+        }
         let token = list.str_at(&["metadata", "continue"]).unwrap_or_default().to_owned();
+        if !token.is_empty() && token == self.token {
+            let message = format!("the list {} does not end: a page continues with itself", self.path);
+            let help = Some("look at the server of this API and the proxy".to_owned());
+            return Err(Error { message, help, code: Some(200), ..Error::default() });
+        }
         if !token.is_empty() {
             self.ask(&token);
         }
         Ok(Page { list })
+    }
+
+    /// The error for an answer 404.
+    fn unserved(&self, answer: &Answer) -> Error {
+        let (message, help) = if self.token.is_empty() {
+            (format!("the cluster does not serve {}", self.path), "kubectl api-resources lists what it serves")
+        } else {
+            (format!("the cluster stopped serving {} while the list was read", self.path), "run it again")
+        };
+        Error { message, help: Some(help.to_owned()), ..answer.refusal(&self.path) }
     }
 }
 

@@ -222,16 +222,11 @@ def tmpfs(binary, directory, rounds, source):
             refused_with(refusals, "No space left on device (os error 28): free disk space and start again")
             still_refused(serve, "free disk space and start again; writes that were answered are kept")
             serve.kill()
-            # A start on the full disk reads the file, and either rewrites it in the free space or ends with an error.
-            serve = Serve(binary, state)
-            if serve.address:
-                serve.kill()
-            else:
+            # A start rewrites the file in the free space, or ends with an error.
+            while not (serve := Serve(binary, state)).address:
                 assert serve.process.returncode == 2 and "No space left" in serve.stderr(), serve.stderr()
-            size += source.randrange(100, 2000)
-            subprocess.run(["mount", "-o", f"remount,size={size}k", f"{directory}/disk"], check=True)
-            serve = Serve(binary, state)
-            assert serve.address, serve.stderr()
+                size += source.randrange(100, 1000)
+                subprocess.run(["mount", "-o", f"remount,size={size}k", f"{directory}/disk"], check=True)
             l, w = expected.check(serve)
             lost, wrong = lost + l, wrong + w
             serve.kill()

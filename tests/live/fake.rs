@@ -13,8 +13,12 @@ pub enum Reply {
     Headed(&'static str, String),
     /// A status code with `Retry-After` in seconds.
     Later(u16, u64),
+    /// A status code and a body that is not JSON.
+    Text(u16, &'static str),
     /// A truncated body: the connection breaks before its end.
     Cut(String),
+    /// The connection is closed instead of a response.
+    Close,
     /// No response.
     Silence,
 }
@@ -107,6 +111,8 @@ fn talk(stream: impl Read + Write, answer: &dyn Fn(&str, usize) -> Reply, log: &
             Reply::Json(code, body) => send(code, "", body.len(), &body),
             Reply::Headed(more, body) => send(200, more, body.len(), &body),
             Reply::Later(code, seconds) => send(code, &format!("retry-after: {seconds}\r\n"), 2, "{}"),
+            Reply::Text(code, body) => send(code, "", body.len(), body),
+            Reply::Close => false,
             Reply::Cut(body) => {
                 send(200, "", body.len() + 100, &body);
                 false

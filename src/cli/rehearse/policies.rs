@@ -100,8 +100,8 @@ pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: 
         in_order(jobs, entries, work, |done| show.done(done))?;
     } else {
         let connection = live.connection().map_err(|error| failure(&error))?;
-        for resource in matched_resources(connection, &admission).map_err(|error| failure(&error))? {
-            let mut objects = Stored::of(connection, &resource.path(None));
+        for (resource, definition) in matched_resources(connection, &admission).map_err(|error| failure(&error))? {
+            let mut objects = Stored::of(connection, &resource.path(None), definition);
             let api_version = group_version::api_version(&resource.group, &resource.version);
             let entries = objects.by_ref().map(|stored| match stored {
                 Ok(mut object) => {
@@ -122,21 +122,24 @@ pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: 
     show.finish(release, &notes)
 }
 
-/// The custom resources of the cluster that the new policies match, and the resources of built-in kinds that can be listed and written.
-fn matched_resources(connection: &cluster::Connection, admission: &Admission) -> Result<Vec<Resource>, cluster::Error> {
+/// The custom resources of the cluster that the new policies match, with their CRDs, and the resources of built-in kinds that can be listed and written.
+fn matched_resources(
+    connection: &cluster::Connection,
+    admission: &Admission,
+) -> Result<Vec<(Resource, Option<Value>)>, cluster::Error> {
     let all = connection.resources()?;
     let matched = all.iter().filter(|r| admission.matches_resource(&r.group, &r.plural));
-    let mut found: Vec<Resource> = Vec::new();
+    let mut found: Vec<(Resource, Option<Value>)> = Vec::new();
     for resource in matched {
-        let known = found.iter().any(|other| other.group == resource.group && other.plural == resource.plural);
-        let stored = || {
-            if is_builtin(&resource.group) {
-                return Ok(is_rehearsed(&resource.group) && ["list", "patch"].iter().all(|verb| resource.allows(verb)));
+        if found.iter().any(|(other, _)| other.group == resource.group && other.plural == resource.plural) {
+            continue;
+        }
+        if is_builtin(&resource.group) {
+            if is_rehearsed(&resource.group) && ["list", "patch"].iter().all(|verb| resource.allows(verb)) {
+                found.push((resource.clone(), None));
             }
-            Ok(connection.definition(&format!("{}.{}", resource.plural, resource.group))?.is_some())
-        };
-        if !known && stored()? {
-            found.push(resource.clone());
+        } else if let Some(definition) = connection.definition(&format!("{}.{}", resource.plural, resource.group))? {
+            found.push((resource.clone(), Some(definition)));
         }
     }
     Ok(found)

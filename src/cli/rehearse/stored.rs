@@ -24,18 +24,22 @@ impl FieldLocator for InCluster {
     }
 }
 
-/// The objects of a collection. The last item is an error if the list could not be read completely.
+/// The objects of a collection. The last item is an error if the list could not be read completely, or if the CRD changed
+/// meanwhile.
 pub struct Stored<'a> {
+    connection: &'a Connection,
     pages: Pages<'a>,
     page: std::vec::IntoIter<Value>,
     read: u64,
     broken: bool,
+    /// The CRD as the cluster had it before the list; taken when it is compared.
+    definition: Option<Value>,
     bar: ProgressBar,
 }
 
 impl<'a> Stored<'a> {
-    /// Starts reading the objects at `path`.
-    pub fn of(connection: &'a Connection, path: &str) -> Self {
+    /// Starts reading the objects at `path`, of a CRD that was read from the same cluster, if any.
+    pub fn of(connection: &'a Connection, path: &str, definition: Option<Value>) -> Self {
         // `ProgressBar` draws on standard error, and only on a terminal.
         let bar = ProgressBar::new(0);
         let style = ProgressStyle::with_template("{wide_bar} {human_pos} of {human_len} objects, {eta} left");
@@ -43,7 +47,7 @@ impl<'a> Stored<'a> {
             bar.set_style(style);
         }
         let pages = connection.pages(path, Query::default(), JSON);
-        Self { pages, page: Vec::new().into_iter(), read: 0, broken: false, bar }
+        Self { connection, pages, page: Vec::new().into_iter(), read: 0, broken: false, definition, bar }
     }
 
     /// Returns a note about the list as a whole, after it was read.
@@ -61,10 +65,32 @@ impl<'a> Stored<'a> {
     fn broken(&mut self, error: Error) -> Box<Item> {
         self.broken = true;
         self.bar.finish_and_clear();
-        let mut item = Item::new(InCluster.start(), Verdict::CannotTell, error.message);
-        item.help = error.help;
-        Box::new(item)
+        cannot_tell(error.message, error.help)
     }
+
+    /// Compares the CRD with the one of the cluster, once, after the list.
+    fn changed(&mut self) -> Option<Box<Item>> {
+        let definition = self.definition.take()?;
+        match self.connection.has_definition(&definition) {
+            Ok(true) => None,
+            Ok(false) => {
+                let message =
+                    "the CRD was changed in the cluster while its objects were read, so the results may be wrong";
+                Some(cannot_tell(message.to_owned(), Some("run it again".to_owned())))
+            }
+            Err(error) => {
+                let message =
+                    format!("whether the CRD changed while its objects were read is unknown: {}", error.message);
+                Some(cannot_tell(message, error.help))
+            }
+        }
+    }
+}
+
+fn cannot_tell(message: String, help: Option<String>) -> Box<Item> {
+    let mut item = Item::new(InCluster.start(), Verdict::CannotTell, message);
+    item.help = help;
+    Box::new(item)
 }
 
 impl Iterator for Stored<'_> {
@@ -77,7 +103,10 @@ impl Iterator for Stored<'_> {
                 self.bar.inc(1);
                 return Some(Ok(object));
             }
-            match self.pages.next()? {
+            let Some(page) = self.pages.next() else {
+                return if self.broken { None } else { self.changed().map(Err) };
+            };
+            match page {
                 Ok(mut page) => {
                     let items = page.take_items();
                     self.bar.set_length(self.read + items.len() as u64 + page.remaining().unwrap_or_default());
