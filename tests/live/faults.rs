@@ -58,7 +58,7 @@ fn errors_of_the_server_are_repeated_only_if_it_asks_for_it() {
     let start = Instant::now();
     place.run(&line(&busy)).ends(2, &["answered 429", "try again later"]);
     assert_eq!(busy.count(A), 5);
-    assert!(start.elapsed() < Duration::from_secs(60));
+    assert!(start.elapsed() < Duration::from_mins(1));
 }
 
 #[test]
@@ -85,18 +85,14 @@ fn an_expired_list_is_incomplete() {
 fn a_page_that_is_not_a_list_is_an_error() {
     let place = TestDir::new("pages");
     place.write("new.yaml", &crd("", 5));
-    let cases: [(fn() -> Fake, &str); 5] = [
-        (|| paged(|_| Reply::Json(200, page(3, 3, "").split_at(200).0.to_owned())), "is not JSON"),
-        (|| paged(|_| Reply::Json(200, "{}".to_owned())), "is not a list"),
-        (|| paged(|_| Reply::Json(200, r#"{"kind":"Status","status":"Success"}"#.to_owned())), "is not a list"),
-        (
-            || paged(|_| Reply::Json(200, page(3, 3, r#","continue":"two""#))),
-            "does not end: a page continues with itself",
-        ),
-        (|| paged(|_| Reply::Cut(page(3, 3, ""))), "the connection broke"),
+    let cases = [
+        (paged(|_| Reply::Json(200, page(3, 3, "").split_at(200).0.to_owned())), "is not JSON"),
+        (paged(|_| Reply::Json(200, "{}".to_owned())), "is not a list"),
+        (paged(|_| Reply::Json(200, r#"{"kind":"Status","status":"Success"}"#.to_owned())), "is not a list"),
+        (paged(|_| Reply::Json(200, page(3, 3, r#","continue":"two""#))), "does not end: a page continues with itself"),
+        (paged(|_| Reply::Cut(page(3, 3, ""))), "the connection broke"),
     ];
     for (fake, says) in cases {
-        let fake = fake();
         let says = [says, "only 3 objects were read; the results cover only these", "help: "];
         place.run(&format!("rehearse new.yaml -s {} --no-cache", fake.url)).ends(2, &says);
         place.run(&format!("get widgets -A -s {} --no-cache", fake.url)).ends(2, &says[..1]);
