@@ -28,6 +28,7 @@ pub mod protobuf;
 mod reader;
 pub mod resources;
 pub mod restore;
+pub mod reviews;
 mod set_fields;
 pub mod strategic;
 pub mod table;

@@ -15,6 +15,7 @@ mod openapi;
 mod pairs;
 mod policies;
 mod watches;
+mod webhooks;
 
 use crate::exchange::{Client, Http, InProcess, Reply, normalise};
 use crdx::release::Release;
@@ -335,6 +336,21 @@ fn differential_policies() {
     let seen = policies::compare(&mut pair, &mut rng, setting("CRDX_ROUNDS", 100));
     println!("{seen:?}");
     pair.finish();
+}
+
+/// Random answers of admission webhooks, against a real server with `-webhooks`; `CRDX_ROUNDS` are configurations, each
+/// with 6 requests.
+#[test]
+#[ignore = "needs the real server with -webhooks: see tests/apiserver/README.md"]
+fn differential_webhooks() {
+    webhooks::compare(setting("CRDX_SEED", 1), setting("CRDX_ROUNDS", 100));
+}
+
+/// Random answers of a conversion webhook; `CRDX_ROUNDS` are answers, each to 4 requests.
+#[test]
+#[ignore = "needs the real server: see tests/apiserver/README.md"]
+fn differential_conversions() {
+    webhooks::conversions::compare(setting("CRDX_SEED", 1), setting("CRDX_ROUNDS", 100));
 }
 
 /// Every CRD of the corpus, unchanged.

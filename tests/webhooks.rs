@@ -1,7 +1,7 @@
 //! Admission webhooks and conversion webhooks, called by a server on a loopback port.
 
 mod conversion;
-mod hook;
+pub mod hook;
 
 use crate::exchange::{Client, Http, Reply};
 use crdx::policies::authorizer::Rules;
@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const KITES: &str = "/apis/toys.example.com/v1/namespaces/default/kites";
+pub const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+pub const KITES: &str = "/apis/toys.example.com/v1/namespaces/default/kites";
 
 /// Starts `serve --admission` with the webhook as the service `system/hook`.
 fn server(hook: &Hook) -> Running {
@@ -45,11 +45,11 @@ fn send(url: &str, method: &str, path: &str, body: Option<&Value>) -> Reply {
     Http::new(url).call(method, path, text.as_deref(), content_type, "application/json")
 }
 
-fn authority() -> String {
+pub fn authority() -> String {
     crdx::value::base64::Encoding::Standard.encode(CERTIFICATE)
 }
 
-fn crd() -> Value {
+pub fn crd() -> Value {
     let spec = json!({"type": "object", "properties": {"length": {"type": "integer", "minimum": 1},
         "colour": {"type": "string", "default": "red"}}});
     json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -58,7 +58,7 @@ fn crd() -> Value {
         "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}}]}})
 }
 
-fn kite(name: &str, length: i64) -> Value {
+pub fn kite(name: &str, length: i64) -> Value {
     json!({"apiVersion": "toys.example.com/v1", "kind": "Kite", "metadata": {"name": name}, "spec": {"length": length}})
 }
 

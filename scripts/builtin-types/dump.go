@@ -10,6 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionv1beta1 "k8s.io/api/admission/v1beta1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -25,6 +29,9 @@ var selfRead = []string{
 // notServed are registered kinds that are the body of no request.
 var notServed = []string{"List", "PodStatusResult", "RangeAllocation", "RangeAllocationList", "SerializedReference"}
 
+// reviews are the reviews that webhooks answer. They are not kinds of objects.
+var reviews = []any{admissionv1.AdmissionReview{}, admissionv1beta1.AdmissionReview{}, apiextensionsv1.ConversionReview{}, apiextensionsv1beta1.ConversionReview{}}
+
 func dump() release {
 	r := release{Minor: minor(), Kinds: map[string]kind{}, Types: map[string]typeInfo{}}
 	source := readSource()
@@ -37,6 +44,9 @@ func dump() release {
 		}
 		r.Kinds[gvk.GroupVersion().String()+" "+gvk.Kind] = kindOf(gvk, t, source, r.Minor)
 		r.walk(t, source)
+	}
+	for _, review := range reviews {
+		r.walk(reflect.TypeOf(review), source)
 	}
 	return r
 }
@@ -214,7 +224,7 @@ func isCustom(t reflect.Type) bool {
 
 // packageName shortens an import path: core/v1, meta/v1, resource, intstr.
 func packageName(importPath string) string {
-	for _, prefix := range []string{"k8s.io/api/", "k8s.io/apimachinery/pkg/apis/", "k8s.io/kube-aggregator/pkg/apis/"} {
+	for _, prefix := range []string{"k8s.io/api/", "k8s.io/apimachinery/pkg/apis/", "k8s.io/kube-aggregator/pkg/apis/", "k8s.io/apiextensions-apiserver/pkg/apis/"} {
 		if rest, ok := strings.CutPrefix(importPath, prefix); ok {
 			return rest
 		}

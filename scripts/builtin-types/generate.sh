@@ -18,6 +18,7 @@ go 1.24.0
 
 require (
 	k8s.io/api v0.$release
+	k8s.io/apiextensions-apiserver v0.$release
 	k8s.io/apimachinery v0.$release
 	k8s.io/client-go v0.$release
 	k8s.io/kube-aggregator v0.$release

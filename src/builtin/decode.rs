@@ -100,7 +100,7 @@ pub fn decode(types: &'static Types, endpoint: &Endpoint, body: &[u8]) -> Result
 }
 
 /// `gvkWithDefaults`
-fn with_defaults(mut actual: GroupVersionKind, endpoint: &Endpoint) -> GroupVersionKind {
+pub(super) fn with_defaults(mut actual: GroupVersionKind, endpoint: &Endpoint) -> GroupVersionKind {
     if actual.kind.is_empty() {
         actual.kind.clone_from(&endpoint.kind);
     }

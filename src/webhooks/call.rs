@@ -1,9 +1,12 @@
 //! A call of a webhook and its result, as client-go reports it (`rest/request.go`, `util/webhook/client.go`).
 
+use crate::builtin::reviews::{self, ReviewKind};
 use crate::crd::WebhookClientConfig;
+use crate::release::Release;
 use crate::text;
 use crate::value::group_version;
 use crate::value::{Value, json, quote};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The default port of a service.
@@ -60,11 +63,17 @@ pub fn url(target: &WebhookClientConfig, timeout_seconds: u64) -> String {
     format!("{base}/{}?timeout={timeout_seconds}s", parts.join("/"))
 }
 
-/// Returns the object in the response of a webhook.
+/// Returns the review in the response of a webhook, which must be of this kind and version.
 ///
 /// # Errors
 /// Returns client-go's message if there is none.
-pub fn object(call: &Call, outcome: &Outcome) -> Result<Value, String> {
+pub fn review(
+    call: &Call,
+    outcome: &Outcome,
+    kind: ReviewKind,
+    version: &str,
+    release: Release,
+) -> Result<Value, String> {
     let (code, is_text, body) = match outcome {
         Outcome::Failed(why) => {
             let url = url(&call.target, call.timeout_seconds);
@@ -78,46 +87,16 @@ pub fn object(call: &Call, outcome: &Outcome) -> Result<Value, String> {
     if body.is_empty() {
         return Err(format!("0-length response with status code: {code} and content type: application/json"));
     }
-    read(body).map_err(|why| format!("couldn't get version/kind; json parse error: {why}"))
-}
-
-/// Reads JSON, or YAML if the text does not begin with `{`.
-fn read(body: &[u8]) -> Result<Value, String> {
-    const TYPE: &str =
-        r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
-    let value = if body.trim_ascii_start().starts_with(b"{") {
-        text::json::read(body).map_err(|error| error.message)?
+    // A body that does not begin like JSON is YAML.
+    let body = if body.trim_ascii_start().starts_with(b"{") {
+        Cow::Borrowed(body)
     } else {
-        text::yaml::read(body).map_err(|error| error.to_string())?
+        let value =
+            text::yaml::read(body).map_err(|error| format!("couldn't get version/kind; json parse error: {error}"))?;
+        Cow::Owned(json::to_string(&value).into_bytes())
     };
-    match &value {
-        Value::Object(_) => Ok(value),
-        other => Err(format!("json: cannot unmarshal {} into Go value of type {TYPE}", json::go_kind(other))),
-    }
-}
-
-/// Checks that a response is a review of this kind and version; a response without kind or apiVersion is accepted.
-///
-/// # Errors
-/// Returns the server's message for another object.
-pub fn check_type(review: &Value, group: &str, kind: &str, version: &str) -> Result<(), String> {
-    let text = |key: &str| review.str_at(&[key]).unwrap_or_default();
-    let (got_kind, got_version) = (text("kind"), text("apiVersion"));
-    let (got_group, other) = group_version::split(got_version);
-    match (got_kind, got_version) {
-        ("", _) | (_, "") => Ok(()),
-        ("Status", "v1") => Err(format!("converting (v1.Status) to ({version}.{kind}): unknown conversion")),
-        _ if got_kind == kind && got_group == group && other == version => Ok(()),
-        _ if got_kind == kind && got_group == group && matches!(other, "v1" | "v1beta1") => {
-            Err(format!("converting ({other}.{kind}) to ({version}.{kind}): unknown conversion"))
-        }
-        _ => {
-            let (got_kind, got_version) = (quote::go_quote(got_kind), quote::go_quote(got_version));
-            // The name of a scheme is the line in client-go that creates it.
-            let scheme = "\"pkg/runtime/scheme.go:111\"";
-            Err(format!("no kind {got_kind} is registered for version {got_version} in scheme {scheme}"))
-        }
-    }
+    reviews::check(release, kind, version, &body)?;
+    text::json::read(&body).map_err(|error| error.message)
 }
 
 /// Formats the type of an object as `GroupVersionKind.String` does.
@@ -195,7 +174,8 @@ mod tests {
 
     #[test]
     fn failures_are_in_the_words_of_client_go() {
-        let failed = |outcome: Outcome| object(&call(), &outcome).unwrap_err();
+        let failed =
+            |outcome: Outcome| review(&call(), &outcome, ReviewKind::Admission, "v1", Release::NEWEST).unwrap_err();
         let answered =
             |code: u16, body: &str| failed(Outcome::Answered { code, is_text: true, body: body.as_bytes().to_vec() });
         assert_eq!(

@@ -1,7 +1,8 @@
 //! `ConversionReview`: conversion of custom resources by a webhook
 //! (`apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go`).
 
-use super::call::{Call, Outcome, check_type, object as answered, type_text};
+use super::call::{self, Call, Outcome, type_text};
+use crate::builtin::reviews::ReviewKind;
 use crate::crd::{CustomResourceDefinition, WebhookClientConfig};
 use crate::field::{FieldError, FieldPath, names};
 use crate::release::Release;
@@ -73,8 +74,9 @@ impl Converter {
     ) -> Result<Value, String> {
         let of = type_text(original);
         let failed = |why: String| format!("conversion webhook for {of} failed: {why}");
-        let review = answered(call, outcome).map_err(failed)?;
-        let mut objects = objects_of(&review, self.version()?, uid).map_err(failed)?;
+        let version = self.version()?;
+        let review = call::review(call, outcome, ReviewKind::Conversion, version, self.release).map_err(failed)?;
+        let mut objects = objects_of(&review, version, uid).map_err(failed)?;
         if objects.len() != 1 {
             return Err(format!("conversion webhook for {of} returned {} objects, expected 1", objects.len()));
         }
@@ -141,7 +143,6 @@ fn group_version_text(api_version: &str) -> String {
 
 /// `getConvertedObjectsFromResponse`
 fn objects_of(review: &Value, version: &str, uid: &str) -> Result<Vec<Value>, String> {
-    check_type(review, GROUP, "ConversionReview", version)?;
     let (got, wanted) = (type_text(review), format!("{GROUP}/v1, Kind=ConversionReview"));
     if version == "v1" && got != wanted {
         return Err(format!("expected webhook response of {wanted}, got {got}"));
@@ -149,7 +150,6 @@ fn objects_of(review: &Value, version: &str, uid: &str) -> Result<Vec<Value>, St
     let Some(response) = review.get("response").filter(|response| !response.is_null()) else {
         return Err("no response provided".to_owned());
     };
-    check_fields(response)?;
     let got = response.str_at(&["uid"]).unwrap_or_default();
     if version == "v1" && got != uid {
         return Err(format!("expected response.uid={}, got {}", quote::go_quote(uid), quote::go_quote(got)));
@@ -164,26 +164,6 @@ fn objects_of(review: &Value, version: &str, uid: &str) -> Result<Vec<Value>, St
         });
     }
     Ok(response.get("convertedObjects").and_then(Value::as_array).unwrap_or_default().to_vec())
-}
-
-/// Checks the types of the fields that are read.
-fn check_fields(response: &Value) -> Result<(), String> {
-    let wrong = |key: &str, value: &Value, wanted: &str| {
-        let kind = go_kind(value);
-        Err(format!(
-            "json: cannot unmarshal {kind} into Go struct field ConversionResponse.response.{key} of type {wanted}"
-        ))
-    };
-    match (response.get("uid"), response.get("result"), response.get("convertedObjects")) {
-        (Some(uid), ..) if !matches!(uid, Value::String(_) | Value::Null) => wrong("uid", uid, "types.UID"),
-        (_, Some(result), _) if !matches!(result, Value::Object(_) | Value::Null) => {
-            wrong("result", result, "v1.Status")
-        }
-        (.., Some(objects)) if !matches!(objects, Value::Array(_) | Value::Null) => {
-            wrong("convertedObjects", objects, "[]runtime.RawExtension")
-        }
-        _ => Ok(()),
-    }
 }
 
 /// `restoreObjectMeta`

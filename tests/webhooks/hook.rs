@@ -12,7 +12,20 @@ use std::thread;
 /// The certificate for `localhost`, 127.0.0.1 and `hook.system.svc`, which is also its own CA certificate.
 pub const CERTIFICATE: &[u8] = include_bytes!("hook.crt");
 
-type Answer = dyn Fn(&str, &Value) -> (u16, Value) + Send + Sync;
+/// An HTTP response.
+pub struct Answer {
+    pub code: u16,
+    pub content_type: &'static str,
+    pub body: String,
+}
+
+impl From<(u16, Value)> for Answer {
+    fn from((code, body): (u16, Value)) -> Self {
+        Self { code, content_type: "application/json", body: body.to_string() }
+    }
+}
+
+type Respond = dyn Fn(&str, &Value) -> Answer + Send + Sync;
 
 /// A running webhook.
 pub struct Hook {
@@ -23,8 +36,8 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// Starts a webhook; `answer` receives the path and the review, and returns a status and a body.
-    pub fn serve(answer: impl Fn(&str, &Value) -> (u16, Value) + Send + Sync + 'static) -> Self {
+    /// Starts a webhook; `respond` receives the path and the review.
+    pub fn serve<A: Into<Answer>>(respond: impl Fn(&str, &Value) -> A + Send + Sync + 'static) -> Self {
         let chain = CertificateDer::pem_slice_iter(CERTIFICATE).collect::<Result<_, _>>().unwrap();
         let key = PrivateKeyDer::from_pem_slice(include_bytes!("hook.key")).unwrap();
         let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
@@ -33,15 +46,16 @@ impl Hook {
             .with_no_client_auth()
             .with_single_cert(chain, key)
             .unwrap();
-        let (config, answer): (_, Arc<Answer>) = (Arc::new(config), Arc::new(answer));
+        let respond: Arc<Respond> = Arc::new(move |path, review| respond(path, review).into());
+        let config = Arc::new(config);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("https://{}", listener.local_addr().unwrap());
         let calls = Arc::<Mutex<Vec<_>>>::default();
         let log = Arc::clone(&calls);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (config, answer, log) = (Arc::clone(&config), Arc::clone(&answer), Arc::clone(&log));
-                thread::spawn(move || converse(stream, config, &*answer, &log));
+                let (config, respond, log) = (Arc::clone(&config), Arc::clone(&respond), Arc::clone(&log));
+                thread::spawn(move || converse(stream, config, &*respond, &log));
             }
         });
         Self { url, calls }
@@ -56,7 +70,7 @@ impl Hook {
 fn converse(
     stream: TcpStream,
     config: Arc<ServerConfig>,
-    answer: &Answer,
+    respond: &Respond,
     log: &Mutex<Vec<(String, Value)>>,
 ) -> Option<()> {
     let mut stream = BufReader::new(StreamOwned::new(ServerConnection::new(config).ok()?, stream));
@@ -72,14 +86,13 @@ fn converse(
     let path = head.split(' ').nth(1)?.to_owned();
     let review: Value = serde_json::from_slice(&body).ok()?;
     log.lock().unwrap().push((path.clone(), review.clone()));
-    let (code, said) = answer(path.split('?').next()?, &review);
-    let said = said.to_string();
+    let Answer { code, content_type, body } = respond(path.split('?').next()?, &review);
     let head = format!(
-        "HTTP/1.1 {code} Said\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-        said.len()
+        "HTTP/1.1 {code} Answered\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
     );
     let stream = stream.get_mut();
-    stream.write_all((head + &said).as_bytes()).ok()?;
+    stream.write_all((head + &body).as_bytes()).ok()?;
     stream.conn.send_close_notify();
     stream.flush().ok()
 }

@@ -232,14 +232,7 @@ pub(super) fn refusal(attributes: &Attributes<'_>, refused: Refused) -> Refusal 
     match refused {
         Refused::NamespaceNotFound(name) => Refusal::not_found(namespaces::RESOURCE, &name),
         Refused::Internal(why) => Refusal::internal(why),
-        Refused::Unavailable(message) => Refusal {
-            code: 503,
-            reason: Reason::ServiceUnavailable,
-            message,
-            details: None,
-            errors: Vec::new(),
-            continue_: String::new(),
-        },
+        Refused::Unavailable(message) => Refusal::plain(503, Reason::ServiceUnavailable, message),
         Refused::Denied(denial) => {
             let GroupVersionResource { group, resource, .. } = attributes.resource;
             let of = GroupResource { group, resource };
@@ -251,20 +244,15 @@ pub(super) fn refusal(attributes: &Attributes<'_>, refused: Refused) -> Refusal 
                 causes: causes.collect(),
                 ..Details::default()
             };
-            Refusal {
-                code: denial.code,
-                reason: match denial.reason.as_str() {
-                    "Forbidden" => Reason::Forbidden,
-                    "Unauthorized" => Reason::Unauthorized,
-                    "RequestEntityTooLarge" => Reason::RequestEntityTooLarge,
-                    "Invalid" => Reason::Invalid,
-                    other => Reason::Other(other.to_owned()),
-                },
-                message: denial.message,
-                details: Some(Box::new(details)),
-                errors: Vec::new(),
-                continue_: String::new(),
-            }
+            let reason = match denial.reason.as_str() {
+                "Forbidden" => Reason::Forbidden,
+                "Unauthorized" => Reason::Unauthorized,
+                "RequestEntityTooLarge" => Reason::RequestEntityTooLarge,
+                "Invalid" => Reason::Invalid,
+                other => Reason::Other(other.to_owned()),
+            };
+            let details = Some(Box::new(details));
+            Refusal { details, ..Refusal::plain(denial.code, reason, denial.message) }
         }
     }
 }

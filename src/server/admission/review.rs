@@ -18,6 +18,8 @@ pub(in crate::server) struct Review<'a> {
     pub operation: Operation,
     /// The options of the request.
     pub options: OperationOptions<'a>,
+    /// The name of a new object before admission, which plugins see even if they change it; empty if it is generated.
+    pub new_name: &'a str,
 }
 
 impl Review<'_> {
@@ -70,7 +72,7 @@ impl Review<'_> {
     ) -> Result<(), Refusal> {
         let server = ctx.server;
         for plugin in server.admission.handling(self.operation) {
-            let (namespace, name) = self.address(ctx, Some(object));
+            let (namespace, name) = self.address(ctx, None);
             let mutation = self.call(ctx, (&namespace, &name), old, |attributes, cluster, report| {
                 plugin.mutate(attributes, object, cluster, report, reinvocation)
             })?;
@@ -141,12 +143,15 @@ impl Review<'_> {
         result
     }
 
-    /// Returns the namespace and the name for the attributes.
-    fn address(&self, ctx: &Context<'_>, object: Option<&Value>) -> (String, String) {
-        let mut name = ctx.target.name.clone();
-        if let (Operation::Create, true, Some(object)) = (self.operation, name.is_empty(), object) {
-            metadata::text(object, "name").clone_into(&mut name);
-        }
+    /// Returns the namespace and the name for the attributes; `validated` is the object to be stored, which may have a
+    /// generated name.
+    fn address(&self, ctx: &Context<'_>, validated: Option<&Value>) -> (String, String) {
+        let generated = || match (self.operation, validated) {
+            (Operation::Create, Some(object)) => metadata::text(object, "name"),
+            _ => "",
+        };
+        let names = [ctx.target.name.as_str(), self.new_name];
+        let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or_else(generated).to_owned();
         let of = self.scope.resource;
         let is_namespace = namespaces::RESOURCE == GroupResource { group: of.group, resource: of.resource };
         let namespace = if is_namespace { name.clone() } else { ctx.target.namespace.clone() };

@@ -9,10 +9,13 @@ use crate::field::ErrorList;
 use crate::value::quote::go_quote;
 use crate::value::{Map, Value, object};
 pub(in crate::server) use reason::Reason;
+use std::borrow::Cow;
 
 /// An error response.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::server) struct Refusal {
+    /// `status`: `Failure`, unless a webhook wrote another text.
+    pub status: Cow<'static, str>,
     /// The HTTP status code.
     pub code: u16,
     /// The machine-readable reason.
@@ -79,8 +82,17 @@ impl GroupResource<'_> {
 }
 
 impl Refusal {
-    fn plain(code: u16, reason: Reason, message: impl Into<String>) -> Self {
-        Self { code, reason, message: message.into(), details: None, errors: Vec::new(), continue_: String::new() }
+    /// A refusal without details.
+    pub fn plain(code: u16, reason: Reason, message: impl Into<String>) -> Self {
+        Self {
+            status: Cow::Borrowed("Failure"),
+            code,
+            reason,
+            message: message.into(),
+            details: None,
+            errors: Vec::new(),
+            continue_: String::new(),
+        }
     }
     fn about(code: u16, reason: Reason, of: GroupResource<'_>, name: &str, message: String) -> Self {
         Self { details: Some(Box::new(of.details(name))), ..Self::plain(code, reason, message) }
@@ -185,7 +197,9 @@ impl Refusal {
             })
         });
         let code = u16::try_from(number(status, "code")).unwrap_or(500);
-        Self { details, ..Self::plain(code, Reason::Other(text(status, "reason")), text(status, "message")) }
+        let reason = Reason::Other(text(status, "reason"));
+        let state = Cow::Owned(text(status, "status"));
+        Self { status: state, details, ..Self::plain(code, reason, text(status, "message")) }
     }
     pub fn internal(message: impl Into<String>) -> Self {
         let cause = message.into();
@@ -284,7 +298,7 @@ impl Refusal {
     /// The `metav1.Status` of the refusal.
     pub fn to_value(&self) -> Value {
         let mut status =
-            status_value("Failure", self.code, self.reason.as_str(), &self.message, self.details.as_deref());
+            status_value(&self.status, self.code, self.reason.as_str(), &self.message, self.details.as_deref());
         if !self.continue_.is_empty()
             && let Some(members) = status.as_object_mut()
         {

@@ -29,16 +29,17 @@ impl<S: Strategy> Registry<S> {
         decode::match_namespace(&mut object, &ctx.target.namespace)?;
         decode::dedup_owners(ctx, &mut object, false);
         managed_fields::update(&self.strategy, ctx, None, &mut object, &options);
-        let decoded = self.admit_new(ctx, &mut object, &options)? == Mutation::Unchanged;
+        let name = metadata::text(&object, "name").to_owned();
+        let decoded = self.admit_new(ctx, &mut object, &name, &options)? == Mutation::Unchanged;
         if metadata::text(&object, "name").is_empty() && !metadata::text(&object, "generateName").is_empty() {
             for _ in 1..NAME_ATTEMPTS {
-                match self.store_new(ctx, object.clone(), decoded, &options) {
+                match self.store_new(ctx, object.clone(), (&name, decoded), &options) {
                     Err(refusal) if refusal.reason == Reason::AlreadyExists => {}
                     result => return result,
                 }
             }
         }
-        self.store_new(ctx, object, decoded, &options)
+        self.store_new(ctx, object, (&name, decoded), &options)
     }
 
     /// Runs mutating admission for a new object.
@@ -46,22 +47,25 @@ impl<S: Strategy> Registry<S> {
         &self,
         ctx: &mut Context<'_>,
         object: &mut S::Object,
+        name: &str,
         options: &WriteOptions,
     ) -> Result<Mutation, Refusal> {
         self.strategy.check_create(ctx, object)?;
-        let mutation = self.mutate(ctx, &self.review(Operation::Create, options), None, object)?;
+        let review = Review { new_name: name, ..self.review(Operation::Create, options) };
+        let mutation = self.mutate(ctx, &review, None, object)?;
         if mutation == Mutation::Changed {
             decode::match_namespace(object, &ctx.target.namespace)?;
         }
         Ok(mutation)
     }
 
-    /// Completes, validates and stores a new object; for `decoded`, see [`Strategy::written`].
+    /// Completes, validates and stores a new object. `name` is its name before admission; for `decoded`, see
+    /// [`Strategy::written`].
     pub(super) fn store_new(
         &self,
         ctx: &mut Context<'_>,
         mut object: S::Object,
-        decoded: bool,
+        (name, decoded): (&str, bool),
         options: &WriteOptions,
     ) -> Result<Answer, Refusal> {
         metadata::fill_system_fields(&mut object, &ctx.uid(), &ctx.now());
@@ -73,7 +77,8 @@ impl<S: Strategy> Registry<S> {
         let verdict = self.strategy.validate_create(&object);
         self.check(ctx, &object, verdict)?;
         let object = object.into_value();
-        self.review(Operation::Create, options).validate(ctx, None, Some(&object))?;
+        let review = Review { new_name: name, ..self.review(Operation::Create, options) };
+        review.validate(ctx, None, Some(&object))?;
         check_new_revision(metadata::text(&object, "resourceVersion"), options.dry_run)?;
         self.insert(ctx, object, decoded, options.dry_run).map(|shown| Answer::object(201, shown))
     }
@@ -109,6 +114,6 @@ impl<S: Strategy> Registry<S> {
     }
 
     pub(super) fn review<'a>(&'a self, operation: Operation, options: &'a WriteOptions) -> Review<'a> {
-        Review { scope: self.strategy.scope(), operation, options: OperationOptions::Write(options) }
+        Review { scope: self.strategy.scope(), operation, options: OperationOptions::Write(options), new_name: "" }
     }
 }

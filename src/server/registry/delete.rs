@@ -76,6 +76,7 @@ impl<S: Strategy> Registry<S> {
                 scope: self.strategy.scope(),
                 operation: Operation::Delete,
                 options: OperationOptions::Delete(options),
+                new_name: "",
             };
             // A refusal comes again when it is the turn of the object.
             let _ = review.validate(ctx, Some(&existing.value), None);
@@ -132,6 +133,7 @@ impl<S: Strategy> Registry<S> {
                 scope: strategy.scope(),
                 operation: Operation::Delete,
                 options: OperationOptions::Delete(options),
+                new_name: "",
             };
             if deletion != Deletion::Unreviewed {
                 review.validate(ctx, Some(&existing.value), None)?;

@@ -1,6 +1,7 @@
 //! Calls the webhooks of a request (`mutating/dispatcher.go`, `validating/dispatcher.go`).
 
 use super::patch;
+use crate::builtin::reviews::ReviewKind;
 use crate::policies::denial::Refused;
 use crate::policies::matching::Matched;
 use crate::policies::model::{FailurePolicy, PolicyKind};
@@ -110,6 +111,8 @@ impl<'d> Dispatch<'d> {
         report: &mut Report,
     ) -> Result<(), Refusal> {
         let mut current = object.as_deref().cloned();
+        // The version the object was last converted to, whatever apiVersion a patch wrote since.
+        let mut version = self.request.kind.api_version();
         let mut patched = false;
         for webhook in webhooks {
             let Decision::Called(matched) = self.decide(webhook, current.as_ref())? else { continue };
@@ -117,7 +120,10 @@ impl<'d> Dispatch<'d> {
             if round.running && !round.reinvoked.again.contains(&key) {
                 continue;
             }
-            current = self.convert(current.as_ref(), &matched)?;
+            if version != matched.kind.api_version() {
+                current = self.convert(current.as_ref(), &matched)?;
+                version = matched.kind.api_version();
+            }
             let called = self.call(webhook, &matched, current.as_ref())?;
             let mut outcome = Ok(());
             match called {
@@ -224,7 +230,9 @@ impl<'d> Dispatch<'d> {
             call::body(&review::review(version, uid, &self.request, matched, objects))
         };
         let Reviewed { uid, call, outcome } = self.cluster.calls.ask(&webhook.target, webhook.timeout_seconds, body)?;
-        let answered = call::object(&call, &outcome).map_err(|why| format!("failed to call webhook: {why}"));
+        let release = self.cluster.release();
+        let answered = call::review(&call, &outcome, ReviewKind::Admission, version, release);
+        let answered = answered.map_err(|why| format!("failed to call webhook: {why}"));
         let mutating = webhook.policy_kind == PolicyKind::Mutating;
         Ok(answered.and_then(|answered| review::answer(&answered, version, &uid, mutating)))
     }

@@ -27,7 +27,7 @@ impl<S: Strategy> Registry<S> {
         loop {
             if creates && self.strategy.objects().get(&key).is_none() {
                 let object = self.apply_new(ctx, &config, options)?;
-                match self.store_new(ctx, object, false, options) {
+                match self.store_new(ctx, object, ("", false), options) {
                     // Another thread created the object in the meantime.
                     Err(refusal) if refusal.reason == Reason::AlreadyExists => continue,
                     result => return result,
@@ -77,7 +77,7 @@ impl<S: Strategy> Registry<S> {
         options: &WriteOptions,
     ) -> Result<S::Object, Refusal> {
         let mut object = self.applied(ctx, config, None, options)?;
-        self.admit_new(ctx, &mut object, options)?;
+        self.admit_new(ctx, &mut object, "", options)?;
         decode::dedup_owners(ctx, &mut object, true);
         parse_revision(metadata::text(&object, "resourceVersion")).map_err(Refusal::unclassified)?;
         metadata::set(&mut object, "resourceVersion", None);
