@@ -88,8 +88,12 @@ impl Action {
         common::match_namespace(&mut object, &namespace)?;
         common::dedup_owners(ctx, &mut object, false);
         self.own_fields(ctx, &kind, &mut object, &options);
-        let review =
-            Review { scope: self.scope(), operation: Operation::Create, options: OperationOptions::Write(&options) };
+        let review = Review {
+            scope: self.scope(),
+            operation: Operation::Create,
+            options: OperationOptions::Write(&options),
+            new_name: "",
+        };
         review.mutate(ctx, None, &mut object, &|object| *object = kind.complete(std::mem::take(object)))?;
         let request = Request { name, object, options: &options, review };
         match self.name {
