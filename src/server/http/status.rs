@@ -9,13 +9,12 @@ use crate::field::ErrorList;
 use crate::value::quote::go_quote;
 use crate::value::{Map, Value, object};
 pub(in crate::server) use reason::Reason;
-use std::borrow::Cow;
 
 /// An error response.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::server) struct Refusal {
-    /// `status`: `Failure`, unless a webhook wrote another text.
-    pub status: Cow<'static, str>,
+    /// `status` as a webhook wrote it; otherwise it is `Failure`.
+    pub status: Option<Box<str>>,
     /// The HTTP status code.
     pub code: u16,
     /// The machine-readable reason.
@@ -27,7 +26,7 @@ pub(in crate::server) struct Refusal {
     /// The field errors of a 422.
     pub errors: ErrorList,
     /// The continue token of an expired list; empty for other errors.
-    pub continue_: String,
+    pub continue_: Box<str>,
 }
 
 /// `metav1.StatusDetails`
@@ -85,13 +84,13 @@ impl Refusal {
     /// A refusal without details.
     pub fn plain(code: u16, reason: Reason, message: impl Into<String>) -> Self {
         Self {
-            status: Cow::Borrowed("Failure"),
+            status: None,
             code,
             reason,
             message: message.into(),
             details: None,
             errors: Vec::new(),
-            continue_: String::new(),
+            continue_: Box::default(),
         }
     }
     fn about(code: u16, reason: Reason, of: GroupResource<'_>, name: &str, message: String) -> Self {
@@ -198,7 +197,7 @@ impl Refusal {
         });
         let code = u16::try_from(number(status, "code")).unwrap_or(500);
         let reason = Reason::Other(text(status, "reason"));
-        let state = Cow::Owned(text(status, "status"));
+        let state = Some(text(status, "status").into());
         Self { status: state, details, ..Self::plain(code, reason, text(status, "message")) }
     }
     pub fn internal(message: impl Into<String>) -> Self {
@@ -246,7 +245,7 @@ impl Refusal {
     /// The error for an expired continue token; `token` continues the list with the current objects.
     pub fn expired_page(token: String) -> Self {
         let message = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
-        Self { continue_: token, ..Self::expired(message) }
+        Self { continue_: token.into(), ..Self::expired(message) }
     }
     /// `NewTooLargeResourceVersionError`
     pub fn resource_version_too_large(wanted: u64, current: u64) -> Self {
@@ -297,12 +296,17 @@ impl Refusal {
 
     /// The `metav1.Status` of the refusal.
     pub fn to_value(&self) -> Value {
-        let mut status =
-            status_value(&self.status, self.code, self.reason.as_str(), &self.message, self.details.as_deref());
+        let mut status = status_value(
+            self.status.as_deref().unwrap_or("Failure"),
+            self.code,
+            self.reason.as_str(),
+            &self.message,
+            self.details.as_deref(),
+        );
         if !self.continue_.is_empty()
             && let Some(members) = status.as_object_mut()
         {
-            members.insert("metadata".to_owned(), object([("continue", self.continue_.as_str())]));
+            members.insert("metadata".to_owned(), object([("continue", &*self.continue_)]));
         }
         status
     }

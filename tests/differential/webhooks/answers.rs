@@ -107,13 +107,11 @@ fn patch(rng: &mut Rng) -> String {
         }
         _ => json!({"op": "add", "path": "/spec/length", "value": any_value(rng)}),
     };
-    match rng.below(16) {
-        0 => rng.pick(&["", "{}", "null", "x", "[7]", "[null]", "[{}]", "[{\"op\":7}]"]).to_string(),
-        _ => {
-            let operations: Vec<Value> = (0..=rng.below(3)).map(|_| operation(rng)).collect();
-            json!(operations).to_string()
-        }
+    if rng.chance(16) {
+        return rng.pick(&["", "{}", "null", "x", "[7]", "[null]", "[{}]", "[{\"op\":7}]"]).to_string();
     }
+    let operations: Vec<Value> = (0..=rng.below(3)).map(|_| operation(rng)).collect();
+    json!(operations).to_string()
 }
 
 fn status(rng: &mut Rng) -> Value {
