@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the program for a release. The same source, compiler and target give the same bytes in any folder, on any
-# machine: no path of the machine gets into the binary. Prints the path of the binary.
+# Builds the program for a release, so that the same source, compiler and target can give the same bytes in any folder
+# (scripts/reproducible.sh): no path of the machine gets into the binary. Prints the path of the binary.
 #
 #   scripts/build.sh TARGET [PROFILE]          PROFILE is dist unless another is named
 #

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Makes a release of the tag TAG in dist/: archives, checksums.txt and crdx.yaml, the manifest for krew.
+# Makes a release of the tag TAG in dist/: archives, kubectl-crdx.cdx.json (the SBOM), checksums.txt and crdx.yaml, the
+# manifest for krew.
 #
 #   scripts/release.sh TAG [PLATFORM…]         builds static Linux binaries (linux-amd64, unless others are named), then packs
 #   scripts/release.sh --pack TAG              packs what other machines built: dist/bin/PLATFORM/kubectl-crdx[.exe]
 #
 # The owner and the URL stand in one place, `repository` in Cargo.toml; the tag must be the version that stands there.
-# Needs musl-tools for linux-amd64, and cargo-zigbuild (or a cross linker that cargo knows of) for linux-arm64.
+# Needs musl-tools for linux-amd64, cargo-zigbuild (or a cross linker that cargo knows of) for linux-arm64, and
+# cargo-cyclonedx for the SBOM.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,14 +25,12 @@ target() {
 }
 
 build() {
-    local platform=$1 target command=build
+    local platform=$1 target binary
     target=$(target "$platform")
     rustup target add "$target" >/dev/null 2>&1 || fail "cannot get the target $target"
-    # A linker for another processor comes with zig.
-    if [ "$(uname -m)" != "${target%%-*}" ] && command -v cargo-zigbuild >/dev/null; then command=zigbuild; fi
-    cargo "$command" --profile dist --locked --target "$target" --bin kubectl-crdx
+    binary=$(scripts/build.sh "$target")
     mkdir -p "dist/bin/$platform"
-    cp "${CARGO_TARGET_DIR:-target}/$target/dist/kubectl-crdx" "dist/bin/$platform/"
+    cp "$binary" "dist/bin/$platform/"
     check "dist/bin/$platform/kubectl-crdx"
 }
 
@@ -90,7 +90,8 @@ if [ -z "$only_pack" ]; then
     for platform in "${@:-linux-amd64}"; do build "$platform"; done
 fi
 [ -n "$(ls dist/man/*.1 2>/dev/null)" ] || scripts/man.sh dist/man
+[ -s dist/kubectl-crdx.cdx.json ] || scripts/sbom.sh dist/kubectl-crdx.cdx.json
 for directory in dist/bin/*/; do pack "$(basename "$directory")"; done
-(cd dist && sha256sum kubectl-crdx-*.tar.gz $(ls kubectl-crdx-*.zip 2>/dev/null) >checksums.txt)
+(cd dist && sha256sum kubectl-crdx-*.tar.gz $(ls kubectl-crdx-*.zip 2>/dev/null) kubectl-crdx.cdx.json >checksums.txt)
 manifest "$tag"
 cat dist/checksums.txt

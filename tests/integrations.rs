@@ -210,6 +210,8 @@ fn the_release_is_packed() {
     let man = dir.join("dist/man");
     fs::create_dir_all(&man).unwrap();
     fs::write(man.join("kubectl-crdx.1"), "page").unwrap();
+    // The SBOM as written by scripts/sbom.sh.
+    fs::write(dir.join("dist/kubectl-crdx.cdx.json"), "{}").unwrap();
     let tag = concat!("v", env!("CARGO_PKG_VERSION"));
     assert_eq!(
         run("scripts/release.sh", &["--pack", "v99.0.0"]).status.code(),
@@ -219,7 +221,8 @@ fn the_release_is_packed() {
     let packed = run("scripts/release.sh", &["--pack", tag]);
     assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
     let sums = fs::read_to_string(dir.join("dist/checksums.txt")).unwrap();
-    assert_eq!(sums.lines().count(), platforms().len());
+    assert_eq!(sums.lines().count(), platforms().len() + 1);
+    assert!(sums.contains("  kubectl-crdx.cdx.json\n"), "{sums}");
     let manifest = yaml::read(&fs::read(dir.join("dist/crdx.yaml")).unwrap()).unwrap();
     assert_eq!(manifest.str_at(&["spec", "version"]), Some(tag));
     assert_eq!(manifest.str_at(&["spec", "homepage"]), Some("https://git.example/somebody/else"));

@@ -358,6 +358,7 @@ fn no_acknowledged_write_is_lost_by_a_fault_at_any_operation() {
         let faults = (1..1000).take_while(|at| try_fault(*at, fault, &mut kinds)).count();
         assert!(faults > 40, "{fault:?}: only {faults} operations");
     }
+    println!("{} faults by operation: {kinds:?}", kinds.values().sum::<usize>());
     let names: Vec<&str> = kinds.keys().copied().collect();
     assert_eq!(names, ["create", "open", "read", "remove", "rename", "sync", "sync directory", "write"]);
 }
