@@ -6,7 +6,8 @@ use crate::text::Syntax;
 use crate::text::spans::Spans;
 use crate::text::yaml::write::to_string;
 use crate::value::{Map, Value};
-use similar::{ChangeTag, DiffOp, TextDiff};
+use similar::algorithms::{Capture, Compact, Replace, myers};
+use similar::{ChangeTag, DiffOp, group_diff_ops};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -50,23 +51,20 @@ pub fn unified(sides: &Sides<'_>, color: bool) -> Option<String> {
     });
     let (old, new) = (text(sides.before), to_string(with_pruned.as_ref().unwrap_or(sides.after)));
     let marks = Marks::of(&new, sides);
-    let diff = TextDiff::from_lines(old.as_str(), new.as_str());
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let mut out = String::new();
     let bold = |text: String| Paint::Bold.when(color, &text) + "\n";
     out.push_str(&bold(format!("--- LIVE/{}", sides.name)));
     out.push_str(&bold(format!("+++ MERGED/{}", sides.name)));
-    for group in diff.grouped_ops(CONTEXT) {
+    for group in hunks(&old, &new) {
         out.push_str(&Paint::Cyan.when(color, &header(&group, &marks)));
         out.push('\n');
-        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+        for change in group.iter().flat_map(|op| op.iter_changes(&old, &new)) {
             let line = change.value();
-            let line = line.strip_suffix('\n').unwrap_or(line);
             let mark = change.new_index().map_or(Mark::None, |i| marks.at(i));
             let (sign, paint) = match (change.tag(), mark) {
                 (ChangeTag::Insert, Mark::Pruned) => ('!', Paint::Yellow),
-                (ChangeTag::Insert, _) => ('+', Paint::Green),
-                (ChangeTag::Delete, _) => ('-', Paint::Red),
-                (ChangeTag::Equal, _) => (' ', Paint::None),
+                (tag, _) => sign(tag),
             };
             out.push_str(&paint.when(color, &format!("{sign}{line}")));
             let remark = match mark {
@@ -89,18 +87,36 @@ pub fn unified(sides: &Sides<'_>, color: bool) -> Option<String> {
 /// Formats the diff of two values with their names; empty if they are equal.
 pub fn lines(old: (&str, &Value), new: (&str, &Value), color: bool) -> String {
     let texts = (to_string(old.1), to_string(new.1));
-    let diff = TextDiff::from_lines(texts.0.as_str(), texts.1.as_str());
-    let shown = diff.unified_diff().context_radius(CONTEXT).header(old.0, new.0).to_string();
-    let paint = |line: &str| {
-        let paint = match line.as_bytes().first() {
-            Some(b'@') => Paint::Cyan,
-            Some(b'+') if !line.starts_with("+++") => Paint::Green,
-            Some(b'-') if !line.starts_with("---") => Paint::Red,
-            _ => Paint::None,
-        };
-        paint.when(color, line) + "\n"
-    };
-    shown.lines().map(paint).collect()
+    let (old_lines, new_lines): (Vec<&str>, Vec<&str>) = (texts.0.lines().collect(), texts.1.lines().collect());
+    let mut out = String::new();
+    for group in hunks(&old_lines, &new_lines) {
+        if out.is_empty() {
+            out = format!("--- {}\n+++ {}\n", old.0, new.0);
+        }
+        out += &(Paint::Cyan.when(color, &header(&group, &Marks::default())) + "\n");
+        for change in group.iter().flat_map(|op| op.iter_changes(&old_lines, &new_lines)) {
+            let (sign, paint) = sign(change.tag());
+            out += &(paint.when(color, &format!("{sign}{}", change.value())) + "\n");
+        }
+    }
+    out
+}
+
+/// The differences of two texts given as lines, grouped with their context.
+fn hunks(old: &[&str], new: &[&str]) -> Vec<Vec<DiffOp>> {
+    // `TextDiff` can choose among all algorithms, which together take half a megabyte of the program.
+    let mut capture = Compact::new(Replace::new(Capture::new()), old, new);
+    // Capturing cannot fail.
+    let _ = myers::diff(&mut capture, old, 0..old.len(), new, 0..new.len());
+    group_diff_ops(capture.into_inner().into_inner().into_ops(), CONTEXT)
+}
+
+fn sign(tag: ChangeTag) -> (char, Paint) {
+    match tag {
+        ChangeTag::Insert => ('+', Paint::Green),
+        ChangeTag::Delete => ('-', Paint::Red),
+        ChangeTag::Equal => (' ', Paint::None),
+    }
 }
 
 /// Formats `@@ -1,2 +1,3 @@`; pruned lines are not counted.
@@ -128,6 +144,7 @@ enum Mark {
 }
 
 /// The marks of the lines of a text.
+#[derive(Default)]
 struct Marks(Vec<Mark>);
 
 impl Marks {
