@@ -123,5 +123,10 @@ impl From<Vec<Value>> for Value {
 
 /// Builds an object from key and value pairs.
 pub fn object<K: Into<String>, V: Into<Value>>(members: impl IntoIterator<Item = (K, V)>) -> Value {
-    Value::Object(members.into_iter().map(|(k, v)| (k.into(), v.into())).collect())
+    // Collecting a map would compile a sort for each type of `members`.
+    let mut map = Map::new();
+    for (key, value) in members {
+        map.insert(key.into(), value.into());
+    }
+    Value::Object(map)
 }
