@@ -117,6 +117,13 @@ def measure(command, runs):
     return best
 
 
+def counted(command):
+    """The instructions of a run of this program, in millions; empty for a rival, which would take minutes, or without valgrind."""
+    from instructions import instructions
+    count = instructions(command) if "kubectl-crdx" in os.path.basename(command[0]) else None
+    return f"{count / 1e6:.1f}" if count else ""
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--binary", default=os.path.join(HERE, "../target/dist/kubectl-crdx"))
@@ -168,12 +175,12 @@ def main():
         for title, f, size in ((f"{a.objects} objects in one file, {megabytes:.2f} MB", many, megabytes), ("one object", one, None)):
             rules = "Deployments" if a.builtin else f"CRD {'with' if a.rules else 'without'} its rules"
             print(f"\n{title}, {rules}, best of {a.runs}")
-            print(f"{'tool':24}{'CPU s':>9}{'wall s':>9}{'MB/s':>8}{'MiB':>7}{'exit':>6}{'CPU ratio':>11}")
+            print(f"{'tool':24}{'CPU s':>9}{'wall s':>9}{'MB/s':>8}{'MiB':>7}{'exit':>6}{'CPU ratio':>11}{'M instructions':>16}")
             base = None
             for name, command in tools.items():
                 cpu, wall, memory, code = measure(command(f), a.runs)
                 base = base or cpu
-                print(f"{name:24}{cpu:9.3f}{wall:9.3f}{(size / cpu if size else 0):8.1f}{memory:7.1f}{code:6}{cpu / base:10.1f}x")
+                print(f"{name:24}{cpu:9.3f}{wall:9.3f}{(size / cpu if size else 0):8.1f}{memory:7.1f}{code:6}{cpu / base:10.1f}x{counted(command(f)):>16}", flush=True)
 
 
 if __name__ == "__main__":

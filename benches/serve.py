@@ -4,6 +4,7 @@
 usage: serve.py --binary target/dist/kubectl-crdx [--apiserver PATH] [--seconds N] [--objects N] [--watchers N] [--json FILE]
 
 ready      from the start of the process to the first answer           create    creates per second, 1, 2 and 4 connections
+builtin    `serve --builtin`: ready, memory at the start, creates of Deployments per second on 1 connection, CPU of each
 memory     resident memory of stored objects, in multiples of their JSON    watch     from the answer of a create to its event
 The clients are bare sockets in processes of their own; the CRD is benches/gadgets.crd.yaml. With the defaults it takes about a
 minute and a half; each line is printed when it is known.
@@ -136,6 +137,7 @@ def measure(command, a, crd, ours):
     finally:
         child.kill()
         child.wait(30)
+    yield from builtin(command, a)
     child, port, c, collection = serving(command, crd, sample)
     try:
         empty = rss(child.pid)
@@ -144,6 +146,29 @@ def measure(command, a, crd, ours):
     finally:
         child.kill()
         child.wait(30)
+
+
+def builtin(command, a):
+    """Yields what was measured with all built-in kinds."""
+    command = [*command, "--builtin"]
+    yield "builtin: ready, ms (best)", round(min(once(command) for _ in range(a.starts)) * 1000, 1)
+    child, port, _ = start(command)
+    try:
+        yield "builtin: memory at the start, MiB", round(rss(child.pid) / 2**20, 1)
+        before = cpu(child.pid)
+        count, _ = creates(port, DEPLOYMENT, "/apis/apps/v1/namespaces/default/deployments", 1, "d", seconds=a.seconds)
+        yield "builtin: creates of Deployments/s on 1", round(count / a.seconds)
+        yield "builtin: CPU of each, µs", round((cpu(child.pid) - before) / count * 1e6)
+    finally:
+        child.kill()
+        child.wait(30)
+
+
+def cpu(pid):
+    """The user and system seconds of a process."""
+    with open(f"/proc/{pid}/stat") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def once(command):
@@ -246,6 +271,19 @@ SPEC = {
         "image": "images.example.com/team/gadget:1.2", "command": ["run", "--fast"],
         "env": [{"name": "A", "value": "1"}, {"name": "B"}], "ports": [{"port": 80, "name": "http"}, {"port": 443}]},
     "resources": {"memory": "256Mi"}, "labels": {"a": "b"}, "owner": {"mail": "team@example.com"},
+}
+
+DEPLOYMENT = {
+    "apiVersion": "apps/v1", "kind": "Deployment",
+    "spec": {
+        "replicas": 3, "selector": {"matchLabels": {"app": "web"}},
+        "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{
+                "name": "main", "image": "images.example.com/team/web:1.2", "args": ["run", "--verbose"],
+                "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}], "ports": [{"name": "http", "containerPort": 8080}],
+                "resources": {"requests": {"cpu": "100m", "memory": "1Gi"}, "limits": {"memory": "2Gi"}},
+                "readinessProbe": {"httpGet": {"path": "/ready", "port": "http"}, "periodSeconds": 5}}]}}},
 }
 
 if __name__ == "__main__":

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Counts instructions with callgrind, which the load of the machine does not change, next to CPU seconds and peak memory.
+
+usage: instructions.py [--binary target/dist/kubectl-crdx] [--reference OTHER] [--corpus ../shared/corpus] [--json FILE]
+
+The cases are the start of the program, one object, 300 objects with rules (those of rivals.py), the CRDs and objects of two projects of the corpus, and
+`lint` of the larger CRDs. With --reference, an earlier build, each line ends with the ratio to it. Needs valgrind.
+"""
+import argparse, json, os, random, re, shutil, subprocess, sys, tempfile
+
+from rivals import HERE, gadget, measure
+
+ENVIRONMENT = {**os.environ, "KUBECONFIG": "/nonexistent"}
+
+
+def instructions(command):
+    """The instructions of a run; `None` without valgrind."""
+    if not shutil.which("valgrind"):
+        return None
+    tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    done = subprocess.run([*tool, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    return int(found.group(1)) if found else None
+
+
+def cases(work, corpus):
+    """Yields the name and the arguments of each case."""
+    rng = random.Random(1)
+    objects = [gadget(i, rng) for i in range(300)]
+    one, many = os.path.join(work, "one.yaml"), os.path.join(work, "many.yaml")
+    for path, written in ((one, objects[:1]), (many, objects)):
+        with open(path, "w") as out:
+            out.write("---\n".join(written))
+    validate = ["validate", "--offline", "--jobs", "1", "-o", "name"]
+    crd = os.path.join(HERE, "gadgets.crd.yaml")
+    yield "version", ["version"]
+    yield "one object", [*validate, "--crds", crd, "-f", one]
+    yield "300 objects with rules", [*validate, "--crds", crd, "-f", many]
+    for project in ("cert-manager", "kueue"):
+        crds, objects = (os.path.join(corpus, project, part) for part in ("crds", "objects"))
+        if os.path.isdir(crds):
+            yield f"{project}: CRDs and objects", [*validate, "--crds", crds, "-f", objects]
+            yield f"lint {project}", ["lint", "--offline", "-f", crds]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", default=os.path.join(HERE, "../target/dist/kubectl-crdx"))
+    parser.add_argument("--reference")
+    parser.add_argument("--corpus", default=os.path.join(HERE, "../../shared/corpus"))
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--json")
+    args = parser.parse_args()
+    if not shutil.which("valgrind"):
+        sys.exit("valgrind is not installed")
+    results = {}
+    print(f"binary: {os.path.getsize(args.binary):,} bytes")
+    print(f"{'case':32}{'M instructions':>16}{'CPU s':>9}{'MiB':>7}" + ("  times the reference" if args.reference else ""))
+    with tempfile.TemporaryDirectory() as work:
+        for name, flags in cases(work, args.corpus):
+            count = instructions([args.binary, *flags])
+            cpu, _, memory, _ = measure([args.binary, *flags], args.runs)
+            results[name] = {"instructions": count, "cpu": cpu, "memory": memory}
+            line = f"{name:32}{count / 1e6:16.2f}{cpu:9.3f}{memory:7.1f}"
+            if args.reference:
+                before = instructions([args.reference, *flags])
+                results[name]["reference"] = before
+                line += f"  {count / before:.3f} ({before / 1e6:.2f} M)"
+            print(line, flush=True)
+    if args.json:
+        with open(args.json, "w") as out:
+            json.dump(results, out, indent=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Measures large streams of custom resources: MB per CPU second, peak memory, and what other outputs, commands and threads cost in comparison.
+
+usage: streams.py [--binary target/dist/kubectl-crdx] [--objects 20000] [--runs 3]
+
+The objects are those of rivals.py, with the rules and defaults of gadgets.crd.yaml. `diff --old` and `rehearse` compare the stream with itself, so every object
+exists. The smallest of the runs counts. Instructions (callgrind, 1,000 objects) stand beside the seconds where valgrind is installed.
+"""
+import argparse, os, random, tempfile
+
+from instructions import instructions
+from rivals import HERE, gadget, measure, without_rules
+
+
+def write(path, count, rng):
+    with open(path, "w") as out:
+        out.write("---\n".join(gadget(i, rng) for i in range(count)))
+    return os.path.getsize(path) / 1e6
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", default=os.path.join(HERE, "../target/dist/kubectl-crdx"))
+    parser.add_argument("--objects", type=int, default=20000)
+    parser.add_argument("--runs", type=int, default=3)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as work:
+        ruled = os.path.join(HERE, "gadgets.crd.yaml")
+        plain = os.path.join(work, "plain.crd.yaml")
+        with open(ruled) as crd, open(plain, "w") as out:
+            out.write(without_rules(crd.read()))
+        many, few = os.path.join(work, "many.yaml"), os.path.join(work, "few.yaml")
+        megabytes = write(many, args.objects, random.Random(1))
+        write(few, 1000, random.Random(1))
+        validate = ["validate", "--offline", "-q"]
+        kinds = [
+            ("with rules, --jobs 1", lambda f: [*validate, "--jobs", "1", "--crds", ruled, "-f", f]),
+            ("with rules, --jobs 2", lambda f: [*validate, "--jobs", "2", "--crds", ruled, "-f", f]),
+            ("without rules, --jobs 1", lambda f: [*validate, "--jobs", "1", "--crds", plain, "-f", f]),
+            ("-o json, --jobs 1", lambda f: ["validate", "--offline", "-o", "json", "--jobs", "1", "--crds", ruled, "-f", f]),
+            ("diff --old, --jobs 1", lambda f: ["diff", "--offline", "--jobs", "1", "--crds", ruled, "--old", f, "-f", f]),
+            ("rehearse, --jobs 1", lambda f: ["rehearse", "--offline", "--jobs", "1", "--old", ruled, "-f", f, ruled]),
+        ]
+        print(f"{args.objects} objects, {megabytes:.1f} MB of YAML, best of {args.runs}")
+        print(f"{'run':26}{'CPU s':>8}{'wall s':>8}{'MB/CPU s':>10}{'MiB':>7}{'exit':>6}{'times':>8}{'M instructions of 1,000':>25}")
+        first = None
+        for name, flags in kinds:
+            cpu, wall, memory, code = measure([args.binary, *flags(many)], args.runs)
+            first = first or cpu
+            count = instructions([args.binary, *flags(few)])
+            shown = f"{count / 1e6:25.1f}" if count else ""
+            print(f"{name:26}{cpu:8.2f}{wall:8.2f}{megabytes / cpu:10.1f}{memory:7.1f}{code:6}{cpu / first:8.2f}{shown}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
