@@ -54,7 +54,7 @@ fn push_encoded(path: &mut String, text: &str) {
 /// Percent-decodes a text; in a query, `+` is a space. Returns `None` for a malformed escape. Bytes that are not UTF-8
 /// become U+FFFD.
 pub fn decoded(text: &str, query: bool) -> Option<String> {
-    if !text.contains(['%', '+']) {
+    if !text.bytes().any(|b| matches!(b, b'%' | b'+')) {
         return Some(text.to_owned());
     }
     let mut out = Vec::with_capacity(text.len());
