@@ -8,20 +8,30 @@
 
 mod bounds;
 mod crds;
+mod definitions;
 mod expressions;
+mod libraries;
 pub mod mutate;
 mod objects;
 mod openapi;
 mod pairs;
 mod policies;
+mod protobuf;
+mod schemas;
+mod surface;
 mod watches;
 mod webhooks;
 
-use crate::exchange::{Client, Http, InProcess, Reply, normalise};
+use crate::exchange::{Client, Http, InProcess, Reply, normalise, parse};
 use crdx::release::Release;
 use mutate::Rng;
 use serde_json::{Value, json};
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 /// A CRD with some of its objects.
 pub struct Subject {
@@ -98,6 +108,8 @@ pub struct Pair {
     pub differing: Vec<String>,
     /// The warnings of the last answer.
     pub warnings: Vec<String>,
+    /// The end of the time for this test, if it is limited (`CRDX_SECONDS`).
+    end: Option<Instant>,
 }
 
 impl Pair {
@@ -111,7 +123,22 @@ impl Pair {
             asked: 0,
             differing: Vec::new(),
             warnings: Vec::new(),
+            end: (setting("CRDX_SECONDS", 0) > 0)
+                .then(|| Instant::now() + Duration::from_secs(setting("CRDX_SECONDS", 0))),
         }
+    }
+
+    /// Returns true if the time for this test is over.
+    pub fn is_over(&self) -> bool {
+        self.end.is_some_and(|end| Instant::now() > end)
+    }
+
+    /// Adds a difference, and shows it if it is one of the first.
+    pub fn differ(&mut self, text: String) {
+        if self.differing.len() < setting("CRDX_SHOW", 20) as usize {
+            println!("\n{text}");
+        }
+        self.differing.push(text);
     }
 
     /// The same with another simulated server.
@@ -128,7 +155,7 @@ impl Pair {
         let ours = self.ours.call(method, path, text.as_deref(), content_type, "application/json");
         if real.code != ours.code {
             let text = text.unwrap_or_default();
-            self.differing.push(format!(
+            self.differ(format!(
                 "{method} {path}\n  body {text}\n  real {} {}\n  here {} {}",
                 real.code, real.body, ours.code, ours.body
             ));
@@ -140,24 +167,19 @@ impl Pair {
         &self.url
     }
 
-    /// Sends a request to both servers, in which `{{resourceVersion}}` is replaced by each server's own, and compares
-    /// the responses.
+    /// Sends a request to both servers, in which the placeholders of `filled` are replaced by each server's own values,
+    /// and compares the responses.
     pub fn ask(&mut self, method: &str, path: &str, body: Option<&Value>, content_type: &str, accept: &str) -> Value {
-        let object = path.split('?').next().unwrap().trim_end_matches("/status").trim_end_matches("/scale");
-        let needs_version = body.is_some_and(|b| b.to_string().contains("{{resourceVersion}}"));
         let send = |client: &mut dyn Client| {
-            let mut text = body.map(|b| b.as_str().map_or_else(|| b.to_string(), str::to_owned));
-            if needs_version {
-                let old = client.call("GET", object, None, None, "application/json").body;
-                let version = old["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
-                text = text.map(|t| t.replace("{{resourceVersion}}", &version));
-            }
-            client.call(method, path, text.as_deref(), Some(content_type).filter(|_| body.is_some()), accept)
+            let text = body.map(|b| b.as_str().map_or_else(|| b.to_string(), str::to_owned));
+            let (path, text) = filled(client, path, text);
+            client.call(method, &path, text.as_deref(), Some(content_type).filter(|_| body.is_some()), accept)
         };
         let (real, ours) = (send(&mut self.real), send(&mut self.ours));
         self.asked += 1;
         if real.code == 0 {
-            println!("no answer to {method} {path}");
+            let body: String = body.map(ToString::to_string).unwrap_or_default().chars().take(3000).collect();
+            println!("no answer to {method} {path}\n  body {body}\n  here {} {}", ours.code, ours.body);
             return real.body;
         }
         // Messages may show generated names, times and revisions.
@@ -201,19 +223,92 @@ impl Pair {
         if want != got {
             let body = body.map(ToString::to_string).unwrap_or_default();
             let body: String = body.chars().take(3000).collect();
-            let short = |v: &Value| v.to_string().chars().take(2500).collect::<String>();
-            self.differing.push(format!(
-                "{method} {path} {content_type}\n  body {body}\n  real {}\n  here {}",
-                short(&want),
-                short(&got)
-            ));
+            let (want, got) = around(&want.to_string(), &got.to_string());
+            self.differ(format!("{method} {path} {content_type}\n  body {body}\n  real {want}\n  here {got}"));
         }
         real.body
     }
 
-    /// Returns true if the real server accepts a POST.
-    pub fn accepts(&mut self, path: &str, body: &Value) -> bool {
-        self.real.call("POST", path, Some(&body.to_string()), Some("application/json"), "application/json").code == 201
+    /// The stored object of the simulated server.
+    pub fn stored(&mut self, path: &str) -> Value {
+        self.ours.call("GET", path, None, None, "application/json").body
+    }
+
+    /// Sends the same bytes to both servers and compares the responses.
+    pub fn ask_bytes(&mut self, method: &str, path: &str, body: &[u8], content_type: &str) {
+        let clients = [&mut self.real as &mut dyn Client, &mut self.ours];
+        let shown = clients.map(|client| {
+            let answer = client.send(method, path, Some(body), Some(content_type), "application/json");
+            let body = normalise(parse(&String::from_utf8_lossy(&answer.data)), false);
+            json!([answer.code, body, answer.warnings])
+        });
+        self.asked += 1;
+        if shown[0] != shown[1] && shown[0][0] != 0 {
+            let hex: String = body.iter().map(|byte| format!("{byte:02x}")).collect();
+            self.differ(format!(
+                "{method} {path} {content_type}\n  body {hex}\n  real {}\n  here {}",
+                shown[0], shown[1]
+            ));
+        }
+    }
+
+    /// Sends a request with JSON to the real server; returns the code and the bytes of the response.
+    pub fn real_bytes(&mut self, method: &str, path: &str, body: &[u8], accept: &str) -> (u16, Vec<u8>) {
+        let answer = self.real.send(method, path, Some(body), Some("application/json"), accept);
+        (answer.code, answer.data)
+    }
+
+    /// Compares the text of a response, in which values that vary between runs are masked.
+    pub fn text(&mut self, path: &str, accept: &str) {
+        let uid = regex::Regex::new("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}").unwrap();
+        let time = regex::Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ").unwrap();
+        let version = regex::Regex::new(r#"(resourceVersion"?: ?)"\d+""#).unwrap();
+        let age = regex::Regex::new(r#""\d+[smh](\d+[sm])?""#).unwrap();
+        let clients = [&mut self.real as &mut dyn Client, &mut self.ours];
+        let shown = clients.map(|client| {
+            let answer = client.send("GET", path, None, None, accept);
+            let text = String::from_utf8_lossy(&answer.data).into_owned();
+            let text = uid.replace_all(&text, "*");
+            let text = time.replace_all(&text, "*");
+            let text = version.replace_all(&text, "$1*");
+            (answer.code, age.replace_all(&text, "*").into_owned())
+        });
+        self.asked += 1;
+        if shown[0] != shown[1] {
+            let (real, ours) = around(&shown[0].1, &shown[1].1);
+            self.differ(format!(
+                "GET {path} {accept} (text)\n  real {} {real:?}\n  here {} {ours:?}",
+                shown[0].0, shown[1].0
+            ));
+        }
+    }
+
+    /// Compares all pages of a list.
+    pub fn pages(&mut self, path: &str, accept: &str) {
+        let mut next = [String::new(), String::new()];
+        for _ in 0..10 {
+            let clients = [&mut self.real as &mut dyn Client, &mut self.ours];
+            let replies: Vec<Reply> = clients
+                .into_iter()
+                .zip(&next)
+                .map(|(client, next)| {
+                    let (path, _) = filled(client, path, None);
+                    client.call("GET", &format!("{path}{next}"), None, None, accept)
+                })
+                .collect();
+            self.asked += 1;
+            let shown: Vec<Value> =
+                replies.iter().map(|reply| json!([reply.code, normalise(reply.body.clone(), false)])).collect();
+            if shown[0] != shown[1] {
+                self.differ(format!("GET {path} {next:?} {accept}\n  real {}\n  here {}", shown[0], shown[1]));
+                return;
+            }
+            let token = |reply: &Reply| reply.body["metadata"]["continue"].as_str().unwrap_or_default().to_owned();
+            if token(&replies[0]).is_empty() {
+                return;
+            }
+            next = [0, 1].map(|side| format!("&continue={}", token(&replies[side])));
+        }
     }
 
     /// Creates a CRD on both servers; returns false if the real server rejects it.
@@ -223,7 +318,7 @@ impl Pair {
         let real = self.real.call("POST", path, Some(&text), Some("application/json"), "application/json");
         let ours = self.ours.call("POST", path, Some(&text), Some("application/json"), "application/json");
         if real.code != ours.code {
-            self.differing.push(format!("install {}: real {} here {}", crd["metadata"]["name"], real.code, ours.code));
+            self.differ(format!("install {}: real {} here {}", crd["metadata"]["name"], real.code, ours.code));
         }
         if real.code != 201 {
             return false;
@@ -237,7 +332,7 @@ impl Pair {
             self.real.settle();
         }
         // The real server delays the first create shortly after this.
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        std::thread::sleep(Duration::from_millis(300));
         true
     }
 
@@ -258,14 +353,47 @@ impl Pair {
         }
     }
 
+    /// Deletes a CRD on both servers without waiting for the end.
+    pub fn remove(&mut self, crd: &Value) {
+        let one = format!(
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{}",
+            crd["metadata"]["name"].as_str().unwrap()
+        );
+        for client in [&mut self.real as &mut dyn Client, &mut self.ours] {
+            client.call("DELETE", &one, None, None, "application/json");
+        }
+    }
+
     fn finish(self) {
         println!("{} requests, {} answers differ", self.asked, self.differing.len());
-        for line in self.differing.iter().take(setting("CRDX_SHOW", 20) as usize) {
-            println!("\n{line}");
-        }
         assert!(self.asked > 0, "nothing was asked");
         assert!(self.differing.is_empty(), "{} of {} answers differ", self.differing.len(), self.asked);
     }
+}
+
+/// Two texts around their first difference.
+fn around(a: &str, b: &str) -> (String, String) {
+    let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    let part = |text: &str| text.chars().skip(same.saturating_sub(400)).take(1600).collect();
+    (part(a), part(b))
+}
+
+/// Replaces `{{resourceVersion}}` and `{{uid}}` by those of the addressed object, and `{{listVersion}}` by the version of
+/// the addressed list.
+fn filled(client: &mut dyn Client, path: &str, text: Option<String>) -> (String, Option<String>) {
+    let holds = |what: &str| path.contains(what) || text.as_ref().is_some_and(|text| text.contains(what));
+    let object = path.split('?').next().unwrap().trim_end_matches("/status").trim_end_matches("/scale");
+    if !holds("{{") {
+        return (path.to_owned(), text);
+    }
+    let found = client.call("GET", object, None, None, "application/json").body;
+    let member = |key: &str| found["metadata"][key].as_str().unwrap_or_default().to_owned();
+    let (version, uid) = (member("resourceVersion"), member("uid"));
+    let fill = |text: &str| {
+        let text = text.replace("{{resourceVersion}}", &version).replace("{{listVersion}}", &version);
+        text.replace("{{uid}}", &uid)
+    };
+    (fill(path), text.map(|text| fill(&text)))
 }
 
 /// The denial of a policy in an answer.
@@ -291,6 +419,9 @@ fn undeclared(answer: &Value) -> (Value, BTreeSet<String>) {
 fn differential_objects() {
     let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
     for subject in subjects().iter().filter(|s| !s.objects.is_empty()) {
+        if pair.is_over() {
+            break;
+        }
         let before = pair.differing.len();
         objects::compare(&mut pair, subject, &mut rng, setting("CRDX_ROUNDS", 40));
         println!("{} {} differ", subject.name(), pair.differing.len() - before);
@@ -305,13 +436,13 @@ fn differential_pairs() {
     let kubectl = std::process::Command::new("kubectl").args(["version", "--client"]).output().is_ok();
     let (mut pairs, mut crds, mut differing) = (0, 0, 0);
     for subject in subjects().iter().filter(|s| !s.objects.is_empty()) {
+        if pair.is_over() {
+            break;
+        }
         let (before, asked) = (pair.differing.len(), pair.asked);
         let walked = pairs::compare(&mut pair, subject, &mut rng, setting("CRDX_ROUNDS", 8), kubectl);
         let differ = pair.differing.len() - before;
         println!("{}: {walked} pairs, {} requests, {differ} differ", subject.name(), pair.asked - asked);
-        for difference in &pair.differing[before..] {
-            println!("  {difference}");
-        }
         (pairs, crds, differing) = (pairs + walked, crds + 1, differing + differ);
     }
     let by = if kubectl { "with" } else { "without" };
@@ -378,6 +509,9 @@ fn differential_corpus() {
 fn differential_crds() {
     let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
     for subject in subjects() {
+        if pair.is_over() {
+            break;
+        }
         crds::compare(&mut pair, &subject, &mut rng, setting("CRDX_ROUNDS", 40));
     }
     pair.finish();
@@ -391,7 +525,41 @@ fn differential_expressions() {
         return fs::write(path, lines).unwrap();
     }
     let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
-    expressions::compare(&mut pair, &mut rng, setting("CRDX_ROUNDS", 40));
+    expressions::compare(&mut pair, &mut rng, setting("CRDX_ROUNDS", 40), expressions::expression);
+    pair.finish();
+}
+
+#[test]
+#[ignore = "needs the real server: see tests/apiserver/README.md"]
+fn differential_libraries() {
+    let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
+    expressions::compare(&mut pair, &mut rng, setting("CRDX_ROUNDS", 40), libraries::expression);
+    pair.finish();
+}
+
+#[test]
+#[ignore = "needs the real server: see tests/apiserver/README.md"]
+fn differential_definitions() {
+    let seed = setting("CRDX_SEED", 1);
+    let (mut pair, mut rng) = (Pair::new(), Rng::new(seed));
+    definitions::compare(&mut pair, &mut rng, seed, setting("CRDX_ROUNDS", 40));
+    pair.finish();
+}
+
+/// CRDs in Protobuf: random ones, and those of the corpus if there is one.
+#[test]
+#[ignore = "needs the real server: see tests/apiserver/README.md"]
+fn differential_protobuf() {
+    let seed = setting("CRDX_SEED", 1);
+    let (mut pair, mut rng) = (Pair::new(), Rng::new(seed));
+    for number in 0..setting("CRDX_CRDS", 10) {
+        if pair.is_over() {
+            break;
+        }
+        let mut subject = schemas::subject(&mut rng, seed * 10_000 + number);
+        schemas::accepted(&mut pair, &mut subject);
+        protobuf::compare(&mut pair, &subject, &mut rng, setting("CRDX_ROUNDS", 40));
+    }
     pair.finish();
 }
 
@@ -399,7 +567,57 @@ fn differential_expressions() {
 #[ignore = "needs the real server and a corpus: see tests/apiserver/README.md"]
 fn differential_openapi() {
     let mut pair = Pair::new();
-    openapi::compare(&mut pair);
+    openapi::compare(&mut pair, &subjects());
+    pair.finish();
+}
+
+/// OpenAPI documents and discovery of random CRDs.
+#[test]
+#[ignore = "needs the real server: see tests/apiserver/README.md"]
+fn differential_random_openapi() {
+    let seed = setting("CRDX_SEED", 1);
+    let (mut pair, mut rng) = (Pair::new(), Rng::new(seed));
+    let mut all: Vec<Subject> =
+        (0..setting("CRDX_CRDS", 10)).map(|number| schemas::subject(&mut rng, seed * 10_000 + number)).collect();
+    all.retain_mut(|subject| schemas::accepted(&mut pair, subject));
+    openapi::compare(&mut pair, &all);
+    pair.finish();
+}
+
+/// Random requests over the whole surface of random CRDs; `CRDX_CRDS` is the number of CRDs, each with `CRDX_ROUNDS` requests.
+#[test]
+#[ignore = "needs the real server: see tests/apiserver/README.md"]
+fn differential_surface() {
+    let seed = setting("CRDX_SEED", 1);
+    let (mut pair, mut rng) = (Pair::new(), Rng::new(seed));
+    let (mut refused, crds) = (0, setting("CRDX_CRDS", 10));
+    for number in 0..crds {
+        if pair.is_over() {
+            break;
+        }
+        let mut subject = schemas::subject(&mut rng, seed * 10_000 + number);
+        if schemas::accepted(&mut pair, &mut subject) {
+            surface::compare(&mut pair, &subject, &mut rng, setting("CRDX_ROUNDS", 40));
+            println!("{}: {} requests, {} differ", subject.name(), pair.asked, pair.differing.len());
+        } else {
+            refused += 1;
+        }
+    }
+    println!("{refused} of {crds} CRDs refused");
+    pair.finish();
+}
+
+/// Random requests over the whole surface of the CRDs of the corpus.
+#[test]
+#[ignore = "needs the real server and a corpus: see tests/apiserver/README.md"]
+fn differential_corpus_surface() {
+    let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
+    for subject in subjects().iter().filter(|s| !s.objects.is_empty()) {
+        if pair.is_over() {
+            break;
+        }
+        surface::compare(&mut pair, subject, &mut rng, setting("CRDX_ROUNDS", 40));
+    }
     pair.finish();
 }
 

@@ -19,8 +19,28 @@ pub struct Reply {
 
 /// A client of a server.
 pub trait Client {
-    fn call(&mut self, method: &str, path: &str, body: Option<&str>, content_type: Option<&str>, accept: &str)
-    -> Reply;
+    /// Sends a request; returns the status code, the bytes of the body as sent over HTTP, and the warnings.
+    fn send(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: Option<&[u8]>,
+        content_type: Option<&str>,
+        accept: &str,
+    ) -> Answer;
+    /// Sends a request with a text and parses the answer.
+    fn call(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: Option<&str>,
+        content_type: Option<&str>,
+        accept: &str,
+    ) -> Reply {
+        let answer = self.send(method, path, body.map(str::as_bytes), content_type, accept);
+        let body = if answer.code == 0 { Value::Null } else { parse(&String::from_utf8_lossy(&answer.data)) };
+        Reply { code: answer.code, body, warnings: answer.warnings }
+    }
     /// Waits until a server with background controllers has settled.
     fn settle(&self) {}
 }
@@ -61,15 +81,15 @@ impl Default for InProcess {
 }
 
 impl Client for InProcess {
-    fn call(
+    fn send(
         &mut self,
         method: &str,
         path: &str,
-        body: Option<&str>,
+        body: Option<&[u8]>,
         content_type: Option<&str>,
         accept: &str,
-    ) -> Reply {
-        use crdx::server::{Body, Method, Request, ResponseBody, Timestamp};
+    ) -> Answer {
+        use crdx::server::{Body, Format, Method, Request, ResponseBody, Timestamp, http::wire};
         let method = match method {
             "GET" => Method::Get,
             "POST" => Method::Post,
@@ -88,90 +108,126 @@ impl Client for InProcess {
             user: None,
             skips_admission: false,
             hides_dry_run: false,
-            body: body.map_or(Body::Empty, |text| Body::Bytes(text.as_bytes().to_vec())),
+            body: body.map_or(Body::Empty, |bytes| Body::Bytes(bytes.to_vec())),
             now: Timestamp { seconds: now.as_secs().cast_signed(), nanos: 0 },
         });
         let found = response.trace.policies.as_ref();
         self.denials = found
             .map(|found| found.denials.iter().map(crdx::policies::denial::Origin::cause).collect())
             .unwrap_or_default();
-        let body = match &response.body {
-            ResponseBody::Json(value) => parse(&crdx::value::json::to_string(value)),
-            ResponseBody::Text(text) => parse(text),
+        let text = match (&response.body, response.format) {
+            (ResponseBody::Json(value), Format::PrettyJson) => wire::pretty(value),
+            (ResponseBody::Json(value), Format::Yaml) => crdx::text::yaml::write::to_string(value),
+            (ResponseBody::Json(value), _) => wire::compact(value) + "\n",
+            (ResponseBody::Text(text), _) => text.clone(),
         };
-        Reply { code: response.code, body, warnings: response.warnings }
+        Answer { code: response.code, data: text.into_bytes(), warnings: response.warnings, closes: false }
     }
 }
 
-/// A server at a loopback port.
+/// A server at a loopback port. The connection is kept for the next request.
 pub struct Http {
     host: String,
+    connection: Option<BufReader<TcpStream>>,
 }
 
 impl Http {
     pub fn new(url: &str) -> Self {
-        Self { host: url.trim_start_matches("http://").trim_end_matches('/').to_owned() }
+        let host = url.trim_start_matches("http://").trim_end_matches('/').to_owned();
+        Self { host, connection: None }
+    }
+
+    /// Sends a request on a connection; returns nothing if the server closes the connection without an answer, as it does
+    /// when it panics.
+    fn exchange(connection: &mut BufReader<TcpStream>, request: &[u8]) -> Option<Answer> {
+        connection.get_mut().write_all(request).ok()?;
+        let mut line = String::new();
+        connection.read_line(&mut line).ok()?;
+        let code = line.split(' ').nth(1)?.parse().unwrap();
+        let mut answer = Answer { code, warnings: Vec::new(), data: Vec::new(), closes: false };
+        let (mut chunked, mut length) = (false, None);
+        loop {
+            line.clear();
+            connection.read_line(&mut line).unwrap();
+            let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+            match name.to_ascii_lowercase().as_str() {
+                "warning" => answer.warnings.push(
+                    serde_json::from_str(value.trim_start_matches("299 - ")).unwrap_or_else(|_| value.to_owned()),
+                ),
+                "transfer-encoding" => chunked = value == "chunked",
+                "content-length" => length = Some(value.parse().unwrap()),
+                "connection" => answer.closes = value.eq_ignore_ascii_case("close"),
+                _ => {}
+            }
+        }
+        if chunked {
+            loop {
+                line.clear();
+                connection.read_line(&mut line).unwrap();
+                let length = usize::from_str_radix(line.trim(), 16).unwrap();
+                let mut chunk = vec![0; length + 2];
+                connection.read_exact(&mut chunk).unwrap();
+                if length == 0 {
+                    break;
+                }
+                answer.data.extend_from_slice(&chunk[..length]);
+            }
+        } else if let Some(length) = length {
+            answer.data.resize(length, 0);
+            connection.read_exact(&mut answer.data).unwrap();
+        } else if code != 204 && code != 304 {
+            connection.read_to_end(&mut answer.data).unwrap();
+            answer.closes = true;
+        }
+        Some(answer)
     }
 }
 
+/// A response as sent; its code is 0 if the server closes the connection without one.
+pub struct Answer {
+    pub code: u16,
+    pub warnings: Vec<String>,
+    pub data: Vec<u8>,
+    /// The server closes the connection.
+    closes: bool,
+}
+
 impl Client for Http {
-    fn call(
+    fn send(
         &mut self,
         method: &str,
         path: &str,
-        body: Option<&str>,
+        body: Option<&[u8]>,
         content_type: Option<&str>,
         accept: &str,
-    ) -> Reply {
-        let mut stream = TcpStream::connect(&self.host).unwrap();
-        stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+    ) -> Answer {
         let mut head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nAccept: {accept}\r\nUser-Agent: conformance/1\r\nConnection: close\r\n",
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nAccept: {accept}\r\nUser-Agent: conformance/1\r\n",
             self.host
         );
         if let Some(body) = body {
             let _ = write!(head, "Content-Type: {}\r\n", content_type.unwrap_or("application/json"));
             let _ = write!(head, "Content-Length: {}\r\n", body.len());
         }
-        stream.write_all(format!("{head}\r\n{}", body.unwrap_or_default()).as_bytes()).unwrap();
-        let mut reader = BufReader::new(stream);
-        let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
-        // A server that panics closes the connection without an answer.
-        let Some(code) = line.split(' ').nth(1) else {
-            return Reply { code: 0, body: Value::Null, warnings: Vec::new() };
+        let request = [format!("{head}\r\n").as_bytes(), body.unwrap_or_default()].concat();
+        // The server may have closed the connection after the last answer, so a second attempt uses a new one.
+        let kept = self.connection.take().and_then(|mut kept| {
+            let answer = Self::exchange(&mut kept, &request)?;
+            Some((kept, answer))
+        });
+        let answered = kept.or_else(|| {
+            let stream = TcpStream::connect(&self.host).unwrap();
+            stream.set_nodelay(true).unwrap();
+            stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+            let mut connection = BufReader::new(stream);
+            let answer = Self::exchange(&mut connection, &request)?;
+            Some((connection, answer))
+        });
+        let Some((connection, answer)) = answered else {
+            return Answer { code: 0, warnings: Vec::new(), data: Vec::new(), closes: true };
         };
-        let code = code.parse().unwrap();
-        let (mut warnings, mut chunked) = (Vec::new(), false);
-        loop {
-            line.clear();
-            reader.read_line(&mut line).unwrap();
-            let Some((name, value)) = line.trim_end().split_once(": ") else { break };
-            match name.to_ascii_lowercase().as_str() {
-                "warning" => warnings.push(
-                    serde_json::from_str(value.trim_start_matches("299 - ")).unwrap_or_else(|_| value.to_owned()),
-                ),
-                "transfer-encoding" => chunked = value == "chunked",
-                _ => {}
-            }
-        }
-        let mut data = Vec::new();
-        if chunked {
-            loop {
-                line.clear();
-                reader.read_line(&mut line).unwrap();
-                let length = usize::from_str_radix(line.trim(), 16).unwrap();
-                let mut chunk = vec![0; length + 2];
-                reader.read_exact(&mut chunk).unwrap();
-                if length == 0 {
-                    break;
-                }
-                data.extend_from_slice(&chunk[..length]);
-            }
-        } else {
-            reader.read_to_end(&mut data).unwrap();
-        }
-        Reply { code, body: parse(&String::from_utf8_lossy(&data)), warnings }
+        self.connection = (!answer.closes).then_some(connection);
+        answer
     }
 
     fn settle(&self) {
@@ -193,7 +249,7 @@ pub fn normalise(mut body: Value, managed_fields: bool) -> Value {
                     manager["time"] = json!("*");
                 }
                 // The manager has the name of the server's executable, which is kube-apiserver in a cluster.
-                if manager["manager"] == "apiserver" {
+                if manager["manager"].as_str().is_some_and(|name| name.starts_with("apiserver")) {
                     manager["manager"] = json!("kube-apiserver");
                 }
             }

@@ -43,6 +43,9 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) -> Statistics {
     }
     println!("corpus: {statistics:?}");
     for _ in 0..rounds {
+        if pair.is_over() {
+            break;
+        }
         judge(pair, &random(rng), &mut statistics);
     }
     statistics
@@ -81,7 +84,7 @@ fn judge(pair: &mut Pair, given: &Value, statistics: &mut Statistics) {
     // The server reports no costs for a schema with invalid defaults.
     let wrong_default = refused["details"]["causes"].to_string().contains(".default");
     if expensive != expensive_for_server && !wrong_default {
-        pair.differing.push(format!(
+        pair.differ(format!(
             "{}: exceeds the limit here: {expensive}, on the server: {expensive_for_server}\n  {refused}",
             given["metadata"]["name"]
         ));
@@ -126,7 +129,7 @@ fn judge(pair: &mut Pair, given: &Value, statistics: &mut Statistics) {
         })
     });
     if !(fine || other && !answer.contains("exceeds budget")) {
-        pair.differing.push(format!("with the suggested limits: {answer}\n  {limited}"));
+        pair.differ(format!("with the suggested limits: {answer}\n  {limited}"));
     }
 }
 

@@ -7,7 +7,7 @@ use super::{
 use serde_json::{Value, json};
 
 /// Values with a meaning somewhere in a CRD.
-fn any_part(rng: &mut Rng) -> Value {
+pub fn any_part(rng: &mut Rng) -> Value {
     match rng.below(24) {
         0 => json!("string"),
         1 => json!("integer"),
@@ -80,7 +80,7 @@ pub fn compare(pair: &mut Pair, subject: &Subject, rng: &mut Rng, rounds: u64) {
 }
 
 /// Adds a keyword to a random schema node.
-fn add_keyword(crd: &mut Value, rng: &mut Rng) {
+pub fn add_keyword(crd: &mut Value, rng: &mut Rng) {
     let nodes: Vec<_> =
         super::mutate::paths(crd).into_iter().filter(|p| p.last().is_some_and(Value::is_string)).collect();
     let schemas: Vec<_> =

@@ -1,10 +1,11 @@
 //! Random CEL expressions: compares compilation, costs and results by means of CRDs and objects.
 
-use super::{Pair, mutate::Rng};
+use super::Pair;
+use super::mutate::{Rng, any_value, mutate};
 use serde_json::{Value, json};
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+pub enum Kind {
     Bool,
     Int,
     Uint,
@@ -34,7 +35,7 @@ const KINDS: [Kind; 11] = [
 ];
 
 /// An expression that usually has the requested type.
-fn expression(kind: Kind, depth: usize, rng: &mut Rng) -> String {
+pub fn expression(kind: Kind, depth: usize, rng: &mut Rng) -> String {
     let kind = if kind == Kind::Any || rng.chance(40) { *rng.pick(&KINDS) } else { kind };
     if depth == 0 {
         return leaf(kind, rng);
@@ -252,9 +253,9 @@ fn schema(rules: &[Value]) -> Value {
     }}}})
 }
 
-fn crd(rules: &[Value]) -> Value {
-    json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "exprs.diff.example.com"},
-        "spec": {"group": "diff.example.com", "scope": "Namespaced", "names": {"plural": "exprs", "kind": "Expr"},
+fn crd(number: u64, rules: &[Value]) -> Value {
+    json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": format!("exprs{number}.diff.example.com")},
+        "spec": {"group": "diff.example.com", "scope": "Namespaced", "names": {"plural": format!("exprs{number}"), "kind": format!("Expr{number}")},
             "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema(rules)}}]}})
 }
 
@@ -282,9 +283,12 @@ pub fn facts(rng: &mut Rng, count: u64) -> String {
 }
 
 /// Compiles batches of rules on both servers, then evaluates those that compile on objects.
-pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) {
+pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64, expression: fn(Kind, usize, &mut Rng) -> String) {
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All";
-    for _ in 0..rounds {
+    for round in 0..rounds {
+        if pair.is_over() {
+            break;
+        }
         let rules: Vec<Value> = (0..8)
             .map(|_| {
                 let depth = 1 + rng.below(3);
@@ -296,19 +300,37 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) {
                 }
             })
             .collect();
-        pair.ask("POST", path, Some(&crd(&rules)), "application/json", "application/json");
         // Evaluate the rules that compile.
-        let compiles = |pair: &mut Pair, rule: &Value| pair.accepts(path, &crd(std::slice::from_ref(rule)));
-        let good: Vec<Value> = rules.into_iter().filter(|rule| compiles(pair, rule)).collect();
-        if good.is_empty() || !pair.install(&crd(&good)) {
+        let mut good = rules;
+        for _ in 0..4 {
+            let answer = pair.ask("POST", path, Some(&crd(round, &good)), "application/json", "application/json");
+            let field = |cause: &Value| cause["field"].as_str().unwrap_or_default().to_owned();
+            let causes = answer["details"]["causes"].as_array().cloned().unwrap_or_default();
+            if causes.is_empty() {
+                break;
+            }
+            let refused: Vec<String> = causes.iter().map(field).collect();
+            let is_refused = |index: usize| {
+                let part = format!(".x-kubernetes-validations[{index}].");
+                refused.iter().any(|field| field.contains(&part))
+            };
+            let kept = (0..good.len()).filter(|index| !is_refused(*index)).map(|index| good[index].clone()).collect();
+            good = kept;
+        }
+        if good.is_empty() || !pair.install(&crd(round, &good)) {
             continue;
         }
-        let objects = "/apis/diff.example.com/v1/namespaces/default/exprs?dryRun=All";
-        for spec in specs() {
-            let object =
-                json!({"apiVersion": "diff.example.com/v1", "kind": "Expr", "metadata": {"name": "a"}, "spec": spec});
-            pair.ask("POST", objects, Some(&object), "application/json", "application/json");
+        let objects = format!("/apis/diff.example.com/v1/namespaces/default/exprs{round}?dryRun=All");
+        let mut all = specs().to_vec();
+        for _ in 0..6 {
+            let mut spec = rng.pick(&specs()).clone();
+            mutate(&mut spec, rng, |_| true, any_value);
+            all.push(spec);
         }
-        pair.uninstall(&crd(&good));
+        for spec in all {
+            let object = json!({"apiVersion": "diff.example.com/v1", "kind": format!("Expr{round}"), "metadata": {"name": "a"}, "spec": spec});
+            pair.ask("POST", &objects, Some(&object), "application/json", "application/json");
+        }
+        pair.remove(&crd(round, &good));
     }
 }

@@ -1,6 +1,6 @@
 //! Compares the OpenAPI documents that the real and the simulated server publish for CRDs and for themselves.
 
-use super::{Pair, subjects};
+use super::{Pair, Subject};
 use crate::exchange::Client as _;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-pub fn compare(pair: &mut Pair) {
+pub fn compare(pair: &mut Pair, subjects: &[Subject]) {
     documents(pair);
     let mut names = Vec::new();
-    for subject in subjects() {
+    for subject in subjects {
         let text = subject.crd.to_string();
         if pair.real.call("POST", CRDS, Some(&text), Some("application/json"), "").code == 201 {
             pair.ours.call("POST", CRDS, Some(&text), Some("application/json"), "application/json");
@@ -40,7 +40,9 @@ fn documents(pair: &mut Pair) {
             std::thread::sleep(Duration::from_millis(500));
             last = fetch();
         }
-        pair.differing.extend(last.map(|text| format!("GET {path}: {text}")));
+        if let Some(text) = last {
+            pair.differ(format!("GET {path}: {text}"));
+        }
     }
 }
 

@@ -186,7 +186,7 @@ impl<B: Fn(&Value) -> String> Walk<B> {
         let stored = |client: &mut dyn Client| normalise(client.call("GET", &path, None, None, JSON).body, true);
         let (real, ours) = (stored(&mut pair.real), stored(&mut pair.ours));
         if real != ours || taken.iter().any(|(real, ours)| real != ours) {
-            pair.differing.push(format!("kubectl apply {path} taken (real, here) {taken:?}\n  old {old}\n  new {new}\n  real {real}\n  here {ours}"));
+            pair.differ(format!("kubectl apply {path} taken (real, here) {taken:?}\n  old {old}\n  new {new}\n  real {real}\n  here {ours}"));
         }
     }
 }

@@ -153,6 +153,9 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) {
     let mut history = History::new();
     let mut events = 0;
     for _ in 0..rounds {
+        if pair.is_over() {
+            break;
+        }
         for _ in 0..12 {
             write(pair, rng);
             let version = |client: &mut dyn Client| {
@@ -181,7 +184,7 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) {
             pair.asked += 1;
             events += want.get(2).and_then(Value::as_array).map_or(0, Vec::len);
             if want != got {
-                pair.differing.push(format!("{} {:?} {}\n  real {want}\n  here {got}", watch.0, watch.1, watch.2));
+                pair.differ(format!("{} {:?} {}\n  real {want}\n  here {got}", watch.0, watch.1, watch.2));
             }
         }
     }
