@@ -2,7 +2,7 @@
 //! versions. Also computes the warnings for an accepted CRD.
 
 use super::validation::{coerce_all, schemas};
-use super::{CustomResourceDefinition, Spec, Status};
+use super::{CustomResourceDefinition, Spec, Status, default};
 use crate::release::{Gate, Release, V1_34, V1_36, V1_37};
 use crate::schema::{Schema, format};
 use crate::value::{Value, quote};
@@ -34,6 +34,8 @@ pub fn prepare_update(crd: &mut CustomResourceDefinition, old: &CustomResourceDe
 /// intends to keep it.
 pub fn prepare_status_update(crd: &mut CustomResourceDefinition, old: &CustomResourceDefinition) {
     crd.spec.clone_from(&old.spec);
+    // The server's read of what it has written sets the defaults for the spec it kept.
+    default::v1(crd);
 }
 
 /// Drops unknown fields in the metadata of embedded resources in defaults.

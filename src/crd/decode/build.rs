@@ -150,10 +150,19 @@ pub fn webhook_client_config(v: &Value) -> WebhookClientConfig {
             path: optional_text(v, "path"),
             port: small_integer(v, "port"),
         }),
-        ca_bundle: get(v, "caBundle")
-            .as_str()
-            .and_then(|text| Encoding::Standard.decode(text).ok())
-            .unwrap_or_default(),
+        ca_bundle: bytes(get(v, "caBundle")),
+    }
+}
+
+/// Reads bytes, as base64 or as numbers.
+fn bytes(v: &Value) -> Vec<u8> {
+    match v {
+        Value::String(text) => Encoding::Standard.decode(text).unwrap_or_default(),
+        Value::Array(items) => {
+            let byte = |item: &Value| item.as_int().and_then(|n| u8::try_from(n).ok()).unwrap_or_default();
+            items.iter().map(byte).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

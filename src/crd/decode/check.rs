@@ -141,6 +141,15 @@ impl<'r> Reader<'r> {
         }
     }
 
+    fn items(&mut self, items: &[Value], type_: Type) {
+        let length = self.path.len();
+        for (i, value) in items.iter().enumerate() {
+            let _ = write!(self.path, "[{i}]");
+            self.value(value, type_);
+            self.path.truncate(length);
+        }
+    }
+
     fn value(&mut self, value: &Value, type_: Type) {
         match (type_, value) {
             (Type::SchemaOrList | Type::SchemaOrNames, Value::Array(_)) => {
@@ -164,7 +173,8 @@ impl<'r> Reader<'r> {
                 }
             }
             (Type::Time, _) => self.wrong(kind(value).to_owned(), "string", true),
-            (Type::Int32 | Type::Int64, Value::Int(_) | Value::Float(_)) => {
+            (Type::Byte, Value::Int(i)) if u8::try_from(*i).is_ok() => {}
+            (Type::Int32 | Type::Int64 | Type::Byte, Value::Int(_) | Value::Float(_)) => {
                 self.wrong(format!("number {}", literal(value)), type_.go_name(), false);
             }
             (Type::Bytes, Value::String(text)) => {
@@ -172,14 +182,9 @@ impl<'r> Reader<'r> {
                     self.save(Error::Plain(format!("illegal base64 data at input byte {at}")), false);
                 }
             }
-            (Type::List(_, item), Value::Array(items)) => {
-                let length = self.path.len();
-                for (i, v) in items.iter().enumerate() {
-                    let _ = write!(self.path, "[{i}]");
-                    self.value(v, *item);
-                    self.path.truncate(length);
-                }
-            }
+            (Type::List(_, item), Value::Array(items)) => self.items(items, *item),
+            // Go decodes bytes from numbers, too.
+            (Type::Bytes, Value::Array(items)) => self.items(items, Type::Byte),
             (Type::Map(_, item), Value::Object(members)) => {
                 for (key, v) in members {
                     let length = self.enter(key);

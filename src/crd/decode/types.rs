@@ -11,6 +11,8 @@ pub enum Type {
     Float64,
     /// `[]uint8`
     Bytes,
+    /// `uint8`
+    Byte,
     /// `v1.Time`
     Time,
     /// Any JSON: `v1.JSON`, `v1.FieldsV1`.
@@ -60,6 +62,7 @@ impl Type {
             Self::Int64 => "int64",
             Self::Float64 => "float64",
             Self::Bytes => "[]uint8",
+            Self::Byte => "uint8",
             Self::Time => "v1.Time",
             Self::Any => "v1.JSON",
             Self::Struct(s) => s().go_name,

@@ -255,9 +255,22 @@ impl<'a> Context<'a> {
                     ("items", items),
                 ])
             }
-            _ => return Err(Refusal::unclassified("content is not a list")),
+            _ => return Err(self.not_a_list()),
         };
         Ok(Arc::new(value))
+    }
+
+    /// The refusal of an object that was requested as a list of partial metadata. An unstructured object passes the
+    /// server's first check for a list (`asPartialObjectMetadataList`) and fails the second.
+    fn not_a_list(&self) -> Refusal {
+        let go_type = match (self.target.group.as_str(), self.target.subresource.as_str()) {
+            (crate::crd::GROUP, _) => "*apiextensions.CustomResourceDefinition",
+            (_, "scale") => "*v1.Scale",
+            _ => return Refusal::unclassified("content is not a list"),
+        };
+        Refusal::not_acceptable(format!(
+            "you requested PartialObjectMetadataList, but the requested object is not a list ({go_type})"
+        ))
     }
 }
 
