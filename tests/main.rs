@@ -23,6 +23,7 @@ mod facts_regexp;
 mod facts_time_zones;
 mod facts_yaml;
 mod formats;
+mod fuzz_corpus;
 mod integrations;
 mod kubectl_get;
 mod live;

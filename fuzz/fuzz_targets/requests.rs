@@ -1,52 +1,6 @@
-//! Any sequence of requests gets responses. Records are separated by a line `%%`; each is a line `METHOD PATH
-//! CONTENT-TYPE` followed by the body.
 #![no_main]
 
-use crdx::server::{Body, Method, Request, ResponseBody, Server};
-use crdx::text::json;
-use libfuzzer_sys::fuzz_target;
-use std::sync::LazyLock;
-use std::thread;
+#[path = "../checks/requests.rs"]
+mod requests;
 
-const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-/// Values may nest deeply and are processed recursively.
-const STACK: usize = 256 << 20;
-
-static CRONTAB: LazyLock<Vec<u8>> = LazyLock::new(|| include_bytes!("../../examples/crds/crontab.yaml").to_vec());
-
-fn request(method: &str, path: &str, content_type: Option<&str>, body: Vec<u8>) -> Request {
-    let method = match method {
-        "GET" => Method::Get,
-        "POST" => Method::Post,
-        "PUT" => Method::Put,
-        "PATCH" => Method::Patch,
-        "DELETE" => Method::Delete,
-        _ => Method::Other,
-    };
-    let body = if body.is_empty() { Body::Empty } else { Body::Bytes(body) };
-    Request { content_type: content_type.map(str::to_owned), ..Request::new(method, path, body) }
-}
-
-fn answer(text: &str) {
-    let server = Server::new(crdx::release::Release::NEWEST, 1);
-    let created = server.handle(&request("POST", DEFINITIONS, Some("application/yaml"), CRONTAB.clone()));
-    assert_eq!(created.code, 201);
-    for record in text.split("\n%%\n").take(8) {
-        let (head, body) = record.split_once('\n').unwrap_or((record, ""));
-        let mut words = head.split(' ');
-        let (Some(method), Some(path)) = (words.next(), words.next()) else { continue };
-        let response = server.handle(&request(method, path, words.next(), body.as_bytes().to_vec()));
-        assert!((200..600).contains(&response.code), "{}", response.code);
-        if let ResponseBody::Json(value) = &response.body {
-            let text = json::write::kubectl(value);
-            assert_eq!(json::read(text.as_bytes()).as_ref(), Ok(&**value), "{text}");
-        }
-    }
-}
-
-fuzz_target!(|text: &str| {
-    thread::scope(|scope| {
-        let worker = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || answer(text));
-        worker.expect("a thread").join().expect("no panic");
-    });
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| requests::check(input));

@@ -1,0 +1,12 @@
+//! A pattern and a text, separated by the first newline: the matches of a valid pattern are consistent.
+use crdx::regexp::Regexp;
+
+pub fn check(input: &[u8]) {
+    let Ok(input) = std::str::from_utf8(input) else { return };
+    let (pattern, text) = input.split_once('\n').unwrap_or((input, "aAé_ 1\nb"));
+    let Ok(regexp) = Regexp::new(pattern) else { return };
+    let found = regexp.find(text);
+    assert_eq!(regexp.is_match(text), found.is_some());
+    assert_eq!(regexp.captures(text).and_then(|groups| groups.first().cloned().flatten()), found);
+    assert_eq!(regexp.replace_all(text, "$0"), text);
+}

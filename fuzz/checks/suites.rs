@@ -1,0 +1,45 @@
+//! Any suite is read or rejected, and its cases run on a server with the CRD of the examples.
+
+use crdx::release::Release;
+use crdx::server::Timestamp;
+use crdx::suites::bench::{CaseRunner, ServerSetup};
+use crdx::suites::{Coverage, Suite};
+use crdx::text::yaml;
+use crdx::value::STACK_SIZE;
+use std::sync::Arc;
+use std::thread;
+
+const KITES: &[u8] = include_bytes!("../../examples/suites/kites.crd.yaml");
+
+fn run(text: &[u8]) {
+    let Ok(suite) = Suite::read("fuzzed", text) else { return };
+    let definition = Arc::new(yaml::read(KITES).expect("the example is YAML"));
+    let setup = ServerSetup {
+        release: Release::NEWEST,
+        file: Arc::clone(&definition),
+        definition: Arc::clone(&definition),
+        others: Vec::new(),
+        policies: Vec::new(),
+        manages_fields: true,
+        now: Timestamp::default(),
+    };
+    let runner = CaseRunner::new(setup).expect("the example is a valid CRD");
+    let mut coverage = Coverage::new(&definition, "v1", Release::NEWEST);
+    for case in suite.cases.iter().take(8) {
+        let outcome = runner.run(case);
+        for write in &outcome.writes {
+            if let Some(coverage) = &mut coverage {
+                coverage.observe(write);
+            }
+        }
+        let position = suite.position_in(case, "initial");
+        assert!(position.line >= 1);
+    }
+}
+
+pub fn check(input: &[u8]) {
+    thread::scope(|scope| {
+        let worker = thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, || run(input));
+        worker.expect("a thread").join().expect("no panic");
+    });
+}

@@ -1,0 +1,41 @@
+//! Any bytes are decoded or rejected; a decoded value can be encoded and decoded again; every document of a stream has
+//! positions.
+use crdx::text::documents::Chunks;
+use crdx::text::spans::Spans;
+use crdx::text::yaml;
+use crdx::value::Value;
+
+/// Like kubectl, the encoder does not quote a key `<<`, which is then decoded as a merge key.
+fn has_merge_key(v: &Value) -> bool {
+    match v {
+        Value::Array(items) => items.iter().any(has_merge_key),
+        Value::Object(members) => members.contains_key("<<") || members.values().any(has_merge_key),
+        _ => false,
+    }
+}
+
+fn deep(v: &Value, left: usize) -> bool {
+    left == 0
+        || match v {
+            Value::Array(items) => items.iter().any(|v| deep(v, left - 1)),
+            Value::Object(members) => members.values().any(|v| deep(v, left - 1)),
+            _ => false,
+        }
+}
+
+pub fn check(bytes: &[u8]) {
+    if let Ok(strict) = yaml::read_strict(bytes)
+        && !deep(&strict.value, 200)
+        && !has_merge_key(&strict.value)
+    {
+        let text = yaml::write::to_string(&strict.value);
+        // Keys of more than 1024 characters are written with `?`, so every text can be decoded again.
+        assert_eq!(yaml::read(text.as_bytes()).as_ref(), Ok(&strict.value), "{text}");
+    }
+    for chunk in Chunks::new(bytes).flatten() {
+        let _ = chunk.read();
+        let spans = Spans::of(&chunk.text, chunk.syntax);
+        let found = spans.locate("a.b[0].c");
+        assert!(found.value.range.end <= chunk.text.len());
+    }
+}
