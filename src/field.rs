@@ -6,6 +6,7 @@
 pub use crate::value::names;
 
 use crate::release::{Release, V1_32, V1_34};
+use crate::value::base64::Encoding;
 use crate::value::{Value, json, number, print, quote};
 use std::fmt::{self, Write as _};
 
@@ -194,6 +195,17 @@ impl BadValue {
     /// An unsigned integer. Before 1.34, it is formatted in Go syntax, in hexadecimal.
     pub fn unsigned(v: u64, release: Release) -> Self {
         Self::Raw(if release.since(V1_34) { v.to_string() } else { format!("{v:#x}") })
+    }
+}
+
+impl BadValue {
+    /// Bytes: base64. Before 1.34, they are formatted in Go syntax.
+    pub fn bytes(bytes: &[u8], release: Release) -> Self {
+        if release.since(V1_34) {
+            return Self::from(Encoding::Standard.encode(bytes));
+        }
+        let items: Vec<String> = bytes.iter().map(|byte| format!("{byte:#x}")).collect();
+        Self::Raw(format!("[]byte{{{}}}", items.join(", ")))
     }
 }
 

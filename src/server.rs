@@ -404,6 +404,71 @@ mod tests {
         server
     }
 
+    /// Answers of real servers of these releases.
+    #[test]
+    fn unusual_requests_are_answered_as_by_the_release() {
+        let grace = r#"{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":"x"}"#;
+        let webhook = |client: &str| {
+            format!(
+                r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{{"name":"foos.example.com"}},
+                "spec":{{"group":"example.com","scope":"Namespaced","names":{{"plural":"foos","kind":"Foo"}},"conversion":{{"strategy":"Webhook",
+                "webhook":{{"conversionReviewVersions":["v1"],"clientConfig":{client}}}}},"versions":[{{"name":"v1","served":true,"storage":true,
+                "schema":{{"openAPIV3Schema":{{"type":"object"}}}}}}]}}}}"#
+            )
+        };
+        let (bundle, service) =
+            (webhook(r#"{"url":"https://a","caBundle":"YQ=="}"#), webhook(r#"{"service":{"name":"a"}}"#));
+        let initial =
+            "?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=x";
+        let (get, post, delete) = (Method::Get, Method::Post, Method::Delete);
+        for (release, method, path, body, code, message) in [
+            ("1.31", get, "?resourceVersion=x", "", 500, "resourceVersion: Invalid value"),
+            (
+                "1.31",
+                get,
+                "?resourceVersion=x&limit=1",
+                "",
+                400,
+                "invalid resource version: resourceVersion: Invalid value",
+            ),
+            ("1.34", get, "?resourceVersion=x", "", 400, "invalid resource version: resourceVersion: Invalid value"),
+            ("1.37", get, "?resourceVersion=x&continue=abc", "", 400, "invalid continue token: "),
+            (
+                "1.31",
+                get,
+                initial,
+                "",
+                422,
+                "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless",
+            ),
+            ("1.34", get, initial, "", 500, "resourceVersion: Invalid value"),
+            (
+                "1.34",
+                delete,
+                "/a",
+                grace,
+                500,
+                "json: cannot unmarshal string into Go struct field DeleteOptions.grace",
+            ),
+            (
+                "1.37",
+                delete,
+                "/a",
+                grace,
+                400,
+                "json: cannot unmarshal string into Go struct field DeleteOptions.grace",
+            ),
+            ("1.31", post, "", &bundle, 422, "caBundle: Invalid value: []byte{0x61}: unable to load root certificates"),
+            ("1.34", post, "", &bundle, 422, "caBundle: Invalid value: \"YQ==\": unable to load root certificates"),
+            ("1.31", post, "", &service, 422, "service.name: Required value: service name is required"),
+        ] {
+            let server = Server::new(release.parse().unwrap(), 1);
+            let answer = send(&server, method, &format!("{CRDS}{path}"), body);
+            let text = answer.body.message();
+            assert!(answer.code == code && text.contains(message), "{release} {path}: {} {text}", answer.code);
+        }
+    }
+
     const FOO: &str = r#"{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"a"},"spec":{"x":1}}"#;
 
     #[test]

@@ -28,6 +28,7 @@ use mutate::Rng;
 use serde_json::{Value, json};
 use std::{
     collections::BTreeSet,
+    fmt::Write as _,
     fs,
     path::Path,
     time::{Duration, Instant},
@@ -175,7 +176,15 @@ impl Pair {
             let (path, text) = filled(client, path, text);
             client.call(method, &path, text.as_deref(), Some(content_type).filter(|_| body.is_some()), accept)
         };
-        let (real, ours) = (send(&mut self.real), send(&mut self.ours));
+        let mut real = send(&mut self.real);
+        // The real server may not have started to serve a CRD.
+        for _ in 0..20 {
+            if real.code == 429 && real.body.to_string().contains("(re)initializing") {
+                self.real.settle();
+                real = send(&mut self.real);
+            }
+        }
+        let ours = send(&mut self.ours);
         self.asked += 1;
         if real.code == 0 {
             let body: String = body.map(ToString::to_string).unwrap_or_default().chars().take(3000).collect();
@@ -244,7 +253,10 @@ impl Pair {
         });
         self.asked += 1;
         if shown[0] != shown[1] && shown[0][0] != 0 {
-            let hex: String = body.iter().map(|byte| format!("{byte:02x}")).collect();
+            let hex = body.iter().fold(String::new(), |mut hex, byte| {
+                let _ = write!(hex, "{byte:02x}");
+                hex
+            });
             self.differ(format!(
                 "{method} {path} {content_type}\n  body {hex}\n  real {}\n  here {}",
                 shown[0], shown[1]
@@ -263,11 +275,13 @@ impl Pair {
         let uid = regex::Regex::new("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}").unwrap();
         let time = regex::Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ").unwrap();
         let version = regex::Regex::new(r#"(resourceVersion"?: ?)"\d+""#).unwrap();
+        let manager = regex::Regex::new(r"\bapiserver-1\.\d+").unwrap();
         let age = regex::Regex::new(r#""\d+[smh](\d+[sm])?""#).unwrap();
         let clients = [&mut self.real as &mut dyn Client, &mut self.ours];
         let shown = clients.map(|client| {
             let answer = client.send("GET", path, None, None, accept);
             let text = String::from_utf8_lossy(&answer.data).into_owned();
+            let text = manager.replace_all(&text, "kube-apiserver");
             let text = uid.replace_all(&text, "*");
             let text = time.replace_all(&text, "*");
             let text = version.replace_all(&text, "$1*");
@@ -324,16 +338,21 @@ impl Pair {
             return false;
         }
         let one = format!("{path}/{}", crd["metadata"]["name"].as_str().unwrap());
-        for _ in 0..100 {
-            let got = self.real.call("GET", &one, None, None, "application/json").body;
-            if got["status"]["conditions"].to_string().contains(r#""status":"True","type":"Established""#) {
+        self.settle(&one, r#""status":"True","type":"Established""#, 100);
+        // The real server delays the first create shortly after this.
+        std::thread::sleep(Duration::from_millis(300));
+        true
+    }
+
+    /// Waits until the conditions of a CRD of the real server contain a text.
+    pub fn settle(&mut self, path: &str, text: &str, attempts: u32) {
+        for _ in 0..attempts {
+            let got = self.real.call("GET", path, None, None, "application/json").body;
+            if got["status"]["conditions"].to_string().contains(text) {
                 break;
             }
             self.real.settle();
         }
-        // The real server delays the first create shortly after this.
-        std::thread::sleep(Duration::from_millis(300));
-        true
     }
 
     /// Removes a CRD and its objects from both servers.

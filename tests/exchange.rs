@@ -333,6 +333,7 @@ fn scrub_status(status: &mut Value) {
     let echo = Regex::new(r#"(?s)(patch: )?Invalid value: "\{\\"apiVersion.*\}": "#).unwrap();
     let clock_type = Regex::new(r"selfType\d+").unwrap();
     let record = Regex::new(r"(in record \()[^)]*\)").unwrap();
+    let address = Regex::new(r"\(0x[0-9a-f]{8,}\)").unwrap();
     let uid = Regex::new("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}").unwrap();
     let several = Regex::new(r"(?s)( is invalid: )\[.*\]$").unwrap();
     // The errors of an apply patch are in random order, too.
@@ -349,6 +350,7 @@ fn scrub_status(status: &mut Value) {
         let text = echo.replace(text, "${1}Invalid value: \"*\": ");
         let text = clock_type.replace_all(&text, "selfType*").into_owned();
         let text = uid.replace_all(&text, "*").into_owned();
+        let text = address.replace_all(&text, "(*)").into_owned();
         record.replace_all(&text, "${1}*)").into_owned()
     };
     if let Some(message) = status["message"].as_str() {

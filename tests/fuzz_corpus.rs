@@ -23,8 +23,10 @@ mod suites;
 #[path = "../fuzz/checks/yaml_read.rs"]
 mod yaml_read;
 
+use crate::differential::mutate::Rng;
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Runs a check on every file of its corpus.
 fn run(target: &str, check: fn(&[u8])) {
@@ -37,8 +39,53 @@ fn run(target: &str, check: fn(&[u8])) {
     }
 }
 
+/// Changes bytes of the files of the corpora at random and runs the checks, for `CRDX_SECONDS` per target: a run without
+/// the compiler's instrumentation.
+#[test]
+#[ignore = "runs as long as CRDX_SECONDS says, for each target"]
+fn changed_inputs() {
+    let setting = |name: &str, default| std::env::var(name).map_or(default, |text| text.parse().unwrap());
+    let (seconds, mut rng) = (setting("CRDX_SECONDS", 1), Rng::new(setting("CRDX_SEED", 1)));
+    for (target, check) in TARGETS {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
+        let seeds: Vec<Vec<u8>> =
+            fs::read_dir(&folder).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap()).collect();
+        let (start, mut runs) = (Instant::now(), 0);
+        while start.elapsed() < Duration::from_secs(seconds) {
+            let mut input = rng.pick(&seeds).clone();
+            for _ in 0..=rng.below(6) {
+                change(&mut input, rng.pick(&seeds), &mut rng);
+            }
+            let text = String::from_utf8_lossy(&input).into_owned();
+            let caught = std::panic::catch_unwind(|| check(&input));
+            assert!(caught.is_ok(), "{target} fails for {text:?}, that is {input:?}");
+            runs += 1;
+        }
+        println!("{target}: {runs} inputs in {seconds} seconds");
+    }
+}
+
+/// Replaces, removes, inserts or copies some bytes.
+fn change(input: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
+    let at = rng.below(input.len() + 1);
+    let end = (at + rng.below(16)).min(input.len());
+    let from = rng.below(other.len());
+    let part = other[from..(from + rng.below(40)).min(other.len())].to_vec();
+    let byte = *rng.pick(b"\0 \n\t\"'{}[]():,.-+0129aAzZ_\\%&*?|#~\xc3\xff");
+    match rng.below(5) {
+        0 => drop(input.splice(at..end, part)),
+        1 => drop(input.splice(at..at, part)),
+        2 => drop(input.drain(at..end)),
+        3 => input.insert(at, byte),
+        _ if at < input.len() => input[at] = byte,
+        _ => {}
+    }
+}
+
 macro_rules! corpora {
     ($($target:ident)*) => {
+        const TARGETS: &[(&str, fn(&[u8]))] = &[$((stringify!($target), $target::check)),*];
+
         $(#[test]
         fn $target() {
             run(stringify!($target), $target::check);

@@ -1,7 +1,9 @@
 //! The language server answers any messages in any order without a panic or a hang, and after any edits its text is the
 //! client's.
+#[allow(clippy::duplicate_mod)]
 #[path = "../../tests/lsp/client.rs"]
 mod client;
+#[allow(clippy::duplicate_mod)]
 #[path = "../../tests/lsp/fuzzed.rs"]
 mod fuzzed;
 

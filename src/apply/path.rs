@@ -63,7 +63,7 @@ impl PathElement {
         if !kind.ends_with(':') {
             return Err(format!("missing colon: {key}"));
         }
-        let read = |text: &str| crate::text::json::read(text.as_bytes()).map_err(|e| e.message);
+        let read = |text: &str| crate::text::json::read(text.as_bytes()).map(as_float).map_err(|e| e.message);
         Ok(match kind {
             "f:" => Some(Self::Field(rest.to_owned())),
             "v:" => Some(Self::Value(read(rest)?)),
@@ -131,6 +131,18 @@ impl fmt::Display for PathElement {
             Self::Value(value) => write!(f, "[={}]", text(value)),
             Self::Index(index) => write!(f, "[{index}]"),
         }
+    }
+}
+
+/// A value as structured-merge-diff reads it from managedFields: numbers are floats, which changes the digits of large
+/// integers.
+fn as_float(v: Value) -> Value {
+    const EXACT: u64 = 1 << f64::MANTISSA_DIGITS;
+    match v {
+        Value::Int(i) if i.unsigned_abs() > EXACT => Value::Float(i as f64),
+        Value::Array(items) => Value::Array(items.into_iter().map(as_float).collect()),
+        Value::Object(members) => Value::Object(members.into_iter().map(|(k, v)| (k, as_float(v))).collect()),
+        v => v,
     }
 }
 
@@ -206,5 +218,9 @@ mod tests {
         assert_eq!(PathElement::from_key("z:1"), Ok(None));
         assert!(PathElement::from_key("v:{").is_err() && PathElement::from_key("f").is_err());
         assert_eq!(PathElement::Value(Value::Int(1)), PathElement::Value(Value::Float(1.0)));
+        // The server's digits of a large integer in a set, after it has read them once.
+        let large = PathElement::from_key("v:9223372036854775807").unwrap().unwrap();
+        assert_eq!(large.to_key(), "v:9223372036854776000");
+        assert_eq!(large, PathElement::Value(Value::Int(i64::MAX)));
     }
 }

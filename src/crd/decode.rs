@@ -9,6 +9,7 @@ mod check;
 mod types;
 
 use super::{CustomResourceDefinition, default};
+use crate::release::Release;
 use crate::value::{Value, quote};
 pub use build::webhook_client_config;
 use std::collections::BTreeMap;
@@ -42,7 +43,7 @@ pub struct Unknown {
 
 /// The unknown fields of a CRD, by path.
 pub fn unknown_fields(object: &Value) -> BTreeMap<String, Unknown> {
-    let unknown = check::check(object, root(object), &|_| 0).unknown;
+    let unknown = check::check(object, root(object), Release::NEWEST, &|_| 0).unknown;
     unknown.into_iter().map(|field| (field.path, Unknown { name: field.name, known: field.parent.names() })).collect()
 }
 
@@ -60,17 +61,17 @@ fn is_beta(object: &Value) -> bool {
 /// # Errors
 /// Returns Go's message for the first value of a wrong type (`json: cannot unmarshal string into Go struct field …`).
 pub fn decode(object: &Value) -> Result<Decoded, String> {
-    decode_text(object, &|_| 0)
+    decode_text(object, Release::NEWEST, &|_| 0)
 }
 
-/// Like [`decode`], for a value read from a text. `place` returns the offset of a field in the text, because the server
+/// Like [`decode`], with the message of a release, for a value read from a text. `place` returns the offset of a field in the text, because the server
 /// reports the first error in document order.
 ///
 /// # Errors
 /// See [`decode`].
-pub fn decode_text(object: &Value, place: &dyn Fn(&str) -> usize) -> Result<Decoded, String> {
+pub fn decode_text(object: &Value, release: Release, place: &dyn Fn(&str) -> usize) -> Result<Decoded, String> {
     let beta = is_beta(object);
-    let checked = check::check(object, root(object), place);
+    let checked = check::check(object, root(object), release, place);
     if let Some(error) = checked.error {
         return Err(error);
     }

@@ -23,6 +23,54 @@ impl<'b> Reader<'b> {
         Self(message)
     }
 
+    /// Reads the number and the value of the next field that `knows` accepts, and skips others; `None` at the end.
+    /// `knows` is called with the number and the wire type of a field, and returns an error if they do not match.
+    ///
+    /// # Errors
+    /// Returns the message for malformed bytes, which contains the name of the `message`, if it is not empty.
+    pub fn known(
+        &mut self,
+        message: &str,
+        mut knows: impl FnMut(u64, u64) -> Result<bool, String>,
+    ) -> Result<Option<(u64, Wire<'b>)>, String> {
+        let of = if message.is_empty() { String::new() } else { format!("{message}: ") };
+        while !self.0.is_empty() {
+            let start = self.0;
+            let tag = self.number()?;
+            // The generated code keeps 32 bits of the number.
+            let (number, wire) = ((tag >> 3) as i32, tag & 7);
+            if wire == 4 {
+                return Err(format!("proto: {of}wiretype end group for non-group"));
+            }
+            if number <= 0 {
+                return Err(format!("proto: {of}illegal tag {number} (wire type {wire})"));
+            }
+            let number = u64::from(number.unsigned_abs());
+            if knows(number, wire)? {
+                return Ok(Some((number, self.value(wire)?)));
+            }
+            self.0 = start;
+            self.skip()?;
+        }
+        Ok(None)
+    }
+
+    /// Skips a field or a group (`skipGenerated`).
+    fn skip(&mut self) -> Result<(), String> {
+        let mut depth = 0_usize;
+        loop {
+            let tag = self.number()?;
+            match tag & 7 {
+                3 => depth += 1,
+                4 => depth = depth.checked_sub(1).ok_or("proto: unexpected end of group")?,
+                wire => drop(self.value(wire)?),
+            }
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
+
     /// Reads the number and the value of the next field; `None` at the end.
     ///
     /// # Errors
@@ -32,17 +80,21 @@ impl<'b> Reader<'b> {
             return Ok(None);
         }
         let tag = self.number()?;
-        let wire = match tag & 7 {
+        Ok(Some((tag >> 3, self.value(tag & 7)?)))
+    }
+
+    fn value(&mut self, wire: u64) -> Result<Wire<'b>, String> {
+        Ok(match wire {
             0 => Wire::Number(self.number()?),
             1 => Wire::Eight(self.take(8)?.try_into().unwrap_or_default()),
             2 => {
-                let length = self.number()?;
+                let length =
+                    i64::try_from(self.number()?).map_err(|_| "proto: negative length found during unmarshaling")?;
                 Wire::Bytes(self.take(usize::try_from(length).unwrap_or(usize::MAX))?)
             }
             5 => Wire::Four(self.take(4)?.try_into().unwrap_or_default()),
             other => return Err(format!("proto: illegal wireType {other}")),
-        };
-        Ok(Some((tag >> 3, wire)))
+        })
     }
 
     fn number(&mut self) -> Result<u64, String> {

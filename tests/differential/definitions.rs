@@ -34,6 +34,7 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, seed: u64, rounds: u64) {
         }
         let name = stored["metadata"]["name"].as_str().unwrap();
         let path = format!("{DEFINITIONS}/{name}");
+        pair.settle(&path, r#""status":"True","type":"Established""#, 20);
         for _ in 0..12 {
             let mut changed = pair.stored(&path);
             changed["metadata"].as_object_mut().unwrap().remove("managedFields");
@@ -118,11 +119,11 @@ fn unusual(crd: &mut Value, rng: &mut Rng) {
     match rng.below(26) {
         0 => {
             crd["metadata"]["name"] =
-                text(rng, &["other.definitions.example.com", "x", "plurals1.definitions.example.com"])
+                text(rng, &["other.definitions.example.com", "x", "plurals1.definitions.example.com"]);
         }
         1 => {
             crd["spec"]["group"] =
-                text(rng, &["", "nodots", "UPPER.example.com", "x.k8s.io", "apps.kubernetes.io", "a..b"])
+                text(rng, &["", "nodots", "UPPER.example.com", "x.k8s.io", "apps.kubernetes.io", "a..b"]);
         }
         2 => crd["spec"]["scope"] = text(rng, &["Cluster", "Namespaced", "Other", ""]),
         3..=5 => {
@@ -143,10 +144,10 @@ fn unusual(crd: &mut Value, rng: &mut Rng) {
         7 => crd["spec"]["preserveUnknownFields"] = boolean(rng),
         8..=11 => crd["spec"]["conversion"] = conversion(rng),
         12 => {
-            crd["metadata"]["annotations"] = json!({"api-approved.kubernetes.io": rng.pick(&["https://github.com/kubernetes/kubernetes/pull/1", "unapproved, testing", "", "bogus"])})
+            crd["metadata"]["annotations"] = json!({"api-approved.kubernetes.io": rng.pick(&["https://github.com/kubernetes/kubernetes/pull/1", "unapproved, testing", "", "bogus"])});
         }
         13 => {
-            crd["spec"]["versions"] = rng.pick(&[json!([]), json!(null), json!([{}]), json!([{"name": "v1"}])]).clone()
+            crd["spec"]["versions"] = rng.pick(&[json!([]), json!(null), json!([{}]), json!([{"name": "v1"}])]).clone();
         }
         14 => {
             let again = crd["spec"]["versions"][0].clone();
@@ -183,7 +184,7 @@ fn of_version(version: &mut Value, rng: &mut Rng) {
                     json!({"openAPIV3Schema": {"type": "string"}}),
                     json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}),
                 ])
-                .clone()
+                .clone();
         }
         7 | 8 => {
             let path = |rng: &mut Rng| {

@@ -110,7 +110,6 @@ fn optional(depth: usize, rng: &mut Rng) -> String {
         0 => "optional.none()".to_owned(),
         1 => format!("optional.of({})", plain(Kind::Int, d, rng)),
         2 => format!("optional.ofNonZeroValue({})", plain(Kind::Int, d, rng)),
-        3 => "self.?opt".to_owned(),
         4 => "self.?absent".to_owned(),
         5 => "self.?o.?a".to_owned(),
         6 => format!("self.m[?{}]", plain(Kind::Text, d, rng)),

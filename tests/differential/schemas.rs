@@ -180,9 +180,10 @@ fn column(rng: &mut Rng, index: usize, leaves: &[(String, String)]) -> Value {
         ".spec..name",
         ".spec.list[*]",
     ];
-    let (path, kind) = match leaves.is_empty() || rng.chance(3) {
-        false => rng.pick(leaves).clone(),
-        true => ((*rng.pick(&others)).to_owned(), "string".to_owned()),
+    let (path, kind) = if leaves.is_empty() || rng.chance(3) {
+        ((*rng.pick(&others)).to_owned(), "string".to_owned())
+    } else {
+        rng.pick(leaves).clone()
     };
     let kind =
         if rng.chance(4) { *rng.pick(&["string", "integer", "number", "boolean", "date"]) } else { kind.as_str() };

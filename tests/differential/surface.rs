@@ -4,6 +4,7 @@
 use super::mutate::{Rng, any_value, mutate};
 use super::{Pair, Subject};
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 const JSON: &str = "application/json";
 const YAML: &str = "application/yaml";
@@ -35,7 +36,7 @@ pub fn compare(pair: &mut Pair, subject: &Subject, rng: &mut Rng, rounds: u64) {
         namespaced: spec["scope"] == "Namespaced",
         versions: versions.iter().filter_map(|v| v["name"].as_str()).map(str::to_owned).collect(),
     };
-    let change = rng.chance(3).then(|| rounds / 2);
+    let change = rng.chance(3).then_some(rounds / 2);
     for round in 0..rounds {
         if change == Some(round) {
             surface.change_definition(pair, rng);
@@ -85,7 +86,7 @@ fn escaped(text: &str) -> String {
         if b.is_ascii_alphanumeric() || b"-._".contains(&b) {
             out.push(char::from(b));
         } else {
-            out += &format!("%{b:02X}");
+            let _ = write!(out, "%{b:02X}");
         }
         out
     })
@@ -459,7 +460,13 @@ impl Surface<'_> {
             let value = crdx::text::json::read(object.to_string().as_bytes()).unwrap();
             let mut text = crdx::text::yaml::write::to_string(&value);
             if rng.chance(4) {
-                text.push_str(*rng.pick(&["spec: {}\n", "other: 1\n", "---\n", "  bad indent: [\n", "kind: Again\n"]));
+                text.push_str(rng.pick::<&str>(&[
+                    "spec: {}\n",
+                    "other: 1\n",
+                    "---\n",
+                    "  bad indent: [\n",
+                    "kind: Again\n",
+                ]));
             }
             Value::String(text)
         } else {
@@ -552,7 +559,7 @@ impl Surface<'_> {
         if !rng.chance(5) {
             return JSON;
         }
-        *rng.pick(&[
+        rng.pick::<&str>(&[
             "application/json;as=Table;v=v1;g=meta.k8s.io",
             "application/json;as=Table;v=v1beta1;g=meta.k8s.io",
             "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
@@ -595,7 +602,7 @@ impl Surface<'_> {
                 ",",
                 "team notin (a,b),x",
             ];
-            query.push(format!("labelSelector={}", escaped(*rng.pick(&selectors))));
+            query.push(format!("labelSelector={}", escaped(rng.pick::<&str>(&selectors))));
         }
         if rng.chance(3) {
             let mut selectors: Vec<String> = [
@@ -669,7 +676,7 @@ impl Surface<'_> {
     }
 
     fn list_accept(rng: &mut Rng) -> &'static str {
-        *rng.pick(&[
+        rng.pick::<&str>(&[
             JSON,
             JSON,
             "application/json;as=Table;v=v1;g=meta.k8s.io",
@@ -736,7 +743,7 @@ impl Surface<'_> {
     }
 
     fn delete(&self, pair: &mut Pair, rng: &mut Rng) {
-        let path = self.one(&self.version(rng).to_owned(), Self::namespace(rng), *rng.pick(&names()));
+        let path = self.one(self.version(rng), Self::namespace(rng), rng.pick::<&str>(&names()));
         if rng.chance(2) {
             pair.ask("DELETE", &path, Some(&Self::delete_options(rng)), JSON, JSON);
         } else {
@@ -765,7 +772,7 @@ impl Surface<'_> {
             query.push("labelSelector=team%3Dred".to_owned());
         }
         let body = rng.chance(3).then(|| Self::delete_options(rng));
-        let path = with(&self.base(&self.version(rng).to_owned(), "other"), &query);
+        let path = with(&self.base(self.version(rng), "other"), &query);
         pair.ask("DELETE", &path, body.as_ref(), JSON, JSON);
     }
 

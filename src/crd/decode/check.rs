@@ -7,6 +7,7 @@
 //! Members are visited in sorted order; the caller determines the document order of errors.
 
 use super::types::{self, Struct, Type};
+use crate::release::{Release, V1_35};
 use crate::value::base64::Encoding;
 use crate::value::{Map, Value, number, time};
 use std::collections::BTreeSet;
@@ -40,8 +41,8 @@ pub struct UnknownField {
 }
 
 /// Checks `value` against the type `root`; `place` returns the offset of a field in the source text.
-pub fn check(value: &Value, root: Type, place: &dyn Fn(&str) -> usize) -> Checked {
-    let mut reader = Reader::new(String::new(), true, place);
+pub fn check(value: &Value, root: Type, release: Release, place: &dyn Fn(&str) -> usize) -> Checked {
+    let mut reader = Reader::new(String::new(), true, release, place);
     let error = reader.unmarshal(value, root).err();
     Checked { error: error.map(|e| e.to_string()), unknown: reader.unknown, lenient: reader.lenient }
 }
@@ -70,6 +71,7 @@ impl std::fmt::Display for Error {
 }
 
 struct Reader<'r> {
+    release: Release,
     /// True if unknown fields are collected.
     strict: bool,
     place: &'r dyn Fn(&str) -> usize,
@@ -91,9 +93,20 @@ struct CheckError {
 }
 
 impl<'r> Reader<'r> {
-    fn new(path: String, strict: bool, place: &'r dyn Fn(&str) -> usize) -> Self {
+    fn new(path: String, strict: bool, release: Release, place: &'r dyn Fn(&str) -> usize) -> Self {
         let (faults, unknown, lenient) = Default::default();
-        Self { strict, place, struct_: "", fields: Vec::new(), path, faults, unknown, lenient, seen: BTreeSet::new() }
+        Self {
+            release,
+            strict,
+            place,
+            struct_: "",
+            fields: Vec::new(),
+            path,
+            faults,
+            unknown,
+            lenient,
+            seen: BTreeSet::new(),
+        }
     }
 
     /// Returns the error that the server reports: the first in document order among those that end decoding, otherwise
@@ -111,7 +124,8 @@ impl<'r> Reader<'r> {
         match e {
             Error::Type { value, type_, field, .. } if !self.fields.is_empty() => {
                 let mut path = self.fields.join(".");
-                if !field.is_empty() {
+                // Before 1.35, the decoder replaced the fields that an `UnmarshalJSON` reports by its own.
+                if !field.is_empty() && self.release.since(V1_35) {
                     path.push('.');
                     path.push_str(&field);
                 }
@@ -136,7 +150,7 @@ impl<'r> Reader<'r> {
         if self.strict {
             self.lenient.push(self.path.clone());
         }
-        if let Err(error) = Reader::new(self.path.clone(), false, self.place).unmarshal(value, type_) {
+        if let Err(error) = Reader::new(self.path.clone(), false, self.release, self.place).unmarshal(value, type_) {
             self.save(error, true);
         }
     }
@@ -268,7 +282,15 @@ mod tests {
         let value = crate::text::json::read(text.as_bytes()).unwrap();
         // Sufficient for fields with distinct names.
         let place = |path: &str| path.rsplit('.').next().and_then(|name| text.find(name)).unwrap_or(0);
-        check(&value, Type::Struct(|| &types::SCHEMA), &place)
+        check(&value, Type::Struct(|| &types::SCHEMA), Release::NEWEST, &place)
+    }
+
+    #[test]
+    fn older_releases_report_the_field_with_the_unmarshaler() {
+        let value = crate::text::json::read(br#"{"items":{"type":3}}"#).unwrap();
+        let of = |release| check(&value, Type::Struct(|| &types::SCHEMA), release, &|_| 0).error.unwrap();
+        assert!(of(Release::OLDEST).contains("JSONSchemaProps.items of type string"));
+        assert!(of(Release::NEWEST).contains("JSONSchemaProps.items.type of type string"));
     }
 
     #[test]

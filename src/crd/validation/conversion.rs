@@ -5,7 +5,7 @@ use super::options::Options;
 use crate::crd::{Conversion, ServiceReference, Spec, WebhookClientConfig};
 use crate::field::names::{dns1035_label, dns1123_subdomain};
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
-use crate::value::base64::Encoding;
+use crate::release::{Release, V1_34};
 use crate::value::url::Url;
 use std::collections::BTreeSet;
 
@@ -35,12 +35,12 @@ pub fn validate(conversion: &Conversion, options: &Options, path: &FieldPath<'_>
     match &conversion.client_config {
         None => errors.push(FieldError::required(&config_path, "required when strategy is set to Webhook")),
         Some(config) => {
-            client_config(config, &config_path, errors);
+            client_config(config, &config_path, options.release, errors);
             if !config.ca_bundle.is_empty()
                 && !options.invalid_ca_bundle
                 && let Err(e) = super::ca_bundle::check(&config.ca_bundle)
             {
-                let shown = Encoding::Standard.encode(&config.ca_bundle);
+                let shown = BadValue::bytes(&config.ca_bundle, options.release);
                 errors.push(FieldError::invalid(&config_path.child("caBundle"), shown, e));
             }
         }
@@ -49,13 +49,13 @@ pub fn validate(conversion: &Conversion, options: &Options, path: &FieldPath<'_>
 }
 
 /// Adds the errors of the `clientConfig` of a conversion or admission webhook.
-pub fn client_config(config: &WebhookClientConfig, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub fn client_config(config: &WebhookClientConfig, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     match (&config.url, &config.service) {
         (None, None) | (Some(_), Some(_)) => {
             errors.push(FieldError::required(path, "exactly one of url or service is required"));
         }
         (Some(url), None) => webhook_url(url, &path.child("url"), errors),
-        (None, Some(s)) => service(s, &path.child("service"), errors),
+        (None, Some(s)) => service(s, &path.child("service"), release, errors),
     }
 }
 
@@ -119,12 +119,13 @@ fn webhook_url(text: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
 
 /// Validates a service reference. The server confuses two paths: a missing name is reported at `namespace`, and vice
 /// versa.
-fn service(s: &ServiceReference, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn service(s: &ServiceReference, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
+    let detail = |text| if release.since(V1_34) { "" } else { text };
     if s.namespace.is_empty() {
-        errors.push(FieldError::required(&path.child("name"), ""));
+        errors.push(FieldError::required(&path.child("name"), detail("service name is required")));
     }
     if s.name.is_empty() {
-        errors.push(FieldError::required(&path.child("namespace"), ""));
+        errors.push(FieldError::required(&path.child("namespace"), detail("service namespace is required")));
     }
     let port = s.port.unwrap_or_default();
     if !(1..=65535).contains(&port) {

@@ -105,7 +105,7 @@ fn validate_webhook(webhook: Spec<'_>, allowed: &Allowed, stored: &Stored<'_>, e
     }
     one_of("reinvocationPolicy", &REINVOCATION_POLICIES, errors);
     let config = webhook_client_config(value.get("clientConfig").unwrap_or(&Value::Null));
-    client_config(&config, &path.child("clientConfig"), errors);
+    client_config(&config, &path.child("clientConfig"), release, errors);
     if !allowed.same_conditions {
         validate_conditions(webhook, None, &Compiler::new(false, false, release), stored, errors);
     }

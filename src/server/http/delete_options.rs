@@ -1,11 +1,11 @@
 //! `DeleteOptions`, decoded from the body or, without a body, from the query.
 
 use crate::field::{ErrorList, FieldError, FieldPath};
-use crate::release::Release;
+use crate::release::{Release, V1_35};
 use crate::server::Body;
 use crate::server::http::body;
 use crate::server::http::context::Context;
-use crate::server::http::negotiate;
+use crate::server::http::negotiate::{self, Input};
 use crate::server::http::options::{self as shared, FieldValidation};
 use crate::server::http::query::Query;
 use crate::server::http::status::{GroupResource, Refusal};
@@ -118,6 +118,12 @@ fn from_query(query: &Query) -> Result<Raw, Refusal> {
 
 fn from_body(ctx: &Context<'_>) -> Result<Raw, Refusal> {
     let input = negotiate::input(ctx.request.content_type.as_deref())?;
+    // Before 1.35, an error of the decoder is no bad request.
+    let since = ctx.release().since(V1_35);
+    decoded(ctx, input).map_err(|refusal| if since { refusal } else { Refusal::unclassified(refusal.message) })
+}
+
+fn decoded(ctx: &Context<'_>, input: Input) -> Result<Raw, Refusal> {
     let document = body::object(&ctx.request.body, input, FieldValidation::Ignore)
         .map_err(|e| Refusal::bad_request(e.into_text()))?;
     of_value(&document.value, ctx.release())

@@ -2,7 +2,7 @@
 //! query and validated (`k8s.io/apimachinery/pkg/apis/meta/v1/validation`).
 
 use crate::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath};
-use crate::release::Release;
+use crate::release::{Release, V1_32, V1_33, V1_34};
 use crate::server::http::query::Query;
 use crate::server::http::selector::{FieldSelector, LabelSelector};
 use crate::server::http::status::Refusal;
@@ -171,12 +171,23 @@ pub(in crate::server) fn list_options(query: &Query, release: Release) -> Result
         timeout_seconds,
     };
     let errors = if query.first("watch").is_some_and(boolean) {
+        let asked = options.send_initial_events.is_some();
         complete_watch(&mut options);
-        watch_errors(&options)
+        let mut errors = watch_errors(&options);
+        if asked && !has_watch_list(release) {
+            let text = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
+            errors.push(FieldError::forbidden(&FieldPath::new("sendInitialEvents"), text));
+        }
+        errors
     } else {
         list_errors(&options)
     };
     if errors.is_empty() { Ok(options) } else { Err(Refusal::invalid_options("ListOptions", errors)) }
+}
+
+/// Returns true if the feature gate `WatchList` is enabled by default; 1.33 disabled it again.
+fn has_watch_list(release: Release) -> bool {
+    release.since(V1_34) || release.since(V1_32) && !release.since(V1_33)
 }
 
 /// `SetListOptionsDefaults`: a watch without a resourceVersion begins with the existing objects.

@@ -19,7 +19,9 @@ const PREFIX: &[u8] = b"k8s\0";
 /// The maximum depth of nested messages, as for JSON values.
 const DEPTH: usize = 10_000;
 
-type Message = &'static [(u64, &'static str, Kind)];
+/// The fields of a message: numbers, names in JSON and types. Number 0, which no field has, is the name of the message in Go.
+type Message = Fields<'static>;
+type Fields<'f> = &'f [(u64, &'static str, Kind)];
 
 /// The type of a field.
 #[derive(Clone, Copy)]
@@ -54,12 +56,25 @@ enum Kind {
     SchemaOrTexts,
 }
 
+impl Kind {
+    /// The wire type.
+    fn wire(self) -> u64 {
+        match self {
+            Bool | BoolPointer | Int | IntPointer => 0,
+            Double => 1,
+            Repeated(each) => each.wire(),
+            _ => 2,
+        }
+    }
+}
+
 use Kind::{
     Bool, BoolPointer, Bytes, Double, Inline, Int, IntPointer, Items, Json, Map as MapOf, One, Repeated, SchemaOrBool,
     SchemaOrList, SchemaOrTexts, Text, TextPointer, Time,
 };
 
 static METADATA: Message = &[
+    (0, "ObjectMeta", Text),
     (1, "name", Text),
     (2, "generateName", Text),
     (3, "namespace", Text),
@@ -77,6 +92,7 @@ static METADATA: Message = &[
     (17, "managedFields", Repeated(&One(MANAGED))),
 ];
 static OWNER: Message = &[
+    (0, "OwnerReference", Text),
     (5, "apiVersion", Text),
     (1, "kind", Text),
     (3, "name", Text),
@@ -85,6 +101,7 @@ static OWNER: Message = &[
     (7, "blockOwnerDeletion", BoolPointer),
 ];
 static MANAGED: Message = &[
+    (0, "ManagedFieldsEntry", Text),
     (1, "manager", Text),
     (2, "operation", Text),
     (3, "apiVersion", Text),
@@ -94,27 +111,40 @@ static MANAGED: Message = &[
     (8, "subresource", Text),
 ];
 static DELETE_OPTIONS: Message = &[
+    (0, "DeleteOptions", Text),
     (1, "gracePeriodSeconds", IntPointer),
-    (2, "preconditions", One(&[(1, "uid", TextPointer), (2, "resourceVersion", TextPointer)])),
+    (
+        2,
+        "preconditions",
+        One(&[(0, "Preconditions", Text), (1, "uid", TextPointer), (2, "resourceVersion", TextPointer)]),
+    ),
     (3, "orphanDependents", BoolPointer),
     (4, "propagationPolicy", TextPointer),
     (5, "dryRun", Repeated(&Text)),
     (6, "ignoreStoreReadErrorWithClusterBreakingPotential", BoolPointer),
 ];
 static NAMESPACE: Message = &[
+    (0, "Namespace", Text),
     (1, "metadata", One(METADATA)),
     (2, "spec", One(&[(1, "finalizers", Repeated(&Text))])),
     (3, "status", One(&[(1, "phase", Text), (2, "conditions", Repeated(&One(NAMESPACE_CONDITION)))])),
 ];
 static NAMESPACE_CONDITION: Message = &[
+    (0, "NamespaceCondition", Text),
     (1, "type", Text),
     (2, "status", Text),
     (4, "lastTransitionTime", Time),
     (5, "reason", Text),
     (6, "message", Text),
 ];
-static DEFINITION: Message = &[(1, "metadata", One(METADATA)), (2, "spec", One(SPEC)), (3, "status", One(STATUS))];
+static DEFINITION: Message = &[
+    (0, "CustomResourceDefinition", Text),
+    (1, "metadata", One(METADATA)),
+    (2, "spec", One(SPEC)),
+    (3, "status", One(STATUS)),
+];
 static SPEC: Message = &[
+    (0, "CustomResourceDefinitionSpec", Text),
     (1, "group", Text),
     (3, "names", One(NAMES)),
     (4, "scope", Text),
@@ -123,6 +153,7 @@ static SPEC: Message = &[
     (10, "preserveUnknownFields", Bool),
 ];
 static NAMES: Message = &[
+    (0, "CustomResourceDefinitionNames", Text),
     (1, "plural", Text),
     (2, "singular", Text),
     (3, "shortNames", Repeated(&Text)),
@@ -131,12 +162,14 @@ static NAMES: Message = &[
     (6, "categories", Repeated(&Text)),
 ];
 static STATUS: Message = &[
+    (0, "CustomResourceDefinitionStatus", Text),
     (1, "conditions", Repeated(&One(CONDITION))),
     (2, "acceptedNames", One(NAMES)),
     (3, "storedVersions", Repeated(&Text)),
     (4, "observedGeneration", Int),
 ];
 static CONDITION: Message = &[
+    (0, "CustomResourceDefinitionCondition", Text),
     (1, "type", Text),
     (2, "status", Text),
     (3, "lastTransitionTime", Time),
@@ -145,19 +178,33 @@ static CONDITION: Message = &[
     (6, "observedGeneration", Int),
 ];
 static VERSION: Message = &[
+    (0, "CustomResourceDefinitionVersion", Text),
     (1, "name", Text),
     (2, "served", Bool),
     (3, "storage", Bool),
-    (4, "schema", One(&[(1, "openAPIV3Schema", One(&SCHEMA_FIELDS))])),
-    (5, "subresources", One(&[(1, "status", One(&[])), (2, "scale", One(SCALE))])),
+    (4, "schema", One(&[(0, "CustomResourceValidation", Text), (1, "openAPIV3Schema", One(&SCHEMA_FIELDS))])),
+    (
+        5,
+        "subresources",
+        One(&[
+            (0, "CustomResourceSubresources", Text),
+            (1, "status", One(&[(0, "CustomResourceSubresourceStatus", Text)])),
+            (2, "scale", One(SCALE)),
+        ]),
+    ),
     (6, "additionalPrinterColumns", Repeated(&One(COLUMN))),
     (7, "deprecated", Bool),
     (8, "deprecationWarning", TextPointer),
-    (9, "selectableFields", Repeated(&One(&[(1, "jsonPath", Text)]))),
+    (9, "selectableFields", Repeated(&One(&[(0, "SelectableField", Text), (1, "jsonPath", Text)]))),
 ];
-static SCALE: Message =
-    &[(1, "specReplicasPath", Text), (2, "statusReplicasPath", Text), (3, "labelSelectorPath", TextPointer)];
+static SCALE: Message = &[
+    (0, "CustomResourceSubresourceScale", Text),
+    (1, "specReplicasPath", Text),
+    (2, "statusReplicasPath", Text),
+    (3, "labelSelectorPath", TextPointer),
+];
 static COLUMN: Message = &[
+    (0, "CustomResourceColumnDefinition", Text),
     (1, "name", Text),
     (2, "type", Text),
     (3, "format", Text),
@@ -165,15 +212,32 @@ static COLUMN: Message = &[
     (5, "priority", Int),
     (6, "jsonPath", Text),
 ];
-static CONVERSION: Message = &[(1, "strategy", Text), (2, "webhook", One(WEBHOOK))];
+static CONVERSION: Message =
+    &[(0, "CustomResourceConversion", Text), (1, "strategy", Text), (2, "webhook", One(WEBHOOK))];
 static WEBHOOK: Message = &[
-    (2, "clientConfig", One(&[(3, "url", TextPointer), (1, "service", One(SERVICE)), (2, "caBundle", Bytes)])),
+    (0, "WebhookConversion", Text),
+    (
+        2,
+        "clientConfig",
+        One(&[
+            (0, "WebhookClientConfig", Text),
+            (3, "url", TextPointer),
+            (1, "service", One(SERVICE)),
+            (2, "caBundle", Bytes),
+        ]),
+    ),
     (3, "conversionReviewVersions", Repeated(&Text)),
 ];
-static SERVICE: Message =
-    &[(1, "namespace", Text), (2, "name", Text), (3, "path", TextPointer), (4, "port", IntPointer)];
+static SERVICE: Message = &[
+    (0, "ServiceReference", Text),
+    (1, "namespace", Text),
+    (2, "name", Text),
+    (3, "path", TextPointer),
+    (4, "port", IntPointer),
+];
 static SCHEMA: Kind = One(&SCHEMA_FIELDS);
-static SCHEMA_FIELDS: [(u64, &str, Kind); 44] = [
+static SCHEMA_FIELDS: [(u64, &str, Kind); 45] = [
+    (0, "JSONSchemaProps", Text),
     (1, "id", Text),
     (2, "$schema", Text),
     (3, "$ref", TextPointer),
@@ -208,7 +272,7 @@ static SCHEMA_FIELDS: [(u64, &str, Kind); 44] = [
     (32, "dependencies", MapOf(&SchemaOrTexts)),
     (33, "additionalItems", SchemaOrBool),
     (34, "definitions", MapOf(&SCHEMA)),
-    (35, "externalDocs", One(&[(1, "description", Text), (2, "url", Text)])),
+    (35, "externalDocs", One(&[(0, "ExternalDocumentation", Text), (1, "description", Text), (2, "url", Text)])),
     (36, "example", Json),
     (37, "nullable", Bool),
     (38, "x-kubernetes-preserve-unknown-fields", BoolPointer),
@@ -220,6 +284,7 @@ static SCHEMA_FIELDS: [(u64, &str, Kind); 44] = [
     (44, "x-kubernetes-validations", Repeated(&One(RULE))),
 ];
 static RULE: Message = &[
+    (0, "ValidationRule", Text),
     (1, "rule", Text),
     (2, "message", Text),
     (3, "messageExpression", Text),
@@ -228,7 +293,21 @@ static RULE: Message = &[
     (6, "optionalOldSelf", BoolPointer),
 ];
 
+/// The envelope and its type.
+static ENVELOPE: Message =
+    &[(1, "typeMeta", One(TYPE)), (2, "raw", Bytes), (3, "contentEncoding", Text), (4, "contentType", Text)];
+static TYPE: Message = &[(0, "TypeMeta", Text), (1, "apiVersion", Text), (2, "kind", Text)];
+static TIMESTAMP: Message = &[(0, "Timestamp", Text), (1, "seconds", Int), (2, "nanos", Int)];
+static RAW: Message = &[(0, "JSON", Text), (1, "raw", Text)];
+static SCHEMA_OR_LIST: Message =
+    &[(0, "JSONSchemaPropsOrArray", Text), (1, "schema", One(&SCHEMA_FIELDS)), (2, "jSONSchemas", Repeated(&SCHEMA))];
+static SCHEMA_OR_BOOL: Message =
+    &[(0, "JSONSchemaPropsOrBool", Text), (1, "allows", Bool), (2, "schema", One(&SCHEMA_FIELDS))];
+static SCHEMA_OR_TEXTS: Message =
+    &[(0, "JSONSchemaPropsOrStringArray", Text), (1, "schema", One(&SCHEMA_FIELDS)), (2, "property", Repeated(&Text))];
+
 static AUTOSCALING: Message = &[
+    (0, "Scale", Text),
     (1, "metadata", One(METADATA)),
     (2, "spec", One(&[(1, "replicas", Int)])),
     (3, "status", One(&[(1, "replicas", Int), (2, "selector", Text)])),
@@ -274,9 +353,9 @@ pub(in crate::server) fn open(body: &[u8]) -> Result<(Map, &[u8]), String> {
     }
     let (mut types, mut raw) = (Map::new(), &[][..]);
     let mut fields = Reader::new(envelope);
-    while let Some((number, wire)) = fields.field()? {
+    while let Some((number, wire)) = fields.known("Unknown", |number, wire| knows(ENVELOPE, number, wire))? {
         match (number, wire) {
-            (1, Wire::Bytes(bytes)) => types = message(&[(1, "apiVersion", Text), (2, "kind", Text)], bytes, 0)?,
+            (1, Wire::Bytes(bytes)) => types = message(TYPE, bytes, 0)?,
             (2, Wire::Bytes(bytes)) => raw = bytes,
             _ => {}
         }
@@ -284,13 +363,40 @@ pub(in crate::server) fn open(body: &[u8]) -> Result<(Map, &[u8]), String> {
     Ok((types, raw))
 }
 
-fn message(fields: &[(u64, &'static str, Kind)], bytes: &[u8], depth: usize) -> Result<Map, String> {
+/// Returns true if a message has a field with this number, and an error if it has another wire type.
+fn knows(fields: Fields<'_>, number: u64, wire: u64) -> Result<bool, String> {
+    match fields.iter().find(|(n, _, _)| *n == number) {
+        None => Ok(false),
+        Some((_, _, kind)) if kind.wire() == wire => Ok(true),
+        Some((_, name, _)) => Err(format!("proto: wrong wireType = {wire} for field {}", go_name(name))),
+    }
+}
+
+/// The name of the Go field that has this name in JSON.
+fn go_name(name: &str) -> String {
+    let words = match name {
+        "id" | "uid" | "url" => return name.to_uppercase(),
+        "apiVersion" => return "APIVersion".to_owned(),
+        "caBundle" => return "CABundle".to_owned(),
+        "jsonPath" => return "JSONPath".to_owned(),
+        "x-kubernetes-int-or-string" => return "XIntOrString".to_owned(),
+        name => name.trim_start_matches('$').replace("x-kubernetes-", "x-"),
+    };
+    let upper = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
+    };
+    words.split('-').map(upper).collect()
+}
+
+fn message(fields: Fields<'_>, bytes: &[u8], depth: usize) -> Result<Map, String> {
     if depth > DEPTH {
         return Err("exceeded max depth".to_owned());
     }
     let mut object = Map::new();
     let mut reader = Reader::new(bytes);
-    while let Some((number, wire)) = reader.field()? {
+    let type_name = fields.iter().find(|(number, _, _)| *number == 0).map_or("", |(_, name, _)| name);
+    while let Some((number, wire)) = reader.known(type_name, |number, wire| knows(fields, number, wire))? {
         let Some((_, name, kind)) = fields.iter().find(|(n, _, _)| *n == number) else { continue };
         match kind {
             Repeated(each) => {
@@ -301,7 +407,7 @@ fn message(fields: &[(u64, &'static str, Kind)], bytes: &[u8], depth: usize) -> 
                 }
             }
             MapOf(each) => {
-                let Wire::Bytes(entry) = wire else { return Err(wrong(wire)) };
+                let Wire::Bytes(entry) = wire else { return Err(wrong()) };
                 let (key, item) = entry_of(**each, entry, depth)?;
                 match object.get_mut(*name) {
                     Some(Value::Object(members)) => drop(members.insert(key, item)),
@@ -309,7 +415,7 @@ fn message(fields: &[(u64, &'static str, Kind)], bytes: &[u8], depth: usize) -> 
                 }
             }
             Inline(fields) => {
-                let Wire::Bytes(inner) = wire else { return Err(wrong(wire)) };
+                let Wire::Bytes(inner) = wire else { return Err(wrong()) };
                 object.append(&mut message(fields, inner, depth + 1)?);
             }
             kind => drop(match value(*kind, wire, depth)? {
@@ -366,12 +472,12 @@ fn value(kind: Kind, wire: Wire<'_>, depth: usize) -> Result<Option<Value>, Stri
         }
         (Time, Wire::Bytes([])) => None,
         (Time, Wire::Bytes(bytes)) => {
-            let seconds = message(&[(1, "seconds", Int)], bytes, depth + 1)?;
+            let seconds = message(TIMESTAMP, bytes, depth + 1)?;
             let seconds = seconds.get("seconds").and_then(Value::as_int).unwrap_or_default();
             Some(time::format(Timestamp { seconds, nanos: 0 }).into())
         }
         (Json, Wire::Bytes(bytes)) => {
-            let raw = message(&[(1, "raw", Text)], bytes, depth + 1)?;
+            let raw = message(RAW, bytes, depth + 1)?;
             let raw = raw.get("raw").and_then(Value::as_str).unwrap_or("null");
             Some(text::json::read(raw.as_bytes()).map_err(|e| e.message)?)
         }
@@ -381,32 +487,25 @@ fn value(kind: Kind, wire: Wire<'_>, depth: usize) -> Result<Option<Value>, Stri
         }
         (One(fields), Wire::Bytes(bytes)) => Some(Value::Object(message(fields, bytes, depth + 1)?)),
         (SchemaOrList, Wire::Bytes(bytes)) => {
-            let mut either =
-                message(&[(1, "one", One(&SCHEMA_FIELDS)), (2, "list", Repeated(&SCHEMA))], bytes, depth + 1)?;
-            either.remove("list").or_else(|| either.remove("one")).or(Some(Value::Null))
+            let mut either = message(SCHEMA_OR_LIST, bytes, depth + 1)?;
+            either.remove("jSONSchemas").or_else(|| either.remove("schema")).or(Some(Value::Null))
         }
         (SchemaOrBool, Wire::Bytes(bytes)) => {
-            let mut either = message(&[(1, "allows", Bool), (2, "one", One(&SCHEMA_FIELDS))], bytes, depth + 1)?;
+            let mut either = message(SCHEMA_OR_BOOL, bytes, depth + 1)?;
             let allows = either.contains_key("allows");
-            either.remove("one").or(Some(Value::Bool(allows)))
+            either.remove("schema").or(Some(Value::Bool(allows)))
         }
         (SchemaOrTexts, Wire::Bytes(bytes)) => {
-            let mut either =
-                message(&[(1, "one", One(&SCHEMA_FIELDS)), (2, "texts", Repeated(&Text))], bytes, depth + 1)?;
-            either.remove("texts").or_else(|| either.remove("one")).or(Some(Value::Null))
+            let mut either = message(SCHEMA_OR_TEXTS, bytes, depth + 1)?;
+            either.remove("property").or_else(|| either.remove("schema")).or(Some(Value::Null))
         }
-        (_, wire) => return Err(wrong(wire)),
+        _ => return Err(wrong()),
     })
 }
 
-fn wrong(wire: Wire<'_>) -> String {
-    let type_ = match wire {
-        Wire::Number(_) => 0,
-        Wire::Eight(_) => 1,
-        Wire::Bytes(_) => 2,
-        Wire::Four(_) => 5,
-    };
-    format!("proto: wrong wireType = {type_}")
+/// The error for a wire type that a message does not expect, where the name of the field is not known.
+fn wrong() -> String {
+    "proto: wrong wireType".to_owned()
 }
 
 #[cfg(test)]

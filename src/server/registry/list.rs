@@ -6,6 +6,7 @@
 
 use super::{Registry, corrupt};
 use crate::field::names;
+use crate::release::V1_33;
 use crate::server::http::context::{Answer, Content, Context, List};
 use crate::server::http::options::{ListOptions, list_options};
 use crate::server::http::selector::FieldSelector;
@@ -166,21 +167,27 @@ impl Pages {
     /// Parses and validates the options for pagination and revisions (`storage.ValidateListOptions`,
     /// `shouldDelegateList`).
     pub fn read(ctx: &Context<'_>, options: &ListOptions) -> Result<Self, Refusal> {
-        let wanted = parse_revision(&options.resource_version).map_err(|e| {
-            let text = invalid_revision(&options.resource_version, &e);
-            Refusal::bad_request(format!("invalid resource version: {text}"))
-        })?;
         let limit = usize::try_from(options.limit).ok().filter(|l| *l > 0);
         if !options.continue_.is_empty() {
             let (start, revision) = read_token(&options.continue_)
                 .map_err(|e| Refusal::bad_request(format!("invalid continue token: {e}")))?;
-            if wanted > 0 {
+            if !matches!(options.resource_version.as_str(), "" | "0") {
                 let text = "specifying resource version is not allowed when using continue";
                 return Err(Refusal::bad_request(text));
             }
             // A negative revision continues with the current objects.
             return Ok(Self { start, at: u64::try_from(revision).ok(), limit });
         }
+        let wanted = parse_revision(&options.resource_version).map_err(|e| {
+            let text = invalid_revision(&options.resource_version, &e);
+            // Before 1.33, the watch cache does not validate the options of the lists that it answers.
+            let is_cached = limit.is_none() && options.resource_version_match != "Exact";
+            if is_cached && !ctx.release().since(V1_33) {
+                Refusal::unclassified(text)
+            } else {
+                Refusal::bad_request(format!("invalid resource version: {text}"))
+            }
+        })?;
         check_not_ahead(ctx, wanted)?;
         // Without `resourceVersionMatch`, a page request with a resourceVersion expects exactly that revision.
         let exactly = match options.resource_version_match.as_str() {

@@ -75,11 +75,11 @@ pub(super) fn read(
                 let found = spans.locate(path);
                 found.key.map_or(found.value.range.start, |key| key.range.start)
             };
-            let decoded = crd::decode_text(&value, &place)?;
+            let decoded = crd::decode_text(&value, ctx.release(), &place)?;
             strict.retain(|error| !decoded.lenient.iter().any(|path| is_duplicate_below(error, path)));
             decoded
         }
-        _ => crd::decode(&value)?,
+        _ => crd::decode_text(&value, ctx.release(), &|_| 0)?,
     };
     if options.field_validation.is_enabled() {
         strict.extend(decoded.unknown.iter().map(|path| crd::unknown_field(path)));
