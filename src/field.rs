@@ -368,6 +368,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn bytes_are_formatted_as_by_the_release() {
+        let of = |release: &str| {
+            let bytes = BadValue::bytes(b"a-", release.parse().unwrap());
+            FieldError::invalid(&FieldPath::new("b"), bytes, "no").to_string()
+        };
+        assert_eq!(of("1.31"), "b: Invalid value: []byte{0x61, 0x2d}: no");
+        assert_eq!(of("1.34"), "b: Invalid value: \"YS0=\": no");
+    }
+
+    #[test]
     fn paths_are_formatted_like_the_server() {
         let spec = FieldPath::new("spec");
         let list = spec.child("list");

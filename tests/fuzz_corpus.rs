@@ -52,9 +52,10 @@ fn changed_inputs() {
             fs::read_dir(&folder).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap()).collect();
         let (start, mut runs) = (Instant::now(), 0);
         while start.elapsed() < Duration::from_secs(seconds) {
-            let mut input = rng.pick(&seeds).clone();
+            let mut input = rng.pick::<Vec<u8>>(&seeds).clone();
             for _ in 0..=rng.below(6) {
-                change(&mut input, rng.pick(&seeds), &mut rng);
+                let other = rng.pick::<Vec<u8>>(&seeds).clone();
+                change(&mut input, &other, &mut rng);
             }
             let text = String::from_utf8_lossy(&input).into_owned();
             let caught = std::panic::catch_unwind(|| check(&input));
