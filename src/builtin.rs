@@ -24,6 +24,7 @@ pub mod defaults;
 pub mod encode;
 pub mod merge_type;
 mod meta;
+pub mod openapi;
 pub mod protobuf;
 mod reader;
 pub mod resources;

@@ -12,6 +12,7 @@ mod examples;
 mod exchange;
 mod facts_builtin;
 mod facts_builtin_names;
+mod facts_builtin_openapi;
 mod facts_builtin_writes;
 mod facts_cel_cost;
 mod facts_cel_functions;

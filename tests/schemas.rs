@@ -36,7 +36,20 @@ fn reports() -> Vec<Value> {
             }
         }
     }
+    found.push(envtest_report());
     found
+}
+
+/// Returns the report of `envtest`, whose paths differ from machine to machine.
+fn envtest_report() -> Value {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"));
+    let output = command.args(["envtest", "-o", "json", "--dir"]).arg(dir.path()).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let directory = Path::new(report["directory"].as_str().unwrap());
+    assert!(directory.starts_with(dir.path()) && directory.join("etcd").exists());
+    assert_eq!(report["programs"][1]["name"], "kube-apiserver");
+    report
 }
 
 /// Validates a value against a schema. Supports only the keywords that these schemas use.

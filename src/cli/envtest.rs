@@ -11,9 +11,11 @@ mod flags;
 mod folder;
 
 use super::Exit;
-use super::args;
+use super::args::{self, OnlyJson};
 use crate::cluster;
+use crate::output::report::json as report_json;
 use crate::release::Release;
+use crate::value::{Value, json, object};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
@@ -73,11 +75,27 @@ pub fn run(args: &args::Envtest, program: &Path) -> io::Result<Exit> {
             return Ok(Exit::CannotTell);
         }
     };
-    if written.kubectl.is_none() {
+    if !written.programs.iter().any(|(name, _)| *name == "kubectl") {
         eprintln!("note: there is no kubectl on PATH: tests that use it fail");
     }
-    writeln!(io::stdout(), "{}", written.dir.display())?;
+    match args.output {
+        None => writeln!(io::stdout(), "{}", written.dir.display())?,
+        Some(OnlyJson::Json) => writeln!(io::stdout(), "{}", json::to_string(&report(&written, release)))?,
+    }
     Ok(Exit::Fine)
+}
+
+/// The report of `-o json`.
+fn report(written: &folder::Written, release: Release) -> Value {
+    let path = |path: &Path| Value::from(path.display().to_string());
+    let programs = written.programs.iter().map(|(name, at)| object([("name", Value::from(*name)), ("path", path(at))]));
+    object([
+        ("apiVersion", Value::from("crdx/v1")),
+        ("directory", path(&written.dir)),
+        ("kind", "EnvtestReport".into()),
+        ("kubernetesVersions", report_json::releases([release])),
+        ("programs", programs.collect::<Vec<_>>().into()),
+    ])
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ fn builtin(part: &str) -> &'static Map {
 }
 
 /// The name of a kind's schema: the reversed group, the version and the kind.
-fn model_name(group: &str, version: &str, kind: &str) -> String {
+pub fn model_name(group: &str, version: &str, kind: &str) -> String {
     let mut parts: Vec<&str> = group.split('.').collect();
     parts.reverse();
     format!("{}.{version}.{kind}", parts.join("."))

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx envtest`.
 
-use super::KubernetesVersion;
+use super::{KubernetesVersion, OnlyJson};
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
 
@@ -22,4 +22,7 @@ pub struct Envtest {
     /// The directory that gets the folder k8s/VERSION-OS-ARCH, as `--bin-dir` of setup-envtest [default: the user's cache directory]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
+    /// The output format [default: the path of the folder]
+    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
+    pub output: Option<OnlyJson>,
 }

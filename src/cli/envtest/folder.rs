@@ -13,8 +13,8 @@ use std::{env, fs, io};
 pub struct Written {
     /// The folder.
     pub dir: PathBuf,
-    /// `None` if there is no kubectl on `PATH`.
-    pub kubectl: Option<PathBuf>,
+    /// The names and paths of the programs; without kubectl if there is none on `PATH`.
+    pub programs: Vec<(&'static str, PathBuf)>,
 }
 
 /// Writes the folder of a release below `base`. `program` is the first word of this program's command line.
@@ -30,14 +30,14 @@ pub fn write(base: &Path, release: Release, program: &Path) -> Result<Written, S
         let path = dir.join(format!("{name}{}", env::consts::EXE_SUFFIX));
         place(target, &path).map(|()| path)
     };
-    put("etcd", &own)?;
-    put("kube-apiserver", &own)?;
+    let mut programs = vec![("etcd", put("etcd", &own)?), ("kube-apiserver", put("kube-apiserver", &own)?)];
     let kubectl = match on_path(OsStr::new(&format!("kubectl{}", env::consts::EXE_SUFFIX))) {
         // A kubectl in this folder is found again if the folder is on PATH.
         Some(found) if found.parent() != Some(&dir) => Some(put("kubectl", &found)?),
         found => found,
     };
-    Ok(Written { dir, kubectl })
+    programs.extend(kubectl.map(|path| ("kubectl", path)));
+    Ok(Written { dir, programs })
 }
 
 /// The name of the folder: the version, and the system by Go's names.

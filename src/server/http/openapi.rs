@@ -8,6 +8,7 @@ use crate::server::http::context::Context;
 use crate::server::http::digest;
 use crate::server::http::negotiate;
 use crate::server::http::page::text;
+use crate::server::strategy::built_in_kind::Schemas;
 use crate::server::strategy::custom_resource::serving::Serving;
 use crate::server::{Format, Response, ResponseBody, Server, Timestamp};
 use crate::value::{Value, json, object, time};
@@ -87,10 +88,48 @@ fn write(path: &str, of: &[(Arc<Serving>, String)], release: Release) -> Value {
         if serving.group.is_empty() {
             rewrite_core_paths(&mut document);
         }
+        if let Some(kind) = &serving.typed {
+            put_types(&mut document, &serving.crd, version, kind.schemas(openapi_version));
+        }
         document
     })));
     openapi::adapt(&mut document, openapi_version, release);
     document
+}
+
+/// Replaces the schemas of a CRD by those of Go types.
+fn put_types(document: &mut Value, crd: &CustomResourceDefinition, version: &str, types: Schemas) {
+    let names = &crd.spec.names;
+    let model = |kind: &str| openapi::model_name(&crd.spec.group, version, kind);
+    let mut renamed = vec![(model(&names.kind), types.kind)];
+    renamed.extend(types.list.map(|list| (model(&names.list_kind), list)));
+    rename_references(document, &renamed);
+    for path in [&["components", "schemas"][..], &["definitions"]] {
+        let schemas =
+            path.iter().try_fold(&mut *document, |value, key| value.get_mut(key)).and_then(Value::as_object_mut);
+        let Some(schemas) = schemas else { continue };
+        schemas.retain(|name, _| renamed.iter().all(|(old, _)| old != name));
+        for (name, schema) in &types.all {
+            schemas.entry(name.clone()).or_insert_with(|| schema.clone());
+        }
+    }
+}
+
+/// Renames the types to which references refer.
+fn rename_references(value: &mut Value, renamed: &[(String, String)]) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| rename_references(item, renamed)),
+        Value::Object(members) => {
+            if let Some(Value::String(text)) = members.get_mut("$ref")
+                && let Some((prefix, name)) = text.rsplit_once('/')
+                && let Some((_, new)) = renamed.iter().find(|(old, _)| old == name)
+            {
+                *text = format!("{prefix}/{new}");
+            }
+            members.values_mut().for_each(|member| rename_references(member, renamed));
+        }
+        _ => {}
+    }
 }
 
 /// Rewrites paths of the core group from `/apis//` to `/api/`.

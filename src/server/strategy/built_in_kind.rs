@@ -5,7 +5,8 @@ pub(in crate::server) mod behaviour;
 use crate::apply::set::Set;
 use crate::apply::types::TypeRef;
 use crate::builtin::types::{TypeId, Types};
-use crate::builtin::{Endpoint, defaults, encode, merge_type, protobuf, restore, strategic};
+use crate::builtin::{Endpoint, defaults, encode, merge_type, openapi, protobuf, restore, strategic};
+use crate::crd::openapi::OpenApiVersion;
 use crate::release::{Release, V1_34};
 use crate::server::http::table::Columns;
 use crate::value::group_version::api_version;
@@ -31,6 +32,17 @@ pub(in crate::server) struct BuiltInKind {
     merge_type: OnceLock<TypeRef>,
     status_keeps: Set,
     initial_status: OnceLock<Option<Value>>,
+}
+
+/// Published schemas.
+#[derive(Debug)]
+pub(in crate::server) struct Schemas {
+    /// The schemas of the kind, of its list, and of all types that they contain, by name.
+    pub all: Map,
+    /// The name of the kind's schema.
+    pub kind: String,
+    /// The name of the list's schema.
+    pub list: Option<String>,
 }
 
 /// The fields of `events.k8s.io/v1`, which are stored as those of `v1` (`pkg/apis/events/v1/conversion.go`).
@@ -114,6 +126,17 @@ impl BuiltInKind {
             members.insert("kind".to_owned(), self.endpoint.kind.as_str().into());
         }
         object
+    }
+
+    /// The schemas of this kind and its list, and the names of both.
+    pub fn schemas(&self, version: OpenApiVersion) -> Schemas {
+        let list = self.types.of_kind(&self.api_version(), &format!("{}List", self.endpoint.kind));
+        let ids = std::iter::once(self.id).chain(list);
+        Schemas {
+            all: ids.flat_map(|id| openapi::schemas(self.types, id, version)).collect(),
+            kind: openapi::model_name(self.types, self.id),
+            list: list.map(|id| openapi::model_name(self.types, id)),
+        }
     }
 
     /// Decodes an object of this kind from Protobuf.
