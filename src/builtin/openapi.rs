@@ -177,21 +177,19 @@ impl Builder {
             Type::Map(_, of) => {
                 object([("type", Value::from("object")), ("additionalProperties", self.value(of, missing))])
             }
-            Type::Named(id) => match self.types.definition(*id) {
-                Some(Definition::Named { of, constants }) => {
+            Type::Named(id) => {
+                if let Some(Definition::Named { of, constants }) = self.types.definition(*id) {
                     let mut schema = self.value(of, missing);
                     if !constants.is_empty() {
                         insert(&mut schema, "enum", constants.iter().map(|one| Value::from(*one)).collect::<Vec<_>>());
                     }
-                    schema
+                    return schema;
                 }
-                _ => {
-                    missing.push(*id);
-                    let prefix =
-                        if self.version == OpenApiVersion::V2 { "#/definitions/" } else { "#/components/schemas/" };
-                    object([("$ref", format!("{prefix}{}", model_name(self.types, *id)))])
-                }
-            },
+                missing.push(*id);
+                let prefix =
+                    if self.version == OpenApiVersion::V2 { "#/definitions/" } else { "#/components/schemas/" };
+                object([("$ref", format!("{prefix}{}", model_name(self.types, *id)))])
+            }
         }
     }
 }

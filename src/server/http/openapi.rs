@@ -126,7 +126,9 @@ fn rename_references(value: &mut Value, renamed: &[(String, String)]) {
             {
                 *text = format!("{prefix}/{new}");
             }
-            members.values_mut().for_each(|member| rename_references(member, renamed));
+            for member in members.values_mut() {
+                rename_references(member, renamed);
+            }
         }
         _ => {}
     }
