@@ -78,7 +78,7 @@ pub(super) trait Plugin: Debug + Send + Sync {
         Ok(Mutation::Unchanged)
     }
 
-    /// Called instead of [`Plugin::mutate`] for objects with a Go type, which plugins do not change.
+    /// Called instead of [`Plugin::mutate`] for objects that the server does not store ([`typed`]).
     ///
     /// # Errors
     /// Returns a refusal if the plugin rejects the request.

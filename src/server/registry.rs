@@ -89,7 +89,7 @@ impl<S: Strategy> Registry<S> {
         ctx.respond(output, Some(self.strategy.columns()), answer)
     }
 
-    /// Runs mutating admission. Plugins change only JSON values, so CRDs, which are typed objects, are not changed.
+    /// Runs mutating admission. Plugins change JSON values, so a typed object is encoded for them.
     fn mutate(
         &self,
         ctx: &mut Context<'_>,
@@ -100,10 +100,15 @@ impl<S: Strategy> Registry<S> {
         if let Some(object) = object.as_value_mut() {
             return review.mutate(ctx, old, object, &|object| self.strategy.default(object));
         }
-        if review.is_needed(ctx) {
-            review.observe(ctx, old, &object.clone().into_value())?;
+        if !review.is_needed(ctx) {
+            return Ok(Mutation::Unchanged);
         }
-        Ok(Mutation::Unchanged)
+        let mut value = object.clone().into_value();
+        let mutation = review.mutate(ctx, old, &mut value, &|value| self.strategy.default(value))?;
+        if mutation == Mutation::Changed {
+            *object = S::Object::of_admitted(value)?;
+        }
+        Ok(mutation)
     }
 
     /// Adds the warnings of a verdict, or rejects the object if the verdict has errors.

@@ -84,21 +84,6 @@ impl Review<'_> {
         Ok(())
     }
 
-    /// Passes an object with a Go type to [`observe`](super::Plugin::observe) of all plugins, before it is validated.
-    ///
-    /// # Errors
-    /// Returns the refusal of the first plugin that rejects the request.
-    pub fn observe(&self, ctx: &mut Context<'_>, old: Option<&Value>, object: &Value) -> Result<(), Refusal> {
-        let (namespace, name) = self.address(ctx, Some(object));
-        let server = ctx.server;
-        for plugin in server.admission.handling(self.operation) {
-            self.call(ctx, (&namespace, &name), old, |attributes, cluster, report| {
-                plugin.observe(attributes, object, cluster, report)
-            })?;
-        }
-        Ok(())
-    }
-
     /// Passes the object to be stored to the validating plugins; `None` means that `old` is deleted.
     ///
     /// # Errors

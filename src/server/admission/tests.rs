@@ -92,8 +92,8 @@ fn server() -> (Server, Calls) {
     server.admission.push(Recorder(Arc::clone(&calls)));
     assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
     let definition = "customresourcedefinitions/ CustomResourceDefinition /kites.toys.example.com";
-    let line = format!("validate CREATE {definition} new CustomResourceDefinition old - options CreateOptions");
-    assert_eq!(seen(&calls), [line]);
+    let line = |phase| format!("{phase} CREATE {definition} new CustomResourceDefinition old - options CreateOptions");
+    assert_eq!(seen(&calls), [line("mutate"), line("validate")]);
     (server, calls)
 }
 
@@ -309,4 +309,54 @@ fn invalid_policies_are_refused_if_validation_is_enabled() {
     let ResponseBody::Json(status) = &refused.body else { panic!() };
     assert!(status.str_at(&["message"]).unwrap().contains("metadata.name: Invalid value: \"!!!!\":"), "{status:?}");
     assert_eq!(send(&strict, &policy("true")).code, 201, "selectors and policies have defaults");
+}
+
+#[test]
+fn a_mutating_policy_changes_a_crd() {
+    let created = |expression: &str| {
+        let allow = Arc::new(crate::policies::authorizer::Rules::allow_all());
+        let server =
+            Server::new(crate::release::Release::NEWEST, 1).with_policies(allow, Arc::default(), Timestamp::default());
+        let policy = format!(
+            r#"{{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingAdmissionPolicy","metadata":{{"name":"p"}},
+            "spec":{{"reinvocationPolicy":"Never","matchConstraints":{{"resourceRules":[{{"operations":["CREATE"],
+            "apiGroups":["apiextensions.k8s.io"],"apiVersions":["*"],"resources":["*"]}}]}},"mutations":[{expression}]}}}}"#
+        );
+        let binding = r#"{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingAdmissionPolicyBinding",
+            "metadata":{"name":"b"},"spec":{"policyName":"p"}}"#;
+        for (resource, body) in [("policies", &*policy), ("policybindings", binding)] {
+            let path = format!("/apis/admissionregistration.k8s.io/v1/mutatingadmission{resource}");
+            assert_eq!(send(&server, Method::Post, &path, body).code, 201);
+        }
+        send(&server, Method::Post, CRDS, CRD)
+    };
+    let apply = |text: &str| {
+        created(&format!(r#"{{"patchType":"ApplyConfiguration","applyConfiguration":{{"expression":"{text}"}}}}"#))
+    };
+    let patch = |text: &str| {
+        created(&format!(r#"{{"patchType":"JSONPatch","jsonPatch":{{"expression":"[JSONPatch{{{text}}}]"}}}}"#))
+    };
+    let labelled = apply("Object{metadata: Object.metadata{labels: {'a': 'b'}}}");
+    assert_eq!((labelled.code, body(&labelled).str_at(&["metadata", "labels", "a"])), (201, Some("b")));
+    let cluster = patch("op: 'replace', path: '/spec/scope', value: 'Cluster'");
+    assert_eq!((cluster.code, body(&cluster).str_at(&["spec", "scope"])), (201, Some("Cluster")));
+    for (refused, code, message) in [
+        (
+            apply("Object{spec: Object.spec{versions: []}}"),
+            403,
+            "policy 'p' with binding 'b' denied request: error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .spec.versions",
+        ),
+        (
+            patch("op: 'replace', path: '/spec/scope', value: 5"),
+            500,
+            "Internal error occurred: json: cannot unmarshal number into Go struct field CustomResourceDefinitionSpec.spec.scope of type v1.ResourceScope",
+        ),
+        (
+            patch("op: 'add', path: '/spec/unknown', value: 1"),
+            500,
+            "Internal error occurred: strict decoding error: unknown field \"spec.unknown\"",
+        ),
+    ] {
+        assert_eq!((refused.code, body(&refused).str_at(&["message"])), (code, Some(message)));
+    }
 }

@@ -2,9 +2,11 @@
 
 use super::cluster::Resource;
 use super::{Cluster, GroupVersionResource};
+use crate::apply::definition::of_definition;
 use crate::apply::types::{self, TypeRef};
 use crate::builtin::resources::{ServedKind, versions};
 use crate::cel::value::Authorizer;
+use crate::crd;
 use crate::policies::dependencies::Dependencies;
 use crate::policies::knowledge::Knowledge;
 use crate::policies::request::{self, Kind, ParamScope};
@@ -176,6 +178,9 @@ impl request::Cluster for View<'_> {
     fn merge_type(&self, resource: &request::Resource, kind: &Kind) -> Option<TypeRef> {
         if is_scale(kind) {
             return Some(types::scale_type());
+        }
+        if (&*kind.group, &*kind.kind) == (crd::GROUP, "CustomResourceDefinition") {
+            return Some(TypeRef::Recursive(of_definition));
         }
         self.cluster.resource(&kind.group, &kind.version, &resource.resource).map(|found| found.merge_type())
     }

@@ -3,7 +3,8 @@
 //! Decoding has already normalized metadata to the encoding of a typed ObjectMeta, so values of a wrong type do not
 //! occur. A value of a wrong type would be treated as absent.
 
-use crate::crd::CustomResourceDefinition;
+use crate::crd::{self, CustomResourceDefinition};
+use crate::server::http::status::Refusal;
 use crate::value::{Map, Value};
 use std::sync::Arc;
 
@@ -18,8 +19,14 @@ pub(in crate::server) trait Object: HasMetadata + Clone {
     /// The members of `metadata`, which is added if missing; `None` if the value is not an object.
     fn metadata_mut(&mut self) -> Option<&mut Map>;
 
-    /// The object as a value that admission plugins can change; `None` for a typed object.
+    /// The object as a value that admission plugins can change; `None` for a typed object, which is encoded for them.
     fn as_value_mut(&mut self) -> Option<&mut Value>;
+
+    /// Decodes an object that admission plugins changed.
+    ///
+    /// # Errors
+    /// Returns 500 if a value has a wrong type, or for an unknown field of a typed object.
+    fn of_admitted(value: Value) -> Result<Self, Refusal>;
 
     /// The object as JSON.
     fn into_value(self) -> Value;
@@ -44,6 +51,10 @@ impl Object for Value {
         Some(self)
     }
 
+    fn of_admitted(value: Value) -> Result<Self, Refusal> {
+        Ok(value)
+    }
+
     fn into_value(self) -> Value {
         self
     }
@@ -62,6 +73,15 @@ impl Object for CustomResourceDefinition {
 
     fn as_value_mut(&mut self) -> Option<&mut Value> {
         None
+    }
+
+    fn of_admitted(value: Value) -> Result<Self, Refusal> {
+        let decoded = crd::decode(&value).map_err(Refusal::internal)?;
+        if decoded.unknown.is_empty() {
+            return Ok(decoded.crd);
+        }
+        let unknown: Vec<String> = decoded.unknown.iter().map(|path| crd::unknown_field(path)).collect();
+        Err(Refusal::internal(format!("strict decoding error: {}", unknown.join(", "))))
     }
 
     fn into_value(self) -> Value {

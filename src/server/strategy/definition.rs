@@ -184,6 +184,15 @@ impl Strategy for Definition {
         })
     }
 
+    fn default(&self, definition: &mut Value) {
+        // Other errors are reported when the object is decoded after admission.
+        if let Ok(decoded) = crd::decode(definition)
+            && decoded.unknown.is_empty()
+        {
+            *definition = decoded.crd.to_value();
+        }
+    }
+
     fn empty_object(&self) -> Value {
         CustomResourceDefinition::default().to_value()
     }
