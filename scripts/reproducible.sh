@@ -10,9 +10,10 @@ cd "$(dirname "$0")/.."
 host=$(rustc -vV | sed -n 's/^host: //p')
 target=${1:-$host}
 profile=${2:-dist}
+commit=$(git rev-parse HEAD)
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct "$commit")
 export SOURCE_DATE_EPOCH
 unset CARGO_TARGET_DIR RUSTFLAGS CARGO_ENCODED_RUSTFLAGS
 home=${CARGO_HOME:-$HOME/.cargo}
@@ -21,7 +22,7 @@ export RUSTUP_HOME=${RUSTUP_HOME:-$HOME/.rustup}
 build() {
     local folder=$1 name=$2
     mkdir -p "$folder"
-    git archive HEAD | tar -x -C "$folder"
+    git archive "$commit" | tar -x -C "$folder"
     binary=$("$folder/scripts/build.sh" "$target" "$profile")
     cp "$binary" "$root/$name"
     rm -rf "$folder"
