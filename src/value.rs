@@ -84,6 +84,22 @@ impl Value {
     pub fn at(&self, path: &[&str]) -> Option<&Value> {
         path.iter().try_fold(self, |v, key| v.get(key))
     }
+    /// Sets the member at a path of member names. Parents that are missing or null are added; any other parent that is
+    /// not an object leaves the value unchanged.
+    pub fn insert_at(&mut self, path: &[&str], value: Value) {
+        let Some((last, parents)) = path.split_last() else { return };
+        let mut at = self;
+        for key in parents {
+            let Some(members) = at.as_object_mut() else { return };
+            at = members.entry((*key).to_owned()).or_default();
+            if at.is_null() {
+                *at = Self::Object(Map::new());
+            }
+        }
+        if let Some(members) = at.as_object_mut() {
+            members.insert((*last).to_owned(), value);
+        }
+    }
     /// The string at a path of member names.
     pub fn str_at(&self, path: &[&str]) -> Option<&str> {
         self.at(path)?.as_str()

@@ -21,7 +21,7 @@ mod functions;
 use super::table::{Releases, split_releases, table};
 use super::types::{Definition, Field, Struct, Type, TypeId, Types};
 use crate::text::json;
-use crate::value::{Map, Value};
+use crate::value::Value;
 use functions::Function;
 pub use functions::TEMPLATE_GENERATION;
 use std::collections::HashMap;
@@ -191,24 +191,12 @@ fn find<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
 
 fn put(object: &mut Value, path: &[&str], value: Value) {
     let Some((last, parents)) = path.split_last() else { return };
-    if value.is_null() {
-        let parent = parents.iter().try_fold(object, |value, key| value.get_mut(key));
-        if let Some(members) = parent.and_then(Value::as_object_mut) {
-            members.remove(*last);
-        }
-        return;
+    if !value.is_null() {
+        return object.insert_at(path, value);
     }
-    let mut at = object;
-    for key in parents {
-        let Some(members) = at.as_object_mut() else { return };
-        let below = members.entry((*key).to_owned()).or_default();
-        if below.is_null() {
-            *below = Value::Object(Map::new());
-        }
-        at = below;
-    }
-    if let Some(members) = at.as_object_mut() {
-        members.insert((*last).to_owned(), value);
+    let parent = parents.iter().try_fold(object, |value, key| value.get_mut(key));
+    if let Some(members) = parent.and_then(Value::as_object_mut) {
+        members.remove(*last);
     }
 }
 
@@ -261,14 +249,14 @@ impl Defaulter {
                 rule.apply(value);
             }
         }
-        let marked = |field: &'static Field| field.merging.default.map(|default| (field, default));
+        let marked = |field: &'static Field| field.default.as_ref().map(|default| (field, default));
         for (field, default) in s.fields.iter().filter_map(marked) {
             if is_empty(value.get(field.name))
-                && let (Ok(default), Value::Object(members)) = (json::read(default.as_bytes()), &mut *value)
+                && let Value::Object(members) = &mut *value
                 // A zero value is encoded only behind a pointer, or without `omitempty`.
-                && (!is_zero(&default) || !field.omit_empty || matches!(field.type_, Type::Pointer(_)))
+                && (!is_zero(default) || !field.omit_empty || matches!(field.type_, Type::Pointer(_)))
             {
-                members.insert(field.name.to_owned(), default);
+                members.insert(field.name.to_owned(), default.clone());
             }
         }
     }

@@ -4,7 +4,6 @@
 use super::custom::Custom;
 use super::types::{Definition, Merging, Struct, Type, TypeId, Types};
 use crate::apply::types::{self as merge, Field, ListRelation, ListType, MapType, Scalar, TypeRef};
-use crate::text::json;
 use crate::value::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -83,10 +82,8 @@ impl Builder {
         let mut fields = std::collections::BTreeMap::new();
         for field in &s.fields {
             let type_ = self.value(&field.type_, field.merging);
-            let marked = field.merging.default.and_then(|text| json::read(text.as_bytes()).ok());
-            let default = marked.or_else(|| zero(&type_).filter(|_| !field.omits_zero()));
-            let default =
-                default.filter(|_| !matches!(field.type_, Type::Pointer(_)) || field.merging.default.is_some());
+            let default = field.default.clone().or_else(|| zero(&type_).filter(|_| !field.omits_zero()));
+            let default = default.filter(|_| !matches!(field.type_, Type::Pointer(_)) || field.default.is_some());
             fields.insert(field.name.to_owned(), Field { type_, default });
         }
         map(MapType { atomic, fields, other: None })

@@ -5,7 +5,6 @@ use super::custom::Custom;
 use super::resources::{Resource, resources};
 use super::types::{Definition, Field, Struct, Type, TypeId, Types};
 use crate::crd::openapi::OpenApiVersion;
-use crate::text::json;
 use crate::value::{Map, Value, group_version, object};
 use std::collections::BTreeMap;
 
@@ -124,9 +123,8 @@ impl Builder {
             insert(&mut schema, "allOf", vec![object([("$ref", reference)])]);
         }
         let merging = field.merging;
-        let marked = merging.default.and_then(|text| json::read(text.as_bytes()).ok());
         let zero = || self.zero(&field.type_).filter(|zero| zero.as_object().is_some() || !field.omits_zero());
-        if let Some(default) = marked.or_else(zero) {
+        if let Some(default) = field.default.clone().or_else(zero) {
             insert(&mut schema, "default", default);
         }
         for (key, text) in [

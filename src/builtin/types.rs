@@ -2,6 +2,8 @@
 
 use super::custom::Custom;
 use super::table::{FieldRow, Releases, Table, table};
+use crate::text::json;
+use crate::value::Value;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -61,6 +63,8 @@ pub(super) struct Field {
     /// True for `omitzero`.
     pub omit_zero: bool,
     pub merging: Merging,
+    /// `+default`
+    pub default: Option<Value>,
 }
 
 impl Field {
@@ -70,7 +74,7 @@ impl Field {
     }
 }
 
-/// The number of a field, how patches and applies merge it, and its default.
+/// The number of a field, and how patches and applies merge it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Merging {
     /// The number of the field in Protobuf messages; 0 for none.
@@ -85,18 +89,13 @@ pub(super) struct Merging {
     pub list_map_keys: &'static str,
     /// True for `+mapType=atomic` and `+structType=atomic`, false for `granular`.
     pub atomic: Option<bool>,
-    /// `+default`, as JSON.
-    pub default: Option<&'static str>,
 }
 
 impl Merging {
+    /// Reads the words of a field, up to its default.
     fn read(mut words: &'static str) -> Self {
         let mut out = Self::default();
-        while !words.is_empty() {
-            if let Some(default) = words.strip_prefix("d=") {
-                out.default = Some(default);
-                break;
-            }
+        while !words.is_empty() && !words.starts_with("d=") {
             let (word, rest) = words.split_once(' ').unwrap_or((words, ""));
             words = rest;
             match word.split_once('=') {
@@ -111,6 +110,12 @@ impl Merging {
         }
         out
     }
+}
+
+/// The default at the end of the words of a field.
+fn default(words: &str) -> Option<Value> {
+    let (_, default) = words.strip_prefix("d=").map(|default| ("", default)).or_else(|| words.split_once(" d="))?;
+    json::read(default.as_bytes()).ok()
 }
 
 impl Struct {
@@ -266,6 +271,7 @@ impl Types {
                     omit_empty: row.flags.contains('e'),
                     omit_zero: row.flags.contains('z'),
                     merging: Merging::read(row.words),
+                    default: default(row.words),
                 });
             } else if let Some(inner) = type_.named()
                 && embedded.len() < MAX_DEPTH

@@ -106,7 +106,7 @@ impl<S: Strategy> Registry<S> {
         let mut value = object.clone().into_value();
         let mutation = review.mutate(ctx, old, &mut value, &|value| self.strategy.default(value))?;
         if mutation == Mutation::Changed {
-            *object = S::Object::of_admitted(value)?;
+            *object = S::Object::of_value(value)?;
         }
         Ok(mutation)
     }

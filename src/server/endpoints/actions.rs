@@ -187,32 +187,16 @@ fn condition<'o>(object: &'o Value, type_: &str) -> Option<&'o Value> {
     conditions.iter().find(|condition| condition.str_at(&["type"]) == Some(type_))
 }
 
-/// Sets a member of the object at `path`, whose parents are added if they are missing.
-fn set(object: &mut Value, path: &[&str], value: Value) {
-    let Some((last, parents)) = path.split_last() else { return };
-    let mut at = object;
-    for key in parents {
-        let Some(members) = at.as_object_mut() else { return };
-        at = members.entry((*key).to_owned()).or_insert_with(|| Value::Object(Map::new()));
-        if at.is_null() {
-            *at = Value::Object(Map::new());
-        }
-    }
-    if let Some(members) = at.as_object_mut() {
-        members.insert((*last).to_owned(), value);
-    }
-}
-
 /// A text member of an object; empty if absent.
 fn text<'o>(object: &'o Value, path: &[&str]) -> &'o str {
     object.str_at(path).unwrap_or_default()
 }
 
-/// Sets a condition of a pod (`UpdatePodCondition` in `pkg/api/pod/util.go`). The time of the transition changes only
-/// with the status.
-fn set_pod_condition(pod: &mut Value, mut condition: Map, now: &str) {
+/// Sets a condition of an object (`UpdatePodCondition` in `pkg/api/pod/util.go`, `SetStatusCondition` in
+/// `k8s.io/apimachinery/pkg/api/meta/conditions.go`). The time of the transition changes only with the status.
+fn set_condition(object: &mut Value, mut condition: Map, now: &str) {
     let type_ = condition.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let mut conditions = pod.at(&["status", "conditions"]).and_then(Value::as_array).unwrap_or_default().to_vec();
+    let mut conditions = object.at(&["status", "conditions"]).and_then(Value::as_array).unwrap_or_default().to_vec();
     let known = conditions.iter_mut().find(|known| known.str_at(&["type"]) == Some(&type_));
     let since = known.as_ref().filter(|known| known.get("status") == condition.get("status"));
     let since = since.and_then(|known| known.get("lastTransitionTime")).cloned();
@@ -221,7 +205,7 @@ fn set_pod_condition(pod: &mut Value, mut condition: Map, now: &str) {
         Some(known) => *known = Value::Object(condition),
         None => conditions.push(Value::Object(condition)),
     }
-    set(pod, &["status", "conditions"], Value::Array(conditions));
+    object.insert_at(&["status", "conditions"], Value::Array(conditions));
 }
 
 /// The group and resource of pods, for messages.

@@ -30,16 +30,17 @@ impl<S: Strategy> Registry<S> {
         decode::dedup_owners(ctx, &mut object, false);
         managed_fields::update(&self.strategy, ctx, None, &mut object, &options);
         let name = metadata::text(&object, "name").to_owned();
-        let decoded = self.admit_new(ctx, &mut object, &name, &options)? == Mutation::Unchanged;
+        let review = Review { new_name: &name, ..self.review(Operation::Create, &options) };
+        let decoded = self.admit_new(ctx, &mut object, &review)? == Mutation::Unchanged;
         if metadata::text(&object, "name").is_empty() && !metadata::text(&object, "generateName").is_empty() {
             for _ in 1..NAME_ATTEMPTS {
-                match self.store_new(ctx, object.clone(), (&name, decoded), &options) {
+                match self.store_new(ctx, object.clone(), decoded, &review, &options) {
                     Err(refusal) if refusal.reason == Reason::AlreadyExists => {}
                     result => return result,
                 }
             }
         }
-        self.store_new(ctx, object, (&name, decoded), &options)
+        self.store_new(ctx, object, decoded, &review, &options)
     }
 
     /// Runs mutating admission for a new object.
@@ -47,25 +48,23 @@ impl<S: Strategy> Registry<S> {
         &self,
         ctx: &mut Context<'_>,
         object: &mut S::Object,
-        name: &str,
-        options: &WriteOptions,
+        review: &Review<'_>,
     ) -> Result<Mutation, Refusal> {
         self.strategy.check_create(ctx, object)?;
-        let review = Review { new_name: name, ..self.review(Operation::Create, options) };
-        let mutation = self.mutate(ctx, &review, None, object)?;
+        let mutation = self.mutate(ctx, review, None, object)?;
         if mutation == Mutation::Changed {
             decode::match_namespace(object, &ctx.target.namespace)?;
         }
         Ok(mutation)
     }
 
-    /// Completes, validates and stores a new object. `name` is its name before admission; for `decoded`, see
-    /// [`Strategy::written`].
+    /// Completes, validates and stores a new object; for `decoded`, see [`Strategy::written`].
     pub(super) fn store_new(
         &self,
         ctx: &mut Context<'_>,
         mut object: S::Object,
-        (name, decoded): (&str, bool),
+        decoded: bool,
+        review: &Review<'_>,
         options: &WriteOptions,
     ) -> Result<Answer, Refusal> {
         metadata::fill_system_fields(&mut object, &ctx.uid(), &ctx.now());
@@ -77,7 +76,6 @@ impl<S: Strategy> Registry<S> {
         let verdict = self.strategy.validate_create(&object);
         self.check(ctx, &object, verdict)?;
         let object = object.into_value();
-        let review = Review { new_name: name, ..self.review(Operation::Create, options) };
         review.validate(ctx, None, Some(&object))?;
         check_new_revision(metadata::text(&object, "resourceVersion"), options.dry_run)?;
         self.insert(ctx, object, decoded, options.dry_run).map(|shown| Answer::object(201, shown))

@@ -22,11 +22,11 @@ pub(in crate::server) trait Object: HasMetadata + Clone {
     /// The object as a value that admission plugins can change; `None` for a typed object, which is encoded for them.
     fn as_value_mut(&mut self) -> Option<&mut Value>;
 
-    /// Decodes an object that admission plugins changed.
+    /// Decodes an object that the server changed as JSON.
     ///
     /// # Errors
     /// Returns 500 if a value has a wrong type, or for an unknown field of a typed object.
-    fn of_admitted(value: Value) -> Result<Self, Refusal>;
+    fn of_value(value: Value) -> Result<Self, Refusal>;
 
     /// The object as JSON.
     fn into_value(self) -> Value;
@@ -51,7 +51,7 @@ impl Object for Value {
         Some(self)
     }
 
-    fn of_admitted(value: Value) -> Result<Self, Refusal> {
+    fn of_value(value: Value) -> Result<Self, Refusal> {
         Ok(value)
     }
 
@@ -75,7 +75,7 @@ impl Object for CustomResourceDefinition {
         None
     }
 
-    fn of_admitted(value: Value) -> Result<Self, Refusal> {
+    fn of_value(value: Value) -> Result<Self, Refusal> {
         let decoded = crd::decode(&value).map_err(Refusal::internal)?;
         if decoded.unknown.is_empty() {
             return Ok(decoded.crd);

@@ -148,11 +148,13 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     /// Returns 500 if the object cannot be converted.
     fn decode_applied(
         &self,
-        ctx: &mut Context<'_>,
+        _ctx: &mut Context<'_>,
         applied: Value,
-        patch: &Value,
-        options: &WriteOptions,
-    ) -> Result<Self::Object, Refusal>;
+        _patch: &Value,
+        _options: &WriteOptions,
+    ) -> Result<Self::Object, Refusal> {
+        Self::Object::of_value(applied)
+    }
 
     /// Sets the schema's defaults, after an apply or a mutation by admission.
     fn default(&self, _object: &mut Value) {}

@@ -155,6 +155,18 @@ impl BuiltInKind {
         restore::check(self.types, self.id, object)
     }
 
+    /// Encodes the result of an apply, which was not decoded from JSON.
+    ///
+    /// # Errors
+    /// Returns the server's message for a value of a wrong type.
+    pub fn convert(&self, object: &Value) -> Result<Value, String> {
+        let (api_version, kind) = (self.api_version(), &self.endpoint.kind);
+        let shown = if api_version.contains('/') { api_version } else { format!("/{api_version}") };
+        self.check(object)
+            .map_err(|error| format!("unable to convert unstructured object to {shown}, Kind={kind}: {error}"))?;
+        Ok(self.encode(object.clone()))
+    }
+
     /// Applies a strategic merge patch.
     ///
     /// # Errors

@@ -159,16 +159,6 @@ impl Strategy for CustomResource {
         decode::patched_object(ctx, &self.serving, &self.version, patched, strict, options)
     }
 
-    fn decode_applied(
-        &self,
-        _: &mut Context<'_>,
-        applied: Value,
-        _: &Value,
-        _: &WriteOptions,
-    ) -> Result<Value, Refusal> {
-        Ok(applied)
-    }
-
     fn default(&self, object: &mut Value) {
         pipeline::default(&self.version.stages, object);
     }

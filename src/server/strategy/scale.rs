@@ -171,11 +171,7 @@ impl<P: Scalable> Versions for ScaleOf<P> {
 
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
         match &self.kind {
-            Some(kind) if api_version == API_VERSION => {
-                kind.check(object).map(|_| kind.complete(object.clone())).map_err(|error| {
-                    format!("unable to convert unstructured object to {API_VERSION}, Kind=Scale: {error}")
-                })
-            }
+            Some(kind) if api_version == API_VERSION => kind.convert(object),
             _ => self.parent.convert(object, api_version),
         }
     }
@@ -229,16 +225,6 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
             Some(kind) => typed_patch::merge(ctx, kind, current, patch, strict, options),
             None => Err(Refusal::unsupported_media_type(&[])),
         }
-    }
-
-    fn decode_applied(
-        &self,
-        _: &mut Context<'_>,
-        applied: Value,
-        _: &Value,
-        _: &WriteOptions,
-    ) -> Result<Value, Refusal> {
-        Ok(applied)
     }
 
     fn empty_object(&self) -> Value {

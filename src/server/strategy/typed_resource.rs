@@ -152,17 +152,6 @@ impl Strategy for TypedResource {
         patch::merge(ctx, &self.kind, current, patch, strict, options)
     }
 
-    /// The field manager has converted and defaulted the object.
-    fn decode_applied(
-        &self,
-        _: &mut Context<'_>,
-        applied: Value,
-        _: &Value,
-        _: &WriteOptions,
-    ) -> Result<Value, Refusal> {
-        Ok(applied)
-    }
-
     fn default(&self, object: &mut Value) {
         *object = self.kind.complete(std::mem::take(object));
     }
@@ -196,11 +185,6 @@ impl Strategy for TypedResource {
     }
 
     fn prepare_update(&self, object: &mut Value, old: &Value) {
-        // `Store.Update` does so before validation.
-        if self.allows_unconditional_update() && matches!(metadata::text(object, "resourceVersion"), "" | "0") {
-            let revision = metadata::text(old, "resourceVersion").to_owned();
-            metadata::set_text(object, "resourceVersion", &revision);
-        }
         if self.user.is_some() {
             return certificate_request::prepare_update(object, old, self.part, &time::format(self.now));
         }

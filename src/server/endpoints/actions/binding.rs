@@ -1,6 +1,6 @@
 //! `pods/binding`: assigns a pod to a node (`BindingREST` in `pkg/registry/core/pod/storage/storage.go`).
 
-use super::{PODS, Request, members, set, set_pod_condition, text};
+use super::{PODS, Request, members, set_condition, text};
 use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::release::{V1_35, V1_37};
 use crate::server::http::context::Context;
@@ -68,7 +68,7 @@ pub(super) fn create(
 
 fn assign(ctx: &Context<'_>, pods: &Registry<TypedResource>, pod: &mut Value, binding: &Value, now: &str) {
     let release = ctx.release();
-    set(pod, &["spec", "nodeName"], text(binding, &["target", "name"]).into());
+    pod.insert_at(&["spec", "nodeName"], text(binding, &["target", "name"]).into());
     // The gates ClearingNominatedNodeNameAfterBinding and PodTopologyLabelsAdmission.
     if release.since(V1_35)
         && let Some(status) = pod.get_mut("status").and_then(Value::as_object_mut)
@@ -84,7 +84,7 @@ fn assign(ctx: &Context<'_>, pods: &Registry<TypedResource>, pod: &mut Value, bi
         let labels = merged(pod, binding, "labels");
         metadata::set(pod, "labels", Some(Value::Object(labels)));
     }
-    set_pod_condition(pod, members([("type", "PodScheduled".into()), ("status", "True".into())]), now);
+    set_condition(pod, members([("type", "PodScheduled".into()), ("status", "True".into())]), now);
     *pod = pods.strategy().encode(std::mem::take(pod));
 }
 

@@ -1,6 +1,6 @@
 //! The disruption budget of a pod that is evicted (`checkAndDecrement` in `pkg/registry/core/pod/storage/eviction.go`).
 
-use super::{condition, registry, set, text};
+use super::{condition, members, registry, set_condition, text};
 use crate::policies::selector::LabelSelector;
 use crate::release::{V1_35, V1_37};
 use crate::server::http::context::Context;
@@ -9,7 +9,7 @@ use crate::server::http::status::{Cause, Details, GroupResource, Reason, Refusal
 use crate::server::registry::{Registry, managed_fields, metadata};
 use crate::server::strategy::custom_resource::Part;
 use crate::server::strategy::typed_resource::TypedResource;
-use crate::value::{Map, Value, object};
+use crate::value::{Map, Value};
 use std::sync::Arc;
 
 const DEFINITION: &str = "poddisruptionbudgets.policy";
@@ -137,35 +137,26 @@ impl Budget {
 
 fn take(budget: &mut Value, pod: &str, now: &str) {
     let left = number(budget, &["status", "disruptionsAllowed"]) - 1;
-    set(budget, &["status", "disruptionsAllowed"], Value::Int(left));
+    budget.insert_at(&["status", "disruptionsAllowed"], Value::Int(left));
     if left == 0 {
         disallow(budget, now);
     }
-    set(budget, &["status", "disruptedPods", pod], now.into());
+    budget.insert_at(&["status", "disruptedPods", pod], now.into());
 }
 
 /// `UpdateDisruptionAllowedCondition` without disruptions left
 fn disallow(budget: &mut Value, now: &str) {
     let observed = number(budget, &["status", "observedGeneration"]);
-    let mut conditions = budget.at(&["status", "conditions"]).and_then(Value::as_array).unwrap_or_default().to_vec();
-    let known = conditions.iter_mut().find(|condition| condition.str_at(&["type"]) == Some(ALLOWED));
-    let since = known.as_ref().filter(|known| known.str_at(&["status"]) == Some("False"));
-    let since = since.map_or(now, |known| text(known, &["lastTransitionTime"]));
-    let mut condition = object([
-        ("type", Value::from(ALLOWED)),
+    let mut condition = members([
+        ("type", ALLOWED.into()),
         ("status", "False".into()),
         ("reason", "InsufficientPods".into()),
         ("message", "".into()),
-        ("lastTransitionTime", since.into()),
     ]);
     if observed != 0 {
-        set(&mut condition, &["observedGeneration"], Value::Int(observed));
+        condition.insert("observedGeneration".to_owned(), Value::Int(observed));
     }
-    match known {
-        Some(known) => *known = condition,
-        None => conditions.push(condition),
-    }
-    set(budget, &["status", "conditions"], Value::Array(conditions));
+    set_condition(budget, condition, now);
 }
 
 fn cause_of(message: String) -> Cause {

@@ -1,7 +1,7 @@
 //! `pods/eviction`: deletes a pod unless its disruption budget forbids it (`EvictionREST` in
 //! `pkg/registry/core/pod/storage/eviction.go`).
 
-use super::{Request, budgets, condition, members, set_pod_condition, text};
+use super::{Request, budgets, condition, members, set_condition, text};
 use crate::field::{FieldError, FieldPath};
 use crate::release::V1_32;
 use crate::server::http::context::Context;
@@ -107,7 +107,7 @@ fn delete(
                 ("reason", "EvictionByEvictionAPI".into()),
                 ("message", "Eviction API: evicting".into()),
             ]);
-            set_pod_condition(pod, condition, &now);
+            set_condition(pod, condition, &now);
             *pod = pods.strategy().encode(std::mem::take(pod));
             Ok(())
         })?;

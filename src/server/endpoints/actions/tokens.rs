@@ -63,11 +63,10 @@ impl Issued {
     pub(super) fn user(&self, server: &Server, token: &str, now: Timestamp) -> Option<UserInfo> {
         let token = self.tokens.lock().unwrap_or_else(PoisonError::into_inner).get(token).cloned()?;
         let exists = |needed: &Needed| {
-            let serving = server.serving_of(needed.definition)?;
-            let raw = serving.objects.get(&needed.key)?.raw();
-            (metadata::text(&*raw, "uid") == needed.uid).then_some(())
+            stored(server, needed.definition, &needed.key)
+                .is_some_and(|object| metadata::text(&*object, "uid") == needed.uid)
         };
-        let valid = now.seconds < token.expires && token.needs.iter().all(|needed| exists(needed).is_some());
+        let valid = now.seconds < token.expires && token.needs.iter().all(exists);
         valid.then_some(token.user)
     }
 }
@@ -117,8 +116,8 @@ pub(super) fn create(
     let (token, user) = (claims.token(&ctx.server.random.uid()), claims.user());
     let expires = claims.expires;
     let end = Timestamp { seconds: ctx.request.now.seconds.saturating_add(asked), nanos: 0 };
-    super::set(&mut object, &["status", "token"], token.as_str().into());
-    super::set(&mut object, &["status", "expirationTimestamp"], time::format(end).into());
+    object.insert_at(&["status", "token"], token.as_str().into());
+    object.insert_at(&["status", "expirationTimestamp"], time::format(end).into());
     let mut tokens = ctx.server.issued.tokens.lock().unwrap_or_else(PoisonError::into_inner);
     tokens.insert(token, Token { user, expires, needs });
     Ok(Answer::object(201, Arc::new(kind.encode(object))))
@@ -149,10 +148,10 @@ fn complete(ctx: &Context<'_>, object: &mut Value, account: &Value) -> Result<()
     let empty = |path: &[&str]| object.at(path).and_then(Value::as_array).is_none_or(<[Value]>::is_empty);
     if empty(&["spec", "audiences"]) {
         let issuer = ctx.server.issued.issuer.as_str();
-        super::set(object, &["spec", "audiences"], Value::Array(vec![issuer.into()]));
+        object.insert_at(&["spec", "audiences"], Value::Array(vec![issuer.into()]));
     }
     if object.at(&["spec", "expirationSeconds"]).and_then(Value::as_int).is_none() {
-        super::set(object, &["spec", "expirationSeconds"], Value::Int(60 * 60));
+        object.insert_at(&["spec", "expirationSeconds"], Value::Int(60 * 60));
     }
     metadata::set_text(object, "name", name);
     metadata::set_text(object, "namespace", metadata::text(account, "namespace"));
@@ -217,7 +216,8 @@ fn bound(ctx: &Context<'_>, object: &Value, account: &str) -> Result<Option<Boun
         }
     };
     let resource = GroupResource { group: "", resource: definition.trim_end_matches('.') };
-    let found = stored(ctx, definition, namespace, name).ok_or_else(|| Refusal::not_found(resource, name))?;
+    let key = store::key(namespace, name);
+    let found = stored(ctx.server, definition, &key).ok_or_else(|| Refusal::not_found(resource, name))?;
     let have = metadata::text(&*found, "uid");
     let mut node = None;
     if claim == "pod" {
@@ -229,7 +229,8 @@ fn bound(ctx: &Context<'_>, object: &Value, account: &str) -> Result<Option<Boun
         }
         let name = text(&found, &["spec", "nodeName"]);
         if !name.is_empty() {
-            let uid = stored(ctx, "nodes.", "", name).map(|node| metadata::text(&*node, "uid").to_owned());
+            let uid = stored(ctx.server, "nodes.", &store::key("", name))
+                .map(|node| metadata::text(&*node, "uid").to_owned());
             node = Some(Reference("node", name.to_owned(), uid.unwrap_or_default()));
         }
     }
@@ -239,10 +240,11 @@ fn bound(ctx: &Context<'_>, object: &Value, account: &str) -> Result<Option<Boun
         );
         return Err(Refusal::conflict(GroupResource { group, resource: kind }, name, &why));
     }
-    let needed = Needed { definition, key: store::key(namespace, name), uid: have.to_owned() };
+    let needed = Needed { definition, key, uid: have.to_owned() };
     Ok(Some(Bound { needed, reference: Reference(claim, name.to_owned(), have.to_owned()), node }))
 }
 
-fn stored(ctx: &Context<'_>, definition: &str, namespace: &str, name: &str) -> Option<Arc<Value>> {
-    Some(ctx.server.serving_of(definition)?.objects.get(&store::key(namespace, name))?.raw())
+/// The stored object with this key of a resource, named by its definition.
+fn stored(server: &Server, definition: &str, key: &str) -> Option<Arc<Value>> {
+    Some(server.serving_of(definition)?.objects.get(key)?.raw())
 }

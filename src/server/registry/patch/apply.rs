@@ -3,6 +3,7 @@
 
 use crate::release::V1_37;
 use crate::server::Body;
+use crate::server::admission::{Operation, Review};
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::options::{FieldValidation, WriteOptions};
 use crate::server::http::status::{Reason, Refusal};
@@ -24,10 +25,11 @@ impl<S: Strategy> Registry<S> {
         let config = Config::read(ctx)?;
         let creates = self.strategy.scope().subresource.is_empty();
         let key = store::key(&ctx.target.namespace, &ctx.target.name);
+        let review = self.review(Operation::Create, options);
         loop {
             if creates && self.strategy.objects().get(&key).is_none() {
-                let object = self.apply_new(ctx, &config, options)?;
-                match self.store_new(ctx, object, ("", false), options) {
+                let object = self.apply_new(ctx, &config, &review, options)?;
+                match self.store_new(ctx, object, false, &review, options) {
                     // Another thread created the object in the meantime.
                     Err(refusal) if refusal.reason == Reason::AlreadyExists => continue,
                     result => return result,
@@ -74,10 +76,11 @@ impl<S: Strategy> Registry<S> {
         &self,
         ctx: &mut Context<'_>,
         config: &Config<'_>,
+        review: &Review<'_>,
         options: &WriteOptions,
     ) -> Result<S::Object, Refusal> {
         let mut object = self.applied(ctx, config, None, options)?;
-        self.admit_new(ctx, &mut object, "", options)?;
+        self.admit_new(ctx, &mut object, review)?;
         decode::dedup_owners(ctx, &mut object, true);
         parse_revision(metadata::text(&object, "resourceVersion")).map_err(Refusal::unclassified)?;
         metadata::set(&mut object, "resourceVersion", None);

@@ -1,6 +1,7 @@
 //! `CertificateSigningRequest`s: who sent a request, and its conditions (`pkg/registry/certificates/certificates` and
 //! `pkg/apis/certificates/validation`). Neither the request itself nor the certificate is parsed.
 
+use super::prepare::copy;
 use crate::apply::set::Set;
 use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::server::UserInfo;
@@ -72,7 +73,7 @@ pub(super) fn name_user(object: &mut Value, user: &UserInfo) {
 pub(super) fn prepare_update(object: &mut Value, old: &Value, part: Part, now: &str) {
     let mut new_conditions = conditions(object).to_vec();
     match part {
-        Part::Object | Part::Finalizers => keep(object, old, "status"),
+        Part::Object | Part::Finalizers => copy(object, old, &["status"]),
         Part::Status => {
             for type_ in DECISIONS {
                 keep_instances(&mut new_conditions, old, type_);
@@ -82,19 +83,11 @@ pub(super) fn prepare_update(object: &mut Value, old: &Value, part: Part, now: &
         }
         Part::Approval => {
             set_times(&mut new_conditions, old, now);
-            keep(object, old, "status");
+            copy(object, old, &["status"]);
             set_conditions(object, new_conditions);
         }
     }
-    keep(object, old, "spec");
-}
-
-fn keep(object: &mut Value, old: &Value, key: &str) {
-    let Some(members) = object.as_object_mut() else { return };
-    match old.get(key) {
-        Some(value) => members.insert(key.to_owned(), value.clone()),
-        None => members.remove(key),
-    };
+    copy(object, old, &["spec"]);
 }
 
 fn set_conditions(object: &mut Value, conditions: Vec<Value>) {
@@ -137,7 +130,7 @@ fn set_times(new: &mut [Value], old: &Value, now: &str) {
     }
 }
 
-/// What an update does wrong (`validateConditions` and `validateCertificateSigningRequestUpdate`). Errors that the old
+/// Validates an update (`validateConditions` and `validateCertificateSigningRequestUpdate`). Errors that the old
 /// object has as well are tolerated.
 pub(super) fn validate_update(object: &Value, old: &Value, part: Part) -> ErrorList {
     let status = FieldPath::new("status");

@@ -5,7 +5,7 @@ use crate::server::Body;
 use crate::server::http::body;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
-use crate::server::http::options::{FieldValidation, WriteOptions};
+use crate::server::http::options::WriteOptions;
 use crate::server::http::protobuf;
 use crate::server::http::status::Refusal;
 use crate::server::registry::patch;
@@ -39,14 +39,7 @@ pub(in crate::server) fn request_object(
     let decoded = decode::decode(kind.types, &kind.endpoint, &text).map_err(refuse)?;
     strict.extend(decoded.strict.iter().map(ToString::to_string));
     ctx.trace.pruned = decoded.strict.iter().filter(|error| !error.duplicate).map(|error| error.path.clone()).collect();
-    match options.field_validation {
-        FieldValidation::Strict if !strict.is_empty() => {
-            let error = format!("strict decoding error: {}", strict.join(", "));
-            return Err(Refusal::bad_request(decoded.refusal(error).message));
-        }
-        FieldValidation::Warn => ctx.warn_strict(&strict),
-        FieldValidation::Strict | FieldValidation::Ignore => {}
-    }
+    ctx.strict_errors(&strict, options).map_err(|error| refuse(decoded.refusal(error)))?;
     if let Some(refusal) = decoded.leniently() {
         return Err(refuse(refusal));
     }

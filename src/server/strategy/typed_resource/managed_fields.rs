@@ -16,17 +16,11 @@ impl Versions for TypedResource {
 
     /// Converts the result of an apply to its Go type.
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
-        let own = self.kind.api_version();
-        if api_version != own {
+        if api_version != self.kind.api_version() {
             let (group, version) = parse_group_version(api_version)?;
             return Err(format!("no kind is served at {group}/{version}"));
         }
-        let kind = &self.kind.endpoint.kind;
-        let shown = if own.contains('/') { own } else { format!("/{own}") };
-        self.kind
-            .check(object)
-            .map_err(|error| format!("unable to convert unstructured object to {shown}, Kind={kind}: {error}"))?;
-        Ok(self.kind.encode(object.clone()))
+        self.kind.convert(object)
     }
 
     fn ignored(&self, api_version: &str) -> Option<&Set> {

@@ -4,7 +4,7 @@ use crate::builtin::strategic::Mistake;
 use crate::server::http::context::Context;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::status::{Reason, Refusal};
-use crate::server::registry::patch;
+use crate::server::registry::patch::refuse;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crate::value::json::go_kind;
 use crate::value::{Map, Value, print};
@@ -35,14 +35,10 @@ pub(in crate::server) fn merge(
     })?;
     let merged = Value::Object(merged);
     let echo = || print::format_v(patch);
-    let unknown = kind.check(&merged).map_err(|error| patch_refused(&echo(), error))?;
+    let unknown = kind.check(&merged).map_err(|error| refuse(&echo(), error))?;
     if options.field_validation.is_enabled() {
         strict.extend(unknown.into_iter().map(|path| format!("unknown field \"{path}\"")));
     }
-    ctx.strict_errors(&strict, options).map_err(|error| patch_refused(&echo(), error))?;
+    ctx.strict_errors(&strict, options).map_err(|error| refuse(&echo(), error))?;
     Ok(kind.complete(merged))
-}
-
-fn patch_refused(echo: &str, why: String) -> Refusal {
-    patch::refuse(echo, why)
 }

@@ -77,7 +77,7 @@ pub(super) fn update_status(kind: &BuiltInKind, new: &mut Value, old: &Value) {
 }
 
 /// Copies the field at a path, or its absence.
-fn copy(new: &mut Value, old: &Value, path: &[&str]) {
+pub(super) fn copy(new: &mut Value, old: &Value, path: &[&str]) {
     let Some((last, parents)) = path.split_last() else { return };
     let Some(members) = parents.iter().try_fold(new, |value, key| value.get_mut(key)).and_then(Value::as_object_mut)
     else {
