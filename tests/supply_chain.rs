@@ -46,7 +46,7 @@ fn all_sources_are_the_public_registry() {
     );
 }
 
-/// The older versions of crates of which there are several must be listed, and no others.
+/// If a crate has several versions, `deny.toml` must list the older ones, and no others.
 #[test]
 fn duplicate_versions_have_a_reason() {
     let mut versions: BTreeMap<String, Vec<Vec<u64>>> = BTreeMap::new();
@@ -67,8 +67,8 @@ fn duplicate_versions_have_a_reason() {
     assert_eq!(older, listed, "left: Cargo.lock, right: deny.toml");
 }
 
-/// What cargo knows about the packages of Cargo.lock: from the crates on this machine, or, if some that are not built
-/// here are missing, after their download.
+/// The metadata of the packages in Cargo.lock. Crates that are missing on this machine, because they are not built here,
+/// are downloaded.
 fn metadata() -> Value {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let run = |more: &[&str]| {

@@ -1,4 +1,4 @@
-//! What to do about errors of TLS.
+//! Help texts for TLS errors.
 
 use rustls::{AlertDescription, CertificateError, Error};
 use std::io;

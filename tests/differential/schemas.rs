@@ -612,7 +612,7 @@ fn repair(crd: &mut Value, refusal: &Value) -> bool {
         let field = cause["field"].as_str().unwrap_or_default().replace("spec.validation.", "spec.schema.");
         let steps: Vec<String> = field.replace('[', ".[").split('.').map(|step| step.replace(['[', ']'], "")).collect();
         let end = steps.iter().position(|step| step == "x-kubernetes-validations").map_or(steps.len(), |at| at + 1);
-        // What all versions have in common is reported without a version.
+        // An error that all versions share is reported without a version.
         let (version, rest) = match &steps[..end] {
             [_, versions, index, rest @ ..] if versions == "versions" => (index.parse::<usize>().ok(), rest),
             [_, rest @ ..] => (None, rest),

@@ -39,7 +39,7 @@ pub fn compare(ty: &Type, old: &Value, new: &Value) -> Result<Comparison, TypeEr
     if root.errors.is_empty() { Ok(root.below) } else { Err(root.errors) }
 }
 
-/// How a node differs.
+/// The difference of a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Change {
     Removed,
@@ -51,7 +51,7 @@ enum Change {
 #[derive(Default)]
 struct Node {
     errors: TypeErrors,
-    /// How the node itself differs.
+    /// The difference of the node itself.
     change: Option<Change>,
     /// The differences below it.
     below: Comparison,

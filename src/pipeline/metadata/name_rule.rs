@@ -30,7 +30,7 @@ pub enum NameRule {
 }
 
 impl NameRule {
-    /// What is wrong with a name, or with the prefix of a name that is to be generated.
+    /// The errors of a name, or of the prefix of a name to be generated.
     pub(super) fn complaints(self, name: &str, prefix: bool, release: Release) -> Vec<String> {
         match self {
             Self::LongName if release.since(V1_35) && prefix => names::path_segment(name, prefix),

@@ -18,7 +18,7 @@ const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const KITES: &str = "/apis/toys.example.com/v1/kites";
 const FILE: &str = "state";
 
-/// How an operation fails.
+/// A fault of an operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     /// It has no effect and returns this error; later operations succeed.
@@ -29,7 +29,7 @@ enum Fault {
     Killed(usize),
 }
 
-/// What survives when the file is opened again.
+/// The bytes that are still there when the file is opened again.
 #[derive(Clone, Copy, Debug)]
 enum Survives {
     /// Everything, after a crash of the process.
