@@ -84,9 +84,9 @@ pub struct Note {
 impl Note {
     /// The message for output without source lines: position and message, then the suggestion on its own line.
     pub fn text(&self) -> String {
-        let place = self.position.map_or_else(String::new, |at| format!("{}:{at}: ", self.source));
+        let location = self.position.map_or_else(String::new, |at| format!("{}:{at}: ", self.source));
         let help = self.hint.as_ref().map_or_else(String::new, |hint| format!("\nhelp: {hint}"));
-        format!("{place}{}{help}", self.message)
+        format!("{location}{}{help}", self.message)
     }
 }
 
@@ -126,7 +126,7 @@ impl Document {
     }
 
     /// The positions of its fields.
-    pub fn places(&self) -> FieldPositions<'_> {
+    pub fn field_positions(&self) -> FieldPositions<'_> {
         let spans = Spans::cached(&self.chunk.text, self.chunk.syntax, &self.cache);
         FieldPositions { spans, start: self.chunk.start, prefix: self.prefix() }
     }
@@ -135,7 +135,7 @@ impl Document {
     pub fn position(&self) -> Position {
         match self.item {
             None => self.chunk.start,
-            Some(_) => self.places().locate("").value.start,
+            Some(_) => self.field_positions().locate("").value.start,
         }
     }
 }
@@ -325,8 +325,8 @@ impl Input {
         if value.is_null() {
             return;
         }
-        if classify && let Some(why) = content::no_object(&current.name, &value) {
-            return self.no_object(current, &chunk, why);
+        if classify && let Some(reason) = content::no_object(&current.name, &value) {
+            return self.no_object(current, &chunk, reason);
         }
         current.has_entries = true;
         let warnings = warnings(&chunk, contents);
@@ -346,7 +346,7 @@ impl Input {
         if !self.options.any_document
             && let Some((field, message)) = content::mistake(&document.value)
         {
-            let position = document.places().locate(field).value.start;
+            let position = document.field_positions().locate(field).value.start;
             let Document { source, chunk, .. } = document;
             return self.problem(Note { source, position: Some(position), message, hint: None, chunk: Some(chunk) });
         }
@@ -355,17 +355,17 @@ impl Input {
         self.ready.push_back(Entry::Document(document));
     }
 
-    fn no_object(&mut self, current: &mut Current, chunk: &Chunked, why: NoObject) {
+    fn no_object(&mut self, current: &mut Current, chunk: &Chunked, reason: NoObject) {
         current.has_entries = true;
         if current.lenient {
-            return self.options.skipped.add(&current.name, why);
+            return self.options.skipped.add(&current.name, reason);
         }
         let lines_before = chunk.chunk.text.split(|b| *b == b'\n').take_while(|line| is_blank(line)).count();
         let start = chunk.chunk.start;
         let position =
             Position { line: start.line + lines_before, column: if lines_before == 0 { start.column } else { 1 } };
-        let hint = Some(why.hint().to_owned());
-        self.problem(Note { hint, ..chunk.note(Some(position), why.message(&current.name)) });
+        let hint = Some(reason.hint().to_owned());
+        self.problem(Note { hint, ..chunk.note(Some(position), reason.message(&current.name)) });
     }
 
     /// Reads the next chunk of the current source.
@@ -521,7 +521,7 @@ mod tests {
         );
         let entries = documents("x", text);
         let Entry::Document(second) = &entries[2] else { panic!() };
-        assert_eq!(second.places().locate("a").value.start, Position { line: 7, column: 36 });
+        assert_eq!(second.field_positions().locate("a").value.start, Position { line: 7, column: 36 });
         assert_eq!(read("kind: List\nitems: []"), [""; 0]);
     }
 

@@ -13,8 +13,8 @@ pub mod breaking;
 pub mod convert;
 pub mod costs;
 pub mod formats;
+pub mod manifest_path;
 pub mod needs;
-pub mod place;
 pub mod policies;
 
 use crate::schema::{Items, Schema, SchemaOrBool};

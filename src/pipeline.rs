@@ -229,8 +229,8 @@ pub fn validate_create(rv: &ResourceVersion, object: &Value) -> Verdict {
 /// timestamps and generation from the old object, like `rest.BeforeUpdate`.
 pub fn validate_update(rv: &ResourceVersion, object: &Value, old: &Value) -> Verdict {
     let mut errors = common_metadata(rv, object, old);
-    let complaints = type_meta(rv, object);
-    if complaints.is_empty() {
+    let type_errors = type_meta(rv, object);
+    if type_errors.is_empty() {
         errors.extend(changed_metadata(rv, object, old));
         if let (Some(root), Some(schema)) = (&rv.root, &rv.facts.schema) {
             errors.extend(if rv.release.enables(Gate::CrdValidationRatcheting) {
@@ -245,7 +245,7 @@ pub fn validate_update(rv: &ResourceVersion, object: &Value, old: &Value) -> Ver
             scale::validate_status(object, paths, &mut errors);
         }
     }
-    errors.extend(complaints);
+    errors.extend(type_errors);
     if let Some(root) = &rv.root {
         errors.extend(embedded::validate(object, root, false, &ROOT, rv.release));
         errors.extend(changed_lists(rv, root, object, old));
@@ -259,8 +259,8 @@ pub fn validate_update(rv: &ResourceVersion, object: &Value, old: &Value) -> Ver
 /// schema of `status`.
 pub fn validate_status_update(rv: &ResourceVersion, object: &Value, old: &Value) -> Verdict {
     let mut errors = common_metadata(rv, object, old);
-    let complaints = type_meta(rv, object);
-    if complaints.is_empty() {
+    let type_errors = type_meta(rv, object);
+    if type_errors.is_empty() {
         errors.extend(changed_metadata(rv, object, old));
         let status_node = rv.root.as_ref().and_then(|root| root.property("status"));
         // The server treats an absent status and a null status as equal.
@@ -281,7 +281,7 @@ pub fn validate_status_update(rv: &ResourceVersion, object: &Value, old: &Value)
             scale::validate_status(object, paths, &mut errors);
         }
     }
-    errors.extend(complaints);
+    errors.extend(type_errors);
     if let Some(root) = &rv.root {
         errors.extend(changed_lists(rv, root, object, old));
     }

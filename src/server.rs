@@ -488,8 +488,8 @@ mod tests {
     #[test]
     fn a_dry_run_that_takes_the_last_finalizer_away_answers_with_an_empty_object() {
         let server = with_foos();
-        let held = FOO.replace(r#""name":"a""#, r#""name":"a","finalizers":["foregroundDeletion"]"#);
-        assert_eq!(send(&server, Method::Post, FOOS, &held).code, 201);
+        let with_finalizer = FOO.replace(r#""name":"a""#, r#""name":"a","finalizers":["foregroundDeletion"]"#);
+        assert_eq!(send(&server, Method::Post, FOOS, &with_finalizer).code, 201);
         let path = format!("{FOOS}/a");
         let delete = |options: &str| {
             let body = format!(r#"{{"apiVersion":"v1","kind":"DeleteOptions",{options}}}"#);
@@ -503,8 +503,8 @@ mod tests {
             }
             assert_eq!(delete(r#""propagationPolicy":"Foreground""#).code, 200);
         }
-        let gone = delete(r#""propagationPolicy":"Background""#);
-        assert_eq!(value(&gone).str_at(&["status"]), Some("Success"));
+        let deleted = delete(r#""propagationPolicy":"Background""#);
+        assert_eq!(value(&deleted).str_at(&["status"]), Some("Success"));
         assert_eq!(send(&server, Method::Get, &path, "").code, 404);
     }
 
@@ -512,8 +512,8 @@ mod tests {
     fn deleting_a_crd_deletes_its_objects() {
         let server = with_foos();
         send(&server, Method::Post, FOOS, FOO);
-        let held = FOO.replace(r#""name":"a""#, r#""name":"b","finalizers":["x.y/z"]"#);
-        assert_eq!(send(&server, Method::Post, FOOS, &held).code, 201);
+        let with_finalizer = FOO.replace(r#""name":"a""#, r#""name":"b","finalizers":["x.y/z"]"#);
+        assert_eq!(send(&server, Method::Post, FOOS, &with_finalizer).code, 201);
         let crd = format!("{CRDS}/foos.example.com");
         assert_eq!(send(&server, Method::Delete, &crd, "").code, 200);
         assert_eq!(send(&server, Method::Get, &format!("{FOOS}/a"), "").code, 404);

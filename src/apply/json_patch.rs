@@ -107,9 +107,9 @@ impl Patch {
                     .map_err(|e| PatchError::new(format!("error in move for path: '{key}': {e}")))?;
                 let path = path_of(operation, None)?;
                 let (container, key) = find(document, path).ok_or_else(|| {
-                    let why =
+                    let reason =
                         format!("move operation does not apply: doc is missing destination path: {path}: {MISSING}");
-                    PatchError::new(why)
+                    PatchError::new(reason)
                 })?;
                 add(container, &key, moved)
                     .map_err(|e| PatchError::new(format!("error in move for path: '{path}': {e}")))
@@ -153,14 +153,15 @@ pub const NO_FROM: &str = "operation, missing from field: missing value";
 
 /// The path of an operation; `instead` replaces the error message if the path cannot be decoded.
 fn path_of<'o>(operation: &'o Operation, instead: Option<&str>) -> Result<&'o str, PatchError> {
-    operation.path.as_deref().map_err(|why| {
-        let why = instead.unwrap_or(why);
-        PatchError::new(format!("{} operation failed to decode path: {why}", operation.op))
+    operation.path.as_deref().map_err(|error| {
+        let error = instead.unwrap_or(error);
+        PatchError::new(format!("{} operation failed to decode path: {error}", operation.op))
     })
 }
 
 fn from_of(operation: &Operation) -> Result<&str, PatchError> {
-    let failed = |why: &String| PatchError::new(format!("{} operation failed to decode from: {why}", operation.op));
+    let failed =
+        |reason: &String| PatchError::new(format!("{} operation failed to decode from: {reason}", operation.op));
     operation.from.as_ref().map(String::as_str).map_err(failed)
 }
 
@@ -254,8 +255,8 @@ pub fn unescape(part: &str) -> String {
 fn number(text: &str) -> Result<i64, String> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    let why = if is_number { "value out of range" } else { "invalid syntax" };
-    let failed = || format!("strconv.Atoi: parsing {}: {why}", crate::value::quote::go_quote(text));
+    let reason = if is_number { "value out of range" } else { "invalid syntax" };
+    let failed = || format!("strconv.Atoi: parsing {}: {reason}", crate::value::quote::go_quote(text));
     text.parse().map_err(|_| failed())
 }
 

@@ -76,8 +76,8 @@ fn keyed_element(list: &ListType, keys: &[String], item: &Value) -> Result<PathE
             continue;
         }
         let Some(map) = &list.items.resolve().map else {
-            let why = "associative list may not have non-map types";
-            return Err(format!("couldn't find default value for {key}: {why}"));
+            let reason = "associative list may not have non-map types";
+            return Err(format!("couldn't find default value for {key}: {reason}"));
         };
         if let Some(default) = map.fields.get(key).and_then(|f| f.default.as_ref()) {
             found.push((key.clone(), default.clone()));

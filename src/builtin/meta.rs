@@ -28,9 +28,9 @@ impl GroupVersionKind {
 /// # Errors
 /// Returns Go's message.
 pub(super) fn read(body: &[u8]) -> Result<GroupVersionKind, String> {
-    let fault = |text: &str| Err(format!("couldn't get version/kind; json parse error: {text}"));
+    let invalid = |text: &str| Err(format!("couldn't get version/kind; json parse error: {text}"));
     if let Err(error) = json::check(body) {
-        return fault(&error.message);
+        return invalid(&error.message);
     }
     let mut cursor = Cursor::new(body);
     let (mut kind, mut api_version) = (String::new(), String::new());
@@ -59,12 +59,12 @@ pub(super) fn read(body: &[u8]) -> Result<GroupVersionKind, String> {
             }
             if let Some((kind, field)) = mismatch {
                 let kind = kind.name();
-                return fault(&format!("json: cannot unmarshal {kind} into Go struct field .{field} of type string"));
+                return invalid(&format!("json: cannot unmarshal {kind} into Go struct field .{field} of type string"));
             }
         }
         other => {
             let other = other.name();
-            return fault(&format!(
+            return invalid(&format!(
                 "json: cannot unmarshal {other} into Go value of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
             ));
         }

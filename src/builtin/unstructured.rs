@@ -11,7 +11,7 @@
 use super::custom::Custom;
 use super::set_fields;
 use super::types::{Definition, Field, Struct, Type, TypeId, Types};
-use crate::cel::value::{Gaps, Noticed};
+use crate::cel::value::{Gaps, UsedGap};
 use crate::value::{Map, Value};
 
 /// The most levels of a value that are shown; deeper ones are unknown.
@@ -109,9 +109,9 @@ pub struct Unstructured {
 pub fn unstructured(types: &'static Types, type_name: &str, kind: &str, body: &Value) -> Option<Unstructured> {
     let id = types.id(type_name)?;
     let Some(Definition::Struct(root)) = types.definition(id) else { return None };
-    let noticed = Noticed::default();
-    let shower = Shower { types, kind, in_pod: type_name == "core/v1.Pod", noticed: noticed.clone() };
-    let (object, mut gaps) = shower.object(id, root, body.as_object(), "", 0);
+    let used = UsedGap::default();
+    let finder = GapFinder { types, kind, in_pod: type_name == "core/v1.Pod", used: used.clone() };
+    let (object, mut gaps) = finder.object(id, root, body.as_object(), "", 0);
     // The server sets the kind from the matched version.
     let Value::Object(mut members) = object else { return None };
     for key in ["apiVersion", "kind"] {
@@ -119,23 +119,23 @@ pub fn unstructured(types: &'static Types, type_name: &str, kind: &str, body: &V
         gaps.unset.remove(key);
         gaps.members.remove(key);
     }
-    gaps.noticed = noticed;
+    gaps.used = used;
     Some(Unstructured { object: Value::Object(members), gaps })
 }
 
-struct Shower<'k> {
+struct GapFinder<'k> {
     types: &'static Types,
     kind: &'k str,
     in_pod: bool,
-    noticed: Noticed,
+    used: UsedGap,
 }
 
 /// A value with its unknown parts.
 type Shown = (Value, Gaps);
 
-impl Shower<'_> {
+impl GapFinder<'_> {
     fn gaps(&self, path: &str) -> Gaps {
-        Gaps { path: path.to_owned(), noticed: self.noticed.clone(), ..Gaps::default() }
+        Gaps { path: path.to_owned(), used: self.used.clone(), ..Gaps::default() }
     }
 
     fn unknown(&self, value: Value, path: &str) -> Shown {
@@ -176,11 +176,11 @@ impl Shower<'_> {
         path: &str,
         depth: usize,
     ) -> Presence {
-        let place = (type_name, field.name);
+        let type_and_field = (type_name, field.name);
         let in_metadata = type_name == "meta/v1.ObjectMeta";
         if path == "status"
             || (in_metadata && SET_ON_CREATE.contains(&field.name))
-            || REWRITTEN.contains(&place)
+            || REWRITTEN.contains(&type_and_field)
             || (in_metadata && raw.is_none() && field.name == "name")
         {
             return raw.map_or(Presence::MayBeSet, |raw| Presence::Value(self.unknown(raw.clone(), path)));
@@ -192,7 +192,7 @@ impl Shower<'_> {
             "name" | "namespace" | "generateName" if in_metadata => Some(true),
             _ => None,
         };
-        let may_be_set = keeps.map_or_else(|| self.may_be_set(place), |keeps| !keeps);
+        let may_be_set = keeps.map_or_else(|| self.may_be_set(type_and_field), |keeps| !keeps);
         let raw = raw.filter(|raw| !(field.omits_zero() && self.is_zero(&field.type_, raw)));
         let Some(raw) = raw else {
             return match self.struct_of(&field.type_) {
@@ -207,7 +207,7 @@ impl Shower<'_> {
             return Presence::Value(self.unknown(raw.clone(), path));
         }
         let (value, mut gaps) = self.value(&field.type_, raw, path, depth + 1);
-        gaps.open |= keeps == Some(false) || (self.in_pod && EXTENDED_IN_PODS.contains(&place));
+        gaps.open |= keeps == Some(false) || (self.in_pod && EXTENDED_IN_PODS.contains(&type_and_field));
         Presence::Value((value, gaps))
     }
 
@@ -216,8 +216,9 @@ impl Shower<'_> {
         kinds.contains(&self.kind) && (path.starts_with("metadata.") || path.starts_with("spec.template.metadata."))
     }
 
-    fn may_be_set(&self, place: (&str, &str)) -> bool {
-        set_fields::may_be_set(place.0, place.1) || (self.in_pod && EXTENDED_IN_PODS.contains(&place))
+    fn may_be_set(&self, type_and_field: (&str, &str)) -> bool {
+        set_fields::may_be_set(type_and_field.0, type_and_field.1)
+            || (self.in_pod && EXTENDED_IN_PODS.contains(&type_and_field))
     }
 
     /// A value that is not null.

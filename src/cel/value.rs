@@ -33,7 +33,7 @@ pub use opaque::{
     Subject, Url, User, Verdict, parse_request_uri,
 };
 pub use order::compare;
-pub use partial::{Gaps, Noticed};
+pub use partial::{Gaps, UsedGap};
 pub use text::Text;
 pub use time::{Duration, Timestamp};
 

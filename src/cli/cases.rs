@@ -9,24 +9,24 @@ use std::io::{self, Write};
 #[derive(Debug)]
 pub struct Cases {
     report: Report,
-    held: BufferedText,
+    buffered: BufferedText,
 }
 
 impl Cases {
     /// Creates the report of a command without cases.
     pub fn new(format: Format, command: &'static str) -> Self {
-        Self { report: Report::new(format, command), held: BufferedText::default() }
+        Self { report: Report::new(format, command), buffered: BufferedText::default() }
     }
 
     /// Adds a case.
     pub fn add(&mut self, case: &Case) -> io::Result<()> {
-        self.held.push(&self.report.case(case))
+        self.buffered.push(&self.report.case(case))
     }
 
     /// Writes the whole report.
     pub fn write_to(self, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(self.report.head().as_bytes())?;
-        self.held.write_to(out)?;
+        self.buffered.write_to(out)?;
         out.write_all(self.report.tail().as_bytes())
     }
 }

@@ -54,7 +54,7 @@ pub fn summarize(failures: &[Failure]) -> (String, Exit) {
     let mut text = String::new();
     for failure in failures {
         let Failure::Error(error) = failure else { continue };
-        let said = match &error.status {
+        let line = match &error.status {
             Some(status) if status.reason == "Unauthorized" => {
                 format!("error: You must be logged in to the server ({})\n", status.message)
             }
@@ -62,7 +62,7 @@ pub fn summarize(failures: &[Failure]) -> (String, Exit) {
             Some(status) => format!("Error from server ({}): {}\n", status.reason, status.message),
             None => format!("{}{}\n", if alone { "error: " } else { "" }, error.message),
         };
-        text.push_str(&said);
+        text.push_str(&line);
         if let Some(help) = &error.help {
             text.extend(["help: ", help.as_str(), "\n"]);
         }

@@ -215,7 +215,7 @@ impl Get<'_> {
     }
 
     /// Returns the namespace in which objects of a resource are listed.
-    fn place(&self, resource: &Resource) -> Option<String> {
+    fn namespace_of(&self, resource: &Resource) -> Option<String> {
         Some(self.namespace.clone()).filter(|_| resource.namespaced && !self.args.all_namespaces)
     }
 
@@ -245,7 +245,7 @@ impl Get<'_> {
     }
 
     fn one(&self, resource: &Resource, name: &str) -> Result<Value, Failure> {
-        let found = self.source.get(resource, self.place(resource).as_deref(), name)?;
+        let found = self.source.get(resource, self.namespace_of(resource).as_deref(), name)?;
         self.rows.read(resource, found)
     }
 }

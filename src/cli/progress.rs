@@ -14,19 +14,19 @@ pub struct Progress {
     bar: ProgressBar,
     start: Instant,
     /// True if the line may be shown but is not shown yet.
-    waits: AtomicBool,
+    is_hidden: AtomicBool,
 }
 
 impl Progress {
-    /// Starts counting. `held` is true if nothing is written to standard output before the end. Otherwise the line
+    /// Starts counting. `buffers_output` is true if nothing is written to standard output before the end. Otherwise the line
     /// would mix with the output on the same terminal, so it is shown only if standard output is not a terminal.
-    pub fn new(held: bool) -> Self {
-        let shows = io::stderr().is_terminal() && (held || !io::stdout().is_terminal());
+    pub fn new(buffers_output: bool) -> Self {
+        let shows = io::stderr().is_terminal() && (buffers_output || !io::stdout().is_terminal());
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} objects, {elapsed}") {
             bar.set_style(style);
         }
-        Self { bar, start: Instant::now(), waits: AtomicBool::new(shows) }
+        Self { bar, start: Instant::now(), is_hidden: AtomicBool::new(shows) }
     }
 
     /// Counts one object.
@@ -36,8 +36,8 @@ impl Progress {
 
     /// Counts several objects.
     pub fn add_many(&self, count: usize) {
-        if self.waits.load(Ordering::Relaxed) && self.start.elapsed() > DELAY {
-            self.waits.store(false, Ordering::Relaxed);
+        if self.is_hidden.load(Ordering::Relaxed) && self.start.elapsed() > DELAY {
+            self.is_hidden.store(false, Ordering::Relaxed);
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         self.bar.inc(count as u64);

@@ -100,21 +100,21 @@ fn rehearse(
         None => existing_crd(&live, &name)?,
     };
     let read = old.clone().filter(|_| args.old.is_none());
-    let place = |message: &str, help| {
+    let reported = |message: &str, help| {
         let location = new.object.finder().start();
         Failure::Reported(excerpt::render(MessageSeverity::Error, message, &location, help, message_color))
     };
     let (releases, note) = releases(args, &live);
     let plan = Plan::new(old, new.value.clone(), releases, terminal::now())
-        .map_err(|error| place(&error.to_string(), None))?;
+        .map_err(|error| reported(&error.to_string(), None))?;
     let namespace = cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
     let identity = identity::identity(&new.value, identity::Namespace::None);
-    let mut said = answer::read_definition_response(plan.answer.clone(), identity, &new.object.finder());
-    said.action = if plan.is_update() { Action::Update } else { Action::Create };
-    said.object = None;
+    let mut crd_item = answer::read_definition_response(plan.answer.clone(), identity, &new.object.finder());
+    crd_item.action = if plan.is_update() { Action::Update } else { Action::Create };
+    crd_item.object = None;
     let mut show = Show::new(args.output, look, out, messages);
-    show.definition(&said, &plan)?;
-    let first = plan.stage().map_err(|error| place(&error.to_string(), None))?;
+    show.definition(&crd_item, &plan)?;
+    let first = plan.stage().map_err(|error| reported(&error.to_string(), None))?;
     let work = RehearsalTasks { plan: &plan, stages: Mutex::new(vec![first]), namespace: &namespace };
     let jobs = threads(args.jobs);
     let mut notes: Vec<Note> = note.map(|message| Note { kind: "version", message }).into_iter().collect();
@@ -137,7 +137,7 @@ fn rehearse(
         notes.push(Note { kind: "noObjects", message });
     }
     notes.extend(options.skipped.message().map(|message| Note { kind: "skippedInputs", message }));
-    show.finish(&said, &plan, &notes)
+    show.finish(&crd_item, &plan, &notes)
 }
 
 /// Returns the releases before and after the upgrade: those requested, or the cluster's release for both. Also returns
@@ -258,16 +258,16 @@ impl RehearsalTasks<'_> {
         let stage = idle.map_or_else(|| self.plan.stage(), Ok);
         let outcome = match stage {
             Ok(stage) => {
-                let place = identity.namespace.as_deref().unwrap_or_default();
-                let outcome = self.plan.rehearse(&stage, place, value);
+                let namespace = identity.namespace.as_deref().unwrap_or_default();
+                let outcome = self.plan.rehearse(&stage, namespace, value);
                 self.stages.lock().unwrap_or_else(PoisonError::into_inner).push(stage);
                 outcome
             }
             Err(error) => Err(RehearsalError::Old(error.to_string())),
         };
         let errors = outcome.as_ref().map(|outcome| outcome.errors.as_slice()).unwrap_or_default();
-        let places = errors.iter().map(|error| finder.field(&error.field)).collect();
-        Entry { location: finder.start(), identity, outcome, places }
+        let locations = errors.iter().map(|error| finder.field(&error.field)).collect();
+        Entry { location: finder.start(), identity, outcome, locations }
     }
 }
 
@@ -285,7 +285,7 @@ struct Show<'a> {
     page: (RankedText, RankedText),
     counts: Counts,
     /// True if an object was already written.
-    begun: bool,
+    has_entries: bool,
     report: TextReport,
     failed: Option<io::Error>,
 }
@@ -303,14 +303,14 @@ impl<'a> Show<'a> {
             details: BufferedText::default(),
             page: Default::default(),
             counts: Counts::default(),
-            begun: false,
+            has_entries: false,
             report: TextReport::new(Style { color: look.color, ..Style::default() }),
             failed: None,
         }
     }
 
     /// Prints the server's response to the new CRD.
-    fn definition(&mut self, said: &Item, plan: &Plan) -> io::Result<()> {
+    fn definition(&mut self, crd_item: &Item, plan: &Plan) -> io::Result<()> {
         match self.format {
             None | Some(RehearseFormat::Table) => {}
             Some(RehearseFormat::Json) => {
@@ -331,7 +331,7 @@ impl<'a> Show<'a> {
             };
             writeln!(self.out, "{}", Paint::Bold.when(self.color, &line))?;
         }
-        self.out.write_all(self.report.details(said).as_bytes())?;
+        self.out.write_all(self.report.details(crd_item).as_bytes())?;
         if !plan.is_accepted() {
             writeln!(self.out, "What follows would happen if it did not refuse it.")?;
         }
@@ -367,7 +367,7 @@ impl<'a> Show<'a> {
             return self.page.1.push(rank, &html::rehearsal::details(&entry, self.rows));
         }
         if self.format == Some(RehearseFormat::Json) {
-            let before = if std::mem::replace(&mut self.begun, true) { ",\n" } else { "\n" };
+            let before = if std::mem::replace(&mut self.has_entries, true) { ",\n" } else { "\n" };
             return write!(self.out, "{before}{}", json::to_string(&shown::value(&entry)));
         }
         self.rows += 1;
@@ -376,12 +376,12 @@ impl<'a> Show<'a> {
         self.details.push(&shown::details(&entry, self.color))
     }
 
-    fn finish(self, said: &Item, plan: &Plan, notes: &[Note]) -> Result<Exit, Failure> {
+    fn finish(self, crd_item: &Item, plan: &Plan, notes: &[Note]) -> Result<Exit, Failure> {
         if let Some(error) = self.failed {
             return Err(error.into());
         }
         if self.format == Some(RehearseFormat::Html) {
-            let head = html::rehearsal::head(&self.counts, said, &plan.columns, &plan.releases());
+            let head = html::rehearsal::head(&self.counts, crd_item, &plan.columns, &plan.releases());
             self.out.write_all(head.as_bytes())?;
             self.out.write_all(html::notes(notes).as_bytes())?;
             if self.rows > 0 {
@@ -394,9 +394,9 @@ impl<'a> Show<'a> {
             self.page.1.write_to(self.out)?;
             self.out.write_all(html::TAIL.as_bytes())?;
         } else if self.format == Some(RehearseFormat::Json) {
-            let definition = report_json::value(said);
+            let definition = report_json::value(crd_item);
             let columns = shown::columns_value(&plan.columns);
-            let first = if self.begun { "" } else { "\n" };
+            let first = if self.has_entries { "" } else { "\n" };
             writeln!(
                 self.out,
                 "{first}\n],\"definition\":{},\"columns\":{},\"kubernetesVersions\":{},\"notes\":{},\"summary\":{}}}",
@@ -420,7 +420,7 @@ impl<'a> Show<'a> {
         for note in notes {
             writeln!(self.messages, "note: {}", note.message)?;
         }
-        Ok(if self.counts.is_unsure() || said.verdict == Verdict::CannotTell {
+        Ok(if self.counts.is_unsure() || crd_item.verdict == Verdict::CannotTell {
             Exit::CannotTell
         } else if self.counts.breaks() || !plan.is_accepted() {
             Exit::Rejected

@@ -61,9 +61,9 @@ pub fn run(args: &args::Scale, color: args::Color) -> io::Result<Exit> {
         eprintln!("note: {}", webhook.note(count).message);
     }
     failures.extend(changes.iter().filter_map(|change| change.unknown.clone()).map(Failure::Error));
-    let said: Vec<Failure> = changes.iter().filter_map(Change::refusal).collect();
-    let rejected = if said.is_empty() { Exit::Fine } else { Exit::Rejected };
-    eprint!("{}", summarize(&said).0);
+    let refusals: Vec<Failure> = changes.iter().filter_map(Change::refusal).collect();
+    let rejected = if refusals.is_empty() { Exit::Fine } else { Exit::Rejected };
+    eprint!("{}", summarize(&refusals).0);
     let (text, exit) = summarize(&failures);
     eprint!("{text}");
     Ok(exit.max(rejected))
@@ -104,8 +104,8 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Fail
     let mut changes = Vec::new();
     for (word, name) in names {
         let resource = source.resource(&word)?;
-        let place = Some(namespace.as_str()).filter(|_| resource.namespaced);
-        let found = match source.get(&resource, place, &name).map_err(Failure::from) {
+        let object_namespace = Some(namespace.as_str()).filter(|_| resource.namespaced);
+        let found = match source.get(&resource, object_namespace, &name).map_err(Failure::from) {
             Ok(found) => found,
             Err(failure) if failure.is_not_found() => {
                 failures.push(failure);
@@ -128,9 +128,9 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Fail
         server
             .seed_definition(&crd, now)
             .and_then(|()| server.seed(&definition, &namespace, found))
-            .map_err(|why| Failure::message(format!("{definition} {name:?} cannot be read: {why}")))?;
+            .map_err(|error| Failure::message(format!("{definition} {name:?} cannot be read: {error}")))?;
         if let Some(admission) = &admission {
-            admission.prepare(place, &server);
+            admission.prepare(object_namespace, &server);
         }
         let mut change = change(&server, resource, &namespace, name, args.replicas, request_options);
         if let (Some(admission), Some(findings)) = (&admission, change.findings.take()) {
@@ -338,11 +338,11 @@ fn report(changes: &[Change], release: Option<Release>) -> String {
                 put("result", without_written_metadata(object.clone()));
             }
             Err(response) => {
-                let said = match &response.body {
+                let message = match &response.body {
                     ResponseBody::Json(status) => status.str_at(&["message"]).unwrap_or_default(),
                     ResponseBody::Text(text) => text.trim(),
                 };
-                put("answer", object([("code", Value::Int(response.code.into())), ("message", said.into())]));
+                put("answer", object([("code", Value::Int(response.code.into())), ("message", message.into())]));
             }
         }
         item.extend(change.admission.as_ref().map(|admission| admission.members()).unwrap_or_default());

@@ -96,8 +96,8 @@ pub fn also_meant(resources: &[Resource], word: &str, meant: &Resource) -> Vec<S
         return Vec::new();
     }
     let short = resources.iter().filter(in_group).filter(|r| r.short_names.iter().any(|s| s == name));
-    let others = short.filter(|r| (&r.group, &r.plural) != (&meant.group, &meant.plural));
-    unique(others.map(|r| format!("{}.{}", r.plural, r.group)))
+    let alternatives = short.filter(|r| (&r.group, &r.plural) != (&meant.group, &meant.plural));
+    unique(alternatives.map(|r| format!("{}.{}", r.plural, r.group)))
 }
 
 #[cfg(test)]

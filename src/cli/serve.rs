@@ -80,8 +80,8 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     let server = Arc::new(server);
     let webhooks = args.admission.then(|| {
         let mut webhooks = Webhooks::default();
-        for (namespace, name, place) in &args.webhook_services {
-            webhooks.add(namespace, name, place.clone());
+        for (namespace, name, address) in &args.webhook_services {
+            webhooks.add(namespace, name, address.clone());
         }
         webhooks
     });

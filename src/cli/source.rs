@@ -53,8 +53,8 @@ impl Source {
 
     /// Returns the release to simulate: the requested one, or that of the source. Prints a note about the choice to
     /// standard error.
-    pub fn release(&self, asked: args::KubernetesVersion) -> Release {
-        match (asked.kubernetes_version, self) {
+    pub fn release(&self, requested: args::KubernetesVersion) -> Release {
+        match (requested.kubernetes_version, self) {
             (Some(release), _) => release,
             (None, Self::Files(_)) => Release::NEWEST,
             (None, Self::Live(connection)) => {
@@ -139,8 +139,8 @@ impl Source {
 
 /// Returns the error that a namespace does not exist, which kubectl reports instead of a missing object.
 fn missing(connection: &Connection, namespace: &str) -> Option<Error> {
-    let asked = Some(namespace).filter(|namespace| !matches!(*namespace, "" | "default"))?;
-    let error = connection.object(&Resource::namespaces().object_path(None, asked)).err()?;
+    let named = Some(namespace).filter(|namespace| !matches!(*namespace, "" | "default"))?;
+    let error = connection.object(&Resource::namespaces().object_path(None, named)).err()?;
     Some(unserved(error, "")).filter(|error| error.code == Some(404))
 }
 
@@ -175,8 +175,8 @@ impl Iterator for Listing<'_> {
             }),
             Listed::Files(pages) => pages.next()?,
         };
-        let asked = || format!(" (get {})", self.resource.qualified());
-        Some(page.map_err(|error| of_list(unserved(error, &asked()), self.resource, self.query)))
+        let suffix = || format!(" (get {})", self.resource.qualified());
+        Some(page.map_err(|error| of_list(unserved(error, &suffix()), self.resource, self.query)))
     }
 }
 
@@ -208,9 +208,9 @@ fn typed(mut items: Vec<Value>, resource: &Resource) -> Vec<Value> {
 }
 
 /// Replaces the message of a 404 that is not a `Status`, as kubectl does: the server does not serve the path.
-fn unserved(mut error: Error, asked: &str) -> Error {
+fn unserved(mut error: Error, suffix: &str) -> Error {
     if error.code == Some(404) && error.status.is_none() {
-        let message = format!("the server could not find the requested resource{asked}");
+        let message = format!("the server could not find the requested resource{suffix}");
         error.status = Some(Status { reason: "NotFound".to_owned(), message });
     }
     error

@@ -80,13 +80,13 @@ const KINDS: [Kind; 4] = [
 impl Connection {
     /// The notes about writing `written`. Namespaces in `made` are created by the run itself.
     pub fn unsimulated(&self, written: &[Written], made: &BTreeSet<String>, evaluates_policies: bool) -> Vec<Note> {
-        let mut unread = FailedLists::default();
-        let served = unread.or_nothing("the resources it serves", self.resources()).unwrap_or_default();
+        let mut failed_lists = FailedLists::default();
+        let served = failed_lists.or_nothing("the resources it serves", self.resources()).unwrap_or_default();
         let resource = |group: &str, plural: &str| {
             served.iter().find(|r| r.group == group && r.plural == plural).map(|r| self.all(r))
         };
         let kinds: Vec<&Kind> = KINDS.iter().filter(|_| !evaluates_policies).collect();
-        let asked: Vec<(Option<PendingResponse>, Option<PendingResponse>)> = kinds
+        let pending: Vec<(Option<PendingResponse>, Option<PendingResponse>)> = kinds
             .iter()
             .map(|kind| (resource(GROUP, kind.plural), kind.bindings.and_then(|plural| resource(GROUP, plural))))
             .collect();
@@ -104,20 +104,20 @@ impl Connection {
             .collect();
 
         let mut notes = Vec::new();
-        for (kind, (list, bindings)) in kinds.into_iter().zip(asked) {
+        for (kind, (list, bindings)) in kinds.into_iter().zip(pending) {
             let Some(list) = list else { continue };
-            let Some(list) = unread.or_nothing(kind.plural, list.wait()).flatten() else { continue };
-            let bound = bindings.and_then(|bindings| unread.or_nothing(kind.plural, bindings.wait()).flatten());
+            let Some(list) = failed_lists.or_nothing(kind.plural, list.wait()).flatten() else { continue };
+            let bound = bindings.and_then(|bindings| failed_lists.or_nothing(kind.plural, bindings.wait()).flatten());
             notes.extend(intercepting(kind, &list, bound.as_ref(), written));
         }
         let mut absent = Vec::new();
         for (namespace, found, quota) in asked_of {
             match found.map(PendingResponse::wait) {
                 Some(Ok(None)) => absent.push(namespace),
-                Some(Err(error)) => unread.add("namespaces", &error),
+                Some(Err(error)) => failed_lists.add("namespaces", &error),
                 _ => {}
             }
-            if let Some(list) = quota.and_then(|q| unread.or_nothing("resourcequotas", q.wait()).flatten()) {
+            if let Some(list) = quota.and_then(|q| failed_lists.or_nothing("resourcequotas", q.wait()).flatten()) {
                 notes.extend(quotas(namespace, &list, written));
             }
         }
@@ -128,7 +128,7 @@ impl Connection {
             );
             notes.push(Note { kind: "namespace", message });
         }
-        notes.extend(unread.note());
+        notes.extend(failed_lists.note());
         notes
     }
 
@@ -142,19 +142,19 @@ impl Connection {
 struct FailedLists(BTreeMap<Option<u16>, BTreeSet<String>>);
 
 impl FailedLists {
-    fn add(&mut self, what: &str, error: &Error) {
-        self.0.entry(error.code).or_default().insert(what.to_owned());
+    fn add(&mut self, list_name: &str, error: &Error) {
+        self.0.entry(error.code).or_default().insert(list_name.to_owned());
     }
 
-    fn or_nothing<T>(&mut self, what: &str, found: Result<T, Error>) -> Option<T> {
-        found.inspect_err(|error| self.add(what, error)).ok()
+    fn or_nothing<T>(&mut self, list_name: &str, found: Result<T, Error>) -> Option<T> {
+        found.inspect_err(|error| self.add(list_name, error)).ok()
     }
 
     fn note(self) -> Option<Note> {
-        let each = self.0.into_iter().map(|(code, what)| {
-            let what: Vec<String> = what.into_iter().collect();
+        let each = self.0.into_iter().map(|(code, lists)| {
+            let lists: Vec<String> = lists.into_iter().collect();
             let code = code.map_or_else(|| "no answer".to_owned(), |code| code.to_string());
-            format!("{} ({code})", what.join(", "))
+            format!("{} ({code})", lists.join(", "))
         });
         let each: Vec<String> = each.collect();
         let message = format!(

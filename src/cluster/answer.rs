@@ -37,11 +37,12 @@ impl Answer {
     pub fn refusal(&self, path: &str) -> Error {
         let code = self.code;
         let value = json::read(&self.body).ok();
-        let said = value.as_ref().and_then(|v| v.str_at(&["message"])).map(str::to_owned);
-        let said = said.unwrap_or_else(|| String::from_utf8_lossy(&self.body).trim().chars().take(200).collect());
+        let body_message = value.as_ref().and_then(|v| v.str_at(&["message"])).map(str::to_owned);
+        let body_message =
+            body_message.unwrap_or_else(|| String::from_utf8_lossy(&self.body).trim().chars().take(200).collect());
         let path = path.split('?').next().unwrap_or_default();
-        let said = if said.is_empty() { said } else { format!(": {said}") };
-        let message = format!("the cluster answered {code} to GET {path}{said}");
+        let body_message = if body_message.is_empty() { body_message } else { format!(": {body_message}") };
+        let message = format!("the cluster answered {code} to GET {path}{body_message}");
         let help = match code {
             401 => "the credentials are wrong or have expired: log in again, or choose others with --context or --user",
             403 => "ask for the right to read it: kubectl crdx rbac prints the rules",

@@ -122,10 +122,10 @@ async fn of_kubeconfig(all: Kubeconfig, target: &Target) -> Result<kube::Config,
     Ok(config)
 }
 
-fn missing<'a>(what: &str, name: &str, there: impl Iterator<Item = &'a str>) -> Error {
-    let mut there: Vec<&str> = there.collect();
-    there.sort_unstable();
-    let help = match there.as_slice() {
+fn missing<'a>(what: &str, name: &str, existing: impl Iterator<Item = &'a str>) -> Error {
+    let mut existing: Vec<&str> = existing.collect();
+    existing.sort_unstable();
+    let help = match existing.as_slice() {
         [] => "choose one with --kubeconfig, --context or --server".to_owned(),
         some => format!("the kubeconfig has {}", some.join(", ")),
     };
@@ -209,10 +209,10 @@ pub fn unusable(error: &kube::Error) -> Error {
     };
     let message = match auth {
         AuthError::AuthExecRun { cmd, out } => {
-            let said = String::from_utf8_lossy(&out.stderr);
-            let said: String = said.trim().chars().take(500).collect();
-            let said = if said.is_empty() { said } else { format!(": {said}") };
-            format!("the credential plugin {cmd} ended with {}{said}", out.status)
+            let stderr = String::from_utf8_lossy(&out.stderr);
+            let stderr: String = stderr.trim().chars().take(500).collect();
+            let stderr = if stderr.is_empty() { stderr } else { format!(": {stderr}") };
+            format!("the credential plugin {cmd} ended with {}{stderr}", out.status)
         }
         AuthError::AuthExecStart(cause) => format!("the credential plugin cannot be started: {cause}"),
         AuthError::AuthExecParse(cause) => {
@@ -235,12 +235,12 @@ pub fn root_cause(error: &dyn std::error::Error) -> String {
 
 /// The error and its causes, without repetitions.
 fn chain(error: &dyn std::error::Error) -> String {
-    let mut said = error.to_string();
+    let mut text = error.to_string();
     let root = root_cause(error);
-    if !said.contains(&root) {
-        said = format!("{said}: {root}");
+    if !text.contains(&root) {
+        text = format!("{text}: {root}");
     }
-    said
+    text
 }
 
 #[cfg(test)]

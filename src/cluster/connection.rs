@@ -73,8 +73,8 @@ impl PendingResponse {
     }
 
     pub(super) fn answer(self) -> Result<Answer, Error> {
-        let gone = |_| Err(Error::new("the request was given up"));
-        self.handle.block_on(self.answer).unwrap_or_else(gone)
+        let closed = |_| Err(Error::new("the request was given up"));
+        self.handle.block_on(self.answer).unwrap_or_else(closed)
     }
 }
 
@@ -128,7 +128,7 @@ impl Connection {
             timeout: target.request_timeout,
             at_once: Semaphore::new(MAX_CONCURRENT),
             reached: AtomicBool::new(false),
-            gone: Mutex::default(),
+            closed: Mutex::default(),
             warn,
             warned: Mutex::default(),
         };
@@ -154,8 +154,8 @@ impl Connection {
 
     /// Starts a request without waiting for its answer. Any number may be started; a few run at a time.
     pub fn ask(&self, path: &str, accept: &str) -> PendingResponse {
-        let (line, asked, accept) = (Arc::clone(&self.line), path.to_owned(), accept.to_owned());
-        let answer = self.handle.spawn(async move { line.get(&asked, &accept).await });
+        let (line, path_and_query, accept) = (Arc::clone(&self.line), path.to_owned(), accept.to_owned());
+        let answer = self.handle.spawn(async move { line.get(&path_and_query, &accept).await });
         PendingResponse { handle: self.handle.clone(), path: path.to_owned(), answer }
     }
 
@@ -207,7 +207,7 @@ struct Line {
     /// True if the server has answered any request.
     reached: AtomicBool,
     /// The error that ends all further requests.
-    gone: Mutex<Option<Error>>,
+    closed: Mutex<Option<Error>>,
     warn: fn(&str),
     /// The texts already given to `warn`.
     warned: Mutex<HashSet<String>>,
@@ -216,7 +216,7 @@ struct Line {
 impl Line {
     async fn get(&self, path: &str, accept: &str) -> Result<Answer, Error> {
         let _turn = self.at_once.acquire().await;
-        if let Some(error) = self.gone.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+        if let Some(error) = self.closed.lock().unwrap_or_else(PoisonError::into_inner).clone() {
             return Err(error);
         }
         let found = match self.timeout {
@@ -231,7 +231,7 @@ impl Line {
             _ => None,
         };
         if last.is_some() {
-            *self.gone.lock().unwrap_or_else(PoisonError::into_inner) = last;
+            *self.closed.lock().unwrap_or_else(PoisonError::into_inner) = last;
         }
         found
     }

@@ -16,8 +16,8 @@ const KEPT: Duration = Duration::from_hours(24);
 /// A request for a CRD whose answer has not been read yet.
 struct PendingDefinition {
     name: String,
-    kept: Option<Value>,
-    asked: PendingResponse,
+    cached: Option<Value>,
+    response: PendingResponse,
 }
 
 impl Connection {
@@ -52,17 +52,17 @@ impl Connection {
     }
 
     fn want(&self, name: &str) -> PendingDefinition {
-        let kept = self.cache.read(&entry(name), KEPT).and_then(|text| json::read(&text).ok());
-        let kept = kept.filter(|crd| crd.str_at(&["metadata", "name"]) == Some(name) && revision(crd).is_some());
-        let asked = self.ask(&path(name), if kept.is_some() { METADATA } else { JSON });
-        PendingDefinition { name: name.to_owned(), kept, asked }
+        let cached = self.cache.read(&entry(name), KEPT).and_then(|text| json::read(&text).ok());
+        let cached = cached.filter(|crd| crd.str_at(&["metadata", "name"]) == Some(name) && revision(crd).is_some());
+        let response = self.ask(&path(name), if cached.is_some() { METADATA } else { JSON });
+        PendingDefinition { name: name.to_owned(), cached, response }
     }
 
     fn take(&self, wanted: PendingDefinition) -> Result<Option<Value>, Error> {
-        let PendingDefinition { name, kept, asked } = wanted;
-        let Some(found) = asked.wait()? else { return Ok(None) };
-        let found = match kept {
-            Some(kept) if revision(&kept) == revision(&found) => return Ok(Some(kept)),
+        let PendingDefinition { name, cached, response } = wanted;
+        let Some(found) = response.wait()? else { return Ok(None) };
+        let found = match cached {
+            Some(cached) if revision(&cached) == revision(&found) => return Ok(Some(cached)),
             Some(_) => match self.get(&path(&name), JSON)? {
                 Some(found) => found,
                 None => return Ok(None),

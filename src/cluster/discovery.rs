@@ -121,9 +121,9 @@ impl Connection {
         if let Some(known) = discovered.as_ref().filter(|known| known.fresh || !anew) {
             return Ok(known.clone());
         }
-        let kept = if anew { None } else { self.cache.read(ENTRY, KEPT).and_then(|text| read(&text)) };
-        let fresh = kept.is_none();
-        let resources = kept.map_or_else(|| self.discover(), Ok)?;
+        let cached = if anew { None } else { self.cache.read(ENTRY, KEPT).and_then(|text| read(&text)) };
+        let fresh = cached.is_none();
+        let resources = cached.map_or_else(|| self.discover(), Ok)?;
         if fresh {
             self.cache.write(ENTRY, write(&resources).as_bytes());
         }
@@ -145,9 +145,9 @@ impl Connection {
                 versions(group).into_iter().map(move |version| (text(group, "name"), version.to_owned()))
             });
             let all: Vec<(String, String)> = core.chain(named).collect();
-            let asked: Vec<_> = all.iter().map(|(group, version)| self.ask(&root_of(group, version), JSON)).collect();
-            for ((group, version), asked) in all.iter().zip(asked) {
-                found.extend(plain(&asked.wait()?.unwrap_or_default(), group, version));
+            let pending: Vec<_> = all.iter().map(|(group, version)| self.ask(&root_of(group, version), JSON)).collect();
+            for ((group, version), pending) in all.iter().zip(pending) {
+                found.extend(plain(&pending.wait()?.unwrap_or_default(), group, version));
             }
         }
         Ok(found)
@@ -180,8 +180,8 @@ fn write(resources: &[Resource]) -> String {
 
 /// Reads what [`write`] wrote; `None` for anything else.
 fn read(bytes: &[u8]) -> Option<Vec<Resource>> {
-    let kept = json::read(bytes).ok()?;
-    let each = kept.get("resources")?.as_array()?.iter().map(|r| Resource {
+    let cached = json::read(bytes).ok()?;
+    let each = cached.get("resources")?.as_array()?.iter().map(|r| Resource {
         group: text(r, "group"),
         version: text(r, "version"),
         plural: text(r, "plural"),
@@ -212,8 +212,8 @@ pub fn find<'a>(resources: &'a [Resource], word: &str) -> Option<&'a Resource> {
     let in_prefix = |r: &&Resource| group.is_some_and(|group| r.group.starts_with(group));
     let full = |r: &&Resource| r.plural == name || r.singular == name || r.kind.to_lowercase() == name;
     let short = |r: &&Resource| r.short_names.iter().any(|s| s == name);
-    let pick = |place: &dyn Fn(&&Resource) -> bool, called: &dyn Fn(&&Resource) -> bool| {
-        resources.iter().find(|r| place(r) && called(r))
+    let pick = |in_scope: &dyn Fn(&&Resource) -> bool, called: &dyn Fn(&&Resource) -> bool| {
+        resources.iter().find(|r| in_scope(r) && called(r))
     };
     pick(&in_group, &full)
         .or_else(|| pick(&in_group, &short))

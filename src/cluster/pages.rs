@@ -107,13 +107,13 @@ impl Pages<'_> {
         token.clone_into(&mut self.token);
     }
 
-    fn read(&mut self, asked: PendingResponse) -> Result<Page, Error> {
-        let mut answer = asked.answer()?;
+    fn read(&mut self, pending: PendingResponse) -> Result<Page, Error> {
+        let mut answer = pending.answer()?;
         if let Some(token) = newer(&answer) {
             self.torn = true;
             self.ask(&token);
-            if let Some(asked) = self.next.take() {
-                answer = asked.answer()?;
+            if let Some(pending) = self.next.take() {
+                answer = pending.answer()?;
             }
         }
         let Some(list) = answer.read(&self.path)? else { return Err(self.unserved(&answer)) };
@@ -155,8 +155,8 @@ impl Iterator for Pages<'_> {
     type Item = Result<Page, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let asked = self.next.take()?;
-        Some(self.read(asked))
+        let pending = self.next.take()?;
+        Some(self.read(pending))
     }
 }
 

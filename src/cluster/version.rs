@@ -16,18 +16,20 @@ pub struct Simulated {
 /// The release to simulate for the cluster of `connection`; the newest one if the cluster does not report its version.
 pub fn simulated(connection: Result<&Connection, Error>) -> Simulated {
     let version = connection.and_then(|connection| connection.get("/version", JSON));
-    let unread = |why: &str| Simulated {
+    let unreadable = |reason: &str| Simulated {
         release: Release::NEWEST,
         note: Some(format!(
-            "the cluster's version could not be read ({why}), so the answers are those of Kubernetes {}; \
+            "the cluster's version could not be read ({reason}), so the answers are those of Kubernetes {}; \
              --kubernetes-version selects another",
             Release::NEWEST
         )),
     };
     match version {
-        Err(error) => unread(&error.message),
-        Ok(None) => unread("it serves no /version"),
-        Ok(Some(version)) => read(&version).unwrap_or_else(|| unread("its /version is not as Kubernetes writes it")),
+        Err(error) => unreadable(&error.message),
+        Ok(None) => unreadable("it serves no /version"),
+        Ok(Some(version)) => {
+            read(&version).unwrap_or_else(|| unreadable("its /version is not as Kubernetes writes it"))
+        }
     }
 }
 

@@ -40,9 +40,9 @@ impl Watch<'_> {
                 let event = json::read(&line);
                 return event.map(Some).map_err(|e| Error::new(format!("an event of the watch is not JSON: {e}")));
             }
-            let broke = |why: &dyn std::fmt::Display| Error {
+            let broke = |reason: &dyn std::fmt::Display| Error {
                 help: Some("run it again".to_owned()),
-                ..Error::new(format!("the watch broke: {why}"))
+                ..Error::new(format!("the watch broke: {reason}"))
             };
             match self.stream.next() {
                 None if self.rest.trim_ascii().is_empty() => return Ok(None),

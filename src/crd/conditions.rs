@@ -62,44 +62,44 @@ pub fn accept_names<'a>(
         take(&other.status.accepted_names);
     }
 
-    let asked = &crd.spec.names;
-    let had = &crd.status.accepted_names;
-    let mut accepted = had.clone();
-    let mut fault = None;
-    let conflict = |name: &str, had: &str, used: &BTreeSet<String>| {
-        (name != had && used.contains(name))
+    let requested = &crd.spec.names;
+    let current = &crd.status.accepted_names;
+    let mut accepted = current.clone();
+    let mut conflict_found = None;
+    let conflict = |name: &str, current: &str, used: &BTreeSet<String>| {
+        (name != current && used.contains(name))
             .then(|| format!("{} is already in use", crate::value::quote::go_quote(name)))
     };
     let mut one =
-        |name: &str, had: &str, used: &BTreeSet<String>, reason: &'static str, out: &mut String| match conflict(
-            name, had, used,
+        |name: &str, current: &str, used: &BTreeSet<String>, reason: &'static str, out: &mut String| match conflict(
+            name, current, used,
         ) {
-            Some(message) => fault = Some((reason, message)),
+            Some(message) => conflict_found = Some((reason, message)),
             None => name.clone_into(out),
         };
-    one(&asked.plural, &had.plural, &resources, "PluralConflict", &mut accepted.plural);
-    one(&asked.singular, &had.singular, &resources, "SingularConflict", &mut accepted.singular);
-    if asked.short_names != had.short_names {
-        let new = asked.short_names.iter().filter(|n| !had.short_names.contains(n));
-        let faults: Vec<_> = new.filter_map(|n| conflict(n, "", &resources)).collect();
-        if faults.is_empty() {
-            accepted.short_names.clone_from(&asked.short_names);
+    one(&requested.plural, &current.plural, &resources, "PluralConflict", &mut accepted.plural);
+    one(&requested.singular, &current.singular, &resources, "SingularConflict", &mut accepted.singular);
+    if requested.short_names != current.short_names {
+        let new = requested.short_names.iter().filter(|n| !current.short_names.contains(n));
+        let conflicts: Vec<_> = new.filter_map(|n| conflict(n, "", &resources)).collect();
+        if conflicts.is_empty() {
+            accepted.short_names.clone_from(&requested.short_names);
         } else {
-            fault = Some(("ShortNamesConflict", aggregate(faults.into_iter())));
+            conflict_found = Some(("ShortNamesConflict", aggregate(conflicts.into_iter())));
         }
     }
     let mut one =
-        |name: &str, had: &str, used: &BTreeSet<String>, reason: &'static str, out: &mut String| match conflict(
-            name, had, used,
+        |name: &str, current: &str, used: &BTreeSet<String>, reason: &'static str, out: &mut String| match conflict(
+            name, current, used,
         ) {
-            Some(message) => fault = Some((reason, message)),
+            Some(message) => conflict_found = Some((reason, message)),
             None => name.clone_into(out),
         };
-    one(&asked.kind, &had.kind, &kinds, "KindConflict", &mut accepted.kind);
-    one(&asked.list_kind, &had.list_kind, &kinds, "ListKindConflict", &mut accepted.list_kind);
-    accepted.categories.clone_from(&asked.categories);
+    one(&requested.kind, &current.kind, &kinds, "KindConflict", &mut accepted.kind);
+    one(&requested.list_kind, &current.list_kind, &kinds, "ListKindConflict", &mut accepted.list_kind);
+    accepted.categories.clone_from(&requested.categories);
 
-    let naming = match fault {
+    let naming = match conflict_found {
         Some((reason, message)) => condition("NamesAccepted", "False", reason, message),
         None => condition("NamesAccepted", "True", "NoConflicts", "no conflicts found"),
     };
@@ -138,8 +138,8 @@ pub fn establish(crd: &mut CustomResourceDefinition, now: &str) {
 /// Sets or removes `NonStructuralSchema`, which only CRDs created as v1beta1 can have.
 pub fn check_structure(crd: &mut CustomResourceDefinition, now: &str) {
     const TYPE: &str = "NonStructuralSchema";
-    let new = match structural_faults(&crd.spec) {
-        Ok(faults) if faults.is_empty() => {
+    let new = match structural_errors(&crd.spec) {
+        Ok(errors) if errors.is_empty() => {
             if crd.condition(TYPE).is_some()
                 && let Some(conditions) = &mut crd.status.conditions
             {
@@ -147,7 +147,7 @@ pub fn check_structure(crd: &mut CustomResourceDefinition, now: &str) {
             }
             return;
         }
-        Ok(faults) => condition(TYPE, "True", "Violations", aggregate(faults.iter().map(ToString::to_string))),
+        Ok(errors) => condition(TYPE, "True", "Violations", aggregate(errors.iter().map(ToString::to_string))),
         Err(reason) => condition(TYPE, "Unknown", "StructuralError", reason),
     };
     let same = crd
@@ -162,12 +162,12 @@ pub fn check_structure(crd: &mut CustomResourceDefinition, now: &str) {
 ///
 /// # Errors
 /// Returns an error text if a schema cannot be converted to a structural schema at all.
-pub fn structural_faults(spec: &Spec) -> Result<ErrorList, String> {
-    let mut faults = Vec::new();
+pub fn structural_errors(spec: &Spec) -> Result<ErrorList, String> {
+    let mut errors = Vec::new();
     let path = FieldPath::new("spec");
     if spec.preserves_unknown_fields() {
         let path = path.child("preserveUnknownFields");
-        faults.push(FieldError::invalid(&path, true, "must be false"));
+        errors.push(FieldError::invalid(&path, true, "must be false"));
     }
     let path = path.child("versions");
     for (i, v) in spec.versions.iter().enumerate() {
@@ -177,9 +177,9 @@ pub fn structural_faults(spec: &Spec) -> Result<ErrorList, String> {
         }
         let path = path.index(i);
         let path = path.child("schema");
-        faults.append(&mut structural::validate(schema, &path.child("openAPIV3Schema")));
+        errors.append(&mut structural::validate(schema, &path.child("openAPIV3Schema")));
     }
-    Ok(faults)
+    Ok(errors)
 }
 
 /// Sets `KubernetesAPIApprovalPolicyConformant` on CRDs of protected groups.

@@ -64,14 +64,14 @@ pub fn decode(object: &Value) -> Result<Decoded, String> {
     decode_text(object, Release::NEWEST, &|_| 0)
 }
 
-/// Like [`decode`], with the message of a release, for a value read from a text. `place` returns the offset of a field in the text, because the server
+/// Like [`decode`], with the message of a release, for a value read from a text. `position_of` returns the offset of a field in the text, because the server
 /// reports the first error in document order.
 ///
 /// # Errors
 /// See [`decode`].
-pub fn decode_text(object: &Value, release: Release, place: &dyn Fn(&str) -> usize) -> Result<Decoded, String> {
+pub fn decode_text(object: &Value, release: Release, position_of: &dyn Fn(&str) -> usize) -> Result<Decoded, String> {
     let beta = is_beta(object);
-    let checked = check::check(object, root(object), release, place);
+    let checked = check::check(object, root(object), release, position_of);
     if let Some(error) = checked.error {
         return Err(error);
     }
@@ -84,7 +84,7 @@ pub fn decode_text(object: &Value, release: Release, place: &dyn Fn(&str) -> usi
     }
     let mut unknown: Vec<String> = checked.unknown.into_iter().map(|field| field.path).collect();
     if unknown.len() > 1 {
-        unknown.sort_by_cached_key(|path| place(path));
+        unknown.sort_by_cached_key(|path| position_of(path));
     }
     Ok(Decoded { crd, unknown, lenient: checked.lenient })
 }

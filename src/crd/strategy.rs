@@ -91,11 +91,11 @@ pub fn warnings(
     if !release.since(V1_34) {
         return Vec::new();
     }
-    let had = old.map(|old| (unknown_formats(&old.spec, release), compound_sets(&old.spec))).unwrap_or_default();
+    let old_values = old.map(|old| (unknown_formats(&old.spec, release), compound_sets(&old.spec))).unwrap_or_default();
     let formats = unknown_formats(&crd.spec, release);
-    let formats = formats.difference(&had.0).map(|f| format!("unrecognized format {}", quote::go_quote(f)));
+    let formats = formats.difference(&old_values.0).map(|f| format!("unrecognized format {}", quote::go_quote(f)));
     let sets = if release.since(V1_37) { compound_sets(&crd.spec) } else { BTreeSet::new() };
-    let sets = sets.difference(&had.1).map(|t| {
+    let sets = sets.difference(&old_values.1).map(|t| {
         format!("x-kubernetes-list-type: set for items of type \"{t}\" is not supported by server-side apply or CEL validation rules")
     });
     formats.chain(sets).collect()

@@ -122,7 +122,7 @@ impl Checker {
         };
         let own = (!parts.definitions.is_empty() && !parts.others.is_empty()).then(|| self.own(&parts.definitions));
         let own = own.transpose()?;
-        let (mut here, mut elsewhere) = (Vec::new(), Vec::new());
+        let (mut in_file, mut elsewhere) = (Vec::new(), Vec::new());
         for part in parts.others {
             let object = part.iter().find_map(|entry| match entry {
                 Entry::Document(document) => Some(&document.value),
@@ -130,7 +130,7 @@ impl Checker {
             });
             let is_own = |own: &Simulation| object.is_some_and(|object| definition(own, object).is_some());
             if own.as_ref().is_some_and(is_own) {
-                here.extend(part);
+                in_file.extend(part);
                 continue;
             }
             if let Some(kind) = object.and_then(kind).filter(|kind| self.is_unknown(kind)) {
@@ -138,8 +138,8 @@ impl Checker {
             }
             elsewhere.extend(part);
         }
-        if let Some(own) = own.filter(|_| !here.is_empty()) {
-            again(&own).simulate(here.into_iter(), &mut |item| checked.items.push(item))?;
+        if let Some(own) = own.filter(|_| !in_file.is_empty()) {
+            again(&own).simulate(in_file.into_iter(), &mut |item| checked.items.push(item))?;
         }
         again(&self.workspace).simulate(elsewhere.into_iter(), &mut |item| checked.items.push(item))?;
         Ok(checked)

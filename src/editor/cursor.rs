@@ -20,11 +20,11 @@ impl Cursor {
         let documents = checker.documents(path, text.content()).into_iter();
         let start = |document: &Document| text.offset_of(document.chunk.start.line, document.chunk.start.column);
         // All items of a list share a chunk.
-        let here: Vec<Document> = documents.filter(|document| start(document) <= offset).collect();
-        let last = here.last().map(start)?;
-        let first = here.into_iter().filter(|document| start(document) == last);
+        let candidates: Vec<Document> = documents.filter(|document| start(document) <= offset).collect();
+        let last = candidates.last().map(start)?;
+        let first = candidates.into_iter().filter(|document| start(document) == last);
         let in_chunk = offset_in_chunk(text.content().get(last..offset)?);
-        let mut place = None;
+        let mut cursor = None;
         for document in first {
             let mut path = Spans::of(&document.chunk.text, document.chunk.syntax).path_at(in_chunk);
             match document.item {
@@ -33,12 +33,12 @@ impl Cursor {
                     let own = [Step::Member("items".to_owned()), Step::Item(item)];
                     if path.starts_with(&own) {
                         path.drain(..own.len());
-                        place = Some(Self { document, path });
+                        cursor = Some(Self { document, path });
                     }
                 }
             }
         }
-        place
+        cursor
     }
 }
 

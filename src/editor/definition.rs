@@ -29,8 +29,8 @@ pub fn definition(
 ) -> Option<Definition> {
     let cursor = Cursor::at(checker, path, text, offset)?;
     let object = &cursor.document.value;
-    let here = checker.documents(path, text.content());
-    if let Some(document) = here.iter().find(|document| defines(document, object)) {
+    let documents = checker.documents(path, text.content());
+    if let Some(document) = documents.iter().find(|document| defines(document, object)) {
         let range = field(document, object, &cursor.path, text)?;
         return Some(Definition { path: path.to_owned(), text: text.clone(), range });
     }
@@ -56,7 +56,7 @@ fn field(document: &Document, object: &Value, path: &[Step], text: &Text) -> Opt
     let (_, version) = group_version::split(object.str_at(&["apiVersion"])?);
     let versions = crd.at(&["spec", "versions"])?.as_array()?;
     let index = versions.iter().position(|one| one.str_at(&["name"]) == Some(version));
-    let place = match path {
+    let path_in_crd = match path {
         [] => "spec.names.kind".to_owned(),
         [Step::Member(name)] if name == "kind" => "spec.names.kind".to_owned(),
         [Step::Member(name)] if name == "apiVersion" => format!("spec.versions[{}].name", index?),
@@ -65,7 +65,7 @@ fn field(document: &Document, object: &Value, path: &[Step], text: &Text) -> Opt
             format!("spec.versions[{}].schema.openAPIV3Schema{}", index?, schema::schema_path(root, path)?)
         }
     };
-    let found = document.places().locate(&place);
+    let found = document.field_positions().locate(&path_in_crd);
     let key = found.key.filter(|_| found.exact)?;
     let start = text.offset_of(key.start.line, key.start.column);
     Some(start..(start + key.range.len()).min(text.content().len()))

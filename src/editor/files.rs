@@ -35,7 +35,7 @@ pub struct File {
 /// The committed version of a file.
 #[derive(Debug, Default)]
 pub struct History {
-    asked: Option<Instant>,
+    requested: Option<Instant>,
     content: Option<Vec<u8>>,
     /// True if git answered.
     is_known: bool,
@@ -46,9 +46,9 @@ pub struct History {
 impl History {
     /// True if git must be asked; from then on it was asked.
     pub fn is_due(&mut self, now: Instant) -> bool {
-        let is_due = self.asked.is_none_or(|asked| now.duration_since(asked) > KEPT);
+        let is_due = self.requested.is_none_or(|requested| now.duration_since(requested) > KEPT);
         if is_due {
-            self.asked = Some(now);
+            self.requested = Some(now);
         }
         is_due
     }

@@ -95,11 +95,11 @@ fn of_item(item: &Item, text: &Text) -> Vec<Finding> {
 /// The response of the server, limits for costs, and breaking changes.
 fn of_linted(object: &Object, linted: &Linted, text: &Text) -> Vec<Finding> {
     let mut all = of_item(&linted.item, text);
-    let places = object.finder();
+    let locator = object.finder();
     let several = linted.costs.len() > 1;
     let advice = linted.costs.iter().flat_map(|(schema, _)| advice(schema, several));
     all.extend(advice.map(|advice| Finding {
-        range: range(&places.field(&advice.place), text),
+        range: range(&locator.field(&advice.crd_field), text),
         severity: Severity::Hint,
         kind: "cost".to_owned(),
         fix: fix::limits(object, &advice, text),
@@ -189,9 +189,9 @@ fn on(releases: Option<&ReleaseSet>, message: String) -> String {
 }
 
 /// The marked part of the line, or what follows the position on it.
-fn range(place: &SourceLocation, text: &Text) -> Range<usize> {
-    let whole = line_from(Position { line: place.line, column: place.column }, text);
-    let part = place.excerpt.as_ref().and_then(|excerpt| excerpt.line.get(excerpt.part.clone()));
+fn range(location: &SourceLocation, text: &Text) -> Range<usize> {
+    let whole = line_from(Position { line: location.line, column: location.column }, text);
+    let part = location.excerpt.as_ref().and_then(|excerpt| excerpt.line.get(excerpt.part.clone()));
     let end = part.map_or(whole.end, |part| (whole.start + part.trim_end().len()).min(text.content().len()));
     whole.start..end
 }

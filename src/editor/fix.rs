@@ -49,15 +49,15 @@ pub fn limits(object: &Object, advice: &Advice, text: &Text) -> Option<Fix> {
 /// Replaces the limit of a schema node, or writes it before the node's `type`.
 fn limit(object: &Object, node: &str, bound: &Bound, text: &Text) -> Option<(Range<usize>, String)> {
     let document = &object.document;
-    let (places, chunk) = (document.places(), &document.chunk);
-    let existing = places.locate(&format!("{node}.{}", bound.keyword));
+    let (positions, chunk) = (document.field_positions(), &document.chunk);
+    let existing = positions.locate(&format!("{node}.{}", bound.keyword));
     if existing.exact {
         let start = text.offset_of(existing.value.start.line, existing.value.start.column);
         let end = start + existing.value.range.len();
         let old = text.content().get(start..end)?;
         return old.bytes().all(|b| b.is_ascii_digit()).then(|| (start..end, bound.limit.to_string()));
     }
-    let kind = places.locate(&format!("{node}.type"));
+    let kind = positions.locate(&format!("{node}.type"));
     let key = kind.key.filter(|_| kind.exact)?;
     let before = chunk.text.get(..key.range.start)?;
     let start = text.offset_of(key.start.line, key.start.column);

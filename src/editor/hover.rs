@@ -45,13 +45,13 @@ pub fn costs(
 
 /// The text for a rule of a CRD with the cursor at `path`: its estimated cost, as `lint` prints it. `None` outside of rules.
 pub fn rule(definition: &Value, path: &[Step], releases: &ReleaseSet) -> Option<String> {
-    let (version, place) = expression(path)?;
+    let (version, crd_field) = expression(path)?;
     let crd = crd::decode(definition).ok()?.crd;
     let name = &crd.spec.versions.get(version)?.name;
     let own = costs::costs(&crd.spec, releases).into_iter().find(|schema| schema.versions.contains(name))?;
     let cost = own.expressions.into_iter().find(|cost| {
-        let of_version = cost.place.strip_prefix("spec.versions[").and_then(|rest| rest.split_once(']'));
-        of_version.is_some_and(|(_, rest)| rest == place)
+        let of_version = cost.crd_field.strip_prefix("spec.versions[").and_then(|rest| rest.split_once(']'));
+        of_version.is_some_and(|(_, rest)| rest == crd_field)
     })?;
     let kind = if cost.message { "messageExpression" } else { "rule" };
     let estimate = match &cost.error {
@@ -75,16 +75,16 @@ fn expression(path: &[Step]) -> Option<(usize, String)> {
     if !(member(spec, "spec") && member(versions, "versions") && member(schema, "schema")) {
         return None;
     }
-    let mut place = ".schema.openAPIV3Schema".to_owned();
+    let mut crd_field = ".schema.openAPIV3Schema".to_owned();
     let mut steps = rest.iter().skip_while(|_| !member(root, "openAPIV3Schema"));
     loop {
         match (steps.next()?, &mut steps) {
             (Step::Member(name), steps) if name == "properties" => {
                 let Step::Member(property) = steps.next()? else { return None };
-                let _ = write!(place, ".properties[{property}]");
+                let _ = write!(crd_field, ".properties[{property}]");
             }
             (Step::Member(name), _) if name == "items" || name == "additionalProperties" => {
-                let _ = write!(place, ".{name}");
+                let _ = write!(crd_field, ".{name}");
             }
             (Step::Member(name), steps) if name == "x-kubernetes-validations" => {
                 let Step::Item(index) = steps.next()? else { return None };
@@ -92,8 +92,8 @@ fn expression(path: &[Step]) -> Option<(usize, String)> {
                     Some(Step::Member(field)) if field == "messageExpression" => "messageExpression",
                     _ => "rule",
                 };
-                let _ = write!(place, ".x-kubernetes-validations[{index}].{field}");
-                return Some((*version, place));
+                let _ = write!(crd_field, ".x-kubernetes-validations[{index}].{field}");
+                return Some((*version, crd_field));
             }
             _ => return None,
         }

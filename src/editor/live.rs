@@ -15,7 +15,7 @@ const KEPT: Duration = Duration::from_mins(1);
 pub struct Live {
     identity: Option<Identity>,
     /// By group and kind.
-    asked: HashMap<(String, String), Instant>,
+    requested: HashMap<(String, String), Instant>,
     definitions: BTreeMap<(String, String), (Kind, Value)>,
     /// The problem that was reported last.
     problem: Option<String>,
@@ -41,8 +41,8 @@ impl Live {
         let mut due = Vec::new();
         for kind in unknown.iter().cloned().chain(known).collect::<Vec<_>>() {
             let key = (kind.0.clone(), kind.2.clone());
-            if self.asked.get(&key).is_none_or(|asked| now.duration_since(*asked) > KEPT) {
-                self.asked.insert(key, now);
+            if self.requested.get(&key).is_none_or(|requested| now.duration_since(*requested) > KEPT) {
+                self.requested.insert(key, now);
                 due.push(kind);
             }
         }

@@ -46,14 +46,14 @@ impl<'a> Requests<'a> {
     }
 
     /// The path, the file and the byte offset of a position.
-    fn place(self, at: &Place) -> Option<(String, &'a File, usize)> {
+    fn resolve(self, at: &Place) -> Option<(String, &'a File, usize)> {
         let file = self.files.get(&at.uri)?;
         Some((uri::path(&at.uri), file, file.text.offset(at.position)))
     }
 
     fn hover(self, at: &Place) -> Value {
         let found = || {
-            let (path, file, offset) = self.place(at)?;
+            let (path, file, offset) = self.resolve(at)?;
             let cursor = Cursor::at(self.checker, &path, &file.text, offset)?;
             let object = &cursor.document.value;
             if cursor.document.is_definition() {
@@ -69,7 +69,7 @@ impl<'a> Requests<'a> {
     }
 
     fn completion(self, at: &Place) -> Value {
-        let Some((path, file, offset)) = self.place(at) else { return Value::Null };
+        let Some((path, file, offset)) = self.resolve(at) else { return Value::Null };
         let found = completion::suggestions(self.checker, &path, &file.text, offset);
         found.iter().enumerate().map(|(index, suggestion)| protocol::completion_item(index, suggestion)).collect()
     }
@@ -80,7 +80,7 @@ impl<'a> Requests<'a> {
             open.or_else(|| (self.read)(path).map(Text::new))
         };
         let found = self
-            .place(at)
+            .resolve(at)
             .and_then(|(path, file, offset)| definition::definition(self.checker, (&path, &file.text), offset, read));
         found.map_or(Value::Null, |found| protocol::location(&found))
     }
@@ -90,9 +90,9 @@ impl<'a> Requests<'a> {
         let range: Range = member(params, "range")?;
         let Some(file) = self.files.get(&uri).filter(|file| !file.is_outdated) else { return Ok(json!([])) };
         let (from, to) = (file.text.offset(range.start), file.text.offset(range.end));
-        let here = file.findings.iter().filter(|finding| finding.range.start <= to && from <= finding.range.end);
+        let touched = file.findings.iter().filter(|finding| finding.range.start <= to && from <= finding.range.end);
         let mut actions: Vec<Value> = Vec::new();
-        for action in here.filter_map(|finding| protocol::code_action(finding, &uri, &file.text)) {
+        for action in touched.filter_map(|finding| protocol::code_action(finding, &uri, &file.text)) {
             // A rule and its schema may need the same limits.
             if !actions.iter().any(|known| known.get("edit") == action.get("edit")) {
                 actions.push(action);

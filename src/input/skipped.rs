@@ -22,10 +22,10 @@ struct Counts {
 
 impl Skipped {
     /// Counts a document or a file.
-    pub(super) fn add(&self, source: &Arc<str>, why: NoObject) {
+    pub(super) fn add(&self, source: &Arc<str>, reason: NoObject) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts.documents += 1;
-        counts.templates += usize::from(why == NoObject::Template);
+        counts.templates += usize::from(reason == NoObject::Template);
         if counts.files.insert(Arc::clone(source)) && counts.named.len() < NAMED {
             counts.named.push(Arc::clone(source));
         }

@@ -151,7 +151,7 @@ fn apply(
     request_options: RequestOptions,
 ) -> Result<Option<Request>, String> {
     let patch = client_side::patch(live, &client_side::with_last_applied(new.clone()))
-        .map_err(|why| format!("the last-applied annotation of the old object is not JSON: {why}"))?;
+        .map_err(|error| format!("the last-applied annotation of the old object is not JSON: {error}"))?;
     if patch.as_object().is_some_and(Map::is_empty) {
         return Ok(None);
     }

@@ -90,13 +90,13 @@ pub struct Change {
     /// The affected versions; empty if the CRD as a whole is affected.
     pub versions: Vec<String>,
     /// The path of the changed field in the new CRD, from which it may be missing.
-    pub place: String,
+    pub crd_field: String,
 }
 
 impl Change {
     fn of_crd(kind: Kind, path: &str, detail: String) -> Self {
-        let (path, place) = (path.to_owned(), path.to_owned());
-        Self { path, kind, detail, ratcheting: Ratcheting::No, versions: Vec::new(), place }
+        let (path, crd_field) = (path.to_owned(), path.to_owned());
+        Self { path, kind, detail, ratcheting: Ratcheting::No, versions: Vec::new(), crd_field }
     }
 }
 

@@ -32,9 +32,9 @@ pub fn convert(crd: &CustomResourceDefinition) -> Converted {
     } else {
         crd.spec.validation = None;
         for version in &mut crd.spec.versions {
-            let place = format!("version {}", version.name);
+            let version_name = format!("version {}", version.name);
             let schema = version.schema.as_ref().and_then(|v| v.schema.clone());
-            version.schema = Some(converted(schema, kept_everything, &place, &mut changes));
+            version.schema = Some(converted(schema, kept_everything, &version_name, &mut changes));
         }
     }
     let mut value = crd.to_value();
@@ -44,23 +44,28 @@ pub fn convert(crd: &CustomResourceDefinition) -> Converted {
     Converted { crd: value, changes }
 }
 
-fn converted(schema: Option<Arc<Schema>>, kept_everything: bool, place: &str, changes: &mut Vec<String>) -> Validation {
+fn converted(
+    schema: Option<Arc<Schema>>,
+    kept_everything: bool,
+    version_name: &str,
+    changes: &mut Vec<String>,
+) -> Validation {
     let mut schema = schema.map(Arc::unwrap_or_clone).unwrap_or_default();
     if schema == Schema::default() {
         "object".clone_into(&mut schema.type_);
         schema.x_preserve_unknown_fields = Some(true);
-        changes.push(format!("{place}: there was no schema; one that preserves unknown fields was added"));
+        changes.push(format!("{version_name}: there was no schema; one that preserves unknown fields was added"));
     } else {
-        fill_types(&mut schema, true, &mut Vec::new(), place, changes);
+        fill_types(&mut schema, true, &mut Vec::new(), version_name, changes);
         if kept_everything {
-            pruned(&schema, &mut Vec::new(), place, changes);
+            pruned(&schema, &mut Vec::new(), version_name, changes);
         }
     }
     Validation { schema: Some(Arc::new(schema)) }
 }
 
 /// Fills in the types that the schema implies.
-fn fill_types(schema: &mut Schema, root: bool, steps: &mut Vec<Step>, place: &str, changes: &mut Vec<String>) {
+fn fill_types(schema: &mut Schema, root: bool, steps: &mut Vec<Step>, version_name: &str, changes: &mut Vec<String>) {
     if schema.type_.is_empty() && !schema.x_int_or_string && !schema.preserves_unknown_fields() {
         let implied = match &*schema {
             s if root || !s.properties.is_empty() || s.additional_properties.is_some() => "object",
@@ -75,7 +80,7 @@ fn fill_types(schema: &mut Schema, root: bool, steps: &mut Vec<Step>, place: &st
         };
         if !implied.is_empty() {
             implied.clone_into(&mut schema.type_);
-            changes.push(format!("{place}: openAPIV3Schema{} gets type: {implied}", schema_path(steps)));
+            changes.push(format!("{version_name}: openAPIV3Schema{} gets type: {implied}", schema_path(steps)));
         }
     }
     let mut below: Vec<(Step, &mut Schema)> =
@@ -91,14 +96,14 @@ fn fill_types(schema: &mut Schema, root: bool, steps: &mut Vec<Step>, place: &st
         let is_metadata = root && step == Step::Property("metadata".to_owned());
         steps.push(step);
         if !is_metadata {
-            fill_types(node, false, steps, place, changes);
+            fill_types(node, false, steps, version_name, changes);
         }
         steps.pop();
     }
 }
 
 /// Lists the objects whose unknown fields are pruned after the conversion.
-fn pruned(schema: &Schema, steps: &mut Vec<Step>, place: &str, changes: &mut Vec<String>) {
+fn pruned(schema: &Schema, steps: &mut Vec<Step>, version_name: &str, changes: &mut Vec<String>) {
     if schema.preserves_unknown_fields() {
         return;
     }
@@ -110,14 +115,14 @@ fn pruned(schema: &Schema, steps: &mut Vec<Step>, place: &str, changes: &mut Vec
             [] => "all fields".to_owned(),
             known => format!("all fields but {}", known.join(", ")),
         };
-        changes.push(format!("{place}: {} loses {all_but}", super::value_path(steps)));
+        changes.push(format!("{version_name}: {} loses {all_but}", super::value_path(steps)));
     }
     for (step, node) in steps_below(schema) {
         if steps.is_empty() && step == Step::Property("metadata".to_owned()) {
             continue;
         }
         steps.push(step);
-        pruned(node, steps, place, changes);
+        pruned(node, steps, version_name, changes);
         steps.pop();
     }
 }

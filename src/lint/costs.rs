@@ -34,7 +34,7 @@ pub struct ExpressionCost {
     /// The affected values: `spec.list[*]`.
     pub path: String,
     /// The field in the CRD: `spec.versions[0].schema.openAPIV3Schema.….x-kubernetes-validations[0].rule`.
-    pub place: String,
+    pub crd_field: String,
     /// The expression.
     pub text: String,
     /// True for a messageExpression.
@@ -185,15 +185,16 @@ fn expressions(schema: &Schema, prefix: &str, releases: &ReleaseSet) -> Vec<Expr
             all = walk.found;
             continue;
         }
-        let mut at: HashMap<String, usize> = all.iter().enumerate().map(|(n, one)| (one.place.clone(), n)).collect();
+        let mut at: HashMap<String, usize> =
+            all.iter().enumerate().map(|(n, one)| (one.crd_field.clone(), n)).collect();
         // A release that rejects a rule does not check its messageExpression.
         for (before, one) in walk.found.into_iter().enumerate() {
-            if let Some(known) = at.get(&one.place).and_then(|n| all.get_mut(*n)) {
+            if let Some(known) = at.get(&one.crd_field).and_then(|n| all.get_mut(*n)) {
                 known.add(one);
             } else {
-                let place = before.min(all.len());
-                all.insert(place, one);
-                at = all.iter().enumerate().map(|(n, one)| (one.place.clone(), n)).collect();
+                let crd_field = before.min(all.len());
+                all.insert(crd_field, one);
+                at = all.iter().enumerate().map(|(n, one)| (one.crd_field.clone(), n)).collect();
             }
         }
     }
@@ -240,7 +241,7 @@ impl Walk {
             let needs = |message| Needs::of(rule, message, scope.cel_type()?);
             let each = compiled.as_ref().map_or(0, |c| c.max_cost);
             let times = scope.cardinality().or(compiled.as_ref().map(|c| c.max_cardinality)).unwrap_or(0);
-            let place = format!("{}{}.x-kubernetes-validations[{index}]", self.prefix, schema_path(&self.steps));
+            let crd_field = format!("{}{}.x-kubernetes-validations[{index}]", self.prefix, schema_path(&self.steps));
             let estimate = |each: u64, times: u64, error: Option<&String>| {
                 let total = each.saturating_mul(times);
                 vec![Estimate { release: self.release, each, times, total, error: error.cloned() }]
@@ -249,7 +250,7 @@ impl Walk {
                 by_release: estimate(each, times, error.as_ref()),
                 needs: error.as_ref().and_then(|_| needs(false)),
                 path: value_path(&self.steps),
-                place: format!("{place}.rule"),
+                crd_field: format!("{crd_field}.rule"),
                 text: rule.rule.clone(),
                 message: false,
                 each,
@@ -265,7 +266,7 @@ impl Walk {
             let message = compiled.filter(|c| c.message.is_some() || c.message_error.is_some()).map(|compiled| {
                 let each = compiled.message_max_cost;
                 ExpressionCost {
-                    place: format!("{place}.messageExpression"),
+                    crd_field: format!("{crd_field}.messageExpression"),
                     text: rule.message_expression.clone(),
                     message: true,
                     each,

@@ -9,7 +9,7 @@ use crate::schema::{Schema, format};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ignored {
     /// The field in the CRD: `spec.versions[0].schema.openAPIV3Schema.….format`.
-    pub place: String,
+    pub crd_field: String,
     /// The format.
     pub format: String,
     /// The oldest release that checks it in a new CRD.
@@ -37,8 +37,8 @@ fn walk(schema: &Schema, prefix: &str, releases: &ReleaseSet, steps: &mut Vec<St
         && let Some(since) = Release::known().find(knows)
         && let Some(by) = ReleaseSet::of(releases.iter().filter(|release| !knows(release)))
     {
-        let place = format!("{prefix}{}.format", schema_path(steps));
-        found.push(Ignored { place, format: schema.format.clone(), since, by });
+        let crd_field = format!("{prefix}{}.format", schema_path(steps));
+        found.push(Ignored { crd_field, format: schema.format.clone(), since, by });
     }
     for (step, below) in steps_below(schema) {
         steps.push(step);
@@ -60,10 +60,10 @@ mod tests {
         let ignored = |format: &str, releases: &str| {
             let mut found = Vec::new();
             walk(&schema(format), "p", &releases.parse().unwrap(), &mut Vec::new(), &mut found);
-            found.into_iter().map(|one| (one.place, one.since.to_string(), one.by.to_string())).collect::<Vec<_>>()
+            found.into_iter().map(|one| (one.crd_field, one.since.to_string(), one.by.to_string())).collect::<Vec<_>>()
         };
-        let place = "p.properties[s].format".to_owned();
-        assert_eq!(ignored("k8s-short-name", "1.33..1.37"), [(place, "1.35".to_owned(), "1.33, 1.34".to_owned())]);
+        let crd_field = "p.properties[s].format".to_owned();
+        assert_eq!(ignored("k8s-short-name", "1.33..1.37"), [(crd_field, "1.35".to_owned(), "1.33, 1.34".to_owned())]);
         assert_eq!(ignored("date-time", "1.30..1.37"), []);
         assert_eq!(ignored("no-such-format", "1.30..1.37"), []);
         assert_eq!(ignored("k8s-short-name", "1.37"), []);

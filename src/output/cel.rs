@@ -99,7 +99,7 @@ pub fn text(report: &Report, color: bool) -> String {
     let red = |text: &str| Paint::Red.when(color, text);
     let checked = match &report.outcome {
         Ok(checked) => checked,
-        Err(fault) => return format!("{}\n\n{} {}\n", report.expression, red("error:"), fault.message),
+        Err(failure) => return format!("{}\n\n{} {}\n", report.expression, red("error:"), failure.message),
     };
     let mut out = String::new();
     let mut line = |label: &str, text: &str| {
@@ -169,13 +169,13 @@ pub fn to_text_of_json(report: &Report) -> String {
         put("at", text(at));
     }
     match &report.outcome {
-        Err(fault) => {
-            put("compileError", text(&fault.message));
+        Err(failure) => {
+            put("compileError", text(&failure.message));
             let problem = |(line, column, message): &(i32, i32, String)| {
                 let (line, column) = (i64::from(*line), i64::from(*column));
                 object([("line", Value::Int(line)), ("column", Value::Int(column)), ("message", text(message))])
             };
-            put("problems", fault.problems.iter().map(problem).collect::<Vec<_>>().into());
+            put("problems", failure.problems.iter().map(problem).collect::<Vec<_>>().into());
         }
         Ok(checked) => {
             put("type", text(&checked.type_));

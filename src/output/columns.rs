@@ -121,7 +121,7 @@ impl Column {
     }
 
     /// A column of source locations, which are shortened at the beginning.
-    pub const fn place(title: &'static str) -> Self {
+    pub const fn location(title: &'static str) -> Self {
         Self { title: Cow::Borrowed(title), fit: Fit::End }
     }
 
@@ -387,7 +387,7 @@ mod tests {
 
     #[test]
     fn text_columns_share_a_narrow_terminal() {
-        const COLUMNS: &[Column] = &[Column::place("PLACE"), Column::text("NAME"), Column::always("VERDICT")];
+        const COLUMNS: &[Column] = &[Column::location("PLACE"), Column::text("NAME"), Column::always("VERDICT")];
         let rows = [row(&["some/long/directory/file.yaml:12", "short-name", "accepted"])];
         let text = table(COLUMNS, TableStyle { width: Some(40), color: false }, &rows);
         assert_eq!(

@@ -40,10 +40,15 @@ impl CoverageReport {
             let verb = if failing == 1 { "has" } else { "have" };
             let _ = writeln!(text, "  {failing} of {all} {} {verb} a failing case", kind.plural());
             for (constraint, location) in these() {
-                if let Some(what) = missing(constraint) {
+                if let Some(missing_writes) = missing(constraint) {
                     let path = if constraint.path.is_empty() { "the object" } else { &constraint.path };
-                    let what = Paint::Yellow.when(color, what);
-                    let _ = writeln!(text, "    {what}: {path} (line {}) {}", location.line, one_line(constraint));
+                    let missing_writes = Paint::Yellow.when(color, missing_writes);
+                    let _ = writeln!(
+                        text,
+                        "    {missing_writes}: {path} (line {}) {}",
+                        location.line,
+                        one_line(constraint)
+                    );
                 }
             }
         }

@@ -139,26 +139,26 @@ impl Converter {
     /// Converts the keywords of a schema, which is `of` itself or a branch of a union in `of`.
     fn constraints(&self, schema: &Schema, of: &Schema) -> Map {
         let mut out = Map::new();
-        let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
+        let mut insert = |key: &str, value: Value| out.insert(key.to_owned(), value);
         for (key, text) in [("title", &schema.title), ("description", &schema.description), ("type", &schema.type_)] {
             if !text.is_empty() {
-                put(key, text.as_str().into());
+                insert(key, text.as_str().into());
             }
         }
         if schema.x_int_or_string {
-            put("type", vec![Value::from("integer"), "string".into()].into());
+            insert("type", vec![Value::from("integer"), "string".into()].into());
         }
         if FORMATS.contains(&schema.format.as_str()) {
-            put("format", schema.format.as_str().into());
+            insert("format", schema.format.as_str().into());
         }
         if is_portable(&schema.pattern) {
-            put("pattern", schema.pattern.as_str().into());
+            insert("pattern", schema.pattern.as_str().into());
         }
         if let Some(default) = &schema.default {
-            put("default", default.clone());
+            insert("default", default.clone());
         }
         if let Some(example) = &schema.example {
-            put("examples", vec![example.clone()].into());
+            insert("examples", vec![example.clone()].into());
         }
         let limits = [
             (schema.minimum, schema.exclusive_minimum, "minimum", "exclusiveMinimum"),
@@ -166,11 +166,11 @@ impl Converter {
         ];
         for (limit, is_exclusive, inclusive, exclusive) in limits {
             if let Some(limit) = limit {
-                put(if is_exclusive { exclusive } else { inclusive }, number(limit));
+                insert(if is_exclusive { exclusive } else { inclusive }, number(limit));
             }
         }
         if let Some(of) = schema.multiple_of {
-            put("multipleOf", number(of));
+            insert("multipleOf", number(of));
         }
         for (key, size) in [
             ("minLength", schema.min_length),
@@ -182,18 +182,18 @@ impl Converter {
         ] {
             let is_filled = key == "minProperties" && of.properties.values().any(|below| below.default.is_some());
             if let Some(size) = size.filter(|_| !is_filled) {
-                put(key, size.max(0).into());
+                insert(key, size.max(0).into());
             }
         }
         if schema.unique_items {
-            put("uniqueItems", true.into());
+            insert("uniqueItems", true.into());
         }
         if !schema.enum_.is_empty() {
-            put("enum", unique(&schema.enum_).into());
+            insert("enum", unique(&schema.enum_).into());
         }
         let required = required(schema, of, &[]);
         if !required.is_empty() {
-            put("required", required.into());
+            insert("required", required.into());
         }
         let is_branch = !std::ptr::eq(schema, of);
         if !schema.properties.is_empty() {
@@ -205,31 +205,31 @@ impl Converter {
                 }
             };
             let properties = schema.properties.iter().map(|(name, below)| (name.clone(), property(name, below)));
-            put("properties", properties.collect::<Map>().into());
+            insert("properties", properties.collect::<Map>().into());
         }
         match &schema.additional_properties {
             Some(SchemaOrBool::Schema(values)) => {
-                put("additionalProperties", self.member(values, false));
+                insert("additionalProperties", self.member(values, false));
             }
             // With `false`, the server prunes fields as it prunes unknown ones.
             Some(SchemaOrBool::Bool(allowed)) if *allowed || self.strictness == Strictness::Strict => {
-                put("additionalProperties", (*allowed).into());
+                insert("additionalProperties", (*allowed).into());
             }
             _ => {}
         }
         if let Some(Items::Schema(item)) = &schema.items {
-            put("items", self.value(item));
+            insert("items", self.value(item));
         }
         // Branches add constraints only; they do not declare fields.
         for (key, branches) in [("allOf", &schema.all_of), ("anyOf", &schema.any_of), ("oneOf", &schema.one_of)] {
             // The anyOf or allOf of an int-or-string declares its type.
             let is_type = schema.x_int_or_string && key != "oneOf";
             if !branches.is_empty() && !is_type {
-                put(key, branches.iter().map(|branch| Self::branch(branch, of)).collect::<Vec<_>>().into());
+                insert(key, branches.iter().map(|branch| Self::branch(branch, of)).collect::<Vec<_>>().into());
             }
         }
         if let Some(not) = schema.not.as_deref().filter(|not| expresses_all(not)) {
-            put("not", Self::branch(not, of));
+            insert("not", Self::branch(not, of));
         }
         out
     }

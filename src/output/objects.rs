@@ -37,18 +37,18 @@ pub enum Form {
 pub struct Objects {
     form: Form,
     /// A single object, which is not wrapped in a list.
-    alone: bool,
+    single: bool,
     managed_fields: bool,
     printed: usize,
     tabs: Tabs,
-    held: Vec<Value>,
+    buffered: Vec<Value>,
 }
 
 impl Objects {
-    /// Creates an output without objects. `alone` is true for a single object selected by name; `managed_fields` is
+    /// Creates an output without objects. `single` is true for a single object selected by name; `managed_fields` is
     /// true to include managed fields in JSON and YAML.
-    pub fn new(form: Form, alone: bool, managed_fields: bool) -> Self {
-        Self { form, alone, managed_fields, printed: 0, tabs: Tabs::default(), held: Vec::new() }
+    pub fn new(form: Form, single: bool, managed_fields: bool) -> Self {
+        Self { form, single, managed_fields, printed: 0, tabs: Tabs::default(), buffered: Vec::new() }
     }
 
     /// Adds an object and returns the text that can be written now.
@@ -62,8 +62,8 @@ impl Objects {
             forget_managed_fields(&mut object);
         }
         Ok(match &self.form {
-            Form::Json if self.alone => json::write::kubectl(&object),
-            Form::Yaml if self.alone => yaml::write::to_string(&object),
+            Form::Json if self.single => json::write::kubectl(&object),
+            Form::Yaml if self.single => yaml::write::to_string(&object),
             Form::Json => {
                 let before = if first { "{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n" } else { ",\n" };
                 let text = json::write::indented(&object, "    ");
@@ -76,7 +76,7 @@ impl Objects {
             }
             Form::Name => name(&object),
             Form::JsonPath { .. } => {
-                self.held.push(object);
+                self.buffered.push(object);
                 String::new()
             }
             Form::Columns(columns) => {
@@ -93,8 +93,8 @@ impl Objects {
     pub fn finish(mut self) -> Result<String, String> {
         let none = self.printed == 0;
         Ok(match &self.form {
-            _ if self.alone && none => String::new(),
-            Form::Json | Form::Yaml if self.alone => String::new(),
+            _ if self.single && none => String::new(),
+            Form::Json | Form::Yaml if self.single => String::new(),
             Form::Json if none => json::write::kubectl(&list(Vec::new())),
             Form::Yaml if none => yaml::write::to_string(&list(Vec::new())),
             Form::Json => {
@@ -104,8 +104,8 @@ impl Objects {
             Form::Yaml => "kind: List\nmetadata:\n  resourceVersion: \"\"\n".to_owned(),
             Form::Name => String::new(),
             Form::JsonPath { template, text, as_json } => {
-                let alone = if self.alone { self.held.pop() } else { None };
-                fill(template, text, *as_json, &alone.unwrap_or_else(|| list(self.held)))?
+                let single = if self.single { self.buffered.pop() } else { None };
+                fill(template, text, *as_json, &single.unwrap_or_else(|| list(self.buffered)))?
             }
             Form::Columns(columns) => {
                 if none {

@@ -203,7 +203,7 @@ const POLICIES: &[Column] = &[
 
 /// The columns of the table of objects.
 pub const COLUMNS: &[Column] = &[
-    Column::place("PLACE"),
+    Column::location("PLACE"),
     Column::text("KIND"),
     Column::text("NAME"),
     Column::always("NEXT WRITE"),

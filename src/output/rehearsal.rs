@@ -24,7 +24,7 @@ pub struct Entry {
     /// The effect, or the reason why it is unknown.
     pub outcome: Result<ObjectOutcome, RehearsalError>,
     /// The source location of each error's field.
-    pub places: Vec<SourceLocation>,
+    pub locations: Vec<SourceLocation>,
 }
 
 impl Entry {
@@ -233,16 +233,16 @@ fn plural(n: usize, word: &str) -> String {
 fn without_indices(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     let mut rest = path;
-    while let Some((before, behind)) = rest.split_once('[') {
+    while let Some((before, tail)) = rest.split_once('[') {
         out.push_str(before);
-        match behind.split_once(']') {
+        match tail.split_once(']') {
             Some((index, after)) if !index.is_empty() && index.bytes().all(|b| b.is_ascii_digit()) => {
                 out.push_str("[*]");
                 rest = after;
             }
             _ => {
                 out.push('[');
-                rest = behind;
+                rest = tail;
             }
         }
     }
@@ -252,7 +252,7 @@ fn without_indices(path: &str) -> String {
 
 /// The columns of the table.
 pub const COLUMNS: &[Column] = &[
-    Column::place("PLACE"),
+    Column::location("PLACE"),
     Column::text("NAME"),
     Column::always("NEXT WRITE"),
     Column::optional("LOST"),
@@ -283,13 +283,13 @@ pub fn row(entry: &Entry) -> Vec<Cell> {
             cells.push(Cell::from(note));
         }
         Err(error) => {
-            let (verdict, why) = match error {
-                RehearsalError::Old(why) => ("cannot tell", why),
-                RehearsalError::New(why) => ("unreadable", why),
+            let (verdict, reason) = match error {
+                RehearsalError::Old(reason) => ("cannot tell", reason),
+                RehearsalError::New(reason) => ("unreadable", reason),
             };
             cells.push(Cell::painted(verdict, Paint::Red));
             cells.extend(["-"; 5].map(Cell::from));
-            cells.push(Cell::from(why));
+            cells.push(Cell::from(reason));
         }
     }
     cells
@@ -325,7 +325,7 @@ pub fn details(entry: &Entry, color: bool) -> String {
     for (column, before, after) in &outcome.cells {
         line(Paint::Dim, format!("  column {column}: {before:?} becomes {after:?}"));
     }
-    for (error, location) in outcome.errors.iter().zip(&entry.places) {
+    for (error, location) in outcome.errors.iter().zip(&entry.locations) {
         text.push_str(&excerpt::render(MessageSeverity::Error, &error.to_string(), location, None, color));
     }
     text
@@ -365,8 +365,8 @@ pub fn value(entry: &Entry) -> Value {
     let mut members = identified(&entry.identity, &entry.location);
     let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);
     match &entry.outcome {
-        Err(RehearsalError::Old(why)) => drop(put("cannotTell", why.as_str().into())),
-        Err(RehearsalError::New(why)) => drop(put("unreadable", why.as_str().into())),
+        Err(RehearsalError::Old(reason)) => drop(put("cannotTell", reason.as_str().into())),
+        Err(RehearsalError::New(reason)) => drop(put("unreadable", reason.as_str().into())),
         Ok(outcome) => {
             let pairs = |pairs: &[(String, Value)]| {
                 let pair = |(path, value): &(String, Value)| {
@@ -381,7 +381,7 @@ pub fn value(entry: &Entry) -> Value {
                 object([("path", Value::from(path.as_str())), ("before", before.clone()), ("after", after.clone())])
             });
             put("changed", Value::Array(changed.collect()));
-            let errors = outcome.errors.iter().zip(&entry.places).map(|(error, location)| {
+            let errors = outcome.errors.iter().zip(&entry.locations).map(|(error, location)| {
                 object([
                     ("type", Value::from(error.kind.reason())),
                     ("field", Value::from(error.field.as_str())),

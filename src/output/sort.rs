@@ -52,16 +52,16 @@ impl Sorter {
         let mut failed = None;
         go::sort(&mut order, &mut |a, b| match (keys.get(a), keys.get(b)) {
             (Some(Some(a)), Some(Some(b))) if failed.is_none() => {
-                less(a, b).map_err(|why| failed = Some(why)).unwrap_or_default()
+                less(a, b).map_err(|error| failed = Some(error)).unwrap_or_default()
             }
             (Some(a), _) => a.is_none(),
             _ => false,
         });
         match failed {
             None => Ok(order),
-            Some(why) => {
-                Err(format!("Field {field} in *unstructured.Unstructured is an unsortable type: interface, err: {why}"))
-            }
+            Some(error) => Err(format!(
+                "Field {field} in *unstructured.Unstructured is an unsortable type: interface, err: {error}"
+            )),
         }
     }
 }
@@ -150,15 +150,17 @@ mod tests {
         // A single object needs no order.
         let (yes, one) = (Some(Value::Bool(true)), Some(Value::Int(1)));
         assert_eq!(sorted(&[yes.clone(), None], ".spec.x").as_deref(), Ok("10"));
-        for (values, why) in [
+        for (values, reason) in [
             ([yes.clone(), yes.clone()], "unsortable type: bool"),
             ([one.clone(), yes], "unsortable type: bool"),
             ([one, Some(Value::from("1"))], "unsortable interface: interface"),
         ] {
-            let said = sorted(&values, ".spec.x").unwrap_err();
+            let message = sorted(&values, ".spec.x").unwrap_err();
             assert_eq!(
-                said,
-                format!("Field {{.spec.x}} in *unstructured.Unstructured is an unsortable type: interface, err: {why}")
+                message,
+                format!(
+                    "Field {{.spec.x}} in *unstructured.Unstructured is an unsortable type: interface, err: {reason}"
+                )
             );
         }
         assert!(sorted(&[None, None], "{.spec").unwrap_err().starts_with("unexpected path string, expected a"));

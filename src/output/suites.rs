@@ -96,23 +96,23 @@ impl SuiteRun {
 
     /// Formats the line of a run: the number of passed cases.
     pub fn line(&self, color: bool) -> String {
-        let place = format!("{}  {}", self.suite.source, Paint::Dim.when(color, &format!("({})", self.server())));
+        let suite = format!("{}  {}", self.suite.source, Paint::Dim.when(color, &format!("({})", self.server())));
         match &self.cases {
             Ok(cases) => {
                 let failed = self.failures().count();
                 let (word, paint) = if failed == 0 { ("ok  ", Paint::Green) } else { ("FAIL", Paint::Red) };
                 let passed = cases.len() - failed;
-                format!("{} {:>9}  {place}\n", paint.when(color, word), format!("{passed}/{}", cases.len()))
+                format!("{} {:>9}  {suite}\n", paint.when(color, word), format!("{passed}/{}", cases.len()))
             }
             Err(failure) => {
                 let word = if failure.rejected { "FAIL" } else { "?   " };
-                format!("{} {:>9}  {place}\n", Paint::Red.when(color, word), "-")
+                format!("{} {:>9}  {suite}\n", Paint::Red.when(color, word), "-")
             }
         }
     }
 
     /// Returns the source location of the field that caused a failure; documents of folders have no fields.
-    fn place(&self, case: &Case, failure: Option<&Failure>) -> SourceLocation {
+    fn location_of(&self, case: &Case, failure: Option<&Failure>) -> SourceLocation {
         let field = failure.map_or("", Failure::field);
         let Position { line, column } = self.suite.position_in(case, field);
         SourceLocation { line, column, ..SourceLocation::source(&self.suite.source) }
@@ -139,11 +139,13 @@ impl SuiteRun {
         };
         let of = |(index, outcome): &(usize, Outcome)| {
             let case = self.suite.cases.get(*index)?;
-            let location = self.place(case, None);
+            let location = self.location_of(case, None);
             let findings: Vec<Finding> = outcome
                 .failure
                 .iter()
-                .map(|failure| finding(failure.as_str(), &self.place(case, Some(failure)), text(failure, false), None))
+                .map(|failure| {
+                    finding(failure.as_str(), &self.location_of(case, Some(failure)), text(failure, false), None)
+                })
                 .collect();
             let outcome = if findings.is_empty() { case::Outcome::Passed } else { case::Outcome::Failed };
             Some(case::Case { subject: self.title(case), location, outcome, findings })
@@ -185,7 +187,7 @@ impl SuiteRun {
         let of = |(index, outcome): &(usize, Outcome)| {
             let case = self.suite.cases.get(*index)?;
             let word = if outcome.failure.is_none() { "passed" } else { "failed" };
-            let mut members = head(&case.name, &self.place(case, None), word);
+            let mut members = head(&case.name, &self.location_of(case, None), word);
             members.insert("action".to_owned(), case.action.as_str().into());
             if let Some(failure) = &outcome.failure {
                 members.insert("failure".to_owned(), self.failure(case, failure));
@@ -199,7 +201,7 @@ impl SuiteRun {
         let mut members = Map::from([
             ("type".to_owned(), Value::from(failure.as_str())),
             ("message".to_owned(), failure.to_string().into()),
-            ("location".to_owned(), location_object(&self.place(case, Some(failure)))),
+            ("location".to_owned(), location_object(&self.location_of(case, Some(failure)))),
         ]);
         if let Some(answer) = failure.message() {
             members.insert("answer".to_owned(), answer.into());
@@ -253,9 +255,9 @@ pub fn failures(runs: &[SuiteRun], color: bool) -> String {
             add(heading, format!("{}: {}{help}", run.location(failure.field), failure.message));
         }
         for (case, failure) in run.failures() {
-            let place = run.place(case, Some(failure));
+            let location = run.location_of(case, Some(failure));
             let heading = format!("{} > {}", run.suite.name, case.name);
-            add(heading, format!("{}: {}", Paint::Cyan.when(color, &place.to_string()), text(failure, color)));
+            add(heading, format!("{}: {}", Paint::Cyan.when(color, &location.to_string()), text(failure, color)));
         }
     }
     let mut out = String::new();

@@ -13,11 +13,11 @@ const PADDING: usize = 3;
 /// Aligns text with tabs. Lines are buffered until they are flushed.
 #[derive(Debug, Default)]
 pub struct Tabs {
-    held: String,
+    buffered: String,
     ready: String,
     /// True if the current line has a tab.
     columns: bool,
-    remembered: Vec<usize>,
+    last_widths: Vec<usize>,
 }
 
 impl Tabs {
@@ -27,20 +27,20 @@ impl Tabs {
         while let Some(at) = rest.find(['\t', '\x0b', '\n', '\x0c']) {
             let (cell, more) = rest.split_at(at);
             let (stop, more) = more.split_at(1);
-            self.held.push_str(cell);
+            self.buffered.push_str(cell);
             rest = more;
             if matches!(stop, "\t" | "\x0b") {
-                self.held.push('\t');
+                self.buffered.push('\t');
                 self.columns = true;
                 continue;
             }
-            self.held.push('\n');
+            self.buffered.push('\n');
             if stop == "\x0c" || !self.columns {
                 self.align();
             }
             self.columns = false;
         }
-        self.held.push_str(rest);
+        self.buffered.push_str(rest);
     }
 
     /// Returns the text of all lines so far.
@@ -51,8 +51,8 @@ impl Tabs {
 
     /// Aligns the buffered lines; subsequent lines have at least their widths.
     pub fn align(&mut self) {
-        let held = std::mem::take(&mut self.held);
-        let lines: Vec<&str> = held.split_inclusive('\n').collect();
+        let buffered = std::mem::take(&mut self.buffered);
+        let lines: Vec<&str> = buffered.split_inclusive('\n').collect();
         let widths = self.widths(&lines);
         for (line, widths) in lines.iter().zip(widths) {
             let mut widths = widths.into_iter();
@@ -85,12 +85,12 @@ impl Tabs {
             for run in with_column.chunk_by(|a, b| a + 1 == *b) {
                 let widest = run.iter().filter_map(|line| widths.get(*line)?.get(column)).max();
                 let mut width = widest.copied().unwrap_or(MIN_WIDTH);
-                match self.remembered.get_mut(column) {
+                match self.last_widths.get_mut(column) {
                     Some(known) => {
                         width = width.max(*known);
                         *known = width;
                     }
-                    None => self.remembered.push(width),
+                    None => self.last_widths.push(width),
                 }
                 for line in run {
                     if let Some(cell) = widths.get_mut(*line).and_then(|w| w.get_mut(column)) {

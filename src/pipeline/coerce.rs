@@ -74,17 +74,17 @@ fn coerce_resource(
     if dropping {
         // Metadata that is not an object is kept unchanged.
         if matches!(metadata, Value::Object(_) | Value::Null)
-            && let Ok(kept) = object_meta::normalize_dropping(std::mem::take(metadata))
+            && let Ok(normalized) = object_meta::normalize_dropping(std::mem::take(metadata))
         {
-            *metadata = Value::Object(kept);
+            *metadata = Value::Object(normalized);
         }
         return Ok(());
     }
-    let place = path.child("metadata");
+    let field_path = path.child("metadata");
     let normal = object_meta::normalize(metadata.clone())
-        .map_err(|text| FieldError::invalid(&place, BadValue::of(metadata, release), text))?;
+        .map_err(|text| FieldError::invalid(&field_path, BadValue::of(metadata, release), text))?;
     if unknown.wanted() {
-        normal.unknown.iter().for_each(|field| unknown.record_path(format!("{place}.{field}")));
+        normal.unknown.iter().for_each(|field| unknown.record_path(format!("{field_path}.{field}")));
     }
     *metadata = Value::Object(normal.metadata);
     Ok(())

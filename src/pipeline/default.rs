@@ -22,7 +22,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn record(&mut self, value: &Value) {
         if let Some(defaulted) = &mut self.defaulted {
-            defaulted.push(Defaulted { path: self.path.here().to_owned(), value: value.clone() });
+            defaulted.push(Defaulted { path: self.path.path().to_owned(), value: value.clone() });
         }
     }
 

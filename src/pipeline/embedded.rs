@@ -46,41 +46,41 @@ fn visit(v: &Value, node: &Node, is_root: bool, (path, release): (&FieldPath<'_>
 
 fn resource(members: &Map, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     for key in ["apiVersion", "kind"] {
-        let place = path.child(key);
+        let field_path = path.child(key);
         let text = match members.get(key) {
             None => {
                 let detail = if release.since(V1_34) { "" } else { "must not be empty" };
-                errors.push(FieldError::required(&place, detail));
+                errors.push(FieldError::required(&field_path, detail));
                 continue;
             }
             Some(Value::String(s)) => s,
             Some(v) => {
-                errors.push(FieldError::invalid(&place, BadValue::of(v, release), "must be a string"));
+                errors.push(FieldError::invalid(&field_path, BadValue::of(v, release), "must be a string"));
                 continue;
             }
         };
         if text.is_empty() {
-            errors.push(FieldError::invalid(&place, "", "must not be empty"));
+            errors.push(FieldError::invalid(&field_path, "", "must not be empty"));
         } else if key == "kind" {
-            let complaints = names::dns1035_label(text.to_lowercase().as_bytes());
-            if !complaints.is_empty() {
-                let detail = format!("may have mixed case, but should otherwise match: {}", complaints.join(","));
-                errors.push(FieldError::invalid(&place, text.as_str(), detail));
+            let messages = names::dns1035_label(text.to_lowercase().as_bytes());
+            if !messages.is_empty() {
+                let detail = format!("may have mixed case, but should otherwise match: {}", messages.join(","));
+                errors.push(FieldError::invalid(&field_path, text.as_str(), detail));
             }
         } else if let Err(detail) = decode::parse_group_version(text) {
-            errors.push(FieldError::invalid(&place, text.as_str(), detail));
+            errors.push(FieldError::invalid(&field_path, text.as_str(), detail));
         }
     }
     let Some(v) = members.get("metadata") else { return };
-    let place = path.child("metadata");
+    let field_path = path.child("metadata");
     match object_meta::normalize(v.clone()) {
-        Err(text) => errors.push(FieldError::invalid(&place, BadValue::of(v, release), text)),
+        Err(text) => errors.push(FieldError::invalid(&field_path, BadValue::of(v, release), text)),
         Ok(normal) => {
             let m = Metadata::new(&normal.metadata);
             // The name is optional, so a missing name is replaced by a valid one.
             let name = Some(m.text("name")).filter(|n| !n.is_empty()).unwrap_or("fakename");
             let namespaced = !m.text("namespace").is_empty();
-            let found = metadata::validate_named(m, name, namespaced, NameRule::PathSegment, &place, release);
+            let found = metadata::validate_named(m, name, namespaced, NameRule::PathSegment, &field_path, release);
             errors.extend(metadata::without_duplicates(found, release));
         }
     }

@@ -14,8 +14,8 @@ pub fn warnings(new: Metadata<'_>, old: Option<Metadata<'_>>, release: Release) 
     let mut warnings = Vec::new();
     for name in added {
         let mut warn = |text: &str| warnings.push(format!("metadata.finalizers: {}: {text}", quote::go_quote(name)));
-        for complaint in names::qualified_name(name, release) {
-            warn(&complaint);
+        for message in names::qualified_name(name, release) {
+            warn(&message);
         }
         if name.contains('/') || matches!(name, "orphan" | "foregroundDeletion" | "kubernetes") {
             continue;

@@ -91,26 +91,27 @@ pub fn validate_named(
     let mut errors = ErrorList::new();
     let generate = m.text("generateName");
     if !generate.is_empty() {
-        let place = path.child("generateName");
+        let field_path = path.child("generateName");
         errors.extend(
-            rule.complaints(generate, true, release).into_iter().map(|c| FieldError::invalid(&place, generate, c)),
+            rule.messages(generate, true, release).into_iter().map(|c| FieldError::invalid(&field_path, generate, c)),
         );
     }
-    let place = path.child("name");
+    let field_path = path.child("name");
     if name.is_empty() {
-        errors.push(FieldError::required(&place, "name or generateName is required"));
+        errors.push(FieldError::required(&field_path, "name or generateName is required"));
     } else {
-        errors.extend(rule.complaints(name, false, release).into_iter().map(|c| FieldError::invalid(&place, name, c)));
+        errors
+            .extend(rule.messages(name, false, release).into_iter().map(|c| FieldError::invalid(&field_path, name, c)));
     }
     let namespace = m.text("namespace");
-    let place = path.child("namespace");
+    let field_path = path.child("namespace");
     match (namespaced, namespace.is_empty()) {
-        (true, true) => errors.push(FieldError::required(&place, "")),
+        (true, true) => errors.push(FieldError::required(&field_path, "")),
         (true, false) => {
-            let complaints = names::dns1123_label(namespace.as_bytes());
-            errors.extend(complaints.into_iter().map(|c| FieldError::invalid(&place, namespace, c)));
+            let messages = names::dns1123_label(namespace.as_bytes());
+            errors.extend(messages.into_iter().map(|c| FieldError::invalid(&field_path, namespace, c)));
         }
-        (false, false) => errors.push(FieldError::forbidden(&place, "not allowed on this type")),
+        (false, false) => errors.push(FieldError::forbidden(&field_path, "not allowed on this type")),
         (false, true) => {}
     }
     not_negative(m, path, &mut errors);
@@ -195,40 +196,42 @@ fn shown_time(time: Option<time::Timestamp>, is_pointer: bool, release: Release)
 
 fn not_negative(m: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if let Some(generation @ ..=-1) = m.integer("generation") {
-        let place = path.child("generation");
-        errors.push(FieldError::invalid(&place, generation, "must be greater than or equal to 0"));
+        let field_path = path.child("generation");
+        errors.push(FieldError::invalid(&field_path, generation, "must be greater than or equal to 0"));
     }
 }
 
 fn labels(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
-    let place = path.child("labels");
+    let field_path = path.child("labels");
     for (key, value) in m.texts("labels") {
-        errors.extend(names::qualified_name(key, release).into_iter().map(|c| FieldError::invalid(&place, key, c)));
-        errors.extend(names::label_value(value, release).into_iter().map(|c| FieldError::invalid(&place, value, c)));
+        errors
+            .extend(names::qualified_name(key, release).into_iter().map(|c| FieldError::invalid(&field_path, key, c)));
+        errors
+            .extend(names::label_value(value, release).into_iter().map(|c| FieldError::invalid(&field_path, value, c)));
     }
 }
 
 fn annotations(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
-    let place = path.child("annotations");
+    let field_path = path.child("annotations");
     let mut size = 0;
     for (key, value) in m.texts("annotations") {
         size += key.len() + value.len();
-        let complaints = names::qualified_name(&key.to_lowercase(), release);
-        errors.extend(complaints.into_iter().map(|c| FieldError::invalid(&place, key, c)));
+        let messages = names::qualified_name(&key.to_lowercase(), release);
+        errors.extend(messages.into_iter().map(|c| FieldError::invalid(&field_path, key, c)));
     }
     if size > MAX_ANNOTATIONS {
-        errors.push(FieldError::too_long(&place, MAX_ANNOTATIONS as i64, release));
+        errors.push(FieldError::too_long(&field_path, MAX_ANNOTATIONS as i64, release));
     }
 }
 
 fn owner_references(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
-    let place = path.child("ownerReferences");
+    let field_path = path.child("ownerReferences");
     let references = m.list("ownerReferences");
     let mut controller: Option<String> = None;
     for (i, reference) in references.iter().enumerate() {
         let text = |key| reference.str_at(&[key]).unwrap_or_default();
         // Before 1.37, errors were reported at the list instead of the item.
-        let item = if release.since(V1_37) { place.index(i) } else { place };
+        let item = if release.since(V1_37) { field_path.index(i) } else { field_path };
         let api_version = text("apiVersion");
         let group_version = super::decode::parse_group_version(api_version);
         if !release.since(V1_37) {
@@ -260,7 +263,7 @@ fn owner_references(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, err
                 let detail = format!(
                     "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {name}"
                 );
-                errors.push(FieldError::invalid(&place, BadValue::Raw(shown), detail));
+                errors.push(FieldError::invalid(&field_path, BadValue::Raw(shown), detail));
             } else {
                 controller = Some(name);
             }
@@ -320,24 +323,26 @@ fn shown_owner(reference: &Value, release: Release) -> String {
 }
 
 fn finalizers(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
-    let place = path.child("finalizers");
+    let field_path = path.child("finalizers");
     let (mut orphan, mut foreground) = (false, false);
     for name in m.finalizers() {
-        errors.extend(names::qualified_name(name, release).into_iter().map(|c| FieldError::invalid(&place, name, c)));
+        errors.extend(
+            names::qualified_name(name, release).into_iter().map(|c| FieldError::invalid(&field_path, name, c)),
+        );
         orphan |= name == "orphan";
         foreground |= name == "foregroundDeletion";
     }
     if orphan && foreground {
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
-        errors.push(FieldError::invalid(&place, BadValue::strings(m.finalizers(), release), detail));
+        errors.push(FieldError::invalid(&field_path, BadValue::strings(m.finalizers(), release), detail));
     }
 }
 
 fn managed_fields(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
-    let place = path.child("managedFields");
+    let field_path = path.child("managedFields");
     for (i, entry) in m.list("managedFields").iter().enumerate() {
         let text = |key| entry.str_at(&[key]).unwrap_or_default();
-        let item = place.index(i);
+        let item = field_path.index(i);
         match text("operation") {
             "Apply" | "Update" => {}
             other if !release.since(V1_37) => {

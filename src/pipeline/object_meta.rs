@@ -53,15 +53,15 @@ pub fn normalize_dropping(metadata: Value) -> Result<Map, String> {
             return Err(format!("invalid metadata: expected object, got {found}"));
         }
     };
-    let mut kept = Map::new();
+    let mut normalized = Map::new();
     for (key, value) in members {
         let mut reader = Reader::default();
         let read = reader.object_meta(Map::from([(key, value)]));
         if let (Ok(fields), None) = (read, reader.mismatch) {
-            kept.extend(fields);
+            normalized.extend(fields);
         }
     }
-    Ok(kept)
+    Ok(normalized)
 }
 
 /// The name of a value's JSON type in the messages of Go's JSON decoder.
@@ -101,9 +101,9 @@ struct Reader {
 }
 
 impl Reader {
-    fn wrong(&mut self, v: &Value, place: StructPath<'_>, expected: &str) {
+    fn wrong_type(&mut self, v: &Value, path: StructPath<'_>, expected: &str) {
         if self.mismatch.is_none() {
-            self.mismatch = Some(place.mismatch(kind_word(v), expected));
+            self.mismatch = Some(path.mismatch(kind_word(v), expected));
         }
     }
     fn unknown(&mut self, path: String) {
@@ -112,23 +112,23 @@ impl Reader {
         }
     }
     /// Decodes a string; null and values of other types decode to an empty string.
-    fn text(&mut self, v: Value, place: StructPath<'_>, type_name: &str) -> String {
+    fn text(&mut self, v: Value, path: StructPath<'_>, type_name: &str) -> String {
         match v {
             Value::String(s) => s,
             Value::Null => String::new(),
             other => {
-                self.wrong(&other, place, type_name);
+                self.wrong_type(&other, path, type_name);
                 String::new()
             }
         }
     }
-    fn flag(&mut self, v: &Value, place: StructPath<'_>) -> Option<bool> {
+    fn flag(&mut self, v: &Value, path: StructPath<'_>) -> Option<bool> {
         if !matches!(v, Value::Bool(_) | Value::Null) {
-            self.wrong(v, place, "bool");
+            self.wrong_type(v, path, "bool");
         }
         v.as_bool()
     }
-    fn integer(&mut self, v: &Value, place: StructPath<'_>) -> Option<i64> {
+    fn integer(&mut self, v: &Value, path: StructPath<'_>) -> Option<i64> {
         match v {
             Value::Int(i) => return Some(*i),
             Value::Float(_) => {
@@ -138,50 +138,50 @@ impl Reader {
                     return Some(i);
                 }
                 if self.mismatch.is_none() {
-                    self.mismatch = Some(place.mismatch(&format!("number {text}"), "int64"));
+                    self.mismatch = Some(path.mismatch(&format!("number {text}"), "int64"));
                 }
             }
             Value::Null => {}
-            other => self.wrong(other, place, "int64"),
+            other => self.wrong_type(other, path, "int64"),
         }
         None
     }
-    fn time(v: &Value, place: StructPath<'_>) -> Result<Option<Timestamp>, String> {
+    fn time(v: &Value, path: StructPath<'_>) -> Result<Option<Timestamp>, String> {
         match v {
             Value::Null => Ok(None),
             Value::String(s) => time::parse(s).map(Some),
-            other => Err(place.mismatch(kind_word(other), "string")),
+            other => Err(path.mismatch(kind_word(other), "string")),
         }
     }
-    fn text_map(&mut self, v: Value, place: StructPath<'_>) -> Map {
+    fn text_map(&mut self, v: Value, path: StructPath<'_>) -> Map {
         match v {
             Value::Object(members) => {
-                members.into_iter().map(|(k, v)| (k, Value::String(self.text(v, place, "string")))).collect()
+                members.into_iter().map(|(k, v)| (k, Value::String(self.text(v, path, "string")))).collect()
             }
             Value::Null => Map::new(),
             other => {
-                self.wrong(&other, place, "map[string]string");
+                self.wrong_type(&other, path, "map[string]string");
                 Map::new()
             }
         }
     }
-    fn list(&mut self, v: Value, place: StructPath<'_>, type_name: &str) -> Vec<Value> {
+    fn list(&mut self, v: Value, path: StructPath<'_>, type_name: &str) -> Vec<Value> {
         match v {
             Value::Array(items) => items,
             Value::Null => Vec::new(),
             other => {
-                self.wrong(&other, place, type_name);
+                self.wrong_type(&other, path, type_name);
                 Vec::new()
             }
         }
     }
     /// Decodes a list item that is a struct.
-    fn item(&mut self, v: Value, place: StructPath<'_>, type_name: &str) -> Map {
+    fn item(&mut self, v: Value, path: StructPath<'_>, type_name: &str) -> Map {
         match v {
             Value::Object(members) => members,
             Value::Null => Map::new(),
             other => {
-                self.wrong(&other, place, type_name);
+                self.wrong_type(&other, path, type_name);
                 Map::new()
             }
         }
@@ -190,33 +190,33 @@ impl Reader {
     fn object_meta(&mut self, members: Map) -> Result<Map, String> {
         let mut out = Map::new();
         for (key, v) in members {
-            let place = StructPath { structure: "ObjectMeta", outer: "", field: &key };
+            let path = StructPath { structure: "ObjectMeta", outer: "", field: &key };
             let value = match key.as_str() {
                 "name" | "generateName" | "namespace" | "selfLink" | "resourceVersion" => {
-                    non_empty(self.text(v, place, "string"))
+                    non_empty(self.text(v, path, "string"))
                 }
-                "uid" => non_empty(self.text(v, place, "types.UID")),
-                "generation" => self.integer(&v, place).filter(|i| *i != 0).map(Value::Int),
+                "uid" => non_empty(self.text(v, path, "types.UID")),
+                "generation" => self.integer(&v, path).filter(|i| *i != 0).map(Value::Int),
                 "creationTimestamp" => {
-                    Self::time(&v, place)?.filter(|t| !t.is_zero()).map(|t| Value::String(time::format(t)))
+                    Self::time(&v, path)?.filter(|t| !t.is_zero()).map(|t| Value::String(time::format(t)))
                 }
-                "deletionTimestamp" => Self::time(&v, place)?.map(time_value),
-                "deletionGracePeriodSeconds" => self.integer(&v, place).map(Value::Int),
+                "deletionTimestamp" => Self::time(&v, path)?.map(time_value),
+                "deletionGracePeriodSeconds" => self.integer(&v, path).map(Value::Int),
                 "labels" | "annotations" => {
-                    let map = self.text_map(v, place);
+                    let map = self.text_map(v, path);
                     (!map.is_empty()).then_some(Value::Object(map))
                 }
                 "finalizers" => {
-                    let items = self.list(v, place, "[]string").into_iter();
-                    non_empty_list(items.map(|v| Value::String(self.text(v, place, "string"))).collect())
+                    let items = self.list(v, path, "[]string").into_iter();
+                    non_empty_list(items.map(|v| Value::String(self.text(v, path, "string"))).collect())
                 }
                 "ownerReferences" => {
-                    let items = self.list(v, place, "[]v1.OwnerReference").into_iter().enumerate();
-                    non_empty_list(items.map(|(i, v)| self.owner_reference(v, i, place)).collect())
+                    let items = self.list(v, path, "[]v1.OwnerReference").into_iter().enumerate();
+                    non_empty_list(items.map(|(i, v)| self.owner_reference(v, i, path)).collect())
                 }
                 "managedFields" => {
-                    let items = self.list(v, place, "[]v1.ManagedFieldsEntry").into_iter().enumerate();
-                    non_empty_list(items.map(|(i, v)| self.managed_fields(v, i, place)).collect::<Result<_, _>>()?)
+                    let items = self.list(v, path, "[]v1.ManagedFieldsEntry").into_iter().enumerate();
+                    non_empty_list(items.map(|(i, v)| self.managed_fields(v, i, path)).collect::<Result<_, _>>()?)
                 }
                 _ => {
                     self.unknown(key);
@@ -234,11 +234,11 @@ impl Reader {
         let mut out: Map =
             ["apiVersion", "kind", "name", "uid"].into_iter().map(|k| (k.to_owned(), Value::from(""))).collect();
         for (key, v) in self.item(v, list, "v1.OwnerReference") {
-            let place = StructPath { structure: "OwnerReference", outer: list.field, field: &key };
+            let path = StructPath { structure: "OwnerReference", outer: list.field, field: &key };
             let value = match key.as_str() {
-                "apiVersion" | "kind" | "name" => Some(Value::String(self.text(v, place, "string"))),
-                "uid" => Some(Value::String(self.text(v, place, "types.UID"))),
-                "controller" | "blockOwnerDeletion" => self.flag(&v, place).map(Value::Bool),
+                "apiVersion" | "kind" | "name" => Some(Value::String(self.text(v, path, "string"))),
+                "uid" => Some(Value::String(self.text(v, path, "types.UID"))),
+                "controller" | "blockOwnerDeletion" => self.flag(&v, path).map(Value::Bool),
                 _ => {
                     self.unknown(format!("{}[{index}].{key}", list.field));
                     continue;
@@ -254,11 +254,11 @@ impl Reader {
     fn managed_fields(&mut self, v: Value, index: usize, list: StructPath<'_>) -> Result<Value, String> {
         let mut out = Map::new();
         for (key, v) in self.item(v, list, "v1.ManagedFieldsEntry") {
-            let place = StructPath { structure: "ManagedFieldsEntry", outer: list.field, field: &key };
+            let path = StructPath { structure: "ManagedFieldsEntry", outer: list.field, field: &key };
             let value = match key.as_str() {
-                "manager" | "apiVersion" | "fieldsType" | "subresource" => non_empty(self.text(v, place, "string")),
-                "operation" => non_empty(self.text(v, place, "v1.ManagedFieldsOperationType")),
-                "time" => Self::time(&v, place)?.map(time_value),
+                "manager" | "apiVersion" | "fieldsType" | "subresource" => non_empty(self.text(v, path, "string")),
+                "operation" => non_empty(self.text(v, path, "v1.ManagedFieldsOperationType")),
+                "time" => Self::time(&v, path)?.map(time_value),
                 "fieldsV1" => Some(v).filter(|v| !v.is_null()),
                 _ => {
                     self.unknown(format!("{}[{index}].{key}", list.field));

@@ -21,8 +21,8 @@ pub fn validate_status(object: &Value, paths: &ScalePaths, errors: &mut ErrorLis
 }
 
 fn replicas(object: &Value, path: &str, errors: &mut ErrorList) {
-    let place = FieldPath::new(path);
-    let complaint = match nested(object, path, "int64", Value::as_int) {
+    let field_path = FieldPath::new(path);
+    let message = match nested(object, path, "int64", Value::as_int) {
         Err(text) => (0, text),
         Ok(replicas @ ..=-1) => (replicas, "should be a non-negative integer".to_owned()),
         Ok(replicas) if replicas > i64::from(i32::MAX) => {
@@ -30,7 +30,7 @@ fn replicas(object: &Value, path: &str, errors: &mut ErrorList) {
         }
         Ok(_) => return,
     };
-    errors.push(FieldError::invalid(&place, complaint.0, complaint.1));
+    errors.push(FieldError::invalid(&field_path, message.0, message.1));
 }
 
 /// `unstructured.NestedInt64` and similar functions: an absent field is 0.

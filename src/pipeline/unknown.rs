@@ -7,14 +7,14 @@ use std::fmt::Write as _;
 #[derive(Debug)]
 pub struct Unknown {
     wanted: bool,
-    here: String,
+    path: String,
     found: Vec<String>,
 }
 
 impl Unknown {
     /// Creates a collector; if not `wanted`, it collects nothing.
     pub fn new(wanted: bool) -> Self {
-        Self { wanted, here: String::new(), found: Vec::new() }
+        Self { wanted, path: String::new(), found: Vec::new() }
     }
     /// Returns true if paths are collected.
     pub fn wanted(&self) -> bool {
@@ -22,40 +22,40 @@ impl Unknown {
     }
     /// Descends into a member. Pass the result to [`Self::leave`].
     pub fn enter_key(&mut self, key: &str) -> usize {
-        let before = self.here.len();
+        let before = self.path.len();
         if self.wanted {
             if before > 0 {
-                self.here.push('.');
+                self.path.push('.');
             }
-            self.here.push_str(key);
+            self.path.push_str(key);
         }
         before
     }
     /// Descends into a list item. Pass the result to [`Self::leave`].
     pub fn enter_index(&mut self, index: usize) -> usize {
-        let before = self.here.len();
+        let before = self.path.len();
         if self.wanted {
-            let _ = write!(self.here, "[{index}]");
+            let _ = write!(self.path, "[{index}]");
         }
         before
     }
     /// Returns to the parent.
     pub fn leave(&mut self, before: usize) {
-        self.here.truncate(before);
+        self.path.truncate(before);
     }
     /// Returns true at the root of the object.
     pub fn at_root(&self) -> bool {
-        self.here.is_empty()
+        self.path.is_empty()
     }
     /// The current path.
-    pub fn here(&self) -> &str {
-        &self.here
+    pub fn path(&self) -> &str {
+        &self.path
     }
     /// Adds the member `key` of the current object.
     pub fn record(&mut self, key: &str) {
         if self.wanted {
             let before = self.enter_key(key);
-            self.found.push(self.here.clone());
+            self.found.push(self.path.clone());
             self.leave(before);
         }
     }

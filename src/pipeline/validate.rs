@@ -55,8 +55,8 @@ struct Validator<'c, 'a> {
 }
 
 impl<'a> Validator<'_, 'a> {
-    fn value(&mut self, v: &'a Value, node: &Node, place: &ValuePath<'_>, pair: Option<Pair>) -> Outcome {
-        let mut out = self.check(v, node, place, pair);
+    fn value(&mut self, v: &'a Value, node: &Node, path: &ValuePath<'_>, pair: Option<Pair>) -> Outcome {
+        let mut out = self.check(v, node, path, pair);
         if !out.errors.is_empty()
             && let (Some(correlation), Some(pair)) = (self.correlation.as_deref_mut(), pair)
             && correlation.is_equal(pair)
@@ -66,57 +66,57 @@ impl<'a> Validator<'_, 'a> {
         out
     }
 
-    fn check(&mut self, v: &'a Value, node: &Node, place: &ValuePath<'_>, pair: Option<Pair>) -> Outcome {
+    fn check(&mut self, v: &'a Value, node: &Node, path: &ValuePath<'_>, pair: Option<Pair>) -> Outcome {
         let checks = &node.checks;
         let mut out = Outcome::default();
         if v.is_null() {
             if !checks.types.is_any() && !checks.types.contains(Type::Null) && !node.nullable {
-                out.fail(self.report.wrong_type(place, &checks.types.joined(), "null"));
+                out.fail(self.report.wrong_type(path, &checks.types.joined(), "null"));
             } else {
                 out.passed += 1;
             }
-            self.one_of_values(v, node, place, &mut out);
+            self.one_of_values(v, node, path, &mut out);
             return out;
         }
         // Each group of checks that applies counts as passed, and so does the node itself.
         if !checks.types.is_any() || !checks.format.is_empty() {
-            self.type_(v, node, place, &mut out);
+            self.type_(v, node, path, &mut out);
             out.passed += 1;
         }
-        self.branches(v, node, place, &mut out);
+        self.branches(v, node, path, &mut out);
         out.passed += 1;
         match v {
             Value::String(s) => {
-                self.string(s, node, place, &mut out);
+                self.string(s, node, path, &mut out);
                 out.passed += 1;
                 if checks.string_format {
                     if !format::check(&checks.format, s) {
-                        out.fail(self.report.wrong_type(place, &checks.format, s));
+                        out.fail(self.report.wrong_type(path, &checks.format, s));
                     }
                     out.passed += 1;
                 }
             }
             Value::Int(_) | Value::Float(_) => {
-                number::check(v, checks, place, &self.report, &mut out);
+                number::check(v, checks, path, &self.report, &mut out);
                 out.passed += 1;
             }
             Value::Array(items) => {
-                self.array(items, node, place, pair, &mut out);
+                self.array(items, node, path, pair, &mut out);
                 out.passed += 1;
             }
             _ => {}
         }
-        self.one_of_values(v, node, place, &mut out);
+        self.one_of_values(v, node, path, &mut out);
         out.passed += 1;
         if let Value::Object(members) = v {
-            self.object(members, node, place, pair, &mut out);
+            self.object(members, node, path, pair, &mut out);
             out.passed += 1;
         }
         out.passed += 1;
         out
     }
 
-    fn type_(&self, v: &Value, node: &Node, place: &ValuePath<'_>, out: &mut Outcome) {
+    fn type_(&self, v: &Value, node: &Node, path: &ValuePath<'_>, out: &mut Outcome) {
         let (types, format) = (&node.checks.types, &node.checks.format);
         let (found, found_format) = match v {
             Value::Null => (Type::Null, ""),
@@ -133,143 +133,143 @@ impl<'a> Validator<'_, 'a> {
         let texts = matches!(found, Type::String | Type::Array);
         let numeric = types.contains(Type::Number) || types.contains(Type::Integer);
         if !format.is_empty() && !texts && !fits && found_format != format {
-            out.fail(self.report.wrong_type(place, format, found_format));
+            out.fail(self.report.wrong_type(path, format, found_format));
         } else if fits || !format.is_empty() && texts && !numeric {
             out.passed += 1;
         } else {
-            out.fail(self.report.wrong_type(place, &types.joined(), found.name()));
+            out.fail(self.report.wrong_type(path, &types.joined(), found.name()));
         }
     }
 
-    fn string(&self, s: &str, node: &Node, place: &ValuePath<'_>, out: &mut Outcome) {
+    fn string(&self, s: &str, node: &Node, path: &ValuePath<'_>, out: &mut Outcome) {
         let checks = &node.checks;
         let length = || s.chars().count() as i64;
         if let Some(max) = checks.max_length
             && length() > max
         {
-            out.fail(self.report.too_long(place, max));
+            out.fail(self.report.too_long(path, max));
         } else if let Some(min) = checks.min_length
             && length() < min
         {
-            let text = format!("{place} in body should be at least {min} chars long");
-            out.fail(self.report.invalid(place, s, text));
+            let text = format!("{path} in body should be at least {min} chars long");
+            out.fail(self.report.invalid(path, s, text));
         } else if let Some(pattern) = &checks.pattern
             && let Some(complaint) = mismatch(pattern, s)
         {
-            let text = format!("{place} in body should match '{complaint}'");
-            out.fail(self.report.invalid(place, s, text));
+            let text = format!("{path} in body should match '{complaint}'");
+            out.fail(self.report.invalid(path, s, text));
         }
     }
 
-    fn one_of_values(&self, v: &Value, node: &Node, place: &ValuePath<'_>, out: &mut Outcome) {
+    fn one_of_values(&self, v: &Value, node: &Node, path: &ValuePath<'_>, out: &mut Outcome) {
         let allowed = &node.checks.enum_;
         if !allowed.is_empty() && !allowed.iter().any(|a| value_enum::equals(v, a)) {
-            out.fail(self.report.not_supported(place, v, allowed));
+            out.fail(self.report.not_supported(path, v, allowed));
         }
     }
 
-    fn array(&mut self, items: &'a [Value], node: &Node, place: &ValuePath<'_>, pair: Option<Pair>, out: &mut Outcome) {
+    fn array(&mut self, items: &'a [Value], node: &Node, path: &ValuePath<'_>, pair: Option<Pair>, out: &mut Outcome) {
         if let Some(items_node) = node.items.as_deref() {
             for (i, item) in items.iter().enumerate() {
                 let pair = self.correlation.as_deref_mut().zip(pair).and_then(|(c, pair)| c.index(pair, i));
-                out.merge(self.value(item, items_node, &ValuePath::Index(place, i), pair));
+                out.merge(self.value(item, items_node, &ValuePath::Index(path, i), pair));
             }
         }
         let size = items.len() as i64;
         if let Some(min) = node.checks.min_items
             && size < min
         {
-            let text = format!("{place} in body should have at least {min} items");
-            out.fail(self.report.invalid(place, size, text));
+            let text = format!("{path} in body should have at least {min} items");
+            out.fail(self.report.invalid(path, size, text));
         }
         if let Some(max) = node.checks.max_items
             && size > max
         {
-            out.fail(self.report.too_many(place, size, max, "items"));
+            out.fail(self.report.too_many(path, size, max, "items"));
         }
         out.passed += 1;
     }
 
-    fn object(&mut self, members: &'a Map, node: &Node, place: &ValuePath<'_>, pair: Option<Pair>, out: &mut Outcome) {
+    fn object(&mut self, members: &'a Map, node: &Node, path: &ValuePath<'_>, pair: Option<Pair>, out: &mut Outcome) {
         let checks = &node.checks;
         let size = members.len() as i64;
         if let Some(min) = checks.min_properties
             && size < min
         {
-            let text = format!("{place} in body should have at least {min} properties");
-            out.fail(self.report.invalid(place, size, text));
+            let text = format!("{path} in body should have at least {min} properties");
+            out.fail(self.report.invalid(path, size, text));
         }
         if let Some(max) = checks.max_properties
             && size > max
         {
-            out.fail(self.report.too_many(place, size, max, "properties"));
+            out.fail(self.report.too_many(path, size, max, "properties"));
         }
         for (name, v) in members {
             if let Some(property) = node.property(name) {
-                let pair = self.member_pair(place, pair, name);
-                out.merge(self.value(v, property, &ValuePath::Property(place, name), pair));
+                let pair = self.member_pair(path, pair, name);
+                out.merge(self.value(v, property, &ValuePath::Property(path, name), pair));
                 continue;
             }
             match &node.additional {
                 Some(Additional::Schema(additional)) => {
-                    let pair = self.member_pair(place, pair, name);
-                    out.merge(self.value(v, additional, &ValuePath::Additional(place, name), pair));
+                    let pair = self.member_pair(path, pair, name);
+                    out.merge(self.value(v, additional, &ValuePath::Additional(path, name), pair));
                 }
                 Some(Additional::Bool(false)) => {
-                    let text = format!("{place}.{name} in body is a forbidden property");
-                    out.fail(self.report.invalid(place, name.as_str(), text));
+                    let text = format!("{path}.{name} in body is a forbidden property");
+                    out.fail(self.report.invalid(path, name.as_str(), text));
                 }
                 _ => {}
             }
         }
         for name in &checks.required {
             if !members.contains_key(name) {
-                out.fail(self.report.required(&ValuePath::Additional(place, name)));
+                out.fail(self.report.required(&ValuePath::Additional(path, name)));
             }
         }
     }
 
     /// Both objects were decoded at the same version, so apiVersion and kind have no old value, and their errors are
     /// never tolerated.
-    fn member_pair(&mut self, place: &ValuePath<'_>, pair: Option<Pair>, name: &'a str) -> Option<Pair> {
-        if matches!(name, "apiVersion" | "kind") && place.is_empty() {
+    fn member_pair(&mut self, path: &ValuePath<'_>, pair: Option<Pair>, name: &'a str) -> Option<Pair> {
+        if matches!(name, "apiVersion" | "kind") && path.is_empty() {
             return None;
         }
         self.correlation.as_deref_mut()?.key(pair?, name)
     }
 
-    fn branches(&mut self, v: &'a Value, node: &Node, place: &ValuePath<'_>, out: &mut Outcome) {
+    fn branches(&mut self, v: &'a Value, node: &Node, path: &ValuePath<'_>, out: &mut Outcome) {
         let checks = &node.checks;
         out.passed += 1;
         if !checks.any_of.is_empty() {
-            self.any_of(v, &checks.any_of, place, out);
+            self.any_of(v, &checks.any_of, path, out);
         }
         if !checks.one_of.is_empty() {
-            self.one_of(v, &checks.one_of, place, out);
+            self.one_of(v, &checks.one_of, path, out);
         }
         if !checks.all_of.is_empty() {
             let mut valid = 0;
             for branch in &checks.all_of {
-                let result = self.value(v, branch, place, None);
+                let result = self.value(v, branch, path, None);
                 valid += usize::from(result.errors.is_empty());
                 out.merge(result);
             }
             if valid != checks.all_of.len() {
                 let nothing = if valid == 0 { ". None validated" } else { "" };
-                out.fail(self.unplaced(place, &format!("must validate all the schemas (allOf){nothing}")));
+                out.fail(self.unplaced(path, &format!("must validate all the schemas (allOf){nothing}")));
             }
         }
         if let Some(not) = &checks.not
-            && self.value(v, not, place, None).errors.is_empty()
+            && self.value(v, not, path, None).errors.is_empty()
         {
-            out.fail(self.unplaced(place, "must not validate the schema (not)"));
+            out.fail(self.unplaced(path, "must not validate the schema (not)"));
         }
     }
 
-    fn any_of(&mut self, v: &'a Value, branches: &[Node], place: &ValuePath<'_>, out: &mut Outcome) {
+    fn any_of(&mut self, v: &'a Value, branches: &[Node], path: &ValuePath<'_>, out: &mut Outcome) {
         let mut best: Option<Outcome> = None;
         for branch in branches {
-            let result = self.value(v, branch, place, None);
+            let result = self.value(v, branch, path, None);
             if result.errors.is_empty() {
                 out.merge(result);
                 return;
@@ -278,18 +278,18 @@ impl<'a> Validator<'_, 'a> {
                 best = Some(result);
             }
         }
-        out.fail(self.unplaced(place, "must validate at least one schema (anyOf)"));
+        out.fail(self.unplaced(path, "must validate at least one schema (anyOf)"));
         if let Some(best) = best {
             out.merge(best);
         }
     }
 
-    fn one_of(&mut self, v: &'a Value, branches: &[Node], place: &ValuePath<'_>, out: &mut Outcome) {
+    fn one_of(&mut self, v: &'a Value, branches: &[Node], path: &ValuePath<'_>, out: &mut Outcome) {
         let mut best: Option<Outcome> = None;
         let mut first: Option<Outcome> = None;
         let mut valid = 0;
         for branch in branches {
-            let result = self.value(v, branch, place, None);
+            let result = self.value(v, branch, path, None);
             if result.errors.is_empty() {
                 valid += 1;
                 first.get_or_insert(result);
@@ -307,14 +307,14 @@ impl<'a> Validator<'_, 'a> {
             0 => "Found none valid".to_owned(),
             n => format!("Found {n} valid alternatives"),
         };
-        out.fail(self.unplaced(place, &format!("must validate one and only one schema (oneOf). {found}")));
+        out.fail(self.unplaced(path, &format!("must validate one and only one schema (oneOf). {found}")));
         if let Some(best) = best.filter(|_| valid == 0) {
             out.merge(best);
         }
     }
 
-    fn unplaced(&self, place: &ValuePath<'_>, complaint: &str) -> report::ValidationError {
-        self.report.unplaced(format!("{} {complaint}", quote::go_quote(&place.to_string())))
+    fn unplaced(&self, path: &ValuePath<'_>, complaint: &str) -> report::ValidationError {
+        self.report.unplaced(format!("{} {complaint}", quote::go_quote(&path.to_string())))
     }
 }
 

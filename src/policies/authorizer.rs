@@ -55,7 +55,7 @@ impl Rules {
         let list = document.get("rules").and_then(Value::as_array);
         let list = list.ok_or_else(|| RulesError("rules: a list is needed".to_owned()))?;
         let rules = list.iter().enumerate().map(|(index, value)| {
-            Rule::read(value).map_err(|RulesError(why)| RulesError(format!("rules[{index}]: {why}")))
+            Rule::read(value).map_err(|RulesError(reason)| RulesError(format!("rules[{index}]: {reason}")))
         });
         Ok(Self { rules: rules.collect::<Result<_, _>>()? })
     }
@@ -85,8 +85,8 @@ impl Rule {
                         "noOpinion" => Verdict::NoOpinion,
                         "error" => Verdict::Failed,
                         other => {
-                            let why = format!("decision: {other:?} is none of allow, deny, noOpinion, error");
-                            return Err(RulesError(why));
+                            let reason = format!("decision: {other:?} is none of allow, deny, noOpinion, error");
+                            return Err(RulesError(reason));
                         }
                     });
                 }

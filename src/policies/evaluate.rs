@@ -122,7 +122,7 @@ impl<'a> Activation<'a> {
     pub fn evaluate(&self, expression: &'a Expression, budget: &mut i64) -> Result<Evaluation<'a>, OutOfBudget> {
         let program = match &expression.program {
             Ok(program) => program,
-            Err(why) => return Ok(Evaluation::Error(format!("compilation error: {why}"))),
+            Err(reason) => return Ok(Evaluation::Error(format!("compilation error: {reason}"))),
         };
         let outcome = self.run(program, expression.declarations);
         if let Some(path) = self.unknown(&outcome) {
@@ -139,12 +139,12 @@ impl<'a> Activation<'a> {
     /// The unknown part of `object` on which the result of an evaluation depends.
     fn unknown(&self, outcome: &Outcome<'a>) -> Option<String> {
         let gaps = self.inputs.gaps?;
-        let noticed = gaps.noticed.take();
+        let used_gap = gaps.used.take();
         match &outcome.result {
             Err(Error::Unknown(path)) => Some(path.to_string()),
             // An absorbed operand costs a different amount on the server, so an expensive evaluation may exceed the limit there.
             _ if outcome.cost > CERTAIN_COST || self.cost.get() > CERTAIN_COST => Some(gaps.path.clone()),
-            _ => noticed,
+            _ => used_gap,
         }
     }
 
@@ -179,13 +179,14 @@ impl<'a> Activation<'a> {
 
     fn compute(&self, variable: &'a Variable) -> Result<CelValue<'a>, Error> {
         let failed = |how: String| Error::new(format!("composited variable {} {how}", quote::go_quote(&variable.name)));
-        let program = variable.expression.program.as_ref().map_err(|why| failed(format!("fails to compile: {why}")))?;
-        let before = self.inputs.gaps.and_then(|gaps| gaps.noticed.take());
+        let program =
+            variable.expression.program.as_ref().map_err(|reason| failed(format!("fails to compile: {reason}")))?;
+        let before = self.inputs.gaps.and_then(|gaps| gaps.used.take());
         let outcome = self.run(program, variable.expression.declarations);
         self.cost.set(self.cost.get().saturating_add(outcome.cost));
         let unknown = self.unknown(&outcome);
         if let (Some(gaps), Some(before)) = (self.inputs.gaps, before) {
-            gaps.noticed.notice(&before);
+            gaps.used.record(&before);
         }
         if let Some(path) = unknown {
             return Err(Error::Unknown(path.into()));

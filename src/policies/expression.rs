@@ -25,9 +25,9 @@ pub fn compile(source: &str, env: &Env, types: &[Type]) -> Result<(Program, Chec
         [] => {}
         _ if types.contains(found) => {}
         [wanted] => return Err(invalid(format!("must evaluate to {wanted} but got {found}"))),
-        several => {
-            let several: Vec<String> = several.iter().map(ToString::to_string).collect();
-            return Err(invalid(format!("must evaluate to one of [{}] but got {found}", several.join(" "))));
+        expected => {
+            let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
+            return Err(invalid(format!("must evaluate to one of [{}] but got {found}", expected.join(" "))));
         }
     }
     let failed = |error| CompileError::Internal(format!("program instantiation failed: {error}"));

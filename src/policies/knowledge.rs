@@ -154,7 +154,7 @@ pub enum NotEvaluated {
 }
 
 impl From<String> for NotEvaluated {
-    fn from(why: String) -> Self {
-        Self::Error(why)
+    fn from(reason: String) -> Self {
+        Self::Error(reason)
     }
 }

@@ -53,8 +53,8 @@ pub fn matches(
 /// The label that every namespace has.
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
-fn internal(why: &str) -> String {
-    format!("Internal error occurred: {why}")
+fn internal(reason: &str) -> String {
+    format!("Internal error occurred: {reason}")
 }
 
 fn namespace_matches(
@@ -68,7 +68,7 @@ fn namespace_matches(
         return Ok(true);
     }
     let selector = &criteria.namespace_selector;
-    selector.check().map_err(|why| internal(&why))?;
+    selector.check().map_err(|error| internal(&error))?;
     if selector.is_empty() {
         return Ok(true);
     }
@@ -102,7 +102,7 @@ fn object_matches(
     object: Option<&Value>,
 ) -> Result<bool, NotEvaluated> {
     let selector = &criteria.object_selector;
-    selector.check().map_err(|why| internal(&why))?;
+    selector.check().map_err(|error| internal(&error))?;
     if selector.is_empty() {
         return Ok(true);
     }
@@ -133,8 +133,8 @@ fn find(rules: &[Rule], equivalent: bool, request: &Request<'_>, cluster: &dyn C
     }
     let equivalents = cluster.equivalents(&request.resource, request.subresource);
     rules.iter().find_map(|rule| {
-        let mut others = equivalents.iter().filter(|(resource, _)| *resource != *request.resource);
-        let found = others.find(|(resource, _)| rule_matches(rule, request, resource) && named(rule));
+        let mut other_resources = equivalents.iter().filter(|(resource, _)| *resource != *request.resource);
+        let found = other_resources.find(|(resource, _)| rule_matches(rule, request, resource) && named(rule));
         found.map(|(resource, kind)| Matched { resource: Arc::new(resource.clone()), kind: Arc::new(kind.clone()) })
     })
 }

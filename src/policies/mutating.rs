@@ -34,8 +34,8 @@ enum Failure {
 }
 
 impl From<String> for Failure {
-    fn from(why: String) -> Self {
-        Self::OfPolicy(why)
+    fn from(reason: String) -> Self {
+        Self::OfPolicy(reason)
     }
 }
 
@@ -225,16 +225,16 @@ impl Round<'_> {
         findings: &mut Findings,
     ) {
         match reason {
-            NotEvaluated::Error(why) => self.configuration_error(&hook.policy, binding, &why),
+            NotEvaluated::Error(detail) => self.configuration_error(&hook.policy, binding, &detail),
             NotEvaluated::Unknown(missing) => {
                 findings.add_unevaluated(PolicyKind::Mutating, hook, binding, Part::Matching, missing);
             }
         }
     }
 
-    fn configuration_error(&mut self, policy: &Policy, binding: Option<&Binding>, why: &str) {
+    fn configuration_error(&mut self, policy: &Policy, binding: Option<&Binding>, reason: &str) {
         let what = if binding.is_some() { "binding" } else { "policy" };
-        self.error(policy, binding, "Forbidden", format!("failed to configure {what}: {why}"));
+        self.error(policy, binding, "Forbidden", format!("failed to configure {what}: {reason}"));
     }
 
     /// Collects the matching policies and bindings with their params (`policyDispatcher.Dispatch`).
@@ -272,8 +272,8 @@ impl Round<'_> {
                         }
                     }
                 }
-                if let Err(why) = self.convert(&matched, object) {
-                    self.configuration_error(policy, None, &why);
+                if let Err(error) = self.convert(&matched, object) {
+                    self.configuration_error(policy, None, &error);
                     continue;
                 }
                 match params::collect(kind.as_ref(), binding, self.request, self.cluster) {
@@ -336,7 +336,7 @@ impl Round<'_> {
                 versioned.object.clone()
             } else {
                 let back = self.cluster.convert(&versioned.object, &request.resource, &request.kind);
-                back.map_err(|why| Refused::Internal(format!("failed to convert object: {why}")))?
+                back.map_err(|error| Refused::Internal(format!("failed to convert object: {error}")))?
             };
         }
         reinvocation.output = Some(object.clone());
@@ -376,8 +376,8 @@ impl Round<'_> {
             match match_conditions(&activation, &compiled.match_conditions, &policy.failure_policy, unknown) {
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
-                Err(NotDecided::Failed(why)) => {
-                    self.error(policy, Some(invocation.binding), "Invalid", why);
+                Err(NotDecided::Failed(reason)) => {
+                    self.error(policy, Some(invocation.binding), "Invalid", reason);
                     return Ok(false);
                 }
                 Err(NotDecided::Unknown(dependency)) => {
@@ -416,12 +416,12 @@ impl Round<'_> {
                     versioned.object = patched;
                     versioned.changed = true;
                 }
-                Err(Failure::OfPolicy(why)) => failures.push(why),
+                Err(Failure::OfPolicy(reason)) => failures.push(reason),
                 Err(Failure::OfServer(refused)) => return Err(refused),
             }
         }
-        for why in failures {
-            self.error(policy, Some(invocation.binding), "Invalid", why);
+        for reason in failures {
+            self.error(policy, Some(invocation.binding), "Invalid", reason);
         }
         if let Some(versioned) = self.versions.get(&matched.kind).filter(|versioned| versioned.object != before) {
             reinvocation.require();
@@ -455,14 +455,14 @@ fn patched(
         ))));
     };
     let (Patch::Apply(expression) | Patch::Json(expression)) = patch;
-    if let Err(why) = &expression.program {
-        return Err(Failure::OfPolicy(why.clone()));
+    if let Err(error) = &expression.program {
+        return Err(Failure::OfPolicy(error.clone()));
     }
     let activation = Activation::new(inputs.clone(), &invocation.hook.compiled.variables);
     let mut budget = BUDGET;
     let value: CelValue<'_> = match activation.evaluate(expression, &mut budget) {
         Err(OutOfBudget) => return Err(Failure::OfPolicy(OUT_OF_BUDGET.to_owned())),
-        Ok(Evaluation::Error(why)) => return Err(Failure::OfPolicy(why)),
+        Ok(Evaluation::Error(error)) => return Err(Failure::OfPolicy(error)),
         // Objects with unknown parts are not patched.
         Ok(Evaluation::Unknown(path)) => return Err(Failure::OfPolicy(format!("{path} is not known"))),
         Ok(Evaluation::Value(value)) => value,

@@ -42,8 +42,8 @@ pub fn collect(
     let namespace = if scope.namespaced {
         let namespace = if reference.namespace.is_empty() { request.namespace } else { &reference.namespace };
         if namespace.is_empty() {
-            let why = "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources";
-            return Err(why.to_owned().into());
+            let reason = "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources";
+            return Err(reason.to_owned().into());
         }
         Some(namespace)
     } else if reference.namespace.is_empty() {

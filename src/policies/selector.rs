@@ -107,12 +107,12 @@ impl Expression {
         let list = || BadValue::strings(self.values.iter().map(String::as_str), release);
         match self.operator.as_str() {
             "In" | "NotIn" if self.values.is_empty() => {
-                let why = "for 'in', 'notin' operators, values set can't be empty";
-                errors.push(FieldError::invalid(&path, BadValue::strings([], release), why));
+                let detail = "for 'in', 'notin' operators, values set can't be empty";
+                errors.push(FieldError::invalid(&path, BadValue::strings([], release), detail));
             }
             "Exists" | "DoesNotExist" if !self.values.is_empty() => {
-                let why = "values set must be empty for exists and does not exist";
-                errors.push(FieldError::invalid(&path, list(), why));
+                let detail = "values set must be empty for exists and does not exist";
+                errors.push(FieldError::invalid(&path, list(), detail));
             }
             _ => {}
         }

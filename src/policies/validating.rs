@@ -105,18 +105,18 @@ impl Dispatch<'_> {
     /// Records that a policy or binding cannot be evaluated because of a configuration error or an unknown input.
     fn not_evaluated(&mut self, hook: &PolicyHook, binding: Option<&Binding>, reason: NotEvaluated) {
         match reason {
-            NotEvaluated::Error(why) => self.configuration_error(&hook.policy, binding, &why),
+            NotEvaluated::Error(detail) => self.configuration_error(&hook.policy, binding, &detail),
             NotEvaluated::Unknown(missing) => {
                 self.findings.add_unevaluated(PolicyKind::Validating, hook, binding, Part::Matching, missing);
             }
         }
     }
 
-    fn configuration_error(&mut self, policy: &Policy, binding: Option<&Binding>, why: &str) {
+    fn configuration_error(&mut self, policy: &Policy, binding: Option<&Binding>, reason: &str) {
         let message = match &policy.failure_policy {
             FailurePolicy::Ignore => return,
-            FailurePolicy::Fail if binding.is_some() => format!("failed to configure binding: {why}"),
-            FailurePolicy::Fail => format!("failed to configure policy: {why}"),
+            FailurePolicy::Fail if binding.is_some() => format!("failed to configure binding: {reason}"),
+            FailurePolicy::Fail => format!("failed to configure policy: {reason}"),
             FailurePolicy::Other(word) => format!("unrecognized failure policy: '{word}'"),
         };
         let binding = binding.map(|binding| binding.name.clone()).unwrap_or_default();
@@ -188,8 +188,8 @@ impl Dispatch<'_> {
         };
         let (converted, converted_old) = match (convert(self.object), convert(request.old_object)) {
             (Ok(object), Ok(old)) => (object, old),
-            (Err(why), _) | (_, Err(why)) => {
-                self.configuration_error(policy, Some(binding), &format!("failed to convert object version: {why}"));
+            (Err(error), _) | (_, Err(error)) => {
+                self.configuration_error(policy, Some(binding), &format!("failed to convert object version: {error}"));
                 return Ok(());
             }
         };
@@ -319,7 +319,7 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
         match match_conditions(&activation, &compiled.match_conditions, &policy.failure_policy, unknown) {
             Ok(true) => {}
             Ok(false) => return Outcome::default(),
-            Err(NotDecided::Failed(why)) => return whole(&why),
+            Err(NotDecided::Failed(detail)) => return whole(&detail),
             Err(NotDecided::Unknown(dependency)) => {
                 return Outcome { unevaluated: vec![(Part::Condition, dependency)], ..Outcome::default() };
             }
@@ -373,7 +373,9 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
         .enumerate()
         .filter_map(|(index, result)| Some((index, result?)))
         .map(|(index, result)| match (result, &messages) {
-            (Evaluation::Error(why) | Evaluation::Unknown(why), _) => Decision::error(policy, why, Some(index)),
+            (Evaluation::Error(detail) | Evaluation::Unknown(detail), _) => {
+                Decision::error(policy, detail, Some(index))
+            }
             (_, Err(OutOfBudget)) => {
                 Decision::error(policy, format!("failed messageExpression: {OUT_OF_BUDGET}"), Some(index))
             }
@@ -401,8 +403,8 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
         };
         match result {
             Evaluation::Unknown(path) => doubt(Part::AuditAnnotation, Dependency::Field(path)),
-            Evaluation::Error(why) if policy.failure_policy != FailurePolicy::Ignore => {
-                annotations.push(Annotation::Error(why));
+            Evaluation::Error(detail) if policy.failure_policy != FailurePolicy::Ignore => {
+                annotations.push(Annotation::Error(detail));
             }
             Evaluation::Value(CelValue::String(text)) if !text.trim().is_empty() => {
                 let text = text.trim();

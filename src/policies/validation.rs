@@ -56,11 +56,11 @@ pub fn validate(object: &Value, old: Option<&Value>, release: Release) -> ErrorL
     }
     if old.is_none() && release.since(V1_37) && name.ends_with(STATIC_SUFFIX) {
         let metadata = FieldPath::new("metadata");
-        let why = format!(
+        let detail = format!(
             "names ending with \"{STATIC_SUFFIX}\" are reserved for static manifest-based configurations and cannot be managed \
              via the API"
         );
-        errors.push(FieldError::invalid(&metadata.child("name"), name, why));
+        errors.push(FieldError::invalid(&metadata.child("name"), name, detail));
     }
     errors
 }

@@ -33,7 +33,7 @@ enum Inst {
 /// Threads by priority, each with its group boundaries.
 struct Threads {
     /// The position in `list` of each instruction; valid only if the entry there points back.
-    place: Vec<usize>,
+    index_of: Vec<usize>,
     list: Vec<usize>,
     slots: Vec<Option<usize>>,
     width: usize,
@@ -41,15 +41,15 @@ struct Threads {
 
 impl Threads {
     fn new(size: usize, width: usize) -> Self {
-        Self { place: vec![0; size], list: Vec::new(), slots: Vec::new(), width }
+        Self { index_of: vec![0; size], list: Vec::new(), slots: Vec::new(), width }
     }
     /// Adds an instruction unless it is already in the set.
     fn insert(&mut self, pc: usize) -> bool {
-        let Some(place) = self.place.get_mut(pc) else { return false };
-        if self.list.get(*place) == Some(&pc) {
+        let Some(index) = self.index_of.get_mut(pc) else { return false };
+        if self.list.get(*index) == Some(&pc) {
             return false;
         }
-        *place = self.list.len();
+        *index = self.list.len();
         self.list.push(pc);
         self.slots.resize(self.list.len() * self.width, None);
         true
@@ -87,8 +87,8 @@ impl Program {
     }
 
     fn set(&mut self, at: usize, inst: Inst) {
-        if let Some(place) = self.code.get_mut(at) {
-            *place = inst;
+        if let Some(target) = self.code.get_mut(at) {
+            *target = inst;
         }
     }
 
@@ -251,7 +251,7 @@ impl Program {
                 current.fill(None);
                 self.follow(0, at, before, after, &mut now, &mut current, &mut stack);
             }
-            let behind = at + after.map_or(0, char::len_utf8);
+            let after_char = at + after.map_or(0, char::len_utf8);
             for thread in 0..now.list.len() {
                 let Some(pc) = now.list.get(thread).copied() else { break };
                 match (self.code.get(pc), after) {
@@ -269,7 +269,7 @@ impl Program {
                 }
                 let upcoming = rest.clone().next().map(|(_, c)| c);
                 current.copy_from_slice(now.slots_of(thread));
-                self.follow(pc + 1, behind, after, upcoming, &mut then, &mut current, &mut stack);
+                self.follow(pc + 1, after_char, after, upcoming, &mut then, &mut current, &mut stack);
             }
             if after.is_none() {
                 return matched;
@@ -297,8 +297,8 @@ impl Program {
             let mut pc = match step {
                 Step::Go(pc) => pc,
                 Step::Restore(slot, value) => {
-                    if let Some(place) = slots.get_mut(slot) {
-                        *place = value;
+                    if let Some(target) = slots.get_mut(slot) {
+                        *target = value;
                     }
                     continue;
                 }
@@ -311,9 +311,9 @@ impl Program {
                     }
                     Some(Inst::Jump(to)) => pc = *to,
                     Some(Inst::Save(slot)) => {
-                        if let Some(place) = slots.get_mut(*slot) {
-                            stack.push(Step::Restore(*slot, *place));
-                            *place = Some(at);
+                        if let Some(target) = slots.get_mut(*slot) {
+                            stack.push(Step::Restore(*slot, *target));
+                            *target = Some(at);
                         }
                         pc += 1;
                     }

@@ -48,9 +48,9 @@ impl Declarations {
             "array" => {
                 let item = schema.items_schema()?;
                 let items = self.declare(item, item.x_embedded_resource, &format!("{path}.@idx"))?;
-                let most = schema.max_items.map_or_else(
+                let max = schema.max_items.map_or_else(
                     || (MAX_REQUEST - 2) / (items.min_serialized_size as i64).saturating_add(1),
-                    |most| most.max(0),
+                    |max| max.max(0),
                 );
                 let kind = match schema.x_list_type.as_deref() {
                     Some("set") => ListKind::Set,
@@ -60,7 +60,7 @@ impl Declarations {
                 Some(Arc::new(DeclType {
                     cel_type: Type::list(items.cel_type.clone()),
                     shape: Shape::List { items, kind },
-                    max_elements: most as u64,
+                    max_elements: max as u64,
                     min_serialized_size: 2,
                     nullable: schema.nullable,
                 }))
@@ -68,14 +68,14 @@ impl Declarations {
             "object" => match schema.additional_properties_schema() {
                 Some(value) => {
                     let values = self.declare(value, value.x_embedded_resource, &format!("{path}.@elem"))?;
-                    let most = schema.max_properties.map_or_else(
+                    let max = schema.max_properties.map_or_else(
                         || (MAX_REQUEST - 2) / (values.min_serialized_size as i64).saturating_add(6),
-                        |most| most.max(0),
+                        |max| max.max(0),
                     );
                     Some(Arc::new(DeclType {
                         cel_type: Type::map(Type::String, values.cel_type.clone()),
                         shape: Shape::Map(values),
-                        max_elements: most as u64,
+                        max_elements: max as u64,
                         min_serialized_size: 2,
                         nullable: schema.nullable,
                     }))
@@ -125,11 +125,11 @@ impl Declarations {
     }
 }
 
-fn scalar(schema: &Schema, cel_type: Type, most: i64, min_size: u64) -> Arc<DeclType> {
+fn scalar(schema: &Schema, cel_type: Type, max: i64, min_size: u64) -> Arc<DeclType> {
     Arc::new(DeclType {
         cel_type,
         shape: Shape::Scalar,
-        max_elements: most as u64,
+        max_elements: max as u64,
         min_serialized_size: min_size,
         nullable: schema.nullable,
     })
@@ -138,15 +138,15 @@ fn scalar(schema: &Schema, cel_type: Type, most: i64, min_size: u64) -> Arc<Decl
 fn string(schema: &Schema) -> Arc<DeclType> {
     match schema.format.as_str() {
         "byte" => {
-            let most = schema.max_length.map_or(MAX_REQUEST - 2, |most| most.max(0));
-            scalar(schema, Type::Bytes, most, 2)
+            let max = schema.max_length.map_or(MAX_REQUEST - 2, |max| max.max(0));
+            scalar(schema, Type::Bytes, max, 2)
         }
         "duration" => scalar(schema, Type::Duration, 32, 3),
         "date" => scalar(schema, Type::Timestamp, 12, 12),
         "date-time" => scalar(schema, Type::Timestamp, 32, 21),
         _ => {
-            let most = match schema.max_length {
-                Some(most) => code_points(most),
+            let max = match schema.max_length {
+                Some(max) => code_points(max),
                 None if schema.enum_.is_empty() => MAX_REQUEST - 2,
                 None => {
                     let lengths = schema.enum_.iter().map(|value| match value {
@@ -156,14 +156,14 @@ fn string(schema: &Schema) -> Arc<DeclType> {
                     lengths.max().unwrap_or(0)
                 }
             };
-            scalar(schema, Type::String, most, 2)
+            scalar(schema, Type::String, max, 2)
         }
     }
 }
 
 /// The maximum size in bytes of this number of code points.
-fn code_points(most: i64) -> i64 {
-    most.max(0).wrapping_mul(4)
+fn code_points(max: i64) -> i64 {
+    max.max(0).wrapping_mul(4)
 }
 
 /// Returns true if the schema itself specifies apiVersion, kind and metadata.
@@ -181,9 +181,9 @@ fn has_meta(schema: &Schema) -> bool {
 /// The schemas of apiVersion, kind and metadata.
 fn meta(schema: &Schema) -> BTreeMap<&'static str, Schema> {
     let string = |max_length| Schema { type_: "string".to_owned(), max_length, ..Schema::default() };
-    let name = |name: &str, most: i64| {
+    let name = |name: &str, max: i64| {
         let given = schema.properties.get("metadata").and_then(|meta| meta.properties.get(name)?.max_length);
-        (name.to_owned(), Box::new(string(Some(given.map_or(most, |given| given.min(most))))))
+        (name.to_owned(), Box::new(string(Some(given.map_or(max, |given| given.min(max))))))
     };
     let metadata = Schema {
         type_: "object".to_owned(),

@@ -40,7 +40,7 @@ pub fn unescape(identifier: &str) -> Option<String> {
             continue;
         };
         out.push_str(before);
-        let (word, behind) = (after.get(..end)?, after.get(end + 2..)?);
+        let (word, remaining) = (after.get(..end)?, after.get(end + 2..)?);
         match word {
             "underscores" => out.push_str("__"),
             "dot" => out.push('.'),
@@ -49,7 +49,7 @@ pub fn unescape(identifier: &str) -> Option<String> {
             _ if is_reserved(word) && word.len() + 4 == identifier.len() => out.push_str(word),
             _ => return None,
         }
-        rest = behind;
+        rest = remaining;
     }
     out.push_str(rest);
     Some(out)

@@ -35,33 +35,33 @@ pub fn most_children(parent: &Schema) -> Option<u64> {
 
 /// Splits a path such as `spec.ports[0]` or `spec.labels['a.b']` into names and indices.
 pub fn steps(path: &str) -> Result<Vec<String>, String> {
-    let wrong = |why: &str| format!("{path:?} is not a path: {why}");
+    let invalid = |reason: &str| format!("{path:?} is not a path: {reason}");
     let mut steps = Vec::new();
     let mut rest = path.strip_prefix('.').unwrap_or(path);
     while !rest.is_empty() {
         if let Some(inside) = rest.strip_prefix('[') {
             let quote = inside.chars().next().filter(|c| matches!(c, '\'' | '"'));
-            let (step, behind) = match quote {
+            let (step, remaining) = match quote {
                 Some(quote) => inside.get(1..).unwrap_or_default().split_once(&format!("{quote}]")),
                 None => inside.split_once(']'),
             }
-            .ok_or_else(|| wrong("a ] is missing"))?;
+            .ok_or_else(|| invalid("a ] is missing"))?;
             steps.push(step.to_owned());
-            rest = behind;
+            rest = remaining;
         } else {
             let end = rest.find(['.', '[']).unwrap_or(rest.len());
-            let (step, behind) = rest.split_at_checked(end).unwrap_or((rest, ""));
+            let (step, remaining) = rest.split_at_checked(end).unwrap_or((rest, ""));
             if step.is_empty() {
-                return Err(wrong("a name is missing"));
+                return Err(invalid("a name is missing"));
             }
             steps.push(step.to_owned());
-            rest = behind;
+            rest = remaining;
         }
-        if let Some(behind) = rest.strip_prefix('.') {
-            if behind.is_empty() || behind.starts_with('[') {
-                return Err(wrong("a name is missing"));
+        if let Some(remaining) = rest.strip_prefix('.') {
+            if remaining.is_empty() || remaining.starts_with('[') {
+                return Err(invalid("a name is missing"));
             }
-            rest = behind;
+            rest = remaining;
         }
     }
     Ok(steps)
@@ -130,17 +130,20 @@ pub fn find<'v>(
 }
 
 /// The CEL type and, if known, the schema of a child; fields of metadata have a type but no schema.
-fn below<'s>(schema: Option<&'s Schema>, here: &NodeType, name: &str) -> Option<(NodeType, Option<&'s Schema>)> {
+fn below<'s>(schema: Option<&'s Schema>, parent_type: &NodeType, name: &str) -> Option<(NodeType, Option<&'s Schema>)> {
     let elements = schema.and_then(|s| match s.type_.as_str() {
         "array" => s.items_schema(),
         _ => s.additional_properties_schema(),
     });
     let inner = elements.or_else(|| schema.and_then(|s| s.property(name)));
-    let from_above =
-        if elements.is_some() { Some(here.elements()) } else { escape(name).and_then(|name| here.property(&name)) };
+    let from_above = if elements.is_some() {
+        Some(parent_type.elements())
+    } else {
+        escape(name).and_then(|name| parent_type.property(&name))
+    };
     let from_above = from_above.filter(|cel_type| cel_type.decl.is_some());
     let cel_type =
-        from_above.or_else(|| inner.map(|inner| cel_type(inner, inner.x_embedded_resource, here.release)))?;
+        from_above.or_else(|| inner.map(|inner| cel_type(inner, inner.x_embedded_resource, parent_type.release)))?;
     Some((cel_type, inner))
 }
 

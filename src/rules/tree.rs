@@ -47,16 +47,16 @@ pub fn cel_type(schema: &Schema, resource: bool, release: Release) -> NodeType {
     NodeType { release, decl, objects: Arc::new(declarations.objects), path: ROOT.to_owned() }
 }
 
-fn node(schema: &Schema, here: &NodeType) -> Option<Node> {
-    let elements = |child: &Schema| node(child, &here.elements()).map(Box::new);
+fn node(schema: &Schema, node_type: &NodeType) -> Option<Node> {
+    let elements = |child: &Schema| node(child, &node_type.elements()).map(Box::new);
     let items = schema.items_schema().filter(|child| has_rules(child)).and_then(elements);
     let additional = schema.additional_properties_schema().filter(|child| has_rules(child)).and_then(elements);
     let mut properties = BTreeMap::new();
     for (name, child) in schema.properties.iter().filter(|(_, child)| has_rules(child)) {
         let child_place = match escape(name) {
             // Rules of nodes without a CEL type are not evaluated.
-            Some(escaped) => here.property(&escaped),
-            None => Some(cel_type(child, child.x_embedded_resource, here.release))
+            Some(escaped) => node_type.property(&escaped),
+            None => Some(cel_type(child, child.x_embedded_resource, node_type.release))
                 .filter(|cel_type| cel_type.decl.is_some()),
         };
         if let Some(child) = child_place.and_then(|cel_type| node(child, &cel_type)) {
@@ -71,7 +71,7 @@ fn node(schema: &Schema, here: &NodeType) -> Option<Node> {
     Some(Node {
         type_: schema.type_.clone(),
         rules: schema.x_validations.clone(),
-        cel_type: here.clone(),
+        cel_type: node_type.clone(),
         correlatable: matches!(schema.x_map_type.as_deref(), None | Some("granular" | "atomic")),
         map_keys: if is_map_list { schema.x_list_map_keys.clone() } else { Vec::new() },
         items,

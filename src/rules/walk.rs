@@ -41,7 +41,7 @@ pub struct Findings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evaluated {
     /// The path of the schema node, as in [`NodeType::path`](super::compile::NodeType).
-    pub place: String,
+    pub path: String,
     /// The index of the rule within its node.
     pub rule: usize,
     /// True if the rule evaluated to true.
@@ -54,8 +54,8 @@ struct Stop;
 /// The correlated pair of the current node, if any, and that of its closest correlated ancestor.
 #[derive(Clone, Copy, Default)]
 struct Pairs {
-    here: Option<Pair>,
-    above: Option<Pair>,
+    current: Option<Pair>,
+    ancestor: Option<Pair>,
 }
 
 struct Walk<'a, 'c> {
@@ -82,14 +82,14 @@ pub(super) fn walk<'a>(
     new: &'a Value,
     old: Option<(&'a Value, Option<(&mut Correlation<'a>, Pair)>)>,
 ) -> Findings {
-    let (old, correlation, here) = match old {
+    let (old, correlation, current) = match old {
         Some((old, Some((correlation, pair)))) => (Some(old), Some(correlation), Some(pair)),
         Some((old, None)) => (Some(old), None, None),
         None => (None, None, None),
     };
     let mut walk = Walk { release, correlation, findings: Findings::default(), budget: OBJECT_BUDGET, evaluated: None };
     // The findings include the reason for an early stop.
-    let _ = walk.node(root, &ROOT, new, old, Pairs { here, above: None });
+    let _ = walk.node(root, &ROOT, new, old, Pairs { current, ancestor: None });
     walk.findings
 }
 
@@ -154,8 +154,10 @@ impl<'a> Walk<'a, '_> {
         let old = old.and_then(Value::as_array).filter(|_| !node.map_keys.is_empty()).unwrap_or_default();
         let by_key = find_by_keys(old, &node.map_keys);
         for (index, item) in items.iter().enumerate() {
-            let pairs = match (pairs.here, &mut self.correlation) {
-                (Some(here), Some(correlation)) => Pairs { here: correlation.index(here, index), above: Some(here) },
+            let pairs = match (pairs.current, &mut self.correlation) {
+                (Some(current), Some(correlation)) => {
+                    Pairs { current: correlation.index(current, index), ancestor: Some(current) }
+                }
                 _ => pairs,
             };
             self.node(child, &path.index(index), item, by_key.get(item), pairs)?;
@@ -164,10 +166,12 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn member(&mut self, pairs: Pairs, name: &'a str) -> Pairs {
-        match (pairs.here, &mut self.correlation) {
+        match (pairs.current, &mut self.correlation) {
             // Both objects were converted to the same kind and version, so changes of these fields are ignored.
-            (Some(_), _) if pairs.above.is_none() && matches!(name, "apiVersion" | "kind") => Pairs::default(),
-            (Some(here), Some(correlation)) => Pairs { here: correlation.key(here, name), above: Some(here) },
+            (Some(_), _) if pairs.ancestor.is_none() && matches!(name, "apiVersion" | "kind") => Pairs::default(),
+            (Some(current), Some(correlation)) => {
+                Pairs { current: correlation.key(current, name), ancestor: Some(current) }
+            }
             _ => pairs,
         }
     }
@@ -229,7 +233,7 @@ impl<'a> Walk<'a, '_> {
         }
         if let Some(evaluated) = &mut self.evaluated {
             let holds = matches!(outcome.result, Ok(CelValue::Bool(true)));
-            evaluated.push(Evaluated { place: site.node.cel_type.path.clone(), rule: index, holds });
+            evaluated.push(Evaluated { path: site.node.cel_type.path.clone(), rule: index, holds });
         }
         match outcome.result {
             Ok(CelValue::Bool(true)) => Ok(()),
@@ -325,7 +329,7 @@ impl<'a> Walk<'a, '_> {
 
     /// Adds an error, or a warning if the value is unchanged.
     fn report(&mut self, error: FieldError, compiled: &Compiled, pairs: Pairs) {
-        let pair = pairs.here.or(pairs.above).filter(|_| !compiled.uses_old_self);
+        let pair = pairs.current.or(pairs.ancestor).filter(|_| !compiled.uses_old_self);
         let unchanged = match (pair, &mut self.correlation) {
             (Some(pair), Some(correlation)) => correlation.is_equal(pair),
             _ => false,

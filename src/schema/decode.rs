@@ -71,7 +71,7 @@ fn object(v: &Value) -> Read<&Map> {
 
 fn list<T>(v: &Value, read: impl Fn(&Value) -> Read<T>) -> Read<Vec<T>> {
     let items = v.as_array().ok_or_else(|| TypeMismatch::new("must be a list"))?;
-    items.iter().enumerate().map(|(i, v)| read(v).map_err(|fault| fault.under(format!("[{i}]")))).collect()
+    items.iter().enumerate().map(|(i, v)| read(v).map_err(|error| error.under(format!("[{i}]")))).collect()
 }
 
 fn names(v: &Value) -> Read<Vec<String>> {
@@ -82,7 +82,7 @@ fn names(v: &Value) -> Read<Vec<String>> {
 fn map<T>(v: &Value, read: impl Fn(&Value) -> Read<T>) -> Read<BTreeMap<String, T>> {
     let read = |(name, v): (&String, &Value)| match read(v) {
         Ok(read) => Ok((name.clone(), read)),
-        Err(fault) => Err(fault.under(format!("[{name}]"))),
+        Err(error) => Err(error.under(format!("[{name}]"))),
     };
     object(v)?.iter().map(read).collect()
 }
@@ -122,7 +122,7 @@ fn schema(v: &Value, depth: usize) -> Read<Schema> {
     }
     let Some(depth) = depth.checked_sub(1) else { return Err(TypeMismatch::new("is nested too deeply")) };
     for (key, v) in object(v)?.iter().filter(|(_, v)| !v.is_null()) {
-        field(&mut read, key, v, depth).map_err(|fault| fault.under(format!(".{key}")))?;
+        field(&mut read, key, v, depth).map_err(|error| error.under(format!(".{key}")))?;
     }
     Ok(read)
 }

@@ -61,8 +61,8 @@ impl Access {
         let name = origin.as_deref().and_then(origin_name);
         let is_given = name.as_ref().is_some_and(|name| self.allowed.contains(name));
         let cross_site = headers.get("sec-fetch-site").is_some_and(|site| site.as_bytes() == b"cross-site");
-        let foreign = origin.is_some() && !name.is_some_and(|name| self.is_allowed(&name));
-        if !is_given && (cross_site || foreign) { Err(Refused::CrossSite(origin)) } else { Ok(()) }
+        let is_foreign = origin.is_some() && !name.is_some_and(|name| self.is_allowed(&name));
+        if !is_given && (cross_site || is_foreign) { Err(Refused::CrossSite(origin)) } else { Ok(()) }
     }
 
     fn is_allowed(&self, name: &str) -> bool {

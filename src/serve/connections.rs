@@ -25,12 +25,12 @@ const RESERVE: u64 = 64;
 
 /// Accepts connections until the runtime ends. Connections above the limit wait in the system's queue.
 pub(super) async fn accept(listener: TcpListener, service: Arc<Service>) {
-    let places = Arc::new(Semaphore::new(most()));
+    let permits = Arc::new(Semaphore::new(max_connections()));
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
         match listener.accept().await {
             Ok((stream, _)) => {
-                tokio::spawn(converse(stream, Arc::clone(&service), place));
+                tokio::spawn(converse(stream, Arc::clone(&service), permit));
             }
             // No file descriptor is free, or the client has already disconnected.
             Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
@@ -66,7 +66,7 @@ async fn requests(stream: impl AsyncRead + AsyncWrite + Unpin, service: Arc<Serv
 }
 
 /// Returns the limit of connections, after raising this process's limit of open files as far as the system allows.
-fn most() -> usize {
+fn max_connections() -> usize {
     #[cfg(unix)]
     let files = {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

@@ -173,21 +173,21 @@ fn handle(service: &Service, request: &server::Request, calls: &Calls) -> Handle
 }
 
 /// Acquires a permit for a long body if one is needed. The semaphore is never closed.
-async fn permit(places: &Arc<Semaphore>, needed: bool) -> Option<OwnedSemaphorePermit> {
-    if needed { Arc::clone(places).acquire_owned().await.ok() } else { None }
+async fn permit(permits: &Arc<Semaphore>, needed: bool) -> Option<OwnedSemaphorePermit> {
+    if needed { Arc::clone(permits).acquire_owned().await.ok() } else { None }
 }
 
 /// Reads a body, or the first part of it that shows that it is too long.
 async fn read(intake: &BodyPermits, mut body: Incoming) -> Result<Vec<u8>, hyper::Error> {
     let expected = body.size_hint().lower().min(server::BODY_LIMIT as u64 + 1) as usize;
-    let mut place = permit(&intake.reading, expected > SMALL).await;
+    let mut reading_permit = permit(&intake.reading, expected > SMALL).await;
     // Do not allocate memory for an announced length alone.
     let mut bytes = Vec::with_capacity(expected.min(SMALL));
     let mut dropped = 0;
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };
-        if bytes.len() + data.len() > SMALL && place.is_none() {
-            place = permit(&intake.reading, true).await;
+        if bytes.len() + data.len() > SMALL && reading_permit.is_none() {
+            reading_permit = permit(&intake.reading, true).await;
         }
         let room = data.len().min((server::BODY_LIMIT + 1).saturating_sub(bytes.len()));
         bytes.extend_from_slice(data.get(..room).unwrap_or_default());
@@ -198,7 +198,7 @@ async fn read(intake: &BodyPermits, mut body: Incoming) -> Result<Vec<u8>, hyper
             break;
         }
     }
-    drop(place);
+    drop(reading_permit);
     Ok(bytes)
 }
 

@@ -81,10 +81,10 @@ fn key(path: &str) -> String {
 /// Replaces `metadata.member` of `body` by `{{member}}` if it is `value`.
 fn replace(body: &mut Value, member: &str, value: &str) {
     let metadata = body.get_mut("metadata").and_then(Value::as_object_mut);
-    if let Some(held) = metadata.and_then(|m| m.get_mut(member))
-        && held.as_str() == Some(value)
+    if let Some(member_value) = metadata.and_then(|m| m.get_mut(member))
+        && member_value.as_str() == Some(value)
     {
-        *held = Value::from(format!("{{{{{member}}}}}"));
+        *member_value = Value::from(format!("{{{{{member}}}}}"));
     }
 }
 
@@ -109,10 +109,10 @@ fn answered(body: &ResponseBody) -> Value {
 }
 
 fn line(request: &Request, sent: Option<Value>, response: &Response, answered: Value) -> String {
-    let mut asked = Map::new();
+    let mut request_value = Map::new();
     let mut put = |key: &str, value: Option<Value>| {
         if let Some(value) = value {
-            asked.insert(key.to_owned(), value);
+            request_value.insert(key.to_owned(), value);
         }
     };
     put("method", Some(method(request.method).into()));
@@ -120,14 +120,14 @@ fn line(request: &Request, sent: Option<Value>, response: &Response, answered: V
     put("contentType", request.content_type.as_deref().map(Value::from));
     put("accept", request.accept.as_deref().map(Value::from));
     put("body", sent);
-    let mut said = object([("code", Value::Int(response.code.into())), ("body", answered)]);
-    if let Some(said) = said.as_object_mut()
+    let mut response_value = object([("code", Value::Int(response.code.into())), ("body", answered)]);
+    if let Some(response_value) = response_value.as_object_mut()
         && !response.warnings.is_empty()
     {
         let warnings = response.warnings.iter().map(|w| Value::from(w.as_str())).collect();
-        said.insert("warnings".to_owned(), Value::Array(warnings));
+        response_value.insert("warnings".to_owned(), Value::Array(warnings));
     }
-    let mut line = json::to_string(&object([("request", Value::Object(asked)), ("response", said)]));
+    let mut line = json::to_string(&object([("request", Value::Object(request_value)), ("response", response_value)]));
     line.push('\n');
     line
 }

@@ -87,7 +87,7 @@ impl State {
             return Err(StateError::OtherFormat(path.to_owned()));
         }
         let index = index(path, &log.lines, &tail.lines)?;
-        let kept = index.kept().map_err(|error| StateError::Line { path: path.to_owned(), error })?;
+        let restored = index.restored().map_err(|error| StateError::Line { path: path.to_owned(), error })?;
         let mut bytes = log.lines.len() as u64;
         if !log.rest.is_empty() || log.lines.is_empty() || !tail.lines.is_empty() || !index.is_clean() {
             bytes = replace(&*disk, path, &index).map_err(failed("write"))?;
@@ -101,7 +101,7 @@ impl State {
             _lock: lock,
         });
         let journal: Arc<dyn Journal> = Arc::clone(&state) as _;
-        let orphans = server.restore_from(journal, kept, index.revision(), now);
+        let orphans = server.restore_from(journal, restored, index.revision(), now);
         Ok((state, orphans))
     }
 

@@ -77,8 +77,8 @@ struct Route {
 
 impl Webhooks {
     /// Maps the Service `namespace/name` to an address.
-    pub fn add(&mut self, namespace: &str, name: &str, place: Service) {
-        self.services.insert((namespace.to_owned(), name.to_owned()), place);
+    pub fn add(&mut self, namespace: &str, name: &str, address: Service) {
+        self.services.insert((namespace.to_owned(), name.to_owned()), address);
     }
 
     /// Makes calls concurrently and passes their outcomes to the request that needs them.
@@ -121,7 +121,7 @@ impl Webhooks {
         let limit = Duration::from_secs(call.timeout_seconds);
         match tokio::time::timeout(limit, self.post(call)).await {
             Ok(Ok(outcome)) => outcome,
-            Ok(Err(why)) => Outcome::Failed(why),
+            Ok(Err(error)) => Outcome::Failed(error),
             Err(_) => Outcome::Failed("context deadline exceeded".to_owned()),
         }
     }
@@ -151,14 +151,14 @@ impl Webhooks {
             host,
         };
         let Some(ServiceReference { namespace, name, .. }) = &target.service else { return Ok(route) };
-        let Some(place) = self.services.get(&(namespace.clone(), name.clone())) else {
+        let Some(address) = self.services.get(&(namespace.clone(), name.clone())) else {
             eprintln!(
                 "warning: a webhook calls the service {namespace}/{name}: give its address with --webhook-service \
                  {namespace}/{name}=https://127.0.0.1:PORT"
             );
             return Err(format!("dial tcp: lookup {}: no such host", route.host));
         };
-        Ok(Route { secure: place.secure, host: place.host.clone(), port: place.port, ..route })
+        Ok(Route { secure: address.secure, host: address.host.clone(), port: address.port, ..route })
     }
 }
 
@@ -176,13 +176,13 @@ async fn connect(host: &str, port: u16) -> Result<TcpStream, String> {
             Err(error) => failure = error.kind(),
         }
     }
-    let why = match failure {
+    let reason = match failure {
         std::io::ErrorKind::ConnectionRefused => "connection refused",
         std::io::ErrorKind::NetworkUnreachable => "network is unreachable",
         std::io::ErrorKind::HostUnreachable => "no route to host",
         _ => "connection failed",
     };
-    Err(format!("dial tcp {first}: connect: {why}"))
+    Err(format!("dial tcp {first}: connect: {reason}"))
 }
 
 fn request(route: &Route, body: &str) -> Result<Request<Full<Bytes>>, String> {

@@ -20,17 +20,17 @@ pub(super) fn refuse_anonymous(request: &Request, route: &Route) -> Option<Refus
         Method::Delete => "delete",
         Method::Other => "options",
     };
-    let (of, name, what) = if let Route::Resource(target) = route {
+    let (of, name, description) = if let Route::Resource(target) = route {
         let slash = if target.subresource.is_empty() { "" } else { "/" };
-        let place = match target.namespace.as_str() {
+        let scope = match target.namespace.as_str() {
             "" => "at the cluster scope".to_owned(),
             namespace => format!("in the namespace \"{namespace}\""),
         };
-        let what = format!(
-            "{} resource \"{}{slash}{}\" in API group \"{}\" {place}",
+        let description = format!(
+            "{} resource \"{}{slash}{}\" in API group \"{}\" {scope}",
             target.verb, target.resource, target.subresource, target.group
         );
-        (GroupResource { group: &target.group, resource: &target.resource }, target.name.as_str(), what)
+        (GroupResource { group: &target.group, resource: &target.resource }, target.name.as_str(), description)
     } else {
         let path = request.path.split('?').next().unwrap_or_default();
         if verb == "get" && PUBLIC.contains(&path) {
@@ -38,7 +38,7 @@ pub(super) fn refuse_anonymous(request: &Request, route: &Route) -> Option<Refus
         }
         (GroupResource { group: "", resource: "" }, "", format!("{verb} path \"{path}\""))
     };
-    let sanitized = what.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let sanitized = description.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     Some(Refusal::forbidden(of, name, &format!("User \"{}\" cannot {sanitized}", user.username)))
 }
 

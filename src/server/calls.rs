@@ -26,7 +26,7 @@ struct Progress {
     drawn: Random,
     /// The UIDs of reviews.
     uids: Random,
-    made: HashMap<Arc<str>, IssuedCall>,
+    issued: HashMap<Arc<str>, IssuedCall>,
     waiting: Vec<Call>,
 }
 
@@ -53,7 +53,7 @@ impl Server {
     pub fn calls(&self) -> Calls {
         let seed = self.random.number();
         let (drawn, uids) = (Random::new(seed), Random::new(!seed));
-        Calls(Some(Arc::new(Mutex::new(Progress { seed, drawn, uids, made: HashMap::new(), waiting: Vec::new() }))))
+        Calls(Some(Arc::new(Mutex::new(Progress { seed, drawn, uids, issued: HashMap::new(), waiting: Vec::new() }))))
     }
 }
 
@@ -65,9 +65,9 @@ impl Calls {
     /// Records the result of a call.
     pub fn answer(&self, call: &Call, outcome: Outcome) {
         if let Some(mut progress) = self.progress()
-            && let Some(made) = progress.made.get_mut(&call.key)
+            && let Some(issued) = progress.issued.get_mut(&call.key)
         {
-            made.outcome = Some(outcome);
+            issued.outcome = Some(outcome);
         }
     }
 
@@ -106,7 +106,7 @@ impl Calls {
     ) -> Result<Reviewed, Refusal> {
         let Some(mut progress) = self.progress() else { return Err(Refusal::waiting()) };
         let key: Arc<str> = format!("{} {}", url(target, timeout_seconds), review("")).into();
-        if let Some(IssuedCall { uid, call, outcome }) = progress.made.get(&key) {
+        if let Some(IssuedCall { uid, call, outcome }) = progress.issued.get(&key) {
             let (uid, call, outcome) = (uid.clone(), call.clone(), outcome.clone());
             let Some(outcome) = outcome else {
                 if !progress.waiting.contains(&call) {
@@ -118,7 +118,7 @@ impl Calls {
         }
         let uid = progress.uids.uid();
         let call = Call { target: Arc::clone(target), timeout_seconds, body: review(&uid), key: Arc::clone(&key) };
-        progress.made.insert(key, IssuedCall { uid, call: call.clone(), outcome: None });
+        progress.issued.insert(key, IssuedCall { uid, call: call.clone(), outcome: None });
         progress.waiting.push(call);
         Err(Refusal::waiting())
     }
@@ -144,7 +144,7 @@ impl Calls {
     /// Removes all answers; a watch does so after each event.
     pub(in crate::server) fn forget(&self) {
         if let Some(mut progress) = self.progress() {
-            progress.made.clear();
+            progress.issued.clear();
         }
     }
 }

@@ -249,9 +249,9 @@ mod tests {
     #[test]
     fn a_crd_with_its_own_finalizer_is_kept_without_objects() {
         let server = Server::new(crate::release::Release::NEWEST, 1);
-        let held = definition("foos", "Foo").replacen(r#"{"name""#, r#"{"finalizers":["x.y/z"],"name""#, 1);
+        let with_finalizer = definition("foos", "Foo").replacen(r#"{"name""#, r#"{"finalizers":["x.y/z"],"name""#, 1);
         let handle = |method, path: &str, body: &str| server.handle(&Request::new(method, path, body));
-        assert_eq!(handle(Method::Post, CRDS, &held).code, 201);
+        assert_eq!(handle(Method::Post, CRDS, &with_finalizer).code, 201);
         let path = format!("{CRDS}/foos.example.com");
         assert_eq!(handle(Method::Delete, &path, "").code, 200);
         let ResponseBody::Json(left) = handle(Method::Get, &path, "").body else { panic!() };

@@ -90,7 +90,7 @@ pub struct Admission {
     user: Option<UserInfo>,
     strict: bool,
     /// The source locations of policies, by kind and name.
-    places: BTreeMap<(PolicyKind, String), SourceLocation>,
+    locations: BTreeMap<(PolicyKind, String), SourceLocation>,
     live: Option<LiveObjects>,
 }
 
@@ -141,14 +141,14 @@ impl Admission {
         let read = |given: &PolicyInput| Policy::read(&given.object, release);
         let kinds = objects.policies.iter().filter_map(|given| Some(Kind::of_params(&read(given).param_kind?)));
         let param_kinds = kinds.filter(|kind| !(kind.group.is_empty() && kind.kind == "ConfigMap")).collect();
-        let places = objects.policies.iter().filter(|given| given.source.is_some()).map(|given| {
+        let locations = objects.policies.iter().filter(|given| given.source.is_some()).map(|given| {
             let policy_kind = policy_kind(&given.object);
             (
                 (policy_kind, given.object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned()),
                 given.location.clone(),
             )
         });
-        let places = places.collect();
+        let locations = locations.collect();
         let (authorizer, known) = authority(options, std::mem::take(&mut objects.rbac));
         let unknown = Dependencies { user: options.user.is_none(), authorizer: !known, namespace: false };
         let knowledge = Arc::new(Knowledge::partial(unknown));
@@ -161,7 +161,7 @@ impl Admission {
             knowledge,
             user: options.user.clone(),
             strict: options.strict,
-            places,
+            locations,
             live,
         })
     }
@@ -199,7 +199,7 @@ impl Admission {
 
     /// Returns the policies in files with their source locations.
     pub fn given(&self) -> impl Iterator<Item = ((PolicyKind, String), SourceLocation)> {
-        self.places.iter().map(|(key, location)| (key.clone(), location.clone()))
+        self.locations.iter().map(|(key, location)| (key.clone(), location.clone()))
     }
 
     /// Returns a message about the policies in files that have no binding.
@@ -209,7 +209,8 @@ impl Admission {
                 policy_kind(&binding.object) == key.0 && binding.object.str_at(&["spec", "policyName"]) == Some(&key.1)
             })
         };
-        let unbound: Vec<&str> = self.places.keys().filter(|key| !bound(key)).map(|(_, name)| name.as_str()).collect();
+        let unbound: Vec<&str> =
+            self.locations.keys().filter(|key| !bound(key)).map(|(_, name)| name.as_str()).collect();
         let names = unbound.join(", ");
         (!unbound.is_empty()).then(|| format!("policies without a binding have no effect: {names}"))
     }
@@ -254,7 +255,7 @@ impl Admission {
             .map(|given| (policy_kind(&given.object), given.object.str_at(&["metadata", "name"]).unwrap_or_default()))
             .collect();
         let given = |policy_kind: PolicyKind, policy: &str, binding: &str| {
-            self.places.contains_key(&(policy_kind, policy.to_owned())) || bindings.contains(&(policy_kind, binding))
+            self.locations.contains_key(&(policy_kind, policy.to_owned())) || bindings.contains(&(policy_kind, binding))
         };
         let of = |origin: &Origin| given(origin.policy_kind, &origin.policy, &origin.binding);
         findings.denials.retain(of);
@@ -396,17 +397,17 @@ impl PolicyInput {
         now: Timestamp,
     ) -> Result<(), Box<Item>> {
         let definition = format!("{}.{}", resource.plural, resource.group);
-        let place = namespace.unwrap_or_default();
+        let namespace_name = namespace.unwrap_or_default();
         let Some(source) = &self.source else {
             return server
-                .seed(&definition, place, self.object.clone())
+                .seed(&definition, namespace_name, self.object.clone())
                 .map_err(|error| self.unusable(&error.to_string()));
         };
         let name = self.object.str_at(&["metadata", "name"]).unwrap_or_default();
         let mut object = self.object.clone();
         request::remove_server_metadata(&mut object);
         let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: false, table: false, now };
-        let stored = server.stored(&definition, place, name);
+        let stored = server.stored(&definition, namespace_name, name);
         let is_policy = resource.group == crate::policies::GROUP;
         let mut send = match &stored {
             Some(stored) if is_policy => {
@@ -418,7 +419,7 @@ impl PolicyInput {
                 request::write(Method::Put, &path, "application/json", "", object, request_options)
             }
             _ => {
-                server.withdraw(&definition, place, name);
+                server.withdraw(&definition, namespace_name, name);
                 request::create(&resource.path(namespace), object, request_options)
             }
         };
@@ -437,8 +438,8 @@ impl PolicyInput {
     }
 
     /// Returns the item of an object that is not used, because the server would refuse it.
-    fn unusable(&self, why: &str) -> Box<Item> {
-        let reason = format!("the server would refuse it: {why}");
+    fn unusable(&self, detail: &str) -> Box<Item> {
+        let reason = format!("the server would refuse it: {detail}");
         let mut item = Item::new(self.location.clone(), Verdict::CannotTell, reason);
         item.identity = identity(&self.object, Namespace::Own);
         item.help = Some("correct it: policies are evaluated without it".to_owned());

@@ -14,45 +14,45 @@ use std::sync::Arc;
 pub fn read_policy_response(
     response: Response,
     identity: Identity,
-    places: &dyn FieldLocator,
+    locator: &dyn FieldLocator,
     server: &Server,
 ) -> Item {
     let policy_kind = PolicyKind::of_kind(&identity.kind);
     let plural = if identity.kind.ends_with("Binding") { policy_kind.bindings() } else { policy_kind.policies() };
     let definition = server.definition(&format!("{plural}.{}", policies::GROUP));
     let schema = definition.as_ref().and_then(|definition| hints::schema(definition, "v1"));
-    read_response(response, identity, places, &Hints::Schema(schema))
+    read_response(response, identity, locator, &Hints::Schema(schema))
 }
 
 /// Reads the response to a CRD.
-pub fn read_definition_response(response: Response, identity: Identity, places: &dyn FieldLocator) -> Item {
-    let crd = if response.trace.pruned.is_empty() { None } else { places.object() };
+pub fn read_definition_response(response: Response, identity: Identity, locator: &dyn FieldLocator) -> Item {
+    let crd = if response.trace.pruned.is_empty() { None } else { locator.object() };
     let unknown = crd.map(|crd| crd::unknown_fields(&crd)).unwrap_or_default();
-    read_response(response, identity, places, &Hints::Definition(unknown))
+    read_response(response, identity, locator, &Hints::Definition(unknown))
 }
 
 /// Reads a response, with suggestions from `hints`.
-pub fn read_response(response: Response, identity: Identity, places: &dyn FieldLocator, hints: &Hints<'_>) -> Item {
+pub fn read_response(response: Response, identity: Identity, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Item {
     let accepted = matches!(response.code, 200 | 201);
-    let mut item = Item::new(places.start(), if accepted { Verdict::Accepted } else { Verdict::Rejected }, "");
+    let mut item = Item::new(locator.start(), if accepted { Verdict::Accepted } else { Verdict::Rejected }, "");
     item.identity = identity;
     let (body, text) = match response.body {
         ResponseBody::Json(body) => (Some(body), None),
         ResponseBody::Text(text) => (None, Some(text.trim().to_owned())),
     };
-    let said = |key: &str| body.as_ref().and_then(|b| b.str_at(&[key])).unwrap_or_default().to_owned();
-    let message = if accepted { String::new() } else { text.unwrap_or_else(|| said("message")) };
-    let reason = if accepted { String::new() } else { said("reason") };
+    let text_of = |key: &str| body.as_ref().and_then(|b| b.str_at(&[key])).unwrap_or_default().to_owned();
+    let message = if accepted { String::new() } else { text.unwrap_or_else(|| text_of("message")) };
+    let reason = if accepted { String::new() } else { text_of("reason") };
     item.pruned = response
         .trace
         .pruned
         .iter()
-        .map(|path| Located { path: path.clone(), location: Some(places.name(path)), releases: None })
+        .map(|path| Located { path: path.clone(), location: Some(locator.name(path)), releases: None })
         .collect();
     item.defaulted = response.trace.defaulted.into_iter().map(|d| (d.path, d.value)).collect();
-    item.warnings = response.warnings.iter().map(|text| warning(text, places, hints)).collect();
+    item.warnings = response.warnings.iter().map(|text| warning(text, locator, hints)).collect();
     if !accepted {
-        item.errors = errors(&response.trace.errors, &message, &reason, &item.pruned, places, hints);
+        item.errors = errors(&response.trace.errors, &message, &reason, &item.pruned, locator, hints);
     }
     if accepted {
         take_result(&mut item, body);
@@ -78,11 +78,11 @@ fn errors(
     message: &str,
     reason: &str,
     pruned: &[Located],
-    places: &dyn FieldLocator,
+    locator: &dyn FieldLocator,
     hints: &Hints<'_>,
 ) -> Vec<Problem> {
     if !found.is_empty() {
-        return found.iter().map(|error| field_problem(error, places, hints)).collect();
+        return found.iter().map(|error| field_problem(error, locator, hints)).collect();
     }
     // Strict decoding reports all unknown fields in one message. They become separate errors with their own locations.
     if message.contains("strict decoding error: ") && !pruned.is_empty() {
@@ -101,7 +101,7 @@ fn errors(
             .collect();
     }
     let path = path_of_go_field(message);
-    let location = path.as_deref().map_or_else(|| places.start(), |path| places.field(path));
+    let location = path.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
     vec![Problem {
         kind: reason.to_owned(),
         field: path,
@@ -111,13 +111,13 @@ fn errors(
     }]
 }
 
-fn field_problem(error: &FieldError, places: &dyn FieldLocator, hints: &Hints<'_>) -> Problem {
+fn field_problem(error: &FieldError, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Problem {
     let path = if error.field == "<nil>" { path_in_detail(&error.detail) } else { Some(error.field.as_str()) };
     let problem = Problem {
         kind: error.kind.reason().to_owned(),
         field: Some(error.field.clone()),
         message: error.to_string(),
-        location: Some(path.map_or_else(|| places.start(), |path| places.field(path))),
+        location: Some(path.map_or_else(|| locator.start(), |path| locator.field(path))),
         detail: Some(error.detail.clone()),
         ..Problem::default()
     };
@@ -135,19 +135,19 @@ fn path_in_detail(detail: &str) -> Option<&str> {
 
 /// Returns the field that Go could not decode: `… into Go struct field ObjectMeta.name of type string`.
 fn path_of_go_field(message: &str) -> Option<String> {
-    let (_, behind) = message.split_once("Go struct field ObjectMeta.")?;
-    let (field, _) = behind.split_once(" of type ")?;
+    let (_, tail) = message.split_once("Go struct field ObjectMeta.")?;
+    let (field, _) = tail.split_once(" of type ")?;
     Some(format!("metadata.{field}"))
 }
 
 /// Returns a warning of the server, with a location if it names a field.
-fn warning(text: &str, places: &dyn FieldLocator, hints: &Hints<'_>) -> Problem {
+fn warning(text: &str, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Problem {
     let unknown = text.strip_prefix("unknown field \"").and_then(|rest| rest.strip_suffix('"'));
     let known = || text.split_once(": ").map(|(path, _)| path).filter(|p| !p.contains(' '));
     let (path, location) = match (unknown, known()) {
-        (Some(path), _) => (Some(path), places.name(path)),
-        (None, Some(path)) => (Some(path), places.field(path)),
-        (None, None) => (None, places.start()),
+        (Some(path), _) => (Some(path), locator.name(path)),
+        (None, Some(path)) => (Some(path), locator.field(path)),
+        (None, None) => (None, locator.start()),
     };
     let field = path.map(str::to_owned);
     let problem = Problem {

@@ -67,13 +67,13 @@ pub fn decode(rules: Rules, context: SimulationContext<'_>, mut object: Object, 
     let types = Types::of(rules.minor());
     let result = decode::decode(types, &endpoint, (json::to_string(&sent) + "\n").as_bytes());
     let input_warnings = std::mem::take(&mut object.warnings);
-    let places = object.finder();
-    let mut item = Item::new(places.start(), Verdict::Decodes, "");
-    item.warnings.extend(deprecation(row, &identity, rules.minor(), &places));
+    let locator = object.finder();
+    let mut item = Item::new(locator.start(), Verdict::Decodes, "");
+    item.warnings.extend(deprecation(row, &identity, rules.minor(), &locator));
     item.identity = identity;
     match result {
         Err(refusal) => {
-            let location = refusal.path.as_deref().map_or_else(|| places.start(), |path| places.field(path));
+            let location = refusal.path.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
             let message = refusal.message.clone();
             let field = refusal.path;
             reject(
@@ -88,10 +88,10 @@ pub fn decode(rules: Rules, context: SimulationContext<'_>, mut object: Object, 
                 }],
             );
         }
-        Ok(decoded) => decoded_item(&mut item, &decoded, rules, types, &places),
+        Ok(decoded) => decoded_item(&mut item, &decoded, rules, types, &locator),
     }
     if let Some(written) = written.filter(|_| item.verdict == Verdict::Decodes) {
-        admission::review(&mut item, &written, row, rules, context, &places);
+        admission::review(&mut item, &written, row, rules, context, &locator);
     }
     item.warnings.extend(input_warnings);
     item
@@ -106,17 +106,17 @@ fn reject(item: &mut Item, message: String, errors: Vec<Problem>) {
 }
 
 /// Completes the item of a decoded object, with or without strict errors.
-fn decoded_item(item: &mut Item, decoded: &Decoded, rules: Rules, types: &'static Types, places: &dyn FieldLocator) {
+fn decoded_item(item: &mut Item, decoded: &Decoded, rules: Rules, types: &'static Types, locator: &dyn FieldLocator) {
     let unknown = decoded.strict.iter().filter(|strict| !strict.duplicate);
     item.pruned = unknown
-        .map(|s| Located { path: s.path.clone(), location: Some(places.name(&s.path)), releases: None })
+        .map(|s| Located { path: s.path.clone(), location: Some(locator.name(&s.path)), releases: None })
         .collect();
     let problems = |kind: &str| -> Vec<Problem> {
         let problem = |strict: &Strict| Problem {
             kind: kind.to_owned(),
             field: Some(strict.path.clone()),
             message: strict.to_string(),
-            location: Some(places.name(&strict.path)),
+            location: Some(locator.name(&strict.path)),
             help: hint(types, strict),
             ..Problem::default()
         };
@@ -132,7 +132,7 @@ fn decoded_item(item: &mut Item, decoded: &Decoded, rules: Rules, types: &'stati
         }
         (Some(refusal), _) => {
             let (message, field) = (refusal.message.clone(), refusal.path);
-            let location = field.as_deref().map(|path| places.field(path));
+            let location = field.as_deref().map(|path| locator.field(path));
             return reject(
                 item,
                 refusal.message,
@@ -144,7 +144,7 @@ fn decoded_item(item: &mut Item, decoded: &Decoded, rules: Rules, types: &'stati
     }
     // The server resets the status on create and update.
     let in_status = |missing: &&Missing| path_of(missing).split(['.', '[']).next() == Some("status");
-    let missing: Vec<_> = decoded.missing.iter().filter(|m| !in_status(m)).map(|m| requirement(m, places)).collect();
+    let missing: Vec<_> = decoded.missing.iter().filter(|m| !in_status(m)).map(|m| requirement(m, locator)).collect();
     if rules.strict && !missing.is_empty() {
         item.verdict = Verdict::Rejected;
         item.errors = missing;
@@ -161,11 +161,11 @@ fn path_of(missing: &Missing) -> &str {
 }
 
 /// A requirement of the published schema that an object does not meet.
-fn requirement(missing: &Missing, places: &dyn FieldLocator) -> Problem {
+fn requirement(missing: &Missing, locator: &dyn FieldLocator) -> Problem {
     let (path, message, location, help) = match missing {
         Missing::Field { object, field } => {
             let path = if object.is_empty() { (*field).to_owned() } else { format!("{object}.{field}") };
-            let location = places.field(&path);
+            let location = locator.field(&path);
             let message = format!("{path}: Required value: {NOT_SIMULATED}");
             (path, message, location, None)
         }
@@ -174,7 +174,7 @@ fn requirement(missing: &Missing, places: &dyn FieldLocator) -> Problem {
             let allowed: Vec<_> = allowed.iter().map(|one| quote::go_quote(one)).collect();
             let (value, allowed) = (quote::go_quote(value), allowed.join(", "));
             let message = format!("{path}: Unsupported value: {value}: supported values: {allowed}: {NOT_SIMULATED}");
-            (path.clone(), message, places.field(path), help)
+            (path.clone(), message, locator.field(path), help)
         }
     };
     Problem {
@@ -201,7 +201,7 @@ fn hint(types: &'static Types, strict: &Strict) -> Option<String> {
 }
 
 /// Returns the server's warning about a deprecated version (`deprecation.WarningMessage`).
-fn deprecation(row: &KindRow, identity: &Identity, release: u32, places: &dyn FieldLocator) -> Option<Problem> {
+fn deprecation(row: &KindRow, identity: &Identity, release: u32, locator: &dyn FieldLocator) -> Option<Problem> {
     let deprecated = row.deprecated?;
     if minor(deprecated).is_none_or(|since| since > release) {
         return None;
@@ -213,7 +213,7 @@ fn deprecation(row: &KindRow, identity: &Identity, release: u32, places: &dyn Fi
     if let Some((api_version, kind)) = row.instead.and_then(|instead| instead.rsplit_once('/')) {
         message = format!("{message}; use {api_version} {kind}");
     }
-    let location = Some(places.field("apiVersion"));
+    let location = Some(locator.field("apiVersion"));
     Some(Problem {
         kind: "Warning".to_owned(),
         field: Some("apiVersion".to_owned()),

@@ -93,9 +93,9 @@ enum State {
 }
 
 impl PendingObject {
-    fn new(asked: Result<Option<PendingResponse>, cluster::Error>) -> Self {
-        let state = match asked {
-            Ok(asked) => State::PendingResponse(asked),
+    fn new(response: Result<Option<PendingResponse>, cluster::Error>) -> Self {
+        let state = match response {
+            Ok(response) => State::PendingResponse(response),
             Err(error) => State::Answered(Err(error)),
         };
         Self(Arc::new(Mutex::new(state)))
@@ -104,8 +104,8 @@ impl PendingObject {
     /// Waits for the response.
     pub fn wait(self) -> Found {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let State::PendingResponse(asked) = &mut *state {
-            *state = State::Answered(asked.take().map_or(Ok(None), PendingResponse::wait));
+        if let State::PendingResponse(response) = &mut *state {
+            *state = State::Answered(response.take().map_or(Ok(None), PendingResponse::wait));
         }
         let last = Arc::strong_count(&self.0) == 1;
         let answer = match &mut *state {
@@ -143,9 +143,9 @@ impl ExistingObjects {
                         let old = Old { stored_at, location: object.finder().start(), number, namespace, used: false };
                         given.existing.entry((group, kind, name)).or_default().push(old);
                     }
-                    Err(why) => {
+                    Err(error) => {
                         let identity = identity(object.value(), Namespace::Own);
-                        let reason = format!("the old object cannot be kept in a temporary file: {why}");
+                        let reason = format!("the old object cannot be kept in a temporary file: {error}");
                         show(object.item(identity, Verdict::CannotTell, reason));
                     }
                 },
@@ -194,8 +194,8 @@ impl ExistingObjects {
                 old.used = true;
                 match temp_store.get(old.stored_at) {
                     Ok(object) => Found::Object(Box::new(object), old.location.clone()),
-                    Err(why) => {
-                        let message = format!("the old object at {} cannot be read again: {why}", old.location);
+                    Err(error) => {
+                        let message = format!("the old object at {} cannot be read again: {error}", old.location);
                         Found::Error(cluster::Error { message, ..cluster::Error::default() })
                     }
                 }

@@ -31,9 +31,9 @@ fn hide_name(text: &mut String, prefix: &str) {
     let prefix: String = prefix.chars().take(58).collect();
     let mut shown = String::with_capacity(text.len());
     let mut rest = text.as_str();
-    while let Some((before, behind)) = rest.split_once(&format!("\"{prefix}")) {
-        let end = behind.char_indices().nth(RANDOM).map_or(behind.len(), |(i, _)| i);
-        let (random, after) = behind.split_at_checked(end).unwrap_or((behind, ""));
+    while let Some((before, tail)) = rest.split_once(&format!("\"{prefix}")) {
+        let end = tail.char_indices().nth(RANDOM).map_or(tail.len(), |(i, _)| i);
+        let (random, after) = tail.split_at_checked(end).unwrap_or((tail, ""));
         shown.push_str(before);
         shown.push('"');
         shown.push_str(&prefix);

@@ -77,22 +77,21 @@ fn descend<'a, 'p>(schema: &'a Value, path: &'p str) -> (&'a Value, &'p str) {
 
 fn step<'a, 'p>(node: &'a Value, rest: &'p str) -> Option<(&'a Value, &'p str)> {
     if let Some(index) = rest.strip_prefix('[') {
-        let (_, behind) = index.split_once(']')?;
+        let (_, tail) = index.split_once(']')?;
         let below = node.get("items").or_else(|| node.get("additionalProperties"))?;
-        return Some((below, behind));
+        return Some((below, tail));
     }
     let rest = rest.strip_prefix('.').unwrap_or(rest);
     // Names may contain dots, so the longest matching name is used.
-    let fits = |name: &&str| {
-        rest.strip_prefix(*name).is_some_and(|behind| behind.is_empty() || behind.starts_with(['.', '[']))
-    };
+    let fits =
+        |name: &&str| rest.strip_prefix(*name).is_some_and(|tail| tail.is_empty() || tail.starts_with(['.', '[']));
     if let Some(name) = keys(node).filter(fits).max_by_key(|name| name.len()) {
         return Some((node.at(&["properties", name])?, rest.strip_prefix(name)?));
     }
     let below = node.get("additionalProperties").filter(|below| below.as_object().is_some())?;
     let end = rest.find(['.', '[']).unwrap_or(rest.len());
-    let (name, behind) = rest.split_at_checked(end)?;
-    (!name.is_empty()).then_some((below, behind))
+    let (name, tail) = rest.split_at_checked(end)?;
+    (!name.is_empty()).then_some((below, tail))
 }
 
 fn keys(node: &Value) -> impl Iterator<Item = &str> {

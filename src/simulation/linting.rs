@@ -12,7 +12,7 @@ use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::lint::breaking::{self, Change};
 use crate::lint::costs::{self, SchemaCost};
-use crate::lint::{formats, place, policies};
+use crate::lint::{formats, manifest_path, policies};
 use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Action, Answer, Item, Problem, Verdict, merged};
 use crate::release::{Release, ReleaseSet};
@@ -50,7 +50,7 @@ impl Linted {
 
 /// Checks a CRD on each of `releases`, as an update of `old` if there is one.
 pub fn check(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: Timestamp) -> Linted {
-    let places = new.finder();
+    let locator = new.finder();
     let mut typed = crd::decode(new.value()).ok().map(|decoded| decoded.crd);
     let beta_crd = typed.as_ref().filter(|_| is_beta(new.value()));
     let ask = |release| match beta_crd {
@@ -61,29 +61,29 @@ pub fn check(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: Timest
     if let Some(crd) = typed.as_mut().filter(|_| is_beta(new.value())) {
         crd::strategy::prepare_create(crd, releases.newest());
     }
-    let nothing = || Item::new(places.start(), Verdict::CannotTell, "no Kubernetes version to simulate");
-    let mut item = merged(answers).unwrap_or_else(nothing);
+    let no_release = || Item::new(locator.start(), Verdict::CannotTell, "no Kubernetes version to simulate");
+    let mut item = merged(answers).unwrap_or_else(no_release);
     item.warnings.extend(new.warnings.iter().cloned());
     let mut linted = Linted::of(item);
     let Some(typed) = typed else { return linted };
-    let located = |path: &str| places.field(path);
+    let located = |path: &str| locator.field(path);
     for cost in costs::costs(&typed.spec, releases) {
-        let locations: Vec<SourceLocation> = cost.expressions.iter().map(|one| located(&one.place)).collect();
+        let locations: Vec<SourceLocation> = cost.expressions.iter().map(|one| located(&one.crd_field)).collect();
         explain(&mut linted.item.errors, &cost, &typed.spec);
         linted.costs.push((cost, locations));
     }
     linted.item.warnings.extend(formats::ignored(&typed.spec, releases).into_iter().map(|one| Problem {
         kind: "Format".to_owned(),
-        field: Some(one.place.clone()),
+        field: Some(one.crd_field.clone()),
         message: format!("format {} is ignored before Kubernetes {}", quote::go_quote(&one.format), one.since),
-        location: Some(located(&one.place)),
+        location: Some(located(&one.crd_field)),
         releases: releases.single().is_none().then_some(one.by),
         ..Problem::default()
     }));
     if let Some(old) = old.and_then(|old| crd::decode(&old.value).ok()) {
         let changes = breaking::changes(&old.crd.spec, &typed.spec);
         linted.breaking =
-            changes.into_iter().map(|change| (located(&change.place), change)).map(|(s, c)| (c, s)).collect();
+            changes.into_iter().map(|change| (located(&change.crd_field), change)).map(|(s, c)| (c, s)).collect();
     }
     linted
 }
@@ -92,9 +92,9 @@ pub fn check(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: Timest
 /// CRD may share a schema, and the server reports an error for each version.
 fn explain(errors: &mut [Problem], cost: &SchemaCost, spec: &Spec) {
     for one in &cost.expressions {
-        let (Some(needs), Some((_, own))) = (&one.needs, in_version(&one.place)) else { continue };
+        let (Some(needs), Some((_, own))) = (&one.needs, in_version(&one.crd_field)) else { continue };
         for error in errors.iter_mut().filter(|error| error.help.is_none()) {
-            let field = place::written(error.field.as_deref().unwrap_or_default());
+            let field = manifest_path::of_internal(error.field.as_deref().unwrap_or_default());
             let Some((index, path)) = in_version(&field) else { continue };
             if path == own && spec.versions.get(index).is_some_and(|version| cost.versions.contains(&version.name)) {
                 error.help = Some(needs.text());
@@ -104,8 +104,8 @@ fn explain(errors: &mut [Problem], cost: &SchemaCost, spec: &Spec) {
 }
 
 /// Returns the index of a version and the path in it: `spec.versions[2].schema…` gives 2 and `.schema…`.
-fn in_version(place: &str) -> Option<(usize, &str)> {
-    let (index, path) = place.strip_prefix("spec.versions[")?.split_once(']')?;
+fn in_version(field: &str) -> Option<(usize, &str)> {
+    let (index, path) = field.strip_prefix("spec.versions[")?.split_once(']')?;
     Some((index.parse().ok()?, path))
 }
 
@@ -116,7 +116,7 @@ fn is_beta(crd: &Value) -> bool {
 /// Sends the CRD to a server as kubectl would.
 fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Item {
     let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: true, table: false, now };
-    let places = new.finder();
+    let locator = new.finder();
     let identity = identity(new.value(), Namespace::None);
     let server = Server::new(release, 0).without_managed_fields();
     let mut value = new.value().clone();
@@ -125,11 +125,11 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Ite
         return read_definition_response(
             server.handle(&request::create(request::DEFINITIONS, value, request_options)),
             identity,
-            &places,
+            &locator,
         );
     };
-    if let Err(why) = server.seed_definition(&old.value, now) {
-        let reason = format!("the old CRD cannot be read: {why}");
+    if let Err(error) = server.seed_definition(&old.value, now) {
+        let reason = format!("the old CRD cannot be read: {error}");
         let mut item = Item::new(old.location.clone(), Verdict::CannotTell, reason);
         item.identity = identity;
         return item;
@@ -144,15 +144,15 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Ite
     }
     let by = "fieldManager=kubectl-replace";
     let request = request::write(Method::Put, &path, "application/json", by, value, request_options);
-    let mut item = read_definition_response(server.handle(&request), identity, &places);
+    let mut item = read_definition_response(server.handle(&request), identity, &locator);
     item.action = Action::Update;
     item
 }
 
 /// Checks a v1beta1 CRD. Current servers refuse to create it, so the result is how the release treats a stored one.
 fn beta(new: &Object, mut crd: CustomResourceDefinition, release: Release) -> Item {
-    let places = new.finder();
-    let mut item = Item::new(places.start(), Verdict::Rejected, "");
+    let locator = new.finder();
+    let mut item = Item::new(locator.start(), Verdict::Rejected, "");
     item.identity = identity(new.value(), Namespace::None);
     let message = "no matches for kind \"CustomResourceDefinition\" in version \"apiextensions.k8s.io/v1beta1\"";
     item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: message.to_owned() });
@@ -160,33 +160,37 @@ fn beta(new: &Object, mut crd: CustomResourceDefinition, release: Release) -> It
         kind: "NotFound".to_owned(),
         field: Some("apiVersion".to_owned()),
         message: format!("{message}: Kubernetes 1.22 and later take v1 (lint --convert prints it)"),
-        location: Some(places.field("apiVersion")),
+        location: Some(locator.field("apiVersion")),
         ..Problem::default()
     });
-    let place = |path: &str| {
+    let location_of = |path: &str| {
         // In v1beta1, the field may be at the top level.
-        let above = path.strip_prefix("spec.versions[0].schema").map(|rest| format!("spec.validation{rest}"));
-        let given = new.value().at(&["spec", "validation"]).is_some();
-        places.field(above.filter(|_| given).as_deref().unwrap_or(path))
+        let unversioned = path.strip_prefix("spec.versions[0].schema").map(|rest| format!("spec.validation{rest}"));
+        let is_unversioned = new.value().at(&["spec", "validation"]).is_some();
+        locator.field(unversioned.filter(|_| is_unversioned).as_deref().unwrap_or(path))
     };
     crd::strategy::prepare_create(&mut crd, release);
     let problem = |kind: &str, field: &str, message: String| Problem {
         kind: kind.to_owned(),
         field: Some(field.to_owned()),
         message,
-        location: Some(place(field)),
+        location: Some(location_of(field)),
         ..Problem::default()
     };
     for error in validation::validate_existing(&crd, release) {
         item.errors.push(problem(error.kind.reason(), &error.field, error.to_string()));
     }
-    match conditions::structural_faults(&crd.spec) {
-        Ok(faults) => {
-            for fault in faults {
-                item.warnings.push(problem("NonStructuralSchema", &fault.field, fault.to_string()));
+    match conditions::structural_errors(&crd.spec) {
+        Ok(errors) => {
+            for structural_error in errors {
+                item.warnings.push(problem(
+                    "NonStructuralSchema",
+                    &structural_error.field,
+                    structural_error.to_string(),
+                ));
             }
         }
-        Err(why) => item.warnings.push(problem("NonStructuralSchema", "spec.validation", why)),
+        Err(reason) => item.warnings.push(problem("NonStructuralSchema", "spec.validation", reason)),
     }
     item
 }

@@ -93,7 +93,7 @@ impl Object {
     /// rule.
     pub fn finder(&self) -> Finder<'_> {
         let most = if self.is_definition() { usize::MAX } else { MAX_FOUND };
-        Finder { document: &self.document, places: OnceCell::new(), left: Cell::new(most) }
+        Finder { document: &self.document, positions: OnceCell::new(), left: Cell::new(most) }
     }
 }
 
@@ -169,7 +169,7 @@ pub const MAX_FOUND: usize = 1000;
 /// Finds the fields of one object. The text is indexed on first use.
 pub struct Finder<'a> {
     document: &'a Document,
-    places: OnceCell<input::FieldPositions<'a>>,
+    positions: OnceCell<input::FieldPositions<'a>>,
     left: Cell<usize>,
 }
 
@@ -211,8 +211,8 @@ impl Finder<'_> {
         let Some(left) = self.left.get().checked_sub(1) else { return SourceLocation::source(&source(name)) };
         self.left.set(left);
         let definition = self.document.value.str_at(&["apiVersion"]) == Some("apiextensions.k8s.io/v1");
-        let path = if definition { lint::place::written(path) } else { path.into() };
-        let found = self.places.get_or_init(|| self.document.places()).locate(&path);
+        let path = if definition { lint::manifest_path::of_internal(path) } else { path.into() };
+        let found = self.positions.get_or_init(|| self.document.field_positions()).locate(&path);
         let by_key = by_key(chunk, &found);
         let part = match found.key {
             Some(key) if by_key => key,

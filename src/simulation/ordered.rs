@@ -48,9 +48,9 @@ pub fn in_order<T, R>(
             if batch.is_empty() {
                 break;
             }
-            let place = Place { sink: &sink, at };
+            let slot = ResultSlot { sink: &sink, at };
             let results: Vec<R> = batch.into_iter().map(&work).collect();
-            if !place.give(results) {
+            if !slot.deliver(results) {
                 break;
             }
         }
@@ -92,14 +92,14 @@ struct Given<F> {
 }
 
 /// The position of a batch.
-struct Place<'a, F> {
+struct ResultSlot<'a, F> {
     sink: &'a Sink<F>,
     at: usize,
 }
 
-impl<F> Place<'_, F> {
+impl<F> ResultSlot<'_, F> {
     /// Delivers the results after all earlier batches. Returns false if that is impossible because a thread panicked.
-    fn give<R>(self, results: Vec<R>) -> bool
+    fn deliver<R>(self, results: Vec<R>) -> bool
     where
         F: FnMut(R),
     {
@@ -119,7 +119,7 @@ impl<F> Place<'_, F> {
     }
 }
 
-impl<F> Drop for Place<'_, F> {
+impl<F> Drop for ResultSlot<'_, F> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.sink.state.lock().unwrap_or_else(PoisonError::into_inner).abandoned = true;

@@ -89,7 +89,7 @@ impl<'a> PolicyRehearsal<'a> {
     }
 
     /// Returns the item of a stored object, and the effects of the new policies on it.
-    pub fn rehearse(&self, stored: Value, places: &dyn FieldLocator) -> (Item, Effects) {
+    pub fn rehearse(&self, stored: Value, locator: &dyn FieldLocator) -> (Item, Effects) {
         let api_version = stored.str_at(&["apiVersion"]).unwrap_or_default().to_owned();
         let (group, version) = group_version::split(&api_version);
         let kind = stored.str_at(&["kind"]).unwrap_or_default().to_owned();
@@ -100,23 +100,23 @@ impl<'a> PolicyRehearsal<'a> {
             None => Namespace::Own,
         };
         let identity = identity::identity(&stored, namespace);
-        let unknown = |reason: String, help: Option<&str>| cannot_tell(identity.clone(), places, reason, help);
+        let unknown = |reason: String, help: Option<&str>| cannot_tell(identity.clone(), locator, reason, help);
         let Some(definition) = definition else {
             if super::builtin::owns(group) {
-                return self.rehearse_builtin(&stored, places);
+                return self.rehearse_builtin(&stored, locator);
             }
             let reason = format!("there is no CRD for {kind} in group {group}");
             return unknown(reason, Some("give it with --crds"));
         };
         let server = self.server();
         if server.definition(&definition.name).is_none()
-            && let Err(why) = server.seed_definition(&definition.crd, self.now)
+            && let Err(error) = server.seed_definition(&definition.crd, self.now)
         {
-            return unknown(format!("its CRD cannot be read: {why}"), None);
+            return unknown(format!("its CRD cannot be read: {error}"), None);
         }
-        let place = identity.namespace.clone().unwrap_or_default();
-        if let Err(why) = server.seed(&definition.name, &place, stored) {
-            return unknown(format!("it cannot be a stored object: {why}"), None);
+        let namespace_name = identity.namespace.clone().unwrap_or_default();
+        if let Err(error) = server.seed(&definition.name, &namespace_name, stored) {
+            return unknown(format!("it cannot be a stored object: {error}"), None);
         }
         let namespace = identity.namespace.as_deref();
         self.admission.prepare(namespace, &server);
@@ -126,12 +126,12 @@ impl<'a> PolicyRehearsal<'a> {
         let patch = object([("metadata", object([("labels", labels)]))]);
         let mut response =
             server.handle(&request::write(Method::Patch, &path, "application/merge-patch+json", "", patch, options));
-        server.withdraw(&definition.name, &place, &identity.name);
+        server.withdraw(&definition.name, &namespace_name, &identity.name);
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).push(server);
         let findings = response.trace.policies.take().unwrap_or_default();
         let (findings, effects) = self.effects(findings);
         let schema = hints::schema(&definition.crd, version);
-        let mut item = answer::read_response(response, identity, places, &Hints::Schema(schema));
+        let mut item = answer::read_response(response, identity, locator, &Hints::Schema(schema));
         item.action = Action::Update;
         item.object = None;
         (item.pruned, item.defaulted) = (Vec::new(), Vec::new());
@@ -171,8 +171,8 @@ impl<'a> PolicyRehearsal<'a> {
 }
 
 /// The item of an object for which the effect is not known.
-fn cannot_tell(identity: Identity, places: &dyn FieldLocator, reason: String, help: Option<&str>) -> (Item, Effects) {
-    let mut item = Item::new(places.start(), Verdict::CannotTell, reason);
+fn cannot_tell(identity: Identity, locator: &dyn FieldLocator, reason: String, help: Option<&str>) -> (Item, Effects) {
+    let mut item = Item::new(locator.start(), Verdict::CannotTell, reason);
     item.identity = identity;
     item.help = help.map(str::to_owned);
     (item, Effects { cannot_tell: true, ..Effects::default() })

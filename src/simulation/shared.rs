@@ -205,9 +205,9 @@ impl OrderedState {
     }
 
     /// Skips an object; the kind of a skipped CRD is still defined. Returns an item if the skip is reported.
-    pub fn leave_out(&mut self, simulator: &Simulator, mut object: Object, why: SkipReason) -> Option<Item> {
+    pub fn leave_out(&mut self, simulator: &Simulator, mut object: Object, reason: SkipReason) -> Option<Item> {
         let identity = identity::identity(object.value(), Namespace::Own);
-        let item = match why {
+        let item = match reason {
             SkipReason::Kind => Some(object.item(identity, Verdict::Skipped, "its kind is skipped with --skip")),
             SkipReason::Labels => None,
         };

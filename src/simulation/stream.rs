@@ -40,11 +40,11 @@ impl Run<'_> {
         let last = self.simulators.len().saturating_sub(1);
         let mut object = Some(object);
         let simulators = self.simulators.iter().zip(known).enumerate();
-        let made = simulators.filter_map(|(n, (simulator, known))| {
+        let results = simulators.filter_map(|(n, (simulator, known))| {
             let own = if n == last { object.take() } else { object.clone() }?;
             Some(make(simulator, known, own))
         });
-        made.collect()
+        results.collect()
     }
 
     /// Merges the items of all releases, which are in the order of the simulators.
@@ -229,7 +229,7 @@ impl<I: Iterator<Item = Entry>> Iterator for Feed<'_, '_, I> {
 
 impl<I> Feed<'_, '_, I> {
     fn document(&mut self, object: Object) -> Option<Task> {
-        let Some(why) = self.run.filter.skip_reason(object.value()) else {
+        let Some(reason) = self.run.filter.skip_reason(object.value()) else {
             let all =
                 self.run.each(self.known, object, |simulator, known, object| known.destination(simulator, object));
             return self.task(all);
@@ -237,7 +237,7 @@ impl<I> Feed<'_, '_, I> {
         let unselected = identity::identity(object.value(), Namespace::Own);
         let location = identity::FieldLocator::start(&object.finder());
         let left =
-            self.run.each(self.known, object, |simulator, known, object| known.leave_out(simulator, object, why));
+            self.run.each(self.known, object, |simulator, known, object| known.leave_out(simulator, object, reason));
         if left.iter().all(Option::is_none) {
             return None;
         }

@@ -68,11 +68,11 @@ pub fn submit(
     object: Value,
     identity: Identity,
     before: Before,
-    places: &dyn FieldLocator,
+    locator: &dyn FieldLocator,
 ) -> Simulated {
     let (group, version) = group_version::split(&identity.api_version);
     if !route.versions.iter().any(|v| v == version) {
-        return (unserved(route, identity, places), before.stored);
+        return (unserved(route, identity, locator), before.stored);
     }
     let collection = request::collection(group, version, &route.plural, identity.namespace.as_deref());
     let definition = format!("{}.{group}", route.plural);
@@ -85,7 +85,7 @@ pub fn submit(
     let sent = compares.map(|_| object.clone());
     let existing = match existing(context, target, &route.plural, before, &identity) {
         Ok(existing) => existing,
-        Err(why) => return (why.item(identity, places), None),
+        Err(error) => return (error.item(identity, locator), None),
     };
     let object = in_namespace(object, &identity);
     let request_kind = &context.updates.request_kind;
@@ -103,18 +103,18 @@ pub fn submit(
         request.hides_dry_run = true;
         let mut response = context.server.take(request);
         let findings = response.trace.policies.take();
-        let mut item = read_response(response, identity, places, schema);
+        let mut item = read_response(response, identity, locator, schema);
         admitted(&mut item, findings, context.admission);
-        item.hidden = hidden_errors(context, target, true, &item, places, schema);
+        item.hidden = hidden_errors(context, target, true, &item, locator, schema);
         item
     } else {
         let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
         match update::send(context.server, target, object, request_kind, request_options) {
             Ok(mut done) => {
                 let findings = done.response.trace.policies.take();
-                let mut item = read_response(done.response, identity, places, schema);
+                let mut item = read_response(done.response, identity, locator, schema);
                 admitted(&mut item, findings, context.admission);
-                item.hidden = hidden_errors(context, target, false, &item, places, schema);
+                item.hidden = hidden_errors(context, target, false, &item, locator, schema);
                 item.action = done.action;
                 item.before = compares.and(done.before).map(Arc::unwrap_or_clone);
                 if context.request_options.table
@@ -126,9 +126,9 @@ pub fn submit(
                 stored = take_stored(context, &definition, &item.identity);
                 item
             }
-            Err(why) => {
+            Err(error) => {
                 let stored = take_stored(context, &definition, &identity);
-                return (Unsent::from(why).item(identity, places), stored);
+                return (Unsent::from(error).item(identity, locator), stored);
             }
         }
     };
@@ -156,9 +156,9 @@ pub fn submit(
 fn take_stored(context: SimulationContext<'_>, definition: &str, identity: &Identity) -> Option<StoredAt> {
     let namespace = identity.namespace.as_deref().unwrap_or_default();
     let stored = context.server.stored(definition, namespace, &identity.name)?;
-    let kept = context.temp_store.put(&stored).ok()?;
+    let stored_at = context.temp_store.put(&stored).ok()?;
     context.server.withdraw(definition, namespace, &identity.name);
-    Some(kept)
+    Some(stored_at)
 }
 
 /// Returns true if an object was refused because of unknown fields, before other validation.
@@ -175,13 +175,13 @@ fn hidden_errors(
     target: Target<'_>,
     creates: bool,
     item: &Item,
-    places: &dyn FieldLocator,
+    locator: &dyn FieldLocator,
     schema: &Hints<'_>,
 ) -> Vec<Problem> {
     if !refuses_unknown_fields(item, context.request_options) {
         return Vec::new();
     }
-    let Some(object) = places.object() else { return Vec::new() };
+    let Some(object) = locator.object() else { return Vec::new() };
     let object = in_namespace(object, &item.identity);
     let request_options =
         RequestOptions { level: FieldValidation::Warn, dry_run: true, table: false, ..context.request_options };
@@ -196,7 +196,7 @@ fn hidden_errors(
             Err(_) => return Vec::new(),
         }
     };
-    read_response(response, item.identity.clone(), places, schema).errors
+    read_response(response, item.identity.clone(), locator, schema).errors
 }
 
 /// An object for which kubectl would send no request.
@@ -206,8 +206,8 @@ struct Unsent {
 }
 
 impl Unsent {
-    fn item(self, identity: Identity, places: &dyn FieldLocator) -> Item {
-        let mut item = Item::new(places.start(), Verdict::CannotTell, self.message);
+    fn item(self, identity: Identity, locator: &dyn FieldLocator) -> Item {
+        let mut item = Item::new(locator.start(), Verdict::CannotTell, self.message);
         item.identity = identity;
         item.help = self.help;
         item
@@ -225,7 +225,7 @@ pub fn submit_definition(
     context: SimulationContext<'_>,
     crd: &Value,
     identity: &Identity,
-    places: &dyn FieldLocator,
+    locator: &dyn FieldLocator,
 ) -> Option<Item> {
     let updates = context.updates;
     let pending = updates.existing.ask(identity, "customresourcedefinitions");
@@ -247,7 +247,7 @@ pub fn submit_definition(
             let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
             server
                 .seed_definition(&old, context.request_options.now)
-                .map_err(|why| Unsent::from(format!("the old CRD at {location} cannot be a stored one: {why}")))
+                .map_err(|error| Unsent::from(format!("the old CRD at {location} cannot be a stored one: {error}")))
                 .and_then(|()| Ok(update::send(&server, target, crd.clone(), &updates.request_kind, request_options)?))
         }
         found => Err(not_one(found)),
@@ -255,14 +255,14 @@ pub fn submit_definition(
     Some(match done {
         Ok(mut done) => {
             let findings = done.response.trace.policies.take();
-            let mut item = read_definition_response(done.response, identity.clone(), places);
+            let mut item = read_definition_response(done.response, identity.clone(), locator);
             admitted(&mut item, findings, context.admission);
             item.action = done.action;
             item.before = updates.compares.and(done.before).map(Arc::unwrap_or_clone);
             item.sent = updates.compares.map(|_| crd.clone());
             item
         }
-        Err(why) => why.item(identity.clone(), places),
+        Err(error) => error.item(identity.clone(), locator),
     })
 }
 
@@ -289,11 +289,11 @@ fn existing(
     let seed = |old: Value, of: &str| {
         let namespace = identity.namespace.as_deref().unwrap_or_default();
         let seeded = context.server.seed(target.definition, namespace, old);
-        seeded.map_err(|why| format!("the old object{of} cannot be a stored one: {why}"))
+        seeded.map_err(|error| format!("the old object{of} cannot be a stored one: {error}"))
     };
     if let Some(stored) = before.stored {
         let unreadable =
-            |why| format!("the earlier object of the same name cannot be read from its temporary file: {why}");
+            |error| format!("the earlier object of the same name cannot be read from its temporary file: {error}");
         seed(context.temp_store.get(stored).map_err(unreadable)?, "")?;
         return Ok(true);
     }
@@ -322,8 +322,8 @@ fn in_namespace(mut object: Value, identity: &Identity) -> Value {
 }
 
 /// Returns the item of an error that kubectl reports before it sends a request.
-fn unserved(route: &Route, identity: Identity, places: &dyn FieldLocator) -> Item {
-    let mut item = Item::new(places.start(), Verdict::Rejected, "");
+fn unserved(route: &Route, identity: Identity, locator: &dyn FieldLocator) -> Item {
+    let mut item = Item::new(locator.start(), Verdict::Rejected, "");
     item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
     let version = identity.api_version.rsplit('/').next().unwrap_or_default();
     item.errors.push(Problem {
@@ -336,7 +336,7 @@ fn unserved(route: &Route, identity: Identity, places: &dyn FieldLocator) -> Ite
             if route.versions.is_empty() { "no version".to_owned() } else { route.versions.join(", ") }
         ),
         help: suggest::closest(version, route.versions.iter().map(String::as_str)).map(suggest::did_you_mean),
-        location: Some(places.field("apiVersion")),
+        location: Some(locator.field("apiVersion")),
         ..Problem::default()
     });
     item.identity = identity;

@@ -31,7 +31,7 @@ pub struct ServerSetup {
     /// The CRD of the file, to which `initialCRDPatches` are applied.
     pub file: Arc<Value>,
     /// Other CRDs.
-    pub others: Vec<Arc<Value>>,
+    pub additional: Vec<Arc<Value>>,
     /// Admission policies, their bindings and the objects to which they refer.
     pub policies: Vec<Arc<Value>>,
     /// True to track managed fields, which server-side apply needs.
@@ -92,7 +92,7 @@ impl CaseRunner {
         }
         let resource = Resource::of(&setup.definition);
         let bench = Self { setup, server, resource };
-        for crd in std::iter::once(&bench.setup.definition).chain(&bench.setup.others) {
+        for crd in std::iter::once(&bench.setup.definition).chain(&bench.setup.additional) {
             bench.send(Method::Post, address::DEFINITIONS, Value::clone(crd)).map_err(|rejected| rejected.message)?;
         }
         for policy in &bench.setup.policies {
@@ -107,7 +107,8 @@ impl CaseRunner {
         let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
         let (group, version) = group_version::split(api_version);
         let namespace = Some(text(&["metadata", "namespace"])).filter(|ns| !ns.is_empty()).unwrap_or(NAMESPACE);
-        let resources = std::iter::once(&self.setup.definition).chain(&self.setup.others).map(|crd| Resource::of(crd));
+        let resources =
+            std::iter::once(&self.setup.definition).chain(&self.setup.additional).map(|crd| Resource::of(crd));
         let path = match (group, kind) {
             ("", "Namespace") => "/api/v1/namespaces".to_owned(),
             ("", "ConfigMap") => format!("/api/v1/namespaces/{}/configmaps", address::encoded(namespace)),

@@ -71,7 +71,7 @@ pub struct Constraint {
     /// The field (`spec.ports[*].name`), empty for the object itself.
     pub path: String,
     /// The keyword, as a path below the schema of the version (`properties.spec.required`).
-    pub place: String,
+    pub keyword_path: String,
     /// The kind of constraint.
     pub kind: Kind,
     /// The keyword and its value, or the message of a rule.
@@ -170,7 +170,7 @@ impl Coverage {
     }
 
     fn count(&mut self, object: &Value, old: Option<&Value>, accepted: bool) {
-        for (index, holds) in self.held(object, old, accepted) {
+        for (index, holds) in self.results(object, old, accepted) {
             if let Some(constraint) = self.constraints.get_mut(index) {
                 constraint.passed += usize::from(accepted && holds);
                 constraint.failed += usize::from(!accepted && !holds);
@@ -179,26 +179,27 @@ impl Coverage {
     }
 
     /// Evaluates the constraints that apply to an object: by index, true if the constraint holds.
-    fn held(&self, object: &Value, old: Option<&Value>, accepted: bool) -> HashMap<usize, bool> {
-        let mut held: HashMap<usize, bool> = HashMap::new();
-        self.root.check(object, self.stages.release, &mut held);
+    fn results(&self, object: &Value, old: Option<&Value>, accepted: bool) -> HashMap<usize, bool> {
+        let mut results: HashMap<usize, bool> = HashMap::new();
+        self.root.check(object, self.stages.release, &mut results);
         let runs_rules =
             accepted || pipeline::validate::validate(object, &self.schema, &ROOT, self.stages.release).is_empty();
         if let Some(rules) = self.rules.as_ref().filter(|_| runs_rules) {
             for one in rules.evaluations(object, old) {
-                if let Some(index) = self.rule_indices.get(&(one.place, one.rule)) {
-                    *held.entry(*index).or_insert(true) &= one.holds;
+                if let Some(index) = self.rule_indices.get(&(one.path, one.rule)) {
+                    *results.entry(*index).or_insert(true) &= one.holds;
                 }
             }
         }
-        held
+        results
     }
 
     /// Returns the indices of the constraints that the object of a rejected write violates, in order.
     pub fn violated(&self, write: &Write) -> Vec<usize> {
         let Some(object) = self.validated(write) else { return Vec::new() };
-        let held = self.held(&object, write.old.as_deref(), false);
-        let violated: BTreeSet<usize> = held.into_iter().filter(|(_, holds)| !holds).map(|(index, _)| index).collect();
+        let results = self.results(&object, write.old.as_deref(), false);
+        let violated: BTreeSet<usize> =
+            results.into_iter().filter(|(_, holds)| !holds).map(|(index, _)| index).collect();
         violated.into_iter().collect()
     }
 

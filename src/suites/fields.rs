@@ -44,7 +44,7 @@ impl<'a> Fields<'a> {
         self.members?.get(key).filter(|value| !value.is_null())
     }
 
-    fn wrong(&self, key: &str, what: &str) -> Problem {
+    fn problem(&self, key: &str, what: &str) -> Problem {
         Problem { path: self.path(key), message: format!("{key} must be {what}") }
     }
 
@@ -53,7 +53,7 @@ impl<'a> Fields<'a> {
         match self.value(key) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(_) => Err(self.wrong(key, "a string")),
+            Some(_) => Err(self.problem(key, "a string")),
         }
     }
 
@@ -67,7 +67,7 @@ impl<'a> Fields<'a> {
         match self.value(key) {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
-            Some(_) => Err(self.wrong(key, "true or false")),
+            Some(_) => Err(self.problem(key, "true or false")),
         }
     }
 
@@ -79,7 +79,7 @@ impl<'a> Fields<'a> {
                 let path = self.path(key);
                 Ok(Some(items.iter().enumerate().map(|(i, item)| (item, format!("{path}[{i}]"))).collect()))
             }
-            Some(_) => Err(self.wrong(key, "a list")),
+            Some(_) => Err(self.problem(key, "a list")),
         }
     }
 

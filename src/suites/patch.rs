@@ -13,7 +13,7 @@ pub fn apply(patches: &[Value], crd: &Value) -> Result<Value, String> {
     for (index, patch) in patches.iter().enumerate() {
         let text = |key: &str| patch.str_at(&[key]).unwrap_or_default();
         let (op, path) = (text("op"), text("path"));
-        let wrong = |why: String| format!("operation {}: {why}", index + 1);
+        let wrong = |reason: String| format!("operation {}: {reason}", index + 1);
         if !matches!(op, "add" | "remove" | "replace") {
             return Err(wrong(format!("unexpected op {op:?}; use add, remove or replace")));
         }

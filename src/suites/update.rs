@@ -95,8 +95,8 @@ pub fn part_of_message(error: &FieldError) -> String {
 
 /// Returns the message after the generated name of the object.
 fn without_name(message: &str) -> String {
-    let behind = message.split_once("\"test-").and_then(|(_, behind)| behind.split_once("\" "));
-    behind.map_or(message, |(_, behind)| behind).to_owned()
+    let tail = message.split_once("\"test-").and_then(|(_, tail)| tail.split_once("\" "));
+    tail.map_or(message, |(_, tail)| tail).to_owned()
 }
 
 /// Returns the text of a suite with edits applied (by index of the case), and the cases whose edits are not possible.

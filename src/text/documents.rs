@@ -122,7 +122,7 @@ pub struct Chunks<R> {
     /// The maximum size of a document in bytes.
     limit: usize,
     /// The position of the next byte.
-    place: Position,
+    position: Position,
     mode: Mode,
     /// The number of JSON values so far.
     values: usize,
@@ -158,7 +158,7 @@ impl<R: Read> Chunks<R> {
         Self {
             input: Pushback { pushed: Vec::new(), at: 0, inner: BufReader::with_capacity(1 << 16, reader) },
             limit,
-            place: Position { line: 1, column: 1 },
+            position: Position { line: 1, column: 1 },
             mode: Mode::Unknown,
             values: 0,
             offset: 0,
@@ -178,7 +178,7 @@ impl<R: Read> Chunks<R> {
     /// Advances the position and offset by `bytes`.
     fn pass(&mut self, bytes: &[u8]) {
         let end = Position::of(bytes, bytes.len());
-        self.place = end.within(self.place);
+        self.position = end.within(self.position);
         self.offset += bytes.len();
     }
 
@@ -189,7 +189,7 @@ impl<R: Read> Chunks<R> {
         let Some(complete) = scanner.read(&mut self.input, self.limit, |bytes| taken.extend_from_slice(bytes))? else {
             let space = taken.iter().take_while(|c| c.is_ascii_whitespace()).count();
             let before = taken.get(..space).unwrap_or_default();
-            let start = Position::of(before, space).within(self.place);
+            let start = Position::of(before, space).within(self.position);
             self.pass(&taken);
             self.mode = Mode::SkipJson(scanner);
             return Ok(Some(self.too_large(taken, start, Syntax::Json)));
@@ -200,7 +200,7 @@ impl<R: Read> Chunks<R> {
             self.mode = Mode::End;
             return Ok(None);
         }
-        let start = Position::of(before, before.len()).within(self.place);
+        let start = Position::of(before, before.len()).within(self.position);
         let error = match json::read(value) {
             // A number out of range is reported when the document is decoded.
             Err(e) if !complete || !e.message.starts_with("json: ") => e,
@@ -238,20 +238,20 @@ impl<R: Read> Chunks<R> {
     /// The next YAML document.
     fn next_yaml(&mut self) -> io::Result<Option<Chunk>> {
         let mut text = Vec::new();
-        let mut start = self.place;
+        let mut start = self.position;
         loop {
             let line = text.len();
-            let room = (self.limit + 1).saturating_sub(line) as u64;
-            let count = (&mut self.input).take(room).read_until(b'\n', &mut text)?;
+            let remaining = (self.limit + 1).saturating_sub(line) as u64;
+            let count = (&mut self.input).take(remaining).read_until(b'\n', &mut text)?;
             if count == 0 && line <= self.limit {
                 self.mode = Mode::End;
                 return Ok((line > 0).then(|| self.chunk(text, start)));
             }
-            let at = self.place;
+            let at = self.position;
             self.offset += count;
             let line_start = text.ends_with(b"\n");
             if line_start {
-                self.place = Position { line: at.line + 1, column: 1 };
+                self.position = Position { line: at.line + 1, column: 1 };
             }
             if text.len() > self.limit {
                 self.mode = Mode::SkipYaml { line_start };
@@ -266,14 +266,14 @@ impl<R: Read> Chunks<R> {
                 }
             }
             text.push(b'\n');
-            let Some(behind) = text.get(line..).and_then(|l| l.strip_prefix(b"---")) else { continue };
+            let Some(tail) = text.get(line..).and_then(|l| l.strip_prefix(b"---")) else { continue };
             if at.column != 1 {
                 continue;
             }
-            let behind = String::from_utf8_lossy(behind).trim().to_owned();
-            if !behind.is_empty() && !behind.starts_with('#') {
+            let tail = String::from_utf8_lossy(tail).trim().to_owned();
+            if !tail.is_empty() && !tail.starts_with('#') {
                 if self.broken.is_none() {
-                    let message = format!("invalid Yaml document separator: {behind}");
+                    let message = format!("invalid Yaml document separator: {tail}");
                     self.broken = Some(Error::new(message, Some(at)));
                 }
             } else if line > 0 {
@@ -301,9 +301,9 @@ impl<R: Read> Chunks<R> {
 
     /// Continues after a JSON value that is too large.
     fn skip_json(&mut self, mut scanner: JsonScanner) -> io::Result<Option<Chunk>> {
-        let (place, offset) = (&mut self.place, &mut self.offset);
+        let (position, offset) = (&mut self.position, &mut self.offset);
         let end = scanner.read(&mut self.input, self.limit, |bytes| {
-            *place = Position::of(bytes, bytes.len()).within(*place);
+            *position = Position::of(bytes, bytes.len()).within(*position);
             *offset += bytes.len();
         })?;
         self.mode = if end.is_some() { Mode::Json } else { Mode::End };
@@ -325,7 +325,7 @@ impl<R: Read> Chunks<R> {
             self.offset += count;
             let line_end = piece.ends_with(b"\n");
             if line_end {
-                self.place = Position { line: self.place.line + 1, column: 1 };
+                self.position = Position { line: self.position.line + 1, column: 1 };
             }
             if line_start && line_end && is_separator(&piece) {
                 self.mode = Mode::Yaml;
@@ -343,8 +343,8 @@ impl<R: Read> Chunks<R> {
     /// A chunk for the rest of a stream in which no end of a document was found.
     fn without_end(&self, syntax: Syntax) -> Chunk {
         let message = format!("the document does not end within another {}: the rest is not read", size(self.limit));
-        let mut chunk = Chunk::new(Vec::new(), self.place, syntax);
-        chunk.broken = Some(Broken::TooLarge(Error::new(message, Some(self.place))));
+        let mut chunk = Chunk::new(Vec::new(), self.position, syntax);
+        chunk.broken = Some(Broken::TooLarge(Error::new(message, Some(self.position))));
         chunk
     }
 }
@@ -376,8 +376,8 @@ impl<R: Read> Iterator for Chunks<R> {
 
 /// Returns true if a line separates two documents: `---`, followed by nothing but a comment.
 fn is_separator(line: &[u8]) -> bool {
-    let behind = line.strip_prefix(b"---").map(<[u8]>::trim_ascii);
-    behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(b"#"))
+    let tail = line.strip_prefix(b"---").map(<[u8]>::trim_ascii);
+    tail.is_some_and(|tail| tail.is_empty() || tail.starts_with(b"#"))
 }
 
 /// Formats a size in bytes for humans.
@@ -395,7 +395,7 @@ struct JsonScanner {
     in_string: bool,
     escaped: bool,
     in_word: bool,
-    begun: bool,
+    has_started: bool,
 }
 
 impl JsonScanner {
@@ -445,17 +445,17 @@ impl JsonScanner {
             } else {
                 let is_word = matches!(c, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'+' | b'.');
                 match c {
-                    b' ' | b'\t' | b'\r' | b'\n' if !self.begun => continue,
+                    b' ' | b'\t' | b'\r' | b'\n' if !self.has_started => continue,
                     b'"' if !(self.in_word && self.depth == 0) => self.in_string = true,
                     b'{' | b'[' if !(self.in_word && self.depth == 0) => self.depth += 1,
                     b'}' | b']' => self.depth = self.depth.saturating_sub(1),
-                    _ if self.depth == 0 && (self.begun || self.in_word) && !is_word => return Some(i),
+                    _ if self.depth == 0 && (self.has_started || self.in_word) && !is_word => return Some(i),
                     _ => self.in_word = self.depth == 0,
                 }
-                if self.in_word && self.depth == 0 && !is_word && self.begun {
+                if self.in_word && self.depth == 0 && !is_word && self.has_started {
                     return Some(i);
                 }
-                self.begun = true;
+                self.has_started = true;
             }
             if self.depth == 0 && !self.in_string && !self.in_word {
                 return Some(i + 1);

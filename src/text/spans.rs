@@ -189,10 +189,10 @@ impl<'a> Spans<'a> {
     /// Finds the positions of duplicate keys given only as messages (`duplicate field "spec.x"`).
     pub(super) fn duplicates(&self, messages: &[String]) -> Vec<Duplicate> {
         let mut found = self.index.outline.repeated().into_iter();
-        let place = |node: Option<usize>| node.and_then(|n| self.span(n)).unwrap_or_default().start;
+        let start_of = |node: Option<usize>| node.and_then(|n| self.span(n)).unwrap_or_default().start;
         let pair = |message: &String| {
             let (first, second) = found.next().map_or((None, None), |(a, b)| (Some(a), Some(b)));
-            Duplicate { message: message.clone(), first: place(first), second: place(second) }
+            Duplicate { message: message.clone(), first: start_of(first), second: start_of(second) }
         };
         messages.iter().map(pair).collect()
     }

@@ -99,8 +99,8 @@ mod tests {
 
     fn strict(text: &str) -> String {
         let got = read_strict(text.as_bytes()).unwrap();
-        let places = got.duplicates.iter().map(|d| format!("{} {} {}\n", d.first, d.second, d.message));
-        format!("{} {}", json::to_string(&got.value), places.collect::<String>())
+        let duplicates = got.duplicates.iter().map(|d| format!("{} {} {}\n", d.first, d.second, d.message));
+        format!("{} {}", json::to_string(&got.value), duplicates.collect::<String>())
     }
 
     #[test]

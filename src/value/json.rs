@@ -74,8 +74,8 @@ pub fn is_longer_than(v: &Value, limit: usize) -> bool {
 fn is_surely_within(v: &Value, left: &mut usize) -> bool {
     const NUMBER: usize = 32;
     const ESCAPE: usize = 6;
-    let mut take = |most: usize| {
-        let rest = left.checked_sub(most);
+    let mut take = |max: usize| {
+        let rest = left.checked_sub(max);
         *left = rest.unwrap_or(0);
         rest.is_some()
     };
@@ -96,9 +96,9 @@ fn string_length(s: &str) -> usize {
     let mut length = 2;
     let mut escape = String::new();
     while let Some(at) = rest.bytes().position(may_be_escaped)
-        && let Some(behind) = rest.get(at..)
+        && let Some(tail) = rest.get(at..)
     {
-        let mut chars = behind.chars();
+        let mut chars = tail.chars();
         escape.clear();
         chars.next().into_iter().for_each(|c| write_char(&mut escape, c));
         length += at + escape.len();
@@ -112,10 +112,10 @@ pub fn write_string(out: &mut String, s: &str) {
     out.push('"');
     let mut rest = s;
     while let Some(at) = rest.bytes().position(may_be_escaped)
-        && let Some((plain, behind)) = rest.split_at_checked(at)
+        && let Some((plain, tail)) = rest.split_at_checked(at)
     {
         out.push_str(plain);
-        let mut chars = behind.chars();
+        let mut chars = tail.chars();
         if let Some(c) = chars.next() {
             write_char(out, c);
         }

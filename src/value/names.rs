@@ -62,19 +62,19 @@ fn is_key(name: &[u8]) -> bool {
 
 /// `IsDNS1123Label`
 pub fn dns1123_label(name: &[u8]) -> Vec<String> {
-    let mut complaints = Vec::new();
+    let mut messages = Vec::new();
     if name.len() > 63 {
-        complaints.push(too_long(63, "characters"));
+        messages.push(too_long(63, "characters"));
     }
     if !is_label(name) {
-        complaints.push(if is_subdomain(name) {
+        messages.push(if is_subdomain(name) {
             "must not contain dots".to_owned()
         } else {
             let rule = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
             no_match(rule, LABEL_FMT, &["my-name", "123-abc"])
         });
     }
-    complaints
+    messages
 }
 
 /// `IsDNS1123Subdomain`
@@ -83,15 +83,15 @@ pub fn dns1123_subdomain(name: &[u8]) -> Vec<String> {
 }
 
 fn subdomain(name: &[u8], unit: &str) -> Vec<String> {
-    let mut complaints = Vec::new();
+    let mut messages = Vec::new();
     if name.len() > 253 {
-        complaints.push(too_long(253, unit));
+        messages.push(too_long(253, unit));
     }
     if !is_subdomain(name) {
         let rule = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
-        complaints.push(no_match(rule, SUBDOMAIN_FMT, &["example.com"]));
+        messages.push(no_match(rule, SUBDOMAIN_FMT, &["example.com"]));
     }
-    complaints
+    messages
 }
 
 /// `IsDNS1123Subdomain` in `k8s.io/apimachinery/pkg/api/validate/content`, which counts bytes
@@ -101,29 +101,29 @@ pub fn long_name(name: &str) -> Vec<String> {
 
 /// `IsDNS1035Label`
 pub fn dns1035_label(name: &[u8]) -> Vec<String> {
-    let mut complaints = Vec::new();
+    let mut messages = Vec::new();
     if name.len() > 63 {
-        complaints.push(too_long(63, "characters"));
+        messages.push(too_long(63, "characters"));
     }
     if !is_label(name) || !name.first().is_some_and(u8::is_ascii_lowercase) {
         let rule = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
-        complaints.push(no_match(rule, DNS1035_FMT, &["my-name", "abc-123"]));
+        messages.push(no_match(rule, DNS1035_FMT, &["my-name", "abc-123"]));
     }
-    complaints
+    messages
 }
 
 /// `IsLabelKey` since 1.35, `IsQualifiedName` before.
 pub fn qualified_name(value: &str, release: Release) -> Vec<String> {
     let unit = label_unit(release);
-    let mut complaints = Vec::new();
+    let mut messages = Vec::new();
     let mut parts = value.split('/');
     let name = match (parts.next(), parts.next(), parts.next()) {
         (Some(prefix), Some(name), None) => {
             if prefix.is_empty() {
-                complaints.push("prefix part must be non-empty".to_owned());
+                messages.push("prefix part must be non-empty".to_owned());
             } else {
                 let inner = subdomain(prefix.as_bytes(), unit);
-                complaints.extend(inner.into_iter().map(|c| format!("prefix part {c}")));
+                messages.extend(inner.into_iter().map(|c| format!("prefix part {c}")));
             }
             name
         }
@@ -136,27 +136,27 @@ pub fn qualified_name(value: &str, release: Release) -> Vec<String> {
         }
     };
     if name.is_empty() {
-        complaints.push("name part must be non-empty".to_owned());
+        messages.push("name part must be non-empty".to_owned());
     } else if name.len() > 63 {
-        complaints.push(format!("name part {}", too_long(63, unit)));
+        messages.push(format!("name part {}", too_long(63, unit)));
     }
     if !is_key(name.as_bytes()) {
-        complaints.push(format!("name part {}", no_match(KEY_RULE, KEY_FMT, &["MyName", "my.name", "123-abc"])));
+        messages.push(format!("name part {}", no_match(KEY_RULE, KEY_FMT, &["MyName", "my.name", "123-abc"])));
     }
-    complaints
+    messages
 }
 
 /// `IsLabelValue`
 pub fn label_value(value: &str, release: Release) -> Vec<String> {
-    let mut complaints = Vec::new();
+    let mut messages = Vec::new();
     if value.len() > 63 {
-        complaints.push(too_long(63, label_unit(release)));
+        messages.push(too_long(63, label_unit(release)));
     }
     if !value.is_empty() && !is_key(value.as_bytes()) {
         let rule = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
-        complaints.push(no_match(rule, VALUE_FMT, &["MyValue", "my_value", "12345"]));
+        messages.push(no_match(rule, VALUE_FMT, &["MyValue", "my_value", "12345"]));
     }
-    complaints
+    messages
 }
 
 /// `IsPathSegmentPrefix` if `prefix`, otherwise `IsPathSegmentName`.

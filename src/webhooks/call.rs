@@ -75,9 +75,9 @@ pub fn review(
     release: Release,
 ) -> Result<Value, String> {
     let (code, is_text, body) = match outcome {
-        Outcome::Failed(why) => {
+        Outcome::Failed(reason) => {
             let url = url(&call.target, call.timeout_seconds);
-            return Err(format!("Post {}: {why}", quote::go_quote(&url)));
+            return Err(format!("Post {}: {reason}", quote::go_quote(&url)));
         }
         Outcome::Answered { code, is_text, body } => (*code, *is_text, body),
     };
@@ -119,16 +119,16 @@ fn rejected(code: u16, is_text: bool, body: &[u8]) -> String {
         return status_message(&status);
     }
     let body = body.get(..MAX_SHOWN).unwrap_or(body);
-    let said = if is_text { text::lossy(body).trim().to_owned() } else { "unknown".to_owned() };
+    let body_text = if is_text { text::lossy(body).trim().to_owned() } else { "unknown".to_owned() };
     match code {
         409 => "the server reported a conflict".to_owned(),
         404 => "the server could not find the requested resource".to_owned(),
         400 => "the server rejected our request for an unknown reason".to_owned(),
         401 => "the server has asked for the client to provide credentials".to_owned(),
-        406 if said.is_empty() || said == "unknown" => {
+        406 if body_text.is_empty() || body_text == "unknown" => {
             "the server was unable to respond with a content type that the client supports".to_owned()
         }
-        403 | 406 | 415 => said,
+        403 | 406 | 415 => body_text,
         405 => "the server does not allow this method on the requested resource".to_owned(),
         422 => "the server rejected our request due to an error in our request".to_owned(),
         503 => "the server is currently unable to handle the request".to_owned(),
@@ -138,7 +138,10 @@ fn rejected(code: u16, is_text: bool, body: &[u8]) -> String {
         }
         429 => "the server has received too many requests and has asked us to try again later".to_owned(),
         500.. => {
-            format!("an error on the server ({}) has prevented the request from succeeding", quote::go_quote(&said))
+            format!(
+                "an error on the server ({}) has prevented the request from succeeding",
+                quote::go_quote(&body_text)
+            )
         }
         _ => format!("the server responded with the status code {code} but did not return more information"),
     }

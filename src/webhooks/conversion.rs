@@ -73,7 +73,7 @@ impl Converter {
         (call, outcome): (&Call, &Outcome),
     ) -> Result<Value, String> {
         let of = type_text(original);
-        let failed = |why: String| format!("conversion webhook for {of} failed: {why}");
+        let failed = |error: String| format!("conversion webhook for {of} failed: {error}");
         let version = self.version()?;
         let review = call::review(call, outcome, ReviewKind::Conversion, version, self.release).map_err(failed)?;
         let mut objects = objects_of(&review, version, uid).map_err(failed)?;
@@ -81,7 +81,8 @@ impl Converter {
             return Err(format!("conversion webhook for {of} returned {} objects, expected 1", objects.len()));
         }
         let mut converted = objects.pop().unwrap_or_default();
-        let invalid = |why: String| format!("conversion webhook for {of} returned invalid object at index 0: {why}");
+        let invalid =
+            |error: String| format!("conversion webhook for {of} returned invalid object at index 0: {error}");
         let text = |object: &Value, path: &[&str]| object.str_at(path).unwrap_or_default().to_owned();
         match &converted {
             Value::Object(_) => {}
@@ -101,20 +102,20 @@ impl Converter {
             let received = group_version_text(&received);
             return Err(invalid(format!("invalid groupVersion (expected {desired}, received {received})")));
         }
-        let (expected, got) = (text(original, &["kind"]), text(&converted, &["kind"]));
-        if expected != got {
-            return Err(invalid(format!("invalid kind (expected {expected}, received {got})")));
+        let (expected, actual) = (text(original, &["kind"]), text(&converted, &["kind"]));
+        if expected != actual {
+            return Err(invalid(format!("invalid kind (expected {expected}, received {actual})")));
         }
         for (key, what) in [("name", "name"), ("namespace", "namespace"), ("uid", "UID")] {
-            let (expected, got) = (text(original, &["metadata", key]), text(&converted, &["metadata", key]));
-            if expected != got {
+            let (expected, actual) = (text(original, &["metadata", key]), text(&converted, &["metadata", key]));
+            if expected != actual {
                 return Err(format!(
-                    "conversion webhook for {of} returned invalid object: must have the same {what}: {expected} != {got}"
+                    "conversion webhook for {of} returned invalid object: must have the same {what}: {expected} != {actual}"
                 ));
             }
         }
         restore_metadata(original, &mut converted, self.release)
-            .map_err(|why| format!("conversion webhook for {of} returned invalid metadata: {why}"))?;
+            .map_err(|error| format!("conversion webhook for {of} returned invalid metadata: {error}"))?;
         Ok(converted)
     }
 }
@@ -143,16 +144,16 @@ fn group_version_text(api_version: &str) -> String {
 
 /// `getConvertedObjectsFromResponse`
 fn objects_of(review: &Value, version: &str, uid: &str) -> Result<Vec<Value>, String> {
-    let (got, wanted) = (type_text(review), format!("{GROUP}/v1, Kind=ConversionReview"));
-    if version == "v1" && got != wanted {
-        return Err(format!("expected webhook response of {wanted}, got {got}"));
+    let (actual, wanted) = (type_text(review), format!("{GROUP}/v1, Kind=ConversionReview"));
+    if version == "v1" && actual != wanted {
+        return Err(format!("expected webhook response of {wanted}, got {actual}"));
     }
     let Some(response) = review.get("response").filter(|response| !response.is_null()) else {
         return Err("no response provided".to_owned());
     };
-    let got = response.str_at(&["uid"]).unwrap_or_default();
-    if version == "v1" && got != uid {
-        return Err(format!("expected response.uid={}, got {}", quote::go_quote(uid), quote::go_quote(got)));
+    let actual = response.str_at(&["uid"]).unwrap_or_default();
+    if version == "v1" && actual != uid {
+        return Err(format!("expected response.uid={}, got {}", quote::go_quote(uid), quote::go_quote(actual)));
     }
     let status = response.str_at(&["result", "status"]).unwrap_or_default();
     if status != "Success" {
@@ -218,8 +219,8 @@ fn check(key: &str, members: &Map, release: Release) -> Result<(), String> {
         // The API server omits the "s".
         let path = metadata.child("annotation");
         for key in members.keys() {
-            let complaints = names::qualified_name(&key.to_lowercase(), release);
-            errors.extend(complaints.into_iter().map(|c| FieldError::invalid(&path, key.as_str(), c)));
+            let messages = names::qualified_name(&key.to_lowercase(), release);
+            errors.extend(messages.into_iter().map(|c| FieldError::invalid(&path, key.as_str(), c)));
         }
         let size: usize = members.iter().map(|(key, value)| key.len() + value.as_str().map_or(0, str::len)).sum();
         if size > MAX_ANNOTATIONS {
@@ -281,7 +282,7 @@ mod tests {
     #[test]
     fn answers_are_checked() {
         let of = "conversion webhook for g.io/v1, Kind=K";
-        for (answer, why) in [
+        for (answer, reason) in [
             (r#""result":{"status":"Failed","message":"no"}"#.to_owned(), "failed: no"),
             (r#""result":{}"#.to_owned(), "failed: response.result.status was '', not 'Success'"),
             (r#""result":{"status":"Success"}"#.to_owned(), "returned 0 objects, expected 1"),
@@ -302,7 +303,7 @@ mod tests {
                 "returned invalid metadata: metadata.labels[x] must be a string, but is int64 in converted object",
             ),
         ] {
-            assert_eq!(converted(&answer).unwrap_err(), format!("{of} {why}"));
+            assert_eq!(converted(&answer).unwrap_err(), format!("{of} {reason}"));
         }
     }
 }

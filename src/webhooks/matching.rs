@@ -56,7 +56,7 @@ pub fn decide(
 fn selector_error(webhook: &Webhook, request: &Request<'_>) -> Refused {
     let selectors = [&webhook.criteria.namespace_selector, &webhook.criteria.object_selector];
     match selectors.into_iter().find_map(|selector| selector.check().err()) {
-        Some(why) => Refused::Internal(why),
+        Some(reason) => Refused::Internal(reason),
         None => Refused::NamespaceNotFound(request.namespace.to_owned()),
     }
 }
@@ -79,7 +79,7 @@ fn conditions(
         let other = object.filter(|object| object.str_at(&["apiVersion"]) != Some(&wanted));
         other.map(|object| cluster.convert(object, &matched.resource, &matched.kind)).transpose()
     };
-    let internal = |why: String| Failure::Server(Refused::Internal(why));
+    let internal = |reason: String| Failure::Server(Refused::Internal(reason));
     let converted = convert(object).map_err(internal)?;
     let converted_old = convert(request.old_object).map_err(internal)?;
     let shown = request.to_value(&matched.kind, &request.resource);
@@ -98,7 +98,7 @@ fn conditions(
     match match_conditions(&activation, &webhook.conditions, &webhook.failure_policy, unknown) {
         Ok(true) => Ok(Decision::Called(matched.clone())),
         Ok(false) => Ok(Decision::NotCalled),
-        Err(NotDecided::Failed(why)) => Err(Failure::Condition(why)),
+        Err(NotDecided::Failed(reason)) => Err(Failure::Condition(reason)),
         Err(NotDecided::Unknown(dependency)) => Ok(Decision::Unknown(Missing::of(dependency, request.namespace))),
     }
 }

@@ -63,21 +63,21 @@ pub struct Answer {
 /// # Errors
 /// Returns the server's message for an invalid answer.
 pub fn answer(review: &Value, version: &str, uid: &str, mutating: bool) -> Result<Answer, String> {
-    let invalid = |why: String| format!("received invalid webhook response: {why}");
+    let invalid = |reason: String| format!("received invalid webhook response: {reason}");
     let Some(response) = review.get("response").filter(|response| !response.is_null()) else {
         return Err(invalid("webhook response was absent".to_owned()));
     };
     let Answer { allowed, patch, patch_type, status, warnings } = read(response);
     let is_v1 = version == "v1";
-    let got = response.str_at(&["uid"]).unwrap_or_default();
-    if is_v1 && got != uid {
-        let (uid, got) = (quote::go_quote(uid), quote::go_quote(got));
-        return Err(invalid(format!("expected response.uid={uid}, got {got}")));
+    let actual = response.str_at(&["uid"]).unwrap_or_default();
+    if is_v1 && actual != uid {
+        let (uid, actual) = (quote::go_quote(uid), quote::go_quote(actual));
+        return Err(invalid(format!("expected response.uid={uid}, got {actual}")));
     }
-    let got = type_text(review);
+    let actual = type_text(review);
     let wanted = format!("{}/v1, Kind=AdmissionReview", ReviewKind::Admission.group());
-    if is_v1 && got != wanted {
-        return Err(invalid(format!("expected webhook response of {wanted}, got {got}")));
+    if is_v1 && actual != wanted {
+        return Err(invalid(format!("expected webhook response of {wanted}, got {actual}")));
     }
     let typed = response.get("patchType").is_some_and(|type_| !type_.is_null());
     let problem = match (is_v1, mutating) {
@@ -146,7 +146,7 @@ mod tests {
         let patched = r#"{"uid":"u","allowed":true,"patch":"W10=","patchType":"JSONPatch","warnings":["w"]}"#;
         let answer = reviewed(patched, true).unwrap();
         assert_eq!((answer.allowed, answer.patch.as_slice(), answer.warnings.len()), (true, &b"[]"[..], 1));
-        for (response, mutating, why) in [
+        for (response, mutating, reason) in [
             ("null", true, "received invalid webhook response: webhook response was absent"),
             (r#"{"uid":"x"}"#, true, "received invalid webhook response: expected response.uid=\"u\", got \"x\""),
             (
@@ -156,7 +156,7 @@ mod tests {
             ),
             (patched, false, "received invalid webhook response: validating webhook may not return response.patch"),
         ] {
-            assert_eq!(reviewed(response, mutating).unwrap_err(), why);
+            assert_eq!(reviewed(response, mutating).unwrap_err(), reason);
         }
     }
 

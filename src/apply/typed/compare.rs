@@ -154,7 +154,7 @@ impl Node {
             for (i, item) in items.iter().enumerate() {
                 match item_element(list, item) {
                     Ok(element) => found.entry(element).or_default().push(item),
-                    Err(why) => errors.extend(error(format!("element {i}: {why}"))),
+                    Err(reason) => errors.extend(error(format!("element {i}: {reason}"))),
                 }
             }
             found

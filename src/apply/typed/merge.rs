@@ -82,7 +82,7 @@ fn index<'a>(list: &ListType, items: &'a [Value], allow_duplicates: bool, errors
     let (mut order, mut found) = (Vec::new(), BTreeMap::new());
     for (i, item) in items.iter().enumerate() {
         match item_element(list, item) {
-            Err(why) => errors.extend(error(format!("element {i}: {why}"))),
+            Err(reason) => errors.extend(error(format!("element {i}: {reason}"))),
             Ok(element) if found.contains_key(&element) && !allow_duplicates => {
                 errors.extend(error(format!("duplicate entries for key {element}")));
             }

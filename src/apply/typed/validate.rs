@@ -56,8 +56,8 @@ fn validate_list(list: &ListType, value: &Value, how: Validation) -> TypeErrors 
         } else {
             match item_element(list, item) {
                 Ok(element) => element,
-                Err(why) => {
-                    errors.extend(error(format!("element {index}: {why}")));
+                Err(reason) => {
+                    errors.extend(error(format!("element {index}: {reason}")));
                     return errors;
                 }
             }

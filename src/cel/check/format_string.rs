@@ -47,9 +47,9 @@ fn clause(rest: &mut &[u8]) -> Result<u8, String> {
         }
         let digits = String::from_utf8_lossy(digits);
         if digits.parse::<i64>().is_err() {
-            let why = if digits.is_empty() { "invalid syntax" } else { "value out of range" };
-            let why = format!("strconv.Atoi: parsing \"{digits}\": {why}");
-            return Err(error(format!("error while converting precision to integer: {why}")));
+            let reason = if digits.is_empty() { "invalid syntax" } else { "value out of range" };
+            let reason = format!("strconv.Atoi: parsing \"{digits}\": {reason}");
+            return Err(error(format!("error while converting precision to integer: {reason}")));
         }
         *rest = after;
     }

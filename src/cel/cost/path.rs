@@ -26,13 +26,13 @@ pub(super) struct Paths<'a> {
 struct Buffer<'a> {
     parts: Vec<&'a str>,
     /// The capacity of the Go slice.
-    room: usize,
+    capacity: usize,
 }
 
 impl<'a> Paths<'a> {
     /// Creates the path of a variable.
     pub fn of_variable(&mut self, name: &'a str) -> Path {
-        self.buffers.push(Buffer { parts: vec![name], room: 1 });
+        self.buffers.push(Buffer { parts: vec![name], capacity: 1 });
         Path { buffer: self.buffers.len() - 1, length: 1 }
     }
 
@@ -41,9 +41,9 @@ impl<'a> Paths<'a> {
     pub fn append(&mut self, path: Path, part: &'a str) -> Path {
         let length = path.length + 1;
         let mut parts = Vec::new();
-        let mut room = 0;
+        let mut capacity = 0;
         if let Some(buffer) = self.buffers.get_mut(path.buffer) {
-            if length <= buffer.room {
+            if length <= buffer.capacity {
                 match buffer.parts.get_mut(path.length) {
                     Some(slot) => *slot = part,
                     None => buffer.parts.push(part),
@@ -51,12 +51,12 @@ impl<'a> Paths<'a> {
                 return Path { length, ..path };
             }
             parts = buffer.parts.get(..path.length).unwrap_or_default().to_vec();
-            room = buffer.room;
+            capacity = buffer.capacity;
         }
         parts.push(part);
         // Go doubles the capacity of small slices; from 256 on, it grows them more slowly.
-        let room = if room < 256 { room * 2 } else { room + (room + 768) / 4 };
-        self.buffers.push(Buffer { parts, room: room.max(length) });
+        let capacity = if capacity < 256 { capacity * 2 } else { capacity + (capacity + 768) / 4 };
+        self.buffers.push(Buffer { parts, capacity: capacity.max(length) });
         Path { buffer: self.buffers.len() - 1, length }
     }
 
@@ -65,7 +65,7 @@ impl<'a> Paths<'a> {
         let mut parts = self.parts(path).to_vec();
         parts.push(part);
         let length = parts.len();
-        self.buffers.push(Buffer { parts, room: length });
+        self.buffers.push(Buffer { parts, capacity: length });
         Path { buffer: self.buffers.len() - 1, length }
     }
 

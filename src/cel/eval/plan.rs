@@ -172,13 +172,13 @@ impl<'p> Planner<'p> {
     fn fold(&mut self, fold: &'p Comprehension) -> Result<Node, String> {
         let range = self.plan(&fold.range)?;
         let init = self.plan(&fold.accu_init)?;
-        let place = |planner: &mut Self| {
+        let allocate = |planner: &mut Self| {
             planner.slots += 1;
             planner.slots - 1
         };
-        let accumulator = place(self);
-        let element = place(self);
-        let second = fold.iter_var2.as_deref().map(|name| (name, place(self)));
+        let accumulator = allocate(self);
+        let element = allocate(self);
+        let second = fold.iter_var2.as_deref().map(|name| (name, allocate(self)));
         let depth = self.scopes.len();
         // If names are equal, the accumulator takes precedence, so it is pushed last.
         self.scopes.extend(second);

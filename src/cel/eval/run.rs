@@ -128,14 +128,14 @@ impl<'a> Run<'a, '_> {
     }
 
     pub(super) fn set(&mut self, slot: usize, content: Slot<'a>) {
-        if let Some(place) = self.slot(slot) {
-            *place = content;
+        if let Some(target) = self.slot(slot) {
+            *target = content;
         }
     }
 
     /// Takes the accumulator out of its slot, to be replaced by a modified value.
     pub(super) fn take(&mut self, slot: usize) -> Result<Value<'a>, Error> {
-        match self.slot(slot).map(|place| std::mem::replace(place, Slot::Empty)) {
+        match self.slot(slot).map(|target| std::mem::replace(target, Slot::Empty)) {
             Some(Slot::Filled(value)) => value,
             _ => Err(Error::new("no such attribute(s)")),
         }

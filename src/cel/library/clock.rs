@@ -160,8 +160,8 @@ fn number(text: &str) -> Result<i64, Error> {
     text.parse().map_err(|_| {
         let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
         let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-        let why = if is_number { "value out of range" } else { "invalid syntax" };
-        Error::new(format!("strconv.Atoi: parsing {}: {why}", crate::value::quote::go_quote(text)))
+        let reason = if is_number { "value out of range" } else { "invalid syntax" };
+        Error::new(format!("strconv.Atoi: parsing {}: {reason}", crate::value::quote::go_quote(text)))
     })
 }
 

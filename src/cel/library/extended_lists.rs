@@ -67,7 +67,7 @@ fn slice<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     let [Value::List(list), Value::Int(start), Value::Int(end)] = args else {
         return Err(Error::no_such_overload());
     };
-    let fail = |why: String| Err(Error::new(format!("cannot slice({start}, {end}), {why}")));
+    let fail = |reason: String| Err(Error::new(format!("cannot slice({start}, {end}), {reason}")));
     let (Ok(first), Ok(last)) = (usize::try_from(*start), usize::try_from(*end)) else {
         return fail("negative indexes not supported".to_owned());
     };

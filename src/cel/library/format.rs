@@ -88,6 +88,6 @@ fn validate<'a>(args: &[Value<'a>], release: Release) -> Result<Value<'a>, Error
     let Opaque::Format(format) = **o else {
         return Err(Error::no_such_overload());
     };
-    let complaints = format.complaints(text, release);
-    Ok(if complaints.is_empty() { Value::NONE } else { Value::strings(complaints).some() })
+    let messages = format.messages(text, release);
+    Ok(if messages.is_empty() { Value::NONE } else { Value::strings(messages).some() })
 }

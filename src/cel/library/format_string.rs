@@ -62,7 +62,7 @@ impl<'f> Pieces<'f> {
             return Err("unexpected end of string".to_owned());
         }
         self.taken += 1;
-        let failed = |why: String| format!("could not parse formatting clause: {why}");
+        let failed = |reason: String| format!("could not parse formatting clause: {reason}");
         let (precision, rest) = precision(rest).map_err(failed)?;
         let clause = match rest.bytes().next() {
             Some(b's') => Clause::String,
@@ -112,7 +112,7 @@ fn precision(text: &str) -> Result<(u64, &str), String> {
     let Some(rest) = text.strip_prefix('.') else {
         return Ok((6, text));
     };
-    let failed = |why: String| format!("error while parsing precision: {why}");
+    let failed = |reason: String| format!("error while parsing precision: {reason}");
     let end = rest
         .find(|c: char| !c.is_ascii_digit())
         .ok_or_else(|| failed("could not find end of precision specifier".to_owned()))?;
@@ -120,9 +120,9 @@ fn precision(text: &str) -> Result<(u64, &str), String> {
     if let Ok(precision) = digits.parse::<i64>() {
         return Ok((precision.unsigned_abs(), rest));
     }
-    let why = if digits.is_empty() { "invalid syntax" } else { "value out of range" };
+    let reason = if digits.is_empty() { "invalid syntax" } else { "value out of range" };
     let quoted = go_quote(digits);
-    Err(failed(format!("error while converting precision to integer: strconv.Atoi: parsing {quoted}: {why}")))
+    Err(failed(format!("error while converting precision to integer: strconv.Atoi: parsing {quoted}: {reason}")))
 }
 
 impl Clause {
@@ -369,11 +369,11 @@ fn format_with<'a>(args: &[Value<'a>], times: &str) -> Result<Value<'a>, Error> 
             Piece::Clause(clause) => {
                 let argument = pieces.taken().checked_sub(1).and_then(|index| arguments.get(index));
                 let argument = argument.ok_or_else(Error::no_such_overload)??;
-                let text = clause.apply(&argument, times).map_err(|why| {
-                    if why == TOO_LONG {
+                let text = clause.apply(&argument, times).map_err(|error| {
+                    if error == TOO_LONG {
                         Error::CostLimitExceeded
                     } else {
-                        Error::new(format!("error during formatting: {why}"))
+                        Error::new(format!("error during formatting: {error}"))
                     }
                 })?;
                 out.push_str(&text);

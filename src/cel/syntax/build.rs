@@ -219,9 +219,9 @@ impl<'s> Builder<'s> {
     }
 
     /// Sets the position of a node after its creation.
-    pub fn place(&mut self, id: ExprId, offset: i32) {
-        if let Some(place) = self.offsets.get_mut(id as usize) {
-            *place = offset;
+    pub fn set_offset(&mut self, id: ExprId, offset: i32) {
+        if let Some(slot) = self.offsets.get_mut(id as usize) {
+            *slot = offset;
         }
     }
 

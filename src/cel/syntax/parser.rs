@@ -411,7 +411,7 @@ impl<'s> Parser<'_, 's> {
             let entry = self.builder.new_id(0);
             let key = self.expr()?;
             let colon = self.expect(Kind::Colon)?;
-            self.builder.place(entry, colon.offset as i32);
+            self.builder.set_offset(entry, colon.offset as i32);
             let value = self.expr()?;
             height = height.max(key.height).max(value.height);
             entries.push(MapEntry { id: entry, key: key.expr, value: value.expr, optional });

@@ -75,7 +75,7 @@ pub(super) struct Predictor {
     merged: HashMap<(Stack, Stack, bool), Stack>,
     known: Vec<Known>,
     known_by_configs: HashMap<Vec<Config>, usize>,
-    begun: HashMap<(StateId, u32), usize>,
+    started: HashMap<(StateId, u32), usize>,
 }
 
 impl Predictor {
@@ -88,7 +88,7 @@ impl Predictor {
             merged: HashMap::new(),
             known: Vec::new(),
             known_by_configs: HashMap::new(),
-            begun: HashMap::new(),
+            started: HashMap::new(),
         }
     }
 
@@ -175,7 +175,7 @@ impl Predictor {
 
     fn begin(&mut self, decision: StateId, precedence: u32, recursive: Option<super::grammar::Rule>) -> usize {
         let key = (decision, if recursive.is_some() { precedence } else { 0 });
-        if let Some(&known) = self.begun.get(&key) {
+        if let Some(&known) = self.started.get(&key) {
             return known;
         }
         let mode = Mode { with_callers: false, at_start: true, precedence, recursive, at_end: false };
@@ -188,7 +188,7 @@ impl Predictor {
             });
         }
         let known = self.remember(configs, Verdict::Undecided);
-        self.begun.insert(key, known);
+        self.started.insert(key, known);
         known
     }
 
@@ -429,9 +429,9 @@ fn only_alternative(configs: &Configs) -> Option<u8> {
 }
 
 fn by_place(configs: &Configs) -> BTreeMap<(StateId, Stack), BTreeSet<u8>> {
-    let mut places: BTreeMap<(StateId, Stack), BTreeSet<u8>> = BTreeMap::new();
+    let mut by_state: BTreeMap<(StateId, Stack), BTreeSet<u8>> = BTreeMap::new();
     for config in configs.values() {
-        places.entry((config.state, config.stack)).or_default().insert(config.alternative);
+        by_state.entry((config.state, config.stack)).or_default().insert(config.alternative);
     }
-    places
+    by_state
 }

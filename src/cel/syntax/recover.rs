@@ -375,11 +375,11 @@ impl Recovery<'_, '_> {
     }
 
     fn insert_token(&mut self) -> Result<Word, Abort> {
-        let mut place = self.current()?;
-        if place.kind == Kind::Eof && self.at > 0 {
-            place = self.token(self.at - 1)?;
+        let mut token = self.current()?;
+        if token.kind == Kind::Eof && self.at > 0 {
+            token = self.token(self.at - 1)?;
         }
-        Ok(Word { kind: Kind::Eof, offset: place.offset as i32, span: None })
+        Ok(Word { kind: Kind::Eof, offset: token.offset as i32, span: None })
     }
 
     /// Checks that the current token matches a block or loop that is about to start or continue, and recovers if it

@@ -1,7 +1,7 @@
 //! Partly known JSON values: the server may set members that are absent here.
 //!
 //! Reading such a member is an [`Error::Unknown`], which `&&` and `||` absorb if another operand decides, as for the unknown values of cel-go's
-//! partial evaluation. Anything that depends on all members or items at once (a size, a loop, a comparison) is noticed in [`Gaps::unknown`]
+//! partial evaluation. Anything that depends on all members or items at once (a size, a loop, a comparison) is recorded in [`Gaps::used`]
 //! instead, because most functions ignore errors of single elements.
 
 use super::{Error, List, Map, Value};
@@ -25,21 +25,21 @@ pub struct Gaps {
     /// The unknown parts of items.
     pub items: BTreeMap<usize, Gaps>,
     /// The path of an unknown part that an expression depended on.
-    pub noticed: Noticed,
+    pub used: UsedGap,
 }
 
 /// The path of an unknown part that an expression depended on; shared by the parts of an object.
 #[derive(Clone, Debug, Default)]
-pub struct Noticed(Arc<Mutex<Option<String>>>);
+pub struct UsedGap(Arc<Mutex<Option<String>>>);
 
-impl Noticed {
-    /// The path that was noticed since the last call.
+impl UsedGap {
+    /// The path that was recorded since the last call.
     pub fn take(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Notices a path, unless there is one.
-    pub fn notice(&self, path: &str) {
+    /// Records a path, unless one is recorded.
+    pub fn record(&self, path: &str) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| path.to_owned());
     }
 }
@@ -55,10 +55,10 @@ impl Gaps {
         self.open || self.unset.contains(key)
     }
 
-    /// Notices that an expression depends on all members or items.
+    /// Records that an expression depends on all members or items.
     pub(super) fn enumerate(&self) {
         if self.open || !self.unset.is_empty() {
-            self.noticed.notice(&self.path);
+            self.used.record(&self.path);
         }
     }
 
@@ -84,7 +84,7 @@ impl Gaps {
     /// Notices an unknown value whose error the caller may ignore.
     pub(super) fn noticing<'v>(&self, found: Option<Result<Value<'v>, Error>>) -> Option<Result<Value<'v>, Error>> {
         if let Some(Err(Error::Unknown(path))) = &found {
-            self.noticed.notice(path);
+            self.used.record(path);
         }
         found
     }
@@ -130,12 +130,12 @@ mod tests {
             ("closed", object([("y", list(&[object([("z", int(1))]), value::Value::Object(value::Map::new())]))])),
             ("w", "1Gi".into()),
         ]);
-        let noticed = Noticed::default();
+        let used = UsedGap::default();
         let at = |path: &str, open: bool, unset: &[&'static str]| Gaps {
             path: path.to_owned(),
             open,
             unset: unset.iter().copied().collect(),
-            noticed: noticed.clone(),
+            used: used.clone(),
             ..Gaps::default()
         };
         let whole = Gaps { whole: true, ..at("w", false, &[]) };
@@ -148,7 +148,7 @@ mod tests {
         let program = Program::plan(&checked, &env).unwrap();
         let outcome = program.run(&[Value::partial(&json, Some(&gaps))], PER_CALL_LIMIT);
         let text = outcome.result.map_or_else(|error| error.to_string(), |value| value.to_string());
-        noticed.take().map_or(text, |path| format!("noticed {path}"))
+        used.take().map_or(text, |path| format!("depends on {path}"))
     }
 
     #[test]
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_depends_on_all_members_or_items_is_noticed() {
+    fn dependence_on_all_members_or_items_is_recorded() {
         for source in [
             "size(self) > 2",
             "self.all(k, k != 'q')",
@@ -212,7 +212,7 @@ mod tests {
             "sets.contains(self.list, [1])",
         ] {
             let result = evaluate(source);
-            assert!(result.starts_with("noticed ") || result == "w is not known", "{source}: {result}");
+            assert!(result.starts_with("depends on ") || result == "w is not known", "{source}: {result}");
         }
         assert_eq!(evaluate("self.list[0] == 1 && 'x' in self.open && self.open.x == 1"), "true");
     }

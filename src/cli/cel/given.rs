@@ -160,17 +160,17 @@ fn version_of(object: &Value, definitions: &[Value], release: Release) -> Result
         return Err(InputError::with_help(message, "give it with --crds, or leave out --crds: self is then dyn"));
     };
     let name = crd.str_at(&["metadata", "name"]).unwrap_or_default();
-    let refused = |why: String| format!("the server would refuse the CRD {name}: {why}");
+    let refused = |error: String| format!("the server would refuse the CRD {name}: {error}");
     let stored_as = |crd| stored(crd, release);
     let stored = match stored_as(crd.clone()) {
         Ok(stored) => stored,
         // The CRD's own rules may be invalid; the expression can be evaluated nevertheless.
-        Err(why) => match without_rules(crd).map(stored_as) {
+        Err(error) => match without_rules(crd).map(stored_as) {
             Some(Ok(stored)) => {
-                eprintln!("warning: {}", refused(why));
+                eprintln!("warning: {}", refused(error));
                 stored
             }
-            _ => return Err(InputError::new(refused(why))),
+            _ => return Err(InputError::new(refused(error))),
         },
     };
     let crd = crd::decode(&stored).map_err(InputError::new)?.crd;

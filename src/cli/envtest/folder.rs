@@ -26,14 +26,15 @@ pub fn write(base: &Path, release: Release, program: &Path) -> Result<Written, S
     let dir = base.join("k8s").join(name(release));
     fs::create_dir_all(&dir).map_err(|error| format!("cannot create {}: {error}", dir.display()))?;
     let own = own_path(program).map_err(|error| format!("the path of this program is unknown: {error}"))?;
-    let put = |name: &str, target: &Path| {
+    let link_program = |name: &str, target: &Path| {
         let path = dir.join(format!("{name}{}", env::consts::EXE_SUFFIX));
-        place(target, &path).map(|()| path)
+        link(target, &path).map(|()| path)
     };
-    let mut programs = vec![("etcd", put("etcd", &own)?), ("kube-apiserver", put("kube-apiserver", &own)?)];
+    let mut programs =
+        vec![("etcd", link_program("etcd", &own)?), ("kube-apiserver", link_program("kube-apiserver", &own)?)];
     let kubectl = match on_path(OsStr::new(&format!("kubectl{}", env::consts::EXE_SUFFIX))) {
         // A kubectl in this folder is found again if the folder is on PATH.
-        Some(found) if found.parent() != Some(&dir) => Some(put("kubectl", &found)?),
+        Some(found) if found.parent() != Some(&dir) => Some(link_program("kubectl", &found)?),
         found => found,
     };
     programs.extend(kubectl.map(|path| ("kubectl", path)));
@@ -103,7 +104,7 @@ fn on_path(name: &OsStr) -> Option<PathBuf> {
 
 /// Makes `path` start the program `target`. Replaces only links.
 #[cfg(unix)]
-fn place(target: &Path, path: &Path) -> Result<(), String> {
+fn link(target: &Path, path: &Path) -> Result<(), String> {
     if fs::read_link(path).is_ok_and(|present| present == target) {
         return Ok(());
     }
@@ -119,7 +120,7 @@ fn place(target: &Path, path: &Path) -> Result<(), String> {
 
 /// Makes `path` start the program `target`. Replaces only folders of this command, which have a file with its name.
 #[cfg(not(unix))]
-fn place(target: &Path, path: &Path) -> Result<(), String> {
+fn link(target: &Path, path: &Path) -> Result<(), String> {
     let mark = path.with_file_name("kubectl-crdx.txt");
     if path.exists() && !mark.exists() {
         let path = path.display();

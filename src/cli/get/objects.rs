@@ -16,16 +16,16 @@ pub fn of_types(
     failures: &mut Vec<Failure>,
 ) -> Result<(), Failure> {
     let mut printer = Objects::new(form, false, get.args.show_managed_fields);
-    let places: Vec<Option<String>> = resources.iter().map(|r| get.place(r)).collect();
+    let namespaces: Vec<Option<String>> = resources.iter().map(|r| get.namespace_of(r)).collect();
     let Get { args, source, rows, query, progress, out, .. } = get;
-    let mut held = args.order().map(|field| Ordered::new(field, 1));
-    for (resource, place) in resources.iter().zip(&places) {
-        for page in source.list(resource, place.as_deref(), query) {
+    let mut ordered = args.order().map(|field| Ordered::new(field, 1));
+    for (resource, namespace) in resources.iter().zip(&namespaces) {
+        for page in source.list(resource, namespace.as_deref(), query) {
             match rows.page(resource, page) {
                 Ok(page) => {
                     progress.add_many(page.len());
-                    match &mut held {
-                        Some(held) => page.iter().try_for_each(|object| held.add(object))?,
+                    match &mut ordered {
+                        Some(ordered) => page.iter().try_for_each(|object| ordered.add(object))?,
                         None => add(*out, &mut printer, page.into_iter().map(Ok))?,
                     }
                 }
@@ -33,8 +33,8 @@ pub fn of_types(
             }
         }
     }
-    if let Some(held) = held {
-        add(*out, &mut printer, held.finish()?)?;
+    if let Some(ordered) = ordered {
+        add(*out, &mut printer, ordered.finish()?)?;
     }
     let rest = printer.finish().map_err(Failure::message)?;
     print(*out, &[&rest])
@@ -63,11 +63,11 @@ pub fn of_names(get: &mut Get<'_>, found: Found, single: bool, form: Form) -> Re
     let objects = found.read(&get.source).map(|named| named.map(|named| named.object));
     let objects = get.progress.count(objects);
     if let Some(field) = order {
-        let mut held = Ordered::new(field, 1);
+        let mut ordered = Ordered::new(field, 1);
         for object in objects {
-            held.add(&object?)?;
+            ordered.add(&object?)?;
         }
-        add(get.out, &mut printer, held.finish()?)?;
+        add(get.out, &mut printer, ordered.finish()?)?;
     } else {
         add(get.out, &mut printer, objects)?;
     }

@@ -42,7 +42,7 @@ impl Rows {
             let name = document.value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
             rows.server(source)
                 .seed_definition(&document.value, clock())
-                .map_err(|why| Failure::message(format!("{}: {why}", document.source)))?;
+                .map_err(|error| Failure::message(format!("{}: {error}", document.source)))?;
             rows.overridden.insert(name.clone());
             rows.known.insert(name);
         }
@@ -62,10 +62,10 @@ impl Rows {
         }
         match self.server.as_ref().and_then(|server| server.read_of(&name, &resource.version, &object)) {
             Some(Ok(shown)) => Ok(shown),
-            Some(Err(why)) => {
-                let which = object.str_at(&["metadata", "name"]).unwrap_or_default();
+            Some(Err(error)) => {
+                let object_name = object.str_at(&["metadata", "name"]).unwrap_or_default();
                 Err(problem(
-                    &format!("{name} {which:?} could not be read: {why}"),
+                    &format!("{name} {object_name:?} could not be read: {error}"),
                     "kubectl crdx rehearse reports the reason",
                 )
                 .into())
@@ -94,8 +94,8 @@ impl Rows {
                 return Err(problem(&format!("{name} is not a custom resource"), "kubectl get prints it").into());
             };
             let now = (self.clock)();
-            self.server(source).seed_definition(&crd, now).map_err(|why| {
-                problem(&format!("the cluster's CRD {name} cannot be used: {why}"), "-o yaml needs no CRD")
+            self.server(source).seed_definition(&crd, now).map_err(|error| {
+                problem(&format!("the cluster's CRD {name} cannot be used: {error}"), "-o yaml needs no CRD")
             })?;
             self.known.insert(name.clone());
         }

@@ -19,9 +19,12 @@ pub fn of_types(
     wide: bool,
     failures: &mut Vec<Failure>,
 ) -> Result<(), Failure> {
-    let places: Vec<Option<String>> = resources.iter().map(|r| get.place(r)).collect();
+    let namespaces: Vec<Option<String>> = resources.iter().map(|r| get.namespace_of(r)).collect();
     let Get { args, source, rows, query, progress, out, .. } = get;
-    let lists = resources.iter().zip(&places).map(|(resource, place)| source.list(resource, place.as_deref(), query));
+    let lists = resources
+        .iter()
+        .zip(&namespaces)
+        .map(|(resource, namespace)| source.list(resource, namespace.as_deref(), query));
     let mut lists: Vec<_> = lists.map(Iterator::peekable).collect();
     // Names have their kind as a prefix in lists of several kinds, but not if objects are selected by name.
     let answered = lists.iter_mut().filter_map(|list| list.peek()?.as_ref().ok()).count();
@@ -33,19 +36,19 @@ pub fn of_types(
         }
         let mut table = TableText::new(tables.view(args, resource));
         let done = if let Some(field) = args.order() {
-            let mut held = Ordered::new(field, 2);
+            let mut ordered = Ordered::new(field, 2);
             let mut pages = list.map(|page| rows.page(resource, page));
             let read = pages.try_for_each(|page| {
                 let page = page?;
                 progress.add_many(page.len());
-                page.iter().try_for_each(|object| held.add(object))
+                page.iter().try_for_each(|object| ordered.add(object))
             });
             failures.extend(read.err());
             let mut add = |page: Vec<Value>| {
                 table.add(&rows.table(source, resource, &page)?, &[], &[]);
                 Ok(())
             };
-            in_pages(held.finish(), &mut add)
+            in_pages(ordered.finish(), &mut add)
         } else {
             // A page is formatted before the next one is read.
             list.into_iter().try_for_each(|page| {
@@ -86,11 +89,11 @@ pub fn of_names(get: &mut Get<'_>, found: Found, wide: bool, failures: &[Failure
             Ok::<_, Failure>(())
         };
         if let Some(field) = args.order() {
-            let mut held = Ordered::new(field, 2);
+            let mut ordered = Ordered::new(field, 2);
             for object in objects {
-                held.add(&object?)?;
+                ordered.add(&object?)?;
             }
-            held.finish()?.try_for_each(|object| add(object?))?;
+            ordered.finish()?.try_for_each(|object| add(object?))?;
         } else {
             for object in objects {
                 add(object?)?;

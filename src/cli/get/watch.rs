@@ -38,7 +38,7 @@ pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(
         }
     };
     let resource = get.resource(word)?;
-    let place = get.place(&resource);
+    let namespace = get.namespace_of(&resource);
     let (now, revision) = match start(get, &resource, name) {
         Err(failure) if get.args.ignore_not_found && failure.is_not_found() => return Ok(()),
         started => started?,
@@ -67,7 +67,7 @@ pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(
     }
     let Get { args, source, rows, out, .. } = get;
     let Source::Live(connection) = &*source else { return Ok(()) };
-    let events = connection.watch(&resource.path(place.as_deref()), &query, &revision, JSON)?;
+    let events = connection.watch(&resource.path(namespace.as_deref()), &query, &revision, JSON)?;
     for event in events {
         let mut event = event?;
         let kind = event.str_at(&["type"]).unwrap_or_default().to_owned();
@@ -97,8 +97,8 @@ fn start(get: &Get<'_>, resource: &Resource, name: Option<&str>) -> Result<(Vec<
         let revision = object.str_at(&["metadata", "resourceVersion"]).unwrap_or_default().to_owned();
         return Ok((vec![object], revision));
     }
-    let place = get.place(resource);
-    let mut list = get.source.list(resource, place.as_deref(), &get.query);
+    let namespace = get.namespace_of(resource);
+    let mut list = get.source.list(resource, namespace.as_deref(), &get.query);
     let mut now = Vec::new();
     for page in &mut list {
         now.extend(get.rows.page(resource, page)?);

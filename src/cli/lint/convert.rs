@@ -17,7 +17,7 @@ use std::io::{self, Write};
 /// Runs the command.
 pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
     let mut exit = Exit::Fine;
-    let mut begun = false;
+    let mut has_output = false;
     let options = args.paths.reading.options();
     let releases = args.kubernetes.kubernetes_version.clone().unwrap_or_else(|| Release::NEWEST.into());
     for read in lintable(given_paths(args, &options, Required::Definition), &mut |_| {}) {
@@ -35,8 +35,8 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
         let name = object.value().str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
         let decoded = match crd::decode(object.value()) {
             Ok(decoded) => decoded,
-            Err(why) => {
-                eprintln!("error: {name}: {why}");
+            Err(error) => {
+                eprintln!("error: {name}: {error}");
                 exit = Exit::CannotTell;
                 continue;
             }
@@ -48,7 +48,7 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
         for change in &converted.changes {
             eprintln!("{name}: {change}");
         }
-        if std::mem::replace(&mut begun, true) {
+        if std::mem::replace(&mut has_output, true) {
             out.write_all(b"---\n")?;
         }
         let text = yaml::write::to_string(&converted.crd);

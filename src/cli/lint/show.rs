@@ -27,8 +27,8 @@ use std::io::{self, Write};
 
 /// The columns of the table of costs.
 const COSTS: &[Column] = &[
-    Column::place("PLACE"),
-    Column::place("PATH"),
+    Column::location("PLACE"),
+    Column::location("PATH"),
     Column::always("COST"),
     Column::always("TIMES"),
     Column::always("TOTAL"),
@@ -38,8 +38,8 @@ const COSTS: &[Column] = &[
 
 /// The columns of the table of a policy's expressions.
 const EXPRESSIONS: &[Column] = &[
-    Column::place("PLACE"),
-    Column::place("FIELD"),
+    Column::location("PLACE"),
+    Column::location("FIELD"),
     Column::always("COST"),
     Column::always("SHARE"),
     Column::text("EXPRESSION"),
@@ -156,15 +156,15 @@ impl<'a> Show<'a> {
             ("" | "CustomResourceDefinition", name) => name.to_owned(),
             _ => item.called(),
         };
-        let what = match item.verdicts().as_slice() {
+        let verdicts_text = match item.verdicts().as_slice() {
             [] if item.verdict == Verdict::Accepted => {
                 Some(format!("the server would take this {}", item.action.as_str()))
             }
             [] => None,
             verdicts => Some(verdicts.iter().map(by_releases).collect::<Vec<_>>().join(", ")),
         };
-        if let Some(what) = what {
-            text.push_str(&Paint::Bold.when(self.look.color, &format!("{subject}: {what}")));
+        if let Some(verdicts_text) = verdicts_text {
+            text.push_str(&Paint::Bold.when(self.look.color, &format!("{subject}: {verdicts_text}")));
             text.push('\n');
         }
         text.push_str(&report.details(item));
@@ -229,9 +229,9 @@ impl<'a> Show<'a> {
                 count(SCHEMA_COST_LIMIT)
             );
             if let [_, _, ..] = schema.totals().as_slice() {
-                let each =
+                let estimates_text =
                     schema.totals().into_iter().map(|(total, releases)| format!("{} on {releases}", count(total)));
-                let _ = writeln!(text, "By version: {}", each.collect::<Vec<_>>().join(", "));
+                let _ = writeln!(text, "By version: {}", estimates_text.collect::<Vec<_>>().join(", "));
             }
             for advice in advice::advice(schema, costs.len() > 1) {
                 let _ = writeln!(text, "help: {}", advice.message);
@@ -311,12 +311,12 @@ fn estimates(cost: &ExpressionCost, location: &SourceLocation) -> String {
     if estimates.len() < 2 {
         return String::new();
     }
-    let each = estimates.iter().map(|(total, releases)| match total {
+    let estimates_text = estimates.iter().map(|(total, releases)| match total {
         Some(total) => format!("{} on {releases}", count(*total)),
         None => format!("does not compile on {releases}"),
     });
-    let each: Vec<String> = each.collect();
-    format!("{}:{}: `{}`: {}\n", location.source, location.line, advice::name(cost), each.join(", "))
+    let estimates_text: Vec<String> = estimates_text.collect();
+    format!("{}:{}: `{}`: {}\n", location.source, location.line, advice::name(cost), estimates_text.join(", "))
 }
 
 fn number(n: u64) -> Value {
@@ -353,8 +353,8 @@ fn cost_value(cost: &ExpressionCost, versions: &[String], location: &SourceLocat
             members.insert("needs".to_owned(), needs_value(needs));
         }
         if cost.by_release.len() > 1 {
-            let each: Vec<Value> = cost.by_release.iter().map(estimate_value).collect();
-            members.insert("byVersion".to_owned(), each.into());
+            let estimates_text: Vec<Value> = cost.by_release.iter().map(estimate_value).collect();
+            members.insert("byVersion".to_owned(), estimates_text.into());
         }
     }
     value

@@ -193,7 +193,7 @@ struct Show<'a> {
     /// The policies that the server would refuse.
     refused: Vec<Value>,
     exit: Exit,
-    begun: bool,
+    has_entries: bool,
     report: TextReport,
     failed: Option<io::Error>,
 }
@@ -211,7 +211,7 @@ impl<'a> Show<'a> {
             counts: Counts::default(),
             refused: Vec::new(),
             exit: Exit::Fine,
-            begun: false,
+            has_entries: false,
             report: TextReport::new(Style { color: look.color, ..Style::default() }),
             failed: None,
         }
@@ -248,19 +248,19 @@ impl<'a> Show<'a> {
         }
         if self.json {
             let head = self.head();
-            let first = !std::mem::replace(&mut self.begun, true);
+            let first = !std::mem::replace(&mut self.has_entries, true);
             return self.out.write_all((head + &report_json::item_with(&item, Map::new(), first)).as_bytes());
         }
         let row = self.table.row(&shown::row(&item, &effects));
         self.rows.push(&(row + "\n"))?;
-        self.begun = true;
+        self.has_entries = true;
         self.details.push(&self.report.details(&item))?;
         self.details.push(&shown::changes(&item))
     }
 
     /// Returns the beginning of the JSON report, before the first item.
     fn head(&self) -> String {
-        if self.begun { String::new() } else { report_json::head("PolicyRehearsalReport") }
+        if self.has_entries { String::new() } else { report_json::head("PolicyRehearsalReport") }
     }
 
     fn finish(self, release: Release, notes: &[Note]) -> Result<Exit, Failure> {
@@ -277,12 +277,12 @@ impl<'a> Show<'a> {
                 writeln!(self.out)?;
             }
             self.table.write(self.rows.lines()?, self.out)?;
-            if self.begun {
+            if self.has_entries {
                 writeln!(self.out)?;
             }
             self.details.write_to(self.out)?;
             self.out.write_all(self.report.common_details().as_bytes())?;
-            if self.begun {
+            if self.has_entries {
                 writeln!(self.out)?;
             }
             self.out.write_all(self.counts.text(self.look).as_bytes())?;

@@ -156,21 +156,21 @@ impl Load<'_> {
         let plurals = plurals(self.target.server, self.request_options());
         for Pending { stored_at, source, position } in std::mem::take(&mut self.pending) {
             let object = self.temp_store.get(stored_at).map_err(|error| vec![temp_store_error(&error)])?;
-            let place = format!("{source}:{position}");
-            if let Err(problem) = self.object(object, &plurals, &place) {
-                self.leave_out(format!("{place}: {problem}"));
+            let location = format!("{source}:{position}");
+            if let Err(problem) = self.object(object, &plurals, &location) {
+                self.leave_out(format!("{location}: {problem}"));
             }
         }
         Ok(())
     }
 
-    fn object(&self, object: Value, plurals: &Plurals, place: &str) -> Result<(), LoadError> {
+    fn object(&self, object: Value, plurals: &Plurals, location: &str) -> Result<(), LoadError> {
         let text = |key| object.str_at(&[key]).unwrap_or_default();
         let (api_version, kind) = (text("apiVersion"), text("kind"));
         let (group, version) = group_version::split(api_version);
         let Some((plural, namespaced)) = plurals.get(&(group.to_owned(), kind.to_owned())) else {
             if builtin::owns(group) {
-                eprintln!("warning: {place}: {kind} is built into Kubernetes and not served here: left out");
+                eprintln!("warning: {location}: {kind} is built into Kubernetes and not served here: left out");
                 return Ok(());
             }
             return Err(LoadError::NoDefinition { kind: kind.to_owned(), group: group.to_owned() });

@@ -120,8 +120,8 @@ impl Files {
             let location = object.finder().start();
             if object.is_definition() {
                 let crd = object.take_value();
-                if let Err(why) = server.seed_definition(&crd, request_options.now) {
-                    report(format!("error: {location}: {why}"));
+                if let Err(reason) = server.seed_definition(&crd, request_options.now) {
+                    report(format!("error: {location}: {reason}"));
                 }
                 continue;
             }
@@ -139,8 +139,8 @@ impl Files {
         let resources: Vec<Arc<Resource>> = files.resources.iter().cloned().map(Arc::new).collect();
         for Pending { stored_at, source, line } in pending {
             let object = files.temp_store.get(stored_at).map_err(|error| temp_store_error(&error))?;
-            if let Err(why) = files.store(&resources, object, namespace)? {
-                report(format!("error: {source}:{line}: {why}"));
+            if let Err(reason) = files.store(&resources, object, namespace)? {
+                report(format!("error: {source}:{line}: {reason}"));
             }
         }
         Ok(files)
@@ -209,7 +209,7 @@ impl Files {
         let keys =
             objects.filter(move |(key, _)| key.starts_with(&prefix)).map(|(key, stored)| (key.as_str(), *stored));
         let path = query.of(&resource.path(namespace), &[]);
-        Pages { files: self, definition, path, keys: Box::new(keys), begun: false }
+        Pages { files: self, definition, path, keys: Box::new(keys), has_started: false }
     }
 
     /// Returns one object; an error if it does not exist.
@@ -236,7 +236,7 @@ impl Files {
             let (namespace, _) = parts(key);
             self.server
                 .seed(definition, namespace, object)
-                .map_err(|why| Error { message: why.to_string(), ..Error::default() })?;
+                .map_err(|reason| Error { message: reason.to_string(), ..Error::default() })?;
         }
         let answer = ask();
         for (key, _) in keys {
@@ -271,7 +271,7 @@ pub struct Pages<'a> {
     definition: String,
     path: String,
     keys: Box<dyn Iterator<Item = (&'a str, Stored)> + 'a>,
-    begun: bool,
+    has_started: bool,
 }
 
 impl Iterator for Pages<'_> {
@@ -279,10 +279,10 @@ impl Iterator for Pages<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let keys: Vec<(&str, Stored)> = self.keys.by_ref().take(PAGE).collect();
-        if keys.is_empty() && std::mem::replace(&mut self.begun, true) {
+        if keys.is_empty() && std::mem::replace(&mut self.has_started, true) {
             return None;
         }
-        self.begun = true;
+        self.has_started = true;
         let page = self.files.with(&self.definition, &keys, || self.files.ask(&self.path)).map(|mut list| {
             let Some(Value::Array(items)) = list.get_mut("items").map(std::mem::take) else { return Vec::new() };
             let versioned: HashMap<&str, bool> = keys.iter().map(|(key, stored)| (*key, stored.versioned)).collect();

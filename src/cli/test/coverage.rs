@@ -43,15 +43,15 @@ fn versions(definition: &Value) -> Vec<String> {
 }
 
 fn located(source: &Arc<str>, coverage: Coverage, library: &Library) -> CoverageReport {
-    let places = library.places(source, &coverage.crd, &coverage.version);
-    let location = |path: &str| match &places {
-        Some((places, schema)) => {
-            let position = places.locate(&format!("{schema}.{path}")).value.start;
+    let positions = library.locations_of(source, &coverage.crd, &coverage.version);
+    let location = |path: &str| match &positions {
+        Some((positions, schema)) => {
+            let position = positions.locate(&format!("{schema}.{path}")).value.start;
             SourceLocation { line: position.line, column: position.column, ..SourceLocation::source(source) }
         }
         None => SourceLocation::source(source),
     };
-    let locations = coverage.constraints.iter().map(|constraint| location(&constraint.place)).collect();
+    let locations = coverage.constraints.iter().map(|constraint| location(&constraint.keyword_path)).collect();
     let location = SourceLocation::source(source);
     CoverageReport { coverage, locations, location }
 }

@@ -62,8 +62,8 @@ fn update_suite(suite: &Arc<Suite>, runs: &[SuiteRun], reported: &mut Vec<String
             }
         }
     }
-    let mut note = |case: &Case, what: &str| {
-        let line = format!("{}:{}: {}: {what}", suite.source, suite.position_in(case, ""), case.name);
+    let mut note = |case: &Case, message: &str| {
+        let line = format!("{}:{}: {}: {message}", suite.source, suite.position_in(case, ""), case.name);
         if !reported.contains(&line) {
             reported.push(line);
         }
@@ -74,7 +74,7 @@ fn update_suite(suite: &Arc<Suite>, runs: &[SuiteRun], reported: &mut Vec<String
         match edits {
             Ok(edits) if edits.is_empty() => {}
             Ok(edits) => wanted.push((index, edits)),
-            Err(why) => note(case, &format!("not updated: {why}")),
+            Err(error) => note(case, &format!("not updated: {error}")),
         }
     }
     let (text, failed) = updated(suite, &wanted);

@@ -38,10 +38,10 @@ pub struct Show<'a> {
 enum Form {
     /// The rows of the table, and the details that follow it.
     Text { rows: BufferedText, details: BufferedText },
-    /// A JSON document; `begun` is true if an item was already written.
-    Json { begun: bool },
-    /// YAML documents; `begun` is true if one was already written.
-    Yaml { begun: bool },
+    /// A JSON document; `has_items` is true if an item was already written.
+    Json { has_items: bool },
+    /// YAML documents; `has_items` is true if one was already written.
+    Yaml { has_items: bool },
     /// Names.
     Name,
     /// Tables.
@@ -66,8 +66,8 @@ impl<'a> Show<'a> {
             None | Some(ValidateFormat::Table) => {
                 Form::Text { rows: BufferedText::default(), details: BufferedText::default() }
             }
-            Some(ValidateFormat::Json) => Form::Json { begun: false },
-            Some(ValidateFormat::Yaml) => Form::Yaml { begun: false },
+            Some(ValidateFormat::Json) => Form::Json { has_items: false },
+            Some(ValidateFormat::Yaml) => Form::Yaml { has_items: false },
             Some(ValidateFormat::Name) => Form::Name,
             Some(ValidateFormat::Wide) => Form::WideTables(WideTables::default()),
             Some(ValidateFormat::Html) => Form::Html { rows: Box::default(), details: Box::default(), count: 0 },
@@ -77,8 +77,8 @@ impl<'a> Show<'a> {
             },
         };
         let text = releases.map_or_else(|| TextReport::new(style), |set| TextReport::for_releases(style, set));
-        let held = !matches!(form, Form::Json { .. } | Form::Yaml { .. } | Form::Name);
-        let progress = Progress::new(held);
+        let buffers_output = !matches!(form, Form::Json { .. } | Form::Yaml { .. } | Form::Name);
+        let progress = Progress::new(buffers_output);
         Self {
             out,
             messages,
@@ -119,20 +119,20 @@ impl<'a> Show<'a> {
                 }
                 return Ok(());
             }
-            Form::Json { begun } => {
+            Form::Json { has_items } => {
                 if hidden {
                     return Ok(());
                 }
-                if !*begun {
+                if !*has_items {
                     self.out.write_all(json::head("ValidateReport").as_bytes())?;
                 }
-                let text = json::item(item, !*begun);
-                *begun = true;
+                let text = json::item(item, !*has_items);
+                *has_items = true;
                 return self.out.write_all(text.as_bytes());
             }
-            Form::Yaml { begun } => {
+            Form::Yaml { has_items } => {
                 if let (Verdict::Accepted, Some(object)) = (item.verdict, &item.object) {
-                    if std::mem::replace(begun, true) {
+                    if std::mem::replace(has_items, true) {
                         self.out.write_all(b"---\n")?;
                     }
                     self.out.write_all(yaml::write::to_string(object).as_bytes())?;
@@ -200,8 +200,8 @@ impl<'a> Show<'a> {
                     self.out.write_all(last.as_bytes())?;
                 }
             }
-            Form::Json { begun } => {
-                if !begun {
+            Form::Json { has_items } => {
+                if !has_items {
                     self.out.write_all(json::head("ValidateReport").as_bytes())?;
                 }
                 self.out.write_all(json::tail(&self.summary, &self.notes, releases).as_bytes())?;
@@ -270,7 +270,7 @@ fn change(item: &Item) -> Option<String> {
 #[derive(Default)]
 struct WideTables {
     groups: Vec<Group>,
-    places: HashMap<(String, String), usize>,
+    group_indices: HashMap<(String, String), usize>,
 }
 
 struct Group {
@@ -284,7 +284,7 @@ impl WideTables {
     fn add(&mut self, item: &Item) {
         let (Verdict::Accepted, Some(table)) = (item.verdict, &item.table) else { return };
         let Identity { api_version, kind, .. } = &item.identity;
-        let at = *self.places.entry((api_version.clone(), kind.clone())).or_insert_with(|| {
+        let at = *self.group_indices.entry((api_version.clone(), kind.clone())).or_insert_with(|| {
             let kind = item.identity.short().split('/').next().unwrap_or_default().to_owned();
             self.groups.push(Group { kind, namespaced: item.identity.namespace.is_some(), rows: Vec::new() });
             self.groups.len() - 1

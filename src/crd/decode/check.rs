@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 /// The maximum number of unknown fields that the server collects.
 const MAX_UNKNOWN: usize = 100;
 /// The maximum number of wrong types considered to find the first one.
-const MAX_FAULTS: usize = 1000;
+const MAX_ERRORS: usize = 1000;
 
 /// The result of [`check`].
 #[derive(Debug, Default)]
@@ -40,9 +40,9 @@ pub struct UnknownField {
     pub parent: &'static Struct,
 }
 
-/// Checks `value` against the type `root`; `place` returns the offset of a field in the source text.
-pub fn check(value: &Value, root: Type, release: Release, place: &dyn Fn(&str) -> usize) -> Checked {
-    let mut reader = Reader::new(String::new(), true, release, place);
+/// Checks `value` against the type `root`; `position_of` returns the offset of a field in the source text.
+pub fn check(value: &Value, root: Type, release: Release, position_of: &dyn Fn(&str) -> usize) -> Checked {
+    let mut reader = Reader::new(String::new(), true, release, position_of);
     let error = reader.unmarshal(value, root).err();
     Checked { error: error.map(|e| e.to_string()), unknown: reader.unknown, lenient: reader.lenient }
 }
@@ -74,11 +74,11 @@ struct Reader<'r> {
     release: Release,
     /// True if unknown fields are collected.
     strict: bool,
-    place: &'r dyn Fn(&str) -> usize,
+    position_of: &'r dyn Fn(&str) -> usize,
     struct_: &'static str,
     fields: Vec<&'static str>,
     path: String,
-    faults: Vec<CheckError>,
+    errors: Vec<CheckError>,
     unknown: Vec<UnknownField>,
     lenient: Vec<String>,
     seen: BTreeSet<String>,
@@ -93,16 +93,16 @@ struct CheckError {
 }
 
 impl<'r> Reader<'r> {
-    fn new(path: String, strict: bool, release: Release, place: &'r dyn Fn(&str) -> usize) -> Self {
-        let (faults, unknown, lenient) = Default::default();
+    fn new(path: String, strict: bool, release: Release, position_of: &'r dyn Fn(&str) -> usize) -> Self {
+        let (errors, unknown, lenient) = Default::default();
         Self {
             release,
             strict,
-            place,
+            position_of,
             struct_: "",
             fields: Vec::new(),
             path,
-            faults,
+            errors,
             unknown,
             lenient,
             seen: BTreeSet::new(),
@@ -113,11 +113,11 @@ impl<'r> Reader<'r> {
     /// the first of all.
     fn unmarshal(&mut self, value: &Value, type_: Type) -> Result<(), Error> {
         self.value(value, type_);
-        let mut faults = std::mem::take(&mut self.faults);
-        if faults.len() > 1 {
-            faults.sort_by_cached_key(|fault| (!fault.ends, (self.place)(&fault.path)));
+        let mut errors = std::mem::take(&mut self.errors);
+        if errors.len() > 1 {
+            errors.sort_by_cached_key(|error| (!error.ends, (self.position_of)(&error.path)));
         }
-        faults.into_iter().next().map_or(Ok(()), |fault| Err(fault.error))
+        errors.into_iter().next().map_or(Ok(()), |error| Err(error.error))
     }
 
     fn in_context(&self, e: Error) -> Error {
@@ -136,12 +136,12 @@ impl<'r> Reader<'r> {
     }
 
     fn save(&mut self, error: Error, ends: bool) {
-        if self.faults.len() < MAX_FAULTS {
-            self.faults.push(CheckError { error: self.in_context(error), path: self.path.clone(), ends });
+        if self.errors.len() < MAX_ERRORS {
+            self.errors.push(CheckError { error: self.in_context(error), path: self.path.clone(), ends });
         }
     }
 
-    fn wrong(&mut self, value: String, type_: &'static str, ends: bool) {
+    fn wrong_type(&mut self, value: String, type_: &'static str, ends: bool) {
         self.save(Error::Type { value, type_, struct_: "", field: String::new() }, ends);
     }
 
@@ -150,7 +150,9 @@ impl<'r> Reader<'r> {
         if self.strict {
             self.lenient.push(self.path.clone());
         }
-        if let Err(error) = Reader::new(self.path.clone(), false, self.release, self.place).unmarshal(value, type_) {
+        if let Err(error) =
+            Reader::new(self.path.clone(), false, self.release, self.position_of).unmarshal(value, type_)
+        {
             self.save(error, true);
         }
     }
@@ -186,10 +188,10 @@ impl<'r> Reader<'r> {
                     self.save(Error::Plain(error), true);
                 }
             }
-            (Type::Time, _) => self.wrong(kind(value).to_owned(), "string", true),
+            (Type::Time, _) => self.wrong_type(kind(value).to_owned(), "string", true),
             (Type::Byte, Value::Int(i)) if u8::try_from(*i).is_ok() => {}
             (Type::Int32 | Type::Int64 | Type::Byte, Value::Int(_) | Value::Float(_)) => {
-                self.wrong(format!("number {}", literal(value)), type_.go_name(), false);
+                self.wrong_type(format!("number {}", literal(value)), type_.go_name(), false);
             }
             (Type::Bytes, Value::String(text)) => {
                 if let Err(at) = Encoding::Standard.decode(text) {
@@ -207,7 +209,7 @@ impl<'r> Reader<'r> {
                 }
             }
             (Type::Struct(s), Value::Object(members)) => self.object(members, s()),
-            _ => self.wrong(kind(value).to_owned(), type_.go_name(), false),
+            _ => self.wrong_type(kind(value).to_owned(), type_.go_name(), false),
         }
     }
 
@@ -281,8 +283,8 @@ mod tests {
     fn checked(text: &str) -> Checked {
         let value = crate::text::json::read(text.as_bytes()).unwrap();
         // Sufficient for fields with distinct names.
-        let place = |path: &str| path.rsplit('.').next().and_then(|name| text.find(name)).unwrap_or(0);
-        check(&value, Type::Struct(|| &types::SCHEMA), Release::NEWEST, &place)
+        let position_of = |path: &str| path.rsplit('.').next().and_then(|name| text.find(name)).unwrap_or(0);
+        check(&value, Type::Struct(|| &types::SCHEMA), Release::NEWEST, &position_of)
     }
 
     #[test]

@@ -215,21 +215,21 @@ fn field(out: &mut Vec<u8>, number: u32, kind: Kind, value: &Value, depth: usize
             bytes(out, number, &schemas);
         }
         Additional => {
-            let mut either = Vec::new();
+            let mut schema_or = Vec::new();
             match value {
-                Value::Bool(allowed) => varint_field(&mut either, 2, u64::from(*allowed)),
-                schema => bytes(&mut either, 1, &message(&SCHEMA, schema, depth)),
+                Value::Bool(allowed) => varint_field(&mut schema_or, 2, u64::from(*allowed)),
+                schema => bytes(&mut schema_or, 1, &message(&SCHEMA, schema, depth)),
             }
-            bytes(out, number, &either);
+            bytes(out, number, &schema_or);
         }
         ResponseSchema => bytes(out, number, &wrapped(1, &message(&SCHEMA, value, depth))),
         Parameters => {
             for item in items() {
-                let either = match item.get("$ref") {
+                let schema_or = match item.get("$ref") {
                     Some(_) => wrapped(2, &message(&REFERENCE, item, depth)),
                     None => wrapped(1, &parameter(item, depth)),
                 };
-                bytes(out, number, &either);
+                bytes(out, number, &schema_or);
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::value::base64::Encoding;
 /// # Errors
 /// Returns the server's error message.
 pub fn check(bundle: &[u8]) -> Result<(), String> {
-    let fault = |text: &str| Err(format!("unable to load root certificates: {text}"));
+    let error = |text: &str| Err(format!("unable to load root certificates: {text}"));
     let text = String::from_utf8_lossy(bundle);
     let mut rest = text.as_ref();
     let mut malformed = None;
@@ -18,7 +18,7 @@ pub fn check(bundle: &[u8]) -> Result<(), String> {
         }
         let Some((block, after)) = block(rest) else {
             // An error in an earlier block takes precedence.
-            return fault(malformed.unwrap_or("unable to parse bytes as PEM block"));
+            return error(malformed.unwrap_or("unable to parse bytes as PEM block"));
         };
         rest = after;
         if block.kind != "CERTIFICATE" || block.headers {
@@ -29,7 +29,7 @@ pub fn check(bundle: &[u8]) -> Result<(), String> {
         }
         malformed = malformed.or(Some("failed to parse certificate: x509: malformed certificate"));
     }
-    fault(malformed.unwrap_or("no valid certificate authority data seen"))
+    error(malformed.unwrap_or("no valid certificate authority data seen"))
 }
 
 struct Block<'a> {

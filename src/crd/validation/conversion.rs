@@ -76,8 +76,8 @@ fn review_versions(versions: &[String], options: &Options, path: &FieldPath<'_>,
             errors.push(FieldError::invalid(&path.index(i), v.as_str(), "duplicate version"));
             continue;
         }
-        for complaint in dns1035_label(v.as_bytes()) {
-            errors.push(FieldError::invalid(&path.index(i), v.as_str(), complaint));
+        for message in dns1035_label(v.as_bytes()) {
+            errors.push(FieldError::invalid(&path.index(i), v.as_str(), message));
         }
     }
     if options.recognized_review_version && !versions.iter().any(|v| is_accepted_review_version(v)) {
@@ -149,8 +149,8 @@ fn service(s: &ServiceReference, path: &FieldPath<'_>, release: Release, errors:
             invalid(format!("segment[{i}] may not be empty"));
             continue;
         }
-        for complaint in dns1123_subdomain(segment) {
-            invalid(format!("segment[{i}]: {complaint}"));
+        for message in dns1123_subdomain(segment) {
+            invalid(format!("segment[{i}]: {message}"));
         }
     }
 }

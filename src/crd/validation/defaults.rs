@@ -24,9 +24,9 @@ pub fn validate_all(root: &Schema, pruned: bool, release: Release, path: &FieldP
     }
     let compiled = Node::compile(root, Dialect::Defaults, release);
     let mut walk = Walk { release, pruned, budget: OBJECT_BUDGET, errors: Vec::new() };
-    let place = DefaultContext { resource: &compiled, surroundings: None, in_metadata: false };
+    let context = DefaultContext { resource: &compiled, resource_path: None, in_metadata: false };
     // If the walk stops early, it has recorded an error.
-    let _ = walk.node(root, &compiled, &place, true, path);
+    let _ = walk.node(root, &compiled, &context, true, path);
     walk.errors
 }
 
@@ -80,20 +80,20 @@ struct DefaultContext<'a> {
     /// The enclosing resource: the root, or an embedded resource.
     resource: &'a Node,
     /// The path from the resource to the value; `None` for the resource itself.
-    surroundings: Option<&'a Surroundings<'a>>,
+    resource_path: Option<&'a ResourcePath<'a>>,
     /// True inside the metadata of the resource, and for its apiVersion and kind.
     in_metadata: bool,
 }
 
 /// A path inside an object, innermost step first. A step is a key, or `None` for a list item.
-struct Surroundings<'a> {
-    outer: Option<&'a Surroundings<'a>>,
+struct ResourcePath<'a> {
+    outer: Option<&'a ResourcePath<'a>>,
     key: Option<&'a str>,
 }
 
 /// Wraps `v` in objects and lists, so that it is at the path `at`.
-fn surround(mut at: Option<&Surroundings<'_>>, mut v: Value) -> Value {
-    while let Some(Surroundings { outer, key }) = at {
+fn wrap_at(mut at: Option<&ResourcePath<'_>>, mut v: Value) -> Value {
+    while let Some(ResourcePath { outer, key }) = at {
         v = match key {
             Some(key) => object([(*key, v)]),
             None => Value::Array(vec![v]),
@@ -104,8 +104,8 @@ fn surround(mut at: Option<&Surroundings<'_>>, mut v: Value) -> Value {
 }
 
 /// The value at a path of an object.
-fn take(at: Option<&Surroundings<'_>>, v: Value) -> Option<Value> {
-    let Some(Surroundings { outer, key }) = at else { return Some(v) };
+fn take(at: Option<&ResourcePath<'_>>, v: Value) -> Option<Value> {
+    let Some(ResourcePath { outer, key }) = at else { return Some(v) };
     match (take(*outer, v)?, key) {
         (Value::Object(mut members), Some(key)) => members.remove(*key),
         (Value::Array(items), None) => items.into_iter().next(),
@@ -118,7 +118,7 @@ impl Walk {
         &mut self,
         schema: &Schema,
         node: &Node,
-        place: &DefaultContext<'_>,
+        context: &DefaultContext<'_>,
         is_root: bool,
         path: &FieldPath<'_>,
     ) -> Result<(), Stop> {
@@ -126,47 +126,53 @@ impl Walk {
             return Ok(());
         }
         let is_resource = is_root || node.embedded;
-        let place = if is_resource {
-            &DefaultContext { resource: node, surroundings: None, in_metadata: false }
+        let context = if is_resource {
+            &DefaultContext { resource: node, resource_path: None, in_metadata: false }
         } else {
-            place
+            context
         };
         if let Some(default) = &node.default {
             let path = path.child("default");
-            let faults = if place.in_metadata {
-                self.in_metadata(default, node, place, &path)
+            let errors = if context.in_metadata {
+                self.in_metadata(default, node, context, &path)
             } else {
                 self.elsewhere(default, node, is_resource, &path)
             };
-            if !faults.is_empty() {
-                self.errors.extend(faults);
+            if !errors.is_empty() {
+                self.errors.extend(errors);
             } else if node.has.rules {
                 self.rules(schema, default, is_resource, &path)?;
             }
         }
         if let (Some(items), Some(schema)) = (&node.items, schema.items_schema()) {
-            let surroundings = Surroundings { outer: place.surroundings, key: None };
-            let place = DefaultContext { surroundings: Some(&surroundings), ..*place };
-            self.node(schema, items, &place, false, &path.child("items"))?;
+            let resource_path = ResourcePath { outer: context.resource_path, key: None };
+            let context = DefaultContext { resource_path: Some(&resource_path), ..*context };
+            self.node(schema, items, &context, false, &path.child("items"))?;
         }
         let properties = path.child("properties");
         for (name, schema) in &schema.properties {
             let Some(property) = node.property(name) else { continue };
-            let surroundings = Surroundings { outer: place.surroundings, key: Some(name) };
+            let resource_path = ResourcePath { outer: context.resource_path, key: Some(name) };
             let meta = is_resource && matches!(name.as_str(), "metadata" | "apiVersion" | "kind");
-            let place = DefaultContext {
-                surroundings: Some(&surroundings),
-                in_metadata: place.in_metadata || meta,
-                resource: place.resource,
+            let context = DefaultContext {
+                resource_path: Some(&resource_path),
+                in_metadata: context.in_metadata || meta,
+                resource: context.resource,
             };
-            self.node(schema, property, &place, false, &properties.key(name))?;
+            self.node(schema, property, &context, false, &properties.key(name))?;
         }
         Ok(())
     }
 
     /// The errors of a default in metadata, or of apiVersion or kind.
-    fn in_metadata(&self, default: &Value, node: &Node, place: &DefaultContext<'_>, path: &FieldPath<'_>) -> ErrorList {
-        let mut whole = surround(place.surroundings, default.clone());
+    fn in_metadata(
+        &self,
+        default: &Value,
+        node: &Node,
+        context: &DefaultContext<'_>,
+        path: &FieldPath<'_>,
+    ) -> ErrorList {
+        let mut whole = wrap_at(context.resource_path, default.clone());
         if let Value::Object(members) = &mut whole {
             members.entry("kind".to_owned()).or_insert_with(|| Value::from("Validation"));
             members.entry("apiVersion".to_owned()).or_insert_with(|| Value::from("validation/v1"));
@@ -175,12 +181,13 @@ impl Walk {
             let detail = format!("must result in valid metadata: {reason}");
             vec![FieldError::invalid(path, BadValue::of(default, self.release), detail)]
         };
-        if let Err(e) = coerce(&mut whole, place.resource, true, false, &ROOT, &mut Unknown::new(false), self.release) {
+        if let Err(e) = coerce(&mut whole, context.resource, true, false, &ROOT, &mut Unknown::new(false), self.release)
+        {
             return invalid(e.to_string());
         }
-        let faults = embedded::validate(&whole, place.resource, true, &ROOT, self.release);
-        if !faults.is_empty() {
-            return invalid(aggregate(faults.iter().map(ToString::to_string)));
+        let errors = embedded::validate(&whole, context.resource, true, &ROOT, self.release);
+        if !errors.is_empty() {
+            return invalid(aggregate(errors.iter().map(ToString::to_string)));
         }
         validate::validate(default, node, path, self.release)
     }
@@ -202,8 +209,8 @@ impl Walk {
         if let Err(e) = coerce(&mut coerced, node, is_resource, false, path, &mut Unknown::new(false), self.release) {
             return vec![e];
         }
-        let faults = embedded::validate(&coerced, node, is_resource, path, self.release);
-        if faults.is_empty() { validate::validate(&coerced, node, path, self.release) } else { faults }
+        let errors = embedded::validate(&coerced, node, is_resource, path, self.release);
+        if errors.is_empty() { validate::validate(&coerced, node, path, self.release) } else { errors }
     }
 
     fn rules(&mut self, schema: &Schema, default: &Value, is_resource: bool, path: &FieldPath<'_>) -> Result<(), Stop> {
@@ -225,13 +232,13 @@ pub fn has_unpruned(root: &Schema, release: Release) -> bool {
 }
 
 /// Like [`has_unpruned`]; `None` if a default cannot be checked.
-fn unpruned(node: &Node, (root, release): (&Node, Release), at: Option<&Surroundings<'_>>) -> Option<bool> {
+fn unpruned(node: &Node, (root, release): (&Node, Release), at: Option<&ResourcePath<'_>>) -> Option<bool> {
     let mut found = false;
     if !node.has.defaults {
         return Some(false);
     }
     if let Some(default) = &node.default {
-        let mut whole = surround(at, default.clone());
+        let mut whole = wrap_at(at, default.clone());
         if !matches!(whole, Value::Object(Map { .. })) {
             return None;
         }
@@ -240,13 +247,13 @@ fn unpruned(node: &Node, (root, release): (&Node, Release), at: Option<&Surround
         found = take(at, whole).as_ref() != Some(default);
     }
     if let Some(additional) = node.additional_schema() {
-        found |= unpruned(additional, (root, release), Some(&Surroundings { outer: at, key: Some("*") }))?;
+        found |= unpruned(additional, (root, release), Some(&ResourcePath { outer: at, key: Some("*") }))?;
     }
     if let Some(items) = &node.items {
-        found |= unpruned(items, (root, release), Some(&Surroundings { outer: at, key: None }))?;
+        found |= unpruned(items, (root, release), Some(&ResourcePath { outer: at, key: None }))?;
     }
     for (name, property) in node.properties() {
-        found |= unpruned(property, (root, release), Some(&Surroundings { outer: at, key: Some(name) }))?;
+        found |= unpruned(property, (root, release), Some(&ResourcePath { outer: at, key: Some(name) }))?;
     }
     Some(found)
 }

@@ -122,8 +122,8 @@ impl Writer {
     }
     /// Writes a slice of a Go type. With `given`, an empty slice is not nil.
     fn given_list<T>(&mut self, items: &[T], given: bool, type_: &str, mut write: impl FnMut(&mut Self, &T)) {
-        let nothing = items.is_empty() && !given;
-        match (self.json, nothing) {
+        let omitted = items.is_empty() && !given;
+        match (self.json, omitted) {
             (true, true) => return self.raw("null"),
             (false, true) => return self.raw(&format!("{type_}(nil)")),
             (true, false) => self.raw("["),
@@ -149,8 +149,8 @@ impl Writer {
         mut write: impl FnMut(&mut Self, &T),
     ) {
         self.key(name);
-        let nothing = members.is_empty() && !given;
-        match (self.json, nothing) {
+        let omitted = members.is_empty() && !given;
+        match (self.json, omitted) {
             (true, true) => return self.raw("null"),
             (false, true) => return self.raw(&format!("{type_}(nil)")),
             (true, false) => self.raw("{"),

@@ -116,8 +116,8 @@ impl<'a> Scope<'a> {
         self.child(parent, Step::Elements, schema)
     }
     fn child(&'a self, parent: &Schema, step: Step<'a>, schema: &'a Schema) -> Self {
-        let each = most_children(parent);
-        let cardinality = self.cardinality.zip(each).map(|(outer, each)| outer.saturating_mul(each));
+        let children = most_children(parent);
+        let cardinality = self.cardinality.zip(children).map(|(outer, children)| outer.saturating_mul(children));
         let within = self.within || !schema.x_validations.is_empty();
         Scope {
             release: self.release,

@@ -47,14 +47,14 @@ pub fn validate(
         rule_errors: Vec::new(),
         costs: Costs::new(unchanged),
     };
-    let place = NodeContext {
+    let context = NodeContext {
         root: true,
         defaults: Ok(()),
         in_metadata: false,
         uncorrelatable: None,
         rules: rules_can_run.then(|| rules::Scope::root(schema, options.release)),
     };
-    walk.node(schema, &place, &schema_path);
+    walk.node(schema, &context, &schema_path);
     let Walk { errors: mut found, mut rule_errors, costs, .. } = walk;
     errors.append(&mut found);
     errors.append(&mut rule_errors);
@@ -144,17 +144,17 @@ impl<'a> NodeContext<'a> {
 }
 
 impl Walk<'_> {
-    fn node(&mut self, s: &Schema, place: &NodeContext<'_>, path: &FieldPath<'_>) {
+    fn node(&mut self, s: &Schema, context: &NodeContext<'_>, path: &FieldPath<'_>) {
         let before = self.errors.len();
-        self.forbidden(s, place, path);
+        self.forbidden(s, context, path);
         if s.unique_items {
             let detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
             self.errors.push(FieldError::forbidden(&path.child("uniqueItems"), detail));
         }
-        self.additional_properties(s, place, path);
-        self.properties(s, place, path);
-        self.junctors(s, &place.without_rules(), path);
-        self.items(s, place, path);
+        self.additional_properties(s, context, path);
+        self.properties(s, context, path);
+        self.junctors(s, &context.without_rules(), path);
+        self.items(s, context, path);
         if s.x_preserve_unknown_fields == Some(false) {
             let path = path.child("x-kubernetes-preserve-unknown-fields");
             self.errors.push(FieldError::invalid(&path, false, "must be true or undefined"));
@@ -165,14 +165,14 @@ impl Walk<'_> {
         }
         rules::texts(s, self.supported, path, self.options.release, &mut self.errors);
         // Rules are not compiled if the schema has an error at this node or below.
-        if let Some(scope) = &place.rules
+        if let Some(scope) = &context.rules
             && self.errors.len() == before
         {
             rules::expressions(
                 s,
                 scope,
                 self.options,
-                place.uncorrelatable,
+                context.uncorrelatable,
                 path,
                 &mut self.costs,
                 &mut self.rule_errors,
@@ -181,16 +181,16 @@ impl Walk<'_> {
     }
 
     /// Reports keywords that OpenAPI allows but CRDs do not.
-    fn forbidden(&mut self, s: &Schema, place: &NodeContext<'_>, path: &FieldPath<'_>) {
+    fn forbidden(&mut self, s: &Schema, context: &NodeContext<'_>, path: &FieldPath<'_>) {
         if self.options.valid_types && !s.type_.is_empty() && !TYPES.contains(&s.type_.as_str()) {
             self.errors.push(FieldError::not_supported(&path.child("type"), s.type_.as_str(), &TYPES));
         }
-        let mut forbid = |name: &str, detail: &str, there: bool| {
-            if there {
+        let mut forbid = |name: &str, detail: &str, present: bool| {
+            if present {
                 self.errors.push(FieldError::forbidden(&path.child(name), detail));
             }
         };
-        if let Err(reason) = place.defaults {
+        if let Err(reason) = context.defaults {
             forbid("default", &format!("must not be set {reason}"), s.default.is_some());
         }
         forbid("id", "id is not supported", !s.id.is_empty());
@@ -203,11 +203,11 @@ impl Walk<'_> {
         forbid("type", "type cannot be set to null, use nullable as an alternative", s.type_ == "null");
         let many_items = matches!(&s.items, Some(Items::Schemas(many)) if !many.is_empty());
         forbid("items", "items must be a schema object and not an array", many_items);
-        let embedded = place.in_metadata && s.x_embedded_resource;
+        let embedded = context.in_metadata && s.x_embedded_resource;
         forbid("x-kubernetes-embedded-resource", "must not be used inside of resource meta", embedded);
     }
 
-    fn additional_properties(&mut self, s: &Schema, place: &NodeContext<'_>, path: &FieldPath<'_>) {
+    fn additional_properties(&mut self, s: &Schema, context: &NodeContext<'_>, path: &FieldPath<'_>) {
         let Some(additional) = &s.additional_properties else { return };
         let path = path.child("additionalProperties");
         if !s.properties.is_empty() && *additional != SchemaOrBool::Bool(true) {
@@ -215,70 +215,70 @@ impl Walk<'_> {
             self.errors.push(FieldError::forbidden(&path, detail));
         }
         let SchemaOrBool::Schema(schema) = additional else { return };
-        let mut inner = place.inner();
-        if place.in_metadata {
+        let mut inner = context.inner();
+        if context.in_metadata {
             inner.defaults = Err("inside additionalProperties applying to object metadata");
         }
-        inner.rules = place.rules.as_ref().map(|scope| scope.elements(s, schema));
+        inner.rules = context.rules.as_ref().map(|scope| scope.elements(s, schema));
         self.node(schema, &inner, &path);
     }
 
-    fn properties(&mut self, s: &Schema, place: &NodeContext<'_>, path: &FieldPath<'_>) {
+    fn properties(&mut self, s: &Schema, context: &NodeContext<'_>, path: &FieldPath<'_>) {
         if s.properties.is_empty() {
             return;
         }
         let properties = path.child("properties");
         let correlatable = s.x_map_type.as_deref().is_none_or(|t| matches!(t, "granular" | "atomic"));
         for (name, property) in &s.properties {
-            let mut inner = place.inner();
+            let mut inner = context.inner();
             if !correlatable {
                 inner.forbid_old_self(path);
             }
             let reason;
-            if (place.root || s.x_embedded_resource) && matches!(name.as_str(), "metadata" | "kind" | "apiVersion") {
+            if (context.root || s.x_embedded_resource) && matches!(name.as_str(), "metadata" | "kind" | "apiVersion") {
                 inner.in_metadata = true;
-                if place.root {
+                if context.root {
                     reason = format!("in top-level {name}");
                     inner.defaults = Err(&reason);
                 }
             }
-            inner.rules = place.rules.as_ref().map(|scope| scope.property(s, name, property));
+            inner.rules = context.rules.as_ref().map(|scope| scope.property(s, name, property));
             self.node(property, &inner, &properties.key(name));
         }
     }
 
-    fn junctors(&mut self, s: &Schema, place: &NodeContext<'_>, path: &FieldPath<'_>) {
+    fn junctors(&mut self, s: &Schema, context: &NodeContext<'_>, path: &FieldPath<'_>) {
         if let Some(not) = &s.not {
-            self.node(not, place, &path.child("not"));
+            self.node(not, context, &path.child("not"));
         }
         for (name, branches) in [("allOf", &s.all_of), ("oneOf", &s.one_of), ("anyOf", &s.any_of)] {
             let path = path.child(name);
             for (i, branch) in branches.iter().enumerate() {
-                self.node(branch, place, &path.index(i));
+                self.node(branch, context, &path.index(i));
             }
         }
         let definitions = path.child("definitions");
         for (name, definition) in &s.definitions {
-            self.node(definition, place, &definitions.key(name));
+            self.node(definition, context, &definitions.key(name));
         }
         let dependencies = path.child("dependencies");
         for (name, dependency) in &s.dependencies {
             if let SchemaOrNames::Schema(dependency) = dependency {
-                self.node(dependency, place, &dependencies.key(name));
+                self.node(dependency, context, &dependencies.key(name));
             }
         }
     }
 
-    fn items(&mut self, s: &Schema, place: &NodeContext<'_>, path: &FieldPath<'_>) {
+    fn items(&mut self, s: &Schema, context: &NodeContext<'_>, path: &FieldPath<'_>) {
         let Some(items) = &s.items else { return };
-        let mut inner = place.inner();
+        let mut inner = context.inner();
         if s.x_list_type.as_deref() != Some("map") {
             inner.forbid_old_self(path);
         }
         let path = path.child("items");
         match items {
             Items::Schema(items) => {
-                inner.rules = place.rules.as_ref().map(|scope| scope.elements(s, items));
+                inner.rules = context.rules.as_ref().map(|scope| scope.elements(s, items));
                 self.node(items, &inner, &path);
             }
             Items::Schemas(many) => {

@@ -20,11 +20,11 @@ const COLUMN_FORMATS: &str = "byte,date,date-time,double,float,int32,int64,passw
 pub fn validate(spec: &Spec, options: &Options, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let mut options = options.clone();
     let group = path.child("group");
-    let complaints = dns1123_subdomain(spec.group.as_bytes());
+    let messages = dns1123_subdomain(spec.group.as_bytes());
     if spec.group.is_empty() {
         errors.push(FieldError::required(&group, ""));
-    } else if !complaints.is_empty() {
-        errors.push(FieldError::invalid(&group, spec.group.as_str(), complaints.join(",")));
+    } else if !messages.is_empty() {
+        errors.push(FieldError::invalid(&group, spec.group.as_str(), messages.join(",")));
     } else if !spec.group.contains('.') {
         errors.push(FieldError::invalid(&group, spec.group.as_str(), "should be a domain with at least one dot"));
     }
@@ -123,9 +123,9 @@ fn versions(spec: &Spec, options: &Options, path: &FieldPath<'_>, errors: &mut E
     for (i, v) in spec.versions.iter().enumerate() {
         let path = versions_path.index(i);
         unique &= seen.insert(&v.name);
-        let complaints = dns1035_label(v.name.as_bytes());
-        if !complaints.is_empty() {
-            errors.push(FieldError::invalid(&path.child("name"), v.name.as_str(), complaints.join(",")));
+        let messages = dns1035_label(v.name.as_bytes());
+        if !messages.is_empty() {
+            errors.push(FieldError::invalid(&path.child("name"), v.name.as_str(), messages.join(",")));
         }
         let status = spec.subresources(&v.name).is_some_and(|s| s.status);
         version(v, status, options, &path, errors);
@@ -175,9 +175,9 @@ fn versions(spec: &Spec, options: &Options, path: &FieldPath<'_>, errors: &mut E
     }
     if !spec.version.is_empty() {
         let path = path.child("version");
-        let complaints = dns1035_label(spec.version.as_bytes());
-        if !complaints.is_empty() {
-            errors.push(FieldError::invalid(&path, spec.version.as_str(), complaints.join(",")));
+        let messages = dns1035_label(spec.version.as_bytes());
+        if !messages.is_empty() {
+            errors.push(FieldError::invalid(&path, spec.version.as_str(), messages.join(",")));
         }
         if spec.versions.first().is_some_and(|v| v.name != spec.version) {
             let detail = "must match the first version in spec.versions";
@@ -258,11 +258,11 @@ fn required_names(names: &Names, path: &FieldPath<'_>, errors: &mut ErrorList) {
 /// Validates names, in both spec and status.
 pub fn names(names: &Names, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let mut name = |path: &FieldPath<'_>, name: &str, mixed_case: bool| {
-        let complaints =
+        let messages =
             if mixed_case { dns1035_label(name.to_lowercase().as_bytes()) } else { dns1035_label(name.as_bytes()) };
-        if !complaints.is_empty() {
+        if !messages.is_empty() {
             let mixed = if mixed_case { "may have mixed case, but should otherwise match: " } else { "" };
-            errors.push(FieldError::invalid(path, name, format!("{mixed}{}", complaints.join(","))));
+            errors.push(FieldError::invalid(path, name, format!("{mixed}{}", messages.join(","))));
         }
     };
     let single = [

@@ -255,8 +255,8 @@ fn nested(s: &Schema, skip_any_of: bool, path: &FieldPath<'_>, errors: &mut Erro
             errors.push(FieldError::forbidden(&path, "must not be specified in a nested context"));
         }
     }
-    let mut forbid = |name: &str, is: &str, there: bool| {
-        if there {
+    let mut forbid = |name: &str, is: &str, present: bool| {
+        if present {
             errors.push(FieldError::forbidden(&path.child(name), format!("must be {is} to be structural")));
         }
     };

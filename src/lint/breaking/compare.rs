@@ -30,9 +30,9 @@ impl Comparison<'_> {
             return;
         }
         let dot = if keyword.is_empty() { "" } else { "." };
-        let place = format!("{}{}{dot}{keyword}", self.prefix, schema_path(&self.steps));
+        let crd_field = format!("{}{}{dot}{keyword}", self.prefix, schema_path(&self.steps));
         let path = value_path(&self.steps);
-        self.found.push(Change { path, kind, detail, ratcheting, versions: Vec::new(), place });
+        self.found.push(Change { path, kind, detail, ratcheting, versions: Vec::new(), crd_field });
     }
 
     /// Returns the path that must stay unchanged so that errors about this node are tolerated.

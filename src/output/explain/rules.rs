@@ -27,7 +27,7 @@ pub fn rules(schema: &Schema, costs: &[&ExpressionCost]) -> String {
             out.push_str("      optionalOldSelf: true\n");
         }
         let end = format!("x-kubernetes-validations[{index}].rule");
-        if let Some(cost) = costs.iter().find(|cost| !cost.message && cost.place.ends_with(&end)) {
+        if let Some(cost) = costs.iter().find(|cost| !cost.message && cost.crd_field.ends_with(&end)) {
             let _ = writeln!(out, "      cost: {}", estimate(cost));
         }
     }

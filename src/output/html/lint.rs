@@ -148,15 +148,15 @@ fn together(schema: &SchemaCost) -> String {
 fn bar(rule: &ExpressionCost, location: &SourceLocation) -> String {
     let kind = if rule.message { "messageExpression: " } else { "" };
     let words = format!("<code>{kind}{}</code>", escaped(&dedented(rule.text.trim())));
-    let place = [rule.path.clone(), location.to_string()];
+    let labels = [rule.path.clone(), location.to_string()];
     if let Some(error) = &rule.error {
-        let [path, location] = place.map(|text| escaped(&text));
+        let [path, location] = labels.map(|text| escaped(&text));
         let error = escaped(error);
         return format!(
             "<div class=\"bar\">{words}<p><b>no estimate</b><span>{error}</span><span>{path}</span><span>{location}</span></p></div>\n"
         );
     }
-    let [path, location] = place;
+    let [path, location] = labels;
     let product = format!("{} × {} = {}", cost::count(rule.each), cost::count(rule.times), cost::count(rule.total));
     let mut facts = vec![product, path, location];
     let estimates = rule.estimates();

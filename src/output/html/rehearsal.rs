@@ -16,9 +16,9 @@ pub const TITLES: [&str; 8] = ["Next write", "Name", "Lost", "Appears", "Default
 const MAX_BARS: usize = 20;
 
 /// Formats the head of the page, with the response to the CRD.
-pub fn head(counts: &Counts, said: &Item, columns: &[ColumnChange], releases: &ReleaseSet) -> String {
+pub fn head(counts: &Counts, crd_item: &Item, columns: &[ColumnChange], releases: &ReleaseSet) -> String {
     let total = plural(counts.objects(), "object");
-    let refused = said.verdict != Verdict::Accepted;
+    let refused = crd_item.verdict != Verdict::Accepted;
     let broken = counts.losing() + counts.invalid() + counts.unreadable();
     let (headline, colour) = match (refused, broken) {
         (true, _) => ("The server would refuse the new CRD".to_owned(), Colour::Bad),
@@ -40,11 +40,12 @@ pub fn head(counts: &Counts, said: &Item, columns: &[ColumnChange], releases: &R
     ];
     let mut text =
         Page { command: "rehearse", releases, headline: &headline, colour, shares: &[], facts: &outcomes }.head();
-    let (class, verdict) = (Colour::of(said.verdict).class(), badge(said.verdict.text(), Colour::of(said.verdict)));
-    let name = escaped(&said.identity.name);
+    let (class, verdict) =
+        (Colour::of(crd_item.verdict).class(), badge(crd_item.verdict.text(), Colour::of(crd_item.verdict)));
+    let name = escaped(&crd_item.identity.name);
     let _ = writeln!(text, "<section class=\"object {class}\">\n<h3>{name} {verdict}</h3>");
-    let _ = writeln!(text, "<p class=\"place\">{}</p>", escaped(&said.location.to_string()));
-    text.push_str(&problems(said));
+    let _ = writeln!(text, "<p class=\"place\">{}</p>", escaped(&crd_item.location.to_string()));
+    text.push_str(&problems(crd_item));
     if !columns.is_empty() {
         let lines: String = columns.iter().map(column).collect();
         let _ = writeln!(text, "<h4>Printer columns</h4>\n<ul class=\"paths\">{lines}</ul>");
@@ -150,8 +151,8 @@ pub fn details(entry: &Entry, n: usize) -> String {
     );
     match &entry.outcome {
         Ok(outcome) => text.push_str(&outcome_html(entry, outcome)),
-        Err(RehearsalError::Old(why) | RehearsalError::New(why)) => {
-            text.push_str(&message(MessageSeverity::Error, why, None, None));
+        Err(RehearsalError::Old(reason) | RehearsalError::New(reason)) => {
+            text.push_str(&message(MessageSeverity::Error, reason, None, None));
         }
     }
     text.push_str("</section>\n");
@@ -190,7 +191,7 @@ fn outcome_html(entry: &Entry, outcome: &ObjectOutcome) -> String {
     if !lines.is_empty() {
         let _ = writeln!(text, "<ul class=\"paths\">{lines}</ul>");
     }
-    for (error, location) in outcome.errors.iter().zip(&entry.places) {
+    for (error, location) in outcome.errors.iter().zip(&entry.locations) {
         text.push_str(&message(MessageSeverity::Error, &error.to_string(), Some(location), None));
     }
     if let Edit::Blocked(errors) = &outcome.edit {

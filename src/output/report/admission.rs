@@ -100,8 +100,8 @@ pub struct UndecidedPart {
 impl PolicyFailure {
     /// Returns the origin for messages: `validations[1] of policy "p" (policies.yaml:3): object.spec.replicas <= 5`.
     pub fn origin(&self) -> String {
-        let place = self.location.as_ref().map_or_else(String::new, |location| format!(" ({location})"));
-        let policy = format!("policy {:?}{place}", self.policy);
+        let suffix = self.location.as_ref().map_or_else(String::new, |location| format!(" ({location})"));
+        let policy = format!("policy {:?}{suffix}", self.policy);
         match self.validation {
             Some(index) => format!("validations[{index}] of {policy}: {}", self.expression.trim()),
             None => policy,

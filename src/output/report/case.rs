@@ -107,12 +107,12 @@ impl Case {
             Outcome::Passed | Outcome::Skipped(_) => false,
         };
         if unexplained {
-            let said = item.answer.as_ref().map(|answer| answer.message.as_str()).filter(|text| !text.is_empty());
+            let message = item.answer.as_ref().map(|answer| answer.message.as_str()).filter(|text| !text.is_empty());
             findings.push(Finding {
                 level: Level::Error,
                 rule: item.verdict.as_str().to_owned(),
                 field: None,
-                message: of_releases(item.releases_with(item.verdict).as_ref(), said.unwrap_or(&item.reason)),
+                message: of_releases(item.releases_with(item.verdict).as_ref(), message.unwrap_or(&item.reason)),
                 help: item.help.clone(),
                 location: item.location.clone(),
             });

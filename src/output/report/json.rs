@@ -90,9 +90,9 @@ fn members(item: &Item) -> Map {
         }
     }
     put("verdict", item.verdict.as_str().into());
-    if let Some(said) = &item.answer {
+    if let Some(response) = &item.answer {
         put("action", item.action.as_str().into());
-        put("answer", answer(said));
+        put("answer", answer(response));
     }
     if !item.releases.is_empty() {
         put("versions", item.releases.iter().map(release_answer).collect::<Vec<_>>().into());
@@ -146,8 +146,8 @@ fn release_answer(one: &ReleaseAnswer) -> Value {
     if !one.reason.is_empty() {
         members.insert("reason".to_owned(), one.reason.as_str().into());
     }
-    if let Some(said) = &one.answer {
-        members.insert("answer".to_owned(), answer(said));
+    if let Some(response) = &one.answer {
+        members.insert("answer".to_owned(), answer(response));
     }
     members.into()
 }

@@ -55,20 +55,20 @@ type Key = (String, Option<String>, String, (usize, usize), usize);
 /// and the text of the newest of them.
 fn problems(lists: Vec<(Release, Vec<Problem>)>) -> Vec<Problem> {
     let mut found: Vec<(Problem, Vec<Release>)> = Vec::new();
-    let mut places: HashMap<Key, usize> = HashMap::new();
+    let mut indices: HashMap<Key, usize> = HashMap::new();
     for (release, list) in lists.into_iter().rev() {
-        let mut met: HashMap<Key, usize> = HashMap::new();
+        let mut seen: HashMap<Key, usize> = HashMap::new();
         for problem in list {
             let text = problem.detail.as_ref().unwrap_or(&problem.message).clone();
-            let place = problem.location.as_ref().map_or((0, 0), |location| (location.line, location.column));
-            let mut key = (problem.kind.clone(), problem.field.clone(), text, place, 0);
-            let count = met.entry(key.clone()).or_default();
+            let position = problem.location.as_ref().map_or((0, 0), |location| (location.line, location.column));
+            let mut key = (problem.kind.clone(), problem.field.clone(), text, position, 0);
+            let count = seen.entry(key.clone()).or_default();
             key.4 = *count;
             *count += 1;
-            if let Some((_, releases)) = places.get(&key).and_then(|at| found.get_mut(*at)) {
+            if let Some((_, releases)) = indices.get(&key).and_then(|at| found.get_mut(*at)) {
                 releases.push(release);
             } else {
-                places.insert(key, found.len());
+                indices.insert(key, found.len());
                 found.push((problem, vec![release]));
             }
         }
@@ -79,13 +79,13 @@ fn problems(lists: Vec<(Release, Vec<Problem>)>) -> Vec<Problem> {
 /// Merges the fields of all releases.
 fn located(lists: impl DoubleEndedIterator<Item = (Release, Vec<Located>)>) -> Vec<Located> {
     let mut found: Vec<(Located, Vec<Release>)> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut indices: HashMap<String, usize> = HashMap::new();
     for (release, list) in lists.rev() {
         for one in list {
-            if let Some((_, releases)) = places.get(&one.path).and_then(|at| found.get_mut(*at)) {
+            if let Some((_, releases)) = indices.get(&one.path).and_then(|at| found.get_mut(*at)) {
                 releases.push(release);
             } else {
-                places.insert(one.path.clone(), found.len());
+                indices.insert(one.path.clone(), found.len());
                 found.push((one, vec![release]));
             }
         }

@@ -131,9 +131,9 @@ mod tests {
         let log: serde_json::Value = serde_json::from_str(&report(Format::Sarif)).unwrap();
         let run = &log["runs"][0];
         assert_eq!(run["results"].as_array().unwrap().len(), 3);
-        let place = &run["results"][1]["locations"][0]["physicalLocation"];
-        assert_eq!(place["artifactLocation"]["uri"], "dir/a%20b,c:d%25.yaml");
-        assert_eq!(place["region"]["startColumn"], 3);
+        let location = &run["results"][1]["locations"][0]["physicalLocation"];
+        assert_eq!(location["artifactLocation"]["uri"], "dir/a%20b,c:d%25.yaml");
+        assert_eq!(location["region"]["startColumn"], 3);
         let ids: Vec<_> = run["tool"]["driver"]["rules"].as_array().unwrap().iter().map(|rule| &rule["id"]).collect();
         assert_eq!(ids, ["FieldValueInvalid", "Warning", "cannotTell"]);
     }

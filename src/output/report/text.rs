@@ -9,7 +9,7 @@ use crate::release::{Release, ReleaseSet};
 const MAX_REASONS: usize = 100;
 
 /// The columns before those of verdicts.
-const IDENTITY: &[Column] = &[Column::place("PLACE"), Column::text("KIND"), Column::text("NAME")];
+const IDENTITY: &[Column] = &[Column::location("PLACE"), Column::text("KIND"), Column::text("NAME")];
 
 /// The columns after those of verdicts.
 const COUNTS: &[Column] = &[
@@ -168,8 +168,8 @@ fn cells(item: &Item, releases: &[Release]) -> Vec<Cell> {
     let answered = item.has(Verdict::Accepted) || item.has(Verdict::Rejected);
     let verdict = |verdict: Verdict| Cell::painted(verdict.text(), paint(verdict));
     let count = |n: usize| Cell::from(if answered { n.to_string() } else { "-".to_owned() });
-    let place = SourceLocation { column: 0, excerpt: None, ..item.location.clone() }.to_string();
-    let mut cells = vec![Cell::from(place), or_dash(&item.identity.kind), or_dash(&item.identity.full_name())];
+    let location = SourceLocation { column: 0, excerpt: None, ..item.location.clone() }.to_string();
+    let mut cells = vec![Cell::from(location), or_dash(&item.identity.kind), or_dash(&item.identity.full_name())];
     match releases {
         [] => cells.push(verdict(item.verdict)),
         several => cells.extend(several.iter().map(|release| verdict(item.verdict_of(*release)))),

@@ -225,12 +225,12 @@ impl Sort<'_> {
 
     fn pivot(&mut self, a: usize, b: usize) -> (usize, Hint) {
         let quarter = (b - a) / 4;
-        let mut places = [1, 2, 3].map(|n| a + quarter * n);
+        let mut candidates = [1, 2, 3].map(|n| a + quarter * n);
         let mut swaps = 0;
         if b - a >= LARGE {
-            places = places.map(|place| self.median([place - 1, place, place + 1], &mut swaps));
+            candidates = candidates.map(|index| self.median([index - 1, index, index + 1], &mut swaps));
         }
-        let median = self.median(places, &mut swaps);
+        let median = self.median(candidates, &mut swaps);
         let hint = match swaps {
             0 => Hint::Ascending,
             DESCENDING => Hint::Descending,

@@ -31,17 +31,17 @@ pub enum NameRule {
 
 impl NameRule {
     /// The errors of a name, or of the prefix of a name to be generated.
-    pub(super) fn complaints(self, name: &str, prefix: bool, release: Release) -> Vec<String> {
+    pub(super) fn messages(self, name: &str, prefix: bool, release: Release) -> Vec<String> {
         match self {
             Self::LongName if release.since(V1_35) && prefix => names::path_segment(name, prefix),
             Self::LongName if release.since(V1_35) => names::long_name(name),
             Self::Subdomain | Self::LongName => names::name_is_subdomain(name, prefix),
             Self::CronJob => {
-                let mut complaints = names::name_is_subdomain(name, prefix);
+                let mut messages = names::name_is_subdomain(name, prefix);
                 if !prefix && name.len() > MAX_CRON_JOB {
-                    complaints.push(format!("must be no more than {MAX_CRON_JOB} characters"));
+                    messages.push(format!("must be no more than {MAX_CRON_JOB} characters"));
                 }
-                complaints
+                messages
             }
             Self::PathSegment => names::path_segment(name, prefix),
             Self::WholePathSegment => names::path_segment(name, false),
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn addresses_are_canonical() {
-        for (name, complaint) in [
+        for (name, message) in [
             ("10.0.0.1", None),
             ("2001:db8::1", None),
             ("a", Some("must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")),
@@ -81,16 +81,16 @@ mod tests {
             ("::ffff:1.2.3.4", Some("must not be an IPv4-mapped IPv6 address")),
             ("2001:DB8::1", Some("must be in canonical form (\"2001:db8::1\")")),
         ] {
-            let found = NameRule::IpAddress.complaints(name, false, Release::NEWEST);
-            assert_eq!(found.first().map(String::as_str), complaint, "{name}");
+            let found = NameRule::IpAddress.messages(name, false, Release::NEWEST);
+            assert_eq!(found.first().map(String::as_str), message, "{name}");
         }
     }
 
     #[test]
     fn the_release_decides_about_names_of_services() {
-        let of = |minor| NameRule::Service.complaints("1-a", false, Release::new(minor).unwrap()).is_empty();
+        let of = |minor| NameRule::Service.messages("1-a", false, Release::new(minor).unwrap()).is_empty();
         assert!(!of(35) && of(36));
-        assert!(NameRule::Label.complaints("a-", true, Release::NEWEST).is_empty());
-        assert!(!NameRule::WholePathSegment.complaints(".", true, Release::NEWEST).is_empty());
+        assert!(NameRule::Label.messages("a-", true, Release::NEWEST).is_empty());
+        assert!(!NameRule::WholePathSegment.messages(".", true, Release::NEWEST).is_empty());
     }
 }

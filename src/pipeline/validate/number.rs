@@ -45,19 +45,19 @@ fn fits(text: &str, checks: &Checks) -> bool {
     }
 }
 
-fn unfit(what: &str, checks: &Checks, place: &ValuePath<'_>) -> String {
+fn unfit(what: &str, checks: &Checks, path: &ValuePath<'_>) -> String {
     let name = checks.types.joined();
     let format = checks.format.as_str();
     let formats: &[&str] = if name == "integer" { &["int32", "int64"] } else { &["float", "double"] };
     if formats.contains(&format) {
-        format!("{what} value must be of type {name} with format {format} in {place}")
+        format!("{what} value must be of type {name} with format {format} in {path}")
     } else {
-        format!("{what} value must be of type {name} (default format) in {place}")
+        format!("{what} value must be of type {name} (default format) in {path}")
     }
 }
 
 /// Validates a number.
-pub fn check(v: &Value, checks: &Checks, place: &ValuePath<'_>, report: &Report, out: &mut Outcome) {
+pub fn check(v: &Value, checks: &Checks, path: &ValuePath<'_>, report: &Report, out: &mut Outcome) {
     out.passed += 1;
     let (int, float, text) = match v {
         Value::Int(i) => (Some(*i), *i as f64, i.to_string()),
@@ -65,29 +65,29 @@ pub fn check(v: &Value, checks: &Checks, place: &ValuePath<'_>, report: &Report,
         _ => return,
     };
     if !fits(&text, checks) {
-        out.fail(report.unplaced(unfit("Checked", checks, place)));
+        out.fail(report.unplaced(unfit("Checked", checks, path)));
     }
     // Converts a bound to the type of the value, or to a float if it is out of range for the schema's type.
     let native = |bound: f64, what: &str, out: &mut Outcome| {
         let fits = fits(&digits(bound), checks);
         if !fits {
-            out.fail(report.unplaced(unfit(what, checks, place)));
+            out.fail(report.unplaced(unfit(what, checks, path)));
         }
         int.filter(|_| fits).map(|i| (i, truncate(bound)))
     };
     let shown = if int.is_some() { v.clone() } else { Value::Float(float) };
     if let Some(factor) = checks.multiple_of {
         let (complaint, bad) = match native(factor, "MultipleOf", out) {
-            Some((_, factor @ ..=0)) => (Some(not_positive(place, &factor.to_string())), Value::Int(factor)),
-            Some((i, factor)) => ((i % factor != 0).then(|| not_multiple(place, &factor.to_string())), shown.clone()),
-            None if factor <= 0.0 => (Some(not_positive(place, &number::format_v(factor))), Value::Float(factor)),
+            Some((_, factor @ ..=0)) => (Some(not_positive(path, &factor.to_string())), Value::Int(factor)),
+            Some((i, factor)) => ((i % factor != 0).then(|| not_multiple(path, &factor.to_string())), shown.clone()),
+            None if factor <= 0.0 => (Some(not_positive(path, &number::format_v(factor))), Value::Float(factor)),
             None => {
                 let multiple = if factor < 1.0 { 1.0 / factor * float } else { float / factor };
-                ((!is_integral(multiple)).then(|| not_multiple(place, &number::format_v(factor))), Value::Float(float))
+                ((!is_integral(multiple)).then(|| not_multiple(path, &number::format_v(factor))), Value::Float(float))
             }
         };
         if let Some(text) = complaint {
-            out.fail(report.invalid(place, BadValue::Value(bad), text));
+            out.fail(report.invalid(path, BadValue::Value(bad), text));
         }
     }
     if let Some(max) = checks.maximum {
@@ -99,9 +99,9 @@ pub fn check(v: &Value, checks: &Checks, place: &ValuePath<'_>, report: &Report,
         if exceeds {
             let relation = if exclusive { "less than" } else { "less than or equal to" };
             out.fail(report.invalid(
-                place,
+                path,
                 BadValue::Value(bad),
-                format!("{place} in body should be {relation} {bound}"),
+                format!("{path} in body should be {relation} {bound}"),
             ));
         }
     }
@@ -114,20 +114,20 @@ pub fn check(v: &Value, checks: &Checks, place: &ValuePath<'_>, report: &Report,
         if exceeds {
             let relation = if exclusive { "greater than" } else { "greater than or equal to" };
             out.fail(report.invalid(
-                place,
+                path,
                 BadValue::Value(bad),
-                format!("{place} in body should be {relation} {bound}"),
+                format!("{path} in body should be {relation} {bound}"),
             ));
         }
     }
 }
 
-fn not_positive(place: &ValuePath<'_>, factor: &str) -> String {
-    format!("factor MultipleOf declared for {place} must be positive: {factor}")
+fn not_positive(path: &ValuePath<'_>, factor: &str) -> String {
+    format!("factor MultipleOf declared for {path} must be positive: {factor}")
 }
 
-fn not_multiple(place: &ValuePath<'_>, factor: &str) -> String {
-    format!("{place} in body should be a multiple of {factor}")
+fn not_multiple(path: &ValuePath<'_>, factor: &str) -> String {
+    format!("{path} in body should be a multiple of {factor}")
 }
 
 #[cfg(test)]

@@ -108,8 +108,8 @@ pub struct Report {
 }
 
 impl Report {
-    fn field(&self, place: &str) -> String {
-        let name = place.strip_prefix('.').unwrap_or(place);
+    fn field(&self, path: &str) -> String {
+        let name = path.strip_prefix('.').unwrap_or(path);
         match (&self.prefix, name.is_empty()) {
             (Some(prefix), true) => prefix.clone(),
             (Some(prefix), false) => format!("{prefix}.{name}"),
@@ -119,42 +119,44 @@ impl Report {
     }
     fn found(
         &self,
-        place: &ValuePath<'_>,
+        path: &ValuePath<'_>,
         text: String,
         make: impl FnOnce(&FieldPath<'_>) -> FieldError,
     ) -> ValidationError {
-        let field = self.field(&place.to_string());
+        let field = self.field(&path.to_string());
         ValidationError { text, error: make(&FieldPath::new(&field)) }
     }
     /// `… must be of type integer: "string"`; `expected` is a type or format, `found` a type, a format or the string.
-    pub fn wrong_type(&self, place: &ValuePath<'_>, expected: &str, found: &str) -> ValidationError {
+    pub fn wrong_type(&self, path: &ValuePath<'_>, expected: &str, found: &str) -> ValidationError {
         let shown = crate::value::quote::go_quote(found);
-        let text = format!("{place} in body must be of type {expected}: {shown}");
-        self.found(place, text.clone(), |path| FieldError::type_invalid(path, found, text))
+        let text = format!("{path} in body must be of type {expected}: {shown}");
+        self.found(path, text.clone(), |field_path| FieldError::type_invalid(field_path, found, text))
     }
     /// An `Invalid value` error with this text.
-    pub fn invalid(&self, place: &ValuePath<'_>, bad: impl Into<BadValue>, text: String) -> ValidationError {
-        self.found(place, text.clone(), |path| FieldError::invalid(path, bad, text))
+    pub fn invalid(&self, path: &ValuePath<'_>, bad: impl Into<BadValue>, text: String) -> ValidationError {
+        self.found(path, text.clone(), |field_path| FieldError::invalid(field_path, bad, text))
     }
     /// `Required value`
-    pub fn required(&self, place: &ValuePath<'_>) -> ValidationError {
-        self.found(place, format!("{place} in body is required"), |path| FieldError::required(path, ""))
+    pub fn required(&self, path: &ValuePath<'_>) -> ValidationError {
+        self.found(path, format!("{path} in body is required"), |field_path| FieldError::required(field_path, ""))
     }
-    pub fn too_long(&self, place: &ValuePath<'_>, max: i64) -> ValidationError {
-        let text = format!("{place} in body should be at most {max} chars long");
-        self.found(place, text, |path| FieldError::longer_than(path, max, self.release))
+    pub fn too_long(&self, path: &ValuePath<'_>, max: i64) -> ValidationError {
+        let text = format!("{path} in body should be at most {max} chars long");
+        self.found(path, text, |field_path| FieldError::longer_than(field_path, max, self.release))
     }
-    pub fn too_many(&self, place: &ValuePath<'_>, size: i64, max: i64, what: &str) -> ValidationError {
-        let text = format!("{place} in body should have at most {max} {what}");
-        self.found(place, text, |path| FieldError::too_many(path, size, max, self.release))
+    pub fn too_many(&self, path: &ValuePath<'_>, size: i64, max: i64, what: &str) -> ValidationError {
+        let text = format!("{path} in body should have at most {max} {what}");
+        self.found(path, text, |field_path| FieldError::too_many(field_path, size, max, self.release))
     }
     /// `Unsupported value`
-    pub fn not_supported(&self, place: &ValuePath<'_>, v: &Value, allowed: &[Value]) -> ValidationError {
+    pub fn not_supported(&self, path: &ValuePath<'_>, v: &Value, allowed: &[Value]) -> ValidationError {
         let texts: Vec<String> =
             allowed.iter().map(|a| a.as_str().map_or_else(|| json::to_string(a), str::to_owned)).collect();
         let shown: Vec<String> = allowed.iter().map(print::format_v).collect();
-        let text = format!("{place} in body should be one of [{}]", shown.join(" "));
-        self.found(place, text, |path| FieldError::not_supported(path, BadValue::of(v, self.release), &texts))
+        let text = format!("{path} in body should be one of [{}]", shown.join(" "));
+        self.found(path, text, |field_path| {
+            FieldError::not_supported(field_path, BadValue::of(v, self.release), &texts)
+        })
     }
     /// An error without a path.
     pub fn unplaced(&self, text: String) -> ValidationError {

@@ -65,25 +65,26 @@ pub fn check_names(value: &CelValue<'_>, path: &mut Vec<String>, errors: &mut Ve
 }
 
 fn merged(message: &Message<'_>, object: &Value, types: &Type) -> Result<Value, String> {
-    let mut foreign = Vec::new();
-    let mut patch = native::object(message, &mut foreign).map_err(|why| format!("invalid return type: {why}"))?;
+    let mut native_values = Vec::new();
+    let mut patch =
+        native::object(message, &mut native_values).map_err(|error| format!("invalid return type: {error}"))?;
     for key in ["apiVersion", "kind"] {
         if let Some(own) = object.get(key) {
             patch.insert(key.to_owned(), own.clone());
         }
     }
     let patch = Value::Object(patch);
-    let failed = |what: &str, why: String| format!("error applying patch: {what}: {why}");
+    let failed = |what: &str, error: String| format!("error applying patch: {what}: {error}");
     let mut errors = validate(types, &patch, VALIDATION);
-    errors.extend(foreign.iter().filter_map(|foreign| foreign_error(types, &patch, foreign)));
+    errors.extend(native_values.iter().filter_map(|native_values| native_value_error(types, &patch, native_values)));
     if !errors.is_empty() {
         return Err(failed("failed to convert patch object to typed object", errors_text(&errors)));
     }
     let mut atomics = Vec::new();
     find_atomics(types, &patch, String::new(), &mut atomics);
     if !atomics.is_empty() {
-        let why = format!("may not mutate atomic arrays, maps or structs: {}", atomics.join(", "));
-        return Err(failed("invalid ApplyConfiguration", why));
+        let error = format!("may not mutate atomic arrays, maps or structs: {}", atomics.join(", "));
+        return Err(failed("invalid ApplyConfiguration", error));
     }
     let errors = validate(types, object, Validation { allow_duplicates: true, ..VALIDATION });
     if !errors.is_empty() {
@@ -93,10 +94,14 @@ fn merged(message: &Message<'_>, object: &Value, types: &Type) -> Result<Value, 
 }
 
 /// Returns the error for a Go value without a JSON form if the schema requires a type.
-fn foreign_error(types: &Type, patch: &Value, foreign: &NativeValue) -> Option<crate::apply::typed::TypeError> {
+fn native_value_error(
+    types: &Type,
+    patch: &Value,
+    native_values: &NativeValue,
+) -> Option<crate::apply::typed::TypeError> {
     let mut path = String::new();
     let (mut at, mut value) = (types, patch);
-    for step in &foreign.path {
+    for step in &native_values.path {
         match (at.choice_for(value)?, step) {
             (Choice::Map(map), Step::Key(key)) => {
                 path.push_str(&PathElement::Field(key.clone()).to_string());
@@ -111,11 +116,11 @@ fn foreign_error(types: &Type, patch: &Value, foreign: &NativeValue) -> Option<c
             _ => return None,
         }
     }
-    let wrapped = format!("&value.valueUnstructured{{Value:{}}}", foreign.sharp);
+    let wrapped = format!("&value.valueUnstructured{{Value:{}}}", native_values.go_syntax);
     let message = match at.choice_for(&Value::Null)? {
-        Choice::Map(_) => format!("expected map, got &{{{}}}", foreign.shown),
-        Choice::List(_) => format!("expected list, got &{{{}}}", foreign.shown),
-        Choice::Scalar(Scalar::Numeric) => format!("expected numeric (int or float), got {}", foreign.go_type),
+        Choice::Map(_) => format!("expected map, got &{{{}}}", native_values.printed),
+        Choice::List(_) => format!("expected list, got &{{{}}}", native_values.printed),
+        Choice::Scalar(Scalar::Numeric) => format!("expected numeric (int or float), got {}", native_values.go_type),
         Choice::Scalar(Scalar::String) => format!("expected string, got {wrapped}"),
         Choice::Scalar(Scalar::Boolean) => format!("expected boolean, got {wrapped}"),
         Choice::Scalar(Scalar::Untyped) => return None,

@@ -19,8 +19,8 @@ pub fn apply(value: &CelValue<'_>, object: &Value) -> Result<Value, Failure> {
     for item in list.iter() {
         let item = item.map_err(|error| error.to_string())?;
         let CelValue::Message(message) = &item else {
-            let why = "type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch";
-            return Err(why.to_owned().into());
+            let reason = "type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch";
+            return Err(reason.to_owned().into());
         };
         operations.push(operation(message)?);
     }
@@ -57,8 +57,8 @@ fn operation(message: &Message<'_>) -> Result<Operation, String> {
                     return Err(format!("type mismatch: {}", errors.join("\n")));
                 }
             }
-            let value = native::json(value).map_err(|why| {
-                format!("JSONPath valueExpression evaluated to a type that could not marshal to JSON: {why}")
+            let value = native::json(value).map_err(|error| {
+                format!("JSONPath valueExpression evaluated to a type that could not marshal to JSON: {error}")
             })?;
             Some(value)
         }

@@ -10,9 +10,9 @@ pub struct NativeValue {
     /// The keys and indices on the path to the value.
     pub path: Vec<Step>,
     /// `%v` of the value.
-    pub shown: String,
+    pub printed: String,
     /// `%#v` of the value.
-    pub sharp: String,
+    pub go_syntax: String,
     /// `%T` of the value.
     pub go_type: &'static str,
 }
@@ -27,23 +27,23 @@ pub enum Step {
 }
 
 /// Converts the object of an apply configuration (`ObjectVal.ConvertToNative`). Values without a JSON form become null
-/// and are added to `foreign`.
+/// and are added to `native_values`.
 ///
 /// # Errors
 /// Returns an error for a map key that is not a string.
-pub fn object(message: &Message<'_>, foreign: &mut Vec<NativeValue>) -> Result<Map, String> {
+pub fn object(message: &Message<'_>, native_values: &mut Vec<NativeValue>) -> Result<Map, String> {
     let mut path = Vec::new();
-    members(message, &mut path, foreign)
+    members(message, &mut path, native_values)
 }
 
 type Path = Vec<Step>;
 
-fn members(message: &Message<'_>, path: &mut Path, foreign: &mut Vec<NativeValue>) -> Result<Map, String> {
+fn members(message: &Message<'_>, path: &mut Path, native_values: &mut Vec<NativeValue>) -> Result<Map, String> {
     let mut out = Map::new();
     for (name, value) in &message.fields {
         path.push(Step::Key(name.to_string()));
-        let converted = field(value, path, foreign)
-            .map_err(|why| format!("fail to convert field {}: {why}", quote::go_quote(name)))?;
+        let converted = field(value, path, native_values)
+            .map_err(|error| format!("fail to convert field {}: {error}", quote::go_quote(name)))?;
         path.pop();
         out.insert(name.to_string(), converted);
     }
@@ -51,9 +51,9 @@ fn members(message: &Message<'_>, path: &mut Path, foreign: &mut Vec<NativeValue
 }
 
 /// `convertField`
-fn field(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<NativeValue>) -> Result<Value, String> {
+fn field(value: &CelValue<'_>, path: &mut Path, native_values: &mut Vec<NativeValue>) -> Result<Value, String> {
     match value {
-        CelValue::Optional(Some(inner)) => field(inner, path, foreign),
+        CelValue::Optional(Some(inner)) => field(inner, path, native_values),
         // The items of a list created by an expression become their Go values; other lists are converted recursively.
         CelValue::List(list) => {
             let shallow = matches!(list, List::Shared(_) | List::Constant(_));
@@ -61,7 +61,7 @@ fn field(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<NativeValue>) 
             for (index, item) in list.iter().enumerate() {
                 let item = item.map_err(|error| error.to_string())?;
                 path.push(Step::Index(index));
-                out.push(if shallow { raw(&item, path, foreign)? } else { field(&item, path, foreign)? });
+                out.push(if shallow { raw(&item, path, native_values)? } else { field(&item, path, native_values)? });
                 path.pop();
             }
             Ok(Value::Array(out))
@@ -71,31 +71,32 @@ fn field(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<NativeValue>) 
             let mut out = Map::new();
             for (key, value) in map.entries().map_err(|error| error.to_string())? {
                 let CelValue::String(key) = &key else {
-                    let (shown, type_) = (quoted(&key), go_type(&key));
-                    return Err(format!("map key {shown} is of type {type_}, not string"));
+                    let (printed, type_) = (quoted(&key), go_type(&key));
+                    return Err(format!("map key {printed} is of type {type_}, not string"));
                 };
                 path.push(Step::Key(key.to_string()));
-                let value = if shallow { raw(&value, path, foreign)? } else { field(&value, path, foreign)? };
+                let value =
+                    if shallow { raw(&value, path, native_values)? } else { field(&value, path, native_values)? };
                 path.pop();
                 out.insert(key.to_string(), value);
             }
             Ok(Value::Object(out))
         }
-        other => raw(other, path, foreign),
+        other => raw(other, path, native_values),
     }
 }
 
 /// `Value()` of a value: lists and maps created by an expression remain Go values.
-fn raw(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<NativeValue>) -> Result<Value, String> {
-    let (shown, sharp, go_type) = match value {
+fn raw(value: &CelValue<'_>, path: &mut Path, native_values: &mut Vec<NativeValue>) -> Result<Value, String> {
+    let (printed, go_syntax, go_type) = match value {
         CelValue::Bool(b) => return Ok(Value::Bool(*b)),
         CelValue::Int(i) => return Ok(Value::Int(*i)),
         CelValue::Double(d) => return Ok(Value::Float(*d)),
         CelValue::String(s) => return Ok(Value::from(&**s)),
         CelValue::Type(name) => return Ok(Value::from(name.as_ref())),
-        CelValue::Optional(Some(inner)) => return raw(inner, path, foreign),
+        CelValue::Optional(Some(inner)) => return raw(inner, path, native_values),
         CelValue::Optional(None) => return Ok(Value::Null),
-        CelValue::Message(message) => return members(message, path, foreign).map(Value::Object),
+        CelValue::Message(message) => return members(message, path, native_values).map(Value::Object),
         CelValue::List(List::Untyped(items)) => return Ok(Value::Array(items.to_vec())),
         CelValue::Map(crate::cel::value::Map::Untyped(members)) => return Ok(Value::Object((*members).clone())),
         CelValue::List(list) if matches!(list, List::Joined(_)) => {
@@ -103,7 +104,7 @@ fn raw(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<NativeValue>) ->
             let mut out = Vec::new();
             for (index, item) in list.iter().enumerate() {
                 path.push(Step::Index(index));
-                out.push(raw(&item.map_err(|error| error.to_string())?, path, foreign)?);
+                out.push(raw(&item.map_err(|error| error.to_string())?, path, native_values)?);
                 path.pop();
             }
             return Ok(Value::Array(out));
@@ -111,35 +112,36 @@ fn raw(value: &CelValue<'_>, path: &mut Path, foreign: &mut Vec<NativeValue>) ->
         CelValue::Null => ("NULL_VALUE".to_owned(), "0".to_owned(), "structpb.NullValue"),
         CelValue::Uint(u) => (u.to_string(), format!("{u:#x}"), "uint64"),
         CelValue::Bytes(bytes) => {
-            let shown: Vec<String> = bytes.iter().map(u8::to_string).collect();
-            let sharp: Vec<String> = bytes.iter().map(|b| format!("{b:#x}")).collect();
-            (format!("[{}]", shown.join(" ")), format!("[]uint8{{{}}}", sharp.join(", ")), "[]uint8")
+            let printed: Vec<String> = bytes.iter().map(u8::to_string).collect();
+            let go_syntax: Vec<String> = bytes.iter().map(|b| format!("{b:#x}")).collect();
+            (format!("[{}]", printed.join(" ")), format!("[]uint8{{{}}}", go_syntax.join(", ")), "[]uint8")
         }
         CelValue::Timestamp(time) => (time.to_utc_text(), go_time(&time.to_utc_text()), "time.Time"),
         CelValue::Duration(duration) => (duration.to_go_text(), duration.0.to_string(), "time.Duration"),
         CelValue::List(list) => {
             let items: Vec<CelValue<'_>> = list.iter().flatten().collect();
             let plain: Vec<String> = items.iter().map(CelValue::plain).collect();
-            let sharp: Vec<String> = items.iter().map(sharp_of).collect();
-            let (plain, sharp) = (plain.join(" "), sharp.join(", "));
-            (format!("[{plain}]"), format!("[]ref.Val{{{sharp}}}"), "[]ref.Val")
+            let go_syntax: Vec<String> = items.iter().map(go_syntax_of).collect();
+            let (plain, go_syntax) = (plain.join(" "), go_syntax.join(", "));
+            (format!("[{plain}]"), format!("[]ref.Val{{{go_syntax}}}"), "[]ref.Val")
         }
         CelValue::Map(map) => {
             let mut entries = map.entries().unwrap_or_default();
             entries.sort_by_cached_key(|(key, _)| key.plain());
             let plain: Vec<String> = entries.iter().map(|(k, v)| format!("{}:{}", k.plain(), v.plain())).collect();
-            let sharp: Vec<String> = entries.iter().map(|(k, v)| format!("{}:{}", sharp_of(k), sharp_of(v))).collect();
-            let (plain, sharp) = (plain.join(" "), sharp.join(", "));
-            (format!("map[{plain}]"), format!("map[ref.Val]ref.Val{{{sharp}}}"), "map[ref.Val]ref.Val")
+            let go_syntax: Vec<String> =
+                entries.iter().map(|(k, v)| format!("{}:{}", go_syntax_of(k), go_syntax_of(v))).collect();
+            let (plain, go_syntax) = (plain.join(" "), go_syntax.join(", "));
+            (format!("map[{plain}]"), format!("map[ref.Val]ref.Val{{{go_syntax}}}"), "map[ref.Val]ref.Val")
         }
         other => (other.plain(), other.plain(), "*types.Err"),
     };
-    foreign.push(NativeValue { path: path.clone(), shown, sharp, go_type });
+    native_values.push(NativeValue { path: path.clone(), printed, go_syntax, go_type });
     Ok(Value::Null)
 }
 
 /// `%#v` of a scalar.
-fn sharp_of(value: &CelValue<'_>) -> String {
+fn go_syntax_of(value: &CelValue<'_>) -> String {
     match value {
         CelValue::String(text) => quote::go_quote(text),
         other => other.plain(),
@@ -225,9 +227,9 @@ pub fn json(value: &CelValue<'_>) -> Result<Value, String> {
         CelValue::Optional(Some(inner)) => json(inner),
         CelValue::Optional(None) => Err("optional.none() dereference".to_owned()),
         CelValue::Message(message) if message.is_object() => {
-            let mut foreign = Vec::new();
-            let members = object(message, &mut foreign)?;
-            match foreign.first() {
+            let mut native_values = Vec::new();
+            let members = object(message, &mut native_values)?;
+            match native_values.first() {
                 None => Ok(through_doubles(Value::Object(members))),
                 Some(_) => Err("proto: invalid type: structpb.NullValue".to_owned()),
             }

@@ -31,7 +31,7 @@ fn validate(spec: Spec<'_>, errors: &mut ErrorList) {
         errors.push(FieldError::required(&name_path, ""));
     } else {
         let problems = names::name_is_subdomain(policy_name, false);
-        errors.extend(problems.into_iter().map(|why| FieldError::invalid(&name_path, policy_name, why)));
+        errors.extend(problems.into_iter().map(|detail| FieldError::invalid(&name_path, policy_name, detail)));
     }
     if let Some(value) = present(value, "paramRef") {
         params::validate_ref(Spec { value, path: &path.child("paramRef"), release }, errors);
@@ -57,10 +57,10 @@ fn validate_actions(spec: Spec<'_>, errors: &mut ErrorList) {
         }
     }
     if seen.contains("Deny") && seen.contains("Warn") {
-        let why = "must not contain both Deny and Warn (repeating the same validation failure information in the API \
+        let detail = "must not contain both Deny and Warn (repeating the same validation failure information in the API \
                    response and headers serves no purpose)";
-        let bad = typed_list(&actions, "ValidationAction", spec.release);
-        errors.push(FieldError::invalid(&path, bad, why));
+        let bad_value = typed_list(&actions, "ValidationAction", spec.release);
+        errors.push(FieldError::invalid(&path, bad_value, detail));
     }
     if seen.is_empty() {
         errors.push(FieldError::required(&path, "at least one validation action is required"));

@@ -78,7 +78,7 @@ pub fn validate_conditions(
             continue;
         }
         let problems = names::qualified_name(name, spec.release);
-        errors.extend(problems.into_iter().map(|why| FieldError::invalid(&name_path, name, why)));
+        errors.extend(problems.into_iter().map(|detail| FieldError::invalid(&name_path, name, detail)));
         if !seen.insert(name) {
             errors.push(FieldError::duplicate(&name_path, name));
         }
@@ -95,8 +95,8 @@ pub fn validate_variables(spec: Spec<'_>, compiler: &mut Compiler, stored: &Stor
             errors.push(FieldError::required(&path.child("name"), "name is not specified"));
         } else if !is_identifier(name) {
             let new = spec.release.since(V1_35);
-            let why = if new { "must be a valid CEL identifier" } else { "name is not a valid CEL identifier" };
-            errors.push(FieldError::invalid(&path.child("name"), name, why));
+            let detail = if new { "must be a valid CEL identifier" } else { "name is not a valid CEL identifier" };
+            errors.push(FieldError::invalid(&path.child("name"), name, detail));
         }
         let path = path.child("expression");
         let source = text(variable, "expression");

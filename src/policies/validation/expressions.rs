@@ -90,12 +90,12 @@ pub fn check(
     let env = environments.env_in(mode, expression.declarations);
     match compile(expression.source, &env, expression.types) {
         Ok((_, checked)) => Some(checked.result_type().clone()),
-        Err(CompileError::Invalid(why)) => {
-            errors.push(FieldError::invalid(path, expression.shown, why));
+        Err(CompileError::Invalid(detail)) => {
+            errors.push(FieldError::invalid(path, expression.shown, detail));
             None
         }
-        Err(CompileError::Internal(why)) => {
-            errors.push(FieldError::internal(path, why));
+        Err(CompileError::Internal(detail)) => {
+            errors.push(FieldError::internal(path, detail));
             None
         }
     }

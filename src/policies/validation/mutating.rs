@@ -86,7 +86,7 @@ fn validate_mutation(mutation: Spec<'_>, compiler: &Compiler, stored: &Stored<'_
         }
     }
     if present(value, other).is_some() {
-        let why = format!("must not be specified when patchType is {patch_type}");
-        errors.push(FieldError::invalid(&path.child(other), format!("{{{other}}}"), why));
+        let detail = format!("must not be specified when patchType is {patch_type}");
+        errors.push(FieldError::invalid(&path.child(other), format!("{{{other}}}"), detail));
     }
 }

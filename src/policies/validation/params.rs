@@ -17,8 +17,8 @@ pub fn validate_kind(kind: Spec<'_>, errors: &mut ErrorList) {
         ["", ""] => validate_version(kind, "", "", errors),
         [group, version] => validate_version(kind, group, version, errors),
         _ => {
-            let why = format!("unexpected GroupVersion string: {api_version}");
-            errors.push(FieldError::invalid(&path, api_version, why));
+            let detail = format!("unexpected GroupVersion string: {api_version}");
+            errors.push(FieldError::invalid(&path, api_version, detail));
         }
     }
     let path = kind.path.child("kind");
@@ -29,8 +29,8 @@ pub fn validate_kind(kind: Spec<'_>, errors: &mut ErrorList) {
     }
     let problems = names::dns1035_label(name.to_lowercase().as_bytes());
     if !problems.is_empty() {
-        let why = format!("may have mixed case, but should otherwise match: {}", problems.join(","));
-        errors.push(FieldError::invalid(&path, name, why));
+        let detail = format!("may have mixed case, but should otherwise match: {}", problems.join(","));
+        errors.push(FieldError::invalid(&path, name, detail));
     }
 }
 
@@ -60,7 +60,9 @@ pub fn validate_ref(reference: Spec<'_>, errors: &mut ErrorList) {
     let selector_path = path.child("selector");
     let selector = present(value, "selector");
     let exclusive = "name and selector are mutually exclusive";
-    errors.extend(names::path_segment(name, false).into_iter().map(|why| FieldError::invalid(&name_path, name, why)));
+    errors.extend(
+        names::path_segment(name, false).into_iter().map(|detail| FieldError::invalid(&name_path, name, detail)),
+    );
     if !name.is_empty() && selector.is_some() {
         errors.push(FieldError::forbidden(&name_path, exclusive));
     }

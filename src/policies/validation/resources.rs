@@ -64,7 +64,9 @@ pub fn validate_rule(rule: Spec<'_>, errors: &mut ErrorList) {
     let mut seen = BTreeSet::new();
     for (index, name) in texts(value, "resourceNames").into_iter().enumerate() {
         let path = names_path.index(index);
-        errors.extend(names::path_segment(name, false).into_iter().map(|why| FieldError::invalid(&path, name, why)));
+        errors.extend(
+            names::path_segment(name, false).into_iter().map(|detail| FieldError::invalid(&path, name, detail)),
+        );
         if !seen.insert(name) {
             errors.push(FieldError::duplicate(&path, name));
         }
@@ -75,9 +77,9 @@ pub fn validate_rule(rule: Spec<'_>, errors: &mut ErrorList) {
         errors.push(FieldError::required(&operations_path, ""));
     }
     if mixes_wildcard(&operations) {
-        let why = "if '*' is present, must not specify other operations";
-        let bad = typed_list(&operations, "OperationType", release);
-        errors.push(FieldError::invalid(&operations_path, bad, why));
+        let detail = "if '*' is present, must not specify other operations";
+        let bad_value = typed_list(&operations, "OperationType", release);
+        errors.push(FieldError::invalid(&operations_path, bad_value, detail));
     }
     for (index, operation) in operations.into_iter().enumerate() {
         if !OPERATIONS.contains(&operation) {
@@ -107,8 +109,8 @@ fn list_with_wildcard(rule: Spec<'_>, key: &str, what: &str, errors: &mut ErrorL
         errors.push(FieldError::required(&path, ""));
     }
     if mixes_wildcard(&items) {
-        let bad = BadValue::strings(items, rule.release);
-        errors.push(FieldError::invalid(&path, bad, format!("if '*' is present, must not specify other {what}")));
+        let bad_value = BadValue::strings(items, rule.release);
+        errors.push(FieldError::invalid(&path, bad_value, format!("if '*' is present, must not specify other {what}")));
     }
 }
 
@@ -130,12 +132,12 @@ fn validate_resources(resources: &[&str], path: &FieldPath<'_>, release: Release
             continue;
         };
         if with_all_subresources.contains(resource) {
-            let why = format!("if '{resource}/*' is present, must not specify {entry}");
-            errors.push(FieldError::invalid(&path, *entry, why));
+            let detail = format!("if '{resource}/*' is present, must not specify {entry}");
+            errors.push(FieldError::invalid(&path, *entry, detail));
         }
         if of_all_resources.contains(subresource) {
-            let why = format!("if '*/{subresource}' is present, must not specify {entry}");
-            errors.push(FieldError::invalid(&path, *entry, why));
+            let detail = format!("if '*/{subresource}' is present, must not specify {entry}");
+            errors.push(FieldError::invalid(&path, *entry, detail));
         }
         if subresource == "*" {
             with_all_subresources.insert(resource);
@@ -149,7 +151,7 @@ fn validate_resources(resources: &[&str], path: &FieldPath<'_>, release: Release
         errors.push(FieldError::invalid(path, all(), "if '*/*' is present, must not specify other resources"));
     }
     if resources.contains(&"*") && last_is_plain {
-        let why = "if '*' is present, must not specify other resources without subresources";
-        errors.push(FieldError::invalid(path, all(), why));
+        let detail = "if '*' is present, must not specify other resources without subresources";
+        errors.push(FieldError::invalid(path, all(), detail));
     }
 }

@@ -28,8 +28,8 @@ fn requirement(requirement: Spec<'_>, errors: &mut ErrorList) {
             errors.push(FieldError::required(&values_path, "must be specified when `operator` is 'In' or 'NotIn'"));
         }
         "Exists" | "DoesNotExist" if !values.is_empty() => {
-            let why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-            errors.push(FieldError::forbidden(&values_path, why));
+            let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+            errors.push(FieldError::forbidden(&values_path, detail));
         }
         "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
         other => {
@@ -44,9 +44,11 @@ fn requirement(requirement: Spec<'_>, errors: &mut ErrorList) {
 }
 
 fn label_name(path: &FieldPath<'_>, name: &str, release: Release, errors: &mut ErrorList) {
-    errors.extend(names::qualified_name(name, release).into_iter().map(|why| FieldError::invalid(path, name, why)));
+    errors
+        .extend(names::qualified_name(name, release).into_iter().map(|detail| FieldError::invalid(path, name, detail)));
 }
 
 fn label_value(path: &FieldPath<'_>, value: &str, release: Release, errors: &mut ErrorList) {
-    errors.extend(names::label_value(value, release).into_iter().map(|why| FieldError::invalid(path, value, why)));
+    errors
+        .extend(names::label_value(value, release).into_iter().map(|detail| FieldError::invalid(path, value, detail)));
 }

@@ -34,9 +34,9 @@ pub fn validate(name: &str, spec: Spec<'_>, old: Option<&Value>, errors: &mut Er
     let validations = list(spec.value, "validations");
     let annotations = list(spec.value, "auditAnnotations");
     if validations.is_empty() && annotations.is_empty() {
-        let why = "validations or auditAnnotations must contain at least one item";
-        errors.push(FieldError::required(&spec.path.child("validations"), why));
-        errors.push(FieldError::required(&spec.path.child("auditAnnotations"), why));
+        let detail = "validations or auditAnnotations must contain at least one item";
+        errors.push(FieldError::required(&spec.path.child("validations"), detail));
+        errors.push(FieldError::required(&spec.path.child("auditAnnotations"), detail));
         return;
     }
     let path = spec.path.child("validations");
@@ -45,8 +45,8 @@ pub fn validate(name: &str, spec: Spec<'_>, old: Option<&Value>, errors: &mut Er
     }
     let path = spec.path.child("auditAnnotations");
     if annotations.len() > MAX_ANNOTATIONS {
-        let why = format!("must not have more than {MAX_ANNOTATIONS} auditAnnotations");
-        errors.push(FieldError::invalid(&path, annotations_value(annotations, spec.release), why));
+        let detail = format!("must not have more than {MAX_ANNOTATIONS} auditAnnotations");
+        errors.push(FieldError::invalid(&path, annotations_value(annotations, spec.release), detail));
     }
     let mut seen = HashSet::new();
     for (index, value) in annotations.iter().enumerate() {
@@ -92,11 +92,11 @@ fn validate_validation(validation: Spec<'_>, compiler: &Compiler, stored: &Store
     let message = text(value, "message");
     let subject = if release.since(V1_35) { "" } else { "message " };
     if !message.is_empty() && message.trim().is_empty() {
-        let why = format!("{subject}must be non-empty if specified");
-        errors.push(FieldError::invalid(&path.child("message"), message, why));
+        let detail = format!("{subject}must be non-empty if specified");
+        errors.push(FieldError::invalid(&path.child("message"), message, detail));
     } else if message.trim().contains(['\n', '\r']) {
-        let why = format!("{subject}must not contain line breaks");
-        errors.push(FieldError::invalid(&path.child("message"), message, why));
+        let detail = format!("{subject}must not contain line breaks");
+        errors.push(FieldError::invalid(&path.child("message"), message, detail));
     }
     if let Some(reason) = present(value, "reason").and_then(Value::as_str)
         && !REASONS.contains(&reason)
@@ -120,7 +120,7 @@ fn validate_annotation(
     } else {
         let name = format!("{policy}/{key}");
         let problems = names::qualified_name(&name, release);
-        errors.extend(problems.into_iter().map(|why| FieldError::invalid(&key_path, name.as_str(), why)));
+        errors.extend(problems.into_iter().map(|detail| FieldError::invalid(&key_path, name.as_str(), detail)));
     }
     let source = text(value, "valueExpression");
     let path = path.child("valueExpression");

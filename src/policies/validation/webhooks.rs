@@ -90,13 +90,13 @@ fn validate_webhook(webhook: Spec<'_>, allowed: &Allowed, stored: &Stored<'_>, e
     one_of("failurePolicy", &FAILURE_POLICIES, errors);
     one_of("matchPolicy", &MATCH_POLICIES, errors);
     if present(value, "sideEffects").is_none() {
-        let why = format!("must specify one of {}", allowed.side_effects.join(", "));
-        errors.push(FieldError::required(&path.child("sideEffects"), why));
+        let detail = format!("must specify one of {}", allowed.side_effects.join(", "));
+        errors.push(FieldError::required(&path.child("sideEffects"), detail));
     }
     one_of("sideEffects", allowed.side_effects, errors);
     if let Some(seconds) = value.get("timeoutSeconds").and_then(Value::as_int).filter(|s| !(1..=30).contains(s)) {
-        let why = "the timeout value must be between 1 and 30 seconds";
-        errors.push(FieldError::invalid(&path.child("timeoutSeconds"), seconds, why));
+        let detail = "the timeout value must be between 1 and 30 seconds";
+        errors.push(FieldError::invalid(&path.child("timeoutSeconds"), seconds, detail));
     }
     for key in ["namespaceSelector", "objectSelector"] {
         if let Some(value) = present(value, key) {
@@ -119,8 +119,8 @@ fn qualified_name(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     } else if !problems.is_empty() {
         errors.push(FieldError::invalid(path, name, problems.join(",")));
     } else if name.split('.').count() < 3 {
-        let why = "should be a domain with at least three segments separated by dots";
-        errors.push(FieldError::invalid(path, name, why));
+        let detail = "should be a domain with at least three segments separated by dots";
+        errors.push(FieldError::invalid(path, name, detail));
     }
 }
 
@@ -141,11 +141,11 @@ fn review_versions(webhook: Spec<'_>, allowed: &Allowed, errors: &mut ErrorList)
             continue;
         }
         let problems = names::dns1035_label(version.as_bytes());
-        errors.extend(problems.into_iter().map(|why| FieldError::invalid(&path, *version, why)));
+        errors.extend(problems.into_iter().map(|detail| FieldError::invalid(&path, *version, detail)));
     }
     if !allowed.unknown_review_versions && !versions.iter().any(|version| REVIEW_VERSIONS.contains(version)) {
-        let why = format!("must include at least one of {known}");
-        errors.push(FieldError::invalid(&path, BadValue::strings(versions, webhook.release), why));
+        let detail = format!("must include at least one of {known}");
+        errors.push(FieldError::invalid(&path, BadValue::strings(versions, webhook.release), detail));
     }
 }
 

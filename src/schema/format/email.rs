@@ -25,11 +25,11 @@ impl<'a> Reader<'a> {
     }
 
     fn consume(&mut self, byte: u8) -> bool {
-        let there = self.peek() == Some(byte);
-        if there {
+        let found = self.peek() == Some(byte);
+        if found {
             self.skip();
         }
-        there
+        found
     }
 
     fn skip_space(&mut self) {

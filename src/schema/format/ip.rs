@@ -16,14 +16,14 @@ pub fn is_ipv6(text: &str) -> bool {
 /// `netutils.ParseCIDRSloppy`
 pub fn is_cidr(text: &str) -> bool {
     let Some((address, bits)) = text.split_once('/') else { return false };
-    let most = if is_sloppy_ipv4(address) {
+    let max = if is_sloppy_ipv4(address) {
         32
     } else if is_sloppy_ipv6(address) {
         128
     } else {
         return false;
     };
-    number(bits, 10).is_some_and(|(value, rest)| rest.is_empty() && value <= most)
+    number(bits, 10).is_some_and(|(value, rest)| rest.is_empty() && value <= max)
 }
 
 /// Parses a leading number, with any number of leading zeros, and returns the rest.

@@ -108,8 +108,8 @@ impl<'a> Index<'a> {
     ///
     /// # Errors
     /// Returns an error with the number of the line that cannot be read.
-    pub fn kept(&self) -> Result<Vec<RestoredObject>, LineError> {
-        let mut kept = Vec::new();
+    pub fn restored(&self) -> Result<Vec<RestoredObject>, LineError> {
+        let mut restored = Vec::new();
         for (definition, objects) in &self.live {
             for (key, line) in objects {
                 let object = json::read(line.object.as_bytes()).map_err(|error| LineError::NotJson {
@@ -118,10 +118,10 @@ impl<'a> Index<'a> {
                     error,
                 })?;
                 let (definition, key) = (definition.clone(), key.clone());
-                kept.push(RestoredObject { definition, key, revision: line.revision, object });
+                restored.push(RestoredObject { definition, key, revision: line.revision, object });
             }
         }
-        Ok(kept)
+        Ok(restored)
     }
 
     /// Writes the lines that are not superseded, CRDs before their objects.
@@ -150,15 +150,15 @@ mod tests {
     fn keys(text: &str) -> (Vec<(String, u64)>, u64, bool) {
         let mut index = Index::default();
         index.read(text, 1).unwrap();
-        let kept = index.kept().unwrap().into_iter().map(|k| (k.key, k.revision)).collect();
+        let restored = index.restored().unwrap().into_iter().map(|k| (k.key, k.revision)).collect();
         let mut again = Vec::new();
         index.write(&mut again).unwrap();
         let again = String::from_utf8(again).unwrap();
         let mut second = Index::default();
         second.read(&again, 1).unwrap();
-        assert_eq!(second.kept(), index.kept());
+        assert_eq!(second.restored(), index.restored());
         assert!(second.is_clean() && second.revision() == index.revision());
-        (kept, index.revision(), index.is_clean())
+        (restored, index.revision(), index.is_clean())
     }
 
     #[test]
@@ -167,17 +167,17 @@ mod tests {
         let (one, two) =
             (line("a.b", "ns/x", 3, Some(r#"{"v":1}"#)), line("a.b", "ns/x", 4, Some(r#"{"v":",\"object\":"}"#)));
         let odd = line("a.b", "ns/\"y,\"object\":", 5, Some("{}"));
-        let kept = |list: &[(&str, u64)]| list.iter().map(|(k, r)| ((*k).to_owned(), *r)).collect::<Vec<_>>();
-        assert_eq!(keys(&format!("{crd}{one}")), (kept(&[("ns/x", 3), ("a.b", 2)]), 3, true));
+        let restored = |list: &[(&str, u64)]| list.iter().map(|(k, r)| ((*k).to_owned(), *r)).collect::<Vec<_>>();
+        assert_eq!(keys(&format!("{crd}{one}")), (restored(&[("ns/x", 3), ("a.b", 2)]), 3, true));
         let all = format!("{crd}{one}{two}{odd}");
-        assert_eq!(keys(&all), (kept(&[("ns/\"y,\"object\":", 5), ("ns/x", 4), ("a.b", 2)]), 5, false));
+        assert_eq!(keys(&all), (restored(&[("ns/\"y,\"object\":", 5), ("ns/x", 4), ("a.b", 2)]), 5, false));
         let gone = line("a.b", "ns/x", 9, None);
-        assert_eq!(keys(&format!("{crd}{one}{gone}")), (kept(&[("a.b", 2)]), 9, false));
+        assert_eq!(keys(&format!("{crd}{one}{gone}")), (restored(&[("a.b", 2)]), 9, false));
         let without = line(DEFINITIONS, "a.b", 10, None);
         assert_eq!(keys(&format!("{all}{without}")), (vec![], 10, false));
         // A concurrent request wrote this object while its CRD was deleted.
         let again = line(DEFINITIONS, "a.b", 12, Some("{}"));
-        assert_eq!(keys(&format!("{all}{without}{one}{again}")), (kept(&[("a.b", 12)]), 12, false));
+        assert_eq!(keys(&format!("{all}{without}{one}{again}")), (restored(&[("a.b", 12)]), 12, false));
     }
 
     #[test]

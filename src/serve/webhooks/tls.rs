@@ -97,7 +97,7 @@ impl ServerCertVerifier for Verifier {
 }
 
 fn text(error: &io::Error, server_name: &str) -> String {
-    let unverified = |why: String| format!("tls: failed to verify certificate: x509: {why}");
+    let unverified = |reason: String| format!("tls: failed to verify certificate: x509: {reason}");
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         // Go reports a CA certificate that is used as a server certificate in the same way.
         Some(Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::Other(_))) => {

@@ -32,9 +32,9 @@ impl Plugin for NamespaceLifecycle {
         }
         match cluster.namespace(namespace) {
             Some(found) if is_terminating(&found) => {
-                let why =
+                let reason =
                     format!("unable to create new content in namespace {namespace} because it is being terminated");
-                let mut refusal = Refusal::forbidden(of, name, &why);
+                let mut refusal = Refusal::forbidden(of, name, &reason);
                 if let Some(details) = &mut refusal.details {
                     details.causes.push(Cause {
                         reason: "NamespaceTerminating".to_owned(),

@@ -231,7 +231,7 @@ pub(super) fn request_of<'a>(attributes: &Attributes<'a>) -> Request<'a> {
 pub(super) fn refusal(attributes: &Attributes<'_>, refused: Refused) -> Refusal {
     match refused {
         Refused::NamespaceNotFound(name) => Refusal::not_found(namespaces::RESOURCE, &name),
-        Refused::Internal(why) => Refusal::internal(why),
+        Refused::Internal(detail) => Refusal::internal(detail),
         Refused::Unavailable(message) => Refusal::plain(503, Reason::ServiceUnavailable, message),
         Refused::Denied(denial) => {
             let GroupVersionResource { group, resource, .. } = attributes.resource;

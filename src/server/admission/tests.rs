@@ -142,11 +142,11 @@ fn plugins_are_called_before_and_after_validation() {
         "validate UPDATE kites/ Kite ns/a new Kite old Kite options UpdateOptions",
     ];
     let stored = json::read(named.as_bytes()).unwrap();
-    let mut put = stored.clone();
+    let mut updated = stored.clone();
     let revision =
         body(&send(&server, Method::Get, &a, "")).str_at(&["metadata", "resourceVersion"]).unwrap().to_owned();
-    crate::server::registry::metadata::set_text(&mut put, "resourceVersion", &revision);
-    assert_eq!(server.handle(&Request::new(Method::Put, &a, put)).code, 200);
+    crate::server::registry::metadata::set_text(&mut updated, "resourceVersion", &revision);
+    assert_eq!(server.handle(&Request::new(Method::Put, &a, updated)).code, 200);
     assert_eq!(seen(&calls), update);
     assert_eq!(send(&server, Method::Patch, &a, r#"{"spec":{"length":1}}"#).code, 200);
     assert_eq!(seen(&calls), update);
@@ -196,8 +196,8 @@ fn a_schema_error_comes_before_a_refusal_and_a_refusal_before_a_taken_name() {
     let refused = send(&server, Method::Post, KITES, &kite(r#""name":"a""#, "refuse"));
     assert_eq!((refused.code, body(&refused).str_at(&["message"])), (400, Some("there are 1 kites")));
     assert_eq!(refused.warnings, ["look out"]);
-    let wrong = kite(r#""name":"a""#, "refuse").replace(r#""replicas":2"#, r#""length":10"#);
-    let invalid = send(&server, Method::Post, KITES, &wrong);
+    let malformed = kite(r#""name":"a""#, "refuse").replace(r#""replicas":2"#, r#""length":10"#);
+    let invalid = send(&server, Method::Post, KITES, &malformed);
     assert_eq!((invalid.code, invalid.warnings.len()), (422, 0));
 }
 

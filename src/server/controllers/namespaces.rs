@@ -98,8 +98,8 @@ impl Server {
 /// `namespaceConditionUpdater.Update`
 fn set_conditions(namespace: &mut Value, remaining: &Remaining, now: &str) {
     let count = |counts: &BTreeMap<String, usize>, verb: &str, what: &str| {
-        let each = counts.iter().map(|(name, number)| format!("{name} {verb} {number} {what}"));
-        each.collect::<Vec<_>>().join(", ")
+        let items = counts.iter().map(|(name, number)| format!("{name} {verb} {number} {what}"));
+        items.collect::<Vec<_>>().join(", ")
     };
     let resources = count(&remaining.resources, "has", "resource instances");
     let mut conditions = vec![

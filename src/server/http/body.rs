@@ -101,13 +101,13 @@ fn read(bytes: &[u8], input: Input, validation: FieldValidation) -> Result<Docum
 
 /// `SimpleMetaFactory.Interpret`: apiVersion and kind must be strings.
 pub(in crate::server) fn interpret(value: &Value) -> Result<(), String> {
-    let fault = |text: String| Err(format!("couldn't get version/kind; json parse error: {text}"));
+    let invalid = |text: String| Err(format!("couldn't get version/kind; json parse error: {text}"));
     let members = match value {
         Value::Object(members) => members,
         Value::Null => return Ok(()),
         other => {
             let kind = go_kind(other);
-            return fault(format!(
+            return invalid(format!(
                 "json: cannot unmarshal {kind} into Go value of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
             ));
         }
@@ -117,7 +117,7 @@ pub(in crate::server) fn interpret(value: &Value) -> Result<(), String> {
             && !matches!(value, Value::String(_) | Value::Null)
         {
             let kind = go_kind(value);
-            return fault(format!("json: cannot unmarshal {kind} into Go struct field .{field} of type string"));
+            return invalid(format!("json: cannot unmarshal {kind} into Go struct field .{field} of type string"));
         }
     }
     if let Some(version) = members.get("apiVersion").and_then(Value::as_str) {

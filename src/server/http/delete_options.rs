@@ -80,17 +80,17 @@ impl DeleteOptions {
         let name = metadata::text(existing, "name");
         let have = metadata::text(existing, "uid");
         if let Some(uid) = self.uid.as_deref().filter(|uid| *uid != have) {
-            let why = format!(
+            let reason = format!(
                 "the UID in the precondition ({uid}) does not match the UID in record ({have}). The object might have been deleted and then recreated"
             );
-            return Err(Refusal::conflict(kind, name, &why));
+            return Err(Refusal::conflict(kind, name, &reason));
         }
         let have = metadata::text(existing, "resourceVersion");
         if let Some(version) = self.resource_version.as_deref().filter(|v| *v != have) {
-            let why = format!(
+            let reason = format!(
                 "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({have}). The object might have been modified"
             );
-            return Err(Refusal::conflict(kind, name, &why));
+            return Err(Refusal::conflict(kind, name, &reason));
         }
         Ok(())
     }

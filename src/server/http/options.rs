@@ -124,11 +124,11 @@ pub(in crate::server) fn boolean(text: &str) -> bool {
 /// `strconv.ParseInt` with its error message.
 pub(in crate::server) fn integer(text: &str) -> Result<i64, String> {
     text.parse().map_err(|e: std::num::ParseIntError| {
-        let why = match e.kind() {
+        let reason = match e.kind() {
             std::num::IntErrorKind::PosOverflow | std::num::IntErrorKind::NegOverflow => "value out of range",
             _ => "invalid syntax",
         };
-        format!("strconv.ParseInt: parsing {}: {why}", quote::go_quote(text))
+        format!("strconv.ParseInt: parsing {}: {reason}", quote::go_quote(text))
     })
 }
 
@@ -171,10 +171,10 @@ pub(in crate::server) fn list_options(query: &Query, release: Release) -> Result
         timeout_seconds,
     };
     let errors = if query.first("watch").is_some_and(boolean) {
-        let asked = options.send_initial_events.is_some();
+        let requested = options.send_initial_events.is_some();
         complete_watch(&mut options);
         let mut errors = watch_errors(&options);
-        if asked && !has_watch_list(release) {
+        if requested && !has_watch_list(release) {
             let text = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
             errors.push(FieldError::forbidden(&FieldPath::new("sendInitialEvents"), text));
         }

@@ -407,7 +407,7 @@ fn message(fields: Fields<'_>, bytes: &[u8], depth: usize) -> Result<Map, String
                 }
             }
             MapOf(each) => {
-                let Wire::Bytes(entry) = wire else { return Err(wrong()) };
+                let Wire::Bytes(entry) = wire else { return Err(wrong_wire_type()) };
                 let (key, item) = entry_of(**each, entry, depth)?;
                 match object.get_mut(*name) {
                     Some(Value::Object(members)) => drop(members.insert(key, item)),
@@ -415,7 +415,7 @@ fn message(fields: Fields<'_>, bytes: &[u8], depth: usize) -> Result<Map, String
                 }
             }
             Inline(fields) => {
-                let Wire::Bytes(inner) = wire else { return Err(wrong()) };
+                let Wire::Bytes(inner) = wire else { return Err(wrong_wire_type()) };
                 object.append(&mut message(fields, inner, depth + 1)?);
             }
             kind => drop(match value(*kind, wire, depth)? {
@@ -487,24 +487,24 @@ fn value(kind: Kind, wire: Wire<'_>, depth: usize) -> Result<Option<Value>, Stri
         }
         (One(fields), Wire::Bytes(bytes)) => Some(Value::Object(message(fields, bytes, depth + 1)?)),
         (SchemaOrList, Wire::Bytes(bytes)) => {
-            let mut either = message(SCHEMA_OR_LIST, bytes, depth + 1)?;
-            either.remove("jSONSchemas").or_else(|| either.remove("schema")).or(Some(Value::Null))
+            let mut schema_or = message(SCHEMA_OR_LIST, bytes, depth + 1)?;
+            schema_or.remove("jSONSchemas").or_else(|| schema_or.remove("schema")).or(Some(Value::Null))
         }
         (SchemaOrBool, Wire::Bytes(bytes)) => {
-            let mut either = message(SCHEMA_OR_BOOL, bytes, depth + 1)?;
-            let allows = either.contains_key("allows");
-            either.remove("schema").or(Some(Value::Bool(allows)))
+            let mut schema_or = message(SCHEMA_OR_BOOL, bytes, depth + 1)?;
+            let allows = schema_or.contains_key("allows");
+            schema_or.remove("schema").or(Some(Value::Bool(allows)))
         }
         (SchemaOrTexts, Wire::Bytes(bytes)) => {
-            let mut either = message(SCHEMA_OR_TEXTS, bytes, depth + 1)?;
-            either.remove("property").or_else(|| either.remove("schema")).or(Some(Value::Null))
+            let mut schema_or = message(SCHEMA_OR_TEXTS, bytes, depth + 1)?;
+            schema_or.remove("property").or_else(|| schema_or.remove("schema")).or(Some(Value::Null))
         }
-        _ => return Err(wrong()),
+        _ => return Err(wrong_wire_type()),
     })
 }
 
 /// The error for a wire type that a message does not expect, where the name of the field is not known.
-fn wrong() -> String {
+fn wrong_wire_type() -> String {
     "proto: wrong wireType".to_owned()
 }
 

@@ -126,8 +126,8 @@ impl Refusal {
         refusal
     }
     /// `NewConflict`
-    pub fn conflict(of: GroupResource<'_>, name: &str, why: &str) -> Self {
-        let message = format!("Operation cannot be fulfilled on {of} {}: {why}", go_quote(name));
+    pub fn conflict(of: GroupResource<'_>, name: &str, reason: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {of} {}: {reason}", go_quote(name));
         Self::about(409, Reason::Conflict, of, name, message)
     }
     /// The conflict reported when an object was modified since it was read.
@@ -143,13 +143,13 @@ impl Refusal {
         Self { details: Some(Box::new(details)), ..Self::plain(409, Reason::Conflict, message) }
     }
     /// `NewForbidden`
-    pub fn forbidden(of: GroupResource<'_>, name: &str, why: &str) -> Self {
+    pub fn forbidden(of: GroupResource<'_>, name: &str, reason: &str) -> Self {
         let message = if of.resource.is_empty() {
-            format!("forbidden: {why}")
+            format!("forbidden: {reason}")
         } else if name.is_empty() {
-            format!("{of} is forbidden: {why}")
+            format!("{of} is forbidden: {reason}")
         } else {
-            format!("{of} {} is forbidden: {why}", go_quote(name))
+            format!("{of} {} is forbidden: {reason}", go_quote(name))
         };
         Self::about(403, Reason::Forbidden, of, name, message)
     }
@@ -168,8 +168,8 @@ impl Refusal {
         Self::plain(500, Reason::InternalError, "the request waits for a webhook".to_owned())
     }
     /// `corruptObjectError`: the object of that revision cannot be decoded.
-    pub fn undecodable(revision: u64, why: &str) -> Self {
-        Self::plain(500, Reason::Undecodable, format!("object not decodable revision={revision}: {why}"))
+    pub fn undecodable(revision: u64, reason: &str) -> Self {
+        Self::plain(500, Reason::Undecodable, format!("object not decodable revision={revision}: {reason}"))
     }
     /// `NewTimeoutError`
     pub fn timeout(message: &str) -> Self {

@@ -34,6 +34,6 @@ pub(super) fn of_list(refusals: &[(String, Refusal)], resource: GroupResource<'_
     Some(Refusal { details: Some(Box::new(details)), ..Refusal::unrouted(500, Reason::StorageReadError, message) })
 }
 
-fn storage_error(key: &str, why: &str) -> String {
-    format!("StorageError: corrupt object, Code: 7, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}")
+fn storage_error(key: &str, reason: &str) -> String {
+    format!("StorageError: corrupt object, Code: 7, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {reason}")
 }

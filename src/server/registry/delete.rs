@@ -92,11 +92,11 @@ impl<S: Strategy> Registry<S> {
         if self.strategy.objects().get(&key).is_none() {
             return Refusal::not_found(resource, name);
         }
-        let why = format!(
+        let reason = format!(
             "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage",
             etcd_key(resource, &key)
         );
-        Refusal::conflict(resource, name, &why)
+        Refusal::conflict(resource, name, &reason)
     }
 
     /// Deletes an object of the namespace of the request without admission.

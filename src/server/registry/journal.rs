@@ -75,13 +75,13 @@ impl Server {
     pub fn restore_from(
         &self,
         journal: Arc<dyn Journal>,
-        kept: Vec<RestoredObject>,
+        restored: Vec<RestoredObject>,
         revision: u64,
         now: Timestamp,
     ) -> Vec<String> {
         let writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let (crds, objects): (Vec<RestoredObject>, Vec<RestoredObject>) =
-            kept.into_iter().partition(|k| k.definition == DEFINITIONS);
+            restored.into_iter().partition(|k| k.definition == DEFINITIONS);
         let names: BTreeSet<String> = crds.iter().map(|k| k.key.clone()).collect();
         for crd in crds {
             self.definitions.objects.seed(&crd.key, crd.object, Some(crd.revision), &self.revision);
@@ -90,10 +90,12 @@ impl Server {
             self.serve_definition(name);
         }
         let mut orphans = Vec::new();
-        for kept in objects {
-            match self.serving_of(&kept.definition) {
-                Some(serving) => serving.objects.seed(&kept.key, kept.object, Some(kept.revision), &self.revision),
-                None => orphans.push(format!("{} {}", kept.definition, kept.key)),
+        for restored in objects {
+            match self.serving_of(&restored.definition) {
+                Some(serving) => {
+                    serving.objects.seed(&restored.key, restored.object, Some(restored.revision), &self.revision)
+                }
+                None => orphans.push(format!("{} {}", restored.definition, restored.key)),
             }
         }
         self.revision.reach(revision);
@@ -136,15 +138,15 @@ mod tests {
     impl Journal for Memory {
         fn commit(&self, commit: &Commit<'_>) {
             let (definition, key) = (commit.definition.to_owned(), commit.key.to_owned());
-            let place = (definition.clone(), key.clone());
+            let object_key = (definition.clone(), key.clone());
             let mut memory = self.0.lock().unwrap();
             memory.1 = commit.revision;
             match commit.object {
                 Some(text) => {
                     let object = json::read(text.as_bytes()).unwrap();
-                    memory.0.insert(place, RestoredObject { definition, key, revision: commit.revision, object });
+                    memory.0.insert(object_key, RestoredObject { definition, key, revision: commit.revision, object });
                 }
-                None => drop(memory.0.remove(&place)),
+                None => drop(memory.0.remove(&object_key)),
             }
         }
     }
@@ -176,10 +178,10 @@ mod tests {
             assert_eq!(send(&server, Method::Post, KITES, &kite).0, 201);
         }
         assert_eq!(send(&server, Method::Delete, &format!("{CRDS}/kites.toys.example.com"), "").0, 200);
-        let (kept, last) = std::mem::take(&mut *journal.0.lock().unwrap());
+        let (restored, last) = std::mem::take(&mut *journal.0.lock().unwrap());
         let again = Server::new(Release::NEWEST, 2);
         let journal = Arc::new(Memory::default());
-        assert_eq!(again.restore_from(journal, kept.into_values().collect(), last, Timestamp::default()), [""; 0]);
+        assert_eq!(again.restore_from(journal, restored.into_values().collect(), last, Timestamp::default()), [""; 0]);
         for path in [CRDS.to_owned(), format!("{CRDS}/kites.toys.example.com"), KITES.to_owned(), format!("{KITES}/a")]
         {
             assert_eq!(send(&again, Method::Get, &path, ""), send(&server, Method::Get, &path, ""), "{path}");

@@ -172,19 +172,19 @@ pub(in crate::server) fn fill_system_fields(object: &mut impl Object, uid: &str,
 /// Removes duplicate owner references and returns the UIDs of the removed ones.
 pub(in crate::server) fn dedup_owner_references(object: &mut impl Object) -> Vec<String> {
     let Some(references) = get(object, "ownerReferences").and_then(Value::as_array) else { return Vec::new() };
-    let mut kept: Vec<Value> = Vec::with_capacity(references.len());
+    let mut merged: Vec<Value> = Vec::with_capacity(references.len());
     let mut duplicates = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for reference in references {
         let uid = reference.str_at(&["uid"]).unwrap_or_default();
-        if seen.insert(uid) || !kept.contains(reference) {
-            kept.push(reference.clone());
+        if seen.insert(uid) || !merged.contains(reference) {
+            merged.push(reference.clone());
         } else {
             duplicates.push(uid.to_owned());
         }
     }
     if !duplicates.is_empty() {
-        set(object, "ownerReferences", Some(Value::Array(kept)));
+        set(object, "ownerReferences", Some(Value::Array(merged)));
     }
     duplicates
 }

@@ -164,7 +164,7 @@ fn unreadable(error: String, kind: Kind, options: &WriteOptions, release: Releas
 }
 
 /// A 422 for a patch; it has neither kind nor name.
-pub(in crate::server) fn refuse(patched: &str, why: String) -> Refusal {
-    let error = FieldError::invalid(&FieldPath::new("patch"), patched, why);
+pub(in crate::server) fn refuse(patched: &str, detail: String) -> Refusal {
+    let error = FieldError::invalid(&FieldPath::new("patch"), patched, detail);
     Refusal::invalid(GroupResource { group: "", resource: "" }, "", vec![error])
 }

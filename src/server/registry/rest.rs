@@ -109,10 +109,10 @@ pub(in crate::server) fn check_uid(
         return Ok(());
     }
     let key = if dry_run { dry_key(resource, key) } else { etcd_key(resource, key) };
-    let why = format!(
+    let reason = format!(
         "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {have}"
     );
-    Err(Refusal::conflict(resource, name, &why))
+    Err(Refusal::conflict(resource, name, &reason))
 }
 
 /// Checks the resourceVersion of an update against the existing object.
@@ -191,10 +191,10 @@ mod tests {
     #[test]
     fn removing_the_last_finalizer_removes_a_deleted_object() {
         let deleting = object([("metadata", object([("deletionTimestamp", "2026-01-01T00:00:00Z")]))]);
-        let held = object([("metadata", object([("finalizers", Value::Array(vec!["a/b".into()]))]))]);
+        let with_finalizer = object([("metadata", object([("finalizers", Value::Array(vec!["a/b".into()]))]))]);
         assert!(should_delete(&deleting, &deleting));
-        assert!(!should_delete(&held, &deleting));
-        assert!(!should_delete(&deleting, &held));
+        assert!(!should_delete(&with_finalizer, &deleting));
+        assert!(!should_delete(&deleting, &with_finalizer));
     }
 
     #[test]

@@ -14,16 +14,16 @@ pub(in crate::server) fn parse_revision(text: &str) -> Result<u64, String> {
         return Ok(0);
     }
     let digits = text.bytes().all(|b| b.is_ascii_digit());
-    let why = if digits { "value out of range" } else { "invalid syntax" };
+    let reason = if digits { "value out of range" } else { "invalid syntax" };
     text.parse()
         .ok()
         .filter(|_| digits)
-        .ok_or_else(|| format!("strconv.ParseUint: parsing {}: {why}", quote::go_quote(text)))
+        .ok_or_else(|| format!("strconv.ParseUint: parsing {}: {reason}", quote::go_quote(text)))
 }
 
 /// The error message for a resourceVersion that is not a number; `why` is the error of [`parse_revision`].
-pub(in crate::server) fn invalid_revision(text: &str, why: &str) -> String {
-    FieldError::invalid(&FieldPath::new("resourceVersion"), text, why).to_string()
+pub(in crate::server) fn invalid_revision(text: &str, detail: &str) -> String {
+    FieldError::invalid(&FieldPath::new("resourceVersion"), text, detail).to_string()
 }
 
 /// Rejects a resourceVersion that is greater than the current one.

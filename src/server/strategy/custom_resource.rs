@@ -174,12 +174,12 @@ impl Strategy for CustomResource {
         if !self.serving.terminating || !is_recent && ctx.request.method != Method::Post {
             return Ok(());
         }
-        let why = "create not allowed while custom resource definition is terminating";
+        let reason = "create not allowed while custom resource definition is terminating";
         if !is_recent {
-            return Err(Refusal::not_allowed(self.resource(), why));
+            return Err(Refusal::not_allowed(self.resource(), reason));
         }
         let name = if ctx.target.name.is_empty() { metadata::text(object, "name") } else { &ctx.target.name };
-        Err(Refusal::forbidden(self.resource(), name, why))
+        Err(Refusal::forbidden(self.resource(), name, reason))
     }
 
     fn prepare_create(&self, object: &mut Value) {

@@ -244,8 +244,8 @@ impl Strategy for Definition {
         ] {
             if let Some(wanted) = wanted.as_deref().filter(|w| *w != have) {
                 let failed = if self.release.since(V1_37) { "precondition failed" } else { "Precondition failed" };
-                let why = format!("{failed}: {what} in precondition: {wanted}, {what} in object meta: {have}");
-                return Err(Refusal::conflict(RESOURCE, metadata::text(existing, "name"), &why));
+                let reason = format!("{failed}: {what} in precondition: {wanted}, {what} in object meta: {have}");
+                return Err(Refusal::conflict(RESOURCE, metadata::text(existing, "name"), &reason));
             }
         }
         Ok(())

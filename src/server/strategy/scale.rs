@@ -103,8 +103,8 @@ impl<P: Scalable> ScaleOf<P> {
         let mut errors = validation::validate(Metadata::of(scale), true, NameRule::Subdomain, &path, release);
         if let Some(replicas @ ..0) = scale.at(&["spec", "replicas"]).and_then(Value::as_int) {
             let spec = FieldPath::new("spec");
-            let why = "must be greater than or equal to 0";
-            errors.push(FieldError::invalid(&spec.child("replicas"), replicas, why));
+            let detail = "must be greater than or equal to 0";
+            errors.push(FieldError::invalid(&spec.child("replicas"), replicas, detail));
         }
         let name = metadata::text(existing, "name");
         if !errors.is_empty() {
@@ -116,8 +116,8 @@ impl<P: Scalable> ScaleOf<P> {
         }
         let GroupResource { group, resource } = self.resource();
         let of = GroupResource { group, resource: &format!("{resource}/scale") };
-        let why = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {uid}");
-        Err(Refusal::conflict(of, name, &why))
+        let detail = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {uid}");
+        Err(Refusal::conflict(of, name, &detail))
     }
 
     fn fields(&self, object: &Value) -> Result<ScaleFields<'_>, Refusal> {

@@ -237,8 +237,8 @@ impl TypedResource {
         let all = metadata.finalizers().enumerate();
         let path = path.child("finalizers");
         for (at, name) in all.filter(|(_, name)| !is_known(name) && self.kind.behaviour.qualifies_finalizers) {
-            let why = "name is neither a standard finalizer name nor is it fully qualified";
-            errors.push(FieldError::invalid(&path.index(at), name, why));
+            let detail = "name is neither a standard finalizer name nor is it fully qualified";
+            errors.push(FieldError::invalid(&path.index(at), name, detail));
         }
     }
 

@@ -37,16 +37,16 @@ pub fn read(live: &Live, options: &Options, objects: &mut Objects, notes: &mut V
     // If the cluster cannot be reached, the items of objects report it.
     let Ok(connection) = live.connection() else { return };
     let Ok(served) = connection.resources() else { return };
-    let mut unread = BTreeSet::new();
+    let mut unreadable_kinds = BTreeSet::new();
     let mut read = |group: &str, kinds: &[(&str, &str)], objects: &mut Objects| {
         let ask = |plural: &str| {
             let resource = served.iter().find(|resource| resource.group == group && resource.plural == plural)?;
             Some(connection.ask(&resource.path(None), JSON))
         };
-        let asked: Vec<_> = kinds.iter().filter_map(|(plural, kind)| Some((*plural, *kind, ask(plural)?))).collect();
+        let pending: Vec<_> = kinds.iter().filter_map(|(plural, kind)| Some((*plural, *kind, ask(plural)?))).collect();
         let mut whole = true;
-        for (plural, kind, asked) in asked {
-            match asked.wait() {
+        for (plural, kind, pending) in pending {
+            match pending.wait() {
                 Ok(list) => {
                     let version =
                         list.as_ref().and_then(|list| list.str_at(&["apiVersion"])).unwrap_or_default().to_owned();
@@ -56,7 +56,7 @@ pub fn read(live: &Live, options: &Options, objects: &mut Objects, notes: &mut V
                 }
                 Err(error) => {
                     whole = false;
-                    unread.insert(unreadable(plural, &error));
+                    unreadable_kinds.insert(unreadable(plural, &error));
                 }
             }
         }
@@ -67,11 +67,11 @@ pub fn read(live: &Live, options: &Options, objects: &mut Objects, notes: &mut V
         // An incomplete list of roles would give wrong answers.
         objects.rbac = rbac::Rbac::default();
     }
-    if !unread.is_empty() {
-        let unread: Vec<String> = unread.into_iter().collect();
+    if !unreadable_kinds.is_empty() {
+        let unreadable_kinds: Vec<String> = unreadable_kinds.into_iter().collect();
         let message = format!(
             "the cluster did not give {}: admission is simulated without; kubectl crdx rbac prints the rights to read them",
-            unread.join(", ")
+            unreadable_kinds.join(", ")
         );
         notes.push(Note { kind: "unreadablePolicies", message });
     }
@@ -190,7 +190,7 @@ impl LiveObjects {
             let path = Resource::namespaces().object_path(None, name);
             (name, connection.ask(&path, JSON))
         });
-        let asked: Vec<(&Reference, Resource, PendingResponse)> = self
+        let pending: Vec<(&Reference, Resource, PendingResponse)> = self
             .references
             .iter()
             .filter_map(|reference| {
@@ -210,17 +210,17 @@ impl LiveObjects {
             })
             .collect();
         let mut all = Vec::new();
-        if let Some((name, asked)) = asked_namespace
-            && let Ok(Some(object)) = asked.wait()
+        if let Some((name, pending)) = asked_namespace
+            && let Ok(Some(object)) = pending.wait()
         {
             let object = given(object, "v1", "Namespace").object;
             all.push(Found { definition: NAMESPACES.to_owned(), namespace: String::new(), object });
             knowledge.learn_namespace(name);
         }
-        for (reference, resource, asked) in asked {
+        for (reference, resource, pending) in pending {
             let Reference { kind, name, .. } = reference;
             let within = reference.namespace.as_deref().or(namespace).filter(|_| resource.namespaced);
-            let Ok(found) = asked.wait() else { continue };
+            let Ok(found) = pending.wait() else { continue };
             let found = if name.is_some() { found.into_iter().collect() } else { items(found) };
             let definition = format!("{}.{}", resource.plural, resource.group);
             all.extend(found.into_iter().map(|object| Found {

@@ -78,7 +78,7 @@ impl Admission {
 
     fn failure(&self, origin: &Origin) -> PolicyFailure {
         let Origin { policy_kind, policy, binding, validation, expression, message } = origin.clone();
-        let location = self.places.get(&(policy_kind, policy.clone())).cloned();
+        let location = self.locations.get(&(policy_kind, policy.clone())).cloned();
         PolicyFailure { policy, binding, validation, expression, message, location }
     }
 

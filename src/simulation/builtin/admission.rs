@@ -26,7 +26,7 @@ pub fn review(
     row: &KindRow,
     rules: Rules,
     context: SimulationContext<'_>,
-    places: &dyn FieldLocator,
+    locator: &dyn FieldLocator,
 ) {
     let Some(admission) = context.admission else { return };
     let identity = item.identity.clone();
@@ -80,7 +80,7 @@ pub fn review(
         field_validation: rules.level.as_str(),
     };
     let decision = context.server.admit(&write, context.request_options.now);
-    let spot = Some(places.start());
+    let spot = Some(locator.start());
     let problem = |kind: &str, message: &str| Problem {
         kind: kind.to_owned(),
         message: message.to_owned(),

@@ -10,7 +10,7 @@ pub struct Advice {
     /// The text.
     pub message: String,
     /// The path of the expression, or of the schema if all its rules together cost too much.
-    pub place: String,
+    pub crd_field: String,
     /// The versions with this schema.
     pub versions: Vec<String>,
     /// The limits; empty if none makes the rules cheap enough.
@@ -19,9 +19,9 @@ pub struct Advice {
 
 /// The advice for a schema; `several`: the CRD has other schemas with rules.
 pub fn advice(schema: &SchemaCost, several: bool) -> Vec<Advice> {
-    let new = |place: String, what: &str, are: &str, none: &str, bounds: &[Bound]| Advice {
+    let new = |crd_field: String, what: &str, are: &str, none: &str, bounds: &[Bound]| Advice {
         message: words(what, are, none, bounds),
-        place,
+        crd_field,
         versions: schema.versions.clone(),
         bounds: bounds.to_vec(),
     };
@@ -30,16 +30,16 @@ pub fn advice(schema: &SchemaCost, several: bool) -> Vec<Advice> {
         .map(|cost| {
             let what = format!("`{}` on {}", name(cost), cost.path);
             let none = "no limit makes it cheap enough: simplify it";
-            new(cost.place.clone(), &what, "is", none, &cost.bounds)
+            new(cost.crd_field.clone(), &what, "is", none, &cost.bounds)
         })
         .collect();
     if schema.too_high() {
         let of = if several { format!(" in {}", schema.versions.join(", ")) } else { String::new() };
         let none = "no limits make them cheap enough: simplify the dearest";
-        let place = schema.expressions.first().map_or("", |cost| cost.place.as_str());
-        let end = place.find(".openAPIV3Schema").map_or(0, |at| at + ".openAPIV3Schema".len());
-        let place = place.get(..end).unwrap_or_default().to_owned();
-        all.push(new(place, &format!("all rules together{of}"), "are", none, &schema.bounds));
+        let crd_field = schema.expressions.first().map_or("", |cost| cost.crd_field.as_str());
+        let end = crd_field.find(".openAPIV3Schema").map_or(0, |at| at + ".openAPIV3Schema".len());
+        let crd_field = crd_field.get(..end).unwrap_or_default().to_owned();
+        all.push(new(crd_field, &format!("all rules together{of}"), "are", none, &schema.bounds));
     }
     all
 }

@@ -36,25 +36,25 @@ pub struct Context {
 
 /// Checks a policy or binding on each of `releases`, as an update of `old` if there is one.
 pub fn check(object: &Object, old: Option<&Value>, context: &Context, releases: &ReleaseSet, now: Timestamp) -> Linted {
-    let places = object.finder();
+    let locator = object.finder();
     let answers = releases.iter().map(|release| (release, answer(object, old, context, release, now)));
-    let nothing = || Item::new(places.start(), Verdict::CannotTell, "no Kubernetes version to simulate");
-    let mut item = merged(answers.collect()).unwrap_or_else(nothing);
+    let no_release = || Item::new(locator.start(), Verdict::CannotTell, "no Kubernetes version to simulate");
+    let mut item = merged(answers.collect()).unwrap_or_else(no_release);
     item.warnings.extend(object.warnings.iter().cloned());
     let mut linted = Linted::of(item);
     if not_simulated(object.value(), releases.newest()).is_none() {
         let costs = policies::findings(object.value(), &context.types, releases.newest()).expressions;
         linted.expressions =
-            costs.into_iter().map(|cost| (places.field(&cost.field), cost)).map(|(s, c)| (c, s)).collect();
+            costs.into_iter().map(|cost| (locator.field(&cost.field), cost)).map(|(s, c)| (c, s)).collect();
     }
     linted
 }
 
 /// Returns the response of one release, with the warnings about types and references.
 fn answer(object: &Object, old: Option<&Value>, context: &Context, release: Release, now: Timestamp) -> Item {
-    let places = object.finder();
+    let locator = object.finder();
     if let Some(reason) = not_simulated(object.value(), release) {
-        let mut item = Item::new(places.field("apiVersion"), Verdict::CannotTell, reason);
+        let mut item = Item::new(locator.field("apiVersion"), Verdict::CannotTell, reason);
         item.identity = identity(object.value(), Namespace::None);
         return item;
     }
@@ -65,20 +65,20 @@ fn answer(object: &Object, old: Option<&Value>, context: &Context, release: Rele
         kind: kind.to_owned(),
         field: Some(warning.field.clone()),
         message: format!("{}: {}", warning.field, warning.text),
-        location: Some(places.field(&warning.field)),
+        location: Some(locator.field(&warning.field)),
         help: warning.help.clone(),
         ..Problem::default()
     };
     // An expression that does not compile for any type is already an error.
     let by_server = found.warnings.iter().filter(|warning| !has_error(&warning.field));
-    let others = found.own_warnings.iter().filter(|warning| !has_error(&warning.field));
+    let other_warnings = found.own_warnings.iter().filter(|warning| !has_error(&warning.field));
     let mut warnings: Vec<Problem> = by_server.map(|warning| problem("TypeChecking", warning)).collect();
-    warnings.extend(others.map(|warning| problem("ExpressionType", warning)));
+    warnings.extend(other_warnings.map(|warning| problem("ExpressionType", warning)));
     warnings.extend(found.notes.iter().map(|note| Problem {
         kind: "NotTypeChecked".to_owned(),
         field: Some("spec.matchConstraints".to_owned()),
         message: note.clone(),
-        location: Some(places.field("spec.matchConstraints")),
+        location: Some(locator.field("spec.matchConstraints")),
         ..Problem::default()
     }));
     item.warnings.extend(warnings);
@@ -86,7 +86,7 @@ fn answer(object: &Object, old: Option<&Value>, context: &Context, release: Rele
         kind: found.kind.to_owned(),
         field: Some(found.field.to_owned()),
         message: format!("{}: {}", found.field, found.message),
-        location: Some(places.field(found.field)),
+        location: Some(locator.field(found.field)),
         help: found.help.map(str::to_owned),
         ..Problem::default()
     }));
@@ -108,7 +108,7 @@ fn not_simulated(object: &Value, release: Release) -> Option<String> {
 fn ask(object: &Object, old: Option<&Value>, release: Release, now: Timestamp) -> Item {
     let kind = object.value().str_at(&["kind"]).unwrap_or_default();
     let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: true, table: false, now };
-    let places = object.finder();
+    let locator = object.finder();
     let identity = identity(object.value(), Namespace::None);
     let collection = format!("/apis/{}/v1/{}", crate::policies::GROUP, plural(kind));
     let server = Server::new(release, 0).without_managed_fields().with_policies(
@@ -121,7 +121,7 @@ fn ask(object: &Object, old: Option<&Value>, release: Release, now: Timestamp) -
     let Some(old) = old else {
         let server = server.with_policy_validation();
         let response = server.handle(&request::create(&collection, value, request_options));
-        return read_policy_response(response, identity, &places, &server);
+        return read_policy_response(response, identity, &locator, &server);
     };
     let mut stored = old.clone();
     request::remove_server_metadata(&mut stored);
@@ -129,7 +129,7 @@ fn ask(object: &Object, old: Option<&Value>, release: Release, now: Timestamp) -
     let seeded = server.handle(&request::create(&collection, stored, seeding));
     if seeded.code != 201 {
         let reason = format!("the old {kind} cannot be stored: the server answers {}", seeded.code);
-        let mut item = Item::new(places.start(), Verdict::CannotTell, reason);
+        let mut item = Item::new(locator.start(), Verdict::CannotTell, reason);
         item.identity = identity;
         return item;
     }
@@ -143,7 +143,7 @@ fn ask(object: &Object, old: Option<&Value>, release: Release, now: Timestamp) -
     let path = request::object(&collection, &identity.name);
     let by = "fieldManager=kubectl-replace";
     let request = request::write(Method::Put, &path, "application/json", by, value, request_options);
-    let mut item = read_policy_response(server.handle(&request), identity, &places, &server);
+    let mut item = read_policy_response(server.handle(&request), identity, &locator, &server);
     item.action = Action::Update;
     item
 }

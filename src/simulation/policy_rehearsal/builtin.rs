@@ -2,7 +2,7 @@
 
 use super::{PolicyRehearsal, cannot_tell};
 use crate::builtin::{resources, table::table};
-use crate::cel::value::{Gaps, Noticed};
+use crate::cel::value::{Gaps, UsedGap};
 use crate::output::policy_rehearsal::Effects;
 use crate::output::report::{Action, Answer, Item, Problem, Verdict};
 use crate::server::TypedWrite;
@@ -14,14 +14,14 @@ use std::sync::PoisonError;
 impl PolicyRehearsal<'_> {
     /// The item of a stored object of a built-in kind, and what the new policies do with it. The object must be complete as the cluster stores it,
     /// because its defaults are not simulated.
-    pub(super) fn rehearse_builtin(&self, stored: &Value, places: &dyn FieldLocator) -> (Item, Effects) {
+    pub(super) fn rehearse_builtin(&self, stored: &Value, locator: &dyn FieldLocator) -> (Item, Effects) {
         let own = identity::identity(stored, Namespace::Own);
         let (group, version) = group_version::split(&own.api_version);
         let minor = self.release.minor().number().into();
         let row = table().kind(&own.api_version, &own.kind, minor).filter(|row| row.served);
         let Some(row) = row else {
             let reason = format!("no matches for kind \"{}\" in version \"{}\"", own.kind, own.api_version);
-            return cannot_tell(own.clone(), places, reason, None);
+            return cannot_tell(own.clone(), locator, reason, None);
         };
         let namespace = if row.cluster { Namespace::None } else { Namespace::Or(self.namespace) };
         let identity = identity::identity(stored, namespace);
@@ -30,11 +30,11 @@ impl PolicyRehearsal<'_> {
             let reason =
                 "it is not complete as a cluster stores it, and the defaults of built-in kinds are not simulated";
             let help = "give the objects as kubectl get -o yaml prints them";
-            return cannot_tell(identity, places, reason.to_owned(), Some(help));
+            return cannot_tell(identity, locator, reason.to_owned(), Some(help));
         }
         if self.admission.read_managed_fields() {
             let reason = "a policy reads managedFields, which are not simulated for built-in kinds";
-            return cannot_tell(identity, places, reason.to_owned(), None);
+            return cannot_tell(identity, locator, reason.to_owned(), None);
         }
         let server = self.server();
         self.admission.prepare(identity.namespace.as_deref(), &server);
@@ -58,13 +58,13 @@ impl PolicyRehearsal<'_> {
         };
         let decision = server.admit(&write, self.now);
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).push(server);
-        let mut item = Item::new(places.start(), Verdict::Decodes, "");
+        let mut item = Item::new(locator.start(), Verdict::Decodes, "");
         item.identity = identity.clone();
         item.action = Action::Update;
         let problem = |kind: &str, message: String| Problem {
             kind: kind.to_owned(),
             message,
-            location: Some(places.start()),
+            location: Some(locator.start()),
             ..Problem::default()
         };
         item.warnings = decision.warnings.into_iter().map(|text| problem("Warning", text)).collect();
@@ -96,16 +96,16 @@ fn touched(stored: &Value) -> Value {
 
 /// The metadata that a write changes.
 fn written_metadata() -> Gaps {
-    let noticed = Noticed::default();
+    let used = UsedGap::default();
     let path = || "metadata".to_owned();
     let managed =
-        Gaps { path: "metadata.managedFields".to_owned(), whole: true, noticed: noticed.clone(), ..Gaps::default() };
+        Gaps { path: "metadata.managedFields".to_owned(), whole: true, used: used.clone(), ..Gaps::default() };
     let metadata = Gaps {
         path: path(),
         unset: ["managedFields"].into(),
         members: BTreeMap::from([("managedFields".to_owned(), managed)]),
-        noticed: noticed.clone(),
+        used: used.clone(),
         ..Gaps::default()
     };
-    Gaps { members: BTreeMap::from([(path(), metadata)]), noticed, ..Gaps::default() }
+    Gaps { members: BTreeMap::from([(path(), metadata)]), used, ..Gaps::default() }
 }

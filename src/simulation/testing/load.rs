@@ -44,8 +44,8 @@ pub fn suites(found: &Found) -> Result<Vec<Arc<Suite>>, Vec<Problem>> {
     }
     let mut suites: Vec<Arc<Suite>> = Vec::new();
     while let Some((kind, _)) = cases.first().cloned() {
-        let (these, others): (Vec<_>, Vec<_>) = cases.into_iter().partition(|(other, _)| *other == kind);
-        cases = others;
+        let (these, additional): (Vec<_>, Vec<_>) = cases.into_iter().partition(|(other, _)| *other == kind);
+        cases = additional;
         let these = these.into_iter().map(|(_, case)| case).collect();
         let mut suite = Suite::of_documents(&source, &text, these);
         suite.crd_name = kind;
@@ -89,8 +89,8 @@ fn suite(path: &Path) -> Result<Suite, Problem> {
     let source = path.display().to_string();
     let text = fs::read(path).map_err(|error| format!("cannot read {source}: {error}"))?;
     Suite::read(&source, &text).map_err(|SuiteError { position, message }| {
-        let place = position.map_or_else(String::new, |at| format!(":{at}"));
-        format!("{source}{place}: {message}")
+        let position_text = position.map_or_else(String::new, |at| format!(":{at}"));
+        format!("{source}{position_text}: {message}")
     })
 }
 
@@ -131,7 +131,7 @@ impl Library {
     }
 
     /// Returns the locations of a CRD's fields in its file, and the path of the schema of a version.
-    pub fn places(&self, source: &Arc<str>, name: &str, version: &str) -> Option<(FieldPositions<'_>, String)> {
+    pub fn locations_of(&self, source: &Arc<str>, name: &str, version: &str) -> Option<(FieldPositions<'_>, String)> {
         let document = self.texts.get(&(Arc::clone(source), name.to_owned()))?;
         let definition = document.chunk.read().ok()?.value;
         let definition = document
@@ -140,11 +140,11 @@ impl Library {
             .unwrap_or(definition);
         let versions = definition.at(&["spec", "versions"]).and_then(Value::as_array)?;
         let index = versions.iter().position(|one| one.str_at(&["name"]) == Some(version))?;
-        Some((document.places(), format!("spec.versions[{index}].schema.openAPIV3Schema")))
+        Some((document.field_positions(), format!("spec.versions[{index}].schema.openAPIV3Schema")))
     }
 
     /// Returns the CRDs of `crds` that a suite needs in addition to its own.
-    pub fn others(&mut self, suite: &Suite, own: &[&str]) -> Vec<Variant> {
+    pub fn additional(&mut self, suite: &Suite, own: &[&str]) -> Vec<Variant> {
         let directory = Path::new(&*suite.source).parent().unwrap_or(Path::new(""));
         let all = suite.crds.iter().flat_map(|path| self.crds(&directory.join(path)).to_vec());
         all.filter(|variant| !own.contains(&variant.name())).collect()
@@ -181,8 +181,8 @@ impl Library {
 /// Returns the objects of a file that `policies` names.
 pub fn objects(suite: &Suite, path: &str, problems: &mut Vec<Problem>) -> Vec<Arc<Value>> {
     let directory = Path::new(&*suite.source).parent().unwrap_or(Path::new(""));
-    let (found, wrong) = read(&directory.join(path));
-    problems.extend(wrong);
+    let (found, invalid) = read(&directory.join(path));
+    problems.extend(invalid);
     found.into_iter().map(|document| Arc::new(document.value)).collect()
 }
 

@@ -60,12 +60,12 @@ pub fn plan(suite: &Arc<Suite>, selection: &Selection, library: &mut Library, no
         setup,
         key,
     };
-    let nothing: Arc<str> = Arc::from("");
+    let no_source: Arc<str> = Arc::from("");
     let variants = match variants(suite, selection, library) {
         Ok(variants) => variants,
         Err(failure) => {
             return vec![planned(
-                &nothing,
+                &no_source,
                 releases.first().copied().unwrap_or(Release::NEWEST),
                 Err(failure),
                 String::new(),
@@ -75,13 +75,13 @@ pub fn plan(suite: &Arc<Suite>, selection: &Selection, library: &mut Library, no
     let policies =
         suite.policies.iter().flat_map(|path| load::objects(suite, path, &mut library.problems)).collect::<Vec<_>>();
     let names: Vec<&str> = variants.iter().map(Variant::name).collect();
-    let others: Vec<Variant> = library.others(suite, &names);
+    let additional: Vec<Variant> = library.additional(suite, &names);
     let manages_fields = suite.cases.iter().any(|case| case.action == Action::Apply);
     let mut all = Vec::new();
     for release in releases {
         for one in &variants {
             let definition = definition(suite, &variants, one);
-            let own = if policies.is_empty() && others.is_empty() { "" } else { &suite.source };
+            let own = if policies.is_empty() && additional.is_empty() { "" } else { &suite.source };
             let version = suite.version.as_deref().unwrap_or_default();
             let key = format!(
                 "{release} {} {} {version} {} {manages_fields} {own}",
@@ -93,7 +93,7 @@ pub fn plan(suite: &Arc<Suite>, selection: &Selection, library: &mut Library, no
                 release,
                 definition: Arc::new(definition),
                 file: Arc::clone(&one.definition),
-                others: others.iter().map(|other| Arc::new(other.installable())).collect(),
+                additional: additional.iter().map(|other| Arc::new(other.installable())).collect(),
                 policies: policies.clone(),
                 manages_fields,
                 now,
@@ -128,8 +128,8 @@ fn variants(suite: &Suite, selection: &Selection, library: &mut Library) -> Resu
     let mut variants: Vec<Variant> = candidates.into_iter().filter(is_it).collect();
     if variants.is_empty() {
         let called = if suite.crd_name.is_empty() { "CRD".to_owned() } else { format!("CRD {}", suite.crd_name) };
-        let what = if suite.is_folder() { format!("CRD for {}", suite.crd_name) } else { called };
-        return Err(failure("crdName", format!("there is no {what}"), "give its file or directory with --crds"));
+        let missing = if suite.is_folder() { format!("CRD for {}", suite.crd_name) } else { called };
+        return Err(failure("crdName", format!("there is no {missing}"), "give its file or directory with --crds"));
     }
     if selection.crds.is_empty() && suite.crd.is_none() && suite.crds.is_empty() {
         variants.retain(|variant| variant.has_gates(&suite.feature_gates));

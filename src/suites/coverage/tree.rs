@@ -40,20 +40,20 @@ pub fn build(
 }
 
 impl Builder<'_> {
-    fn node(&mut self, schema: &Schema, here: Option<&NodeType>, path: &str, keyword: &str) -> Node {
+    fn node(&mut self, schema: &Schema, node_type: Option<&NodeType>, path: &str, keyword: &str) -> Node {
         let mut node = Node::default();
-        self.rules(schema, here, path, keyword);
+        self.rules(schema, node_type, path, keyword);
         for (kind, name, text, only) in constraints(schema) {
             let index = self.add(kind, path, &join(keyword, name), text);
             node.checks.push((index, Compiled::compile(&only, Dialect::Objects, self.release)));
         }
         for (name, child) in &schema.properties {
-            let below = here.and_then(|here| here.property(&escape(name)?));
+            let below = node_type.and_then(|node_type| node_type.property(&escape(name)?));
             let keyword = join(keyword, &format!("properties.{name}"));
             let child = self.node(child, below.as_ref(), &join(path, name), &keyword);
             node.properties.insert(name.clone(), child);
         }
-        let elements = here.map(NodeType::elements);
+        let elements = node_type.map(NodeType::elements);
         let path = format!("{path}[*]");
         if let Some(child) = schema.items_schema() {
             node.items = Some(Box::new(self.node(child, elements.as_ref(), &path, &join(keyword, "items"))));
@@ -65,20 +65,20 @@ impl Builder<'_> {
         node
     }
 
-    fn rules(&mut self, schema: &Schema, here: Option<&NodeType>, path: &str, keyword: &str) {
+    fn rules(&mut self, schema: &Schema, node_type: Option<&NodeType>, path: &str, keyword: &str) {
         for (index, rule) in schema.x_validations.iter().enumerate() {
             let text = if rule.message.trim().is_empty() { &rule.rule } else { &rule.message };
-            let place = join(keyword, &format!("x-kubernetes-validations[{index}]"));
-            let constraint = self.add(Kind::Rule, path, &place, text.trim().to_owned());
-            if let Some(here) = here {
-                self.rules.insert((here.path.clone(), index), constraint);
+            let keyword_path = join(keyword, &format!("x-kubernetes-validations[{index}]"));
+            let constraint = self.add(Kind::Rule, path, &keyword_path, text.trim().to_owned());
+            if let Some(node_type) = node_type {
+                self.rules.insert((node_type.path.clone(), index), constraint);
             }
         }
     }
 
-    fn add(&mut self, kind: Kind, path: &str, place: &str, text: String) -> usize {
-        let (path, place) = (path.to_owned(), place.to_owned());
-        self.constraints.push(Constraint { path, place, kind, text, passed: 0, failed: 0 });
+    fn add(&mut self, kind: Kind, path: &str, keyword_path: &str, text: String) -> usize {
+        let (path, keyword_path) = (path.to_owned(), keyword_path.to_owned());
+        self.constraints.push(Constraint { path, keyword_path, kind, text, passed: 0, failed: 0 });
         self.constraints.len() - 1
     }
 }
@@ -168,24 +168,24 @@ fn constraints(schema: &Schema) -> Vec<(Kind, &'static str, String, Schema)> {
 impl Node {
     /// Evaluates the constraints that apply to `value` or to values inside it; a constraint holds if it holds
     /// everywhere.
-    pub fn check(&self, value: &Value, release: Release, held: &mut HashMap<usize, bool>) {
+    pub fn check(&self, value: &Value, release: Release, results: &mut HashMap<usize, bool>) {
         for (index, only) in &self.checks {
             if !value.is_null() {
-                *held.entry(*index).or_insert(true) &= validate(value, only, &ROOT, release).is_empty();
+                *results.entry(*index).or_insert(true) &= validate(value, only, &ROOT, release).is_empty();
             }
         }
         match value {
             Value::Object(members) => {
                 for (name, value) in members {
                     if let Some(child) = self.properties.get(name).or(self.additional.as_deref()) {
-                        child.check(value, release, held);
+                        child.check(value, release, results);
                     }
                 }
             }
             Value::Array(items) => {
                 if let Some(child) = &self.items {
                     for item in items {
-                        child.check(item, release, held);
+                        child.check(item, release, results);
                     }
                 }
             }

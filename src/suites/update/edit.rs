@@ -112,8 +112,8 @@ impl Editor {
         let line = self.line(entry.start);
         let key_end = entry.indent + suite.key_length(&format!("{}.{key}", case.path)).unwrap_or(key.len());
         let up_to_key: String = line.chars().take(key_end).collect();
-        let behind: String = line.chars().skip(key_end).collect();
-        let old = behind.trim_start().strip_prefix(':').unwrap_or_default().trim_start();
+        let tail: String = line.chars().skip(key_end).collect();
+        let old = tail.trim_start().strip_prefix(':').unwrap_or_default().trim_start();
         if value.trim() == "|" && old.starts_with('|') && !old.starts_with(|c: char| c.is_ascii_digit()) {
             return line.to_owned();
         }

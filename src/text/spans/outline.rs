@@ -76,8 +76,8 @@ impl Outline {
     /// Pairs of a duplicate key and the first key of the same name in its object, in document order.
     pub fn repeated(&self) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
-        for place in &self.nodes {
-            if let Shape::Mapping(members) = &place.shape {
+        for node in &self.nodes {
+            if let Shape::Mapping(members) = &node.shape {
                 let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
                 for (key, _) in members {
                     let Some(name) = self.nodes.get(*key).and_then(|n| n.shape.text()) else { continue };
@@ -109,8 +109,8 @@ pub fn json(text: &[u8]) -> Outline {
             b' ' | b'\t' | b'\r' | b'\n' | b',' | b':' => continue,
             b'}' | b']' => {
                 keys.pop();
-                if let Some(place) = open.pop().and_then(|i| outline.nodes.get_mut(i)) {
-                    place.range.end = at;
+                if let Some(node) = open.pop().and_then(|i| outline.nodes.get_mut(i)) {
+                    node.range.end = at;
                 }
                 continue;
             }
@@ -144,8 +144,8 @@ pub fn json(text: &[u8]) -> Outline {
                     *key = Some(index);
                     let literal = text.get(start..at).unwrap_or_default();
                     let name = crate::text::json::read(literal).ok().and_then(|v| v.as_str().map(str::to_owned));
-                    if let Some(place) = outline.nodes.get_mut(index) {
-                        place.shape = Shape::Scalar(name);
+                    if let Some(node) = outline.nodes.get_mut(index) {
+                        node.shape = Shape::Scalar(name);
                     }
                 }
             }

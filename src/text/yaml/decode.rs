@@ -62,7 +62,7 @@ pub fn decode(tree: &Tree<'_>, text: &str, duplicates: bool) -> Result<Decoded, 
 
 /// The positions of the nodes, with the text of keys.
 pub fn outline(tree: &Tree<'_>) -> Outline {
-    let mut places: Vec<OutlineNode> = Vec::with_capacity(tree.nodes.len());
+    let mut nodes: Vec<OutlineNode> = Vec::with_capacity(tree.nodes.len());
     // A mapping precedes its keys in document order.
     let mut is_key = vec![false; tree.nodes.len()];
     for (index, node) in tree.nodes.iter().enumerate() {
@@ -95,9 +95,9 @@ pub fn outline(tree: &Tree<'_>) -> Outline {
                 Shape::Scalar(scalar.as_ref().and_then(key_text))
             }
         };
-        places.push(OutlineNode { range: node.start.at as usize..node.end.at as usize, shape });
+        nodes.push(OutlineNode { range: node.start.at as usize..node.end.at as usize, shape });
     }
-    Outline { nodes: places }
+    Outline { nodes: nodes }
 }
 
 /// The text of a scalar used as a key; `None` if it cannot be a key.

@@ -131,8 +131,8 @@ impl<'a> Parser<'a> {
 
     #[cold]
     fn error(&self, problem: &str, mark: Mark) -> Error {
-        let place = if mark.line > 0 { format!("line {}: ", mark.line) } else { String::new() };
-        Error::new(format!("yaml: {place}{problem}"), Some(Position::of(self.text.as_bytes(), mark.at as usize)))
+        let location = if mark.line > 0 { format!("line {}: ", mark.line) } else { String::new() };
+        Error::new(format!("yaml: {location}{problem}"), Some(Position::of(self.text.as_bytes(), mark.at as usize)))
     }
 
     /// Returns to the state of the enclosing node.

@@ -216,8 +216,8 @@ impl<'a> Scanner<'a> {
     /// Creates a scanner error at the current position.
     #[cold]
     fn error(&self, problem: &str) -> Error {
-        let place = if self.line > 0 { format!("line {}: ", self.line + 1) } else { String::new() };
-        Error::new(format!("yaml: {place}{problem}"), Some(Position::of(self.bytes, self.at)))
+        let location = if self.line > 0 { format!("line {}: ", self.line + 1) } else { String::new() };
+        Error::new(format!("yaml: {location}{problem}"), Some(Position::of(self.bytes, self.at)))
     }
 
     // The token queue

@@ -24,11 +24,11 @@ impl Format {
 
     /// Returns true if the text is valid. Releases differ only in error messages.
     pub fn accepts(&self, text: &str) -> bool {
-        self.complaints(text, Release::of(V1_30)).is_empty()
+        self.messages(text, Release::of(V1_30)).is_empty()
     }
 
     /// The error messages for an invalid text; empty if the text is valid.
-    pub fn complaints(&self, text: &str, release: Release) -> Vec<String> {
+    pub fn messages(&self, text: &str, release: Release) -> Vec<String> {
         (self.check)(text, release)
     }
 }
@@ -62,8 +62,8 @@ static FORMATS: [Format; 13] = [
 const DATE_TIME_PATTERN: u64 = 71;
 const UUID_PATTERN: u64 = 70;
 
-fn unless(valid: bool, complaint: &str) -> Vec<String> {
-    if valid { Vec::new() } else { vec![complaint.to_owned()] }
+fn unless(valid: bool, message: &str) -> Vec<String> {
+    if valid { Vec::new() } else { vec![message.to_owned()] }
 }
 
 /// A name prefix may end with a dash, and the character before that dash is not checked.
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     fn good(format: &str, text: &str) -> bool {
-        Format::named(format).expect(format).complaints(text, Release::NEWEST).is_empty()
+        Format::named(format).expect(format).messages(text, Release::NEWEST).is_empty()
     }
 
     #[test]

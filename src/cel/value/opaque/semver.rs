@@ -107,8 +107,8 @@ fn number(text: &str, name: &str, title: &str) -> Result<u64, String> {
 
 fn uint(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| {
-        let why = if text.is_empty() { "invalid syntax" } else { "value out of range" };
-        format!("strconv.ParseUint: parsing {}: {why}", go_quote(text))
+        let reason = if text.is_empty() { "invalid syntax" } else { "value out of range" };
+        format!("strconv.ParseUint: parsing {}: {reason}", go_quote(text))
     })
 }
 

@@ -33,7 +33,7 @@ pub fn case(case: &Case) -> String {
     let inner = match &case.outcome {
         Outcome::Failed => format!("<failure message=\"{message}\" type=\"{kind}\">{lines}</failure>"),
         Outcome::CannotTell => format!("<error message=\"{message}\" type=\"{kind}\">{lines}</error>"),
-        Outcome::Skipped(why) => format!("<skipped message=\"{}\"/>", escaped(why)),
+        Outcome::Skipped(reason) => format!("<skipped message=\"{}\"/>", escaped(reason)),
         Outcome::Passed if lines.is_empty() => {
             text.push_str("/>\n");
             return text;

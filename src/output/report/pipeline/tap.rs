@@ -18,12 +18,12 @@ pub fn case(case: &Case, number: usize) -> String {
         Outcome::Failed | Outcome::CannotTell => "not ok",
     };
     let mut text = format!("{ok} {number} - {}", escaped(&case.subject));
-    if let Outcome::Skipped(why) = &case.outcome {
-        let _ = write!(text, " # SKIP {}", escaped(why));
+    if let Outcome::Skipped(reason) = &case.outcome {
+        let _ = write!(text, " # SKIP {}", escaped(reason));
     }
     text.push('\n');
-    let place = [("source", Value::from(&*case.location.source)), ("line", Value::Int(case.location.line as i64))];
-    let mut diagnostics: Map = place.map(|(key, value)| (key.to_owned(), value)).into();
+    let location = [("source", Value::from(&*case.location.source)), ("line", Value::Int(case.location.line as i64))];
+    let mut diagnostics: Map = location.map(|(key, value)| (key.to_owned(), value)).into();
     if !case.findings.is_empty() {
         diagnostics.insert("findings".to_owned(), case.findings.iter().map(finding).collect::<Vec<_>>().into());
     }

@@ -76,10 +76,10 @@ impl<'d> Dispatch<'d> {
         self.cluster.calls.check()?;
         decision.map_err(|failure| match failure {
             Failure::Server(refused) => refusal(self.attributes, refused),
-            Failure::Condition(why) => {
+            Failure::Condition(reason) => {
                 let resource = self.attributes.resource;
                 let of = GroupResource { group: resource.group, resource: resource.resource };
-                Refusal::forbidden(of, self.attributes.name, &why)
+                Refusal::forbidden(of, self.attributes.name, &reason)
             }
         })
     }
@@ -127,7 +127,7 @@ impl<'d> Dispatch<'d> {
             let called = self.call(webhook, &matched, current.as_ref())?;
             let mut outcome = Ok(());
             match called {
-                Err(why) => outcome = failed(webhook, &why),
+                Err(error) => outcome = failed(webhook, &error),
                 Ok(answer) => {
                     report.warnings.extend(answer.warnings.iter().cloned());
                     match self.changed(webhook, &matched, current.as_ref(), &answer) {
@@ -184,7 +184,7 @@ impl<'d> Dispatch<'d> {
         let mut first = Ok(());
         for ((webhook, ..), called) in relevant.iter().zip(called) {
             let outcome = called.and_then(|called| match called {
-                Err(why) => failed(webhook, &why),
+                Err(error) => failed(webhook, &error),
                 Ok(answer) => {
                     report.warnings.extend(answer.warnings.iter().cloned());
                     if answer.allowed { Ok(()) } else { Err(rejected(webhook, &answer)) }
@@ -202,7 +202,7 @@ impl<'d> Dispatch<'d> {
         }
         let converted = self.view.convert(object, &matched.resource, &matched.kind);
         self.cluster.calls.check()?;
-        converted.map(Some).map_err(|why| refusal(self.attributes, Refused::Internal(why)))
+        converted.map(Some).map_err(|error| refusal(self.attributes, Refused::Internal(error)))
     }
 
     /// Calls a webhook.
@@ -223,7 +223,7 @@ impl<'d> Dispatch<'d> {
         let old_object = self.convert(self.request.old_object, matched)?;
         let version = match review::version(&webhook.review_versions) {
             Ok(version) => version,
-            Err(why) => return Ok(Err(why)),
+            Err(error) => return Ok(Err(error)),
         };
         let body = |uid: &str| {
             let objects = (object, old_object.as_ref());
@@ -232,7 +232,7 @@ impl<'d> Dispatch<'d> {
         let Reviewed { uid, call, outcome } = self.cluster.calls.ask(&webhook.target, webhook.timeout_seconds, body)?;
         let release = self.cluster.release();
         let answered = call::review(&call, &outcome, ReviewKind::Admission, version, release);
-        let answered = answered.map_err(|why| format!("failed to call webhook: {why}"));
+        let answered = answered.map_err(|error| format!("failed to call webhook: {error}"));
         let mutating = webhook.policy_kind == PolicyKind::Mutating;
         Ok(answered.and_then(|answered| review::answer(&answered, version, &uid, mutating)))
     }
@@ -254,8 +254,8 @@ impl<'d> Dispatch<'d> {
         let patch = match patch::Patch::read(&answer.patch) {
             Ok(patch) if patch.is_empty() => return Ok(None),
             Ok(patch) => patch,
-            Err(why) => {
-                failed(webhook, &format!("received undecodable patch in webhook response: {why}"))?;
+            Err(error) => {
+                failed(webhook, &format!("received undecodable patch in webhook response: {error}"))?;
                 return Ok(None);
             }
         };
@@ -283,11 +283,11 @@ struct Changed {
 }
 
 /// Applies the failure policy of a webhook that could not be called.
-fn failed(webhook: &Webhook, why: &str) -> Result<(), Refusal> {
+fn failed(webhook: &Webhook, reason: &str) -> Result<(), Refusal> {
     if webhook.failure_policy == FailurePolicy::Ignore {
         return Ok(());
     }
-    Err(Refusal::internal(format!("failed calling webhook {}: {why}", quote::go_quote(&webhook.name))))
+    Err(Refusal::internal(format!("failed calling webhook {}: {reason}", quote::go_quote(&webhook.name))))
 }
 
 fn rejected(webhook: &Webhook, answer: &Answer) -> Refusal {

@@ -136,8 +136,8 @@ fn match_conditions_decide() {
     }
     let failing = with("object.spec.missing == 1", "");
     let refused = send(&server("Validating", &failing), Method::Post, V1, &kite("v1", "a", ""));
-    let why = "kites.toys.example.com \"a\" is forbidden: expression 'object.spec.missing == 1' resulted in error: no such key: missing";
-    assert_eq!((refused.code, refused.body.message()), (403, why));
+    let reason = "kites.toys.example.com \"a\" is forbidden: expression 'object.spec.missing == 1' resulted in error: no such key: missing";
+    assert_eq!((refused.code, refused.body.message()), (403, reason));
     let ignored = with("object.spec.missing == 1", r#","failurePolicy":"Ignore""#);
     assert_eq!(called(&send(&server("Validating", &ignored), Method::Post, V1, &kite("v1", "a", ""))), 0);
     // If the rule matches an equivalent version, `request.kind` is that of the rule and `request.resource` that of the

@@ -35,18 +35,18 @@ pub(super) fn create(
     request.admit(ctx)?;
     let (now, name) = (ctx.now(), request.name);
     let key = stored_key(PODS, &store::key(&ctx.target.namespace, name), request.options.dry_run);
-    let refuse = |why: &str| {
+    let refuse = |reason: &str| {
         let of = GroupResource { group: "", resource: "pods/binding" };
-        Err(Refusal::conflict(of, name, why))
+        Err(Refusal::conflict(of, name, reason))
     };
     pods.amend(ctx, name, request.options.dry_run, &mut |pod| {
         for (field, what) in [("uid", "UID"), ("resourceVersion", "ResourceVersion")] {
             let (wanted, have) = (metadata::text(binding, field), metadata::text(pod, field));
             if !wanted.is_empty() && wanted != have {
-                let why = format!(
+                let reason = format!(
                     "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {have}"
                 );
-                return Err(Refusal::conflict(PODS, name, &why));
+                return Err(Refusal::conflict(PODS, name, &reason));
             }
         }
         if metadata::is_deleting(pod) {

@@ -91,9 +91,9 @@ impl Budget {
             return Err(self.busy());
         }
         let allowed = status("disruptionsAllowed");
-        let forbid = |why: &str, cause: &str| {
+        let forbid = |detail: &str, cause: &str| {
             let of = GroupResource { group: "policy", resource: "poddisruptionbudget" };
-            let mut refusal = Refusal::forbidden(of, name, why);
+            let mut refusal = Refusal::forbidden(of, name, detail);
             // 1.37 added the cause.
             if ctx.release().since(V1_37)
                 && let Some(details) = &mut refusal.details
@@ -104,8 +104,8 @@ impl Budget {
             Err(refusal)
         };
         if allowed < 0 {
-            let why = "pdb disruptions allowed is negative";
-            return forbid(why, why);
+            let detail = "pdb disruptions allowed is negative";
+            return forbid(detail, detail);
         }
         let disrupted = budget.at(&["status", "disruptedPods"]).and_then(Value::as_object).map_or(0, Map::len);
         if disrupted > MAX_DISRUPTED_PODS {
@@ -126,9 +126,9 @@ impl Budget {
         let failed = condition(budget, ALLOWED).filter(|c| c.str_at(&["status"]) == Some("False"));
         let failed = failed.map(|c| (text(c, &["reason"]), text(c, &["message"]))).filter(|(_, text)| !text.is_empty());
         let message = match failed {
-            Some(("SyncFailed", why)) => format!("{blocked} because it failed sync: {why}"),
+            Some(("SyncFailed", detail)) => format!("{blocked} because it failed sync: {detail}"),
             _ if healthy <= desired => needs,
-            Some((reason, why)) => format!("{blocked} ({reason}): {why}"),
+            Some((reason, detail)) => format!("{blocked} ({reason}): {detail}"),
             None => blocked,
         };
         Err(too_many(0, message))

@@ -27,8 +27,8 @@ pub(super) fn create(
     let ignores = ["deleteOptions", "ignoreStoreReadErrorWithClusterBreakingPotential"];
     if ctx.release().since(V1_32) && eviction.at(&ignores) == Some(&Value::Bool(true)) {
         let options = FieldPath::new("deleteOptions");
-        let why = "can not be set for pod eviction, try after removing the option";
-        let error = FieldError::invalid(&options.child(ignores[1]), true, why);
+        let detail = "can not be set for pod eviction, try after removing the option";
+        let error = FieldError::invalid(&options.child(ignores[1]), true, detail);
         return Err(Refusal::invalid(GroupResource { group: "policy", resource: "Eviction" }, name, vec![error]));
     }
     let options = options(eviction, request.options.dry_run, ctx)?;

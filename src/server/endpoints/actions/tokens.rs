@@ -97,11 +97,11 @@ pub(super) fn create(
     let mut needs = vec![needed];
     let bound = bound(ctx, &object, name)?;
     needs.extend(bound.iter().map(|bound| bound.needed.clone()));
-    let asked = object.at(&["spec", "expirationSeconds"]).and_then(Value::as_int).unwrap_or_default();
+    let requested = object.at(&["spec", "expirationSeconds"]).and_then(Value::as_int).unwrap_or_default();
     let audiences = object.at(&["spec", "audiences"]).and_then(Value::as_array).unwrap_or_default();
     let issuer = ctx.server.issued.issuer.as_str();
     let is_own = audiences.iter().all(|audience| audience.as_str() == Some(issuer));
-    let extends = bound.as_ref().is_some_and(|bound| bound.reference.0 == "pod") && asked == WARN_ONLY && is_own;
+    let extends = bound.as_ref().is_some_and(|bound| bound.reference.0 == "pod") && requested == WARN_ONLY && is_own;
     let claims = Claims {
         issuer,
         audiences,
@@ -109,13 +109,13 @@ pub(super) fn create(
         account: (name, metadata::text(&*account, "uid")),
         bound: bound.iter().flat_map(|bound| std::iter::once(&bound.reference).chain(&bound.node)).collect(),
         now: ctx.request.now.seconds,
-        expires: ctx.request.now.seconds.saturating_add(if extends { EXTENDED } else { asked }),
-        warn_after: extends.then(|| ctx.request.now.seconds.saturating_add(asked)),
+        expires: ctx.request.now.seconds.saturating_add(if extends { EXTENDED } else { requested }),
+        warn_after: extends.then(|| ctx.request.now.seconds.saturating_add(requested)),
         id: ctx.uid(),
     };
     let (token, user) = (claims.token(&ctx.server.random.uid()), claims.user());
     let expires = claims.expires;
-    let end = Timestamp { seconds: ctx.request.now.seconds.saturating_add(asked), nanos: 0 };
+    let end = Timestamp { seconds: ctx.request.now.seconds.saturating_add(requested), nanos: 0 };
     object.insert_at(&["status", "token"], token.as_str().into());
     object.insert_at(&["status", "expirationTimestamp"], time::format(end).into());
     let mut tokens = ctx.server.issued.tokens.lock().unwrap_or_else(PoisonError::into_inner);
@@ -129,8 +129,8 @@ fn check_address(object: &Value, name: &str, namespace: &str) -> Result<(), Refu
         let have = metadata::text(object, field);
         if !have.is_empty() && have != wanted {
             let path = FieldPath::new("metadata");
-            let why = format!("must match the service account {field} if specified");
-            return Err(Refusal::invalid(KIND, name, vec![FieldError::invalid(&path.child(field), have, why)]));
+            let detail = format!("must match the service account {field} if specified");
+            return Err(Refusal::invalid(KIND, name, vec![FieldError::invalid(&path.child(field), have, detail)]));
         }
     }
     Ok(())
@@ -141,9 +141,9 @@ fn complete(ctx: &Context<'_>, object: &mut Value, account: &Value) -> Result<()
     let (wanted, uid) = (metadata::text(object, "uid").to_owned(), metadata::text(account, "uid"));
     let name = metadata::text(account, "name");
     if !wanted.is_empty() && wanted != uid {
-        let why =
+        let reason =
             format!("the UID in the token request ({wanted}) does not match the UID of the service account ({uid})");
-        return Err(Refusal::conflict(KIND, name, &why));
+        return Err(Refusal::conflict(KIND, name, &reason));
     }
     let empty = |path: &[&str]| object.at(path).and_then(Value::as_array).is_none_or(<[Value]>::is_empty);
     if empty(&["spec", "audiences"]) {
@@ -171,9 +171,9 @@ fn validate(object: &Value, release: Release) -> ErrorList {
     let attestations =
         object.at(&["spec", "attestations"]).filter(|all| all.as_object().is_some_and(|all| !all.is_empty()));
     if let Some(attestations) = attestations.filter(|_| release.since(V1_37)) {
-        let why = "attestations may only be specified with a webhook bound object reference";
+        let detail = "attestations may only be specified with a webhook bound object reference";
         let bad = BadValue::of(attestations, release);
-        return vec![FieldError::invalid(&spec.child("attestations"), bad, why)];
+        return vec![FieldError::invalid(&spec.child("attestations"), bad, detail)];
     }
     let mut errors = ErrorList::new();
     let seconds = object.at(&["spec", "expirationSeconds"]).and_then(Value::as_int).unwrap_or_default();
@@ -206,9 +206,9 @@ fn bound(ctx: &Context<'_>, object: &Value, account: &str) -> Result<Option<Boun
         ("", "Secret") => ("secrets.", "secret", ctx.target.namespace.as_str()),
         ("", "Node") if ctx.release().since(V1_31) => ("nodes.", "node", ""),
         ("", "Node") => {
-            let why =
+            let reason =
                 "cannot bind token to a Node object as the \"ServiceAccountTokenNodeBinding\" feature-gate is disabled";
-            return Err(Refusal::bad_request(why));
+            return Err(Refusal::bad_request(reason));
         }
         _ => {
             let type_ = format!("{group}/{version}, Kind={kind}");
@@ -222,10 +222,10 @@ fn bound(ctx: &Context<'_>, object: &Value, account: &str) -> Result<Option<Boun
     let mut node = None;
     if claim == "pod" {
         if text(&found, &["spec", "serviceAccountName"]) != account {
-            let why = format!(
+            let reason = format!(
                 "cannot bind token for serviceaccount \"{account}\" to pod running with different serviceaccount name."
             );
-            return Err(Refusal::bad_request(why));
+            return Err(Refusal::bad_request(reason));
         }
         let name = text(&found, &["spec", "nodeName"]);
         if !name.is_empty() {
@@ -235,10 +235,10 @@ fn bound(ctx: &Context<'_>, object: &Value, account: &str) -> Result<Option<Boun
         }
     }
     if !uid.is_empty() && uid != have {
-        let why = format!(
+        let reason = format!(
             "the UID in the bound object reference ({uid}) does not match the UID in record. The object might have been deleted and then recreated"
         );
-        return Err(Refusal::conflict(GroupResource { group, resource: kind }, name, &why));
+        return Err(Refusal::conflict(GroupResource { group, resource: kind }, name, &reason));
     }
     let needed = Needed { definition, key, uid: have.to_owned() };
     Ok(Some(Bound { needed, reference: Reference(claim, name.to_owned(), have.to_owned()), node }))

@@ -59,9 +59,9 @@ impl<S: Strategy> Registry<S> {
         config.check_duplicates(ctx, options)?;
         let uid = metadata::text(&object, "uid");
         if live.is_none() && !uid.is_empty() {
-            let why =
+            let reason =
                 format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
-            return Err(Refusal::conflict(self.strategy.resource(), &ctx.target.name, &why));
+            return Err(Refusal::conflict(self.strategy.resource(), &ctx.target.name, &reason));
         }
         decode::match_namespace(&mut object, &ctx.target.namespace)?;
         decode::check_name(&object, &ctx.target.name)?;
@@ -113,7 +113,7 @@ impl<'b> Config<'b> {
     /// Decodes the configuration.
     fn value(&self) -> Result<Value, Refusal> {
         let what = self.label;
-        let refused = |why: String| Refusal::bad_request(format!("error decoding {what}: {why}"));
+        let refused = |reason: String| Refusal::bad_request(format!("error decoding {what}: {reason}"));
         let value = match self.body {
             Body::Empty => Value::Null,
             Body::Value(value) => value.clone(),

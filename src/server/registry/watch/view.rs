@@ -63,9 +63,9 @@ impl View {
             (None, Some(after)) => ("ADDED", after),
             (Some(_), Some(after)) => ("MODIFIED", after),
             (Some(before), None) => {
-                let mut gone = Arc::unwrap_or_clone(before);
-                metadata::set_text(&mut gone, "resourceVersion", &event.revision.to_string());
-                ("DELETED", Arc::new(gone))
+                let mut deleted = Arc::unwrap_or_clone(before);
+                metadata::set_text(&mut deleted, "resourceVersion", &event.revision.to_string());
+                ("DELETED", Arc::new(deleted))
             }
         };
         let text_key = format!("{type_} {} {}", self.includes_columns(), self.text_key);

@@ -41,7 +41,7 @@ pub(super) fn request_object(
         }
         Err(Unreadable::Early(text)) => Err(DecodeFailure::Unreadable(text, None)),
     };
-    decoded.map_err(|fault| match fault {
+    decoded.map_err(|error| match error {
         DecodeFailure::Unreadable(text, Some((kind, v))) | DecodeFailure::Strict(text, (kind, v)) => {
             Refusal::bad_request(format!(
                 "{kind} in version {} cannot be handled as a {}: {text}",

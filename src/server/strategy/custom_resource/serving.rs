@@ -191,9 +191,9 @@ impl Serving {
     }
 
     /// The pipeline for an object with this `apiVersion`: that of the object's own version or, if there is no such
-    /// version, of `asked`.
-    pub fn stages_for<'a>(&'a self, api_version: &str, asked: &'a Version) -> &'a ResourceVersion {
-        self.version_of(api_version).map_or(&*asked.stages, |v| &*v.stages)
+    /// version, of `requested`.
+    pub fn stages_for<'a>(&'a self, api_version: &str, requested: &'a Version) -> &'a ResourceVersion {
+        self.version_of(api_version).map_or(&*requested.stages, |v| &*v.stages)
     }
 
     /// Converts a stored object to `version`: decodes and defaults it in its stored version, then converts it.

@@ -70,12 +70,12 @@ pub(super) fn read(
     let decoded = match &ctx.request.body {
         Body::Bytes(text) if from_json => {
             let spans = OnceCell::new();
-            let place = |path: &str| {
+            let position_of = |path: &str| {
                 let spans = spans.get_or_init(|| Spans::of(text, Syntax::Json));
                 let found = spans.locate(path);
                 found.key.map_or(found.value.range.start, |key| key.range.start)
             };
-            let decoded = crd::decode_text(&value, ctx.release(), &place)?;
+            let decoded = crd::decode_text(&value, ctx.release(), &position_of)?;
             strict.retain(|error| !decoded.lenient.iter().any(|path| is_duplicate_below(error, path)));
             decoded
         }

@@ -138,8 +138,8 @@ pub(super) fn validate_update(object: &Value, old: &Value, part: Part) -> ErrorL
     let mut errors = validate_conditions(object, old, &path);
     for type_ in ALWAYS_TRUE {
         if count(object, type_) < count(old, type_) {
-            let why = format!("updates may not remove a condition of type \"{type_}\"");
-            errors.push(FieldError::forbidden(&path, why));
+            let detail = format!("updates may not remove a condition of type \"{type_}\"");
+            errors.push(FieldError::forbidden(&path, detail));
         }
     }
     for type_ in DECISIONS.into_iter().filter(|_| part != Part::Approval) {

@@ -87,11 +87,11 @@ fn strategic_merge_patches_and_applies_merge_by_key() {
         applied.body.message(),
         "Apply failed with 1 conflict: conflict with \"test\" using apps/v1: .spec.template.spec.containers[name=\"a\"].image"
     );
-    let wrong =
+    let invalid =
         answer(&server, Method::Patch, &path, "application/strategic-merge-patch+json", r#"{"spec":{"replicas":"x"}}"#);
-    assert_eq!(wrong.code, 422);
+    assert_eq!(invalid.code, 422);
     assert_eq!(
-        wrong.body.message(),
+        invalid.body.message(),
         r#" "" is invalid: patch: Invalid value: "map[spec:map[replicas:x]]": unrecognized type: int32"#
     );
 }
@@ -99,8 +99,8 @@ fn strategic_merge_patches_and_applies_merge_by_key() {
 #[test]
 fn bodies_are_decoded_as_by_the_server() {
     let server = server();
-    let wrong = DEPLOYMENT.replace(r#""name":"a""#, r#""name":1"#);
-    let refused = send(&server, Method::Post, DEPLOYMENTS, &wrong);
+    let invalid = DEPLOYMENT.replace(r#""name":"a""#, r#""name":1"#);
+    let refused = send(&server, Method::Post, DEPLOYMENTS, &invalid);
     assert_eq!(refused.code, 400);
     assert_eq!(
         refused.body.message(),
@@ -183,8 +183,8 @@ fn a_deleted_namespace_goes_with_its_last_object() {
     let server = Server::new(Release::NEWEST, 1).with_namespaces(Namespaces::Finalized, &["work".to_owned()], now);
     let server = server.with_built_in_kinds(now);
     let deployments = "/apis/apps/v1/namespaces/work/deployments";
-    let held = DEPLOYMENT.replace(r#"{"name":"d"}"#, r#"{"name":"d","finalizers":["example.com/a"]}"#);
-    assert_eq!(send(&server, Method::Post, deployments, &held).code, 201);
+    let with_finalizer = DEPLOYMENT.replace(r#"{"name":"d"}"#, r#"{"name":"d","finalizers":["example.com/a"]}"#);
+    assert_eq!(send(&server, Method::Post, deployments, &with_finalizer).code, 201);
     assert_eq!(send(&server, Method::Delete, "/api/v1/namespaces/work", "").code, 200);
     let namespace = send(&server, Method::Get, "/api/v1/namespaces/work", "");
     assert_eq!(body(&namespace).str_at(&["status", "phase"]), Some("Terminating"));

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 /// Prefixes of the internal version and their form in `apiextensions.k8s.io/v1`.
-const WRITTEN: &[(&str, &str)] = &[
+const MANIFEST_PATHS: &[(&str, &str)] = &[
     ("spec.validation", "spec.versions[0].schema"),
     ("spec.schema", "spec.versions[0].schema"),
     ("spec.subresources", "spec.versions[0].subresources"),
@@ -16,12 +16,12 @@ const WRITTEN: &[(&str, &str)] = &[
 ];
 
 /// Returns the path in the manifest of a v1 CRD.
-pub fn written(path: &str) -> Cow<'_, str> {
+pub fn of_internal(path: &str) -> Cow<'_, str> {
     // The internal version uses the field names of v1beta1.
     if let Some(column) = path.strip_suffix(".JSONPath").filter(|p| p.contains("additionalPrinterColumns[")) {
-        return Cow::Owned(format!("{}.jsonPath", written(column)));
+        return Cow::Owned(format!("{}.jsonPath", of_internal(column)));
     }
-    for (internal, text) in WRITTEN {
+    for (internal, text) in MANIFEST_PATHS {
         if let Some(rest) = path.strip_prefix(internal)
             && (rest.is_empty() || rest.starts_with(['.', '[']))
         {
@@ -38,15 +38,15 @@ mod tests {
     #[test]
     fn what_versions_share_is_written_in_the_first() {
         assert_eq!(
-            written("spec.validation.openAPIV3Schema.properties[spec].type"),
+            of_internal("spec.validation.openAPIV3Schema.properties[spec].type"),
             "spec.versions[0].schema.openAPIV3Schema.properties[spec].type"
         );
-        assert_eq!(written("spec.additionalPrinterColumns[2]"), "spec.versions[0].additionalPrinterColumns[2]");
+        assert_eq!(of_internal("spec.additionalPrinterColumns[2]"), "spec.versions[0].additionalPrinterColumns[2]");
         assert_eq!(
-            written("spec.additionalPrinterColumns[2].JSONPath"),
+            of_internal("spec.additionalPrinterColumns[2].JSONPath"),
             "spec.versions[0].additionalPrinterColumns[2].jsonPath"
         );
-        assert_eq!(written("spec.validations"), "spec.validations");
-        assert_eq!(written("spec.versions[1].schema"), "spec.versions[1].schema");
+        assert_eq!(of_internal("spec.validations"), "spec.validations");
+        assert_eq!(of_internal("spec.versions[1].schema"), "spec.versions[1].schema");
     }
 }
