@@ -324,7 +324,7 @@ impl Server {
     pub fn reply_with(&self, request: &Request, calls: &Calls) -> Reply {
         calls.restart();
         let reply = self.answer(request, None, calls);
-        let waiting = calls.take_waiting();
+        let waiting = calls.take_pending();
         if waiting.is_empty() { reply } else { Reply::Pending(waiting) }
     }
 

@@ -190,7 +190,7 @@ impl Simulation {
             let server = Server::new(release, 0);
             let server = if owners { server } else { server.without_managed_fields() };
             let server = match admission {
-                Some(admission) => admission.equip(server, plan.now),
+                Some(admission) => admission.add_plugins(server, plan.now),
                 None => server,
             };
             Simulator {

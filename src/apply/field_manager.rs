@@ -49,7 +49,7 @@ pub struct FieldManager<'a> {
     /// `status`, `scale` or empty for the object itself.
     pub subresource: &'a str,
     /// An empty object, with which a new object is compared.
-    pub nothing: &'a Value,
+    pub empty_object: &'a Value,
     /// The time of the request in RFC 3339 format.
     pub now: &'a str,
     /// The release of the server.
@@ -238,7 +238,7 @@ impl FieldManager<'_> {
         if managed.owners.is_empty() {
             set_managed_fields(&mut bare, None);
             managed = self
-                .in_own_version(self.nothing, "live", self.nothing)
+                .in_own_version(self.empty_object, "live", self.empty_object)
                 .and_then(|empty| self.updated(&empty, &bare, managed, "before-first-apply"))
                 .map_err(|e| Refusal::Internal(format!("failed to create manager for existing fields: {e}")))?;
             managed.cap();
@@ -394,7 +394,7 @@ mod tests {
 
     fn manager(versions: &dyn Versions) -> FieldManager<'_> {
         FieldManager {
-            nothing: &NOTHING,
+            empty_object: &NOTHING,
             versions,
             api_version: "x.io/v1",
             kind: "X",
@@ -409,7 +409,7 @@ mod tests {
         let versions = versions();
         let fields = manager(&versions);
         let mut live = object_with(r#"{"a":1}"#);
-        fields.update(fields.nothing, &mut live, "creator");
+        fields.update(fields.empty_object, &mut live, "creator");
         let apply = |live: &Value, spec: &str, by: &str| fields.apply(live, &object_with(spec), by, false, &|_| {});
         let one = apply(&live, r#"{"a":1,"b":2,"l":[{"k":"x","v":1},{"k":"y"}]}"#, "one").unwrap();
         let less = apply(&one, r#"{"l":[{"k":"y"}]}"#, "one").unwrap();

@@ -85,7 +85,7 @@ pub fn decode(types: &'static Types, endpoint: &Endpoint, body: &[u8]) -> Result
         return Err(refuse(&not_registered(&actual), None));
     };
     let Findings { strict, missing } =
-        reader::read(types, id, body).map_err(|mistake| refuse(&mistake.message, Some(mistake.path)))?;
+        reader::read(types, id, body).map_err(|decode_error| refuse(&decode_error.message, Some(decode_error.path)))?;
     let (from, to) = (internal_type(&actual), internal_type(endpoint));
     if from != to {
         let error = format!("converting ({}) to ({to}): unknown conversion", types.go_name(id));

@@ -87,13 +87,13 @@ pub(super) fn read(types: &'static Types, root: TypeId, body: &[u8]) -> Result<F
         fields: Vec::new(),
         path: Path::default(),
         seen: BTreeSet::new(),
-        mistake: None,
+        error: None,
         found: Findings::default(),
     };
     if let (Some(Definition::Struct(s)), Kind::Object) = (types.definition(root), reader.cursor.kind()) {
         reader.object(root, s)?;
     }
-    reader.mistake.map_or(Ok(reader.found), Err)
+    reader.error.map_or(Ok(reader.found), Err)
 }
 
 struct Reader<'a> {
@@ -105,7 +105,7 @@ struct Reader<'a> {
     path: Path,
     /// The strict errors so far, for removing duplicates.
     seen: BTreeSet<(bool, String)>,
-    mistake: Option<DecodeError>,
+    error: Option<DecodeError>,
     found: Findings,
 }
 
@@ -181,7 +181,7 @@ impl Reader<'_> {
                 let literal = self.cursor.literal();
                 return custom.read(literal).map_err(|fault| match fault {
                     ValueError::Type(value, type_) => self.mismatch(&value, &type_),
-                    ValueError::Text(message) => self.mistake(message),
+                    ValueError::Text(message) => self.error(message),
                 });
             }
             (Base::Struct(id, s), Kind::Object) => return self.object(id, s),
@@ -189,7 +189,7 @@ impl Reader<'_> {
             (Base::Plain(Type::List(item), _), Kind::Array) => return self.list(item),
             (Base::Plain(Type::List(item), _), Kind::String) if **item == Type::Uint(8) => {
                 if let Err(at) = Encoding::Standard.decode(&self.cursor.string()) {
-                    self.keep(self.mistake(format!("illegal base64 data at input byte {at}")));
+                    self.keep(self.error(format!("illegal base64 data at input byte {at}")));
                 }
             }
             (Base::Plain(Type::String, []), Kind::String) => {
@@ -305,18 +305,18 @@ impl Reader<'_> {
         }
     }
 
-    fn keep(&mut self, mistake: DecodeError) {
-        self.mistake.get_or_insert(mistake);
+    fn keep(&mut self, error: DecodeError) {
+        self.error.get_or_insert(error);
     }
 
-    fn mistake(&self, message: String) -> DecodeError {
+    fn error(&self, message: String) -> DecodeError {
         DecodeError { message, path: self.path.text.clone() }
     }
 
     /// `json.UnmarshalTypeError`
     fn mismatch(&self, value: &str, type_: &dyn fmt::Display) -> DecodeError {
         let (struct_, fields) = (self.struct_, self.fields.join("."));
-        self.mistake(if struct_.is_empty() && fields.is_empty() {
+        self.error(if struct_.is_empty() && fields.is_empty() {
             format!("json: cannot unmarshal {value} into Go value of type {type_}")
         } else {
             format!("json: cannot unmarshal {value} into Go struct field {struct_}.{fields} of type {type_}")
@@ -378,9 +378,9 @@ mod tests {
     #[test]
     fn an_error_of_a_custom_unmarshaler_replaces_earlier_errors() {
         let body = r#"{"name":1,"resources":{"limits":{"cpu":"x"}},"image":2}"#;
-        let mistake = read_as("core/v1.Container", 37, body).unwrap_err();
-        assert!(mistake.message.starts_with("quantities must match"), "{}", mistake.message);
-        assert_eq!(mistake.path, "resources.limits.cpu");
+        let error = read_as("core/v1.Container", 37, body).unwrap_err();
+        assert!(error.message.starts_with("quantities must match"), "{}", error.message);
+        assert_eq!(error.path, "resources.limits.cpu");
         let first = read_as("core/v1.Container", 37, r#"{"image":2,"name":1}"#).unwrap_err();
         assert_eq!(first.message, "json: cannot unmarshal number into Go struct field Container.image of type string");
     }

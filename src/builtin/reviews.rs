@@ -70,7 +70,7 @@ pub fn check(release: Release, review: ReviewKind, version: &str, body: &[u8]) -
         let (kind, version) = (quote::go_quote(&actual.kind), quote::go_quote(&actual.api_version()));
         return Err(format!("no kind {kind} is registered for version {version} in scheme {}", release.scheme()));
     };
-    reader::read(types, id, body).map_err(|mistake| mistake.message)?;
+    reader::read(types, id, body).map_err(|error| error.message)?;
     if actual == expected {
         return Ok(());
     }

@@ -18,7 +18,7 @@ const ORDER_PREFIX: &str = "$setElementOrder";
 
 /// The reason why a patch cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mistake {
+pub enum PatchError {
     /// A directive has a wrong format (400).
     Format(&'static str),
     /// The lists cannot be merged (422).
@@ -27,7 +27,7 @@ pub enum Mistake {
     Other(String),
 }
 
-impl fmt::Display for Mistake {
+impl fmt::Display for PatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Format(text) | Self::Unprocessable(text) => f.write_str(text),
@@ -36,23 +36,23 @@ impl fmt::Display for Mistake {
     }
 }
 
-impl std::error::Error for Mistake {}
+impl std::error::Error for PatchError {}
 
-const BAD_DELETE_LIST: Mistake = Mistake::Format("invalid patch format of primitive list");
-const BAD_RETAIN_KEYS: Mistake = Mistake::Format("invalid patch format of retainKeys");
-const BAD_ORDER_LIST: Mistake = Mistake::Format("invalid patch format of setElementOrder list");
-const LISTS_OF_LISTS: Mistake = Mistake::Unprocessable("lists of lists are not supported");
+const BAD_DELETE_LIST: PatchError = PatchError::Format("invalid patch format of primitive list");
+const BAD_RETAIN_KEYS: PatchError = PatchError::Format("invalid patch format of retainKeys");
+const BAD_ORDER_LIST: PatchError = PatchError::Format("invalid patch format of setElementOrder list");
+const LISTS_OF_LISTS: PatchError = PatchError::Unprocessable("lists of lists are not supported");
 
 /// Applies `patch` to an object of a struct type.
 ///
 /// # Errors
 /// Returns the reason why the patch cannot be applied.
-pub fn merge(types: &'static Types, id: TypeId, original: Map, patch: Map) -> Result<Map, Mistake> {
+pub fn merge(types: &'static Types, id: TypeId, original: Map, patch: Map) -> Result<Map, PatchError> {
     merge_map(original, patch, Schema::of(types, id))
 }
 
 /// `mergeMap`. The recursion is bounded by the nesting depth of the patch, which its decoder limits.
-fn merge_map(mut original: Map, mut patch: Map, schema: Schema) -> Result<Map, Mistake> {
+fn merge_map(mut original: Map, mut patch: Map, schema: Schema) -> Result<Map, PatchError> {
     if let Some(directive) = patch.get(DIRECTIVE) {
         return match directive.as_str() {
             Some("replace") => {
@@ -107,7 +107,7 @@ fn merge_map(mut original: Map, mut patch: Map, schema: Schema) -> Result<Map, M
 }
 
 /// `applyRetainKeysDirective`
-fn retain_keys(original: &mut Map, patch: &mut Map) -> Result<(), Mistake> {
+fn retain_keys(original: &mut Map, patch: &mut Map) -> Result<(), PatchError> {
     let Some(keys) = patch.remove(RETAIN_KEYS) else { return Ok(()) };
     let keys = keys.as_array().ok_or(BAD_RETAIN_KEYS)?;
     let is_retained = |key: &str| keys.iter().any(|k| k.as_str() == Some(key));
@@ -122,7 +122,7 @@ fn retain_keys(original: &mut Map, patch: &mut Map) -> Result<(), Mistake> {
 }
 
 /// `mergePatchIntoOriginal`: merges the lists that have a `$setElementOrder`.
-fn merge_ordered_lists(original: &mut Map, patch: &mut Map, schema: Schema) -> Result<(), Mistake> {
+fn merge_ordered_lists(original: &mut Map, patch: &mut Map, schema: Schema) -> Result<(), PatchError> {
     let directives: Vec<String> = patch.keys().filter(|key| key.starts_with(ORDER_PREFIX)).cloned().collect();
     for directive in directives {
         let order = patch.remove(&directive).unwrap_or_default();
@@ -160,12 +160,12 @@ fn without_prefix<'k>(key: &'k str, prefix: &str) -> Option<&'k str> {
 }
 
 /// `extractRetainKeysPatchStrategy`: the strategy other than `retainKeys`.
-fn strategy(text: &'static str) -> Result<&'static str, Mistake> {
+fn strategy(text: &'static str) -> Result<&'static str, PatchError> {
     match text.split_once(',') {
         None if text == "retainKeys" => Ok(""),
         None => Ok(text),
         Some(("retainKeys", other) | (other, "retainKeys")) => Ok(other),
-        Some(_) => Err(Mistake::Other(format!("unexpected patch strategy: [{}]", text.replace(',', " ")))),
+        Some(_) => Err(PatchError::Other(format!("unexpected patch strategy: [{}]", text.replace(',', " ")))),
     }
 }
 
@@ -193,23 +193,23 @@ fn without_directives(value: Value) -> Option<Value> {
 }
 
 /// `mergepatch.ErrBadArgType`
-fn bad_type(expected: &str, actual: &Value) -> Mistake {
-    Mistake::Other(format!("expected a {expected}, but received a {}", print::type_name(actual)))
+fn bad_type(expected: &str, actual: &Value) -> PatchError {
+    PatchError::Other(format!("expected a {expected}, but received a {}", print::type_name(actual)))
 }
 
 /// `mergepatch.ErrBadPatchType`
-fn bad_patch_type(directive: &Value, of: &Map) -> Mistake {
+fn bad_patch_type(directive: &Value, of: &Map) -> PatchError {
     let shown = match directive {
         Value::String(text) => text.clone(),
         other => format!("%!s({}={})", print::type_name(other), print::format_v(other)),
     };
-    Mistake::Other(format!("unknown patch type: {shown} in map: {}", print::format_v(&Value::Object(of.clone()))))
+    PatchError::Other(format!("unknown patch type: {shown} in map: {}", print::format_v(&Value::Object(of.clone()))))
 }
 
 /// `mergepatch.ErrNoMergeKey`
-fn no_merge_key(of: &Map, key: &str) -> Mistake {
+fn no_merge_key(of: &Map, key: &str) -> PatchError {
     let shown = print::format_v(&Value::Object(of.clone()));
-    Mistake::Other(format!("map: {shown} does not contain declared merge key: {key}"))
+    PatchError::Other(format!("map: {shown} does not contain declared merge key: {key}"))
 }
 
 #[cfg(test)]
@@ -222,7 +222,7 @@ mod tests {
         let types = Types::of(37);
         let read = |text: &str| json::read(text.as_bytes()).unwrap().as_object().cloned().unwrap();
         let merged = merge(types, types.id(type_).unwrap(), read(original), read(patch));
-        merged.map(|merged| to_string(&Value::Object(merged))).map_err(|mistake| mistake.to_string())
+        merged.map(|merged| to_string(&Value::Object(merged))).map_err(|decode_error| decode_error.to_string())
     }
 
     #[test]

@@ -131,23 +131,23 @@ struct GapFinder<'k> {
 }
 
 /// A value with its unknown parts.
-type Shown = (Value, Gaps);
+type PartialValue = (Value, Gaps);
 
 impl GapFinder<'_> {
     fn gaps(&self, path: &str) -> Gaps {
         Gaps { path: path.to_owned(), used: self.used.clone(), ..Gaps::default() }
     }
 
-    fn unknown(&self, value: Value, path: &str) -> Shown {
+    fn unknown(&self, value: Value, path: &str) -> PartialValue {
         (value, Gaps { whole: true, ..self.gaps(path) })
     }
 
-    fn known(&self, value: Value, path: &str) -> Shown {
+    fn known(&self, value: Value, path: &str) -> PartialValue {
         (value, self.gaps(path))
     }
 
     /// A struct; `None` for its zero value.
-    fn object(&self, id: TypeId, s: &'static Struct, members: Option<&Map>, path: &str, depth: usize) -> Shown {
+    fn object(&self, id: TypeId, s: &'static Struct, members: Option<&Map>, path: &str, depth: usize) -> PartialValue {
         let type_name = self.types.name(id);
         let (mut out, mut gaps) = (Map::new(), self.gaps(path));
         for field in &s.fields {
@@ -222,7 +222,7 @@ impl GapFinder<'_> {
     }
 
     /// A value that is not null.
-    fn value(&self, type_: &'static Type, raw: &Value, path: &str, depth: usize) -> Shown {
+    fn value(&self, type_: &'static Type, raw: &Value, path: &str, depth: usize) -> PartialValue {
         if depth > MAX_DEPTH {
             return self.unknown(raw.clone(), path);
         }
@@ -265,7 +265,7 @@ impl GapFinder<'_> {
     }
 
     /// An item of a list or map, which may be null.
-    fn element(&self, type_: &'static Type, raw: &Value, path: &str, depth: usize) -> Shown {
+    fn element(&self, type_: &'static Type, raw: &Value, path: &str, depth: usize) -> PartialValue {
         if !raw.is_null() {
             return self.value(type_, raw, path, depth + 1);
         }
@@ -286,7 +286,7 @@ impl GapFinder<'_> {
     }
 
     /// The zero value of a type other than a struct; `None` if its form is not known.
-    fn zero(&self, type_: &Type, path: &str) -> Option<Shown> {
+    fn zero(&self, type_: &Type, path: &str) -> Option<PartialValue> {
         let value = match type_ {
             Type::Bool => Value::Bool(false),
             Type::String => Value::String(String::new()),
@@ -327,7 +327,7 @@ impl GapFinder<'_> {
 enum Presence {
     Absent,
     MayBeSet,
-    Value(Shown),
+    Value(PartialValue),
 }
 
 /// Returns true if Go writes the value as it was read.

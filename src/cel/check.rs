@@ -48,7 +48,7 @@ pub fn check(env: &Env, ast: Ast) -> Result<CheckedAst, Issues> {
         return Err(issues);
     }
     for type_ in types.iter_mut().flatten().filter(|type_| has_variables(type_)) {
-        *type_ = bindings.settle(type_);
+        *type_ = bindings.resolve_to_dyn(type_);
     }
     let checked = CheckedAst { ast: Ast { expr, source_info }, server: env.base.server, types, references };
     literals::validate(env, &checked)?;
@@ -379,7 +379,7 @@ impl Checker<'_> {
         }
         let Some(result) = result else {
             for type_ in &mut arg_types {
-                *type_ = self.bindings.settle(type_);
+                *type_ = self.bindings.resolve_to_dyn(type_);
             }
             self.no_overload(id, name, &arg_types, member);
             return Type::Error;

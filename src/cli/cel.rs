@@ -1,7 +1,7 @@
 //! `cel`: evaluates an expression, estimates its cost and checks whether it could be a validation rule. The expression
 //! may use all functions that the server allows in new rules.
 
-mod given;
+mod self_value;
 
 use super::Exit;
 use super::args;
@@ -23,7 +23,7 @@ use crate::release::Release;
 use crate::rules::compile::{max_cardinality, names_old_self};
 use crate::rules::decl::ROOT;
 use crate::rules::node::{self, Node};
-use given::{Given, InputError};
+use self_value::{InputError, SelfValue};
 use std::io::{self, Write};
 
 /// Runs the command.
@@ -57,14 +57,14 @@ fn report(args: &args::Cel) -> Result<Report, InputError> {
     let expression = args.expression.as_str();
     let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
     let base = BaseEnv::for_new(release);
-    let given = given::read(args, release, uses_self(expression, &base))?;
+    let self_value = self_value::read(args, release, uses_self(expression, &base))?;
     let steps = match &args.at {
         Some(path) => node::steps(path).map_err(InputError::new)?,
         None => Vec::new(),
     };
-    let outcome = match &given {
-        Given::Nothing => evaluate(expression, &Env::new(base), None, Vec::new()),
-        Given::Untyped { new, old } => {
+    let outcome = match &self_value {
+        SelfValue::Nothing => evaluate(expression, &Env::new(base), None, Vec::new()),
+        SelfValue::Untyped { new, old } => {
             let at = |object| steps.iter().try_fold(object, |value, step| node::step(value, step));
             let path = args.at.as_deref().unwrap_or_default();
             let new = at(new).ok_or_else(|| InputError::new(format!("the object has nothing at {path}")))?;
@@ -72,7 +72,7 @@ fn report(args: &args::Cel) -> Result<Report, InputError> {
             let env = Env::new(base).with_variable("self", Type::Dyn).with_variable("oldSelf", Type::Dyn);
             evaluate(expression, &env, None, vec![Some(Ok(Cel::untyped(new))), old])
         }
-        Given::Typed { schema, new, old } => {
+        SelfValue::Typed { schema, new, old } => {
             let node = node::find(schema, &steps, new, old.as_ref(), release).map_err(InputError::new)?;
             let Some(decl) = node.cel_type.decl.as_deref() else {
                 return Err(InputError::new("CEL cannot see this node"));

@@ -3,7 +3,7 @@
 use super::Exit;
 use super::args::{self, ExplainFormat};
 use super::failure::{Failure, summarize};
-use super::source::{Given, Source, definition_name, problem};
+use super::source::{FileArguments, Source, definition_name, problem};
 use crate::cluster::Resource;
 use crate::crd::{self, CustomResourceDefinition, openapi};
 use crate::input::Options;
@@ -41,7 +41,7 @@ struct Text {
 fn explain(args: &args::Explain, failures: &mut Vec<Failure>) -> Result<Text, Failure> {
     let options = Options::default();
     // CRDs are read as objects, which need no CRD.
-    let given = Given { filenames: &args.crds, kustomizations: &[], crds: &args.crds, options: &options };
+    let given = FileArguments { filenames: &args.crds, kustomizations: &[], crds: &args.crds, options: &options };
     let source = Source::open(given, args.kubernetes, &args.cluster, failures)?;
     let (resource, fields) = resource(&source, &args.resource)?;
     let Some(definition) = source.definition(&resource)? else {

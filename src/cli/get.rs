@@ -60,14 +60,14 @@ struct Named {
 }
 
 /// Objects selected by name.
-enum Found {
+enum SelectedObjects {
     /// Objects in memory.
     Objects(Vec<Named>),
     /// Names of objects in files. There may be many, so each object is read when it is printed.
     Files(Vec<source::Named>),
 }
 
-impl Found {
+impl SelectedObjects {
     fn is_empty(&self) -> bool {
         self.resources().next().is_none()
     }
@@ -125,7 +125,7 @@ fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Failure>) -> Re
             }
         }
         Selection::Names(names) => {
-            let found = Found::Objects(get.named(names, failures)?);
+            let found = SelectedObjects::Objects(get.named(names, failures)?);
             get.print_found(found, names.len() == 1, output, failures)
         }
     }
@@ -181,11 +181,17 @@ impl Get<'_> {
         }
         let names = if let Source::Files(files) = &self.source { files.objects().to_vec() } else { Vec::new() };
         let single = self.args.filenames.len() + self.args.kustomize.len() == 1;
-        self.print_found(Found::Files(names), single, output, failures)
+        self.print_found(SelectedObjects::Files(names), single, output, failures)
     }
 
     /// Prints objects by name. `single` is true if exactly one object was requested.
-    fn print_found(&mut self, found: Found, single: bool, output: Output, failures: &[Failure]) -> Result<(), Failure> {
+    fn print_found(
+        &mut self,
+        found: SelectedObjects,
+        single: bool,
+        output: Output,
+        failures: &[Failure],
+    ) -> Result<(), Failure> {
         match output {
             Output::Table { wide } => tables::of_names(self, found, wide, failures),
             // kubectl does not print an empty list if the only object does not exist.

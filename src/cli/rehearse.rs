@@ -211,7 +211,7 @@ enum Task {
 }
 
 /// The result for one entry.
-enum Done {
+enum EntryResult {
     Reported(Box<Item>),
     Entry(Box<Entry>),
 }
@@ -239,14 +239,14 @@ impl RehearsalTasks<'_> {
         }
     }
 
-    fn done(&self, task: Task) -> Done {
+    fn done(&self, task: Task) -> EntryResult {
         match task {
-            Task::Reported(item) => Done::Reported(item),
+            Task::Reported(item) => EntryResult::Reported(item),
             Task::Rehearse(mut object) => {
                 let value = object.take_value();
-                Done::Entry(Box::new(self.rehearse(value, &object.finder())))
+                EntryResult::Entry(Box::new(self.rehearse(value, &object.finder())))
             }
-            Task::Stored(value) => Done::Entry(Box::new(self.rehearse(*value, &InCluster))),
+            Task::Stored(value) => EntryResult::Entry(Box::new(self.rehearse(*value, &InCluster))),
         }
     }
 
@@ -339,7 +339,7 @@ impl<'a> Show<'a> {
         writeln!(self.out)
     }
 
-    fn done(&mut self, done: Done) {
+    fn done(&mut self, done: EntryResult) {
         if self.failed.is_none()
             && let Err(error) = self.write(done)
         {
@@ -347,10 +347,10 @@ impl<'a> Show<'a> {
         }
     }
 
-    fn write(&mut self, done: Done) -> io::Result<()> {
+    fn write(&mut self, done: EntryResult) -> io::Result<()> {
         let entry = match done {
-            Done::Entry(entry) => entry,
-            Done::Reported(item) => {
+            EntryResult::Entry(entry) => entry,
+            EntryResult::Reported(item) => {
                 self.counts.add_unknown();
                 let text = self.report.details(&item);
                 return self.messages.write_all(text.as_bytes());

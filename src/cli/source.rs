@@ -2,7 +2,7 @@
 
 mod files;
 
-pub use files::{Files, Given, Named};
+pub use files::{FileArguments, Files, Named};
 
 use crate::cli::args;
 use crate::cli::failure::Failure;
@@ -25,7 +25,7 @@ pub enum Source {
 impl Source {
     /// Opens the given files if there are any, otherwise the cluster. Problems with files are reported immediately.
     pub fn open(
-        given: Given<'_>,
+        given: FileArguments<'_>,
         kubernetes: args::KubernetesVersion,
         cluster: &args::Cluster,
         failures: &mut Vec<Failure>,

@@ -163,7 +163,8 @@ impl Connection {
     pub(super) fn stream(&self, path: &str, accept: &str) -> Result<Stream, Error> {
         let line = &self.line;
         let body = self.handle.block_on(async {
-            let response = timeout(line.timeout(), line.send(path, accept)).await.map_err(|_| line.silent(path))??;
+            let response =
+                timeout(line.timeout(), line.send(path, accept)).await.map_err(|_| line.timed_out(path))??;
             let code = response.status().as_u16();
             if code == 200 {
                 return Ok(response.into_body());
@@ -221,9 +222,9 @@ impl Line {
         }
         let found = match self.timeout {
             Some(limit) => {
-                timeout(limit, self.try_again(path, accept)).await.unwrap_or_else(|_| Err(self.silent(path)))
+                timeout(limit, self.with_retries(path, accept)).await.unwrap_or_else(|_| Err(self.timed_out(path)))
             }
-            None => self.try_again(path, accept).await,
+            None => self.with_retries(path, accept).await,
         };
         let last = match &found {
             Err(error) if error.unreachable => Some(error.clone()),
@@ -237,7 +238,7 @@ impl Line {
     }
 
     /// Sends a request, with retries.
-    async fn try_again(&self, path: &str, accept: &str) -> Result<Answer, Error> {
+    async fn with_retries(&self, path: &str, accept: &str) -> Result<Answer, Error> {
         let mut again = 0;
         loop {
             let found = self.once(path, accept).await;
@@ -258,7 +259,7 @@ impl Line {
     }
 
     async fn once(&self, path: &str, accept: &str) -> Result<Answer, Error> {
-        let response = timeout(self.timeout(), self.send(path, accept)).await.map_err(|_| self.silent(path))??;
+        let response = timeout(self.timeout(), self.send(path, accept)).await.map_err(|_| self.timed_out(path))??;
         let code = response.status().as_u16();
         let seconds = response.headers().get(RETRY_AFTER).and_then(|v| v.to_str().ok()?.trim().parse().ok());
         let body = self.collect(path, response.into_body()).await?;
@@ -277,12 +278,12 @@ impl Line {
         let answer = response.as_ref().map_or_else(ToString::to_string, |response| response.status().to_string());
         log::request(&format!("{}{path}", self.url.trim_end_matches('/')), &answer, start.elapsed());
         let response = response.map_err(|e| self.failed(path, &e))?;
-        self.hear(response.headers());
+        self.report_warnings(response.headers());
         Ok(response)
     }
 
     /// Reports the warnings of an answer.
-    fn hear(&self, headers: &HeaderMap) {
+    fn report_warnings(&self, headers: &HeaderMap) {
         for text in headers.get_all(WARNING).iter().flat_map(|header| warnings::texts(header.as_bytes())) {
             if self.warned.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone()) {
                 (self.warn)(&text);
@@ -293,7 +294,7 @@ impl Line {
     async fn collect(&self, path: &str, mut body: Body) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
         loop {
-            let Some(frame) = timeout(self.timeout(), body.frame()).await.map_err(|_| self.silent(path))? else {
+            let Some(frame) = timeout(self.timeout(), body.frame()).await.map_err(|_| self.timed_out(path))? else {
                 return Ok(bytes);
             };
             let frame = frame.map_err(|e| self.failed(path, &e))?;
@@ -311,7 +312,7 @@ impl Line {
     }
 
     /// The server did not answer in time; later requests fail at once instead of waiting again.
-    fn silent(&self, path: &str) -> Error {
+    fn timed_out(&self, path: &str) -> Error {
         let path = path.split('?').next().unwrap_or_default();
         let within = self.timeout().as_secs_f64();
         Error::unreachable(

@@ -23,7 +23,7 @@ struct PendingDefinition {
 impl Connection {
     /// Reads the CRD with this name; `None` if it does not exist.
     pub fn definition(&self, name: &str) -> Result<Option<Value>, Error> {
-        self.take(self.want(name))
+        self.take(self.request_definition(name))
     }
 
     /// Reads the CRDs of the given kinds (group and kind), all at once; `None` where the cluster has no CRD for a kind (it may
@@ -32,11 +32,11 @@ impl Connection {
     /// Reads single CRDs rather than the whole list: the list has megabytes on a large cluster, and `get` on one CRD is a
     /// smaller permission.
     pub fn definitions_of(&self, kinds: &[(&str, &str)]) -> Vec<Result<Option<Value>, Error>> {
-        let want = |(group, kind): &(&str, &str)| {
+        let request_definition = |(group, kind): &(&str, &str)| {
             let resource = self.resource_where(|r| r.group == *group && r.kind == *kind)?;
-            Ok(resource.map(|r| self.want(&format!("{}.{group}", r.plural))))
+            Ok(resource.map(|r| self.request_definition(&format!("{}.{group}", r.plural))))
         };
-        let wanted: Vec<Result<Option<PendingDefinition>, Error>> = kinds.iter().map(want).collect();
+        let wanted: Vec<Result<Option<PendingDefinition>, Error>> = kinds.iter().map(request_definition).collect();
         wanted.into_iter().map(|wanted| wanted?.map_or(Ok(None), |wanted| self.take(wanted))).collect()
     }
 
@@ -51,7 +51,7 @@ impl Connection {
         Ok(found.as_ref().and_then(|found| found.get("spec")) == definition.get("spec"))
     }
 
-    fn want(&self, name: &str) -> PendingDefinition {
+    fn request_definition(&self, name: &str) -> PendingDefinition {
         let cached = self.cache.read(&entry(name), KEPT).and_then(|text| json::read(&text).ok());
         let cached = cached.filter(|crd| crd.str_at(&["metadata", "name"]) == Some(name) && revision(crd).is_some());
         let response = self.ask(&path(name), if cached.is_some() { METADATA } else { JSON });

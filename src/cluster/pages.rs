@@ -72,7 +72,7 @@ pub struct Pages<'a> {
     next: Option<PendingResponse>,
     /// The continue token of `next`; empty for the first page.
     token: String,
-    torn: bool,
+    inconsistent: bool,
 }
 
 impl Connection {
@@ -85,7 +85,7 @@ impl Connection {
             accept,
             next: None,
             token: String::new(),
-            torn: false,
+            inconsistent: false,
         };
         pages.ask("");
         pages
@@ -95,8 +95,8 @@ impl Connection {
 impl Pages<'_> {
     /// Returns true if the continue token expired and the server continued with a newer state: objects created or deleted meanwhile
     /// may be missing or included.
-    pub fn is_torn(&self) -> bool {
-        self.torn
+    pub fn is_inconsistent(&self) -> bool {
+        self.inconsistent
     }
 
     fn ask(&mut self, token: &str) {
@@ -110,7 +110,7 @@ impl Pages<'_> {
     fn read(&mut self, pending: PendingResponse) -> Result<Page, Error> {
         let mut answer = pending.answer()?;
         if let Some(token) = newer(&answer) {
-            self.torn = true;
+            self.inconsistent = true;
             self.ask(&token);
             if let Some(pending) = self.next.take() {
                 answer = pending.answer()?;

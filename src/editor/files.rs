@@ -59,7 +59,7 @@ impl History {
     }
 
     /// Keeps an answer of git about a file; returns true if it is a new one.
-    pub fn learn(&mut self, name: &str, content: Option<Vec<u8>>) -> bool {
+    pub fn update(&mut self, name: &str, content: Option<Vec<u8>>) -> bool {
         if self.is_known && self.content == content {
             return false;
         }

@@ -23,7 +23,7 @@ pub struct Live {
 
 /// The effect of an answer.
 #[derive(Debug, Default, PartialEq)]
-pub struct Learned {
+pub struct LiveChanges {
     /// CRDs that were not known.
     pub added: Vec<(Kind, Value)>,
     /// True if a CRD or the release changed, so that all CRDs must be read again.
@@ -50,8 +50,8 @@ impl Live {
     }
 
     /// Keeps an answer.
-    pub fn learn(&mut self, fetched: Fetched) -> Learned {
-        let mut learned = Learned::default();
+    pub fn update(&mut self, fetched: Fetched) -> LiveChanges {
+        let mut learned = LiveChanges::default();
         let mut problem = None;
         match fetched.cluster {
             Err(error) => problem = Some(error.message),
@@ -118,21 +118,21 @@ mod tests {
         let start = Instant::now();
         assert_eq!(live.due(&[kind("A")], start), [kind("A")]);
         assert_eq!(live.due(&[kind("A")], start), []);
-        let learned = live.learn(fetched("a", vec![(kind("A"), Some(Value::from(1)))]));
+        let learned = live.update(fetched("a", vec![(kind("A"), Some(Value::from(1)))]));
         assert_eq!((learned.added.len(), learned.is_stale), (1, false));
         let later = start + KEPT + Duration::from_secs(1);
         assert_eq!(live.due(&[], later), [kind("A")], "also a kind that is known");
-        assert_eq!(live.learn(fetched("a", vec![(kind("A"), Some(Value::from(1)))])), Learned::default());
-        assert!(live.learn(fetched("a", vec![(kind("A"), Some(Value::from(2)))])).is_stale);
-        assert!(live.learn(fetched("a", vec![(kind("A"), None)])).is_stale);
+        assert_eq!(live.update(fetched("a", vec![(kind("A"), Some(Value::from(1)))])), LiveChanges::default());
+        assert!(live.update(fetched("a", vec![(kind("A"), Some(Value::from(2)))])).is_stale);
+        assert!(live.update(fetched("a", vec![(kind("A"), None)])).is_stale);
         assert_eq!(live.definitions().count(), 0);
     }
 
     #[test]
     fn another_cluster_has_other_definitions() {
         let mut live = Live::default();
-        live.learn(fetched("a", vec![(kind("A"), Some(Value::from(1)))]));
-        let learned = live.learn(fetched("b", vec![(kind("B"), Some(Value::from(1)))]));
+        live.update(fetched("a", vec![(kind("A"), Some(Value::from(1)))]));
+        let learned = live.update(fetched("b", vec![(kind("B"), Some(Value::from(1)))]));
         assert!(learned.is_stale);
         assert_eq!(live.definitions().map(|(kind, _)| kind.2.as_str()).collect::<Vec<_>>(), ["B"]);
     }
@@ -144,9 +144,9 @@ mod tests {
             cluster: Err(Error { message: "no".to_owned(), ..Error::default() }),
             definitions: Vec::new(),
         };
-        assert_eq!(live.learn(failed()).problem.as_deref(), Some("no"));
-        assert_eq!(live.learn(failed()).problem, None);
-        assert_eq!(live.learn(fetched("a", Vec::new())).problem, None);
-        assert_eq!(live.learn(failed()).problem.as_deref(), Some("no"));
+        assert_eq!(live.update(failed()).problem.as_deref(), Some("no"));
+        assert_eq!(live.update(failed()).problem, None);
+        assert_eq!(live.update(fetched("a", Vec::new())).problem, None);
+        assert_eq!(live.update(failed()).problem.as_deref(), Some("no"));
     }
 }

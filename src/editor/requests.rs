@@ -29,10 +29,10 @@ impl<'a> Requests<'a> {
     pub fn respond(self, request: Request) -> Response {
         let Request { id, method, params } = request;
         let result = match method.as_str() {
-            "textDocument/hover" => Place::of(&params).map(|at| self.hover(&at)),
-            "textDocument/completion" => Place::of(&params).map(|at| self.completion(&at)),
+            "textDocument/hover" => TextPosition::of(&params).map(|at| self.hover(&at)),
+            "textDocument/completion" => TextPosition::of(&params).map(|at| self.completion(&at)),
             "textDocument/codeAction" => self.code_actions(&params),
-            "textDocument/definition" => Place::of(&params).map(|at| self.definition(&at)),
+            "textDocument/definition" => TextPosition::of(&params).map(|at| self.definition(&at)),
             "textDocument/documentSymbol" => self.symbols(&params),
             _ => {
                 let message = format!("{method} is not supported");
@@ -46,12 +46,12 @@ impl<'a> Requests<'a> {
     }
 
     /// The path, the file and the byte offset of a position.
-    fn resolve(self, at: &Place) -> Option<(String, &'a File, usize)> {
+    fn resolve(self, at: &TextPosition) -> Option<(String, &'a File, usize)> {
         let file = self.files.get(&at.uri)?;
         Some((uri::path(&at.uri), file, file.text.offset(at.position)))
     }
 
-    fn hover(self, at: &Place) -> Value {
+    fn hover(self, at: &TextPosition) -> Value {
         let found = || {
             let (path, file, offset) = self.resolve(at)?;
             let cursor = Cursor::at(self.checker, &path, &file.text, offset)?;
@@ -68,13 +68,13 @@ impl<'a> Requests<'a> {
         found().map_or(Value::Null, |text| json!({"contents": {"kind": "markdown", "value": text}}))
     }
 
-    fn completion(self, at: &Place) -> Value {
+    fn completion(self, at: &TextPosition) -> Value {
         let Some((path, file, offset)) = self.resolve(at) else { return Value::Null };
         let found = completion::suggestions(self.checker, &path, &file.text, offset);
         found.iter().enumerate().map(|(index, suggestion)| protocol::completion_item(index, suggestion)).collect()
     }
 
-    fn definition(self, at: &Place) -> Value {
+    fn definition(self, at: &TextPosition) -> Value {
         let read = |path: &str| {
             let open = self.files.text_of(path).cloned();
             open.or_else(|| (self.read)(path).map(Text::new))
@@ -113,12 +113,12 @@ impl<'a> Requests<'a> {
 }
 
 /// A position in a file.
-struct Place {
+struct TextPosition {
     uri: String,
     position: Position,
 }
 
-impl Place {
+impl TextPosition {
     /// Reads `TextDocumentPositionParams`.
     fn of(params: &Value) -> Result<Self, serde_json::Error> {
         Ok(Self { uri: uri_of(params)?, position: member(params, "position")? })

@@ -136,18 +136,18 @@ impl<'c> Session<'c> {
                 if let Some(file) = self.files.get_mut(&uri) {
                     let path = uri::path(&uri);
                     let name = Path::new(&path).file_name().unwrap_or_default().to_string_lossy();
-                    file.is_outdated |= file.history.learn(&format!("HEAD:./{name}"), content);
+                    file.is_outdated |= file.history.update(&format!("HEAD:./{name}"), content);
                 }
             }
-            Event::Fetched(fetched) if self.settings.live => self.learn(fetched),
+            Event::Fetched(fetched) if self.settings.live => self.update(fetched),
             Event::Fetched(_) => {}
         }
         None
     }
 
     /// Uses an answer of the cluster.
-    fn learn(&mut self, fetched: Fetched) {
-        let learned = self.live.learn(fetched);
+    fn update(&mut self, fetched: Fetched) {
+        let learned = self.live.update(fetched);
         if let Some(problem) = learned.problem {
             self.message("window/showMessage", 2, &format!("kubectl-crdx: {problem}"));
         }
@@ -313,7 +313,7 @@ impl<'c> Session<'c> {
                 if file.history.is_due(Instant::now()) {
                     let is_asked = self.background.ask_git(uri, PathBuf::from(uri::path(uri)));
                     if !is_asked {
-                        file.history.learn("", None);
+                        file.history.update("", None);
                     }
                 }
                 // The answer of git is the next event.

@@ -23,18 +23,18 @@ pub struct Converted {
 pub fn convert(crd: &CustomResourceDefinition) -> Converted {
     let mut crd = crd.clone();
     let mut changes = Vec::new();
-    let kept_everything = crd.spec.preserves_unknown_fields();
+    let preserved_unknown_fields = crd.spec.preserves_unknown_fields();
     crd.spec.preserve_unknown_fields = Some(false);
     let shared = crd.spec.versions.iter().all(|v| v.schema.is_none());
     if shared {
         let schema = crd.spec.validation.as_ref().and_then(|v| v.schema.clone());
-        crd.spec.validation = Some(converted(schema, kept_everything, "every version", &mut changes));
+        crd.spec.validation = Some(converted(schema, preserved_unknown_fields, "every version", &mut changes));
     } else {
         crd.spec.validation = None;
         for version in &mut crd.spec.versions {
             let version_name = format!("version {}", version.name);
             let schema = version.schema.as_ref().and_then(|v| v.schema.clone());
-            version.schema = Some(converted(schema, kept_everything, &version_name, &mut changes));
+            version.schema = Some(converted(schema, preserved_unknown_fields, &version_name, &mut changes));
         }
     }
     let mut value = crd.to_value();
@@ -46,7 +46,7 @@ pub fn convert(crd: &CustomResourceDefinition) -> Converted {
 
 fn converted(
     schema: Option<Arc<Schema>>,
-    kept_everything: bool,
+    preserved_unknown_fields: bool,
     version_name: &str,
     changes: &mut Vec<String>,
 ) -> Validation {
@@ -57,7 +57,7 @@ fn converted(
         changes.push(format!("{version_name}: there was no schema; one that preserves unknown fields was added"));
     } else {
         fill_types(&mut schema, true, &mut Vec::new(), version_name, changes);
-        if kept_everything {
+        if preserved_unknown_fields {
             pruned(&schema, &mut Vec::new(), version_name, changes);
         }
     }

@@ -12,12 +12,12 @@ use crate::value::{Map, Value};
 
 /// Coerces the metadata of embedded resources in `v`, and of `v` itself if it is the root of a resource.
 ///
-/// If `dropping`, malformed fields are dropped instead of reported.
+/// If `drop_malformed`, malformed fields are dropped instead of reported.
 pub fn coerce(
     v: &mut Value,
     node: &Node,
     is_root: bool,
-    dropping: bool,
+    drop_malformed: bool,
     path: &FieldPath<'_>,
     unknown: &mut Unknown,
     release: Release,
@@ -29,23 +29,23 @@ pub fn coerce(
         Value::Object(members) => {
             let is_resource = node.embedded || is_root;
             if is_resource {
-                coerce_resource(members, dropping, path, unknown, release)?;
+                coerce_resource(members, drop_malformed, path, unknown, release)?;
             }
             for (key, v) in members.iter_mut() {
                 if is_resource && key == "metadata" {
                     continue;
                 }
                 if let Some(property) = node.property(key) {
-                    coerce(v, property, false, dropping, &path.child(key), unknown, release)?;
+                    coerce(v, property, false, drop_malformed, &path.child(key), unknown, release)?;
                 } else if let Some(additional) = node.additional_schema() {
-                    coerce(v, additional, false, dropping, &path.key(key), unknown, release)?;
+                    coerce(v, additional, false, drop_malformed, &path.key(key), unknown, release)?;
                 }
             }
         }
         Value::Array(items) => {
             if let Some(node) = &node.items {
                 for (i, item) in items.iter_mut().enumerate() {
-                    coerce(item, node, false, dropping, &path.index(i), unknown, release)?;
+                    coerce(item, node, false, drop_malformed, &path.index(i), unknown, release)?;
                 }
             }
         }
@@ -56,7 +56,7 @@ pub fn coerce(
 
 fn coerce_resource(
     members: &mut Map,
-    dropping: bool,
+    drop_malformed: bool,
     path: &FieldPath<'_>,
     unknown: &mut Unknown,
     release: Release,
@@ -64,14 +64,14 @@ fn coerce_resource(
     for key in ["apiVersion", "kind"] {
         let Some(v) = members.get(key) else { continue };
         if v.as_str().is_none() {
-            if !dropping {
+            if !drop_malformed {
                 return Err(FieldError::invalid(&path.child(key), BadValue::of(v, release), "must be a string"));
             }
             members.remove(key);
         }
     }
     let Some(metadata) = members.get_mut("metadata") else { return Ok(()) };
-    if dropping {
+    if drop_malformed {
         // Metadata that is not an object is kept unchanged.
         if matches!(metadata, Value::Object(_) | Value::Null)
             && let Ok(normalized) = object_meta::normalize_dropping(std::mem::take(metadata))
@@ -98,10 +98,10 @@ mod tests {
 
     const SCHEMA: &str = r#"{"properties":{"m":{"additionalProperties":{"x-kubernetes-embedded-resource":true}}}}"#;
 
-    fn coerced(v: &str, dropping: bool) -> (Result<Value, String>, Vec<String>) {
+    fn coerced(v: &str, drop_malformed: bool) -> (Result<Value, String>, Vec<String>) {
         let mut v = json(v);
         let mut unknown = Unknown::new(true);
-        let done = coerce(&mut v, &node(SCHEMA), false, dropping, &ROOT, &mut unknown, Release::NEWEST);
+        let done = coerce(&mut v, &node(SCHEMA), false, drop_malformed, &ROOT, &mut unknown, Release::NEWEST);
         (done.map(|()| v).map_err(|e| e.to_string()), unknown.sorted())
     }
 

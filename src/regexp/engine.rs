@@ -118,9 +118,9 @@ fn literal(runes: &[u32], fold: bool) -> hir::Hir {
 
 /// Converts the tree for regex-automata; `None` if a number is out of range.
 fn translate(node: &Node) -> Option<hir::Hir> {
-    let repetition = |min, max, greed: Greediness, sub: &Node| {
+    let repetition = |min, max, greediness: Greediness, sub: &Node| {
         let sub = Box::new(translate(sub)?);
-        Some(hir::Hir::repetition(hir::Repetition { min, max, greedy: greed == Greediness::Greedy, sub }))
+        Some(hir::Hir::repetition(hir::Repetition { min, max, greedy: greediness == Greediness::Greedy, sub }))
     };
     Some(match &node.op {
         Op::NoMatch => hir::Hir::fail(),
@@ -143,10 +143,10 @@ fn translate(node: &Node) -> Option<hir::Hir> {
             name: None,
             sub: Box::new(translate(sub)?),
         }),
-        Op::Star(sub, greed) => repetition(0, None, *greed, sub)?,
-        Op::Plus(sub, greed) => repetition(1, None, *greed, sub)?,
-        Op::Quest(sub, greed) => repetition(0, Some(1), *greed, sub)?,
-        Op::Repeat { min, max, greed, sub } => repetition(*min, *max, *greed, sub)?,
+        Op::Star(sub, greediness) => repetition(0, None, *greediness, sub)?,
+        Op::Plus(sub, greediness) => repetition(1, None, *greediness, sub)?,
+        Op::Quest(sub, greediness) => repetition(0, Some(1), *greediness, sub)?,
+        Op::Repeat { min, max, greediness, sub } => repetition(*min, *max, *greediness, sub)?,
         Op::Concat(subs) => hir::Hir::concat(subs.iter().map(translate).collect::<Option<_>>()?),
         Op::Alternate(subs) => hir::Hir::alternation(subs.iter().map(translate).collect::<Option<_>>()?),
     })

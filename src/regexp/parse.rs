@@ -383,12 +383,12 @@ impl<'a> Parser<'a> {
             return Err(Error::new(MISSING_REPEAT_ARGUMENT, self.slice(at, end)));
         };
         let sub = Box::new(sub);
-        let greed = if lazy { Greediness::Lazy } else { Greediness::Greedy };
+        let greediness = if lazy { Greediness::Lazy } else { Greediness::Greedy };
         let op = match (operator, counts) {
-            ('*', _) => Op::Star(sub, greed),
-            ('+', _) => Op::Plus(sub, greed),
-            (_, None) => Op::Quest(sub, greed),
-            (_, Some((min, max))) => Op::Repeat { min, max, greed, sub },
+            ('*', _) => Op::Star(sub, greediness),
+            ('+', _) => Op::Plus(sub, greediness),
+            (_, None) => Op::Quest(sub, greediness),
+            (_, Some((min, max))) => Op::Repeat { min, max, greediness, sub },
         };
         self.take();
         let mut node = Node::new(op);

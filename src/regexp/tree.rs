@@ -54,7 +54,7 @@ pub enum Op {
         /// The maximum count; `None` if unbounded.
         max: Option<u32>,
         /// The greediness.
-        greed: Greediness,
+        greediness: Greediness,
         /// The repeated node.
         sub: Box<Node>,
     },
@@ -177,7 +177,9 @@ impl Node {
     /// The count `n` and the greediness of `x{n}`, if x is a class.
     fn fixed_count(&self) -> Option<(u32, Greediness)> {
         match &self.op {
-            Op::Repeat { min, max, greed, sub } if Some(*min) == *max && sub.is_class() => Some((*min, *greed)),
+            Op::Repeat { min, max, greediness, sub } if Some(*min) == *max && sub.is_class() => {
+                Some((*min, *greediness))
+            }
             _ => None,
         }
     }

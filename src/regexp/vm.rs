@@ -92,8 +92,8 @@ impl Program {
         }
     }
 
-    fn split(&mut self, at: usize, enter: usize, skip: usize, greed: Greediness) {
-        let inst = if greed == Greediness::Greedy { Inst::Split(enter, skip) } else { Inst::Split(skip, enter) };
+    fn split(&mut self, at: usize, enter: usize, skip: usize, greediness: Greediness) {
+        let inst = if greediness == Greediness::Greedy { Inst::Split(enter, skip) } else { Inst::Split(skip, enter) };
         self.set(at, inst);
     }
 
@@ -107,29 +107,29 @@ impl Program {
         self.code.push(Inst::Class(Arc::new(ranges)));
     }
 
-    fn plus(&mut self, sub: &Node, greed: Greediness) {
+    fn plus(&mut self, sub: &Node, greediness: Greediness) {
         let start = self.code.len();
         self.emit(sub);
         let split = self.reserve();
-        self.split(split, start, split + 1, greed);
+        self.split(split, start, split + 1, greediness);
     }
 
-    fn quest(&mut self, greed: Greediness, body: impl FnOnce(&mut Self)) {
+    fn quest(&mut self, greediness: Greediness, body: impl FnOnce(&mut Self)) {
         let split = self.reserve();
         body(self);
-        self.split(split, split + 1, self.code.len(), greed);
+        self.split(split, split + 1, self.code.len(), greediness);
     }
 
-    fn star(&mut self, sub: &Node, greed: Greediness) {
+    fn star(&mut self, sub: &Node, greediness: Greediness) {
         if can_be_empty(sub) {
             // Compiled as `(x+)?`, so that an empty match of the body is not repeated.
-            self.quest(greed, |program| program.plus(sub, greed));
+            self.quest(greediness, |program| program.plus(sub, greediness));
             return;
         }
         let split = self.reserve();
         self.emit(sub);
         self.code.push(Inst::Jump(split));
-        self.split(split, split + 1, self.code.len(), greed);
+        self.split(split, split + 1, self.code.len(), greediness);
     }
 
     fn emit(&mut self, node: &Node) {
@@ -159,10 +159,10 @@ impl Program {
                 self.emit(sub);
                 self.code.push(Inst::Save(2 * index + 1));
             }
-            Op::Star(sub, greed) => self.star(sub, *greed),
-            Op::Plus(sub, greed) => self.plus(sub, *greed),
-            Op::Quest(sub, greed) => self.quest(*greed, |program| program.emit(sub)),
-            Op::Repeat { min, max, greed, sub } => self.repeat(*min, *max, *greed, sub),
+            Op::Star(sub, greediness) => self.star(sub, *greediness),
+            Op::Plus(sub, greediness) => self.plus(sub, *greediness),
+            Op::Quest(sub, greediness) => self.quest(*greediness, |program| program.emit(sub)),
+            Op::Repeat { min, max, greediness, sub } => self.repeat(*min, *max, *greediness, sub),
             Op::Concat(subs) => subs.iter().for_each(|sub| self.emit(sub)),
             Op::Alternate(subs) => {
                 let mut ends = Vec::with_capacity(subs.len());
@@ -183,7 +183,7 @@ impl Program {
         }
     }
 
-    fn repeat(&mut self, min: u32, max: Option<u32>, greed: Greediness, sub: &Node) {
+    fn repeat(&mut self, min: u32, max: Option<u32>, greediness: Greediness, sub: &Node) {
         // Copies share their classes: they are the instructions of the first copy with shifted targets.
         let mut copy: Option<(usize, usize)> = None;
         let mut body = |program: &mut Self| match copy {
@@ -206,12 +206,12 @@ impl Program {
             }
         };
         match max {
-            None if min == 0 => self.star(sub, greed),
+            None if min == 0 => self.star(sub, greediness),
             None => {
                 for _ in 1..min {
                     body(self);
                 }
-                self.plus(sub, greed);
+                self.plus(sub, greediness);
             }
             Some(max) => {
                 for _ in 0..min {
@@ -224,7 +224,7 @@ impl Program {
                 }
                 let end = self.code.len();
                 for split in splits {
-                    self.split(split, split + 1, end, greed);
+                    self.split(split, split + 1, end, greediness);
                 }
             }
         }

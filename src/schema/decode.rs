@@ -23,23 +23,23 @@ impl Schema {
 
 /// A value of a wrong type: the keys of its path, innermost first, and the message.
 struct TypeMismatch {
-    way: Vec<String>,
+    reversed_path: Vec<String>,
     text: String,
 }
 
 impl TypeMismatch {
     fn new(text: &str) -> Self {
-        Self { way: Vec::new(), text: text.to_owned() }
+        Self { reversed_path: Vec::new(), text: text.to_owned() }
     }
 
     fn under(mut self, key: impl Into<String>) -> Self {
-        self.way.push(key.into());
+        self.reversed_path.push(key.into());
         self
     }
 
     fn text(mut self) -> String {
-        self.way.reverse();
-        format!("{} {}", self.way.concat(), self.text)
+        self.reversed_path.reverse();
+        format!("{} {}", self.reversed_path.concat(), self.text)
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) async fn accept(listener: TcpListener, service: Arc<Service>) {
         let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
         match listener.accept().await {
             Ok((stream, _)) => {
-                tokio::spawn(converse(stream, Arc::clone(&service), permit));
+                tokio::spawn(serve_connection(stream, Arc::clone(&service), permit));
             }
             // No file descriptor is free, or the client has already disconnected.
             Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
@@ -38,7 +38,7 @@ pub(super) async fn accept(listener: TcpListener, service: Arc<Service>) {
     }
 }
 
-async fn converse(stream: TcpStream, service: Arc<Service>, _place: OwnedSemaphorePermit) {
+async fn serve_connection(stream: TcpStream, service: Arc<Service>, _permit: OwnedSemaphorePermit) {
     // With Nagle's algorithm, a small response may wait for the client's acknowledgement.
     let _ = stream.set_nodelay(true);
     let Some(tls) = &service.tls else { return requests(stream, service, Peer::Unknown).await };

@@ -99,7 +99,7 @@ enum Part {
 
 /// The body that the headers announce.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Announced {
+enum BodyLength {
     #[default]
     Nothing,
     Length(u64),
@@ -110,7 +110,7 @@ enum Announced {
 #[derive(Debug, Default)]
 struct Framing {
     part: Part,
-    announced: Announced,
+    body_length: BodyLength,
     chunked: bool,
     /// The beginning of the current line, as far as it affects the framing.
     line: Vec<u8>,
@@ -163,7 +163,7 @@ impl Framing {
             (Part::Method, b'\r' | b'\n') if self.line.is_empty() => {}
             (Part::Method | Part::Target, b'\r' | b'\n') => self.part = Part::Unknown,
             (Part::Version, b'\n') => {
-                (self.part, self.announced, self.chunked) = (Part::Header, Announced::Nothing, false);
+                (self.part, self.body_length, self.chunked) = (Part::Header, BodyLength::Nothing, false);
             }
             (Part::Header | Part::ChunkSize | Part::ChunkEnd | Part::Trailer, b'\n') => {
                 let line = std::mem::take(&mut self.line);
@@ -180,17 +180,17 @@ impl Framing {
 
     fn end_of_line(&mut self, line: &[u8]) {
         self.part = match self.part {
-            Part::Header if line.is_empty() => match self.announced {
-                Announced::Nothing | Announced::Length(0) => Part::Method,
-                Announced::Length(length) => Part::Body(length),
-                Announced::Chunks => {
+            Part::Header if line.is_empty() => match self.body_length {
+                BodyLength::Nothing | BodyLength::Length(0) => Part::Method,
+                BodyLength::Length(length) => Part::Body(length),
+                BodyLength::Chunks => {
                     self.chunked = true;
                     Part::ChunkSize
                 }
             },
             Part::Header => match self.header(line) {
-                Some(announced) => {
-                    self.announced = announced;
+                Some(body_length) => {
+                    self.body_length = body_length;
                     Part::Header
                 }
                 None => Part::Unknown,
@@ -208,7 +208,7 @@ impl Framing {
     }
 
     /// Returns the body announced so far, including this header line; `None` if it is ambiguous.
-    fn header(&self, line: &[u8]) -> Option<Announced> {
+    fn header(&self, line: &[u8]) -> Option<BodyLength> {
         let colon = line.iter().position(|b| *b == b':')?;
         let (name, value) = line.split_at_checked(colon)?;
         let value = value.get(1..)?.trim_ascii();
@@ -217,14 +217,15 @@ impl Framing {
         }
         if name.eq_ignore_ascii_case(b"content-length") {
             let length = number(value, 10)?;
-            let same = matches!(self.announced, Announced::Nothing) || self.announced == Announced::Length(length);
-            return same.then_some(Announced::Length(length));
+            let same =
+                matches!(self.body_length, BodyLength::Nothing) || self.body_length == BodyLength::Length(length);
+            return same.then_some(BodyLength::Length(length));
         }
         if name.eq_ignore_ascii_case(b"transfer-encoding") {
-            let plain = self.announced == Announced::Nothing && value.eq_ignore_ascii_case(b"chunked");
-            return plain.then_some(Announced::Chunks);
+            let plain = self.body_length == BodyLength::Nothing && value.eq_ignore_ascii_case(b"chunked");
+            return plain.then_some(BodyLength::Chunks);
         }
-        Some(self.announced)
+        Some(self.body_length)
     }
 }
 

@@ -40,14 +40,14 @@ async fn accept(listener: TcpListener) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                tokio::spawn(converse(stream));
+                tokio::spawn(serve_connection(stream));
             }
             Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
         }
     }
 }
 
-async fn converse(stream: TcpStream) {
+async fn serve_connection(stream: TcpStream) {
     let service = service_fn(async |request: Request<Incoming>| Ok::<_, Infallible>(respond(&request)));
     let mut http = hyper::server::conn::http1::Builder::new();
     // A client that closes its connection needs no response.

@@ -130,8 +130,8 @@ async fn answered(service: &Arc<Service>, request: Arc<server::Request>, is_long
             handled
         });
         let pending = match handled.await.ok()? {
-            Handled::Answer(answer) => return Some(answer),
-            Handled::Pending(pending) => pending,
+            Attempt::Answer(answer) => return Some(answer),
+            Attempt::Pending(pending) => pending,
         };
         let Some(webhooks) = &service.webhooks else { break };
         if tokio::time::timeout_at(deadline, webhooks.answer(&calls, pending)).await.is_err() {
@@ -142,14 +142,14 @@ async fn answered(service: &Arc<Service>, request: Arc<server::Request>, is_long
 }
 
 /// The result of one attempt to handle a request.
-enum Handled {
+enum Attempt {
     Answer(Answer),
     Pending(Vec<Call>),
 }
 
-fn handle(service: &Service, request: &server::Request, calls: &Calls) -> Handled {
+fn handle(service: &Service, request: &server::Request, calls: &Calls) -> Attempt {
     if service.read_only && read_only::writes(request.method, &request.path) {
-        return Handled::Answer(refuse(StatusCode::FORBIDDEN, "Forbidden", read_only::REFUSAL));
+        return Attempt::Answer(refuse(StatusCode::FORBIDDEN, "Forbidden", read_only::REFUSAL));
     }
     let reply = service.server.reply_with(request, calls);
     if service.server.has_work_for_controllers() {
@@ -159,17 +159,17 @@ fn handle(service: &Service, request: &server::Request, calls: &Calls) -> Handle
     if !matches!(reply, Reply::Pending(_))
         && let Some(failure) = service.state.as_ref().and_then(|s| s.failure())
     {
-        return Handled::Answer(failed(StatusCode::INTERNAL_SERVER_ERROR, &unsaved(failure)));
+        return Attempt::Answer(failed(StatusCode::INTERNAL_SERVER_ERROR, &unsaved(failure)));
     }
     let response = match reply {
         Reply::Whole(response) => response,
-        Reply::Stream(watch) => return Handled::Answer(stream(*watch, service)),
-        Reply::Pending(pending) => return Handled::Pending(pending),
+        Reply::Stream(watch) => return Attempt::Answer(stream(*watch, service)),
+        Reply::Pending(pending) => return Attempt::Pending(pending),
     };
     if let Some(record) = &service.record {
         record.exchange(request, &response);
     }
-    Handled::Answer(write(response))
+    Attempt::Answer(write(response))
 }
 
 /// Acquires a permit for a long body if one is needed. The semaphore is never closed.

@@ -21,7 +21,7 @@ mod line;
 mod tests;
 
 use crate::server::{Commit, Journal, Server, Timestamp};
-use disk::{Appender, Disk, DiskFile, FileSystem, beside};
+use disk::{Appender, Disk, DiskFile, FileSystem, with_suffix};
 pub use failure::{StateError, StateFailure};
 use line::Index;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -63,7 +63,7 @@ impl State {
     /// Returns an error if the file is not a state file, is corrupt or is in use.
     pub fn open(path: &Path, server: &Server, now: Timestamp) -> Result<(Arc<Self>, Vec<String>), StateError> {
         let failed = |error| StateError::Io { operation: "lock", path: path.to_owned(), error };
-        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(beside(path, "lock"));
+        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(with_suffix(path, "lock"));
         let lock = lock.map_err(failed)?;
         match lock.try_lock() {
             Ok(()) => Self::open_on(Box::new(FileSystem), path, Some(lock), server, now),
@@ -81,7 +81,7 @@ impl State {
     ) -> Result<(Arc<Self>, Vec<String>), StateError> {
         let failed = |operation| move |error| StateError::Io { operation, path: path.to_owned(), error };
         let log = read(&*disk, path).map_err(failed("read"))?;
-        let tail = read(&*disk, &beside(path, "tail")).map_err(failed("read the tail of"))?;
+        let tail = read(&*disk, &with_suffix(path, "tail")).map_err(failed("read the tail of"))?;
         // A file without any line is not a state file, unless the header itself is incomplete.
         if log.lines.is_empty() && !HEADER.as_bytes().starts_with(&log.rest) {
             return Err(StateError::OtherFormat(path.to_owned()));
@@ -172,7 +172,7 @@ impl State {
 
     /// Directs commits to the tail.
     fn start_tail(&self, log: &mut Log) -> io::Result<()> {
-        let tail = self.disk.create(&beside(&self.path, "tail"))?;
+        let tail = self.disk.create(&with_suffix(&self.path, "tail"))?;
         self.disk.sync_directory(&self.path)?;
         // From now on, `sync` syncs the tail.
         if std::mem::take(&mut log.unsynced)
@@ -189,12 +189,12 @@ impl State {
     fn rewrite(&self) -> io::Result<u64> {
         let old = read(&*self.disk, &self.path)?;
         let index = index(&self.path, &old.lines, "").map_err(io::Error::other)?;
-        write(&*self.disk, &beside(&self.path, "new"), &index)
+        write(&*self.disk, &with_suffix(&self.path, "new"), &index)
     }
 
     /// Appends the tail to `FILE.new`, which has `bytes` bytes, and replaces the file by it.
     fn finish(&self, mut log: MutexGuard<'_, Log>, bytes: u64) {
-        let (new, tail) = (beside(&self.path, "new"), beside(&self.path, "tail"));
+        let (new, tail) = (with_suffix(&self.path, "new"), with_suffix(&self.path, "tail"));
         let replaced = (|| {
             let text = read(&*self.disk, &tail)?.lines;
             let file = self.disk.append(&new)?;
@@ -221,7 +221,7 @@ impl State {
     fn postpone(&self, mut log: MutexGuard<'_, Log>, error: &io::Error) {
         log.compact_at = u64::MAX;
         // A partial copy only takes space.
-        let _ = self.disk.remove(&beside(&self.path, "new"));
+        let _ = self.disk.remove(&with_suffix(&self.path, "new"));
         eprintln!("warning: {} cannot be written anew and grows: {error}", self.path.display());
     }
 }
@@ -250,11 +250,11 @@ fn index<'a>(path: &Path, lines: &'a str, tail: &'a str) -> Result<Index<'a>, St
 
 /// Replaces `path` by the compacted file, removes the tail and returns the length of the file.
 fn replace(disk: &dyn Disk, path: &Path, index: &Index<'_>) -> io::Result<u64> {
-    let new = beside(path, "new");
+    let new = with_suffix(path, "new");
     let bytes = write(disk, &new, index).inspect_err(|_| drop(disk.remove(&new)))?;
     disk.rename(&new, path)?;
     disk.sync_directory(path)?;
-    match disk.remove(&beside(path, "tail")) {
+    match disk.remove(&with_suffix(path, "tail")) {
         // The tail must not come back after newer commits.
         Ok(()) => disk.sync_directory(path)?,
         Err(e) if e.kind() == io::ErrorKind::NotFound => {}

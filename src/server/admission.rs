@@ -113,7 +113,7 @@ pub(super) struct Reinvocation {
     /// The state of policies: whether this is the second round, and whether one is needed.
     pub policies: mutating::Reinvocation,
     /// The state of webhooks.
-    pub webhooks: webhooks::Reinvoked,
+    pub webhooks: webhooks::ReinvocationContext,
 }
 
 /// The admission plugins of a server, in call order.

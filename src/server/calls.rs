@@ -137,7 +137,7 @@ impl Calls {
     }
 
     /// Removes and returns the calls that this attempt needs.
-    pub(in crate::server) fn take_waiting(&self) -> Vec<Call> {
+    pub(in crate::server) fn take_pending(&self) -> Vec<Call> {
         self.progress().map(|mut progress| std::mem::take(&mut progress.waiting)).unwrap_or_default()
     }
 

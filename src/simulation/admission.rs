@@ -167,7 +167,7 @@ impl Admission {
     }
 
     /// Adds the admission plugins to a server, without policies.
-    pub fn equip(&self, server: Server, now: Timestamp) -> Server {
+    pub fn add_plugins(&self, server: Server, now: Timestamp) -> Server {
         let authorizer: Arc<dyn Authorizer> = Arc::clone(&self.authorizer) as Arc<dyn Authorizer>;
         let server = server.with_policies(authorizer, Arc::clone(&self.knowledge), now).with_policy_validation();
         match &self.user {
@@ -312,7 +312,7 @@ impl Admission {
 
     /// Creates a separate server with the same policies, for a CRD or a Scale.
     pub fn server(&self, server: Server, now: Timestamp, namespace: &str) -> Server {
-        let server = self.equip(server, now);
+        let server = self.add_plugins(server, now);
         self.store_with_definitions(&server, now, namespace, &mut |_| {});
         server
     }

@@ -121,7 +121,7 @@ impl Definitions {
         if let (201, ResponseBody::Json(stored)) = (response.code, &response.body) {
             let spec = crd.as_object_mut().and_then(|members| members.remove("spec")).unwrap_or_default();
             self.given.insert(name, (location.clone(), Arc::new(spec)));
-            self.learn(stored);
+            self.record_kind(stored);
         } else {
             self.refused.insert(name, (location.clone(), Arc::new(crd)));
         }
@@ -129,7 +129,7 @@ impl Definitions {
     }
 
     /// Records the kind that a stored CRD serves.
-    fn learn(&mut self, stored: &Arc<Value>) {
+    fn record_kind(&mut self, stored: &Arc<Value>) {
         let text = |path: &[&str]| stored.str_at(path).unwrap_or_default().to_owned();
         let versions = stored.at(&["spec", "versions"]).and_then(Value::as_array).unwrap_or_default();
         let served = versions.iter().filter(|v| v.get("served").and_then(Value::as_bool) == Some(true));

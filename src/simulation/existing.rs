@@ -16,14 +16,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub enum ExistingObjects {
     /// Files; no objects are read from the cluster.
-    Files(Mutex<GivenObjects>),
+    Files(Mutex<FileObjects>),
     /// The cluster.
     Live(Arc<Live>),
 }
 
 /// Existing objects from files. Only their positions are in memory, because there may be many.
 #[derive(Clone, Debug, Default)]
-pub struct GivenObjects {
+pub struct FileObjects {
     /// By group, kind and name. Objects in several namespaces may have the same name.
     existing: HashMap<(String, String, String), Vec<Old>>,
     temp_store: Arc<TempStore>,
@@ -124,7 +124,7 @@ impl PendingObject {
 impl ExistingObjects {
     /// Reads existing objects from files and passes problems to `show`.
     pub fn given(entries: impl Iterator<Item = Entry>, show: &mut dyn FnMut(Item)) -> Self {
-        let mut given = GivenObjects::default();
+        let mut given = FileObjects::default();
         for (number, entry) in entries.enumerate() {
             let mut object = match object::read(entry) {
                 Some(Ok(object)) => object,
@@ -175,7 +175,7 @@ impl ExistingObjects {
         let Self::Files(given) = self else { return Found::Nothing };
         let identity = wanted.identity;
         let mut given = given.lock().unwrap_or_else(PoisonError::into_inner);
-        let GivenObjects { existing, temp_store } = &mut *given;
+        let FileObjects { existing, temp_store } = &mut *given;
         let key = (identity.group().to_owned(), identity.kind.clone(), identity.name.clone());
         let existing = existing.get_mut(&key).map(Vec::as_mut_slice).unwrap_or_default();
         let fits = |old: &&mut Old| match &identity.namespace {

@@ -41,7 +41,7 @@ pub fn in_order<T, R>(
         return Ok(());
     }
     let source = Mutex::new(source);
-    let sink = Sink { state: Mutex::new(Given { next: 1, abandoned: false, take }), changed: Condvar::new() };
+    let sink = Sink { state: Mutex::new(Delivery { next: 1, abandoned: false, take }), changed: Condvar::new() };
     let run = || {
         loop {
             let (at, batch) = source.lock().unwrap_or_else(PoisonError::into_inner).batch();
@@ -79,11 +79,11 @@ impl<I: Iterator> Source<I> {
 }
 
 struct Sink<F> {
-    state: Mutex<Given<F>>,
+    state: Mutex<Delivery<F>>,
     changed: Condvar,
 }
 
-struct Given<F> {
+struct Delivery<F> {
     /// The number of the batch to deliver next.
     next: usize,
     /// True if a thread panicked, so its batch will never be delivered.

@@ -134,14 +134,21 @@ pub fn simulate_all(
     show: &mut (dyn FnMut(Item) + Send),
 ) -> io::Result<()> {
     let mut show = |item: Option<Item>| item.into_iter().for_each(&mut *show);
-    let mut feed = Feed { run, known, entries, notes: Vec::new(), wait: None, failed: None };
+    let mut feed = InitialTasks { run, known, entries, notes: Vec::new(), wait: None, failed: None };
     in_order(run.jobs, feed.by_ref(), |task| task.done(run), &mut show)?;
-    let Feed { wait, failed, .. } = feed;
+    let InitialTasks { wait, failed, .. } = feed;
     failed.map_or(Ok(()), Err)?;
     let Some(mut wait) = wait else { return Ok(()) };
     fetch(run, known, &wait.missing);
-    let mut last =
-        Last { run, known, documents: wait.pending_documents.replay()?, wait, at: 0, ready: Vec::new(), failed: None };
+    let mut last = DelayedTasks {
+        run,
+        known,
+        documents: wait.pending_documents.replay()?,
+        wait,
+        at: 0,
+        ready: Vec::new(),
+        failed: None,
+    };
     in_order(run.jobs, last.by_ref(), |task| task.done(run), &mut show)?;
     last.failed.map_or(Ok(()), Err)
 }
@@ -188,7 +195,7 @@ struct Wait {
 }
 
 /// The tasks of the input, until the first document is delayed.
-struct Feed<'a, 'r, I> {
+struct InitialTasks<'a, 'r, I> {
     run: &'a Run<'r>,
     known: &'a mut [OrderedState],
     entries: I,
@@ -198,7 +205,7 @@ struct Feed<'a, 'r, I> {
     failed: Option<io::Error>,
 }
 
-impl<I: Iterator<Item = Entry>> Iterator for Feed<'_, '_, I> {
+impl<I: Iterator<Item = Entry>> Iterator for InitialTasks<'_, '_, I> {
     type Item = Task;
 
     fn next(&mut self) -> Option<Task> {
@@ -227,7 +234,7 @@ impl<I: Iterator<Item = Entry>> Iterator for Feed<'_, '_, I> {
     }
 }
 
-impl<I> Feed<'_, '_, I> {
+impl<I> InitialTasks<'_, '_, I> {
     fn document(&mut self, object: Object) -> Option<Task> {
         let Some(reason) = self.run.filter.skip_reason(object.value()) else {
             let all =
@@ -315,7 +322,7 @@ fn steps(run: &Run<'_>, known: &mut [OrderedState], all: Vec<Destination>) -> Ta
 }
 
 /// The tasks of the delayed documents.
-struct Last<'a, 'r, D> {
+struct DelayedTasks<'a, 'r, D> {
     run: &'a Run<'r>,
     known: &'a mut [OrderedState],
     documents: D,
@@ -327,7 +334,7 @@ struct Last<'a, 'r, D> {
     failed: Option<io::Error>,
 }
 
-impl<D: Iterator<Item = io::Result<crate::input::Document>>> Iterator for Last<'_, '_, D> {
+impl<D: Iterator<Item = io::Result<crate::input::Document>>> Iterator for DelayedTasks<'_, '_, D> {
     type Item = Task;
 
     fn next(&mut self) -> Option<Task> {

@@ -250,7 +250,7 @@ pub fn submit_definition(
                 .map_err(|error| Unsent::from(format!("the old CRD at {location} cannot be a stored one: {error}")))
                 .and_then(|()| Ok(update::send(&server, target, crd.clone(), &updates.request_kind, request_options)?))
         }
-        found => Err(not_one(found)),
+        found => Err(not_determined(found)),
     };
     Some(match done {
         Ok(mut done) => {
@@ -267,7 +267,7 @@ pub fn submit_definition(
 }
 
 /// Describes why the existing object cannot be determined.
-fn not_one(found: Found) -> Unsent {
+fn not_determined(found: Found) -> Unsent {
     match found {
         Found::Two(first, second) => Unsent {
             message: format!("two old objects for it, at {first} and at {second}"),
@@ -306,7 +306,7 @@ fn existing(
     match pending.map_or_else(|| existing.find(wanted), PendingObject::wait) {
         Found::Nothing => Ok(false),
         Found::Object(old, location) => seed(*old, &format!(" at {location}")).map(|()| true).map_err(Unsent::from),
-        found => Err(not_one(found)),
+        found => Err(not_determined(found)),
     }
 }
 

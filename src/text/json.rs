@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
 
     /// Like [`Reader::end_or`], inside a token that white space would end: at the end of the text Go checks a space
     /// character.
-    fn cut_or(&self, context: &str) -> Error {
+    fn end_in_token(&self, context: &str) -> Error {
         self.unexpected(self.peek().unwrap_or(b' '), context)
     }
 
@@ -276,7 +276,7 @@ impl<'a> Reader<'a> {
     fn literal(&mut self, word: &str, value: Value) -> Result<Value, Error> {
         for expected in word.bytes() {
             if self.peek() != Some(expected) {
-                return Err(self.cut_or(&format!("in literal {word} (expecting '{}')", char::from(expected))));
+                return Err(self.end_in_token(&format!("in literal {word} (expecting '{}')", char::from(expected))));
             }
             self.at += 1;
         }
@@ -300,13 +300,13 @@ impl<'a> Reader<'a> {
         if self.peek() == Some(b'0') {
             self.at += 1;
         } else if !self.digits() {
-            return Err(self.cut_or("in numeric literal"));
+            return Err(self.end_in_token("in numeric literal"));
         }
         if self.peek() == Some(b'.') {
             self.at += 1;
             has_fraction = true;
             if !self.digits() {
-                return Err(self.cut_or("after decimal point in numeric literal"));
+                return Err(self.end_in_token("after decimal point in numeric literal"));
             }
         }
         if let Some(b'e' | b'E') = self.peek() {
@@ -315,7 +315,7 @@ impl<'a> Reader<'a> {
                 self.at += 1;
             }
             if !self.digits() {
-                return Err(self.cut_or("in exponent of numeric literal"));
+                return Err(self.end_in_token("in exponent of numeric literal"));
             }
         }
         if self.syntax_only {
@@ -355,12 +355,12 @@ impl<'a> Reader<'a> {
                             self.at += 1;
                             for _ in 0..4 {
                                 if !self.peek().is_some_and(|c| c.is_ascii_hexdigit()) {
-                                    return Err(self.cut_or("in \\u hexadecimal character escape"));
+                                    return Err(self.end_in_token("in \\u hexadecimal character escape"));
                                 }
                                 self.at += 1;
                             }
                         }
-                        _ => return Err(self.cut_or("in string escape code")),
+                        _ => return Err(self.end_in_token("in string escape code")),
                     }
                 }
                 Some(0x20..) => self.at += 1,

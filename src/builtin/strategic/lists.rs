@@ -1,7 +1,7 @@
 //! Merges lists (`mergeSlice`, `normalizeElementOrder` and their helpers).
 
 use super::lookup::Schema;
-use super::{DIRECTIVE, LISTS_OF_LISTS, Mistake, bad_patch_type, bad_type, merge_map, no_merge_key};
+use super::{DIRECTIVE, LISTS_OF_LISTS, PatchError, bad_patch_type, bad_type, merge_map, no_merge_key};
 use crate::value::{Map, Value, print};
 
 /// The kind of the items of a list.
@@ -12,9 +12,9 @@ pub(super) enum Element {
 }
 
 /// `sliceElementType`: the kind of the items of all lists, which must have the same type.
-pub(super) fn element(lists: &[&[Value]]) -> Result<Element, Mistake> {
+pub(super) fn element(lists: &[&[Value]]) -> Result<Element, PatchError> {
     let mut items = lists.iter().flat_map(|list| list.iter());
-    let none = || Mistake::Other("no elements in any of the given slices".to_owned());
+    let none = || PatchError::Other("no elements in any of the given slices".to_owned());
     let first = items.next().ok_or_else(none)?;
     // Go panics for null.
     let kind = match first {
@@ -26,7 +26,7 @@ pub(super) fn element(lists: &[&[Value]]) -> Result<Element, Mistake> {
         return Ok(kind);
     }
     let shown = lists.iter().map(|list| Value::Array(list.to_vec())).collect();
-    Err(Mistake::Other(format!("list element types are not identical: {}", print::format_v(&Value::Array(shown)))))
+    Err(PatchError::Other(format!("list element types are not identical: {}", print::format_v(&Value::Array(shown)))))
 }
 
 /// `mergeSlice`
@@ -36,7 +36,7 @@ pub(super) fn merge(
     schema: Schema,
     merge_key: &str,
     deletes: bool,
-) -> Result<Vec<Value>, Mistake> {
+) -> Result<Vec<Value>, PatchError> {
     if original.is_empty() && patch.is_empty() {
         return Ok(original);
     }
@@ -54,7 +54,7 @@ pub(super) fn merge(
         return in_order(merged, &patch, &original, merge_key, kind);
     }
     if merge_key.is_empty() {
-        return Err(Mistake::Other(format!("cannot merge lists without merge key for {}", schema.kind())));
+        return Err(PatchError::Other(format!("cannot merge lists without merge key for {}", schema.kind())));
     }
     let (original, patch) = directives(original, patch, merge_key)?;
     let order = original.clone();
@@ -63,7 +63,7 @@ pub(super) fn merge(
 }
 
 /// `mergeSliceWithSpecialElements`: handles the items with a `$patch`.
-fn directives(mut original: Vec<Value>, patch: Vec<Value>, key: &str) -> Result<(Vec<Value>, Vec<Value>), Mistake> {
+fn directives(mut original: Vec<Value>, patch: Vec<Value>, key: &str) -> Result<(Vec<Value>, Vec<Value>), PatchError> {
     let mut rest = Vec::new();
     let mut replaces = false;
     for item in patch {
@@ -81,7 +81,7 @@ fn directives(mut original: Vec<Value>, patch: Vec<Value>, key: &str) -> Result<
             }
             Some("replace") => replaces = true,
             Some("merge") => {
-                return Err(Mistake::Other("merging lists cannot yet be specified in the patch".to_owned()));
+                return Err(PatchError::Other("merging lists cannot yet be specified in the patch".to_owned()));
             }
             _ => return Err(bad_patch_type(directive, members)),
         }
@@ -90,7 +90,7 @@ fn directives(mut original: Vec<Value>, patch: Vec<Value>, key: &str) -> Result<
 }
 
 /// `mergeSliceWithoutSpecialElements`
-fn merge_items(mut original: Vec<Value>, patch: &[Value], schema: Schema, key: &str) -> Result<Vec<Value>, Mistake> {
+fn merge_items(mut original: Vec<Value>, patch: &[Value], schema: Schema, key: &str) -> Result<Vec<Value>, PatchError> {
     for item in patch {
         let Value::Object(members) = item else { continue };
         let value = members.get(key).ok_or_else(|| no_merge_key(members, key))?;
@@ -108,10 +108,10 @@ fn merge_items(mut original: Vec<Value>, patch: &[Value], schema: Schema, key: &
 }
 
 /// `findMapInSliceBasedOnKeyValue`
-fn find(items: &[Value], key: &str, value: &Value) -> Result<Option<usize>, Mistake> {
+fn find(items: &[Value], key: &str, value: &Value) -> Result<Option<usize>, PatchError> {
     for (at, item) in items.iter().enumerate() {
         let Value::Object(members) = item else {
-            return Err(Mistake::Other(format!("value for key {at} is not a map")));
+            return Err(PatchError::Other(format!("value for key {at} is not a map")));
         };
         if members.get(key) == Some(value) {
             return Ok(Some(at));
@@ -128,7 +128,7 @@ pub(super) fn in_order(
     server_order: &[Value],
     merge_key: &str,
     kind: Element,
-) -> Result<Vec<Value>, Mistake> {
+) -> Result<Vec<Value>, PatchError> {
     let (mut patched, mut others) = (Vec::new(), Vec::new());
     for item in merged {
         let is_patched = if merge_key.is_empty() {
@@ -145,7 +145,7 @@ pub(super) fn in_order(
 }
 
 /// `normalizeSliceOrder`
-fn sorted(items: Vec<Value>, order: &[Value], merge_key: &str, kind: Element) -> Result<Vec<Value>, Mistake> {
+fn sorted(items: Vec<Value>, order: &[Value], merge_key: &str, kind: Element) -> Result<Vec<Value>, PatchError> {
     let (mut items, mut deleted) = (items, Vec::new());
     if kind == Element::Map {
         for item in items.iter().chain(order) {
@@ -198,13 +198,13 @@ fn position(order: &[Value], item: &Value, merge_key: &str, kind: Element) -> Op
 }
 
 /// The merge key of an item.
-fn keyed<'v>(item: &'v Value, key: &str) -> Result<&'v Value, Mistake> {
+fn keyed<'v>(item: &'v Value, key: &str) -> Result<&'v Value, PatchError> {
     let Value::Object(members) = item else { return Err(bad_type("map[string]interface {}", item)) };
     members.get(key).ok_or_else(|| no_merge_key(members, key))
 }
 
 /// `validatePatchWithSetOrderList`
-pub(super) fn check_order(patch: &[Value], order: &[Value], merge_key: &str) -> Result<(), Mistake> {
+pub(super) fn check_order(patch: &[Value], order: &[Value], merge_key: &str) -> Result<(), PatchError> {
     if order.is_empty() || patch.is_empty() {
         return Ok(());
     }
@@ -239,5 +239,7 @@ pub(super) fn check_order(patch: &[Value], order: &[Value], merge_key: &str) -> 
     }
     let shown = |list: &[Value]| print::format_v(&Value::Array(list.to_vec()));
     let (patch, order) = (shown(patch), shown(order));
-    Err(Mistake::Other(format!("The order in patch list:\n{patch}\n doesn't match $setElementOrder list:\n{order}\n")))
+    Err(PatchError::Other(format!(
+        "The order in patch list:\n{patch}\n doesn't match $setElementOrder list:\n{order}\n"
+    )))
 }

@@ -1,6 +1,6 @@
 //! The patch strategies of fields (`LookupPatchMetadataForStruct` and `LookupPatchMetadataForSlice`).
 
-use super::Mistake;
+use super::PatchError;
 use crate::builtin::types::{Definition, Field, Merging, Type, TypeId, Types};
 use crate::value::quote;
 
@@ -25,30 +25,30 @@ impl Schema {
     }
 
     /// The type and markers of a field.
-    pub fn field(self, key: &str) -> Result<(Self, Merging), Mistake> {
+    pub fn field(self, key: &str) -> Result<(Self, Merging), PatchError> {
         let field = self.lookup(key)?;
         Ok((Self { type_: Shape::Of(&field.type_), ..self }, field.merging))
     }
 
     /// The item type and markers of a list field.
-    pub fn item(self, key: &str) -> Result<(Self, Merging), Mistake> {
+    pub fn item(self, key: &str) -> Result<(Self, Merging), PatchError> {
         let field = self.lookup(key)?;
         let item = match (self.base(Shape::Of(&field.type_)), &field.type_) {
             (Some(Type::List(item)), Type::Pointer(_)) => &**item,
             (Some(Type::List(item)), _) if matches!(self.base(Shape::Of(item)), Some(Type::List(_))) => {
-                return Err(Mistake::Other("unexpected slice of slice".to_owned()));
+                return Err(PatchError::Other("unexpected slice of slice".to_owned()));
             }
             (Some(Type::List(item)), _) => &**item,
             (_, Type::Pointer(target)) => &**target,
             _ => {
                 let text = format!("expected slice or array type, but got: {}", self.kind());
-                return Err(Mistake::Other(text));
+                return Err(PatchError::Other(text));
             }
         };
         Ok((Self { type_: Shape::Of(item), ..self }, field.merging))
     }
 
-    fn lookup(self, key: &str) -> Result<&'static Field, Mistake> {
+    fn lookup(self, key: &str) -> Result<&'static Field, PatchError> {
         let id = match self.type_ {
             Shape::Root(id) => Some(id),
             Shape::Of(type_) => match type_.target() {
@@ -58,7 +58,7 @@ impl Schema {
         };
         let missing = |name: &str| {
             let quoted = quote::go_quote(key);
-            Mistake::Other(format!("unable to find api field in struct {name} for the json field {quoted}"))
+            PatchError::Other(format!("unable to find api field in struct {name} for the json field {quoted}"))
         };
         match id.and_then(|id| Some((id, self.types.definition(id)?))) {
             Some((_, Definition::Struct(s))) => {
@@ -73,7 +73,7 @@ impl Schema {
             _ => {
                 let kind = self.kind();
                 let text = format!("merging an object in json but data type is not struct, instead is: {kind}");
-                Err(Mistake::Other(text))
+                Err(PatchError::Other(text))
             }
         }
     }

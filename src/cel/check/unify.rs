@@ -110,7 +110,7 @@ impl Bindings {
     }
 
     /// Like [`Bindings::resolve`], but replaces unbound variables by `dyn`.
-    pub fn settle(&self, type_: &Type) -> Type {
+    pub fn resolve_to_dyn(&self, type_: &Type) -> Type {
         self.replace(type_, true)
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     cost::go_type_name,
-    node::{Attribute, By, Qualifier, Root},
+    node::{Attribute, Qualifier, QualifierKey, Root},
     run::Run,
 };
 use crate::cel::value::{Error, List, Map, Value, number::double_to_int};
@@ -69,7 +69,7 @@ impl<'a> Run<'a, '_> {
         mut qualifiers: &'q [Arc<Qualifier>],
     ) -> Result<(Value<'a>, &'q [Arc<Qualifier>]), Error> {
         while let [first, rest @ ..] = qualifiers
-            && let Qualifier { by: By::Field(name), optional: false, test: false } = &**first
+            && let Qualifier { by: QualifierKey::Field(name), optional: false, test: false } = &**first
             && let Some(found) = members.get(&**name)
         {
             self.charge(1)?;
@@ -89,7 +89,7 @@ impl<'a> Run<'a, '_> {
         qualifier: &'a Qualifier,
     ) -> Result<Result<Value<'a>, Missing<'a>>, Error> {
         match &qualifier.by {
-            By::Field(name) => match value {
+            QualifierKey::Field(name) => match value {
                 Value::Map(Map::Lazy) => match self.fields.and_then(|fields| fields.get(name)) {
                     Some(found) => found.map(Ok),
                     None => Ok(Err(Missing::Field(name))),
@@ -103,12 +103,12 @@ impl<'a> Run<'a, '_> {
                 Value::Message(message) => Ok(message.get(name).ok_or(Missing::Field(name))),
                 _ => Ok(Err(Missing::Field(name))),
             },
-            By::Constant(index) => look_up(value, index.clone()),
-            By::Attribute(attribute) => {
+            QualifierKey::Constant(index) => look_up(value, index.clone()),
+            QualifierKey::Attribute(attribute) => {
                 let index = self.resolve(attribute)?;
                 look_up_computed(value, index)
             }
-            By::Node(node) => {
+            QualifierKey::Node(node) => {
                 let index = self.exec(node)?;
                 look_up_computed(value, index)
             }

@@ -86,8 +86,8 @@ pub(super) fn before(server: Minor, callee: &Callee, args: &[Arg<'_, '_>], fuel:
             ((product as f64 * f64::from(factor)) as u64).saturating_add(1)
         }
         CallCost::Flatten => new_list(depth(args)?, size_at(args, 0)),
-        CallCost::Distinct => against_itself(args.first().copied().flatten())?,
-        CallCost::Sort(index) => against_itself(args.get(usize::from(index)).copied().flatten())?,
+        CallCost::Distinct => all_pairs(args.first().copied().flatten())?,
+        CallCost::Sort(index) => all_pairs(args.get(usize::from(index)).copied().flatten())?,
         CallCost::Authorize => 350_000,
         CallCost::Selector => {
             let length = size_at(args, 1);
@@ -134,7 +134,7 @@ fn depth(args: &[Arg<'_, '_>]) -> Result<f64, Error> {
 
 /// The cost of comparing all elements with each other. The server's cost tracker asserts that the argument is a list
 /// and panics otherwise.
-fn against_itself(list: Arg<'_, '_>) -> Result<u64, Error> {
+fn all_pairs(list: Arg<'_, '_>) -> Result<u64, Error> {
     let Some(Value::List(list)) = list else {
         let (found, missing) = match list {
             None => ("*types.Err", "Add"),

@@ -57,7 +57,7 @@ pub(super) struct Call {
     pub callee: Callee,
     pub args: Box<[Node]>,
     /// True if the arguments after a failed argument are not evaluated; the call is then not charged.
-    pub in_turn: bool,
+    pub stops_at_error: bool,
 }
 
 #[derive(Debug)]
@@ -120,7 +120,7 @@ pub(super) enum Root {
 
 #[derive(Debug)]
 pub(super) struct Qualifier {
-    pub by: By,
+    pub by: QualifierKey,
     /// True if a missing value is not an error.
     pub optional: bool,
     /// True for the last qualifier of `has()`.
@@ -128,7 +128,7 @@ pub(super) struct Qualifier {
 }
 
 #[derive(Debug)]
-pub(super) enum By {
+pub(super) enum QualifierKey {
     Field(Box<str>),
     Constant(Value<'static>),
     /// An attribute used as a qualifier, which is not charged itself.

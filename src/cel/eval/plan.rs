@@ -5,7 +5,8 @@ use super::{
     call::{Callee, Resolved},
     constant::Constant,
     node::{
-        Attribute, By, Call, Element, Entry, Fold, Match, MatchKind, MessageField, MessageNode, Node, Qualifier, Root,
+        Attribute, Call, Element, Entry, Fold, Match, MatchKind, MessageField, MessageNode, Node, Qualifier,
+        QualifierKey, Root,
     },
 };
 use crate::{
@@ -44,7 +45,7 @@ impl<'p> Planner<'p> {
             ExprKind::Ident(name) => self.ident(expr.id, name),
             ExprKind::Select { operand, field, test_only } => {
                 let mut attribute = self.attribute(operand)?;
-                let by = By::Field(field.as_str().into());
+                let by = QualifierKey::Field(field.as_str().into());
                 add_qualifier(&mut attribute, &Arc::new(Qualifier { by, optional: false, test: *test_only }));
                 Ok(if *test_only { Node::Has(attribute) } else { Node::Attribute(attribute) })
             }
@@ -142,12 +143,14 @@ impl<'p> Planner<'p> {
         let mut attribute = self.attribute(operand)?;
         let by = match self.plan(index)? {
             Node::Constant(constant) => match constant.to_owned_value() {
-                Value::String(text) => By::Field((*text).into()),
-                value @ (Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_)) => By::Constant(value),
+                Value::String(text) => QualifierKey::Field((*text).into()),
+                value @ (Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_)) => {
+                    QualifierKey::Constant(value)
+                }
                 other => return Err(format!("invalid qualifier type: {}", super::cost::go_type_name(&other))),
             },
-            Node::Attribute(index) | Node::Has(index) => By::Attribute(Box::new(index)),
-            node => By::Node(Box::new(node)),
+            Node::Attribute(index) | Node::Has(index) => QualifierKey::Attribute(Box::new(index)),
+            node => QualifierKey::Node(Box::new(node)),
         };
         add_qualifier(&mut attribute, &Arc::new(Qualifier { by, optional, test: false }));
         Ok(Node::Attribute(attribute))
@@ -289,8 +292,8 @@ fn optimize(callee: Callee, args: Vec<Node>) -> Result<Node, String> {
 
 fn plain_call(callee: Callee, args: Vec<Node>) -> Node {
     let by_list = |overload: &Overload| overload.id == "string_format";
-    let in_turn = callee.dispatches() || callee.single().is_some_and(by_list);
-    Node::Call(Box::new(Call { callee, args: args.into(), in_turn }))
+    let stops_at_error = callee.dispatches() || callee.single().is_some_and(by_list);
+    Node::Call(Box::new(Call { callee, args: args.into(), stops_at_error }))
 }
 
 /// The keys in a constant list, with numbers converted to every numeric type in which they are equal. `None` if the

@@ -317,7 +317,7 @@ impl<'a> Run<'a, '_> {
             }
             [a, b] => {
                 let a = self.exec_absorbable(a)?;
-                if call.in_turn && a.is_err() {
+                if call.stops_at_error && a.is_err() {
                     return a;
                 }
                 let b = self.exec_absorbable(b)?;

@@ -112,7 +112,7 @@ impl<'s> Builder<'s> {
     }
 
     /// Reports an error without a position and returns a placeholder.
-    pub fn error_nowhere(&mut self, message: impl Into<String>) -> Expr {
+    pub fn error_without_position(&mut self, message: impl Into<String>) -> Expr {
         self.issues.report_at(Location::NONE, message);
         self.node(-1, ExprKind::Unspecified)
     }

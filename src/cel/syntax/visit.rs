@@ -80,7 +80,7 @@ impl<'t> Visitor<'_, '_, 't> {
 
     fn unknown(&mut self, what: &str) -> Expr {
         if self.builder.issues.is_empty() {
-            return self.builder.error_nowhere(format!("unknown parse element encountered: {what}"));
+            return self.builder.error_without_position(format!("unknown parse element encountered: {what}"));
         }
         self.builder.node(-1, ExprKind::Unspecified)
     }

@@ -65,7 +65,7 @@ impl<'a> List<'a> {
         match self {
             Self::Json(items, decl) => items.get(index).map(|item| Value::from_json(item, items_of(decl)?)),
             Self::Untyped(items) => items.get(index).map(|item| Ok(Value::untyped(item))),
-            Self::Partial(items, gaps) => gaps.noticing(gaps.item(items, index)),
+            Self::Partial(items, gaps) => gaps.record_unknown(gaps.item(items, index)),
             Self::Constant(items) => items.get(index).cloned().map(Ok),
             Self::Shared(items) | Self::Keyed(items, _) => items.get(index).cloned().map(Ok),
             Self::Joined(joined) => match index.checked_sub(joined.first.len()) {

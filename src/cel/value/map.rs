@@ -140,7 +140,7 @@ impl<'a> Map<'a> {
                 _ => None,
             },
             Self::Untyped(members) => members.get(key).map(|value| Ok(Value::untyped(value))),
-            Self::Partial(members, gaps) => gaps.noticing(gaps.find(members, key)),
+            Self::Partial(members, gaps) => gaps.record_unknown(gaps.find(members, key)),
             Self::Lazy => None,
             Self::Constant(entries) => find_text(entries, key),
             Self::Shared(entries) => find_text(entries, key),

@@ -82,7 +82,10 @@ impl Gaps {
     }
 
     /// Notices an unknown value whose error the caller may ignore.
-    pub(super) fn noticing<'v>(&self, found: Option<Result<Value<'v>, Error>>) -> Option<Result<Value<'v>, Error>> {
+    pub(super) fn record_unknown<'v>(
+        &self,
+        found: Option<Result<Value<'v>, Error>>,
+    ) -> Option<Result<Value<'v>, Error>> {
         if let Some(Err(Error::Unknown(path))) = &found {
             self.used.record(path);
         }

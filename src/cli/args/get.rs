@@ -1,7 +1,7 @@
 //! The arguments of `kubectl crdx get`, which are those of `kubectl get`.
 
 use super::{Cluster, KubernetesVersion, Reading};
-use crate::cli::source::Given;
+use crate::cli::source::FileArguments;
 use crate::input::Options;
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
@@ -96,8 +96,8 @@ pub struct Get {
 
 impl Get {
     /// Returns the arguments that name files.
-    pub fn files<'a>(&'a self, options: &'a Options) -> Given<'a> {
-        Given { filenames: &self.filenames, kustomizations: &self.kustomize, crds: &self.crds, options }
+    pub fn files<'a>(&'a self, options: &'a Options) -> FileArguments<'a> {
+        FileArguments { filenames: &self.filenames, kustomizations: &self.kustomize, crds: &self.crds, options }
     }
 
     /// Returns the number of objects per page; 0 for a single request, as kubectl sends for sorting.

@@ -1,7 +1,7 @@
 //! The arguments of `kubectl crdx scale`.
 
 use super::{Cluster, KubernetesVersion, Policies, Reading, TableOrJson};
-use crate::cli::source::Given;
+use crate::cli::source::FileArguments;
 use crate::input::Options;
 use clap::{Args as ClapArgs, ValueEnum};
 use std::path::PathBuf;
@@ -53,8 +53,8 @@ pub struct Scale {
 
 impl Scale {
     /// Returns the arguments that name files.
-    pub fn files<'a>(&'a self, options: &'a Options) -> Given<'a> {
-        Given { filenames: &self.filenames, kustomizations: &self.kustomize, crds: &self.crds, options }
+    pub fn files<'a>(&'a self, options: &'a Options) -> FileArguments<'a> {
+        FileArguments { filenames: &self.filenames, kustomizations: &self.kustomize, crds: &self.crds, options }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Prints whole objects (`printGeneric` of `get.go`).
 
 use super::order::Ordered;
-use super::{Found, Get, print};
+use super::{Get, SelectedObjects, print};
 use crate::cli::failure::Failure;
 use crate::cluster::Resource;
 use crate::output::objects::{Form, Objects};
@@ -53,7 +53,7 @@ fn add(
 }
 
 /// Prints objects by name: a single object alone, several objects as a list.
-pub fn of_names(get: &mut Get<'_>, found: Found, single: bool, form: Form) -> Result<(), Failure> {
+pub fn of_names(get: &mut Get<'_>, found: SelectedObjects, single: bool, form: Form) -> Result<(), Failure> {
     if found.is_empty() && get.args.ignore_not_found {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! Prints objects in tables, one table for each resource.
 
 use super::order::Ordered;
-use super::{Found, Get, Named};
+use super::{Get, Named, SelectedObjects};
 use crate::cli::args;
 use crate::cli::failure::Failure;
 use crate::cluster::Resource;
@@ -68,7 +68,7 @@ pub fn of_types(
 }
 
 /// Prints objects by name.
-pub fn of_names(get: &mut Get<'_>, found: Found, wide: bool, failures: &[Failure]) -> Result<(), Failure> {
+pub fn of_names(get: &mut Get<'_>, found: SelectedObjects, wide: bool, failures: &[Failure]) -> Result<(), Failure> {
     let first = found.resources().next();
     let several = found.resources().any(|resource| Some(resource) != first);
     let namespaced = found.resources().all(|resource| resource.namespaced);

@@ -85,12 +85,12 @@ pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: 
     let rehearsal = PolicyRehearsal::new(&admission, (release, now), &namespace, crds, has_cluster.then_some(&live));
     let jobs = threads(args.jobs);
     let work = |task: Task| match task {
-        Task::Reported(item) => Done::Reported(item),
+        Task::Reported(item) => EntryResult::Reported(item),
         Task::Object(mut object) => {
             let value = object.take_value();
-            Done::Rehearsed(Box::new(rehearsal.rehearse(value, &object.finder())))
+            EntryResult::Rehearsed(Box::new(rehearsal.rehearse(value, &object.finder())))
         }
-        Task::Stored(value) => Done::Rehearsed(Box::new(rehearsal.rehearse(*value, &InCluster))),
+        Task::Stored(value) => EntryResult::Rehearsed(Box::new(rehearsal.rehearse(*value, &InCluster))),
     };
     if from_files {
         let progress = Progress::new(args.output != Some(RehearseFormat::Json));
@@ -160,7 +160,7 @@ enum Task {
     Stored(Box<Value>),
 }
 
-enum Done {
+enum EntryResult {
     Reported(Box<Item>),
     Rehearsed(Box<(Item, Effects)>),
 }
@@ -225,7 +225,7 @@ impl<'a> Show<'a> {
         if self.json { Ok(()) } else { self.out.write_all(self.report.details(item).as_bytes()) }
     }
 
-    fn done(&mut self, done: Done) {
+    fn done(&mut self, done: EntryResult) {
         if self.failed.is_none()
             && let Err(error) = self.write(done)
         {
@@ -233,10 +233,10 @@ impl<'a> Show<'a> {
         }
     }
 
-    fn write(&mut self, done: Done) -> io::Result<()> {
+    fn write(&mut self, done: EntryResult) -> io::Result<()> {
         let (item, effects) = match done {
-            Done::Rehearsed(rehearsed) => *rehearsed,
-            Done::Reported(item) => {
+            EntryResult::Rehearsed(rehearsed) => *rehearsed,
+            EntryResult::Reported(item) => {
                 self.counts.add_unknown();
                 let text = self.report.details(&item);
                 return self.messages.write_all(text.as_bytes());

@@ -59,7 +59,7 @@ impl<'a> Stored<'a> {
         }
         let message = "the list took so long that the cluster went on with a newer state: objects that were created or \
             deleted meanwhile may be counted or not";
-        if self.pages.is_torn() { note("torn", message.to_owned()) } else { None }
+        if self.pages.is_inconsistent() { note("torn", message.to_owned()) } else { None }
     }
 
     fn broken(&mut self, error: Error) -> Box<Item> {

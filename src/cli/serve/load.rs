@@ -296,7 +296,7 @@ fn each(cluster: &Connection, path: &str, mut take: impl FnMut(Value)) -> Result
     for page in pages.by_ref() {
         page?.take_items().into_iter().for_each(&mut take);
     }
-    if pages.is_torn() {
+    if pages.is_inconsistent() {
         eprintln!("warning: {path} changed while it was read: objects that came or went meanwhile may be missing");
     }
     Ok(())

@@ -27,7 +27,7 @@ const PAGE: usize = 500;
 
 /// The arguments that name files.
 #[derive(Clone, Copy, Debug)]
-pub struct Given<'a> {
+pub struct FileArguments<'a> {
     /// Files and directories with objects.
     pub filenames: &'a [String],
     /// Directories with kustomizations.
@@ -38,7 +38,7 @@ pub struct Given<'a> {
     pub options: &'a Options,
 }
 
-impl Given<'_> {
+impl FileArguments<'_> {
     /// Returns true if there are objects in files.
     pub fn has_objects(&self) -> bool {
         !self.filenames.is_empty() || !self.kustomizations.is_empty()
@@ -95,7 +95,7 @@ impl Files {
     /// Reads objects and CRDs for a server of `release`. The default namespace of objects is `namespace`. Problems are
     /// passed to `report`.
     pub fn read(
-        given: Given<'_>,
+        given: FileArguments<'_>,
         release: Release,
         namespace: &str,
         report: &mut dyn FnMut(String),

@@ -40,10 +40,10 @@ struct Case {
     new: &'static str,
     stored: &'static str,
     other: &'static str,
-    said: Said,
+    expected: Expected,
 }
 
-enum Said {
+enum Expected {
     No,
     While(&'static str),
     Always,
@@ -55,118 +55,118 @@ const CASES: &[Case] = &[
         new: r#"{"type":"object","properties":{"a":{"type":"string","maxLength":2}}}"#,
         stored: r#"{"a":"long"}"#,
         other: r#"{"a":"longer"}"#,
-        said: Said::While("spec.a"),
+        expected: Expected::While("spec.a"),
     },
     Case {
         old: r#"{"type":"object","properties":{"a":{"type":"string"}}}"#,
         new: r#"{"type":"object","properties":{"a":{"type":"integer"}}}"#,
         stored: r#"{"a":"long"}"#,
         other: r#"{"a":"longer"}"#,
-        said: Said::While("spec.a"),
+        expected: Expected::While("spec.a"),
     },
     Case {
         old: r#"{"type":"object","properties":{"a":{"type":"string","nullable":true}}}"#,
         new: r#"{"type":"object","properties":{"a":{"type":"string","enum":["x"]}}}"#,
         stored: r#"{"a":"y"}"#,
         other: r#"{"a":"z"}"#,
-        said: Said::While("spec.a"),
+        expected: Expected::While("spec.a"),
     },
     Case {
         old: r#"{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}}}"#,
         new: r#"{"type":"object","required":["b"],"properties":{"a":{"type":"integer"},"b":{"type":"integer"}}}"#,
         stored: r#"{"a":1}"#,
         other: r#"{"a":2}"#,
-        said: Said::While("spec"),
+        expected: Expected::While("spec"),
     },
     Case {
         old: r#"{"type":"object","properties":{"l":{"type":"array","items":{"type":"integer"}}}}"#,
         new: r#"{"type":"object","properties":{"l":{"type":"array","items":{"type":"integer","minimum":5}}}}"#,
         stored: r#"{"l":[1,6]}"#,
         other: r#"{"l":[1,7]}"#,
-        said: Said::While("spec.l"),
+        expected: Expected::While("spec.l"),
     },
     Case {
         old: r#"{"type":"object","properties":{"l":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],"items":{"type":"object","required":["k"],"properties":{"k":{"type":"string"},"v":{"type":"integer"}}}}}}"#,
         new: r#"{"type":"object","properties":{"l":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],"items":{"type":"object","required":["k"],"properties":{"k":{"type":"string"},"v":{"type":"integer","minimum":5}}}}}}"#,
         stored: r#"{"l":[{"k":"a","v":1},{"k":"b","v":9}]}"#,
         other: r#"{"l":[{"k":"a","v":2},{"k":"b","v":9}]}"#,
-        said: Said::While("spec.l[*].v"),
+        expected: Expected::While("spec.l[*].v"),
     },
     Case {
         old: r#"{"type":"object","properties":{"m":{"type":"object","additionalProperties":{"type":"string"}}}}"#,
         new: r#"{"type":"object","properties":{"m":{"type":"object","additionalProperties":{"type":"string","pattern":"^x"}}}}"#,
         stored: r#"{"m":{"a":"y"}}"#,
         other: r#"{"m":{"a":"z"}}"#,
-        said: Said::While("spec.m.*"),
+        expected: Expected::While("spec.m.*"),
     },
     Case {
         old: r#"{"type":"object","properties":{"a":{"type":"integer"}}}"#,
         new: r#"{"type":"object","properties":{"a":{"type":"integer"}},"x-kubernetes-validations":[{"rule":"self.a > 5"}]}"#,
         stored: r#"{"a":1}"#,
         other: r#"{"a":2}"#,
-        said: Said::While("spec"),
+        expected: Expected::While("spec"),
     },
     Case {
         old: r#"{"type":"object","properties":{"a":{"type":"integer"}}}"#,
         new: r#"{"type":"object","properties":{"a":{"type":"integer","anyOf":[{"minimum":5},{"maximum":-5}]}}}"#,
         stored: r#"{"a":1}"#,
         other: r#"{"a":2}"#,
-        said: Said::While("spec.a"),
+        expected: Expected::While("spec.a"),
     },
     Case {
         old: r#"{"type":"object","properties":{"a":{"type":"integer"}}}"#,
         new: r#"{"type":"object","properties":{"a":{"type":"integer","not":{"maximum":5}}}}"#,
         stored: r#"{"a":1}"#,
         other: r#"{"a":2}"#,
-        said: Said::While("spec.a"),
+        expected: Expected::While("spec.a"),
     },
     Case {
         old: r#"{"type":"object","properties":{"l":{"type":"array","items":{"type":"string"}}}}"#,
         new: r#"{"type":"object","properties":{"l":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}}}}"#,
         stored: r#"{"l":["a","a"]}"#,
         other: r#"{"l":["b","b"]}"#,
-        said: Said::Always,
+        expected: Expected::Always,
     },
     Case {
         old: r#"{"type":"object","properties":{"a":{"type":"integer"}}}"#,
         new: r#"{"type":"object","properties":{"a":{"type":"integer","x-kubernetes-validations":[{"rule":"self > oldSelf"}]}}}"#,
         stored: r#"{"a":1}"#,
         other: "",
-        said: Said::No,
+        expected: Expected::No,
     },
     Case {
         old: r#"{"type":"object","properties":{"a":{"type":"string"}}}"#,
         new: r#"{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"string"}}}}}"#,
         stored: r#"{"a":"x"}"#,
         other: r#"{"a":"y"}"#,
-        said: Said::While("spec.a"),
+        expected: Expected::While("spec.a"),
     },
     Case {
         old: r#"{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"string"}}}}}"#,
         new: r#"{"type":"object","properties":{"a":{"type":"string"}}}"#,
         stored: r#"{"a":{"b":"x"}}"#,
         other: r#"{"a":["y"]}"#,
-        said: Said::While("spec.a"),
+        expected: Expected::While("spec.a"),
     },
     Case {
         old: r#"{"type":"object","properties":{"a":{"type":"array","items":{"type":"string"}}}}"#,
         new: r#"{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"string"}}}}}"#,
         stored: r#"{"a":["x"]}"#,
         other: r#"{"a":["y"]}"#,
-        said: Said::While("spec.a"),
+        expected: Expected::While("spec.a"),
     },
 ];
 
 #[test]
 fn what_is_said_to_be_forgiven_is() {
-    for Case { old, new, stored, other, said } in CASES {
+    for Case { old, new, stored, other, expected } in CASES {
         let (before, after) = (definition(old), definition(new));
         let spec = |crd: &Value| crd::decode(crd).unwrap().crd.spec;
         let found = changes(&spec(&before), &spec(&after));
-        let (ratcheting, label, touched) = match said {
-            Said::No => (Ratcheting::No, 422, None),
-            Said::While(path) => (Ratcheting::While((*path).to_owned()), 200, Some(422)),
-            Said::Always => (Ratcheting::Always, 200, Some(200)),
+        let (ratcheting, label, touched) = match expected {
+            Expected::No => (Ratcheting::No, 422, None),
+            Expected::While(path) => (Ratcheting::While((*path).to_owned()), 200, Some(422)),
+            Expected::Always => (Ratcheting::Always, 200, Some(200)),
         };
         assert!(found.iter().any(|change| change.ratcheting == ratcheting), "{new}: {found:?}");
         assert_eq!(patched(&after, stored, r#"{"metadata":{"labels":{"a":"b"}}}"#), label, "{new}: an edit of a label");

@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     /// Accepted, without breaking changes.
-    pub fine: usize,
+    pub accepted: usize,
     /// Accepted, with breaking changes.
     pub breaking: usize,
     /// Rejected.
@@ -34,7 +34,7 @@ impl Counts {
             Verdict::CannotTell => &mut self.cannot_tell,
             Verdict::Rejected => &mut self.rejected,
             _ if breaking > 0 => &mut self.breaking,
-            _ => &mut self.fine,
+            _ => &mut self.accepted,
         };
         *count += 1;
     }
@@ -42,8 +42,8 @@ impl Counts {
 
 /// Formats the head of the page.
 pub fn head(counts: &Counts, releases: &ReleaseSet) -> String {
-    let Counts { fine, breaking, rejected, cannot_tell } = *counts;
-    let total = plural(fine + breaking + rejected + cannot_tell, "object");
+    let Counts { accepted, breaking, rejected, cannot_tell } = *counts;
+    let total = plural(accepted + breaking + rejected + cannot_tell, "object");
     let (headline, colour) = match counts {
         Counts { rejected: n @ 1.., .. } => (format!("The server would refuse {n} of {total}"), Colour::Bad),
         Counts { breaking: n @ 1.., .. } => (format!("{n} of {total} would break stored objects"), Colour::Unsure),
@@ -51,7 +51,7 @@ pub fn head(counts: &Counts, releases: &ReleaseSet) -> String {
         _ => ("Nothing is wrong".to_owned(), Colour::Good),
     };
     let shares = [
-        (fine, "fine", Colour::Good),
+        (accepted, "fine", Colour::Good),
         (rejected, "refused", Colour::Bad),
         (breaking, "breaking", Colour::Unsure),
         (cannot_tell, "cannot tell", Colour::Plain),

@@ -40,7 +40,7 @@ pub struct TextReport {
     /// The simulated releases, if there are several.
     releases: Vec<Release>,
     /// Items that share a reason for a missing verdict: the first item and the number of items.
-    alike: Vec<(Item, usize)>,
+    without_verdict: Vec<(Item, usize)>,
 }
 
 impl TextReport {
@@ -61,7 +61,7 @@ impl TextReport {
             several => several.iter().copied().map(Column::of_release).collect(),
         };
         let columns = [IDENTITY, &verdicts, COUNTS].concat();
-        Self { style, table: Columns::new(&columns, look), releases, alike: Vec::new() }
+        Self { style, table: Columns::new(&columns, look), releases, without_verdict: Vec::new() }
     }
 
     /// Returns the row of an item as a line for [`Columns::write`]; `None` if the item is not shown.
@@ -122,22 +122,22 @@ impl TextReport {
     /// Counts an item whose reason other items may share.
     fn count(&mut self, item: &Item) {
         let cannot_tell = item.releases_with(Verdict::CannotTell);
-        let alike = |(known, _): &(Item, usize)| {
+        let without_verdict = |(known, _): &(Item, usize)| {
             known.reason == item.reason
                 && known.help == item.help
                 && known.releases_with(Verdict::CannotTell) == cannot_tell
         };
-        match self.alike.iter().position(alike) {
-            Some(at) => self.alike.iter_mut().skip(at).take(1).for_each(|(_, count)| *count += 1),
+        match self.without_verdict.iter().position(without_verdict) {
+            Some(at) => self.without_verdict.iter_mut().skip(at).take(1).for_each(|(_, count)| *count += 1),
             // A message for each object would be too much output.
-            None if self.alike.len() < MAX_REASONS => self.alike.push((item.clone(), 1)),
+            None if self.without_verdict.len() < MAX_REASONS => self.without_verdict.push((item.clone(), 1)),
             None => {}
         }
     }
 
     /// Formats the messages that several items share, after all items were added.
     pub fn common_details(&self) -> String {
-        let messages = self.alike.iter().map(|(item, count)| {
+        let messages = self.without_verdict.iter().map(|(item, count)| {
             let message = match count {
                 1 => format!("{}: {}", named(item), item.reason),
                 n => format!("{n} objects, the first of them {}: {}", named(item), item.reason),

@@ -96,7 +96,7 @@ impl Write for Appender<'_> {
 }
 
 /// Returns `FILE.suffix`, in the same directory.
-pub(super) fn beside(path: &Path, what: &str) -> PathBuf {
+pub(super) fn with_suffix(path: &Path, what: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
     name.push(what);

@@ -31,7 +31,7 @@ enum Fault {
 
 /// The bytes that are still there when the file is opened again.
 #[derive(Clone, Copy, Debug)]
-enum Survives {
+enum AfterCrash {
     /// Everything, after a crash of the process.
     Everything,
     /// Synced names, synced bytes, and at most this many bytes more, after a power failure.
@@ -86,8 +86,8 @@ impl Memory {
         }
     }
 
-    fn after(&self, survives: Survives) -> Self {
-        let Survives::Synced(more) = survives else {
+    fn after(&self, survives: AfterCrash) -> Self {
+        let AfterCrash::Synced(more) = survives else {
             return Self {
                 files: self.files.clone(),
                 names: self.names.clone(),
@@ -256,13 +256,13 @@ impl Client {
     }
 
     /// Compares the objects of a server with the states that they may have.
-    fn check(&self, server: &Server, survives: Survives, context: &str) {
+    fn check(&self, server: &Server, survives: AfterCrash, context: &str) {
         for (name, history) in &self.histories {
             let (code, object) = send(server, Method::Get, &format!("{KITES}/{name}"), "");
             let found = (code == 200).then_some(object);
             let least = match survives {
-                Survives::Everything => history.acknowledged,
-                Survives::Synced(_) => history.synced,
+                AfterCrash::Everything => history.acknowledged,
+                AfterCrash::Synced(_) => history.synced,
             };
             // Before its first write the object does not exist.
             let states: Vec<&Option<Value>> = std::iter::once(&None).chain(&history.states).skip(least).collect();
@@ -331,7 +331,8 @@ fn try_fault(at: usize, fault: Fault, kinds: &mut BTreeMap<&'static str, usize>)
         return false;
     };
     *kinds.entry(failed).or_default() += 1;
-    for survives in [Survives::Everything, Survives::Synced(0), Survives::Synced(30), Survives::Synced(usize::MAX / 2)]
+    for survives in
+        [AfterCrash::Everything, AfterCrash::Synced(0), AfterCrash::Synced(30), AfterCrash::Synced(usize::MAX / 2)]
     {
         let context = format!("{fault:?} at operation {at} ({failed}), survives: {survives:?}");
         let disk = MemoryDisk::of(memory.after(survives));
@@ -408,9 +409,9 @@ fn a_removed_tail_does_not_come_back() {
     state.finish(state.log(), bytes);
     client.update(&server, &state, "a", 2);
     client.sync(&state);
-    let after = MemoryDisk::of(disk.memory().after(Survives::Synced(0)));
+    let after = MemoryDisk::of(disk.memory().after(AfterCrash::Synced(0)));
     assert!(!after.memory().names.contains_key(Path::new("state.tail")));
-    client.check(&open(&after).unwrap().0, Survives::Synced(0), "after the compaction");
+    client.check(&open(&after).unwrap().0, AfterCrash::Synced(0), "after the compaction");
 }
 
 fn http(url: &str, method: &str, path: &str, body: &str) -> BufReader<TcpStream> {
@@ -463,7 +464,7 @@ fn every_request_fails_after_a_failed_write() {
     let mut rest = String::new();
     watch.read_to_string(&mut rest).unwrap();
     assert!(rest.contains(r#""type":"ERROR""#) && rest.contains(refusal) && !rest.contains("ADDED"), "{rest}");
-    let after = MemoryDisk::of(disk.memory().after(Survives::Everything));
+    let after = MemoryDisk::of(disk.memory().after(AfterCrash::Everything));
     let (server, _state) = open(&after).unwrap();
     let (_, list) = send(&server, Method::Get, KITES, "");
     let names = list.get("items").and_then(Value::as_array).unwrap().iter().map(|o| o.str_at(&["metadata", "name"]));

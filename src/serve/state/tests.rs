@@ -114,7 +114,7 @@ fn a_file_written_anew_holds_the_same() {
     let lines = fs::read_to_string(&path).unwrap().lines().count();
     assert!(lines < 60, "{lines} lines, {before} bytes before");
     close(server, state);
-    assert!(!beside(&path, "tail").exists());
+    assert!(!with_suffix(&path, "tail").exists());
     assert_eq!(names(&open(&path).0), expected);
 }
 
@@ -124,13 +124,13 @@ fn a_tail_is_read_after_the_file() {
     let path = directory.path().join("state");
     let (server, state) = with_kites(&path);
     // Simulates a crash during compaction: some commits are in the tail only.
-    state.log().file = FileSystem.create(&beside(&path, "tail")).unwrap();
+    state.log().file = FileSystem.create(&with_suffix(&path, "tail")).unwrap();
     create(&server, "d");
     assert_eq!(send(&server, Method::Delete, &format!("{KITES}/a"), "").0, 200);
     close(server, state);
     let (server, state) = open(&path);
     assert_eq!(names(&server), ["b", "c", "d"]);
-    assert!(!beside(&path, "tail").exists());
+    assert!(!with_suffix(&path, "tail").exists());
     close(server, state);
     assert_eq!(names(&open(&path).0), ["b", "c", "d"]);
 }

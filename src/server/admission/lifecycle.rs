@@ -61,7 +61,7 @@ impl Plugin for NamespaceLifecycle {
         let Attributes { operation, resource, name, .. } = *attributes;
         if operation == Operation::Delete
             && cluster.namespaces() == Some(Namespaces::Finalized)
-            && finalized::is_immortal(resource.group, resource.resource, name)
+            && finalized::is_undeletable(resource.group, resource.resource, name)
         {
             return Err(Refusal::forbidden(RESOURCE, name, "this namespace may not be deleted"));
         }

@@ -41,11 +41,11 @@ pub(super) struct View<'v> {
     /// The kinds of params that were looked up.
     scopes: RefCell<Vec<(Kind, Option<ParamScope>)>>,
     /// The params that were looked up: several policies often share them.
-    params: RefCell<Vec<(Wanted, Vec<Arc<Value>>)>>,
+    params: RefCell<Vec<(ParamKey, Vec<Arc<Value>>)>>,
 }
 
 /// Params: their kind, namespace and name.
-type Wanted = (Kind, Option<String>, Option<String>);
+type ParamKey = (Kind, Option<String>, Option<String>);
 
 impl<'v> View<'v> {
     /// The view for one request.
@@ -103,7 +103,7 @@ impl request::Cluster for View<'_> {
     }
 
     fn params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> Vec<Arc<Value>> {
-        let same = |(known_kind, known_namespace, known_name): &Wanted| {
+        let same = |(known_kind, known_namespace, known_name): &ParamKey| {
             known_kind == kind && known_namespace.as_deref() == namespace && known_name.as_deref() == name
         };
         if let Some((_, params)) = self.params.borrow().iter().find(|(wanted, _)| same(wanted)) {

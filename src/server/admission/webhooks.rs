@@ -18,7 +18,7 @@ use crate::server::strategy::admission_kinds;
 use crate::value::Value;
 use crate::webhooks::matching::Decision;
 use crate::webhooks::model::{Webhook, configurations};
-pub(in crate::server) use dispatch::Reinvoked;
+pub(in crate::server) use dispatch::ReinvocationContext;
 use dispatch::{Dispatch, Round};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -125,7 +125,7 @@ impl Action {
             api_version: &api_version,
             kind: &kind.endpoint.kind,
             subresource: self.name,
-            nothing: &field_manager::bare(&api_version, &kind.endpoint.kind),
+            empty_object: &field_manager::bare(&api_version, &kind.endpoint.kind),
             now: &ctx.now(),
             release: ctx.release(),
         };

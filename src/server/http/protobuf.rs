@@ -353,7 +353,7 @@ pub(in crate::server) fn open(body: &[u8]) -> Result<(Map, &[u8]), String> {
     }
     let (mut types, mut raw) = (Map::new(), &[][..]);
     let mut fields = Reader::new(envelope);
-    while let Some((number, wire)) = fields.known("Unknown", |number, wire| knows(ENVELOPE, number, wire))? {
+    while let Some((number, wire)) = fields.known("Unknown", |number, wire| has_field(ENVELOPE, number, wire))? {
         match (number, wire) {
             (1, Wire::Bytes(bytes)) => types = message(TYPE, bytes, 0)?,
             (2, Wire::Bytes(bytes)) => raw = bytes,
@@ -364,7 +364,7 @@ pub(in crate::server) fn open(body: &[u8]) -> Result<(Map, &[u8]), String> {
 }
 
 /// Returns true if a message has a field with this number, and an error if it has another wire type.
-fn knows(fields: Fields<'_>, number: u64, wire: u64) -> Result<bool, String> {
+fn has_field(fields: Fields<'_>, number: u64, wire: u64) -> Result<bool, String> {
     match fields.iter().find(|(n, _, _)| *n == number) {
         None => Ok(false),
         Some((_, _, kind)) if kind.wire() == wire => Ok(true),
@@ -396,7 +396,7 @@ fn message(fields: Fields<'_>, bytes: &[u8], depth: usize) -> Result<Map, String
     let mut object = Map::new();
     let mut reader = Reader::new(bytes);
     let type_name = fields.iter().find(|(number, _, _)| *number == 0).map_or("", |(_, name, _)| name);
-    while let Some((number, wire)) = reader.known(type_name, |number, wire| knows(fields, number, wire))? {
+    while let Some((number, wire)) = reader.known(type_name, |number, wire| has_field(fields, number, wire))? {
         let Some((_, name, kind)) = fields.iter().find(|(n, _, _)| *n == number) else { continue };
         match kind {
             Repeated(each) => {

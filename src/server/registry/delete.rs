@@ -140,7 +140,7 @@ impl<S: Strategy> Registry<S> {
             }
             let Some(marked) = self.marked(&existing, options, deletion, &ctx.now()) else {
                 if options.dry_run {
-                    return Ok(self.gone_in_dry_run(existing.value));
+                    return Ok(self.removal_in_dry_run(existing.value));
                 }
                 if objects.remove(&key, &stored, &ctx.server.revision).is_ok() {
                     strategy.removed(ctx, name);
@@ -163,7 +163,7 @@ impl<S: Strategy> Registry<S> {
 
     /// The result of a dry run that would remove an object. If the options take the last finalizers away, `Store.Delete`
     /// returns the result of an update that was given up before it read the object (`errDeleteNow`).
-    fn gone_in_dry_run(&self, existing: Arc<Value>) -> Removal {
+    fn removal_in_dry_run(&self, existing: Arc<Value>) -> Removal {
         let GroupVersionKind { group, version, kind } = self.strategy.scope().kind;
         let finalizers = metadata::get(&*existing, "finalizers").and_then(Value::as_array);
         let is_custom = !admission_kinds::is_typed(group) && group != crate::crd::GROUP;

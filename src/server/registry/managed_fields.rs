@@ -27,7 +27,7 @@ pub(in crate::server) fn update<S: Strategy>(
     }
     let manager = manager(options, ctx.request.user_agent.as_deref());
     with_manager(strategy, (&ctx.now(), ctx.release()), |fields| {
-        let live = live.unwrap_or(fields.nothing);
+        let live = live.unwrap_or(fields.empty_object);
         if let Some(mut seen) = strategy.managed_form(object) {
             fields.update(live, &mut seen, &manager);
             metadata::set(object, FIELD, metadata::get(&seen, FIELD).cloned());
@@ -48,7 +48,7 @@ pub(in crate::server) fn apply<S: Strategy>(
     let applied = with_manager(strategy, (&ctx.now(), ctx.release()), |fields| {
         let force = options.force.unwrap_or_default();
         let default = |object: &mut Value| strategy.default(object);
-        fields.apply(live.unwrap_or(fields.nothing), patch, &options.field_manager, force, &default)
+        fields.apply(live.unwrap_or(fields.empty_object), patch, &options.field_manager, force, &default)
     });
     applied.map_err(refused)
 }
@@ -60,13 +60,13 @@ pub(in crate::server) fn with_manager<S: Strategy, T>(
     act: impl FnOnce(&FieldManager<'_>) -> T,
 ) -> T {
     let scope = strategy.scope();
-    let (api_version, nothing) = (api_version(scope.kind.group, scope.kind.version), strategy.empty_object());
+    let (api_version, empty_object) = (api_version(scope.kind.group, scope.kind.version), strategy.empty_object());
     act(&FieldManager {
         versions: strategy,
         api_version: &api_version,
         kind: scope.kind.kind,
         subresource: scope.subresource,
-        nothing: &nothing,
+        empty_object: &empty_object,
         now,
         release,
     })

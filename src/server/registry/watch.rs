@@ -251,7 +251,7 @@ impl Watch {
                     Next::UpToDate => return Step::Wait,
                 }
             };
-            let waiting = self.calls.take_waiting();
+            let waiting = self.calls.take_pending();
             if !waiting.is_empty() {
                 // The same event is next once the calls are answered.
                 self.at = at;

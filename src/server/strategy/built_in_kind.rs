@@ -171,7 +171,7 @@ impl BuiltInKind {
     ///
     /// # Errors
     /// Returns the reason why the patch cannot be applied.
-    pub fn patch(&self, current: Map, patch: Map) -> Result<Map, strategic::Mistake> {
+    pub fn patch(&self, current: Map, patch: Map) -> Result<Map, strategic::PatchError> {
         strategic::merge(self.types, self.id, current, patch)
     }
 

@@ -113,18 +113,18 @@ pub struct LiveObjects {
     live: Arc<Live>,
     references: BTreeSet<Reference>,
     /// The objects that were read, by namespace.
-    read: Mutex<HashMap<Option<String>, FoundOnce>>,
+    read: Mutex<HashMap<Option<String>, NamespaceObjects>>,
 }
 
 /// The objects of a namespace, set when they have been read.
-type FoundOnce = Arc<OnceLock<Vec<Found>>>;
+type NamespaceObjects = Arc<OnceLock<Vec<LiveObject>>>;
 
 /// The name of the resource of Namespaces.
 const NAMESPACES: &str = "namespaces.";
 
 /// An object of the cluster.
 #[derive(Debug)]
-struct Found {
+struct LiveObject {
     /// The name of the CRD or resource.
     definition: String,
     /// The namespace; empty for a cluster-scoped object.
@@ -171,7 +171,7 @@ impl LiveObjects {
             Ok(connection) => self.read(connection, namespace, admission),
             Err(_) => Vec::new(),
         });
-        for Found { definition, namespace, object } in found {
+        for LiveObject { definition, namespace, object } in found {
             let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
             let uid = |object: &Value| object.str_at(&["metadata", "uid"]).map(str::to_owned);
             let stored = server.stored(definition, namespace, name);
@@ -184,7 +184,7 @@ impl LiveObjects {
         }
     }
 
-    fn read(&self, connection: &Connection, namespace: Option<&str>, admission: &Admission) -> Vec<Found> {
+    fn read(&self, connection: &Connection, namespace: Option<&str>, admission: &Admission) -> Vec<LiveObject> {
         let knowledge = &admission.knowledge;
         let asked_namespace = namespace.filter(|name| !knowledge.knows_namespace(name)).map(|name| {
             let path = Resource::namespaces().object_path(None, name);
@@ -214,7 +214,7 @@ impl LiveObjects {
             && let Ok(Some(object)) = pending.wait()
         {
             let object = given(object, "v1", "Namespace").object;
-            all.push(Found { definition: NAMESPACES.to_owned(), namespace: String::new(), object });
+            all.push(LiveObject { definition: NAMESPACES.to_owned(), namespace: String::new(), object });
             knowledge.learn_namespace(name);
         }
         for (reference, resource, pending) in pending {
@@ -223,7 +223,7 @@ impl LiveObjects {
             let Ok(found) = pending.wait() else { continue };
             let found = if name.is_some() { found.into_iter().collect() } else { items(found) };
             let definition = format!("{}.{}", resource.plural, resource.group);
-            all.extend(found.into_iter().map(|object| Found {
+            all.extend(found.into_iter().map(|object| LiveObject {
                 definition: definition.clone(),
                 namespace: within.unwrap_or_default().to_owned(),
                 object: given(object, &kind.api_version(), &kind.kind).object,

@@ -44,7 +44,7 @@ impl Admission {
             }
         }
         // Objects that the server refuses are shown here, and not again for each object.
-        admission.store_with_definitions(&admission.equip(server, now), now, reading.namespace, show);
+        admission.store_with_definitions(&admission.add_plugins(server, now), now, reading.namespace, show);
         Some(admission)
     }
 }

@@ -151,7 +151,7 @@ impl<'a> Parser<'a> {
         self.node(context)
     }
 
-    fn empty_then(&mut self, at: Mark, then: State) -> Located<'a> {
+    fn empty_scalar(&mut self, at: Mark, then: State) -> Located<'a> {
         self.state = then;
         empty(at)
     }
@@ -357,7 +357,7 @@ impl<'a> Parser<'a> {
             Kind::BlockEntry => {
                 let at = self.take();
                 match self.scanner.peek()?.kind {
-                    Kind::BlockEntry | Kind::BlockEnd => Ok(self.empty_then(at, State::BlockSequence)),
+                    Kind::BlockEntry | Kind::BlockEnd => Ok(self.empty_scalar(at, State::BlockSequence)),
                     _ => self.node_then(Context::Block, State::BlockSequence),
                 }
             }
@@ -376,7 +376,7 @@ impl<'a> Parser<'a> {
         let at = self.take();
         match self.scanner.peek()?.kind {
             Kind::BlockEntry | Kind::Key | Kind::Value | Kind::BlockEnd => {
-                Ok(self.empty_then(at, State::IndentlessSequence))
+                Ok(self.empty_scalar(at, State::IndentlessSequence))
             }
             _ => self.node_then(Context::Block, State::IndentlessSequence),
         }
@@ -399,7 +399,7 @@ impl<'a> Parser<'a> {
         let token = self.scanner.peek()?;
         let start = token.start;
         if token.kind != Kind::Value {
-            return Ok(self.empty_then(start, State::BlockMappingKey));
+            return Ok(self.empty_scalar(start, State::BlockMappingKey));
         }
         let at = self.take();
         self.block_mapping_node(at, State::BlockMappingKey)
@@ -408,7 +408,7 @@ impl<'a> Parser<'a> {
     /// Parses the node after `?` or `:`, which may be empty.
     fn block_mapping_node(&mut self, at: Mark, then: State) -> Result<Located<'a>, Error> {
         match self.scanner.peek()?.kind {
-            Kind::Key | Kind::Value | Kind::BlockEnd => Ok(self.empty_then(at, then)),
+            Kind::Key | Kind::Value | Kind::BlockEnd => Ok(self.empty_scalar(at, then)),
             _ => self.node_then(Context::BlockOrIndentless, then),
         }
     }
@@ -452,7 +452,7 @@ impl<'a> Parser<'a> {
         match self.scanner.peek()?.kind {
             Kind::Value | Kind::FlowEntry | Kind::FlowSequenceEnd => {
                 let at = self.take();
-                Ok(self.empty_then(at, State::FlowPairValue))
+                Ok(self.empty_scalar(at, State::FlowPairValue))
             }
             _ => self.node_then(Context::Flow, State::FlowPairValue),
         }
@@ -469,7 +469,7 @@ impl<'a> Parser<'a> {
                 _ => return self.node_then(Context::Flow, State::FlowPairEnd),
             }
         }
-        Ok(self.empty_then(start, State::FlowPairEnd))
+        Ok(self.empty_scalar(start, State::FlowPairEnd))
     }
 
     fn flow_mapping_key(&mut self, first: bool) -> Result<Located<'a>, Error> {
@@ -485,7 +485,7 @@ impl<'a> Parser<'a> {
                     let start = token.start;
                     return match token.kind {
                         Kind::Value | Kind::FlowEntry | Kind::FlowMappingEnd => {
-                            Ok(self.empty_then(start, State::FlowMappingValue))
+                            Ok(self.empty_scalar(start, State::FlowMappingValue))
                         }
                         _ => self.node_then(Context::Flow, State::FlowMappingValue),
                     };
@@ -508,7 +508,7 @@ impl<'a> Parser<'a> {
                 _ => return self.node_then(Context::Flow, State::FlowMappingKey),
             }
         }
-        Ok(self.empty_then(start, State::FlowMappingKey))
+        Ok(self.empty_scalar(start, State::FlowMappingKey))
     }
 }
 

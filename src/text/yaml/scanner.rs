@@ -194,11 +194,11 @@ impl<'a> Scanner<'a> {
     /// Returns an error if they contain an invalid character.
     #[inline]
     fn demand(&mut self, count: usize) -> Result<(), Error> {
-        if self.source.careful { self.demand_carefully(count) } else { Ok(()) }
+        if self.source.emulates_chunks { self.demand_in_chunks(count) } else { Ok(()) }
     }
 
     #[cold]
-    fn demand_carefully(&mut self, count: usize) -> Result<(), Error> {
+    fn demand_in_chunks(&mut self, count: usize) -> Result<(), Error> {
         loop {
             let ahead = self.text.get(self.at..self.decoded).unwrap_or_default();
             if self.decoded >= self.at && ahead.chars().take(count).count() == count {
@@ -337,7 +337,7 @@ impl<'a> Scanner<'a> {
     fn skip_to_token(&mut self) -> Result<(), Error> {
         loop {
             self.demand(1)?;
-            if self.source.careful && self.column() == 0 && self.source.has_bom(self.buffer) {
+            if self.source.emulates_chunks && self.column() == 0 && self.source.has_bom(self.buffer) {
                 // Go checks the start of its buffer instead of the current character.
                 if self.at < self.bytes.len() {
                     self.skip();

@@ -17,7 +17,7 @@ pub struct Source<'a> {
     /// The offset of its start, after a byte order mark.
     pub start: usize,
     /// True if the scanner must emulate the chunks of Go's reader.
-    pub careful: bool,
+    pub emulates_chunks: bool,
     /// The rejected character after `text`, if there is one.
     invalid: Option<InvalidCharacter>,
     /// The length of the whole input in bytes.
@@ -55,8 +55,8 @@ impl<'a> Source<'a> {
             invalid = Some(InvalidCharacter { message: "control characters are not allowed", width });
         }
         let start = if text.starts_with(BOM) { BOM.len() } else { 0 };
-        let careful = invalid.is_some() || text.get(start..).is_some_and(|rest| rest.contains(BOM));
-        Self { text: Cow::Borrowed(text), start, careful, invalid, len: bytes.len() }
+        let emulates_chunks = invalid.is_some() || text.get(start..).is_some_and(|rest| rest.contains(BOM));
+        Self { text: Cow::Borrowed(text), start, emulates_chunks, invalid, len: bytes.len() }
     }
 
     fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Self {
@@ -82,7 +82,7 @@ impl<'a> Source<'a> {
             invalid = Some(InvalidCharacter { message: "control characters are not allowed", width: 1 });
         }
         let len = text.len() + invalid.as_ref().map_or(0, |t| t.width);
-        Self { careful: invalid.is_some(), text: Cow::Owned(text), start: 0, invalid, len }
+        Self { emulates_chunks: invalid.is_some(), text: Cow::Owned(text), start: 0, invalid, len }
     }
 
     /// The error for the rejected character after the text.

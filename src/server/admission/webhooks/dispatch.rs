@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// The webhooks that may be called again in the second round (`webhookReinvokeContext`).
 #[derive(Debug, Default)]
-pub(in crate::server) struct Reinvoked {
+pub(in crate::server) struct ReinvocationContext {
     /// The object after the last round.
     output: Option<Value>,
     /// Webhooks that were called and may be called again.
@@ -33,7 +33,7 @@ pub(in crate::server) struct Reinvoked {
 /// The names of a configuration and of one of its webhooks.
 type Key = (String, String);
 
-impl Reinvoked {
+impl ReinvocationContext {
     fn require(&mut self) {
         self.again.append(&mut self.invoked);
     }
@@ -46,7 +46,7 @@ pub(super) struct Round<'r> {
     /// Set if another round is needed.
     pub requested: &'r mut bool,
     /// State that is kept between the rounds.
-    pub reinvoked: &'r mut Reinvoked,
+    pub reinvoked: &'r mut ReinvocationContext,
 }
 
 /// Calls the mutating or the validating webhooks for one request.
@@ -58,7 +58,7 @@ pub(super) struct Dispatch<'d> {
 }
 
 /// The answer to a call, or the reason why the webhook could not be called.
-type Called = Result<Answer, String>;
+type CallResult = Result<Answer, String>;
 
 impl<'d> Dispatch<'d> {
     /// Prepares the calls for the request with these attributes.
@@ -179,7 +179,7 @@ impl<'d> Dispatch<'d> {
             }
         }
         let called = relevant.iter().map(|(webhook, matched, object)| self.call(webhook, matched, object.as_ref()));
-        let called: Vec<Result<Called, Refusal>> = called.collect();
+        let called: Vec<Result<CallResult, Refusal>> = called.collect();
         self.cluster.calls.check()?;
         let mut first = Ok(());
         for ((webhook, ..), called) in relevant.iter().zip(called) {
@@ -209,7 +209,7 @@ impl<'d> Dispatch<'d> {
     ///
     /// # Errors
     /// Returns the refusal of a dry run that the webhook does not support, or [`Refusal::waiting`].
-    fn call(&self, webhook: &Webhook, matched: &Matched, object: Option<&Value>) -> Result<Called, Refusal> {
+    fn call(&self, webhook: &Webhook, matched: &Matched, object: Option<&Value>) -> Result<CallResult, Refusal> {
         if self.attributes.dry_run {
             match webhook.side_effects.as_deref() {
                 None => return Ok(Err("Webhook SideEffects is nil".to_owned())),

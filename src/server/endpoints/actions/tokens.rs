@@ -44,12 +44,12 @@ struct Token {
     user: UserInfo,
     expires: i64,
     /// The objects without which the token is not valid: its service account, and the object to which it is bound.
-    needs: Vec<Needed>,
+    required_objects: Vec<RequiredObject>,
 }
 
 /// An object with a UID.
 #[derive(Clone, Debug)]
-struct Needed {
+struct RequiredObject {
     definition: &'static str,
     key: String,
     uid: String,
@@ -62,11 +62,11 @@ impl Issued {
 
     pub(super) fn user(&self, server: &Server, token: &str, now: Timestamp) -> Option<UserInfo> {
         let token = self.tokens.lock().unwrap_or_else(PoisonError::into_inner).get(token).cloned()?;
-        let exists = |needed: &Needed| {
+        let exists = |needed: &RequiredObject| {
             stored(server, needed.definition, &needed.key)
                 .is_some_and(|object| metadata::text(&*object, "uid") == needed.uid)
         };
-        let valid = now.seconds < token.expires && token.needs.iter().all(exists);
+        let valid = now.seconds < token.expires && token.required_objects.iter().all(exists);
         valid.then_some(token.user)
     }
 }
@@ -89,14 +89,14 @@ pub(super) fn create(
     request.object = kind.encode(request.object);
     request.admit(ctx)?;
     let mut object = request.object;
-    let needed = Needed {
+    let needed = RequiredObject {
         definition: "serviceaccounts.",
         key: store::key(&namespace, name),
         uid: metadata::text(&*account, "uid").to_owned(),
     };
-    let mut needs = vec![needed];
+    let mut required_objects = vec![needed];
     let bound = bound(ctx, &object, name)?;
-    needs.extend(bound.iter().map(|bound| bound.needed.clone()));
+    required_objects.extend(bound.iter().map(|bound| bound.needed.clone()));
     let requested = object.at(&["spec", "expirationSeconds"]).and_then(Value::as_int).unwrap_or_default();
     let audiences = object.at(&["spec", "audiences"]).and_then(Value::as_array).unwrap_or_default();
     let issuer = ctx.server.issued.issuer.as_str();
@@ -119,7 +119,7 @@ pub(super) fn create(
     object.insert_at(&["status", "token"], token.as_str().into());
     object.insert_at(&["status", "expirationTimestamp"], time::format(end).into());
     let mut tokens = ctx.server.issued.tokens.lock().unwrap_or_else(PoisonError::into_inner);
-    tokens.insert(token, Token { user, expires, needs });
+    tokens.insert(token, Token { user, expires, required_objects });
     Ok(Answer::object(201, Arc::new(kind.encode(object))))
 }
 
@@ -189,7 +189,7 @@ fn validate(object: &Value, release: Release) -> ErrorList {
 
 /// The object to which a token is bound.
 struct Bound {
-    needed: Needed,
+    needed: RequiredObject,
     reference: Reference,
     /// The node of a pod.
     node: Option<Reference>,
@@ -240,7 +240,7 @@ fn bound(ctx: &Context<'_>, object: &Value, account: &str) -> Result<Option<Boun
         );
         return Err(Refusal::conflict(GroupResource { group, resource: kind }, name, &reason));
     }
-    let needed = Needed { definition, key, uid: have.to_owned() };
+    let needed = RequiredObject { definition, key, uid: have.to_owned() };
     Ok(Some(Bound { needed, reference: Reference(claim, name.to_owned(), have.to_owned()), node }))
 }
 

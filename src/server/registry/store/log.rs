@@ -108,15 +108,15 @@ impl Log {
     }
 
     /// Restores `objects` to their state at `revision`. Returns `false` if the log does not reach back that far.
-    /// `concerns` returns true for the keys to restore.
+    /// `matches` returns true for the keys to restore.
     pub fn rewind(
         &self,
         objects: &mut BTreeMap<String, Arc<Stored>>,
         revision: u64,
-        concerns: impl Fn(&str) -> bool,
+        matches: impl Fn(&str) -> bool,
     ) -> bool {
         let undone = self.events.iter().rev().take_while(|event| event.revision > revision);
-        for event in undone.filter(|event| concerns(&event.key)) {
+        for event in undone.filter(|event| matches(&event.key)) {
             match &event.before {
                 Some(before) => objects.insert(event.key.clone(), Arc::clone(before)),
                 None => objects.remove(&event.key),

@@ -111,7 +111,7 @@ fn set_phase(namespace: &mut Value, phase: &str) {
 }
 
 /// The namespaces that the plugin `NamespaceLifecycle` does not let anyone delete.
-pub(in crate::server) fn is_immortal(group: &str, resource: &str, name: &str) -> bool {
+pub(in crate::server) fn is_undeletable(group: &str, resource: &str, name: &str) -> bool {
     (group, resource) == (RESOURCE.group, RESOURCE.resource)
         && matches!(name, "default" | "kube-system" | "kube-public")
 }

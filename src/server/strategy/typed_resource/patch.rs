@@ -1,6 +1,6 @@
 //! Strategic merge patches (`strategicPatchObject` and `applyPatchToObject` in `endpoints/handlers/patch.go`).
 
-use crate::builtin::strategic::Mistake;
+use crate::builtin::strategic::PatchError;
 use crate::server::http::context::Context;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::status::{Reason, Refusal};
@@ -28,10 +28,10 @@ pub(in crate::server) fn merge(
         }
     };
     let Value::Object(current) = current else { return Err(Refusal::internal("the stored object is no object")) };
-    let merged = kind.patch(current, members).map_err(|mistake| match mistake {
-        Mistake::Format(text) => Refusal::bad_request(text),
-        Mistake::Unprocessable(text) => Refusal::unrouted(422, Reason::Invalid, text),
-        Mistake::Other(text) => Refusal::unclassified(text),
+    let merged = kind.patch(current, members).map_err(|patch_error| match patch_error {
+        PatchError::Format(text) => Refusal::bad_request(text),
+        PatchError::Unprocessable(text) => Refusal::unrouted(422, Reason::Invalid, text),
+        PatchError::Other(text) => Refusal::unclassified(text),
     })?;
     let merged = Value::Object(merged);
     let echo = || print::format_v(patch);

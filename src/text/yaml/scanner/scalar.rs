@@ -128,7 +128,7 @@ impl<'a> Scanner<'a> {
     pub(super) fn scan_quoted(&mut self, quote: u8) -> Result<(), Error> {
         let start = self.mark();
         self.at += 1;
-        if !self.source.careful
+        if !self.source.emulates_chunks
             && let Some((length, extra)) = self.simple_quoted(quote)
         {
             let value = self.slice(self.at, self.at + length);

@@ -38,7 +38,7 @@ impl InputError {
 
 /// The value of `self`.
 #[derive(Debug)]
-pub enum Given {
+pub enum SelfValue {
     /// None.
     Nothing,
     /// An object without a schema.
@@ -61,14 +61,14 @@ pub enum Given {
 
 /// Reads the files that the arguments name. `needed` is true if the expression uses `self`; otherwise no object is
 /// needed.
-pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<Given, InputError> {
+pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<SelfValue, InputError> {
     let Some(filename) = &args.filename else {
         // Without these flags, `self` is undeclared.
         let about_object = !args.crds.is_empty() || args.at.is_some() || args.old.is_some();
         if needed && about_object {
             return Err(InputError::with_help("the expression uses self, and no object is given", "give one with -f"));
         }
-        return Ok(Given::Nothing);
+        return Ok(SelfValue::Nothing);
     };
     if filename == "-" && (args.old.as_deref() == Some("-") || args.crds.iter().any(|path| path == "-")) {
         return Err(InputError::new("standard input can be read once"));
@@ -76,7 +76,7 @@ pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<Given, I
     let (mut definitions, mut objects) = parts(one_file(filename)?);
     let new = match (objects.pop(), objects.len()) {
         (Some(only), 0) => only,
-        (None, _) if !needed => return Ok(Given::Nothing),
+        (None, _) if !needed => return Ok(SelfValue::Nothing),
         (None, _) => return Err(InputError::new(format!("there is no object in {filename}"))),
         (Some(_), others) => {
             let message = format!("there are {} objects in {filename}", others + 1);
@@ -92,13 +92,13 @@ pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<Given, I
         None => None,
     };
     if definitions.is_empty() && args.crds.is_empty() {
-        return Ok(Given::Untyped { new, old });
+        return Ok(SelfValue::Untyped { new, old });
     }
     let version = version_of(&new, &definitions, release)?;
     let Some(schema) = version.facts.schema.clone() else {
         return Err(InputError::new(format!("the version {} of the CRD has no schema", version.facts.version)));
     };
-    Ok(Given::Typed {
+    Ok(SelfValue::Typed {
         schema,
         new: as_rules_see_it(&version, new)?,
         old: old.map(|old| as_rules_see_it(&version, old)).transpose()?,
