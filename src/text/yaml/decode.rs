@@ -97,7 +97,7 @@ pub fn outline(tree: &Tree<'_>) -> Outline {
         };
         nodes.push(OutlineNode { range: node.start.at as usize..node.end.at as usize, shape });
     }
-    Outline { nodes: nodes }
+    Outline { nodes }
 }
 
 /// The text of a scalar used as a key; `None` if it cannot be a key.
