@@ -34,21 +34,21 @@ pub struct Issue {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issues {
     source: String,
-    issues: Vec<Issue>,
+    list: Vec<Issue>,
     count: usize,
 }
 
 impl Issues {
     /// Creates an empty collection of errors for a source text.
     pub fn new(source: &str) -> Self {
-        Self { source: source.to_owned(), issues: Vec::new(), count: 0 }
+        Self { source: source.to_owned(), list: Vec::new(), count: 0 }
     }
 
     /// Adds an error at a location.
     pub fn report_at(&mut self, location: Location, message: impl Into<String>) {
         self.count += 1;
-        if self.issues.len() < MAX_ISSUES {
-            self.issues.push(Issue { location, message: message.into() });
+        if self.list.len() < MAX_ISSUES {
+            self.list.push(Issue { location, message: message.into() });
         }
     }
 
@@ -65,7 +65,7 @@ impl Issues {
 
     /// The stored errors, in the order they were reported.
     pub fn as_slice(&self) -> &[Issue] {
-        &self.issues
+        &self.list
     }
 
     /// Converts a code point offset to line and column.
@@ -85,7 +85,7 @@ impl Issues {
 
     /// Formats the errors like cel-go: sorted by location, one block each.
     pub fn display(&self) -> String {
-        let mut sorted: Vec<&Issue> = self.issues.iter().collect();
+        let mut sorted: Vec<&Issue> = self.list.iter().collect();
         sorted.sort_by_key(|issue| issue.location);
         let mut out = String::new();
         for (at, issue) in sorted.iter().enumerate() {

@@ -93,7 +93,7 @@ impl Server {
         for restored in objects {
             match self.serving_of(&restored.definition) {
                 Some(serving) => {
-                    serving.objects.seed(&restored.key, restored.object, Some(restored.revision), &self.revision)
+                    serving.objects.seed(&restored.key, restored.object, Some(restored.revision), &self.revision);
                 }
                 None => orphans.push(format!("{} {}", restored.definition, restored.key)),
             }
