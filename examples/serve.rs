@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(answer.code, 201);
 
     // On a port: any client, here a bare socket.
-    let running = serve::start(server, serve::Options::default())?;
+    let running = serve::start(serve::Runtime::new()?, server, serve::Options::default())?;
     let mut socket = TcpStream::connect(running.url().trim_start_matches("http://"))?;
     socket
         .write_all(b"GET /apis/toys.example.com/v1/kites HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;

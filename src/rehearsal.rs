@@ -175,7 +175,7 @@ impl Plan {
     pub fn stage(&self) -> Result<Stage, PlanError> {
         let old = match &self.old {
             Some(old) => {
-                let server = Server::new(self.releases.old, 0).without_managed_fields();
+                let server = Server::builder(self.releases.old, 0).without_managed_fields().build();
                 server.seed_definition(old, self.now).map_err(PlanError::Old)?;
                 Some(server)
             }
@@ -183,7 +183,7 @@ impl Plan {
         };
         let (mut new, answer) = update(self.old.as_ref(), &self.new, self.releases, self.now)?;
         if !matches!(answer.code, 200 | 201) {
-            new = Server::new(self.releases.new, 0).without_managed_fields();
+            new = Server::builder(self.releases.new, 0).without_managed_fields().build();
             new.seed_definition(&self.new, self.now).map_err(PlanError::New)?;
         }
         Ok(Stage {
@@ -269,7 +269,7 @@ fn update(
     releases: Releases,
     now: Timestamp,
 ) -> Result<(Server, Response), PlanError> {
-    let server = Server::new(releases.new, 0).without_managed_fields();
+    let server = Server::builder(releases.new, 0).without_managed_fields().build();
     let Some(old) = old else {
         let answer = server.handle(&request(Method::Post, address::DEFINITIONS, new.clone(), now));
         return Ok((server, answer));

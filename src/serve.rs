@@ -4,7 +4,9 @@
 //! use crdx::{release::Release, serve, server::Server};
 //! use std::sync::Arc;
 //!
-//! let running = serve::start(Arc::new(Server::compact(Release::NEWEST, 1)), serve::Options::default())?;
+//! let runtime = serve::Runtime::new()?;
+//! let server = Server::builder(Release::NEWEST, 1).with_compression().with_notifier(runtime.notifier()).build();
+//! let running = serve::start(runtime, Arc::new(server), serve::Options::default())?;
 //! // Point any client at it, or write `running.kubeconfig()` to a file.
 //! assert!(running.url().starts_with("http://127.0.0.1:"));
 //! // It stops when `running` is dropped.
@@ -31,6 +33,7 @@ mod kubeconfig;
 mod notifier;
 mod read_only;
 mod record;
+mod runtime;
 mod state;
 mod status;
 mod stream;
@@ -41,14 +44,14 @@ use crate::server::Server;
 use crate::value::STACK_SIZE;
 pub use authentication::Authentication;
 use record::Record;
-pub use state::{State, StateError, StateFailure};
+pub use runtime::Runtime;
+pub use state::{Opened, State, StateError, StateFailure};
 use std::fs::File;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tls::Tls;
-use tokio::runtime::Runtime;
 pub use webhooks::{Service as WebhookService, Webhooks};
 
 /// The maximum number of requests handled at the same time.
@@ -99,7 +102,7 @@ impl Default for Options {
 pub struct Running {
     address: SocketAddr,
     service: Arc<Service>,
-    runtime: Option<Runtime>,
+    _runtime: Runtime,
 }
 
 /// The state shared by all connections.
@@ -118,11 +121,11 @@ struct Service {
     controllers: Arc<tokio::sync::Notify>,
 }
 
-/// Serves `server` in the background.
+/// Serves `server` in the background, on the threads of `runtime`.
 ///
 /// # Errors
 /// Returns an error if the address is not a loopback address or the port is in use.
-pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
+pub fn start(runtime: Runtime, server: Arc<Server>, options: Options) -> io::Result<Running> {
     if !options.address.is_loopback() {
         let text = format!("{} is not an address of the loopback: use 127.0.0.1 or ::1", options.address);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
@@ -132,17 +135,11 @@ pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
         let text = format!("{host:?} is not a host: give a name or an address, such as crdx.example.com");
         io::Error::new(io::ErrorKind::InvalidInput, text)
     })?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .max_blocking_threads(THREADS)
-        .thread_stack_size(STACK_SIZE)
-        .enable_all()
-        .build()?;
-    server.notify_with(Arc::new(notifier::BatchNotifier(runtime.handle().clone())));
     // The caller may be a task of another runtime, where blocking is not allowed.
     let listener = std::net::TcpListener::bind(SocketAddr::new(options.address, options.port))?;
     listener.set_nonblocking(true)?;
-    let entered = runtime.enter();
+    let handle = &runtime.handle;
+    let entered = handle.enter();
     let listener = tokio::net::TcpListener::from_std(listener)?;
     drop(entered);
     let address = listener.local_addr()?;
@@ -158,12 +155,12 @@ pub fn start(server: Arc<Server>, options: Options) -> io::Result<Running> {
         intake: http::BodyPermits::default(),
         controllers: Arc::default(),
     });
-    runtime.spawn(controllers::run(Arc::clone(&service.server), Arc::clone(&service.controllers)));
-    runtime.spawn(connections::accept(listener, Arc::clone(&service)));
+    handle.spawn(controllers::run(Arc::clone(&service.server), Arc::clone(&service.controllers)));
+    handle.spawn(connections::accept(listener, Arc::clone(&service)));
     if let Some(state) = &service.state {
-        runtime.spawn(maintain(Arc::clone(state)));
+        handle.spawn(maintain(Arc::clone(state)));
     }
-    Ok(Running { address, service, runtime: Some(runtime) })
+    Ok(Running { address, service, _runtime: runtime })
 }
 
 /// Maintains the state file once a second.
@@ -204,10 +201,6 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            // Do not wait: this value may be dropped where blocking is not allowed.
-            runtime.shutdown_background();
-        }
         if let Some(state) = &self.service.state {
             state.sync();
         }
@@ -229,7 +222,7 @@ mod tests {
     fn only_the_loopback_is_served() {
         for address in ["0.0.0.0", "192.0.2.1", "::"] {
             let options = Options { address: address.parse().unwrap(), ..Options::default() };
-            let error = start(Arc::new(Server::new(Release::NEWEST, 1)), options).unwrap_err();
+            let error = start(Runtime::new().unwrap(), Arc::new(Server::new(Release::NEWEST, 1)), options).unwrap_err();
             assert_eq!(error.to_string(), format!("{address} is not an address of the loopback: use 127.0.0.1 or ::1"));
         }
     }
@@ -240,13 +233,18 @@ mod tests {
             [("crdx.example.com", true), ("[fd00::1]:80", true), ("http://a", false), ("", false), ("*", false)]
         {
             let options = Options { allowed_hosts: vec![host.to_owned()], ..Options::default() };
-            assert_eq!(start(Arc::new(Server::new(Release::NEWEST, 1)), options).is_ok(), fine, "{host}");
+            assert_eq!(
+                start(Runtime::new().unwrap(), Arc::new(Server::new(Release::NEWEST, 1)), options).is_ok(),
+                fine,
+                "{host}"
+            );
         }
     }
 
     #[test]
     fn a_dropped_server_is_gone() {
-        let running = start(Arc::new(Server::new(Release::NEWEST, 1)), Options::default()).unwrap();
+        let running =
+            start(Runtime::new().unwrap(), Arc::new(Server::new(Release::NEWEST, 1)), Options::default()).unwrap();
         let address = running.address;
         assert!(std::net::TcpStream::connect(address).is_ok());
         drop(running);

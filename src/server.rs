@@ -8,6 +8,7 @@
 
 mod admission;
 mod authorization;
+mod builder;
 mod calls;
 mod controllers;
 mod endpoints;
@@ -21,6 +22,7 @@ pub use self::http::body::LIMIT as BODY_LIMIT;
 pub use self::http::openapi::PROTOBUF as OPENAPI_PROTOBUF;
 pub use self::http::selector::LabelSelector;
 pub use admission::{Admitted, TypedWrite, UserInfo};
+pub use builder::ServerBuilder;
 pub use calls::{Call, Calls, Outcome};
 pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};
 pub use registry::store::WatchNotifier;
@@ -76,7 +78,7 @@ pub struct Request {
     pub accept: Option<String>,
     /// `User-Agent`, from which the default field manager name is derived.
     pub user_agent: Option<String>,
-    /// The requesting user, if not the server's default user ([`Server::with_user`]).
+    /// The requesting user, if not the server's default user ([`ServerBuilder::with_user`]).
     pub user: Option<UserInfo>,
     /// True to bypass admission plugins. Used for requests that prepare the server's state and that no client sends.
     pub skips_admission: bool,
@@ -246,58 +248,43 @@ pub struct Server {
 }
 
 impl Server {
-    /// Creates an empty server for a release. UIDs and generated names depend only on `seed`; callers should pass a
-    /// random seed.
+    /// Creates an empty server for a release, with default options. UIDs and generated names depend only on `seed`;
+    /// callers should pass a random seed.
     pub fn new(release: Release, seed: u64) -> Self {
-        Self::with_storage_config(release, seed, journal::StorageConfig::default())
+        Self::builder(release, seed).build()
     }
 
-    /// Creates a server for many objects. Objects not written recently are stored as compressed JSON, which takes a
-    /// fraction of the memory and is parsed on each read.
-    pub fn compact(release: Release, seed: u64) -> Self {
-        Self::with_storage_config(release, seed, journal::StorageConfig::compact())
+    /// Returns the default options of a server, for [`ServerBuilder::build`].
+    pub fn builder(release: Release, seed: u64) -> ServerBuilder {
+        ServerBuilder::new(release, seed)
     }
 
-    fn with_storage_config(release: Release, seed: u64, storage_config: journal::StorageConfig) -> Self {
-        let storage_config = Arc::new(storage_config);
+    /// Creates a server without namespaces, policies and built-in kinds.
+    fn empty(options: ServerBuilder) -> Self {
+        let storage_config = Arc::new(journal::StorageConfig::new(options.compresses, options.notifier));
         let revision = Arc::new(store::Revision::default());
         Self {
-            release,
+            release: options.release,
             definitions: definition::Definitions::new(&storage_config, revision.current()),
             controllers: controllers::Queue::default(),
             deleted_namespaces: controllers::Queue::default(),
             serving: RwLock::default(),
             revision,
-            random: random::Random::new(seed),
+            random: random::Random::new(options.seed),
             published: openapi::Published::default(),
             storage_config,
             namespaces: None,
-            admission: admission::Chain::default(),
-            authorizes: false,
-            reviewed_tokens: None,
-            issued: endpoints::actions::Issued::default(),
-            tracks_fields: true,
+            admission: admission::Chain::new(options.user),
+            authorizes: options.authorizes,
+            reviewed_tokens: options.reviewed_tokens,
+            issued: endpoints::actions::Issued::new(options.token_issuer),
+            tracks_fields: options.tracks_fields,
         }
     }
 
     /// The simulated release.
     pub fn release(&self) -> Release {
         self.release
-    }
-
-    /// Disables managedFields tracking, for callers that never show managedFields: writes are cheaper, and server-side
-    /// apply finds no field owners.
-    #[must_use]
-    pub fn without_managed_fields(mut self) -> Self {
-        self.tracks_fields = false;
-        self
-    }
-
-    /// Refuses requests of `system:anonymous`, except those for the version and the health of the server.
-    #[must_use]
-    pub fn with_authorization(mut self) -> Self {
-        self.authorizes = true;
-        self
     }
 
     /// Handles one request. Values may nest deeply and are processed recursively, so the calling thread needs a large

@@ -187,11 +187,11 @@ impl Simulation {
             || plan.compares.is_some_and(|c| c.server_metadata)
             || objects.read_managed_fields();
         let simulator = |(release, admission): (Release, &Option<Admission>)| {
-            let server = Server::new(release, 0);
+            let server = Server::builder(release, 0).created_at(plan.now);
             let server = if owners { server } else { server.without_managed_fields() };
             let server = match admission {
-                Some(admission) => admission.add_plugins(server, plan.now),
-                None => server,
+                Some(admission) => admission.configure(server).build(),
+                None => server.build(),
             };
             Simulator {
                 settings: settings(plan, release, &namespace, cluster.clone()),

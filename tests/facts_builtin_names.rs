@@ -2,7 +2,7 @@
 //! (`JUDGE=names tests/builtin/record.sh` records `tests/facts/builtin-names-*.jsonl.gz`).
 
 use crdx::release::Release;
-use crdx::server::{Method, Request, ResponseBody, Server, Timestamp};
+use crdx::server::{Method, Request, ResponseBody, Server};
 use crdx::text::json;
 use crdx::value::Value;
 use flate2::read::GzDecoder;
@@ -23,7 +23,7 @@ fn differences(release: Release, file: &str) -> (usize, Vec<String>) {
         let path = format!("/{root}/{}{namespace}/{}", text("apiVersion"), text("resource"));
         let object =
             crdx::value::object(["apiVersion", "kind", "metadata"].map(|key| (key, fact.get(key).unwrap().clone())));
-        let server = Server::new(release, 1).with_built_in_kinds(Timestamp::default());
+        let server = Server::builder(release, 1).with_built_in_kinds().build();
         let response = server.handle(&Request::new(Method::Post, &path, object));
         let ResponseBody::Json(status) = &response.body else { panic!("{path}: {:?}", response.body) };
         let causes = status.at(&["details", "causes"]).and_then(Value::as_array).unwrap_or_default();

@@ -2,7 +2,7 @@
 //! descriptions, in `tests/facts/builtin-openapi-1.37.jsonl.gz`).
 
 use crdx::release::Release;
-use crdx::server::{Method, Request, ResponseBody, Server, Timestamp};
+use crdx::server::{Method, Request, ResponseBody, Server};
 use crdx::text::json;
 use crdx::value::{Map, Value};
 use flate2::read::GzDecoder;
@@ -53,7 +53,7 @@ fn bare(schema: &Value) -> Value {
 
 #[test]
 fn published_schemas_are_those_of_kubernetes() {
-    let server = Server::new(Release::NEWEST, 1).with_built_in_kinds(Timestamp::default());
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().build();
     let (recorded, mut compared, mut wrong) = (recorded(), 0, BTreeMap::new());
     let index = get(&server, "/openapi/v3");
     for path in index.get("paths").and_then(Value::as_object).unwrap().keys() {
@@ -74,7 +74,7 @@ fn published_schemas_are_those_of_kubernetes() {
 
 #[test]
 fn the_second_version_has_the_same_types() {
-    let server = Server::new(Release::NEWEST, 1).with_built_in_kinds(Timestamp::default());
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().build();
     let document = get(&server, "/openapi/v2");
     let definition = |name: &str| document.at(&["definitions", name]).unwrap();
     let template = definition("io.k8s.api.apps.v1.DeploymentSpec").at(&["properties", "template"]).unwrap();

@@ -7,7 +7,7 @@ use crate::exchange::{Client, Http, Reply};
 use crdx::policies::authorizer::Rules;
 use crdx::release::Release;
 use crdx::serve::{self, Options, Running, WebhookService, Webhooks};
-use crdx::server::{Namespaces, Server, Timestamp};
+use crdx::server::{Namespaces, Server, ServerBuilder};
 use hook::{CERTIFICATE, Hook, patched, reviewed};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,24 +19,21 @@ pub const KITES: &str = "/apis/toys.example.com/v1/namespaces/default/kites";
 
 /// Starts `serve --admission` with the webhook as the service `system/hook`.
 fn server(hook: &Hook) -> Running {
-    start(hook, unvalidated().with_policy_validation())
+    start(hook, unvalidated().with_policy_validation().build())
 }
 
-/// Returns a server that stores configurations that a full API server rejects.
-fn unvalidated() -> Server {
+/// Returns the options of a server that stores configurations that a full API server rejects.
+fn unvalidated() -> ServerBuilder {
     let allow = Arc::new(Rules::allow_all());
-    Server::new(Release::NEWEST, 7).with_namespaces(Namespaces::OnDemand, &[], Timestamp::default()).with_policies(
-        allow,
-        Arc::default(),
-        Timestamp::default(),
-    )
+    let options = Server::builder(Release::NEWEST, 7).with_namespaces(Namespaces::OnDemand, &[]);
+    options.with_policies(allow, Arc::default())
 }
 
 fn start(hook: &Hook, server: Server) -> Running {
     let mut webhooks = Webhooks::default();
     webhooks.add("system", "hook", WebhookService::read(&hook.url).unwrap());
     let options = Options { webhooks: Some(webhooks), ..Options::default() };
-    serve::start(Arc::new(server), options).unwrap()
+    serve::start(serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap()
 }
 
 fn send(url: &str, method: &str, path: &str, body: Option<&Value>) -> Reply {
@@ -278,7 +275,7 @@ fn a_dry_run_calls_only_webhooks_without_side_effects() {
     for (side_effects, expected) in
         [("NoneOnDryRun", (201, "")), ("Some", (400, "admission webhook \"v.example.com\" does not support dry run"))]
     {
-        let running = start(&hook, unvalidated());
+        let running = start(&hook, unvalidated().build());
         let url = &running.url();
         let version = json!({"admissionReviewVersions": ["v1beta1"], "sideEffects": side_effects});
         install(url, "Validating", "/v", &hook.url, &version);

@@ -5,7 +5,7 @@ use crdx::lint::policies::findings;
 use crdx::policies::authorizer::Rules;
 use crdx::policies::model::PolicyKind;
 use crdx::release::Release;
-use crdx::server::{Body, Method, Request, Server, Timestamp};
+use crdx::server::{Body, Method, Request, Server};
 use crdx::text::yaml;
 use crdx::value::{STACK_SIZE, Value};
 use std::sync::Arc;
@@ -31,11 +31,8 @@ fn admit(text: &str) {
     findings(value, &[], Release::NEWEST);
     let kind = PolicyKind::of_kind(value.str_at(&["kind"]).unwrap_or_default());
     let name = value.str_at(&["metadata", "name"]).unwrap_or_default();
-    let server = Server::new(Release::NEWEST, 1).with_policies(
-        Arc::new(Rules::allow_all()),
-        Arc::default(),
-        Timestamp::default(),
-    );
+    let options = Server::builder(Release::NEWEST, 1).with_policies(Arc::new(Rules::allow_all()), Arc::default());
+    let server = options.build();
     assert_eq!(send(&server, Method::Post, DEFINITIONS, "application/yaml", CRONTAB.to_vec()), 201);
     let path = format!("{ADMISSION}/{}", kind.policies());
     send(&server, Method::Post, &path, "application/yaml", policy.as_bytes().to_vec());

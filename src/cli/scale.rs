@@ -114,10 +114,10 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Fail
             Err(failure) => return Err(failure),
         };
         // Each object has a separate server, so that requests do not affect one another.
-        let server = Server::new(release, 0);
+        let server = Server::builder(release, 0);
         let server = match &admission {
             Some(admission) => admission.server(server, now, &namespace),
-            None => server,
+            None => server.build(),
         };
         let definition = definition_name(&resource);
         let Some(crd) = source.definition(&resource)? else {

@@ -7,8 +7,8 @@ use super::args;
 use super::terminal;
 use crate::field::names;
 use crate::policies::authorizer::Rules;
-use crate::serve::{self, Options, Running, State, Webhooks};
-use crate::server::{Namespaces, Server, Timestamp, UserInfo};
+use crate::serve::{self, Opened, Options, Running, Runtime, State, Webhooks};
+use crate::server::{Namespaces, Server, ServerBuilder, UserInfo};
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -38,10 +38,10 @@ pub fn run(args: &args::Serve) -> io::Result<Exit> {
 }
 
 /// Adds the policies and the user that the flags set to the server.
-fn with_admission(mut server: Server, args: &args::Serve, now: Timestamp) -> Server {
+fn with_admission(mut server: ServerBuilder, args: &args::Serve) -> ServerBuilder {
     if args.admission {
         let authorizer = args.authorizer.clone().unwrap_or_else(Rules::allow_all);
-        server = server.with_policies(Arc::new(authorizer), Arc::default(), now);
+        server = server.with_policies(Arc::new(authorizer), Arc::default());
         if !args.skip_policy_validation {
             server = server.with_policy_validation();
         }
@@ -60,7 +60,9 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     for (name, enabled) in &args.feature_gates {
         release = release.with_gate(name, *enabled).map_err(|error| one(format!("--feature-gates {name}: {error}")))?;
     }
-    let mut server = Server::compact(release, serve::seed());
+    let runtime = Runtime::new().map_err(|error| one(format!("cannot serve: {error}")))?;
+    let server = Server::builder(release, serve::seed()).with_compression().with_notifier(runtime.notifier());
+    let mut server = server.created_at(now);
     if let Some(names) = &args.namespaces {
         if let Some((name, problem)) =
             names.iter().find_map(|name| Some((name, names::dns1123_label(name.as_bytes()).pop()?)))
@@ -68,16 +70,15 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
             return Err(one(format!("--namespaces {name:?}: {problem}")));
         }
         let rule = if names.is_empty() { Namespaces::OnDemand } else { Namespaces::Created };
-        server = server.with_namespaces(rule, names, now);
+        server = server.with_namespaces(rule, names);
     }
-    let mut server = with_admission(server, args, now);
+    let mut server = with_admission(server, args);
     if args.builtin {
-        server = server.with_built_in_kinds(now);
+        server = server.with_built_in_kinds();
         eprintln!(
             "note: --builtin serves built-in kinds without validation and without controllers; nothing schedules Pods or scales Deployments"
         );
     }
-    let server = Arc::new(server);
     let webhooks = args.admission.then(|| {
         let mut webhooks = Webhooks::default();
         for (namespace, name, address) in &args.webhook_services {
@@ -93,13 +94,19 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
         webhooks: webhooks.clone(),
         ..Options::default()
     };
-    if let Some(path) = &args.state {
-        let (state, orphans) = State::open(path, &server, now).map_err(|error| one(error.to_string()))?;
-        for orphan in orphans {
-            eprintln!("warning: {}: {orphan} is left out: its CRD is not there", path.display());
+    let server = match &args.state {
+        Some(path) => {
+            let Opened { server, state, orphans } =
+                State::open(path, server).map_err(|error| one(error.to_string()))?;
+            for orphan in orphans {
+                eprintln!("warning: {}: {orphan} is left out: its CRD is not there", path.display());
+            }
+            options.state = Some(state);
+            server
         }
-        options.state = Some(state);
-    }
+        None => server.build(),
+    };
+    let server = Arc::new(server);
     if args.load_from_cluster {
         if args.cluster.offline {
             return Err(one("--load-from-cluster needs the cluster, and --offline forbids it".to_owned()));
@@ -114,5 +121,5 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
         let file = OpenOptions::new().create(true).append(true).open(path);
         options.record = Some(file.map_err(|e| one(format!("cannot record to {}: {e}", path.display())))?);
     }
-    serve::start(server, options).map_err(|e| one(format!("cannot serve: {e}")))
+    serve::start(runtime, server, options).map_err(|e| one(format!("cannot serve: {e}")))
 }

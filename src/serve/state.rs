@@ -20,7 +20,7 @@ mod line;
 #[cfg(test)]
 mod tests;
 
-use crate::server::{Commit, Journal, Server, Timestamp};
+use crate::server::{Commit, Journal, Server, ServerBuilder};
 use disk::{Appender, Disk, DiskFile, FileSystem, with_suffix};
 pub use failure::{StateError, StateFailure};
 use line::Index;
@@ -44,6 +44,17 @@ pub struct State {
     _lock: Option<File>,
 }
 
+/// A state file and the server whose objects it persists.
+#[derive(Debug)]
+pub struct Opened {
+    /// The server.
+    pub server: Server,
+    /// The file.
+    pub state: Arc<State>,
+    /// The names of the objects that could not be restored.
+    pub orphans: Vec<String>,
+}
+
 /// The file being written.
 #[derive(Debug)]
 struct Log {
@@ -56,17 +67,16 @@ struct Log {
 }
 
 impl State {
-    /// Opens or creates the file, restores its objects into `server` and persists commits from now on. Also returns the
-    /// objects that could not be restored.
+    /// Opens or creates the file and builds a server with its objects, whose commits are persisted.
     ///
     /// # Errors
     /// Returns an error if the file is not a state file, is corrupt or is in use.
-    pub fn open(path: &Path, server: &Server, now: Timestamp) -> Result<(Arc<Self>, Vec<String>), StateError> {
+    pub fn open(path: &Path, server: ServerBuilder) -> Result<Opened, StateError> {
         let failed = |error| StateError::Io { operation: "lock", path: path.to_owned(), error };
         let lock = OpenOptions::new().create(true).truncate(false).write(true).open(with_suffix(path, "lock"));
         let lock = lock.map_err(failed)?;
         match lock.try_lock() {
-            Ok(()) => Self::open_on(Box::new(FileSystem), path, Some(lock), server, now),
+            Ok(()) => Self::open_on(Box::new(FileSystem), path, Some(lock), server),
             Err(TryLockError::WouldBlock) => Err(StateError::InUse(path.to_owned())),
             Err(TryLockError::Error(error)) => Err(failed(error)),
         }
@@ -76,9 +86,8 @@ impl State {
         disk: Box<dyn Disk>,
         path: &Path,
         lock: Option<File>,
-        server: &Server,
-        now: Timestamp,
-    ) -> Result<(Arc<Self>, Vec<String>), StateError> {
+        server: ServerBuilder,
+    ) -> Result<Opened, StateError> {
         let failed = |operation| move |error| StateError::Io { operation, path: path.to_owned(), error };
         let log = read(&*disk, path).map_err(failed("read"))?;
         let tail = read(&*disk, &with_suffix(path, "tail")).map_err(failed("read the tail of"))?;
@@ -101,8 +110,8 @@ impl State {
             _lock: lock,
         });
         let journal: Arc<dyn Journal> = Arc::clone(&state) as _;
-        let orphans = server.restore_from(journal, restored, index.revision(), now);
-        Ok((state, orphans))
+        let (server, orphans) = server.restore(journal, restored, index.revision());
+        Ok(Opened { server, state, orphans })
     }
 
     /// Returns the reason why the file is not written any more; from then on, every request must fail.

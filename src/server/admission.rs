@@ -16,13 +16,11 @@ mod typed;
 mod view;
 mod webhooks;
 
-use crate::cel::value::Authorizer;
 use crate::policies::findings::Findings;
-use crate::policies::knowledge::Knowledge;
 use crate::policies::model::PolicyKind;
 use crate::policies::mutating;
+use crate::server::Server;
 use crate::server::http::status::Refusal;
-use crate::server::{Namespaces, Server, Timestamp};
 use crate::value::Value;
 pub use attributes::UserInfo;
 pub(super) use attributes::{
@@ -33,8 +31,8 @@ pub(super) use lifecycle::NamespaceLifecycle;
 use policies::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
 pub(super) use review::Review;
 use std::fmt::Debug;
-use std::sync::Arc;
 pub use typed::{Admitted, TypedWrite};
+pub(super) use view::Inputs;
 use webhooks::AdmissionWebhooks;
 
 /// The result of mutating admission.
@@ -117,7 +115,7 @@ pub(super) struct Reinvocation {
 }
 
 /// The admission plugins of a server, in call order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Chain {
     plugins: Vec<Box<dyn Plugin>>,
     /// The default user of requests that do not name one.
@@ -125,6 +123,11 @@ pub(super) struct Chain {
 }
 
 impl Chain {
+    /// Creates a chain without plugins.
+    pub fn new(user: UserInfo) -> Self {
+        Self { plugins: Vec::new(), user }
+    }
+
     /// Appends a plugin.
     pub fn push(&mut self, plugin: impl Plugin + 'static) {
         self.plugins.push(Box::new(plugin));
@@ -141,29 +144,12 @@ impl Chain {
 }
 
 impl Server {
-    /// Enables admission policies: the server stores and serves policies, bindings, namespaces and config maps, and
-    /// enforces the policies on every write. Policy expressions query `authorizer`; a policy that depends on cluster
-    /// state missing from `knowledge` makes no decision. Without [`Server::with_namespaces`], objects may be created in
-    /// namespaces that do not exist, as long as no policy reads the namespace.
-    #[must_use]
-    pub fn with_policies(mut self, authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>, now: Timestamp) -> Self {
-        if self.namespaces.is_none() {
-            self = self.with_namespaces(Namespaces::Unchecked, &[], now);
-        }
-        self.serve_admission_kinds();
+    /// Adds the plugins for policies and webhooks.
+    pub(in crate::server) fn add_plugins(&mut self, inputs: Inputs) {
         // The order of the API server (`kubeapiserver/options/plugins.go`).
-        let inputs = view::Inputs { authorizer, knowledge };
         self.admission.push(MutatingAdmissionPolicy::new(inputs.clone()));
         self.admission.push(AdmissionWebhooks::new(PolicyKind::Mutating, inputs.clone()));
         self.admission.push(ValidatingAdmissionPolicy::new(inputs.clone()));
         self.admission.push(AdmissionWebhooks::new(PolicyKind::Validating, inputs));
-        self
-    }
-
-    /// Sets the default user of requests.
-    #[must_use]
-    pub fn with_user(mut self, user: UserInfo) -> Self {
-        self.admission.user = user;
-        self
     }
 }

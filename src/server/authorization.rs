@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn anonymous_requests_may_see_whether_the_server_runs() {
-        let server = Server::new(Release::NEWEST, 1).with_authorization();
+        let server = Server::builder(Release::NEWEST, 1).with_authorization().build();
         let send = |path: &str, user: UserInfo| {
             let response = server.handle(&Request { user: Some(user), ..Request::new(Method::Get, path, "") });
             (response.code, response.body.message().to_owned())

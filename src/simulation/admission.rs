@@ -31,7 +31,7 @@ use crate::policies::model::{MatchResources, Policy, PolicyKind};
 use crate::policies::rbac::Rbac;
 use crate::policies::request::Kind;
 use crate::release::{Gate, Release};
-use crate::server::{Method, Server, Timestamp, UserInfo};
+use crate::server::{Method, Server, ServerBuilder, Timestamp, UserInfo};
 use crate::value::Value;
 use crate::webhooks::model::configurations;
 use live::LiveObjects;
@@ -166,10 +166,10 @@ impl Admission {
         })
     }
 
-    /// Adds the admission plugins to a server, without policies.
-    pub fn add_plugins(&self, server: Server, now: Timestamp) -> Server {
+    /// Adds the admission plugins to the options of a server; no policies are stored.
+    pub fn configure(&self, server: ServerBuilder) -> ServerBuilder {
         let authorizer: Arc<dyn Authorizer> = Arc::clone(&self.authorizer) as Arc<dyn Authorizer>;
-        let server = server.with_policies(authorizer, Arc::clone(&self.knowledge), now).with_policy_validation();
+        let server = server.with_policies(authorizer, Arc::clone(&self.knowledge)).with_policy_validation();
         match &self.user {
             Some(user) => server.with_user(user.clone()),
             None => server,
@@ -311,8 +311,8 @@ impl Admission {
     }
 
     /// Creates a separate server with the same policies, for a CRD or a Scale.
-    pub fn server(&self, server: Server, now: Timestamp, namespace: &str) -> Server {
-        let server = self.add_plugins(server, now);
+    pub fn server(&self, server: ServerBuilder, now: Timestamp, namespace: &str) -> Server {
+        let server = self.configure(server.created_at(now)).build();
         self.store_with_definitions(&server, now, namespace, &mut |_| {});
         server
     }

@@ -118,7 +118,7 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Ite
     let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: true, table: false, now };
     let locator = new.finder();
     let identity = identity(new.value(), Namespace::None);
-    let server = Server::new(release, 0).without_managed_fields();
+    let server = Server::builder(release, 0).without_managed_fields().build();
     let mut value = new.value().clone();
     request::remove_cluster_state(&mut value);
     let Some(old) = old else {

@@ -142,7 +142,8 @@ impl<'a> PolicyRehearsal<'a> {
     fn server(&self) -> Server {
         let server = self.servers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         server.unwrap_or_else(|| {
-            self.admission.server(Server::new(self.release, 0).without_managed_fields(), self.now, self.namespace)
+            let options = Server::builder(self.release, 0).without_managed_fields();
+            self.admission.server(options, self.now, self.namespace)
         })
     }
 

@@ -233,10 +233,10 @@ pub fn submit_definition(
     let done = match pending.map_or_else(|| updates.existing.find(wanted), PendingObject::wait) {
         Found::Nothing => return None,
         Found::Object(old, location) => {
-            let server = Server::new(context.server.release(), 0).without_managed_fields();
+            let server = Server::builder(context.server.release(), 0).without_managed_fields();
             let server = match context.admission {
                 Some(admission) => admission.server(server, context.request_options.now, context.namespace),
-                None => server,
+                None => server.build(),
             };
             let target = Target {
                 definition: DEFINITION,

@@ -82,14 +82,15 @@ impl CaseRunner {
     /// # Errors
     /// Returns the message with which the server rejects one of them.
     pub fn new(setup: ServerSetup) -> Result<Self, String> {
-        let mut server = Server::new(setup.release, 0);
+        let mut server = Server::builder(setup.release, 0).created_at(setup.now);
         if !setup.manages_fields {
             server = server.without_managed_fields();
         }
         if !setup.policies.is_empty() {
-            server = server.with_namespaces(Namespaces::OnDemand, &[], setup.now);
-            server = server.with_policies(Arc::new(Rules::allow_all()), Arc::default(), setup.now);
+            server = server.with_namespaces(Namespaces::OnDemand, &[]);
+            server = server.with_policies(Arc::new(Rules::allow_all()), Arc::default());
         }
+        let server = server.build();
         let resource = Resource::of(&setup.definition);
         let bench = Self { setup, server, resource };
         for crd in std::iter::once(&bench.setup.definition).chain(&bench.setup.additional) {

@@ -11,7 +11,7 @@ use super::{Pair, mutate::Rng};
 use crate::exchange::InProcess;
 use crdx::policies::authorizer::Rules;
 use crdx::release::Release;
-use crdx::server::{Server, Timestamp, UserInfo};
+use crdx::server::{Server, UserInfo};
 use expressions::Scope;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -36,8 +36,8 @@ pub fn ours(release: Release) -> InProcess {
     let rules = Rules::read(&crdx::text::yaml::read(AUTHORIZER.as_bytes()).unwrap()).unwrap();
     let user =
         UserInfo { username: "crdx".to_owned(), groups: vec!["system:masters".to_owned()], ..UserInfo::default() };
-    let server = Server::new(release, 1).with_policies(Arc::new(rules), Arc::default(), Timestamp::default());
-    InProcess::with(server.with_user(user))
+    let server = Server::builder(release, 1).with_policies(Arc::new(rules), Arc::default());
+    InProcess::with(server.with_user(user).build())
 }
 
 /// The cases that the rounds covered.

@@ -13,7 +13,7 @@ use crate::webhooks::{CRDS, KITES, authority, crd, kite};
 use crdx::policies::authorizer::Rules;
 use crdx::release::Release;
 use crdx::serve::{self, Options, Running, Webhooks};
-use crdx::server::{Server, Timestamp, UserInfo};
+use crdx::server::{Server, UserInfo};
 use regex::Regex;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -41,11 +41,12 @@ impl Servers {
         let release = std::env::var("CRDX_VERSION").map_or(Release::NEWEST, |version| version.parse().unwrap());
         let user =
             UserInfo { username: "crdx".to_owned(), groups: vec!["system:masters".to_owned()], ..UserInfo::default() };
-        let server = Server::new(release, 1)
-            .with_policies(Arc::new(Rules::allow_all()), Arc::default(), Timestamp::default())
-            .with_user(user);
+        let server = Server::builder(release, 1)
+            .with_policies(Arc::new(Rules::allow_all()), Arc::default())
+            .with_user(user)
+            .build();
         let options = Options { webhooks: Some(Webhooks::default()), ..Options::default() };
-        let running = serve::start(Arc::new(server), options).unwrap();
+        let running = serve::start(serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap();
         let ours = Http::new(&running.url());
         Self {
             real: Http::new(&real),

@@ -7,7 +7,7 @@ use crate::cli::terminal;
 use crate::policies::authorizer::Rules;
 use crate::release::Release;
 use crate::serve::tls::{self, Tls};
-use crate::serve::{self, Authentication, Options, Running, Webhooks};
+use crate::serve::{self, Authentication, Options, Running, Runtime, Webhooks};
 use crate::server::{Method, Namespaces, Request, SYSTEM_NAMESPACES, Server, Timestamp};
 use crate::value::{Value, object};
 use std::fs;
@@ -185,19 +185,24 @@ fn start(config: &Config) -> Result<Running, String> {
     let authentication = Authentication::new(client_ca.as_deref(), tokens.as_deref(), config.anonymous);
     let authentication = authentication.map_err(|error| format!("credentials of clients: {error}"))?;
     let rule = if config.checks_namespaces { Namespaces::Finalized } else { Namespaces::Unchecked };
-    let mut server = Server::compact(config.release, serve::seed())
-        .with_namespaces(rule, &SYSTEM_NAMESPACES.map(str::to_owned), now)
-        .with_policies(Arc::new(Rules::allow_all()), Arc::default(), now)
+    let runtime = Runtime::new().map_err(|error| format!("cannot serve: {error}"))?;
+    let mut server = Server::builder(config.release, serve::seed())
+        .with_compression()
+        .with_notifier(runtime.notifier())
+        .created_at(now)
+        .with_namespaces(rule, &SYSTEM_NAMESPACES.map(str::to_owned))
+        .with_policies(Arc::new(Rules::allow_all()), Arc::default())
         .with_policy_validation()
         .with_reviews(authentication.tokens().clone())
-        .with_built_in_kinds(now);
+        .with_built_in_kinds();
     if let Some(issuer) = &config.issuer {
         server = server.with_token_issuer(issuer);
     }
-    publish(&server, config.port, now);
     if !config.always_allow {
         server = server.with_authorization();
     }
+    let server = server.build();
+    publish(&server, config.port, now);
     let (certificate, key) = certificate(config)?;
     let options = Options {
         address: config.address,
@@ -207,7 +212,7 @@ fn start(config: &Config) -> Result<Running, String> {
         authentication: Some(authentication),
         ..Options::default()
     };
-    serve::start(Arc::new(server), options).map_err(|error| format!("cannot serve: {error}"))
+    serve::start(runtime, Arc::new(server), options).map_err(|error| format!("cannot serve: {error}"))
 }
 
 /// Creates the Service `kubernetes` in the namespace `default`, as API servers do (`kubernetesservice/controller.go`).

@@ -272,9 +272,8 @@ impl Client {
 }
 
 fn open(disk: &MemoryDisk) -> Result<(Server, Arc<State>), StateError> {
-    let server = Server::new(Release::NEWEST, 1);
-    let (state, orphans) =
-        State::open_on(Box::new(disk.clone()), Path::new(FILE), None, &server, Timestamp::default())?;
+    let options = Server::builder(Release::NEWEST, 1);
+    let Opened { server, state, orphans } = State::open_on(Box::new(disk.clone()), Path::new(FILE), None, options)?;
     assert_eq!(orphans, [""; 0]);
     Ok((server, state))
 }
@@ -438,7 +437,7 @@ fn every_request_fails_after_a_failed_write() {
     let disk = MemoryDisk::default();
     let (server, state) = open(&disk).unwrap();
     let options = Options { state: Some(state), ..Options::default() };
-    let running = serve::start(Arc::new(server), options).unwrap();
+    let running = serve::start(serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap();
     let url = running.url();
     let kite =
         |name: &str| format!(r#"{{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{{"name":"{name}"}}}}"#);

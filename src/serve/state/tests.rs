@@ -13,8 +13,7 @@ const CRD: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResou
 const KITES: &str = "/apis/toys.example.com/v1/kites";
 
 fn open(path: &Path) -> (Server, Arc<State>) {
-    let server = Server::new(Release::NEWEST, 1);
-    let (state, orphans) = State::open(path, &server, Timestamp::default()).unwrap();
+    let Opened { server, state, orphans } = State::open(path, Server::builder(Release::NEWEST, 1)).unwrap();
     assert_eq!(orphans, [""; 0]);
     (server, state)
 }
@@ -141,13 +140,13 @@ fn other_files_are_left_alone() {
     let path = directory.path().join("state");
     for other in ["kind: Config", "kind: Config\n", "{}\n{}\n"] {
         fs::write(&path, other).unwrap();
-        let error = State::open(&path, &Server::new(Release::NEWEST, 1), Timestamp::default()).unwrap_err();
+        let error = State::open(&path, Server::builder(Release::NEWEST, 1)).unwrap_err();
         assert!(matches!(error, StateError::OtherFormat(_)), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), other);
     }
     fs::remove_file(&path).unwrap();
     let (_server, _state) = open(&path);
-    let error = State::open(&path, &Server::new(Release::NEWEST, 1), Timestamp::default()).unwrap_err();
+    let error = State::open(&path, Server::builder(Release::NEWEST, 1)).unwrap_err();
     assert!(matches!(error, StateError::InUse(_)), "{error}");
 }
 

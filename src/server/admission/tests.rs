@@ -213,11 +213,8 @@ fn invalid_managed_fields_of_a_plugin_are_undone_with_a_warning() {
 
 #[test]
 fn nothing_is_created_in_a_namespace_that_does_not_exist() {
-    let server = Server::new(crate::release::Release::NEWEST, 1).with_namespaces(
-        crate::server::Namespaces::Created,
-        &[],
-        Timestamp::default(),
-    );
+    let options = Server::builder(crate::release::Release::NEWEST, 1);
+    let server = options.with_namespaces(crate::server::Namespaces::Created, &[]).build();
     assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
     let refused = send(&server, Method::Post, KITES, &kite(r#""name":"a""#, ""));
     assert_eq!((refused.code, body(&refused).str_at(&["message"])), (404, Some("namespaces \"ns\" not found")));
@@ -258,9 +255,10 @@ fn options_are_those_of_the_request() {
 
 #[test]
 fn plugins_find_resources_and_objects() {
-    let (server, _) = server();
+    let options = Server::builder(crate::release::Release::NEWEST, 1);
+    let server = options.with_namespaces(crate::server::Namespaces::Unchecked, &[]).build();
+    assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
     assert_eq!(send(&server, Method::Post, KITES, &kite(r#""name":"a""#, "")).code, 201);
-    let server = server.with_namespaces(crate::server::Namespaces::OnDemand, &[], Timestamp::default());
     let calls = crate::server::Calls::default();
     let cluster = Cluster::new(&server, &calls, Timestamp::default());
     assert_eq!(cluster.namespace("default").unwrap().str_at(&["metadata", "name"]), Some("default"));
@@ -289,11 +287,11 @@ fn invalid_policies_are_refused_if_validation_is_enabled() {
     };
     let server = || {
         let allow = Arc::new(crate::policies::authorizer::Rules::allow_all());
-        Server::new(crate::release::Release::NEWEST, 1).with_policies(allow, Arc::default(), Timestamp::default())
+        Server::builder(crate::release::Release::NEWEST, 1).with_policies(allow, Arc::default())
     };
     let send = |server: &Server, body: &str| server.handle(&Request::new(Method::Post, policies, body));
-    assert_eq!(send(&server(), &policy("1 +")).code, 201);
-    let strict = server().with_policy_validation();
+    assert_eq!(send(&server().build(), &policy("1 +")).code, 201);
+    let strict = server().with_policy_validation().build();
     let refused = send(&strict, &policy("object.a"));
     let ResponseBody::Json(status) = &refused.body else { panic!() };
     assert_eq!(
@@ -315,8 +313,7 @@ fn invalid_policies_are_refused_if_validation_is_enabled() {
 fn a_mutating_policy_changes_a_crd() {
     let created = |expression: &str| {
         let allow = Arc::new(crate::policies::authorizer::Rules::allow_all());
-        let server =
-            Server::new(crate::release::Release::NEWEST, 1).with_policies(allow, Arc::default(), Timestamp::default());
+        let server = Server::builder(crate::release::Release::NEWEST, 1).with_policies(allow, Arc::default()).build();
         let policy = format!(
             r#"{{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingAdmissionPolicy","metadata":{{"name":"p"}},
             "spec":{{"reinvocationPolicy":"Never","matchConstraints":{{"resourceRules":[{{"operations":["CREATE"],

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// The inputs of policies and webhooks besides the server's state.
 #[derive(Clone)]
-pub(super) struct Inputs {
+pub(in crate::server) struct Inputs {
     /// The authorizer that expressions query.
     pub authorizer: Arc<dyn Authorizer>,
     /// The parts of the cluster that the server stores.

@@ -176,7 +176,7 @@ mod tests {
         {"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}"#;
 
     fn with_north() -> Server {
-        let server = Server::new(Release::NEWEST, 1).with_namespaces(Namespaces::Finalized, &[], Timestamp::default());
+        let server = Server::builder(Release::NEWEST, 1).with_namespaces(Namespaces::Finalized, &[]).build();
         assert_eq!(
             send(&server, Method::Post, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", CRD).code,
             201

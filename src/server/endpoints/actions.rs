@@ -216,13 +216,6 @@ impl Server {
     pub fn user_of_token(&self, token: &str, now: crate::server::Timestamp) -> Option<crate::server::UserInfo> {
         self.issued.user(self, token, now)
     }
-
-    /// Sets the issuer of service account tokens, which is also their default audience.
-    #[must_use]
-    pub fn with_token_issuer(mut self, issuer: &str) -> Self {
-        self.issued.set_issuer(issuer);
-        self
-    }
 }
 
 /// Members of a condition.

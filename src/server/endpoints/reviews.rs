@@ -13,7 +13,7 @@ use crate::server::http::negotiate::{self, Endpoint};
 use crate::server::http::options::{self, Write};
 use crate::server::http::status::{GroupResource, Reason, Refusal};
 use crate::server::registry::{decode as common, metadata};
-use crate::server::{Method, Response, Server, UserInfo};
+use crate::server::{Method, Response, UserInfo};
 use crate::value::{Map, Value, object};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -45,15 +45,6 @@ pub(in crate::server) const REVIEWS: [Review; 6] = [
 
 const fn review(group: &'static str, plural: &'static str, kind: &'static str) -> Review {
     Review { group, plural, kind, namespaced: false }
-}
-
-impl Server {
-    /// Adds the reviews of access and of users; `tokens` are the users that a `TokenReview` finds.
-    #[must_use]
-    pub fn with_reviews(mut self, tokens: HashMap<String, UserInfo>) -> Self {
-        self.reviewed_tokens = Some(tokens);
-        self
-    }
 }
 
 /// Returns true if the server answers reviews and the request is for their groups.
@@ -251,12 +242,13 @@ fn user_info(user: &UserInfo) -> Value {
 mod tests {
     use super::*;
     use crate::release::Release;
+    use crate::server::Server;
     use crate::server::{Request, ResponseBody};
 
     fn post(path: &str, body: &str) -> (u16, Value) {
         let jane = UserInfo::authenticated("jane".to_owned(), vec!["dev".to_owned()]);
         let tokens = HashMap::from([("secret".to_owned(), jane.clone())]);
-        let server = Server::new(Release::NEWEST, 1).with_reviews(tokens);
+        let server = Server::builder(Release::NEWEST, 1).with_reviews(tokens).build();
         let response = server.handle(&Request { user: Some(jane), ..Request::new(Method::Post, path, body) });
         match response.body {
             ResponseBody::Json(value) => (response.code, (*value).clone()),
@@ -314,7 +306,7 @@ mod tests {
         );
         let (code, status) = send(path, "SubjectAccessReview", r#"{"user":1}"#);
         assert_eq!(code, 400, "{status:?}");
-        let server = Server::new(Release::NEWEST, 1).with_reviews(HashMap::new());
+        let server = Server::builder(Release::NEWEST, 1).with_reviews(HashMap::new()).build();
         assert_eq!(server.handle(&Request::new(Method::Get, path, "")).code, 405);
         assert_eq!(Server::new(Release::NEWEST, 1).handle(&Request::new(Method::Post, path, "{}")).code, 404);
     }

@@ -1,4 +1,4 @@
-//! Persistence: every commit is passed to a [`Journal`], and [`Server::restore_from`] restores the objects of a journal.
+//! Persistence: every commit is passed to a [`Journal`], and [`ServerBuilder::restore`](crate::server::ServerBuilder::restore) restores the objects of a journal.
 
 use crate::server::registry::store::notifier::WatchNotifier;
 use crate::server::{Server, Timestamp};
@@ -44,19 +44,19 @@ pub struct RestoredObject {
 /// The storage settings of a server, shared by all its collections.
 #[derive(Debug, Default)]
 pub(in crate::server) struct StorageConfig {
-    /// The journal, once it is set.
+    /// The journal, once its objects are restored.
     pub journal: OnceLock<Arc<dyn Journal>>,
     /// Wakes watches if many are waiting; without a notifier, the committing thread wakes them.
-    pub notifier: OnceLock<Arc<dyn WatchNotifier>>,
+    pub notifier: Option<Arc<dyn WatchNotifier>>,
     /// True to store objects that were not written recently as compressed JSON.
     pub compresses: bool,
     ids: AtomicU64,
 }
 
 impl StorageConfig {
-    /// A configuration that stores objects as compressed JSON.
-    pub fn compact() -> Self {
-        Self { compresses: true, ..Self::default() }
+    /// A configuration without a journal.
+    pub fn new(compresses: bool, notifier: Option<Arc<dyn WatchNotifier>>) -> Self {
+        Self { notifier, compresses, ..Self::default() }
     }
 
     /// Returns a number that is unique in this server and never 0, for a compiled version or a watch.
@@ -69,10 +69,9 @@ impl StorageConfig {
 pub const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
 impl Server {
-    /// Restores the objects that an earlier server wrote to `journal`, whose last resourceVersion was `revision`, and
-    /// passes every later commit to the journal. Only the first call sets the journal. Objects without a CRD are
-    /// dropped, as when a CRD is deleted. Returns their names.
-    pub fn restore_from(
+    /// Restores the objects of a journal, and passes every later commit to the journal. Returns the names of the objects
+    /// that were dropped.
+    pub(in crate::server) fn restore(
         &self,
         journal: Arc<dyn Journal>,
         restored: Vec<RestoredObject>,
@@ -164,8 +163,9 @@ mod tests {
 
     #[test]
     fn journaled_objects_are_restored() {
-        let (server, journal) = (Server::new(Release::NEWEST, 1), Arc::new(Memory::default()));
-        server.restore_from(Arc::clone(&journal) as Arc<dyn Journal>, Vec::new(), 0, Timestamp::default());
+        let journal = Arc::new(Memory::default());
+        let builder = Server::builder(Release::NEWEST, 1);
+        let (server, _) = builder.restore(Arc::clone(&journal) as Arc<dyn Journal>, Vec::new(), 0);
         let crd = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
             "metadata":{"name":"kites.toys.example.com"},"spec":{"group":"toys.example.com","scope":"Namespaced",
             "names":{"plural":"kites","kind":"Kite"},"versions":[{"name":"v1","served":true,"storage":true,
@@ -179,9 +179,10 @@ mod tests {
         }
         assert_eq!(send(&server, Method::Delete, &format!("{CRDS}/kites.toys.example.com"), "").0, 200);
         let (restored, last) = std::mem::take(&mut *journal.0.lock().unwrap());
-        let again = Server::new(Release::NEWEST, 2);
         let journal = Arc::new(Memory::default());
-        assert_eq!(again.restore_from(journal, restored.into_values().collect(), last, Timestamp::default()), [""; 0]);
+        let builder = Server::builder(Release::NEWEST, 2);
+        let (again, orphans) = builder.restore(journal, restored.into_values().collect(), last);
+        assert_eq!(orphans, [""; 0]);
         for path in [CRDS.to_owned(), format!("{CRDS}/kites.toys.example.com"), KITES.to_owned(), format!("{KITES}/a")]
         {
             assert_eq!(send(&again, Method::Get, &path, ""), send(&server, Method::Get, &path, ""), "{path}");

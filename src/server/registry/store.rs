@@ -200,7 +200,7 @@ impl Collection {
     /// Wakes all waiting watches.
     pub fn wake(&self) {
         let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
-        match self.storage_config.notifier.get().filter(|_| waiting.len() > MAX_WAKES) {
+        match self.storage_config.notifier.as_ref().filter(|_| waiting.len() > MAX_WAKES) {
             Some(notifier) => notifier.notify(waiting.into_values().collect()),
             None => waiting.into_values().for_each(Waker::wake),
         }

@@ -15,20 +15,13 @@ use crate::server::http::query::Query;
 use crate::server::http::status::Refusal;
 use crate::server::registry::list::Scope;
 use crate::server::registry::revision::{invalid_revision, parse_revision};
-use crate::server::registry::store::{Collection, Next, Revision, Stored, WatchNotifier};
+use crate::server::registry::store::{Collection, Next, Revision, Stored};
 use crate::server::registry::strategy::ReadStrategy;
-use crate::server::{Format, Reply, Server, Timestamp};
+use crate::server::{Format, Reply, Timestamp};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{self, Poll};
 use view::View;
-
-impl Server {
-    /// Sets the notifier that wakes watches if many are waiting. Only the first call has an effect.
-    pub fn notify_with(&self, notifier: Arc<dyn WatchNotifier>) {
-        let _ = self.storage_config.notifier.set(notifier);
-    }
-}
 
 /// A cursor over the events of a collection for one client.
 #[derive(Debug)]

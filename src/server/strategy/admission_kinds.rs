@@ -230,7 +230,7 @@ impl Server {
     /// Rejects policies and bindings that a real API server rejects, such as policies whose expressions do not compile;
     /// without this, the server stores them. Objects that are already stored are kept.
     #[must_use]
-    pub fn with_policy_validation(mut self) -> Self {
+    pub fn validate_policies(mut self) -> Self {
         let all = self.serving.get_mut().unwrap_or_else(PoisonError::into_inner);
         for kind in &VALIDATED_KINDS {
             if let Some(serving) = all.get_mut(&kind.full_name()) {

@@ -59,8 +59,7 @@ pub enum Namespaces {
 
 impl Server {
     /// Adds a core group with the namespaces `default` and `names`.
-    #[must_use]
-    pub fn with_namespaces(mut self, rule: Namespaces, names: &[String], now: Timestamp) -> Self {
+    pub(in crate::server) fn serve_namespaces(&mut self, rule: Namespaces, names: &[String], now: Timestamp) {
         let definition = json::read(DEFINITION.as_bytes()).ok().and_then(|v| crd::decode(&v).ok());
         if let Some(definition) = definition {
             let objects = Collection::new(NAME, &self.storage_config, self.revision.current());
@@ -76,7 +75,6 @@ impl Server {
                 self.create_namespace(name, now);
             }
         }
-        self
     }
 
     /// The Namespace object with this name.
@@ -178,7 +176,7 @@ mod tests {
 
     #[test]
     fn clients_create_and_delete_namespaces() {
-        let server = Server::new(Release::NEWEST, 1).with_namespaces(Namespaces::Created, &[], Timestamp::default());
+        let server = Server::builder(Release::NEWEST, 1).with_namespaces(Namespaces::Created, &[]).build();
         let send = |method, path: &str, body: &str| server.handle(&Request::new(method, path, body)).code;
         let namespace = r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"north"}}"#;
         assert_eq!(send(Method::Post, "/api/v1/namespaces", namespace), 201);

@@ -23,7 +23,7 @@ impl Admission {
     ) -> Option<Self> {
         let objects = Objects::read(reading, show, notes);
         let mut admission = Self::new(&objects, reading, release, notes)?;
-        let server = Server::new(release, 0);
+        let server = admission.configure(Server::builder(release, 0).created_at(now)).build();
         let mut known = Definitions::default();
         let request_options = RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now };
         let mut install = |crd: Value| {
@@ -44,7 +44,7 @@ impl Admission {
             }
         }
         // Objects that the server refuses are shown here, and not again for each object.
-        admission.store_with_definitions(&admission.add_plugins(server, now), now, reading.namespace, show);
+        admission.store_with_definitions(&server, now, reading.namespace, show);
         Some(admission)
     }
 }

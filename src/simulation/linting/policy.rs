@@ -111,15 +111,12 @@ fn ask(object: &Object, old: Option<&Value>, release: Release, now: Timestamp) -
     let locator = object.finder();
     let identity = identity(object.value(), Namespace::None);
     let collection = format!("/apis/{}/v1/{}", crate::policies::GROUP, plural(kind));
-    let server = Server::new(release, 0).without_managed_fields().with_policies(
-        Arc::new(Rules::allow_all()),
-        Arc::default(),
-        now,
-    );
+    let options = Server::builder(release, 0).created_at(now).without_managed_fields();
+    let server = options.with_policies(Arc::new(Rules::allow_all()), Arc::default()).build();
     let mut value = object.value().clone();
     request::remove_server_metadata(&mut value);
     let Some(old) = old else {
-        let server = server.with_policy_validation();
+        let server = server.validate_policies();
         let response = server.handle(&request::create(&collection, value, request_options));
         return read_policy_response(response, identity, &locator, &server);
     };
@@ -139,7 +136,7 @@ fn ask(object: &Object, old: Option<&Value>, release: Release, now: Timestamp) -
     {
         metadata.insert("resourceVersion".to_owned(), revision.clone());
     }
-    let server = server.with_policy_validation();
+    let server = server.validate_policies();
     let path = request::object(&collection, &identity.name);
     let by = "fieldManager=kubectl-replace";
     let request = request::write(Method::Put, &path, "application/json", by, value, request_options);

@@ -2,7 +2,7 @@
 
 use crate::policies::authorizer::Rules;
 use crate::release::Release;
-use crate::server::{Method, Request, Response, Server, Timestamp};
+use crate::server::{Method, Request, Response, Server};
 use std::sync::Arc;
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -25,7 +25,7 @@ fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
 /// Returns a server with one webhook; `webhook` contains its fields except the name.
 fn server(policy_kind: &str, webhook: &str) -> Server {
     let allow = Arc::new(Rules::allow_all());
-    let server = Server::new(Release::NEWEST, 1).with_policies(allow, Arc::default(), Timestamp::default());
+    let server = Server::builder(Release::NEWEST, 1).with_policies(allow, Arc::default()).build();
     assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
     let namespace = r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns","labels":{"env":"test"}}}"#;
     assert_eq!(send(&server, Method::Post, "/api/v1/namespaces", namespace).code, 201);

@@ -14,7 +14,7 @@ const BUDGET: &str = r#"{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","
 const BUDGETS: &str = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
 
 fn server() -> Server {
-    let server = Server::new(Release::NEWEST, 1).with_built_in_kinds(Timestamp::default());
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().build();
     assert_eq!(post(&server, PODS, POD).code, 201);
     server
 }
@@ -250,7 +250,7 @@ const REQUESTS: &str = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 #[test]
 fn only_approval_decides_about_certificate_signing_requests() {
     let jane = UserInfo::authenticated("jane".to_owned(), vec!["dev".to_owned()]);
-    let server = Server::new(Release::NEWEST, 1).with_built_in_kinds(Timestamp::default()).with_user(jane);
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_user(jane).build();
     let csr = r#"{"apiVersion":"certificates.k8s.io/v1","kind":"CertificateSigningRequest","metadata":{"name":"system:node:x"},
         "spec":{"signerName":"a.b/c","request":"","usages":["client auth"],"username":"admin"}}"#;
     let created = body(&post(&server, REQUESTS, csr));
@@ -316,7 +316,7 @@ fn discovery_lists_actions() {
 
 #[test]
 fn a_scale_of_a_built_in_kind_is_typed() {
-    let server = Server::new(Release::NEWEST, 1).with_built_in_kinds(Timestamp::default());
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().build();
     let deployments = "/apis/apps/v1/namespaces/default/deployments";
     let deployment = r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{}}}"#;
     assert_eq!(post(&server, deployments, deployment).code, 201);

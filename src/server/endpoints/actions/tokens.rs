@@ -26,17 +26,13 @@ const WARN_ONLY: i64 = 60 * 60 + 7;
 const EXTENDED: i64 = 365 * 24 * 60 * 60;
 const SHORTEST: i64 = 10 * 60;
 
+const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
+
 /// The tokens that a server issued.
 #[derive(Debug)]
 pub(in crate::server) struct Issued {
     issuer: String,
     tokens: Mutex<HashMap<String, Token>>,
-}
-
-impl Default for Issued {
-    fn default() -> Self {
-        Self { issuer: "https://kubernetes.default.svc.cluster.local".to_owned(), tokens: Mutex::default() }
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -56,8 +52,10 @@ struct RequiredObject {
 }
 
 impl Issued {
-    pub(super) fn set_issuer(&mut self, issuer: &str) {
-        issuer.clone_into(&mut self.issuer);
+    /// No tokens; `issuer` is the issuer of later ones.
+    pub fn new(issuer: Option<String>) -> Self {
+        let issuer = issuer.unwrap_or_else(|| DEFAULT_ISSUER.to_owned());
+        Self { issuer, tokens: Mutex::default() }
     }
 
     pub(super) fn user(&self, server: &Server, token: &str, now: Timestamp) -> Option<UserInfo> {

@@ -17,7 +17,7 @@ fn send(server: &Server, method: Method, path: &str, body: &str) -> u16 {
 }
 
 fn with_foos() -> Server {
-    let server = Server::new(Release::NEWEST, 1).without_managed_fields();
+    let server = Server::builder(Release::NEWEST, 1).without_managed_fields().build();
     let crd = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.example.com"},
         "spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"foos","kind":"Foo"},"versions":[
         {"name":"v1","served":true,"storage":true,"selectableFields":[{"jsonPath":".spec.color"}],

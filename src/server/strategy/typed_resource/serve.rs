@@ -2,23 +2,17 @@
 
 use crate::builtin::resources::{Resource, resources};
 use crate::crd::{Condition, CrdVersion, CustomResourceDefinition, Names, Scale, Spec, Status, Subresources};
+use crate::server::Server;
 use crate::server::registry::store::Collection;
 use crate::server::strategy::built_in_kind::{BuiltInKind, EVENTS};
 use crate::server::strategy::custom_resource::serving::Serving;
-use crate::server::{Namespaces, SYSTEM_NAMESPACES, Server, Timestamp};
 use crate::value::{Map, Value};
 use std::sync::{Arc, PoisonError};
 
 impl Server {
-    /// Serves all built-in kinds in the versions that API servers serve by default, except `autoscaling/v1`. They are
-    /// decoded, defaulted and merged by their Go types, but not validated. Kinds that are already served keep their
-    /// objects and their validation, and namespaces are served as without this.
-    #[must_use]
-    pub fn with_built_in_kinds(mut self, now: Timestamp) -> Self {
-        if self.namespaces.is_none() {
-            let names = SYSTEM_NAMESPACES.map(str::to_owned);
-            self = self.with_namespaces(Namespaces::Created, &names, now);
-        }
+    /// Serves all built-in kinds ([`ServerBuilder::with_built_in_kinds`](crate::server::ServerBuilder::with_built_in_kinds)).
+    /// Kinds that are already served keep their validation.
+    pub(in crate::server) fn serve_built_in_kinds(&mut self) {
         let release = self.release();
         let mut all: Vec<Resource> = resources(release.minor().number().into()).collect();
         // The core group first: other groups share its objects.
@@ -45,7 +39,6 @@ impl Server {
             let all = self.serving.get_mut().unwrap_or_else(PoisonError::into_inner);
             all.insert(name, Arc::new(serving.typed(kind)));
         }
-        self
     }
 }
 

@@ -1,7 +1,7 @@
 //! Requests for built-in kinds to the whole server.
 
 use crate::release::Release;
-use crate::server::{Method, Namespaces, Request, Response, ResponseBody, Server, Timestamp};
+use crate::server::{Method, Namespaces, Request, Response, ResponseBody, Server};
 use crate::text::json;
 use crate::value::Value;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ const DEPLOYMENT: &str = r#"{"apiVersion":"apps/v1","kind":"Deployment","metadat
     {"name":"a","image":"nginx:1","ports":[{"containerPort":80}]}]}}},"status":{"replicas":7}}"#;
 
 fn server() -> Server {
-    Server::new(Release::NEWEST, 1).with_built_in_kinds(Timestamp::default())
+    Server::builder(Release::NEWEST, 1).with_built_in_kinds().build()
 }
 
 fn answer(server: &Server, method: Method, path: &str, content_type: &str, body: &str) -> Response {
@@ -170,7 +170,7 @@ fn discovery_lists_the_kinds_of_the_release() {
     let named = |name: &str| resources.iter().find(|r| r.str_at(&["name"]) == Some(name));
     assert!(named("deployments/scale").is_some() && named("daemonsets/scale").is_none());
     assert_eq!(named("deployments").unwrap().get("shortNames"), Some(&json::read(br#"["deploy"]"#).unwrap()));
-    let older = Server::new(Release::OLDEST, 1).with_built_in_kinds(Timestamp::default());
+    let older = Server::builder(Release::OLDEST, 1).with_built_in_kinds().build();
     assert_eq!(send(&server, Method::Get, "/apis/resource.k8s.io/v1", "").code, 200);
     assert_eq!(send(&older, Method::Get, "/apis/resource.k8s.io/v1", "").code, 404);
     let namespaces = names(&send(&server, Method::Get, "/api/v1/namespaces", ""));
@@ -179,9 +179,8 @@ fn discovery_lists_the_kinds_of_the_release() {
 
 #[test]
 fn a_deleted_namespace_goes_with_its_last_object() {
-    let now = Timestamp::default();
-    let server = Server::new(Release::NEWEST, 1).with_namespaces(Namespaces::Finalized, &["work".to_owned()], now);
-    let server = server.with_built_in_kinds(now);
+    let options = Server::builder(Release::NEWEST, 1).with_namespaces(Namespaces::Finalized, &["work".to_owned()]);
+    let server = options.with_built_in_kinds().build();
     let deployments = "/apis/apps/v1/namespaces/work/deployments";
     let with_finalizer = DEPLOYMENT.replace(r#"{"name":"d"}"#, r#"{"name":"d","finalizers":["example.com/a"]}"#);
     assert_eq!(send(&server, Method::Post, deployments, &with_finalizer).code, 201);

@@ -1,0 +1,46 @@
+//! The threads on which a server is served.
+
+use super::notifier::BatchNotifier;
+use super::{STACK_SIZE, THREADS};
+use crate::server::WatchNotifier;
+use std::io;
+use std::sync::Arc;
+use tokio::runtime::{Builder, Handle};
+
+/// The threads on which a server is served. They end when this is dropped.
+#[derive(Debug)]
+pub struct Runtime {
+    pub(super) handle: Handle,
+    threads: Option<tokio::runtime::Runtime>,
+}
+
+impl Runtime {
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// Returns an error if the system cannot start them.
+    pub fn new() -> io::Result<Self> {
+        let threads = Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(THREADS)
+            .thread_stack_size(STACK_SIZE)
+            .enable_all()
+            .build()?;
+        Ok(Self { handle: threads.handle().clone(), threads: Some(threads) })
+    }
+
+    /// Returns a notifier that wakes watches on these threads, for
+    /// [`ServerBuilder::with_notifier`](crate::server::ServerBuilder::with_notifier).
+    pub fn notifier(&self) -> Arc<dyn WatchNotifier> {
+        Arc::new(BatchNotifier(self.handle.clone()))
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        if let Some(threads) = self.threads.take() {
+            // Do not wait: this value may be dropped where blocking is not allowed.
+            threads.shutdown_background();
+        }
+    }
+}
