@@ -317,7 +317,7 @@ impl Input {
             Ok(contents) => contents,
             Err(e) => {
                 current.has_entries = true;
-                let hint = files::hint(&chunk.chunk, &e.message);
+                let hint = files::hint(&chunk.chunk, e.kind);
                 return self.problem(Note { hint, ..chunk.note(e.position, e.message) });
             }
         };

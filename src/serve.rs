@@ -42,7 +42,7 @@ mod webhooks;
 
 use crate::server::Server;
 use crate::value::STACK_SIZE;
-pub use authentication::Authentication;
+pub use authentication::{Authentication, AuthenticationError};
 use record::Record;
 pub use runtime::Runtime;
 pub use state::{Opened, State, StateError, StateFailure};
@@ -52,7 +52,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tls::Tls;
-pub use webhooks::{Service as WebhookService, Webhooks};
+pub use tls::TlsError;
+pub use webhooks::{Service as WebhookService, ServiceError, Webhooks};
 
 /// The maximum number of requests handled at the same time.
 const THREADS: usize = 64;

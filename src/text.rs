@@ -66,11 +66,35 @@ pub struct Error {
     pub message: String,
     /// The actual position of the error, if known.
     pub position: Option<Position>,
+    /// The kind of error.
+    pub kind: ErrorKind,
+}
+
+/// The kind of an [`Error`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// Any other error.
+    #[default]
+    Other,
+    /// A JSON number is out of range.
+    NumberOutOfRange,
+    /// A JSON text ends too early.
+    UnexpectedEnd,
+    /// A line begins with `---` but does not separate documents.
+    Separator,
+    /// The text is not UTF-8.
+    Encoding,
+    /// A character cannot start a YAML token.
+    TokenStart,
 }
 
 impl Error {
     pub(crate) fn new(message: impl Into<String>, position: Option<Position>) -> Self {
-        Self { message: message.into(), position }
+        Self { message: message.into(), position, kind: ErrorKind::Other }
+    }
+
+    pub(crate) fn of_kind(self, kind: ErrorKind) -> Self {
+        Self { kind, ..self }
     }
 }
 

@@ -6,6 +6,7 @@ mod cluster;
 mod completion;
 mod diff;
 mod envtest;
+mod error;
 mod example;
 mod explain;
 mod formats;

@@ -18,7 +18,7 @@ use crate::cel::{
     value::{Error, Value as Cel},
 };
 use crate::crd::validation::rules::EXPRESSION_COST_LIMIT;
-use crate::output::cel::{self as output, Checked, CompileFailure, Report, RuleCost, Run};
+use crate::output::cel::{self as output, Checked, CompileFailure, NoRule, Report, RuleCost, Run};
 use crate::release::Release;
 use crate::rules::compile::{max_cardinality, names_old_self};
 use crate::rules::decl::ROOT;
@@ -132,15 +132,15 @@ fn evaluate(
     })
 }
 
-fn could_be_rule(ast: &CheckedAst, rule: Option<RuleCost>, without_pair: bool) -> Result<(), String> {
+fn could_be_rule(ast: &CheckedAst, rule: Option<RuleCost>, without_pair: bool) -> Result<(), NoRule> {
     if *ast.result_type() != Type::Bool {
-        return Err("cel expression must evaluate to a bool".to_owned());
+        return Err(NoRule::NoBool);
     }
     if without_pair {
-        return Err("oldSelf cannot be used on the uncorrelatable portion of the schema".to_owned());
+        return Err(NoRule::Uncorrelatable);
     }
     match rule {
-        Some(rule) if rule.total > rule.limit => Err("its estimated cost exceeds the limit".to_owned()),
+        Some(rule) if rule.total > rule.limit => Err(NoRule::TooExpensive),
         _ => Ok(()),
     }
 }

@@ -6,6 +6,7 @@
 //! - [`etcd`] and [`apiserver`] run them.
 
 mod apiserver;
+mod error;
 mod etcd;
 mod flags;
 mod folder;
@@ -16,6 +17,7 @@ use crate::cluster;
 use crate::output::report::json as report_json;
 use crate::release::Release;
 use crate::value::{Value, json, object};
+use error::EnvtestError;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
@@ -46,7 +48,7 @@ impl Program {
     pub fn run(self, words: &[OsString]) -> u8 {
         let program = words.first().cloned().unwrap_or_default();
         let words: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-        let done = flags::Flags::parse(&words).map_err(|error| error.to_string()).and_then(|flags| match self {
+        let done = flags::Flags::parse(&words).map_err(EnvtestError::from).and_then(|flags| match self {
             Self::Etcd => etcd::run(&flags),
             Self::KubeApiserver => apiserver::run(&flags, Path::new(&program)),
         });

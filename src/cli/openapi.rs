@@ -32,26 +32,42 @@ pub fn run(args: &args::Openapi) -> io::Result<Exit> {
     }
 }
 
-fn document(args: &args::Openapi) -> Result<Value, String> {
+/// The reason why there is no document to print.
+#[derive(Debug, thiserror::Error)]
+enum OpenapiError {
+    #[error("{location}: {message}")]
+    Unreadable { location: String, message: String },
+    /// The message of the server.
+    #[error("{0}")]
+    Undecodable(String),
+    #[error("there is no CustomResourceDefinition in {0}")]
+    NoDefinition(String),
+    #[error("{crd} does not serve {wanted}: it serves {served}{help}")]
+    NotServed { crd: String, wanted: String, served: String, help: String },
+}
+
+fn document(args: &args::Openapi) -> Result<Value, OpenapiError> {
     let mut documents = Vec::new();
     for entry in Input::open(std::slice::from_ref(&args.filename), false) {
         let document = match entry {
             Entry::Document(document) => document,
-            Entry::Problem(note) => return Err(format!("{}: {}", note.source, note.message)),
+            Entry::Problem(note) => {
+                return Err(OpenapiError::Unreadable { location: note.source.to_string(), message: note.message });
+            }
             Entry::Warning(_) => continue,
         };
         let object = Object { document, warnings: Vec::new() };
         if !object.is_definition() {
             continue;
         }
-        let crd = crd::decode(object.value())?.crd;
+        let crd = crd::decode(object.value()).map_err(OpenapiError::Undecodable)?.crd;
         let publish = if args.v2 { openapi::v2 } else { openapi::v3 };
         for version in versions(args, &crd)? {
             documents.push(publish(&crd, &version));
         }
     }
     if documents.is_empty() {
-        return Err(format!("there is no CustomResourceDefinition in {}", args.filename));
+        return Err(OpenapiError::NoDefinition(args.filename.clone()));
     }
     let mut document = openapi::merge(documents);
     let openapi_version = if args.v2 { OpenApiVersion::V2 } else { OpenApiVersion::V3 };
@@ -59,7 +75,7 @@ fn document(args: &args::Openapi) -> Result<Value, String> {
     Ok(document)
 }
 
-fn versions(args: &args::Openapi, crd: &CustomResourceDefinition) -> Result<Vec<String>, String> {
+fn versions(args: &args::Openapi, crd: &CustomResourceDefinition) -> Result<Vec<String>, OpenapiError> {
     let served = || crd.spec.versions.iter().filter(|v| v.served).map(|v| v.name.clone());
     match &args.version {
         Some(wanted) if served().any(|name| name == *wanted) => Ok(vec![wanted.clone()]),
@@ -67,7 +83,8 @@ fn versions(args: &args::Openapi, crd: &CustomResourceDefinition) -> Result<Vec<
             let served: Vec<String> = served().collect();
             let similar = suggest::closest(wanted, served.iter().map(String::as_str)).map(suggest::did_you_mean);
             let help = similar.map_or_else(String::new, |question| format!("\nhelp: {question}"));
-            Err(format!("{} does not serve {wanted}: it serves {}{help}", crd.name(), served.join(", ")))
+            let served = served.join(", ");
+            Err(OpenapiError::NotServed { crd: crd.name().to_owned(), wanted: wanted.clone(), served, help })
         }
         None if args.v2 => Ok(served().collect()),
         None => {

@@ -56,8 +56,22 @@ struct SchemaFile {
     text: String,
 }
 
-fn schemas_of(document: &Document, args: &args::Schema) -> Result<Vec<SchemaFile>, String> {
-    let crd = crd::decode(&document.value)?.crd;
+/// The reason why a CRD has no schema to print.
+#[derive(Debug, thiserror::Error)]
+enum SchemaError {
+    /// The message of the server.
+    #[error("{0}")]
+    Undecodable(String),
+    #[error("its group, kind or version cannot be the name of a file")]
+    NoFileName,
+    #[error("{crd} does not serve {wanted}: it serves {served}")]
+    NotServed { crd: String, wanted: String, served: String },
+    #[error("{0} serves no version")]
+    NothingServed(String),
+}
+
+fn schemas_of(document: &Document, args: &args::Schema) -> Result<Vec<SchemaFile>, SchemaError> {
+    let crd = crd::decode(&document.value).map_err(SchemaError::Undecodable)?.crd;
     let strictness = if args.strict { Strictness::Strict } else { Strictness::Lenient };
     let mut versions = versions(args, &crd)?;
     if args.output_dir.is_none() {
@@ -66,7 +80,7 @@ fn schemas_of(document: &Document, args: &args::Schema) -> Result<Vec<SchemaFile
     let kind = crd.spec.names.kind.to_lowercase();
     let name_part = |text: &str| !text.is_empty() && !text.starts_with('.') && !text.contains(['/', '\\']);
     if !name_part(&crd.spec.group) || !name_part(&kind) || !versions.iter().all(|version| name_part(version)) {
-        return Err("its group, kind or version cannot be the name of a file".to_owned());
+        return Err(SchemaError::NoFileName);
     }
     let file = |version: &String| SchemaFile {
         name: format!("{}/{kind}_{version}.json", crd.spec.group),
@@ -76,16 +90,20 @@ fn schemas_of(document: &Document, args: &args::Schema) -> Result<Vec<SchemaFile
 }
 
 /// Returns the served versions with the storage version first, or the requested version.
-fn versions(args: &args::Schema, crd: &CustomResourceDefinition) -> Result<Vec<String>, String> {
+fn versions(args: &args::Schema, crd: &CustomResourceDefinition) -> Result<Vec<String>, SchemaError> {
     let mut served: Vec<String> = crd.spec.versions.iter().filter(|v| v.served).map(|v| v.name.clone()).collect();
     if let Some(wanted) = &args.version {
         if served.contains(wanted) {
             return Ok(vec![wanted.clone()]);
         }
-        return Err(format!("{} does not serve {wanted}: it serves {}", crd.name(), served.join(", ")));
+        return Err(SchemaError::NotServed {
+            crd: crd.name().to_owned(),
+            wanted: wanted.clone(),
+            served: served.join(", "),
+        });
     }
     served.sort_by_key(|name| crd.storage_version() != Some(name));
-    if served.is_empty() { Err(format!("{} serves no version", crd.name())) } else { Ok(served) }
+    if served.is_empty() { Err(SchemaError::NothingServed(crd.name().to_owned())) } else { Ok(served) }
 }
 
 fn write(path: &Path, text: &str) -> io::Result<()> {

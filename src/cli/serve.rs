@@ -111,7 +111,7 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
         if args.cluster.offline {
             return Err(one("--load-from-cluster needs the cluster, and --offline forbids it".to_owned()));
         }
-        load::cluster(&server, &args.cluster.target(), now).map_err(one)?;
+        load::cluster(&server, &args.cluster.target(), now).map_err(|error| one(error.to_string()))?;
     }
     load::files(&server, webhooks.as_ref(), args, now)?;
     if let Some(failure) = options.state.as_ref().and_then(|s| s.failure()) {

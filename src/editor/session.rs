@@ -96,7 +96,7 @@ impl<'c> Session<'c> {
             is_shut_down,
         };
         if let Some(problem) = problem {
-            session.show_problem(&problem);
+            session.show_problem(&problem.to_string());
         }
         session.log_problems();
         session.watch_files(params);
@@ -285,7 +285,7 @@ impl<'c> Session<'c> {
                 self.settings = settings;
                 self.is_stale = true;
             }
-            Err(problem) => self.show_problem(&problem),
+            Err(problem) => self.show_problem(&problem.to_string()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The options of the client: `initializationOptions` and `workspace/didChangeConfiguration`.
 
-use crate::release::ReleaseSet;
+use crate::release::{ReleaseSet, ReleaseSetError};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -21,13 +21,29 @@ pub struct Settings {
     pub live: bool,
 }
 
+/// The reason why an option is not valid.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    /// It has another type.
+    #[error("{name} must be {expected}")]
+    WrongType {
+        /// The option.
+        name: String,
+        /// The values that it may have.
+        expected: &'static str,
+    },
+    /// It names versions that are not simulated.
+    #[error("kubernetesVersion: {0}")]
+    Releases(ReleaseSetError),
+}
+
 impl Settings {
     /// These settings, with those that `options` has: `crds`, `policies` (lists of paths, relative to `root`),
     /// `kubernetesVersion`, `searchWorkspace`, `compareWithCommitted` and `live`. Options of other programs are ignored.
     ///
     /// # Errors
     /// Returns a message for the first option with a wrong value.
-    pub fn with(mut self, options: &Value, root: Option<&Path>) -> Result<Self, String> {
+    pub fn with(mut self, options: &Value, root: Option<&Path>) -> Result<Self, SettingsError> {
         if let Some(paths) = paths(options, "crds", root)? {
             self.crds = paths;
         }
@@ -37,9 +53,9 @@ impl Settings {
         match options.get("kubernetesVersion") {
             None | Some(Value::Null) => {}
             Some(Value::String(version)) => {
-                self.releases = Some(version.parse().map_err(|error| format!("kubernetesVersion: {error}"))?);
+                self.releases = Some(version.parse().map_err(SettingsError::Releases)?);
             }
-            Some(_) => return Err("kubernetesVersion must be a string, such as \"1.34\"".to_owned()),
+            Some(_) => return Err(wrong_type("kubernetesVersion", "a string, such as \"1.34\"")),
         }
         if let Some(searches) = flag(options, "searchWorkspace")? {
             self.skips_workspace = !searches;
@@ -50,16 +66,20 @@ impl Settings {
     }
 }
 
-fn flag(options: &Value, name: &str) -> Result<Option<bool>, String> {
+fn wrong_type(name: &str, expected: &'static str) -> SettingsError {
+    SettingsError::WrongType { name: name.to_owned(), expected }
+}
+
+fn flag(options: &Value, name: &str) -> Result<Option<bool>, SettingsError> {
     match options.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Bool(flag)) => Ok(Some(*flag)),
-        Some(_) => Err(format!("{name} must be true or false")),
+        Some(_) => Err(wrong_type(name, "true or false")),
     }
 }
 
-fn paths(options: &Value, name: &str, root: Option<&Path>) -> Result<Option<Vec<String>>, String> {
-    let wrong = || format!("{name} must be a list of paths");
+fn paths(options: &Value, name: &str, root: Option<&Path>) -> Result<Option<Vec<String>>, SettingsError> {
+    let wrong = || wrong_type(name, "a list of paths");
     let list = match options.get(name) {
         None | Some(Value::Null) => return Ok(None),
         Some(Value::Array(list)) => list,
@@ -90,7 +110,7 @@ mod tests {
 
     #[test]
     fn wrong_options_are_named() {
-        let error = |options: Value| Settings::default().with(&options, None).unwrap_err();
+        let error = |options: Value| Settings::default().with(&options, None).unwrap_err().to_string();
         assert_eq!(error(json!({"crds": "x"})), "crds must be a list of paths");
         assert!(error(json!({"kubernetesVersion": "1.2"})).starts_with("kubernetesVersion: "));
         assert_eq!(error(json!({"searchWorkspace": 1})), "searchWorkspace must be true or false");

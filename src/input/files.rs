@@ -3,6 +3,7 @@
 use super::decode::Decoder;
 use super::kustomize;
 use super::{Note, Options};
+use crate::text::ErrorKind;
 use crate::text::documents::Chunk;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -237,7 +238,7 @@ pub fn without_object(directory: &str) -> Note {
 }
 
 /// The help line for a chunk that cannot be read.
-pub fn hint(chunk: &Chunk, message: &str) -> Option<String> {
+pub fn hint(chunk: &Chunk, kind: ErrorKind) -> Option<String> {
     let text = chunk.text.as_slice();
     // Bytes that are not UTF-8 were replaced when the file was decoded.
     let gzip = text.starts_with(b"\x1f\x8b") || text.starts_with(b"\x1f\xef\xbf\xbd\x08");
@@ -249,11 +250,11 @@ pub fn hint(chunk: &Chunk, message: &str) -> Option<String> {
         "this is a zip file: unpack it first"
     } else if text.contains(&0) {
         "this is not a text file"
-    } else if message.contains("invalid Yaml document separator") {
+    } else if kind == ErrorKind::Separator {
         "a line that begins with `---` separates documents and may hold only a comment; indent it if it belongs to a text"
-    } else if message.contains("UTF-8") {
+    } else if kind == ErrorKind::Encoding {
         "save the file as UTF-8, without a byte order mark"
-    } else if message.contains("found character that cannot start any token") && text.contains(&b'\t') {
+    } else if kind == ErrorKind::TokenStart && text.contains(&b'\t') {
         "YAML is not indented with tabs: use spaces"
     } else {
         return None;
@@ -336,7 +337,7 @@ mod tests {
     fn hints_say_what_to_do() {
         let hint = |text: &[u8]| {
             let chunk = Chunk::new(text.to_vec(), Position::default(), Syntax::Yaml);
-            super::hint(&chunk, "x")
+            super::hint(&chunk, ErrorKind::Other)
         };
         assert_eq!(hint(b"\x1f\x8b\x08").as_deref(), Some("this is a gzip file: gunzip it first"));
         assert_eq!(hint(b"a"), None);

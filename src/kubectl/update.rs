@@ -46,6 +46,17 @@ pub struct RequestOutcome {
     pub response: Response,
 }
 
+/// The reason why kubectl would not send a request.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnsentError {
+    /// The last-applied annotation of the existing object is not JSON.
+    #[error("the last-applied annotation of the old object is not JSON: {0}")]
+    LastApplied(String),
+    /// There are no replicas to send.
+    #[error("its CRD has no scale subresource in this version, or the object no replicas")]
+    NoReplicas,
+}
+
 /// Sends `object`.
 ///
 /// # Errors
@@ -56,7 +67,7 @@ pub fn send(
     object: Value,
     request_kind: &RequestKind,
     request_options: RequestOptions,
-) -> Result<RequestOutcome, String> {
+) -> Result<RequestOutcome, UnsentError> {
     let path = if target.name.is_empty() { String::new() } else { request::object(target.collection, target.name) };
     let before = (!path.is_empty()).then(|| read(server, &path, request_options)).flatten();
     let creates = (before.is_none() && request_kind.verb != Verb::Replace) || request_kind.verb == Verb::Create;
@@ -149,9 +160,9 @@ fn apply(
     new: &Value,
     request_kind: &RequestKind,
     request_options: RequestOptions,
-) -> Result<Option<Request>, String> {
-    let patch = client_side::patch(live, &client_side::with_last_applied(new.clone()))
-        .map_err(|error| format!("the last-applied annotation of the old object is not JSON: {error}"))?;
+) -> Result<Option<Request>, UnsentError> {
+    let patch =
+        client_side::patch(live, &client_side::with_last_applied(new.clone())).map_err(UnsentError::LastApplied)?;
     if patch.as_object().is_some_and(Map::is_empty) {
         return Ok(None);
     }
@@ -193,10 +204,10 @@ fn scale(
     new: &Value,
     request_kind: &RequestKind,
     request_options: RequestOptions,
-) -> Result<Request, String> {
+) -> Result<Request, UnsentError> {
     let scale = server.scale_of(target.definition, target.version, new);
     let replicas = scale.as_ref().and_then(|s| s.at(&["spec", "replicas"])).cloned();
-    let replicas = replicas.ok_or("its CRD has no scale subresource in this version, or the object no replicas")?;
+    let replicas = replicas.ok_or(UnsentError::NoReplicas)?;
     Ok(request::scale(path, replicas, request_kind.manager.as_deref(), request_options))
 }
 

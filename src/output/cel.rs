@@ -29,6 +29,20 @@ pub struct CompileFailure {
     pub problems: Vec<(i32, i32, String)>,
 }
 
+/// The reason why an expression cannot be a rule; the first two are messages of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoRule {
+    /// Its result is not a boolean.
+    #[error("cel expression must evaluate to a bool")]
+    NoBool,
+    /// It uses `oldSelf` where old and new values are not correlated.
+    #[error("oldSelf cannot be used on the uncorrelatable portion of the schema")]
+    Uncorrelatable,
+    /// Its cost is too high.
+    #[error("its estimated cost exceeds the limit")]
+    TooExpensive,
+}
+
 /// An expression that compiles.
 #[derive(Debug)]
 pub struct Checked {
@@ -39,7 +53,7 @@ pub struct Checked {
     /// The cost as a rule, if the schema limits the number of evaluations.
     pub rule: Option<RuleCost>,
     /// `Ok` if the expression is valid as a rule, or the reason why it is not.
-    pub could_be_rule: Result<(), String>,
+    pub could_be_rule: Result<(), NoRule>,
     /// The result of the evaluation.
     pub run: Run,
     /// The cost limit of one evaluation.
@@ -187,7 +201,7 @@ pub fn to_text_of_json(report: &Report) -> String {
             }
             put("couldBeRule", Value::Bool(checked.could_be_rule.is_ok()));
             if let Err(reason) = &checked.could_be_rule {
-                put("notARule", text(reason));
+                put("notARule", text(&reason.to_string()));
             }
             match &checked.run {
                 Run::Value(shown, value, _) => {

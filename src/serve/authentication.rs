@@ -7,7 +7,7 @@
 mod certificate;
 mod tokens;
 
-use super::tls::ClientAuthorities;
+use super::tls::{ClientAuthorities, TlsError};
 use crate::server::UserInfo;
 use http::{HeaderMap, header};
 use rustls::pki_types::{CertificateDer, UnixTime};
@@ -37,6 +37,17 @@ pub(super) enum Peer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unauthorized;
 
+/// The reason why the credentials of clients cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum AuthenticationError {
+    /// The authorities of client certificates.
+    #[error(transparent)]
+    Authorities(#[from] TlsError),
+    /// The token file.
+    #[error(transparent)]
+    Tokens(#[from] tokens::TokenFileError),
+}
+
 impl std::error::Error for Unauthorized {}
 
 impl std::fmt::Display for Unauthorized {
@@ -52,7 +63,11 @@ impl Authentication {
     ///
     /// # Errors
     /// If `client_ca` has no certificate, or the token file cannot be parsed.
-    pub fn new(client_ca: Option<&[u8]>, token_file: Option<&str>, anonymous: bool) -> Result<Self, String> {
+    pub fn new(
+        client_ca: Option<&[u8]>,
+        token_file: Option<&str>,
+        anonymous: bool,
+    ) -> Result<Self, AuthenticationError> {
         Ok(Self {
             authorities: client_ca.map(ClientAuthorities::read).transpose()?,
             tokens: token_file.map(tokens::read).transpose()?.unwrap_or_default(),

@@ -96,7 +96,8 @@ impl State {
             return Err(StateError::OtherFormat(path.to_owned()));
         }
         let index = index(path, &log.lines, &tail.lines)?;
-        let restored = index.restored().map_err(|error| StateError::Line { path: path.to_owned(), error })?;
+        let restored =
+            index.restored().map_err(|error| StateError::Line { path: path.to_owned(), error: Box::new(error) })?;
         let mut bytes = log.lines.len() as u64;
         if !log.rest.is_empty() || log.lines.is_empty() || !tail.lines.is_empty() || !index.is_clean() {
             bytes = replace(&*disk, path, &index).map_err(failed("write"))?;
@@ -253,7 +254,7 @@ fn index<'a>(path: &Path, lines: &'a str, tail: &'a str) -> Result<Index<'a>, St
         None => return Err(StateError::OtherFormat(path.to_owned())),
     };
     let read = index.read(body, 2).and_then(|()| index.read(tail, 1));
-    read.map_err(|error| StateError::Line { path: path.to_owned(), error })?;
+    read.map_err(|error| StateError::Line { path: path.to_owned(), error: Box::new(error) })?;
     Ok(index)
 }
 

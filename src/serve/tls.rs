@@ -5,10 +5,10 @@
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls::crypto::ring::default_provider;
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
-use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
 use rustls::{
     DigitallySignedStruct, DistinguishedName, Error, RootCertStore, ServerConfig, SignatureScheme,
     SupportedProtocolVersion,
@@ -16,6 +16,32 @@ use rustls::{
 use std::net::IpAddr;
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
+
+/// The reason why TLS cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// The private key cannot be read.
+    #[error("the private key: {0}")]
+    Key(pem::Error),
+    /// A certificate cannot be read.
+    #[error("the certificate: {0}")]
+    Certificate(pem::Error),
+    /// There is no certificate.
+    #[error("there is no certificate in PEM")]
+    NoCertificate,
+    /// The certificate and the key do not fit together.
+    #[error("the certificate and its key: {0}")]
+    Pair(Error),
+    /// The authorities of clients cannot be used.
+    #[error(transparent)]
+    Authorities(VerifierBuilderError),
+    /// No certificate can be made.
+    #[error("{0}")]
+    NotMade(String),
+    /// The library does not support the configuration.
+    #[error(transparent)]
+    Library(#[from] Error),
+}
 
 /// The server's side of TLS.
 #[derive(Clone)]
@@ -34,17 +60,16 @@ impl Tls {
     ///
     /// # Errors
     /// If there is no certificate or key, or they do not fit together.
-    pub fn new(certificate: &[u8], key: &[u8]) -> Result<Self, String> {
+    pub fn new(certificate: &[u8], key: &[u8]) -> Result<Self, TlsError> {
         let chain = certificates(certificate)?;
-        let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| format!("the private key: {error}"))?;
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(TlsError::Key)?;
         let provider = default_provider();
         let algorithms = provider.signature_verification_algorithms;
         let config = ServerConfig::builder_with_provider(Arc::new(provider))
-            .with_protocol_versions(VERSIONS)
-            .map_err(|error| error.to_string())?
+            .with_protocol_versions(VERSIONS)?
             .with_client_cert_verifier(Arc::new(Requested(algorithms)))
             .with_single_cert(chain, key)
-            .map_err(|error| format!("the certificate and its key: {error}"))?;
+            .map_err(TlsError::Pair)?;
         Ok(Self(TlsAcceptor::from(Arc::new(config))))
     }
 
@@ -57,16 +82,17 @@ impl Tls {
 ///
 /// # Errors
 /// If this machine has no source of randomness.
-pub fn self_signed(addresses: &[IpAddr]) -> Result<(String, String), String> {
+pub fn self_signed(addresses: &[IpAddr]) -> Result<(String, String), TlsError> {
     let names = std::iter::once("localhost".to_owned()).chain(addresses.iter().map(IpAddr::to_string));
-    let made = rcgen::generate_simple_self_signed(names.collect::<Vec<_>>()).map_err(|error| error.to_string())?;
+    let made = rcgen::generate_simple_self_signed(names.collect::<Vec<_>>())
+        .map_err(|error| TlsError::NotMade(error.to_string()))?;
     Ok((made.cert.pem(), made.signing_key.serialize_pem()))
 }
 
-fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
+fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
-    let read = read.map_err(|error| format!("the certificate: {error}"))?;
-    if read.is_empty() { Err("there is no certificate in PEM".to_owned()) } else { Ok(read) }
+    let read = read.map_err(TlsError::Certificate)?;
+    if read.is_empty() { Err(TlsError::NoCertificate) } else { Ok(read) }
 }
 
 /// The authorities that sign the certificates of clients.
@@ -78,12 +104,12 @@ impl ClientAuthorities {
     ///
     /// # Errors
     /// If there is no usable certificate.
-    pub fn read(pem: &[u8]) -> Result<Self, String> {
+    pub fn read(pem: &[u8]) -> Result<Self, TlsError> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(certificates(pem)?);
         let provider = Arc::new(default_provider());
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
-        verifier.map(Self).map_err(|error| error.to_string())
+        verifier.map(Self).map_err(TlsError::Authorities)
     }
 
     /// Verifies the chain, the dates and the usage of a client's certificate.
@@ -151,10 +177,10 @@ mod tests {
         let (certificate, key) = self_signed(&[loopback]).unwrap();
         assert!(Tls::new(certificate.as_bytes(), key.as_bytes()).is_ok());
         let (_, other) = self_signed(&[loopback]).unwrap();
-        let error = Tls::new(certificate.as_bytes(), other.as_bytes()).unwrap_err();
+        let error = Tls::new(certificate.as_bytes(), other.as_bytes()).unwrap_err().to_string();
         assert!(error.starts_with("the certificate and its key: "), "{error}");
-        assert_eq!(Tls::new(b"x", key.as_bytes()).unwrap_err(), "there is no certificate in PEM");
-        assert!(Tls::new(certificate.as_bytes(), b"").unwrap_err().starts_with("the private key: "));
-        assert_eq!(ClientAuthorities::read(b"").unwrap_err(), "there is no certificate in PEM");
+        assert_eq!(Tls::new(b"x", key.as_bytes()).unwrap_err().to_string(), "there is no certificate in PEM");
+        assert!(Tls::new(certificate.as_bytes(), b"").unwrap_err().to_string().starts_with("the private key: "));
+        assert_eq!(ClientAuthorities::read(b"").unwrap_err().to_string(), "there is no certificate in PEM");
     }
 }

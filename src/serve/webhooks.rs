@@ -33,6 +33,17 @@ pub struct Webhooks {
     services: BTreeMap<(String, String), Service>,
 }
 
+/// The reason why a text is not the address of a Service.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ServiceError {
+    /// It is not a URL.
+    #[error("{0:?} is not a URL such as https://127.0.0.1:9443")]
+    NoUrl(String),
+    /// The URL has a path.
+    #[error("{0:?} has a path: webhook configurations give it")]
+    HasPath(String),
+}
+
 /// The address that replaces a Service of the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
@@ -46,18 +57,18 @@ impl Service {
     ///
     /// # Errors
     /// Returns a message if the text is not such a URL.
-    pub fn read(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is not a URL such as https://127.0.0.1:9443");
-        let uri: Uri = text.parse().map_err(|_| wrong())?;
+    pub fn read(text: &str) -> Result<Self, ServiceError> {
+        let no_url = || ServiceError::NoUrl(text.to_owned());
+        let uri: Uri = text.parse().map_err(|_| no_url())?;
         let secure = match uri.scheme_str() {
             Some("https") => true,
             Some("http") => false,
-            _ => return Err(wrong()),
+            _ => return Err(no_url()),
         };
         if !matches!(uri.path(), "" | "/") || uri.query().is_some() {
-            return Err(format!("{text:?} has a path: webhook configurations give it"));
+            return Err(ServiceError::HasPath(text.to_owned()));
         }
-        let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(wrong)?.to_owned();
+        let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(no_url)?.to_owned();
         Ok(Self { secure, host, port: uri.port_u16().unwrap_or(if secure { 443 } else { 80 }) })
     }
 }

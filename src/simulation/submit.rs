@@ -10,7 +10,7 @@ use super::hints::{self, Hints};
 use super::identity::FieldLocator;
 use crate::input::temp_store::{StoredAt, TempStore};
 use crate::kubectl::request::{self, RequestOptions};
-use crate::kubectl::update::{self, RequestKind, Target};
+use crate::kubectl::update::{self, RequestKind, Target, UnsentError};
 use crate::kubectl::{FieldValidation, Verb};
 use crate::output::report::{Answer, Identity, Item, Problem, Remark, Verdict};
 use crate::server::Server;
@@ -211,6 +211,12 @@ impl Unsent {
         item.identity = identity;
         item.help = self.help;
         item
+    }
+}
+
+impl From<UnsentError> for Unsent {
+    fn from(error: UnsentError) -> Self {
+        error.to_string().into()
     }
 }
 

@@ -387,7 +387,8 @@ impl Run<'_> {
         name(&mut initial);
         let patched = !self.case.patches.is_empty();
         if patched {
-            let crd = patch::apply(&self.case.patches, &self.bench.setup.file).map_err(Failure::Patches)?;
+            let crd = patch::apply(&self.case.patches, &self.bench.setup.file)
+                .map_err(|error| Failure::Patches(error.to_string()))?;
             let spec = crd.get("spec").cloned().unwrap_or_default();
             self.bench.redefine(&spec, Some("+patched")).map_err(Failure::Patches)?;
             insert(&mut initial, "sentinel", "+patched".into());

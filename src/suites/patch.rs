@@ -1,35 +1,69 @@
 //! `initialCRDPatches`: JSON patches as `vmware-archive/yaml-patch` applies them to the file of a CRD. A path may
 //! select items of a list by a member, as in `/spec/versions/name=v1/served`.
 
-use crate::apply::json_patch::{Operation, Patch};
+use crate::apply::json_patch::{self, Operation, Patch};
 use crate::value::Value;
+
+/// The operation that cannot be applied.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("operation {operation}: {cause}")]
+pub struct PatchError {
+    /// The number of the operation, from 1.
+    pub operation: usize,
+    /// The reason.
+    pub cause: PatchFailure,
+}
+
+/// The reason why an operation cannot be applied.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PatchFailure {
+    /// The operation is not known.
+    #[error("unexpected op {0:?}; use add, remove or replace")]
+    UnknownOperation(String),
+    /// The path selects nothing.
+    #[error("could not expand pointer: {0}")]
+    NoMatch(String),
+    /// The document has no value at the path.
+    #[error("{op} operation does not apply: doc is missing key: {path}")]
+    MissingKey {
+        /// The operation.
+        op: String,
+        /// The path.
+        path: String,
+    },
+    /// The value cannot be changed.
+    #[error(transparent)]
+    NotApplied(json_patch::PatchError),
+}
 
 /// Applies all operations to a CRD.
 ///
 /// # Errors
 /// Returns the error of the first operation that cannot be applied.
-pub fn apply(patches: &[Value], crd: &Value) -> Result<Value, String> {
+pub fn apply(patches: &[Value], crd: &Value) -> Result<Value, PatchError> {
     let mut document = crd.clone();
     for (index, patch) in patches.iter().enumerate() {
         let text = |key: &str| patch.str_at(&[key]).unwrap_or_default();
         let (op, path) = (text("op"), text("path"));
-        let wrong = |reason: String| format!("operation {}: {reason}", index + 1);
+        let failed = |cause| PatchError { operation: index + 1, cause };
         if !matches!(op, "add" | "remove" | "replace") {
-            return Err(wrong(format!("unexpected op {op:?}; use add, remove or replace")));
+            return Err(failed(PatchFailure::UnknownOperation(op.to_owned())));
         }
         let paths = expand(path, &document);
         if paths.is_empty() {
-            return Err(wrong(format!("could not expand pointer: {path}")));
+            return Err(failed(PatchFailure::NoMatch(path.to_owned())));
         }
         for path in paths {
             let (parent, last) = path.rsplit_once('/').unwrap_or_default();
             let found = at(&document, parent).and_then(|parent| member(parent, last));
             if op != "add" && found.is_none() {
-                return Err(wrong(format!("{op} operation does not apply: doc is missing key: {path}")));
+                return Err(failed(PatchFailure::MissingKey { op: op.to_owned(), path }));
             }
             let value = Some(patch.get("value").cloned().unwrap_or_default());
             let operation = Operation { op: op.to_owned(), path: Ok(path), from: Ok(String::new()), value };
-            Patch::default().apply(&operation, &mut document).map_err(|error| wrong(error.to_string()))?;
+            Patch::default()
+                .apply(&operation, &mut document)
+                .map_err(|error| failed(PatchFailure::NotApplied(error)))?;
         }
     }
     Ok(document)
@@ -71,7 +105,7 @@ mod tests {
     use super::*;
     use crate::text::yaml;
 
-    fn patched(patches: &str) -> Result<Value, String> {
+    fn patched(patches: &str) -> Result<Value, PatchError> {
         let crd = yaml::read(b"a: {list: [{name: x, m: 1}, {name: u, m: 2}]}").unwrap();
         let Value::Array(patches) = yaml::read(patches.as_bytes()).unwrap() else { panic!() };
         apply(&patches, &crd)
@@ -102,7 +136,7 @@ mod tests {
             ("[{op: remove, path: /a/list/name=z}]", "operation 1: could not expand pointer: /a/list/name=z"),
             ("[{op: test, path: /a, value: 1}]", "operation 1: unexpected op \"test\"; use add, remove or replace"),
         ] {
-            assert_eq!(patched(patches).unwrap_err(), error);
+            assert_eq!(patched(patches).unwrap_err().to_string(), error);
         }
     }
 }

@@ -9,7 +9,7 @@
 //! following documents are returned, too.
 
 use super::yaml::Duplicate;
-use super::{Error, Position, Syntax, json, looks_like_json, yaml};
+use super::{Error, ErrorKind, Position, Syntax, json, looks_like_json, yaml};
 use crate::value::Value;
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -100,7 +100,7 @@ impl Chunk {
                     let duplicates = duplicates.into_iter().map(|d| d.within(self.start)).collect();
                     Ok(Contents { value: strict.value, duplicates, rest: None })
                 }
-                Err(e) => Err(Error { message: e.message, position: e.position.map(at) }),
+                Err(e) => Err(Error { position: e.position.map(at), ..e }),
             },
             Syntax::Yaml => match yaml::read_strict(&self.text) {
                 Ok(strict) => {
@@ -110,6 +110,7 @@ impl Chunk {
                 Err(e) => Err(self.fallback.clone().unwrap_or_else(|| Error {
                     message: format!("error converting YAML to JSON: {}", e.message),
                     position: e.position.map(at),
+                    kind: e.kind,
                 })),
             },
         }
@@ -203,7 +204,7 @@ impl<R: Read> Chunks<R> {
         let start = Position::of(before, before.len()).within(self.position);
         let error = match json::read(value) {
             // A number out of range is reported when the document is decoded.
-            Err(e) if !complete || !e.message.starts_with("json: ") => e,
+            Err(e) if !complete || e.kind != ErrorKind::NumberOutOfRange => e,
             _ => {
                 let chunk = Chunk::new(value.to_vec(), start, Syntax::Json);
                 self.values += 1;
@@ -212,7 +213,7 @@ impl<R: Read> Chunks<R> {
             }
         };
         let position = error.position.unwrap_or_default();
-        let message = if error.message == "unexpected end of JSON input" {
+        let message = if error.kind == ErrorKind::UnexpectedEnd {
             "unexpected EOF".to_owned()
         } else {
             let offset = self.offset + space + position.offset(value) + 1;
@@ -274,7 +275,7 @@ impl<R: Read> Chunks<R> {
             if !tail.is_empty() && !tail.starts_with('#') {
                 if self.broken.is_none() {
                     let message = format!("invalid Yaml document separator: {tail}");
-                    self.broken = Some(Error::new(message, Some(at)));
+                    self.broken = Some(Error::new(message, Some(at)).of_kind(ErrorKind::Separator));
                 }
             } else if line > 0 {
                 text.truncate(line);

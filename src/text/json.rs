@@ -7,7 +7,7 @@
 pub mod cursor;
 pub mod write;
 
-use super::{Error, Position, lossy};
+use super::{Error, ErrorKind, Position, lossy};
 use crate::value::{Map, Value, quote};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -126,10 +126,11 @@ impl<'a> Reader<'a> {
     }
 
     fn end_or(&self, context: &str) -> Error {
-        match self.peek() {
-            Some(c) => self.unexpected(c, context),
-            None => Error::new("unexpected end of JSON input", Some(Position::of(self.text, self.text.len()))),
-        }
+        let Some(c) = self.peek() else {
+            let end = Position::of(self.text, self.text.len());
+            return Error::new("unexpected end of JSON input", Some(end)).of_kind(ErrorKind::UnexpectedEnd);
+        };
+        self.unexpected(c, context)
     }
 
     fn value(&mut self) -> Result<Value, Error> {
@@ -329,10 +330,9 @@ impl<'a> Reader<'a> {
             Ok(float) if float.is_finite() => Ok(Value::Float(float)),
             _ => {
                 if self.out_of_range.is_none() {
-                    self.out_of_range = Some(Error::new(
-                        format!("json: cannot unmarshal number {literal} into Go value of type float64"),
-                        Some(Position::of(self.text, start)),
-                    ));
+                    let message = format!("json: cannot unmarshal number {literal} into Go value of type float64");
+                    let error = Error::new(message, Some(Position::of(self.text, start)));
+                    self.out_of_range = Some(error.of_kind(ErrorKind::NumberOutOfRange));
                 }
                 Ok(Value::Null)
             }

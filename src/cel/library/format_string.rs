@@ -142,14 +142,16 @@ impl Clause {
         format!("{rule}, was given {type_name}")
     }
 
-    fn apply(self, value: &Value<'_>, times: &str) -> Result<String, String> {
+    fn apply(self, value: &Value<'_>, times: &str) -> Result<String, FormatError> {
         match (self, value) {
             (Self::String, _) => string(value),
             (Self::Decimal, Value::Int(i)) => Ok(i.to_string()),
             (Self::Decimal, Value::Uint(u)) => Ok(u.to_string()),
-            (Self::Fixed(precision), _) => double(value).map(|d| fixed(d, precision)).ok_or_else(|| self.no(value)),
+            (Self::Fixed(precision), _) => {
+                double(value).map(|d| fixed(d, precision)).ok_or_else(|| self.refused(value))
+            }
             (Self::Scientific(width), _) => {
-                double(value).map(|d| scientific(d, width, times)).ok_or_else(|| self.no(value))
+                double(value).map(|d| scientific(d, width, times)).ok_or_else(|| self.refused(value))
             }
             (Self::Binary, Value::Int(i)) => Ok(signed(*i, |u| format!("{u:b}"))),
             (Self::Binary, Value::Uint(u)) => Ok(format!("{u:b}")),
@@ -162,16 +164,16 @@ impl Clause {
                     Value::Uint(u) => format!("{u:x}"),
                     Value::String(s) => hex(s.as_bytes()),
                     Value::Bytes(b) => hex(b),
-                    _ => return Err(self.no(value)),
+                    _ => return Err(self.refused(value)),
                 };
                 Ok(if upper { text.to_uppercase() } else { text })
             }
-            _ => Err(self.no(value)),
+            _ => Err(self.refused(value)),
         }
     }
 
-    fn no(self, value: &Value<'_>) -> String {
-        self.refusal(value.type_name())
+    fn refused(self, value: &Value<'_>) -> FormatError {
+        FormatError::Unformattable(self.refusal(value.type_name()))
     }
 }
 
@@ -284,7 +286,7 @@ fn scientific(d: f64, width: u64, times: &str) -> String {
 }
 
 /// `%s`
-fn string(value: &Value<'_>) -> Result<String, String> {
+fn string(value: &Value<'_>) -> Result<String, FormatError> {
     match value {
         Value::List(list) => {
             let mut out = String::from("[");
@@ -307,7 +309,9 @@ fn string(value: &Value<'_>) -> Result<String, String> {
                     Value::Bool(b) => b.to_string(),
                     Value::Int(i) => i.to_string(),
                     Value::Uint(u) => u.to_string(),
-                    other => return Err(format!("no formatting function for map key of type {}", other.type_name())),
+                    other => {
+                        return Err(format!("no formatting function for map key of type {}", other.type_name()).into());
+                    }
                 };
                 let value = value.ok_or_else(|| format!("could not find key: {key}"))?.map_err(|e| e.to_string())?;
                 entries.push((key, literal(&value)?));
@@ -316,16 +320,16 @@ fn string(value: &Value<'_>) -> Result<String, String> {
             let entries: Vec<String> = entries.into_iter().map(|(key, value)| format!("{key}:{value}")).collect();
             Ok(format!("{{{}}}", entries.join(", ")))
         }
-        Value::Optional(_) | Value::Opaque(_) => Err(Clause::String.no(value)),
+        Value::Optional(_) | Value::Opaque(_) => Err(Clause::String.refused(value)),
         _ => value
             .to_text()
             .map(|text| text.to_string())
-            .map_err(|e| format!("could not convert argument {} to string", go_quote(&e.to_string()))),
+            .map_err(|e| format!("could not convert argument {} to string", go_quote(&e.to_string())).into()),
     }
 }
 
 /// Formats an element of a list or map as a CEL literal.
-fn literal(value: &Value<'_>) -> Result<String, String> {
+fn literal(value: &Value<'_>) -> Result<String, FormatError> {
     match value {
         Value::String(s) => Ok(go_quote(s)),
         Value::Bytes(_) => string(value).map(|text| format!("b{}", go_quote(&text))),
@@ -333,17 +337,32 @@ fn literal(value: &Value<'_>) -> Result<String, String> {
         Value::Double(d) => Ok(go_quote(&crate::value::number::format_v(*d))),
         Value::Timestamp(t) => Ok(format!("timestamp({})", go_quote(&t.to_text()))),
         Value::Duration(d) => Ok(format!("duration({})", go_quote(&d.to_text()))),
-        Value::Optional(_) | Value::Opaque(_) => Err(format!("no formatting function for {}", value.type_name())),
+        Value::Optional(_) | Value::Opaque(_) => {
+            Err(FormatError::Unformattable(format!("no formatting function for {}", value.type_name())))
+        }
         _ => string(value),
     }
 }
 
 /// The maximum length of a result in bytes; a longer result would exhaust the server's memory.
 const MAX_BYTES: usize = 64 << 20;
-const TOO_LONG: &str = "result too long";
 
-fn check_length(length: usize) -> Result<(), String> {
-    if length > MAX_BYTES { Err(TOO_LONG.to_owned()) } else { Ok(()) }
+/// The reason why a value cannot be formatted.
+enum FormatError {
+    /// The result is longer than [`MAX_BYTES`].
+    TooLong,
+    /// The value has no such format; the message of cel-go.
+    Unformattable(String),
+}
+
+impl From<String> for FormatError {
+    fn from(message: String) -> Self {
+        Self::Unformattable(message)
+    }
+}
+
+fn check_length(length: usize) -> Result<(), FormatError> {
+    if length > MAX_BYTES { Err(FormatError::TooLong) } else { Ok(()) }
 }
 
 /// `format.format(arguments)`
@@ -369,12 +388,9 @@ fn format_with<'a>(args: &[Value<'a>], times: &str) -> Result<Value<'a>, Error> 
             Piece::Clause(clause) => {
                 let argument = pieces.taken().checked_sub(1).and_then(|index| arguments.get(index));
                 let argument = argument.ok_or_else(Error::no_such_overload)??;
-                let text = clause.apply(&argument, times).map_err(|error| {
-                    if error == TOO_LONG {
-                        Error::CostLimitExceeded
-                    } else {
-                        Error::new(format!("error during formatting: {error}"))
-                    }
+                let text = clause.apply(&argument, times).map_err(|error| match error {
+                    FormatError::TooLong => Error::CostLimitExceeded,
+                    FormatError::Unformattable(message) => Error::new(format!("error during formatting: {message}")),
                 })?;
                 out.push_str(&text);
             }

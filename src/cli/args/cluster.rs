@@ -1,5 +1,6 @@
 //! The flags that select the cluster to read. Their names and meanings are kubectl's.
 
+use super::error::ArgumentError;
 use crate::cel::value::time;
 use crate::cluster;
 use clap::Args as ClapArgs;
@@ -95,10 +96,10 @@ impl Cluster {
 }
 
 /// Parses a whole number of seconds or a Go duration, as kubectl does.
-fn timeout(text: &str) -> Result<Duration, String> {
+fn timeout(text: &str) -> Result<Duration, ArgumentError> {
     let seconds = text.parse::<u64>().ok().map(Duration::from_secs);
     let go = || u64::try_from(time::Duration::parse(text)?.0).ok().map(Duration::from_nanos);
-    seconds.or_else(go).ok_or_else(|| "write it as 30s, 2m or 1h".to_owned())
+    seconds.or_else(go).ok_or(ArgumentError::NoDuration)
 }
 
 #[cfg(test)]

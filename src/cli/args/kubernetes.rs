@@ -1,5 +1,6 @@
 //! `--kubernetes-version`: the API servers to simulate.
 
+use super::error::ArgumentError;
 use crate::release::{Release, ReleaseSet};
 use clap::Args as ClapArgs;
 
@@ -22,8 +23,7 @@ pub struct KubernetesVersions {
 }
 
 /// Parses a single version.
-fn one(text: &str) -> Result<Release, String> {
-    let set: ReleaseSet = text.parse().map_err(|error| format!("{error}"))?;
-    set.single()
-        .ok_or_else(|| "this command answers as one version; validate, lint and rehearse take several".to_owned())
+fn one(text: &str) -> Result<Release, ArgumentError> {
+    let set: ReleaseSet = text.parse()?;
+    set.single().ok_or(ArgumentError::SeveralVersions)
 }

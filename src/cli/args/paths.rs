@@ -1,6 +1,6 @@
 //! The files and directories that a command reads, as positional arguments or with `-f`.
 
-use crate::input::{Ignore, Options};
+use crate::input::{Ignore, Options, PatternError};
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
 
@@ -57,9 +57,9 @@ pub fn report_skipped(options: &Options) {
     }
 }
 
-fn pattern(text: &str) -> Result<String, String> {
+fn pattern(text: &str) -> Result<String, PatternError> {
     let text = text.to_owned();
-    Ignore::new(std::slice::from_ref(&text)).map_err(|error| error.to_string())?;
+    Ignore::new(std::slice::from_ref(&text))?;
     Ok(text)
 }
 

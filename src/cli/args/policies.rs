@@ -1,5 +1,6 @@
 //! The flags for admission policies, and for the user that sends the requests.
 
+use super::error::ArgumentError;
 use crate::policies::authorizer::Rules;
 use crate::server::UserInfo;
 use crate::simulation::admission;
@@ -57,14 +58,15 @@ impl Policies {
 }
 
 /// Parses `allow`, `deny` or the name of a file with rules.
-pub fn authorizer(given: &str) -> Result<Rules, String> {
+pub fn authorizer(given: &str) -> Result<Rules, ArgumentError> {
     match given {
         "allow" => Ok(Rules::allow_all()),
         "deny" => Ok(Rules::deny_all()),
         path => {
-            let bytes = fs::read(path).map_err(|e| format!("cannot read {path}: {e}"))?;
-            let document = text::yaml::read(&bytes).map_err(|e| format!("{path}: {e}"))?;
-            Rules::read(&document).map_err(|e| format!("{path}: {e}"))
+            let bytes =
+                fs::read(path).map_err(|error| ArgumentError::Unreadable(path.to_owned(), error.to_string()))?;
+            let document = text::yaml::read(&bytes).map_err(|error| ArgumentError::Yaml(path.to_owned(), error))?;
+            Rules::read(&document).map_err(|error| ArgumentError::Rules(path.to_owned(), error))
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The arguments of `kubectl crdx serve`.
 
+use super::error::ArgumentError;
 use super::{Cluster, KubernetesVersion, Reading};
 use crate::policies::authorizer::Rules;
 use crate::serve::WebhookService;
@@ -106,16 +107,16 @@ pub struct Serve {
 }
 
 /// Parses `NAME=true` or `NAME=false`.
-fn gate(text: &str) -> Result<(String, bool), String> {
-    let (name, value) = text.split_once('=').ok_or("give NAME=true or NAME=false")?;
-    let enabled = value.parse().map_err(|_| format!("{value:?} is neither true nor false"))?;
+fn gate(text: &str) -> Result<(String, bool), ArgumentError> {
+    let (name, value) = text.split_once('=').ok_or(ArgumentError::Form("NAME=true or NAME=false"))?;
+    let enabled = value.parse().map_err(|_| ArgumentError::NoBoolean(value.to_owned()))?;
     Ok((name.to_owned(), enabled))
 }
 
 /// Parses `NAMESPACE/NAME=URL`.
-fn webhook_service(text: &str) -> Result<(String, String, WebhookService), String> {
-    let wrong = "give NAMESPACE/NAME=https://HOST:PORT";
-    let (service, url) = text.split_once('=').ok_or(wrong)?;
-    let (namespace, name) = service.split_once('/').filter(|(a, b)| !a.is_empty() && !b.is_empty()).ok_or(wrong)?;
+fn webhook_service(text: &str) -> Result<(String, String, WebhookService), ArgumentError> {
+    let form = ArgumentError::Form("NAMESPACE/NAME=https://HOST:PORT");
+    let (service, url) = text.split_once('=').ok_or(form.clone())?;
+    let (namespace, name) = service.split_once('/').filter(|(a, b)| !a.is_empty() && !b.is_empty()).ok_or(form)?;
     Ok((namespace.to_owned(), name.to_owned(), WebhookService::read(url)?))
 }

@@ -1,6 +1,7 @@
 //! The arguments of `kubectl crdx test`.
 
 use super::KubernetesVersions;
+use super::error::ArgumentError;
 use clap::{Args as ClapArgs, ValueEnum};
 use std::num::NonZeroUsize;
 
@@ -87,7 +88,7 @@ pub enum TestFormat {
     Tap,
 }
 
-fn annotation(text: &str) -> Result<(String, String), String> {
-    let (key, value) = text.split_once('=').ok_or("give KEY=VALUE")?;
+fn annotation(text: &str) -> Result<(String, String), ArgumentError> {
+    let (key, value) = text.split_once('=').ok_or(ArgumentError::Form("KEY=VALUE"))?;
     Ok((key.to_owned(), value.to_owned()))
 }

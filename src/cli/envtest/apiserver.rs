@@ -1,6 +1,7 @@
 //! `kube-apiserver` for the tests of operators: the simulated server with TLS, client certificates, namespaces, admission
 //! policies and webhooks. Every start has a fresh state.
 
+use super::error::EnvtestError;
 use super::flags::Flags;
 use super::folder;
 use crate::cli::terminal;
@@ -11,6 +12,7 @@ use crate::serve::{self, Authentication, Options, Running, Runtime, Webhooks};
 use crate::server::{Method, Namespaces, Request, SYSTEM_NAMESPACES, Server, Timestamp};
 use crate::value::{Value, object};
 use std::fs;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -87,26 +89,26 @@ struct Config {
 }
 
 impl Config {
-    fn read(flags: &Flags, release: Release) -> Result<Self, String> {
+    fn read(flags: &Flags, release: Release) -> Result<Self, EnvtestError> {
         let mut notes = Vec::new();
         let path = |name: &str| flags.last(name).filter(|path| !path.is_empty()).map(PathBuf::from);
         let certificate = match (path("tls-cert-file"), path("tls-private-key-file"), path("cert-dir")) {
             (Some(certificate), Some(key), _) => Certificate::Files(certificate, key),
-            (Some(_), None, _) => return Err("--tls-cert-file needs --tls-private-key-file".to_owned()),
-            (None, Some(_), _) => return Err("--tls-private-key-file needs --tls-cert-file".to_owned()),
+            (Some(_), None, _) => return Err(EnvtestError::Needs("tls-cert-file", "tls-private-key-file")),
+            (None, Some(_), _) => return Err(EnvtestError::Needs("tls-private-key-file", "tls-cert-file")),
             (None, None, Some(dir)) => Certificate::Directory(dir),
             (None, None, None) => Certificate::Made,
         };
         let port = flags.number("secure-port", 6443_u16)?;
         if port == 0 {
-            return Err("--secure-port: 0 is no port: give one from 1 to 65535".to_owned());
+            return Err(EnvtestError::NoPort);
         }
         let mut gated = release;
         let mut unknown_gates = Vec::new();
         for item in flags.items("feature-gates") {
             let gate = item.split_once('=').and_then(|(name, value)| Some((name, value.parse().ok()?)));
             let (name, enabled) =
-                gate.ok_or_else(|| format!("--feature-gates: {item:?} is not NAME=true or NAME=false"))?;
+                gate.ok_or_else(|| EnvtestError::value("feature-gates", item, "is not NAME=true or NAME=false"))?;
             match gated.with_gate(name, enabled) {
                 Ok(release) => gated = release,
                 Err(_) => unknown_gates.push(name),
@@ -138,9 +140,10 @@ impl Config {
 }
 
 /// The address of `--bind-address`; that of the loopback for all addresses of this machine.
-fn address(flags: &Flags, notes: &mut Vec<String>) -> Result<IpAddr, String> {
+fn address(flags: &Flags, notes: &mut Vec<String>) -> Result<IpAddr, EnvtestError> {
     let Some(text) = flags.last("bind-address") else { return Ok(Ipv4Addr::LOCALHOST.into()) };
-    let address: IpAddr = text.parse().map_err(|_| format!("--bind-address: {text:?} is not an IP address"))?;
+    let address: IpAddr =
+        text.parse().map_err(|_| EnvtestError::value("bind-address", text, "is not an IP address"))?;
     if !address.is_unspecified() {
         return Ok(address);
     }
@@ -152,8 +155,8 @@ fn address(flags: &Flags, notes: &mut Vec<String>) -> Result<IpAddr, String> {
 /// Runs the program until the process ends. `program` is the first word of the command line.
 ///
 /// # Errors
-/// A text that says what is wrong with the flags, the files or the port.
-pub fn run(flags: &Flags, program: &Path) -> Result<(), String> {
+/// What is wrong with the flags, the files or the port.
+pub fn run(flags: &Flags, program: &Path) -> Result<(), EnvtestError> {
     if flags.last("help").or_else(|| flags.last("h")).is_some() {
         print!("{HELP}");
         return Ok(());
@@ -177,15 +180,15 @@ pub fn run(flags: &Flags, program: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn start(config: &Config) -> Result<Running, String> {
+fn start(config: &Config) -> Result<Running, EnvtestError> {
     let now = terminal::now();
     let client_ca = config.client_ca.as_deref().map(read).transpose()?;
     let tokens = config.tokens.as_deref().map(read).transpose()?;
     let tokens = tokens.as_deref().map(String::from_utf8_lossy);
     let authentication = Authentication::new(client_ca.as_deref(), tokens.as_deref(), config.anonymous);
-    let authentication = authentication.map_err(|error| format!("credentials of clients: {error}"))?;
+    let authentication = authentication.map_err(EnvtestError::Credentials)?;
     let rule = if config.checks_namespaces { Namespaces::Finalized } else { Namespaces::Unchecked };
-    let runtime = Runtime::new().map_err(|error| format!("cannot serve: {error}"))?;
+    let runtime = Runtime::new().map_err(EnvtestError::Serve)?;
     let mut server = Server::builder(config.release, serve::seed())
         .with_compression()
         .with_notifier(runtime.notifier())
@@ -212,7 +215,7 @@ fn start(config: &Config) -> Result<Running, String> {
         authentication: Some(authentication),
         ..Options::default()
     };
-    serve::start(runtime, Arc::new(server), options).map_err(|error| format!("cannot serve: {error}"))
+    serve::start(runtime, Arc::new(server), options).map_err(EnvtestError::Serve)
 }
 
 /// Creates the Service `kubernetes` in the namespace `default`, as API servers do (`kubernetesservice/controller.go`).
@@ -237,8 +240,8 @@ fn publish(server: &Server, port: u16, now: Timestamp) {
 }
 
 /// The certificate of the server and its key, in PEM.
-fn certificate(config: &Config) -> Result<(Vec<u8>, Vec<u8>), String> {
-    let made = || tls::self_signed(&[config.address]).map_err(|error| format!("cannot make a certificate: {error}"));
+fn certificate(config: &Config) -> Result<(Vec<u8>, Vec<u8>), EnvtestError> {
+    let made = || tls::self_signed(&[config.address]).map_err(EnvtestError::NoCertificate);
     match &config.certificate {
         Certificate::Files(certificate, key) => Ok((read(certificate)?, read(key)?)),
         Certificate::Directory(dir) => {
@@ -250,22 +253,26 @@ fn certificate(config: &Config) -> Result<(Vec<u8>, Vec<u8>), String> {
             let written = fs::create_dir_all(dir)
                 .and_then(|()| fs::write(&certificate, &certificate_pem))
                 .and_then(|()| fs::write(&key, &key_pem));
-            written.map_err(|error| format!("cannot write the certificate to {}: {error}", dir.display()))?;
+            written.map_err(|error| io_error("cannot write the certificate to", dir, error))?;
             Ok((certificate_pem.into_bytes(), key_pem.into_bytes()))
         }
         Certificate::Made => made().map(|(certificate, key)| (certificate.into_bytes(), key.into_bytes())),
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, String> {
-    fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+fn read(path: &Path) -> Result<Vec<u8>, EnvtestError> {
+    fs::read(path).map_err(|error| io_error("cannot read", path, error))
+}
+
+fn io_error(operation: &'static str, path: &Path, error: io::Error) -> EnvtestError {
+    EnvtestError::Io { operation, path: path.to_owned(), error }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn config(line: &str) -> Result<Config, String> {
+    fn config(line: &str) -> Result<Config, EnvtestError> {
         let words: Vec<String> = line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
         Config::read(&Flags::parse(&words).unwrap(), Release::NEWEST)
     }
@@ -305,7 +312,7 @@ mod tests {
             ("--feature-gates=A=maybe", "--feature-gates: \"A=maybe\" is not NAME=true or NAME=false"),
             ("--anonymous-auth=2", "--anonymous-auth: \"2\" is neither true nor false"),
         ] {
-            assert_eq!(config(line).unwrap_err(), problem, "{line}");
+            assert_eq!(config(line).unwrap_err().to_string(), problem, "{line}");
         }
         assert_eq!(config("--bind-address=0.0.0.0").unwrap().address.to_string(), "127.0.0.1");
         assert_eq!(config("--bind-address=::").unwrap().address.to_string(), "::1");
@@ -327,7 +334,7 @@ mod tests {
         let made = certificate(&config).unwrap();
         assert_eq!(certificate(&config).unwrap(), made);
         fs::remove_file(dir.path().join("certs/apiserver.key")).unwrap();
-        assert!(certificate(&config).unwrap_err().starts_with("cannot read "));
+        assert!(certificate(&config).unwrap_err().to_string().starts_with("cannot read "));
     }
 
     #[test]

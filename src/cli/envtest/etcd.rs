@@ -1,5 +1,6 @@
 //! `etcd`, as far as envtest needs it: it is healthy. The server keeps its objects itself.
 
+use super::error::EnvtestError;
 use super::flags::Flags;
 use crate::serve::etcd;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -22,7 +23,7 @@ Answers health checks for the tests of operators (kubectl crdx envtest), and sto
 ///
 /// # Errors
 /// A text that says what is wrong with the flags or the addresses.
-pub fn run(flags: &Flags) -> Result<(), String> {
+pub fn run(flags: &Flags) -> Result<(), EnvtestError> {
     if flags.last("help").or_else(|| flags.last("h")).is_some() {
         print!("{HELP}");
         return Ok(());
@@ -34,12 +35,12 @@ pub fn run(flags: &Flags) -> Result<(), String> {
     let addresses = addresses(flags)?;
     match etcd::run(&addresses) {
         Ok(never) => match never {},
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(EnvtestError::Etcd(error)),
     }
 }
 
 /// The addresses of `--listen-client-urls`.
-fn addresses(flags: &Flags) -> Result<Vec<SocketAddr>, String> {
+fn addresses(flags: &Flags) -> Result<Vec<SocketAddr>, EnvtestError> {
     let mut addresses = flags.items("listen-client-urls").map(address).collect::<Result<Vec<_>, _>>()?;
     if addresses.is_empty() {
         addresses.push(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 2379));
@@ -47,16 +48,17 @@ fn addresses(flags: &Flags) -> Result<Vec<SocketAddr>, String> {
     Ok(addresses)
 }
 
-fn address(url: &str) -> Result<SocketAddr, String> {
-    let wrong = || format!("--listen-client-urls: {url:?} is not a URL such as http://127.0.0.1:2379");
+fn address(url: &str) -> Result<SocketAddr, EnvtestError> {
+    let invalid = |problem| EnvtestError::value("listen-client-urls", url, problem);
+    let no_url = || invalid("is not a URL such as http://127.0.0.1:2379");
     if url.starts_with("https://") {
-        return Err(format!("--listen-client-urls: {url:?} needs TLS, and this etcd has none: give an http:// URL"));
+        return Err(invalid("needs TLS, and this etcd has none: give an http:// URL"));
     }
-    let rest = url.strip_prefix("http://").ok_or_else(wrong)?.trim_end_matches('/');
+    let rest = url.strip_prefix("http://").ok_or_else(no_url)?.trim_end_matches('/');
     if let Ok(address) = rest.parse() {
         return Ok(address);
     }
-    let port = rest.strip_prefix("localhost:").and_then(|port| port.parse().ok()).ok_or_else(wrong)?;
+    let port = rest.strip_prefix("localhost:").and_then(|port| port.parse().ok()).ok_or_else(no_url)?;
     Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port))
 }
 
@@ -64,7 +66,7 @@ fn address(url: &str) -> Result<SocketAddr, String> {
 mod tests {
     use super::*;
 
-    fn of(words: &[&str]) -> Result<Vec<SocketAddr>, String> {
+    fn of(words: &[&str]) -> Result<Vec<SocketAddr>, EnvtestError> {
         addresses(&Flags::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()).unwrap())
     }
 
@@ -75,7 +77,7 @@ mod tests {
         let urls = "--listen-client-urls=http://127.0.0.1:34567,http://[::1]:1/,http://localhost:2";
         assert_eq!(text(&[urls]), ["127.0.0.1:34567", "[::1]:1", "127.0.0.1:2"]);
         for bad in ["x", "http://example.com:1", "http://127.0.0.1", "https://127.0.0.1:1"] {
-            let error = of(&["--listen-client-urls", bad]).unwrap_err();
+            let error = of(&["--listen-client-urls", bad]).unwrap_err().to_string();
             assert!(error.starts_with(&format!("--listen-client-urls: {bad:?} ")), "{error}");
         }
     }

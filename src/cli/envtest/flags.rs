@@ -1,5 +1,6 @@
 //! Command lines of `etcd` and `kube-apiserver`. All flags are accepted, because later versions have more of them.
 
+use super::error::EnvtestError;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -68,12 +69,12 @@ impl Flags {
     ///
     /// # Errors
     /// If its value is neither true nor false.
-    pub fn is_on(&self, name: &str, default: bool) -> Result<bool, String> {
+    pub fn is_on(&self, name: &str, default: bool) -> Result<bool, EnvtestError> {
         match self.last(name) {
             None => Ok(default),
             Some("" | "true" | "True" | "TRUE" | "t" | "T" | "1") => Ok(true),
             Some("false" | "False" | "FALSE" | "f" | "F" | "0") => Ok(false),
-            Some(other) => Err(format!("--{name}: {other:?} is neither true nor false")),
+            Some(other) => Err(EnvtestError::value(name, other, "is neither true nor false")),
         }
     }
 
@@ -81,9 +82,9 @@ impl Flags {
     ///
     /// # Errors
     /// If the value is no number of this type.
-    pub fn number<N: std::str::FromStr>(&self, name: &str, default: N) -> Result<N, String> {
+    pub fn number<N: std::str::FromStr>(&self, name: &str, default: N) -> Result<N, EnvtestError> {
         let Some(text) = self.last(name) else { return Ok(default) };
-        text.parse().map_err(|_| format!("--{name}: {text:?} is not a number in its range"))
+        text.parse().map_err(|_| EnvtestError::value(name, text, "is not a number in its range"))
     }
 
     /// The names of flags other than `known`.
@@ -107,11 +108,11 @@ mod tests {
         assert_eq!((flags.last("c"), flags.last("d"), flags.last("e")), (Some(""), Some("x=y"), None));
         assert_eq!(flags.items("list").collect::<Vec<_>>(), ["p", "q", "r"]);
         assert_eq!(flags.others(&["a", "b", "v", "list"]).into_iter().collect::<Vec<_>>(), ["c", "d"]);
-        assert_eq!(flags.is_on("c", false), Ok(true));
-        assert_eq!(flags.is_on("e", true), Ok(true));
-        assert_eq!(flags.is_on("b", true), Err("--b: \"2\" is neither true nor false".to_owned()));
-        assert_eq!(flags.number("b", 0_u16), Ok(2));
-        assert_eq!(flags.number::<u16>("d", 0).unwrap_err(), "--d: \"x=y\" is not a number in its range");
+        assert!(flags.is_on("c", false).unwrap());
+        assert!(flags.is_on("e", true).unwrap());
+        assert_eq!(flags.is_on("b", true).unwrap_err().to_string(), "--b: \"2\" is neither true nor false");
+        assert_eq!(flags.number("b", 0_u16).unwrap(), 2);
+        assert_eq!(flags.number::<u16>("d", 0).unwrap_err().to_string(), "--d: \"x=y\" is not a number in its range");
     }
 
     #[test]

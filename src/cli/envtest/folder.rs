@@ -3,6 +3,7 @@
 //! On Unix the programs are symbolic links to the path by which this program was found, so that they start the new
 //! version after an upgrade. Elsewhere they are copies.
 
+use super::error::EnvtestError;
 use crate::release::Release;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -21,11 +22,11 @@ pub struct Written {
 ///
 /// # Errors
 /// A text that names the path that cannot be written, or is not ours to replace.
-pub fn write(base: &Path, release: Release, program: &Path) -> Result<Written, String> {
-    let base = std::path::absolute(base).map_err(|error| format!("{}: {error}", base.display()))?;
+pub fn write(base: &Path, release: Release, program: &Path) -> Result<Written, EnvtestError> {
+    let base = std::path::absolute(base).map_err(|error| EnvtestError::Path { path: base.to_owned(), error })?;
     let dir = base.join("k8s").join(name(release));
-    fs::create_dir_all(&dir).map_err(|error| format!("cannot create {}: {error}", dir.display()))?;
-    let own = own_path(program).map_err(|error| format!("the path of this program is unknown: {error}"))?;
+    fs::create_dir_all(&dir).map_err(|error| failed("cannot create", &dir, error))?;
+    let own = own_path(program).map_err(EnvtestError::Program)?;
     let link_program = |name: &str, target: &Path| {
         let path = dir.join(format!("{name}{}", env::consts::EXE_SUFFIX));
         link(target, &path).map(|()| path)
@@ -60,14 +61,14 @@ fn name(release: Release) -> String {
 ///
 /// # Errors
 /// A version that is not simulated.
-pub fn release(program: &Path) -> Result<Option<Release>, String> {
+pub fn release(program: &Path) -> Result<Option<Release>, EnvtestError> {
     let found = if program.components().count() > 1 { Some(program.to_owned()) } else { on_path(program.as_os_str()) };
     let Some(dir) = found.as_deref().and_then(Path::parent) else { return Ok(None) };
     // The folder itself may be a link with another name.
     let real = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
     for folder in [dir, &real] {
         if let Some(version) = folder.file_name().and_then(OsStr::to_str).and_then(version) {
-            let release = version.parse().map_err(|error| format!("the folder {}: {error}", folder.display()));
+            let release = version.parse().map_err(|error| EnvtestError::Version { path: folder.to_owned(), error });
             return release.map(Some);
         }
     }
@@ -102,32 +103,34 @@ fn on_path(name: &OsStr) -> Option<PathBuf> {
         .and_then(|file| std::path::absolute(file).ok())
 }
 
+fn failed(operation: &'static str, path: &Path, error: io::Error) -> EnvtestError {
+    EnvtestError::Io { operation, path: path.to_owned(), error }
+}
+
 /// Makes `path` start the program `target`. Replaces only links.
 #[cfg(unix)]
-fn link(target: &Path, path: &Path) -> Result<(), String> {
+fn link(target: &Path, path: &Path) -> Result<(), EnvtestError> {
     if fs::read_link(path).is_ok_and(|present| present == target) {
         return Ok(());
     }
     if fs::symlink_metadata(path).is_ok_and(|present| !present.is_symlink()) {
-        let path = path.display();
-        return Err(format!("{path} is not a link that this command wrote: name another directory with --dir"));
+        return Err(EnvtestError::Foreign { path: path.to_owned(), kind: "link" });
     }
     // Other tests may be starting the program at this moment.
     let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
     let linked = std::os::unix::fs::symlink(target, &temporary).and_then(|()| fs::rename(&temporary, path));
-    linked.map_err(|error| format!("cannot write {}: {error}", path.display()))
+    linked.map_err(|error| failed("cannot write", path, error))
 }
 
 /// Makes `path` start the program `target`. Replaces only folders of this command, which have a file with its name.
 #[cfg(not(unix))]
-fn link(target: &Path, path: &Path) -> Result<(), String> {
+fn link(target: &Path, path: &Path) -> Result<(), EnvtestError> {
     let mark = path.with_file_name("kubectl-crdx.txt");
     if path.exists() && !mark.exists() {
-        let path = path.display();
-        return Err(format!("{path} is not a copy that this command wrote: name another directory with --dir"));
+        return Err(EnvtestError::Foreign { path: path.to_owned(), kind: "copy" });
     }
     let copied = fs::write(&mark, "These programs are copies of kubectl-crdx.\n").and_then(|()| fs::copy(target, path));
-    copied.map(|_| ()).map_err(|error| format!("cannot write {}: {error}", path.display()))
+    copied.map(|_| ()).map_err(|error| failed("cannot write", path, error))
 }
 
 #[cfg(test)]
@@ -136,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_folder_names_the_release() {
-        let of = |path: &str| release(Path::new(path));
+        let of = |path: &str| release(Path::new(path)).map_err(|error| error.to_string());
         assert_eq!(of("/x/k8s/1.33.0-linux-amd64/kube-apiserver"), Ok(Release::new(33)));
         assert_eq!(of("/x/v1.34.9/kube-apiserver"), Ok(Release::new(34)));
         assert_eq!(of("/x/bin/kube-apiserver"), Ok(None));
@@ -159,7 +162,7 @@ mod tests {
         let etcd = written.dir.join(format!("etcd{}", env::consts::EXE_SUFFIX));
         fs::remove_file(&etcd).unwrap();
         fs::write(&etcd, "real").unwrap();
-        let error = write(base.path(), Release::NEWEST, Path::new("kubectl-crdx")).unwrap_err();
+        let error = write(base.path(), Release::NEWEST, Path::new("kubectl-crdx")).unwrap_err().to_string();
         assert!(error.ends_with("name another directory with --dir"), "{error}");
         assert_eq!(fs::read_to_string(&etcd).unwrap(), "real");
     }
@@ -171,6 +174,6 @@ mod tests {
         let folder = base.path().join("1.32.1-linux-amd64");
         fs::create_dir(&folder).unwrap();
         std::os::unix::fs::symlink(&folder, base.path().join("current")).unwrap();
-        assert_eq!(release(&base.path().join("current/kube-apiserver")), Ok(Release::new(32)));
+        assert_eq!(release(&base.path().join("current/kube-apiserver")).unwrap(), Release::new(32));
     }
 }

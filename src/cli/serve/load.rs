@@ -15,7 +15,7 @@ use crate::lint::convert;
 use crate::policies;
 use crate::release::Release;
 use crate::serve::Webhooks;
-use crate::server::{Request, Response, ResponseBody, Server, Timestamp};
+use crate::server::{Request, Response, ResponseBody, SeedError, Server, Timestamp};
 use crate::simulation::builtin;
 use crate::text::Position;
 use crate::value::Value;
@@ -253,9 +253,26 @@ fn plurals(server: &Server, request_options: RequestOptions) -> Plurals {
     plurals
 }
 
+/// The reason why the objects of a cluster cannot be copied.
+#[derive(Debug, thiserror::Error)]
+pub enum ClusterError {
+    /// The cluster does not answer.
+    #[error("{}", .0.text())]
+    Request(Error),
+    /// A CRD cannot be stored.
+    #[error(transparent)]
+    Definition(#[from] SeedError),
+}
+
+impl From<Error> for ClusterError {
+    fn from(error: Error) -> Self {
+        Self::Request(error)
+    }
+}
+
 /// Copies a cluster's CRDs and their objects. Objects that the user may not read are reported and skipped.
-pub fn cluster(server: &Server, target: &cluster::Target, now: Timestamp) -> Result<(), String> {
-    let cluster = Connection::open(target, terminal::warn).map_err(|e| e.text())?;
+pub fn cluster(server: &Server, target: &cluster::Target, now: Timestamp) -> Result<(), ClusterError> {
+    let cluster = Connection::open(target, terminal::warn)?;
     let mut crds = Vec::new();
     each(&cluster, request::DEFINITIONS, |mut crd| {
         // The items of a typed list have no apiVersion and kind.
@@ -264,10 +281,9 @@ pub fn cluster(server: &Server, target: &cluster::Target, now: Timestamp) -> Res
             members.insert("kind".to_owned(), "CustomResourceDefinition".into());
         }
         crds.push(crd);
-    })
-    .map_err(|e| e.text())?;
+    })?;
     for crd in &crds {
-        server.seed_definition(crd, now).map_err(|error| error.to_string())?;
+        server.seed_definition(crd, now)?;
     }
     let mut objects = 0;
     for crd in &crds {
@@ -281,7 +297,7 @@ pub fn cluster(server: &Server, target: &cluster::Target, now: Timestamp) -> Res
             }
         });
         match listed {
-            Err(error) if error.unreachable => return Err(error.text()),
+            Err(error) if error.unreachable => return Err(error.into()),
             Err(error) => eprintln!("warning: the objects of {name} are left out: {}", error.message),
             Ok(()) => {}
         }

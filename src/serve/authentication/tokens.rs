@@ -3,20 +3,35 @@
 use crate::server::UserInfo;
 use std::collections::HashMap;
 
+/// The reason why a token file cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TokenFileError {
+    /// A quote does not end.
+    #[error("line {line} has a quote that does not end")]
+    OpenQuote {
+        /// The line, from 1.
+        line: usize,
+    },
+    /// A line has fewer than three columns.
+    #[error("line {line} has {columns} columns and needs at least 3: token, user name and user UID")]
+    TooFewColumns {
+        /// The line, from 1.
+        line: usize,
+        /// The number of columns.
+        columns: usize,
+    },
+}
+
 /// Reads lines of `token,user,uid` and optionally `"group1,group2"`. Lines without a token are left out.
 ///
 /// # Errors
 /// Names the first line that has fewer than three columns or an open quote.
-pub(super) fn read(text: &str) -> Result<HashMap<String, UserInfo>, String> {
+pub(super) fn read(text: &str) -> Result<HashMap<String, UserInfo>, TokenFileError> {
     let mut tokens = HashMap::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let columns = columns(line).ok_or_else(|| format!("line {} has a quote that does not end", at + 1))?;
+        let columns = columns(line).ok_or(TokenFileError::OpenQuote { line: at + 1 })?;
         let [token, user, uid, rest @ ..] = columns.as_slice() else {
-            return Err(format!(
-                "line {} has {} columns and needs at least 3: token, user name and user UID",
-                at + 1,
-                columns.len()
-            ));
+            return Err(TokenFileError::TooFewColumns { line: at + 1, columns: columns.len() });
         };
         let groups = rest.first().map_or("", String::as_str).split(',').filter(|group| !group.is_empty());
         let groups = groups.map(str::to_owned).collect();
@@ -66,7 +81,7 @@ mod tests {
     #[test]
     fn a_short_line_is_an_error() {
         let short = read("a,jane,1\nb,joe\n").unwrap_err();
-        assert_eq!(short, "line 2 has 2 columns and needs at least 3: token, user name and user UID");
-        assert_eq!(read("a,\"jane,1\n").unwrap_err(), "line 1 has a quote that does not end");
+        assert_eq!(short.to_string(), "line 2 has 2 columns and needs at least 3: token, user name and user UID");
+        assert_eq!(read("a,\"jane,1\n").unwrap_err().to_string(), "line 1 has a quote that does not end");
     }
 }

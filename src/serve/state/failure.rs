@@ -19,7 +19,7 @@ pub enum StateError {
         /// The file.
         path: PathBuf,
         /// The error of the line.
-        error: LineError,
+        error: Box<LineError>,
     },
     /// The operating system refuses an operation.
     #[error("cannot {operation} {}: {error}", path.display())]

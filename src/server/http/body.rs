@@ -79,7 +79,7 @@ fn read(bytes: &[u8], input: Input, validation: FieldValidation) -> Result<Docum
     match input {
         Input::Json => {
             let read = text::json::read_strict(bytes).map_err(|e| {
-                if e.message.starts_with("json: ") {
+                if e.kind == text::ErrorKind::NumberOutOfRange {
                     return Unreadable::Late(e.message);
                 }
                 Unreadable::Early(format!("couldn't get version/kind; json parse error: {}", e.message))

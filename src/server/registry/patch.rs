@@ -107,7 +107,7 @@ fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), 
     let bytes = body::bytes(&ctx.request.body)?;
     let document = match text::json::read_strict(&bytes) {
         Ok(document) => document,
-        Err(error) if error.message.starts_with("json: ") => {
+        Err(error) if error.kind == text::ErrorKind::NumberOutOfRange => {
             return Err(Refusal::bad_request(format!("error decoding patch: {}", error.message)));
         }
         Err(error) => return Err(Refusal::bad_request(unreadable(error.message, kind, &options, ctx.release()))),

@@ -26,27 +26,38 @@ pub fn find(paths: &[String], problems: &mut Vec<String>) -> Vec<Found> {
     let mut found = Vec::new();
     for path in paths {
         if let Err(problem) = add(path, &mut found) {
-            problems.push(problem);
+            problems.push(problem.to_string());
         }
     }
     found
 }
 
-fn add(path: &str, found: &mut Vec<Found>) -> Result<(), String> {
-    let unreadable = |error: &io::Error| format!("cannot read {path}: {error}");
+/// The reason why a path has no test suite.
+#[derive(Debug, thiserror::Error)]
+enum FindError {
+    #[error("cannot read {path}: {error}")]
+    Unreadable { path: String, error: io::Error },
+    #[error(
+        "there is no test suite in {}: name a file, or a directory with *.testsuite.yaml, tests/*/*.yaml, valid/ or invalid/",
+        .0.display()
+    )]
+    NoSuite(PathBuf),
+}
+
+fn add(path: &str, found: &mut Vec<Found>) -> Result<(), FindError> {
+    let unreadable = |error: io::Error| FindError::Unreadable { path: path.to_owned(), error };
     let path = Path::new(path);
-    let is_directory = fs::metadata(path).map_err(|e| unreadable(&e))?.is_dir();
+    let is_directory = fs::metadata(path).map_err(unreadable)?.is_dir();
     if !is_directory {
         found.push(folder(path).unwrap_or_else(|| Found::Suite(path.to_owned())));
         return Ok(());
     }
     let before = found.len();
-    walk(path, found).map_err(|e| unreadable(&e))?;
+    walk(path, found).map_err(unreadable)?;
     if found.len() > before {
         return Ok(());
     }
-    let wanted = "name a file, or a directory with *.testsuite.yaml, tests/*/*.yaml, valid/ or invalid/";
-    Err(format!("there is no test suite in {}: {wanted}", path.display()))
+    Err(FindError::NoSuite(path.to_owned()))
 }
 
 fn walk(directory: &Path, found: &mut Vec<Found>) -> io::Result<()> {

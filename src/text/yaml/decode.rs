@@ -49,7 +49,7 @@ pub fn decode(tree: &Tree<'_>, text: &str, duplicates: bool) -> Result<Decoded, 
         duplicates: Vec::new(),
     };
     let value = decoder.run()?;
-    if let Some(error) = decoder.key_error {
+    if let Some((_, error)) = decoder.key_error {
         return Err(error);
     }
     if decoder.infinite
@@ -210,7 +210,8 @@ struct Decoder<'t, 'a> {
     /// The aliases being followed.
     active: BTreeSet<usize>,
     /// The error of the first key that JSON does not allow; other errors take precedence.
-    key_error: Option<Error>,
+    /// The last error of a key of an unsupported type, and the key.
+    key_error: Option<(String, Error)>,
     infinite: bool,
     repeated: bool,
     /// The keys of each open object with their first positions; only if duplicates are requested.
@@ -464,9 +465,9 @@ impl<'t, 'a> Decoder<'t, 'a> {
                 let message = format!("unsupported map key of type: {kind}, key: {key}, value: {value}");
                 // Of duplicate keys the last one is used; if there are errors for several keys, Go reports an arbitrary
                 // one.
-                let same = |e: &Error| e.message.contains(&format!(" key: {key}, "));
+                let same = |(known, _): &(String, Error)| *known == key;
                 if self.key_error.as_ref().is_none_or(same) {
-                    self.key_error = Some(self.error(message, key_index));
+                    self.key_error = Some((key, self.error(message, key_index)));
                 }
             }
         }

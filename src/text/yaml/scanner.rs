@@ -10,7 +10,7 @@ mod scalar;
 
 use super::source::Source;
 use super::token::{Kind, Mark, Token};
-use crate::text::{Error, Position};
+use crate::text::{Error, ErrorKind, Position};
 use std::collections::VecDeque;
 
 /// The maximum depth of flow collections and of indentation.
@@ -322,9 +322,11 @@ impl<'a> Scanner<'a> {
                 self.scan_quoted(c)
             }
             b' ' | b'\t' | b'\n' | b'\r' | b'#' | b'|' | b'>' | b'%' | b'@' | b'`' => {
-                Err(self.error("found character that cannot start any token"))
+                Err(self.error("found character that cannot start any token").of_kind(ErrorKind::TokenStart))
             }
-            0xc2 | 0xe2 if self.line_break(0) > 0 => Err(self.error("found character that cannot start any token")),
+            0xc2 | 0xe2 if self.line_break(0) > 0 => {
+                Err(self.error("found character that cannot start any token").of_kind(ErrorKind::TokenStart))
+            }
             _ => {
                 self.save_key()?;
                 self.key_allowed = false;

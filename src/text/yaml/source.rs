@@ -4,7 +4,7 @@
 //! scanner reaches it, and whether this error or a scanner error is reported depends on the chunk boundaries. For texts
 //! without such characters (nearly all) this is not relevant, and [`Source::careful`] is false.
 
-use crate::text::{Error, Position};
+use crate::text::{Error, ErrorKind, Position};
 use std::borrow::Cow;
 
 const CHUNK: usize = 512;
@@ -29,6 +29,7 @@ struct InvalidCharacter {
     message: &'static str,
     /// Its length in bytes.
     width: usize,
+    kind: ErrorKind,
 }
 
 impl<'a> Source<'a> {
@@ -52,7 +53,8 @@ impl<'a> Source<'a> {
         {
             let width = bad.chars().next().map_or(1, char::len_utf8);
             text = good;
-            invalid = Some(InvalidCharacter { message: "control characters are not allowed", width });
+            invalid =
+                Some(InvalidCharacter { message: "control characters are not allowed", width, kind: ErrorKind::Other });
         }
         let start = if text.starts_with(BOM) { BOM.len() } else { 0 };
         let emulates_chunks = invalid.is_some() || text.get(start..).is_some_and(|rest| rest.contains(BOM));
@@ -69,17 +71,22 @@ impl<'a> Source<'a> {
                 Err(e) => {
                     let low = (0xdc00..=0xdfff).contains(&e.unpaired_surrogate());
                     let message = if low { "unexpected low surrogate area" } else { "expected low surrogate area" };
-                    invalid = Some(InvalidCharacter { message, width: 2 });
+                    invalid = Some(InvalidCharacter { message, width: 2, kind: ErrorKind::Other });
                     break;
                 }
             }
         }
         if invalid.is_none() && !rest.is_empty() {
-            invalid = Some(InvalidCharacter { message: "incomplete UTF-16 character", width: 1 });
+            invalid =
+                Some(InvalidCharacter { message: "incomplete UTF-16 character", width: 1, kind: ErrorKind::Other });
         }
         if let Some(at) = refused(&text) {
             text.truncate(at);
-            invalid = Some(InvalidCharacter { message: "control characters are not allowed", width: 1 });
+            invalid = Some(InvalidCharacter {
+                message: "control characters are not allowed",
+                width: 1,
+                kind: ErrorKind::Other,
+            });
         }
         let len = text.len() + invalid.as_ref().map_or(0, |t| t.width);
         Self { emulates_chunks: invalid.is_some(), text: Cow::Owned(text), start: 0, invalid, len }
@@ -89,7 +96,8 @@ impl<'a> Source<'a> {
     pub fn error(&self) -> Option<Error> {
         let invalid = self.invalid.as_ref()?;
         let position = Position::of(self.text.as_bytes(), self.text.len());
-        Some(Error::new(format!("yaml: {}", invalid.message), Some(position)))
+        let error = Error::new(format!("yaml: {}", invalid.message), Some(position));
+        Some(error.of_kind(invalid.kind))
     }
 
     /// The end of the chunk that begins at `from`.
@@ -122,20 +130,24 @@ impl InvalidCharacter {
             0xc0..=0xdf => (2, u32::from(lead & 0x1f)),
             0xe0..=0xef => (3, u32::from(lead & 0x0f)),
             0xf0..=0xf7 => (4, u32::from(lead & 0x07)),
-            _ => return Self { message: "invalid leading UTF-8 octet", width: 1 },
+            _ => return Self { message: "invalid leading UTF-8 octet", width: 1, kind: ErrorKind::Encoding },
         };
         let Some(tail) = bad.get(1..width) else {
-            return Self { message: "incomplete UTF-8 octet sequence", width };
+            return Self { message: "incomplete UTF-8 octet sequence", width, kind: ErrorKind::Encoding };
         };
         for octet in tail {
             if octet & 0xc0 != 0x80 {
-                return Self { message: "invalid trailing UTF-8 octet", width };
+                return Self { message: "invalid trailing UTF-8 octet", width, kind: ErrorKind::Encoding };
             }
             value = (value << 6) | u32::from(octet & 0x3f);
         }
         let too_long = value < [0x80, 0x800, 0x1_0000].get(width - 2).copied().unwrap_or(0);
-        let message = if too_long { "invalid length of a UTF-8 sequence" } else { "invalid Unicode character" };
-        Self { message, width }
+        let (message, kind) = if too_long {
+            ("invalid length of a UTF-8 sequence", ErrorKind::Encoding)
+        } else {
+            ("invalid Unicode character", ErrorKind::Other)
+        };
+        Self { message, width, kind }
     }
 }
 

@@ -1,0 +1,89 @@
+//! The errors of `envtest` and of the programs that it writes.
+
+use super::flags::Stray;
+use crate::serve::{AuthenticationError, TlsError};
+use std::io;
+use std::path::PathBuf;
+
+/// The reason why a program cannot run, or the folder cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum EnvtestError {
+    /// A word of the command line is not a flag.
+    #[error(transparent)]
+    Stray(#[from] Stray),
+    /// The value of a flag is not valid.
+    #[error("--{flag}: {value:?} {problem}")]
+    Value {
+        /// The flag.
+        flag: String,
+        /// Its value.
+        value: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// A flag needs another one.
+    #[error("--{0} needs --{1}")]
+    Needs(&'static str, &'static str),
+    /// The port 0 is requested, which clients cannot find.
+    #[error("--secure-port: 0 is no port: give one from 1 to 65535")]
+    NoPort,
+    /// The name of the folder is a version that is not simulated.
+    #[error("the folder {}: {error}", path.display())]
+    Version {
+        /// The folder.
+        path: PathBuf,
+        /// The error.
+        error: crate::release::UnknownRelease,
+    },
+    /// The file to replace is not one that this command wrote.
+    #[error("{} is not a {kind} that this command wrote: name another directory with --dir", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// `link` or `copy`
+        kind: &'static str,
+    },
+    /// The operating system refuses an operation.
+    #[error("{operation} {}: {error}", path.display())]
+    Io {
+        /// The operation, such as `cannot read`.
+        operation: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// The error of the operating system.
+        error: io::Error,
+    },
+    /// The directory is not a path.
+    #[error("{}: {error}", path.display())]
+    Path {
+        /// The directory.
+        path: PathBuf,
+        /// The error of the operating system.
+        error: io::Error,
+    },
+    /// The path of this program is not known.
+    #[error("the path of this program is unknown: {0}")]
+    Program(io::Error),
+    /// The credentials of clients cannot be read.
+    #[error("credentials of clients: {0}")]
+    Credentials(AuthenticationError),
+    /// The certificate of the server cannot be made.
+    #[error("cannot make a certificate: {0}")]
+    NoCertificate(TlsError),
+    /// The certificate of the server cannot be used.
+    #[error(transparent)]
+    Certificate(#[from] TlsError),
+    /// The server cannot be started.
+    #[error("cannot serve: {0}")]
+    Serve(io::Error),
+    /// The health checks of etcd cannot be served.
+    #[error(transparent)]
+    Etcd(io::Error),
+}
+
+impl EnvtestError {
+    /// An invalid value of a flag.
+    pub fn value(flag: &str, value: &str, problem: &'static str) -> Self {
+        Self::Value { flag: flag.to_owned(), value: value.to_owned(), problem }
+    }
+}
