@@ -2,7 +2,7 @@
 //! policies and webhooks. Every start has a fresh state.
 
 use super::error::EnvtestError;
-use super::flags::Flags;
+use super::flags::{FlagError, Flags};
 use super::folder;
 use crate::cli::terminal;
 use crate::policies::authorizer::Rules;
@@ -108,7 +108,7 @@ impl Config {
         for item in flags.items("feature-gates") {
             let gate = item.split_once('=').and_then(|(name, value)| Some((name, value.parse().ok()?)));
             let (name, enabled) =
-                gate.ok_or_else(|| EnvtestError::value("feature-gates", item, "is not NAME=true or NAME=false"))?;
+                gate.ok_or_else(|| FlagError::value("feature-gates", item, "is not NAME=true or NAME=false"))?;
             match gated.with_gate(name, enabled) {
                 Ok(release) => gated = release,
                 Err(_) => unknown_gates.push(name),
@@ -142,8 +142,7 @@ impl Config {
 /// The address of `--bind-address`; that of the loopback for all addresses of this machine.
 fn address(flags: &Flags, notes: &mut Vec<String>) -> Result<IpAddr, EnvtestError> {
     let Some(text) = flags.last("bind-address") else { return Ok(Ipv4Addr::LOCALHOST.into()) };
-    let address: IpAddr =
-        text.parse().map_err(|_| EnvtestError::value("bind-address", text, "is not an IP address"))?;
+    let address: IpAddr = text.parse().map_err(|_| FlagError::value("bind-address", text, "is not an IP address"))?;
     if !address.is_unspecified() {
         return Ok(address);
     }

@@ -1,6 +1,6 @@
 //! The errors of `envtest` and of the programs that it writes.
 
-use super::flags::Stray;
+use super::flags::FlagError;
 use crate::serve::{AuthenticationError, TlsError};
 use std::io;
 use std::path::PathBuf;
@@ -8,19 +8,9 @@ use std::path::PathBuf;
 /// The reason why a program cannot run, or the folder cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum EnvtestError {
-    /// A word of the command line is not a flag.
+    /// A flag is not valid.
     #[error(transparent)]
-    Stray(#[from] Stray),
-    /// The value of a flag is not valid.
-    #[error("--{flag}: {value:?} {problem}")]
-    Value {
-        /// The flag.
-        flag: String,
-        /// Its value.
-        value: String,
-        /// What is wrong with it.
-        problem: &'static str,
-    },
+    Flag(#[from] FlagError),
     /// A flag needs another one.
     #[error("--{0} needs --{1}")]
     Needs(&'static str, &'static str),
@@ -79,11 +69,4 @@ pub enum EnvtestError {
     /// The health checks of etcd cannot be served.
     #[error(transparent)]
     Etcd(io::Error),
-}
-
-impl EnvtestError {
-    /// An invalid value of a flag.
-    pub fn value(flag: &str, value: &str, problem: &'static str) -> Self {
-        Self::Value { flag: flag.to_owned(), value: value.to_owned(), problem }
-    }
 }

@@ -1,7 +1,7 @@
 //! `etcd`, as far as envtest needs it: it is healthy. The server keeps its objects itself.
 
 use super::error::EnvtestError;
-use super::flags::Flags;
+use super::flags::{FlagError, Flags};
 use crate::serve::etcd;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -49,7 +49,7 @@ fn addresses(flags: &Flags) -> Result<Vec<SocketAddr>, EnvtestError> {
 }
 
 fn address(url: &str) -> Result<SocketAddr, EnvtestError> {
-    let invalid = |problem| EnvtestError::value("listen-client-urls", url, problem);
+    let invalid = |problem| EnvtestError::from(FlagError::value("listen-client-urls", url, problem));
     let no_url = || invalid("is not a URL such as http://127.0.0.1:2379");
     if url.starts_with("https://") {
         return Err(invalid("needs TLS, and this etcd has none: give an http:// URL"));

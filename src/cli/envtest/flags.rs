@@ -1,8 +1,6 @@
 //! Command lines of `etcd` and `kube-apiserver`. All flags are accepted, because later versions have more of them.
 
-use super::error::EnvtestError;
 use std::collections::BTreeSet;
-use std::fmt;
 
 /// The flags of a command line, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,15 +13,28 @@ struct Flag {
     value: Option<String>,
 }
 
-/// A word that is neither a flag nor the value of one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stray(String);
+/// The reason why a command line is not valid.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FlagError {
+    /// A word is neither a flag nor the value of one.
+    #[error("{0:?} is no flag: flags begin with -- and take their value as --NAME=VALUE")]
+    NoFlag(String),
+    /// The value of a flag is not valid.
+    #[error("--{flag}: {value:?} {problem}")]
+    Value {
+        /// The flag.
+        flag: String,
+        /// Its value.
+        value: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+}
 
-impl std::error::Error for Stray {}
-
-impl fmt::Display for Stray {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is no flag: flags begin with -- and take their value as --NAME=VALUE", self.0)
+impl FlagError {
+    /// An invalid value of a flag.
+    pub fn value(flag: &str, value: &str, problem: &'static str) -> Self {
+        Self::Value { flag: flag.to_owned(), value: value.to_owned(), problem }
     }
 }
 
@@ -32,7 +43,7 @@ impl Flags {
     ///
     /// # Errors
     /// A word that is neither a flag nor follows one without a value.
-    pub fn parse(words: &[String]) -> Result<Self, Stray> {
+    pub fn parse(words: &[String]) -> Result<Self, FlagError> {
         let mut flags: Vec<Flag> = Vec::new();
         for word in words {
             let name = word.strip_prefix("--").or_else(|| word.strip_prefix('-')).filter(|name| !name.is_empty());
@@ -42,7 +53,7 @@ impl Flags {
                     flags.push(Flag { name: name.replace('_', "-"), value: value.map(str::to_owned) });
                 }
                 (None, Some(flag)) if flag.value.is_none() => flag.value = Some(word.clone()),
-                _ => return Err(Stray(word.clone())),
+                _ => return Err(FlagError::NoFlag(word.clone())),
             }
         }
         Ok(Self(flags))
@@ -69,12 +80,12 @@ impl Flags {
     ///
     /// # Errors
     /// If its value is neither true nor false.
-    pub fn is_on(&self, name: &str, default: bool) -> Result<bool, EnvtestError> {
+    pub fn is_on(&self, name: &str, default: bool) -> Result<bool, FlagError> {
         match self.last(name) {
             None => Ok(default),
             Some("" | "true" | "True" | "TRUE" | "t" | "T" | "1") => Ok(true),
             Some("false" | "False" | "FALSE" | "f" | "F" | "0") => Ok(false),
-            Some(other) => Err(EnvtestError::value(name, other, "is neither true nor false")),
+            Some(other) => Err(FlagError::value(name, other, "is neither true nor false")),
         }
     }
 
@@ -82,9 +93,9 @@ impl Flags {
     ///
     /// # Errors
     /// If the value is no number of this type.
-    pub fn number<N: std::str::FromStr>(&self, name: &str, default: N) -> Result<N, EnvtestError> {
+    pub fn number<N: std::str::FromStr>(&self, name: &str, default: N) -> Result<N, FlagError> {
         let Some(text) = self.last(name) else { return Ok(default) };
-        text.parse().map_err(|_| EnvtestError::value(name, text, "is not a number in its range"))
+        text.parse().map_err(|_| FlagError::value(name, text, "is not a number in its range"))
     }
 
     /// The names of flags other than `known`.
@@ -97,7 +108,7 @@ impl Flags {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<Flags, Stray> {
+    fn parse(line: &str) -> Result<Flags, FlagError> {
         Flags::parse(&line.split(' ').map(str::to_owned).collect::<Vec<_>>())
     }
 
