@@ -5,6 +5,7 @@
 //! listed by layer, with a blank line between layers. A module imports only modules of the layers above its own;
 //! `tests/architecture.rs` reads the layers from this file and enforces them.
 
+pub mod embedded;
 pub mod release;
 
 pub mod value;

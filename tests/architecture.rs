@@ -34,7 +34,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("similar", &["output"]),
     ("lsp_server", &["editor"]),
     ("lsp_types", &["editor"]),
-    ("lz4_flex", &["server"]),
+    ("lz4_flex", &["embedded", "server"]),
     ("strsim", &["suggest"]),
     ("tempfile", &["cli", "cluster", "input", "serve"]),
     ("terminal_size", &["cli"]),

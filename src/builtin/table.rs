@@ -24,11 +24,10 @@
 //! The words of a field: `n`, its number in Protobuf messages; `ps` and `pk`, its patch strategy and merge key; `lt`, `lk` and `mt`, its list type, list map keys
 //! and map type; `d`, its default as JSON, which is the rest of the line.
 
+use crate::embedded;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
-
-const TEXT: &str = include_str!("types.txt");
 
 /// A range of minor versions of Kubernetes 1.
 pub type Releases = RangeInclusive<u32>;
@@ -100,7 +99,7 @@ impl FieldRow {
 /// The table, indexed on first use.
 pub fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
-    TABLE.get_or_init(|| Table::read(TEXT))
+    TABLE.get_or_init(|| Table::read(embedded::TYPES.text().leak()))
 }
 
 impl Table {

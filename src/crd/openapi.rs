@@ -20,6 +20,7 @@ pub use own::{OWN_PATHS, own};
 pub use resolve::resolved;
 
 use super::CustomResourceDefinition;
+use crate::embedded;
 use crate::text::json;
 use crate::value::{Map, Value, object};
 use std::sync::OnceLock;
@@ -62,7 +63,7 @@ impl OpenApiVersion {
 fn builtin(part: &str) -> &'static Map {
     static BUILTIN: OnceLock<Value> = OnceLock::new();
     static NOTHING: Map = Map::new();
-    let all = BUILTIN.get_or_init(|| json::read(include_bytes!("openapi/builtin.json")).unwrap_or_default());
+    let all = BUILTIN.get_or_init(|| json::read(embedded::OPENAPI_BUILTIN.text().as_bytes()).unwrap_or_default());
     all.get(part).and_then(Value::as_object).unwrap_or(&NOTHING)
 }
 

@@ -4,6 +4,7 @@
 //! `\p{Lu}` differ. `unicode.txt` is generated from Go's package `unicode` by `tests/apiserver/facts/unicode_tables.go`
 //! and parsed on first use.
 
+use crate::embedded;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -12,8 +13,6 @@ pub type Ranges = Vec<(u32, u32)>;
 
 /// The largest code point.
 pub const MAX: u32 = 0x0010_FFFF;
-
-const TEXT: &str = include_str!("unicode.txt");
 
 #[derive(Default)]
 struct Index {
@@ -27,7 +26,8 @@ fn index() -> &'static Index {
     static INDEX: OnceLock<Index> = OnceLock::new();
     INDEX.get_or_init(|| {
         let mut index = Index::default();
-        for line in TEXT.lines() {
+        let text: &'static str = embedded::UNICODE.text().leak();
+        for line in text.lines() {
             let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
             let (name, data) = rest.split_once(' ').unwrap_or((rest, ""));
             match kind {

@@ -2,6 +2,7 @@
 //! them from Go types; these are copies of its documents.
 
 use super::{META, OpenApiVersion, builtin};
+use crate::embedded;
 use crate::release::{Release, V1_36};
 use crate::text::json;
 use crate::value::{Map, Value, object};
@@ -53,7 +54,7 @@ fn list_every_group(types: &mut Map, kind: &str) {
 
 fn recorded(openapi_version: OpenApiVersion, path: &str) -> Option<&'static Value> {
     static OWN: OnceLock<Value> = OnceLock::new();
-    let all = OWN.get_or_init(|| json::read(include_bytes!("own.json")).unwrap_or_default());
+    let all = OWN.get_or_init(|| json::read(embedded::OPENAPI_OWN.text().as_bytes()).unwrap_or_default());
     all.get(if openapi_version == OpenApiVersion::V2 { "v2" } else { path })
 }
 
