@@ -17,6 +17,8 @@ const SCHEME: &str = "pkg/api/legacyscheme/scheme.go:30";
 /// A decoded body, with the errors found under strict validation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decoded {
+    /// The `apiVersion` of the body; that of the endpoint if the body has none.
+    pub api_version: String,
     /// Unknown and duplicate fields: errors under strict validation, warnings by default.
     pub strict: Vec<Strict>,
     /// Violations of the published schema that decoding does not report.
@@ -96,7 +98,7 @@ pub fn decode(types: &'static Types, endpoint: &Endpoint, body: &[u8]) -> Result
         let error = format!("the API version in the data ({have}) does not match the expected API version ({want})");
         refuse(&error, Some("apiVersion".to_owned()))
     });
-    Ok(Decoded { strict, missing, wrong_version, cannot_be_handled })
+    Ok(Decoded { api_version: actual.api_version(), strict, missing, wrong_version, cannot_be_handled })
 }
 
 /// `gvkWithDefaults`

@@ -7,6 +7,7 @@ mod create;
 pub(in crate::server) mod decode;
 mod delete;
 mod get;
+mod graceful;
 pub(in crate::server) mod journal;
 mod list;
 pub(in crate::server) mod managed_fields;

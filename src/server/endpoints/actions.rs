@@ -38,12 +38,19 @@ pub(in crate::server) struct Action {
     pub name: &'static str,
     /// The group, version and kind of the objects that are created.
     pub kind: (&'static str, &'static str, &'static str),
+    /// Other apiVersions that requests may have.
+    accepted: &'static [&'static str],
 }
 
-const BINDING: Action = Action { resource: "pods", name: "binding", kind: ("", "v1", "Binding") };
-const EVICTION: Action = Action { resource: "pods", name: "eviction", kind: ("policy", "v1", "Eviction") };
-const TOKEN: Action =
-    Action { resource: "serviceaccounts", name: "token", kind: ("authentication.k8s.io", "v1", "TokenRequest") };
+const BINDING: Action = Action { resource: "pods", name: "binding", kind: ("", "v1", "Binding"), accepted: &[] };
+const EVICTION: Action =
+    Action { resource: "pods", name: "eviction", kind: ("policy", "v1", "Eviction"), accepted: &["policy/v1beta1"] };
+const TOKEN: Action = Action {
+    resource: "serviceaccounts",
+    name: "token",
+    kind: ("authentication.k8s.io", "v1", "TokenRequest"),
+    accepted: &[],
+};
 
 /// The subresources of a resource that can only be created.
 pub(in crate::server) fn actions_of(group: &str, resource: &str) -> impl Iterator<Item = &'static Action> {
@@ -79,6 +86,7 @@ impl Action {
         let (group, version, kind) = self.kind;
         let kind = BuiltInKind::new(group, version, kind, "", ctx.release());
         let Some(kind) = kind else { return Err(Refusal::internal(format!("no type for {self:?}"))) };
+        let kind = kind.accepting(self.accepted);
         let mut object = decode::request_object(ctx, &kind, input, &options)?;
         let keeps_metadata = *self == BINDING || *self == TOKEN && ctx.release().since(V1_34);
         if !keeps_metadata {

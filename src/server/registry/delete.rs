@@ -1,14 +1,15 @@
 //! DELETE of one object and of a collection: `endpoints/handlers/delete.go` and `Store.Delete`.
-//!
-//! No simulated resource has a grace period: an object without finalizers is removed immediately.
 
+use super::graceful::{self, Graceful};
 use super::{Registry, corrupt};
 use crate::server::admission::{GroupVersionKind, Operation, OperationOptions, Review};
 use crate::server::http::context::{Answer, Content, Context};
 use crate::server::http::delete_options::{self, DeleteOptions};
 use crate::server::http::status::{Details, GroupResource, Reason, Refusal, status_value};
 use crate::server::registry::metadata::{self, Object};
-use crate::server::registry::rest::{check_preconditions, deletion_finalizers, etcd_key, mark_deleting};
+use crate::server::registry::rest::{
+    check_preconditions, deletion_finalizers, etcd_key, mark_deleting, set_finalizers,
+};
 use crate::server::registry::store;
 use crate::server::registry::strategy::{Existing, Strategy};
 use crate::server::strategy::admission_kinds;
@@ -30,6 +31,7 @@ impl<S: Strategy> Registry<S> {
                 Ok(Answer::object(code, object))
             }
             Removal::Unread(object) => Ok(Answer::object(200, object)),
+            Removal::Gone(object) if self.strategy.returns_deleted() => Ok(Answer::object(200, object)),
             Removal::Gone(object) => Ok(Answer {
                 code: 200,
                 content: Content::Status(success(self.strategy.resource(), &name, metadata::text(&object, "uid"))),
@@ -121,30 +123,68 @@ impl<S: Strategy> Registry<S> {
         let (objects, resource) = (strategy.objects(), strategy.resource());
         let key = store::checked_key(namespace, name)?;
         let _lock = strategy.lock(ctx.server);
+        let mut options = options.clone();
+        // A negative period counts as one second.
+        options.grace_period_seconds = options.grace_period_seconds.map(|period| if period < 0 { 1 } else { period });
+        let mut is_reviewed = deletion == Deletion::Unreviewed;
         loop {
             let Some(stored) = objects.get(&key) else { return Err(Refusal::not_found(resource, name)) };
             let existing = strategy.existing(&stored);
             let existing = existing.map_err(|refusal| corrupt::of_object(refusal, resource, &key))?;
             match deletion {
-                Deletion::OfOne | Deletion::Unreviewed => strategy.check_preconditions(&existing.value, options)?,
-                Deletion::OfCollection => check_preconditions(strategy.scope(), &existing.value, options)?,
+                Deletion::OfOne | Deletion::Unreviewed => strategy.check_preconditions(&existing.value, &options)?,
+                Deletion::OfCollection => check_preconditions(strategy.scope(), &existing.value, &options)?,
+            }
+            let graceful = self.graceful(ctx, &existing, &mut options);
+            if matches!(graceful, Graceful::Pending) {
+                return Ok(Removal::Kept(existing.value));
             }
             let review = Review {
                 scope: strategy.scope(),
                 operation: Operation::Delete,
-                options: OperationOptions::Delete(options),
+                options: OperationOptions::Delete(&options),
                 new_name: "",
             };
-            if deletion != Deletion::Unreviewed {
+            if !is_reviewed {
                 review.validate(ctx, Some(&existing.value), None)?;
             }
-            let Some(marked) = self.marked(&existing, options, deletion, &ctx.now()) else {
+            if let Graceful::Marked(mut object, period) = graceful {
+                let finalizers = deletion_finalizers(&existing, &options);
+                let is_kept = period > 0 || !finalizers.is_empty();
+                set_finalizers(&mut object, finalizers);
+                let object = object.into_value();
+                if !is_kept && !is_reviewed {
+                    // `Store.Delete` has both the update and the removal reviewed.
+                    review.validate(ctx, Some(&object), None)?;
+                }
+                let written = strategy.written(object, true)?;
+                if options.dry_run {
+                    let shown = written.shown();
+                    return Ok(if is_kept { Removal::Kept(shown) } else { Removal::Gone(shown) });
+                }
+                let Ok(shown) = self.commit(ctx.server, &key, Some(&stored), written) else { continue };
+                if is_kept {
+                    return Ok(Removal::Kept(shown));
+                }
+                // The next round removes the object.
+                is_reviewed = true;
+                if let Some(revision) = &mut options.resource_version {
+                    metadata::text(&*shown, "resourceVersion").clone_into(revision);
+                }
+                continue;
+            }
+            let Some(marked) = self.marked(&existing, &options, deletion, &ctx.now()) else {
                 if options.dry_run {
                     return Ok(self.removal_in_dry_run(existing.value));
                 }
-                if objects.remove(&key, &stored, &ctx.server.revision).is_ok() {
+                if let Ok(revision) = objects.remove(&key, &stored, &ctx.server.revision) {
                     strategy.removed(ctx, name);
-                    return Ok(Removal::Gone(existing.value));
+                    let mut object = existing.value;
+                    if strategy.returns_deleted() {
+                        let object = Arc::make_mut(&mut object);
+                        metadata::set_text(object, "resourceVersion", &revision.to_string());
+                    }
+                    return Ok(Removal::Gone(object));
                 }
                 continue;
             };
@@ -159,6 +199,23 @@ impl<S: Strategy> Registry<S> {
                 return Ok(Removal::Kept(shown));
             }
         }
+    }
+
+    /// Marks an object of a kind with grace periods, and sets the period in the options, which admission sees.
+    fn graceful(
+        &self,
+        ctx: &Context<'_>,
+        existing: &Existing<S::Object>,
+        options: &mut DeleteOptions,
+    ) -> Graceful<S::Object> {
+        let requested = options.grace_period_seconds;
+        let Some(period) = self.strategy.grace_period(&existing.object, requested) else { return Graceful::No };
+        let graceful =
+            graceful::before_delete(&*existing.object, requested, period, ctx.request.now, ctx.server.release());
+        if !metadata::is_deleting(existing) {
+            options.grace_period_seconds = Some(period);
+        }
+        graceful
     }
 
     /// The result of a dry run that would remove an object. If the options take the last finalizers away, `Store.Delete`

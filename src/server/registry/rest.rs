@@ -17,7 +17,8 @@ pub(in crate::server) fn set_generation(object: &mut impl Object, generation: i6
     metadata::set(object, "generation", (generation != 0).then_some(Value::Int(generation)));
 }
 
-const GRACE: &str = "deletionGracePeriodSeconds";
+/// The member of `metadata` with the grace period.
+pub(in crate::server) const GRACE: &str = "deletionGracePeriodSeconds";
 
 /// Restores the fields that an update cannot change.
 pub(in crate::server) fn keep_system_fields(object: &mut impl Object, existing: &impl HasMetadata) {
@@ -41,13 +42,18 @@ pub(in crate::server) fn keep_system_fields(object: &mut impl Object, existing: 
 pub(in crate::server) fn should_delete(object: &impl HasMetadata, existing: &impl HasMetadata) -> bool {
     metadata::finalizers(object).is_empty()
         && metadata::is_deleting(existing)
-        && metadata::get(existing, "deletionGracePeriodSeconds").and_then(Value::as_int).unwrap_or_default() == 0
+        && metadata::get(existing, GRACE).and_then(Value::as_int).unwrap_or_default() == 0
+}
+
+/// Replaces the finalizers of an object.
+pub(in crate::server) fn set_finalizers(object: &mut impl Object, finalizers: Vec<String>) {
+    let finalizers: Vec<Value> = finalizers.into_iter().map(Value::from).collect();
+    metadata::set(object, "finalizers", (!finalizers.is_empty()).then_some(Value::Array(finalizers)));
 }
 
 /// `markAsDeleting`; `finalizers` replaces the finalizers of the object.
 pub(in crate::server) fn mark_deleting(object: &mut impl Object, finalizers: Vec<String>, now: &str) {
-    let finalizers = finalizers.into_iter().map(Value::from).collect();
-    metadata::set(object, "finalizers", Some(Value::Array(finalizers)));
+    set_finalizers(object, finalizers);
     if !metadata::is_deleting(object) {
         let generation = metadata::generation(object);
         if generation > 0 {
@@ -55,7 +61,7 @@ pub(in crate::server) fn mark_deleting(object: &mut impl Object, finalizers: Vec
         }
         metadata::set_text(object, "deletionTimestamp", now);
     }
-    metadata::set(object, "deletionGracePeriodSeconds", Some(Value::Int(0)));
+    metadata::set(object, GRACE, Some(Value::Int(0)));
 }
 
 /// `deletionFinalizersForGarbageCollection`: the finalizers of an object once its deletion begins. An explicit option

@@ -251,6 +251,17 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
 
     // Delete
 
+    /// `CheckGracefulDelete`: the grace period in seconds of a first DELETE, if the kind has grace periods; `requested`
+    /// is the one in the request.
+    fn grace_period(&self, _object: &Self::Object, _requested: Option<i64>) -> Option<i64> {
+        None
+    }
+
+    /// `ReturnDeletedObject`: returns true if a DELETE returns the removed object and not a `Status`.
+    fn returns_deleted(&self) -> bool {
+        false
+    }
+
     /// Checks the preconditions of a DELETE before the registry does.
     ///
     /// # Errors

@@ -25,6 +25,8 @@ pub(in crate::server) struct BuiltInKind {
     pub behaviour: &'static Behaviour,
     /// The columns of its Table.
     pub columns: Columns,
+    /// Other apiVersions that requests may have (`AcceptsGroupVersion`), whose types have the same fields.
+    pub accepted: &'static [&'static str],
     id: TypeId,
     release: Release,
     /// The names of top-level fields, here and in the stored form.
@@ -74,6 +76,7 @@ impl BuiltInKind {
             types,
             behaviour,
             columns,
+            accepted: &[],
             id,
             release,
             renamed,
@@ -81,6 +84,11 @@ impl BuiltInKind {
             status_keeps,
             initial_status,
         })
+    }
+
+    /// The kind with other apiVersions that requests may have.
+    pub fn accepting(self, accepted: &'static [&'static str]) -> Self {
+        Self { accepted, ..self }
     }
 
     /// The `apiVersion`

@@ -213,6 +213,14 @@ impl Strategy for TypedResource {
         Refusal::invalid(of, metadata::text(object, "name"), errors)
     }
 
+    fn grace_period(&self, object: &Value, requested: Option<i64>) -> Option<i64> {
+        self.kind.behaviour.has_grace_period.then(|| prepare::grace_period_of_pod(object, requested))
+    }
+
+    fn returns_deleted(&self) -> bool {
+        self.kind.behaviour.returns_deleted
+    }
+
     fn written(&self, object: Value, _: bool) -> Result<Written, Refusal> {
         Ok(match self.kind.stored(&object) {
             Some(raw) => Written { raw, shown: Some(object) },

@@ -127,6 +127,33 @@ fn an_eviction_deletes_a_pod() {
 }
 
 #[test]
+fn evictions_have_two_versions() {
+    let server = server();
+    let path = format!("{PODS}/p/eviction");
+    let of =
+        |api_version: &str| format!(r#"{{"apiVersion":"{api_version}","kind":"Eviction","metadata":{{"name":"p"}}}}"#);
+    let wrong = post(&server, &path, &of("policy/v1beta2"));
+    assert_eq!(wrong.code, 400, "{}", wrong.body.message());
+    let dry_run = format!("{path}?dryRun=All");
+    for api_version in ["policy/v1", "policy/v1beta1"] {
+        assert_eq!(post(&server, &dry_run, &of(api_version)).code, 201, "{api_version}");
+    }
+    assert_eq!(post(&server, &path, &of("policy/v1beta1")).code, 201);
+    assert!(!exists(&server));
+}
+
+#[test]
+fn an_eviction_gives_a_running_pod_its_grace_period() {
+    let server = server();
+    assert_eq!(bind(&server, r#"{"name":"n1"}"#).code, 201);
+    run(&server, true);
+    assert_eq!(evict(&server, r#","deleteOptions":{"gracePeriodSeconds":7}"#).code, 201);
+    let pod = get(&server, &format!("{PODS}/p"));
+    assert_eq!(pod.at(&["metadata", "deletionGracePeriodSeconds"]), Some(&Value::Int(7)));
+    assert!(pod.str_at(&["metadata", "deletionTimestamp"]).is_some());
+}
+
+#[test]
 fn a_finalizer_keeps_an_evicted_pod_with_its_condition() {
     let server = server();
     let hold = r#"{"metadata":{"finalizers":["a.b/c"]}}"#;

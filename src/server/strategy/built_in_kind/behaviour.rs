@@ -27,6 +27,10 @@ pub(in crate::server) struct Behaviour {
     pub qualifies_finalizers: bool,
     /// True if new objects name the user who creates them.
     pub names_user: bool,
+    /// True if a DELETE gives the object a grace period, as that of a pod does.
+    pub has_grace_period: bool,
+    /// True if a DELETE returns the removed object (`ReturnDeletedObject`).
+    pub returns_deleted: bool,
     /// The fields that a write of the status leaves unchanged, and never owns.
     pub status_keeps: &'static [&'static [&'static str]],
 }
@@ -69,9 +73,12 @@ const DEFAULT: Behaviour = Behaviour {
     needs_revision: false,
     qualifies_finalizers: true,
     names_user: false,
+    has_grace_period: false,
+    returns_deleted: false,
     status_keeps: &[&["spec"]],
 };
 
+const RETURNED: Behaviour = Behaviour { returns_deleted: true, ..DEFAULT };
 const GENERATION: Behaviour = Behaviour { generation_since: Minor::ALWAYS, ..DEFAULT };
 const ALL_BUT_STATUS: &[&[&str]] = &[&["metadata"], &["spec"]];
 
@@ -144,17 +151,29 @@ static BEHAVIOURS: &[Behaviour] = &[
         }]),
         ..DEFAULT
     },
-    Behaviour { resource: "persistentvolumeclaims.", status: InitialStatus::Phase("Pending"), ..DEFAULT },
-    Behaviour { resource: "persistentvolumes.", status: InitialStatus::Phase("Pending"), ..DEFAULT },
+    Behaviour {
+        resource: "persistentvolumeclaims.",
+        returns_deleted: true,
+        status: InitialStatus::Phase("Pending"),
+        ..DEFAULT
+    },
+    Behaviour {
+        resource: "persistentvolumes.",
+        returns_deleted: true,
+        status: InitialStatus::Phase("Pending"),
+        ..DEFAULT
+    },
     Behaviour {
         resource: "pods.",
+        has_grace_period: true,
+        returns_deleted: true,
         generation_since: V1_33,
         status: InitialStatus::Phase("Pending"),
         fields: Some(POD_FIELDS),
         status_keeps: &[&["spec"], &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]],
         ..DEFAULT
     },
-    Behaviour { resource: "podtemplates.", ..GENERATION },
+    Behaviour { resource: "podtemplates.", returns_deleted: true, ..GENERATION },
     Behaviour {
         resource: "replicationcontrollers.",
         name: NameRule::LongName,
@@ -167,6 +186,7 @@ static BEHAVIOURS: &[Behaviour] = &[
     Behaviour { resource: "secrets.", fields: Some(&[NAMESPACE, text("type", &[&["type"]])]), ..DEFAULT },
     Behaviour {
         resource: "services.",
+        returns_deleted: true,
         name: NameRule::Service,
         fields: Some(&[
             NAMESPACE,
@@ -249,20 +269,42 @@ static BEHAVIOURS: &[Behaviour] = &[
     Behaviour { resource: "clusterroles.rbac.authorization.k8s.io", name: NameRule::WholePathSegment, ..DEFAULT },
     Behaviour { resource: "rolebindings.rbac.authorization.k8s.io", name: NameRule::WholePathSegment, ..DEFAULT },
     Behaviour { resource: "roles.rbac.authorization.k8s.io", name: NameRule::WholePathSegment, ..DEFAULT },
-    Behaviour { resource: "deviceclasses.resource.k8s.io", name: NameRule::LongName, ..GENERATION },
-    Behaviour { resource: "devicetaintrules.resource.k8s.io", status_keeps: ALL_BUT_STATUS, ..GENERATION },
-    Behaviour { resource: "resourceclaims.resource.k8s.io", status_keeps: ALL_BUT_STATUS, ..DEFAULT },
-    Behaviour { resource: "resourceslices.resource.k8s.io", ..GENERATION },
-    Behaviour { resource: "priorityclasses.scheduling.k8s.io", ..GENERATION },
-    Behaviour { resource: "csidrivers.storage.k8s.io", needs_revision: true, ..DEFAULT },
-    Behaviour { resource: "csinodes.storage.k8s.io", needs_revision: true, status_keeps: ALL_BUT_STATUS, ..DEFAULT },
-    Behaviour { resource: "csistoragecapacities.storage.k8s.io", needs_revision: true, ..DEFAULT },
     Behaviour {
-        resource: "volumeattachments.storage.k8s.io",
+        resource: "deviceclasses.resource.k8s.io",
+        returns_deleted: true,
+        name: NameRule::LongName,
+        ..GENERATION
+    },
+    Behaviour { resource: "devicetaintrules.resource.k8s.io", status_keeps: ALL_BUT_STATUS, ..GENERATION },
+    Behaviour {
+        resource: "resourceclaims.resource.k8s.io",
+        returns_deleted: true,
+        status_keeps: ALL_BUT_STATUS,
+        ..DEFAULT
+    },
+    Behaviour { resource: "resourceslices.resource.k8s.io", returns_deleted: true, ..GENERATION },
+    Behaviour { resource: "priorityclasses.scheduling.k8s.io", ..GENERATION },
+    Behaviour { resource: "csidrivers.storage.k8s.io", returns_deleted: true, needs_revision: true, ..DEFAULT },
+    Behaviour {
+        resource: "csinodes.storage.k8s.io",
+        returns_deleted: true,
         needs_revision: true,
         status_keeps: ALL_BUT_STATUS,
         ..DEFAULT
     },
+    Behaviour { resource: "csistoragecapacities.storage.k8s.io", needs_revision: true, ..DEFAULT },
+    Behaviour {
+        resource: "volumeattachments.storage.k8s.io",
+        returns_deleted: true,
+        needs_revision: true,
+        status_keeps: ALL_BUT_STATUS,
+        ..DEFAULT
+    },
+    Behaviour { resource: "resourcequotas.", ..RETURNED },
+    Behaviour { resource: "serviceaccounts.", ..RETURNED },
+    Behaviour { resource: "resourceclaimtemplates.resource.k8s.io", ..RETURNED },
+    Behaviour { resource: "storageclasses.storage.k8s.io", ..RETURNED },
+    Behaviour { resource: "volumeattributesclasses.storage.k8s.io", ..RETURNED },
     Behaviour {
         resource: "storageversionmigrations.storagemigration.k8s.io",
         needs_revision: true,

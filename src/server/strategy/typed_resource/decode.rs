@@ -40,7 +40,8 @@ pub(in crate::server) fn request_object(
     strict.extend(decoded.strict.iter().map(ToString::to_string));
     ctx.trace.pruned = decoded.strict.iter().filter(|error| !error.duplicate).map(|error| error.path.clone()).collect();
     ctx.strict_errors(&strict, options).map_err(|error| refuse(decoded.refusal(error)))?;
-    if let Some(refusal) = decoded.leniently() {
+    let accepts = kind.accepted.contains(&decoded.api_version.as_str());
+    if let Some(refusal) = decoded.leniently().filter(|_| !accepts) {
         return Err(refuse(refusal));
     }
     let value = text::json::read(&text).map_err(|error| unrecognized(kind, &text, &error.message))?;
@@ -51,7 +52,9 @@ pub(in crate::server) fn request_object(
 fn protobuf_object(kind: &BuiltInKind, bytes: &[u8]) -> Result<Value, String> {
     let (types, message) = protobuf::open(bytes)?;
     let text = |key: &str| types.get(key).and_then(Value::as_str).unwrap_or_default();
-    let is_own = text("apiVersion") == kind.api_version() && text("kind") == kind.endpoint.kind;
+    let api_version = text("apiVersion");
+    let accepts = api_version == kind.api_version() || kind.accepted.contains(&api_version);
+    let is_own = accepts && text("kind") == kind.endpoint.kind;
     let mut object = if is_own { kind.read_protobuf(message)? } else { Value::Object(Map::new()) };
     if let Some(members) = object.as_object_mut() {
         members.extend(types);

@@ -76,6 +76,18 @@ pub(super) fn update_status(kind: &BuiltInKind, new: &mut Value, old: &Value) {
     }
 }
 
+/// The grace period of a pod's deletion in seconds (`CheckGracefulDelete` in `pkg/registry/core/pod/strategy.go`).
+pub(super) fn grace_period_of_pod(pod: &Value, requested: Option<i64>) -> i64 {
+    let is_scheduled = pod.str_at(&["spec", "nodeName"]).is_some_and(|node| !node.is_empty());
+    let is_terminated = matches!(pod.str_at(&["status", "phase"]), Some("Failed" | "Succeeded"));
+    if !is_scheduled || is_terminated {
+        return 0;
+    }
+    let own = || pod.at(&["spec", "terminationGracePeriodSeconds"]).and_then(Value::as_int).unwrap_or_default();
+    let period = requested.unwrap_or_else(own);
+    if period < 0 { 1 } else { period }
+}
+
 /// Copies the field at a path, or its absence.
 pub(super) fn copy(new: &mut Value, old: &Value, path: &[&str]) {
     let Some((last, parents)) = path.split_last() else { return };

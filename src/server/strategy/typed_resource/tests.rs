@@ -1,7 +1,7 @@
 //! Requests for built-in kinds to the whole server.
 
 use crate::release::Release;
-use crate::server::{Method, Namespaces, Request, Response, ResponseBody, Server};
+use crate::server::{Method, Namespaces, Request, Response, ResponseBody, Server, Timestamp};
 use crate::text::json;
 use crate::value::Value;
 use std::sync::Arc;
@@ -192,4 +192,107 @@ fn a_deleted_namespace_goes_with_its_last_object() {
     assert_eq!(answer(&server, Method::Patch, &path, "application/merge-patch+json", patch).code, 200);
     assert_eq!(send(&server, Method::Get, &path, "").code, 404);
     assert_eq!(send(&server, Method::Get, "/api/v1/namespaces/work", "").code, 404);
+}
+
+const PODS: &str = "/api/v1/namespaces/default/pods";
+
+/// Creates a pod that runs on a node.
+fn create_pod(server: &Server, name: &str, metadata: &str) {
+    let pod = format!(
+        r#"{{"metadata":{{"name":"{name}"{metadata}}},"spec":{{"nodeName":"n","containers":[{{"name":"a","image":"x"}}]}}}}"#
+    );
+    assert_eq!(send(server, Method::Post, PODS, &pod).code, 201);
+}
+
+fn at(server: &Server, method: Method, path: &str, body: &str, now: i64) -> Response {
+    let mut request = Request::new(method, path, body);
+    request.now = Timestamp { seconds: now, nanos: 0 };
+    server.handle(&request)
+}
+
+/// The time and the grace period of the deletion, and the generation.
+fn deletion(response: &Response) -> (String, i64, i64) {
+    let object = body(response);
+    let number = |key: &str| object.at(&["metadata", key]).and_then(Value::as_int).unwrap();
+    let time = object.str_at(&["metadata", "deletionTimestamp"]).unwrap().to_owned();
+    (time, number("deletionGracePeriodSeconds"), number("generation"))
+}
+
+#[test]
+fn a_running_pod_is_deleted_after_its_grace_period() {
+    let server = server();
+    create_pod(&server, "p", "");
+    let path = format!("{PODS}/p");
+    let delete = |body: &str, now: i64| at(&server, Method::Delete, &path, body, now);
+    let first = delete("", 100);
+    // The default of terminationGracePeriodSeconds is 30.
+    assert_eq!((first.code, deletion(&first)), (200, ("1970-01-01T00:02:10Z".to_owned(), 30, 2)));
+    let pending = delete("", 110);
+    assert_eq!(body(&pending), body(&first));
+    assert_eq!(body(&delete(r#"{"gracePeriodSeconds":60}"#, 110)), body(&first));
+    let shortened = delete(r#"{"gracePeriodSeconds":20}"#, 110);
+    assert_eq!(deletion(&shortened), ("1970-01-01T00:02:00Z".to_owned(), 20, 2));
+    let dry = delete(r#"{"gracePeriodSeconds":0,"dryRun":["All"]}"#, 110);
+    assert_eq!((dry.code, deletion(&dry).1), (200, 0));
+    assert_eq!(deletion(&send(&server, Method::Get, &path, "")).1, 20);
+    // An update removes no pod that has a grace period.
+    let label = r#"{"metadata":{"labels":{"a":"b"}}}"#;
+    let patched = answer(&server, Method::Patch, &path, "application/merge-patch+json", label);
+    assert_eq!((patched.code, deletion(&patched).1), (200, 20));
+    // This is what the kubelet sends; the removed object has the revision of the removal.
+    let gone = delete(r#"{"gracePeriodSeconds":0}"#, 110);
+    assert_eq!((gone.code, deletion(&gone)), (200, ("1970-01-01T00:01:50Z".to_owned(), 0, 2)));
+    let revision = |response: &Response| -> u64 {
+        body(response).str_at(&["metadata", "resourceVersion"]).unwrap().parse().unwrap()
+    };
+    assert_eq!(revision(&gone), revision(&patched) + 2);
+    assert_eq!(delete("", 110).code, 404);
+}
+
+#[test]
+fn a_pod_without_node_and_a_terminated_pod_are_deleted_at_once() {
+    let server = server();
+    let pod = r#"{"metadata":{"name":"a"},"spec":{"containers":[{"name":"a","image":"x"}]}}"#;
+    assert_eq!(send(&server, Method::Post, PODS, pod).code, 201);
+    create_pod(&server, "b", "");
+    let failed = r#"{"status":{"phase":"Failed"}}"#;
+    let status = answer(&server, Method::Patch, &format!("{PODS}/b/status"), "application/merge-patch+json", failed);
+    assert_eq!(status.code, 200);
+    create_pod(&server, "c", r#","finalizers":["x.y/z"]"#);
+    for name in ["a", "b"] {
+        let gone = send(&server, Method::Delete, &format!("{PODS}/{name}"), r#"{"gracePeriodSeconds":5}"#);
+        assert_eq!((gone.code, body(&gone).str_at(&["kind"])), (200, Some("Pod")));
+        assert_eq!(send(&server, Method::Get, &format!("{PODS}/{name}"), "").code, 404);
+    }
+    // A finalizer keeps a pod without grace period.
+    let path = format!("{PODS}/c");
+    let kept = at(&server, Method::Delete, &path, r#"{"gracePeriodSeconds":0}"#, 100);
+    assert_eq!((kept.code, deletion(&kept)), (200, ("1970-01-01T00:01:40Z".to_owned(), 0, 2)));
+    let free = r#"{"metadata":{"finalizers":null}}"#;
+    assert_eq!(answer(&server, Method::Patch, &path, "application/merge-patch+json", free).code, 200);
+    assert_eq!(send(&server, Method::Get, &path, "").code, 404);
+}
+
+#[test]
+fn a_collection_of_pods_is_deleted_gracefully() {
+    let server = server();
+    create_pod(&server, "a", "");
+    create_pod(&server, "b", "");
+    assert_eq!(send(&server, Method::Delete, PODS, "").code, 200);
+    assert_eq!(deletion(&send(&server, Method::Get, &format!("{PODS}/b"), "")).1, 30);
+    assert_eq!(send(&server, Method::Delete, PODS, r#"{"gracePeriodSeconds":0}"#).code, 200);
+    assert_eq!(names(&send(&server, Method::Get, PODS, "")), Vec::<String>::new());
+}
+
+#[test]
+fn some_kinds_return_the_deleted_object() {
+    let server = server();
+    let account = "/api/v1/namespaces/default/serviceaccounts";
+    assert_eq!(send(&server, Method::Post, account, r#"{"metadata":{"name":"a"}}"#).code, 201);
+    let gone = send(&server, Method::Delete, &format!("{account}/a"), "");
+    assert_eq!((gone.code, body(&gone).str_at(&["kind"])), (200, Some("ServiceAccount")));
+    let maps = "/api/v1/namespaces/default/configmaps";
+    assert_eq!(send(&server, Method::Post, maps, r#"{"metadata":{"name":"a"}}"#).code, 201);
+    let gone = send(&server, Method::Delete, &format!("{maps}/a"), "");
+    assert_eq!((gone.code, body(&gone).str_at(&["kind"])), (200, Some("Status")));
 }
