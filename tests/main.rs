@@ -11,6 +11,7 @@ mod envtest;
 mod examples;
 mod exchange;
 mod facts_builtin;
+mod facts_builtin_autoscalers;
 mod facts_builtin_names;
 mod facts_builtin_openapi;
 mod facts_builtin_writes;

@@ -111,9 +111,9 @@ impl ServerBuilder {
         Self { token_issuer: Some(issuer.to_owned()), ..self }
     }
 
-    /// Serves all built-in kinds in the versions that API servers serve by default, except `autoscaling/v1`. They are
-    /// decoded, defaulted and merged by their Go types, but only policies and bindings are validated. Without
-    /// [`Self::with_namespaces`] and [`Self::with_policies`], the namespaces are those that an API server creates.
+    /// Serves all built-in kinds in the versions that API servers serve by default. They are decoded, defaulted
+    /// and merged by their Go types, but only policies and bindings are validated. Without [`Self::with_namespaces`]
+    /// and [`Self::with_policies`], the namespaces are those that an API server creates.
     pub fn with_built_in_kinds(self) -> Self {
         Self { built_in_kinds: true, ..self }
     }

@@ -51,7 +51,8 @@ impl Resource {
 
     /// Returns the merge type of the version, with the type names of the published OpenAPI document.
     pub fn merge_type(&self) -> crate::apply::types::TypeRef {
-        self.serving.typed.as_ref().map_or_else(|| self.version.merge_type_ref(), |kind| kind.merge_type()).clone()
+        let typed = self.serving.typed_version(&self.version.name);
+        typed.map_or_else(|| self.version.merge_type_ref(), |kind| kind.merge_type()).clone()
     }
 
     /// Returns true if the version has the subresource `name`; an empty name means the object itself.
@@ -74,7 +75,7 @@ impl Resource {
 
     /// Sets the schema's defaults in an object of this version.
     pub fn default(&self, object: &mut Value) {
-        match &self.serving.typed {
+        match self.serving.typed_version(&self.version.name) {
             Some(kind) => *object = kind.complete(std::mem::take(object)),
             None => drop(pipeline::default(&self.version.stages, object)),
         }

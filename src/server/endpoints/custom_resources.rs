@@ -31,7 +31,7 @@ pub(super) fn handle(mut ctx: Context<'_>) -> Reply {
     if let Some(warning) = &version.deprecation {
         ctx.warn(warning.as_str());
     }
-    if serving.typed.is_some() {
+    if !serving.typed.is_empty() {
         return typed(ctx, &serving, &version, is_watch);
     }
     let resource = CustomResource { serving, version, part: Part::Object, calls: ctx.calls.clone() };

@@ -88,7 +88,7 @@ fn write(path: &str, of: &[(Arc<Serving>, String)], release: Release) -> Value {
         if serving.group.is_empty() {
             rewrite_core_paths(&mut document);
         }
-        if let Some(kind) = &serving.typed {
+        if let Some(kind) = serving.typed_version(version) {
             put_types(&mut document, &serving.crd, version, kind.schemas(openapi_version));
         }
         document

@@ -1,5 +1,6 @@
 //! The Go type and the behaviour of a built-in kind that is served with its type ([`super::typed_resource`]).
 
+mod autoscaler;
 pub(in crate::server) mod behaviour;
 
 use crate::apply::set::Set;
@@ -11,6 +12,7 @@ use crate::release::{Release, V1_34};
 use crate::server::http::table::Columns;
 use crate::value::group_version::api_version;
 use crate::value::{Map, Value, object};
+use autoscaler::Use;
 use behaviour::{Behaviour, InitialStatus};
 use std::sync::OnceLock;
 
@@ -29,11 +31,22 @@ pub(in crate::server) struct BuiltInKind {
     pub accepted: &'static [&'static str],
     id: TypeId,
     release: Release,
-    /// The names of top-level fields, here and in the stored form.
-    renamed: &'static [(&'static str, &'static str)],
+    conversion: Conversion,
     merge_type: OnceLock<TypeRef>,
     status_keeps: Set,
     initial_status: OnceLock<Option<Value>>,
+}
+
+/// The difference between a kind and its stored form.
+#[derive(Debug)]
+enum Conversion {
+    None,
+    /// The names of top-level fields, here and in the stored form.
+    Renamed(&'static [(&'static str, &'static str)]),
+    /// `autoscaling/v2`, the stored form of `HorizontalPodAutoscaler`s.
+    Autoscaler,
+    /// `autoscaling/v1`, with the kind of the stored form.
+    OldAutoscaler(Box<BuiltInKind>),
 }
 
 /// Published schemas.
@@ -67,7 +80,14 @@ impl BuiltInKind {
         let types = Types::of(release.minor().number().into());
         let id = types.of_kind(&endpoint.api_version(), kind)?;
         let behaviour = Behaviour::of(plural, group);
-        let renamed: &[_] = if group == EVENTS { &EVENT_FIELDS } else { &[] };
+        let conversion = match (group, version, kind) {
+            (EVENTS, ..) => Conversion::Renamed(&EVENT_FIELDS),
+            ("autoscaling", "v2", "HorizontalPodAutoscaler") => Conversion::Autoscaler,
+            ("autoscaling", "v1", "HorizontalPodAutoscaler") => {
+                Conversion::OldAutoscaler(Box::new(Self::new(group, "v2", kind, plural, release)?))
+            }
+            _ => Conversion::None,
+        };
         let status_keeps = Set::of_fields(behaviour.status_keeps);
         let columns = Columns::of_kind(group, kind);
         let (merge_type, initial_status) = (OnceLock::new(), OnceLock::new());
@@ -79,7 +99,7 @@ impl BuiltInKind {
             accepted: &[],
             id,
             release,
-            renamed,
+            conversion,
             merge_type,
             status_keeps,
             initial_status,
@@ -123,6 +143,14 @@ impl BuiltInKind {
     pub fn complete(&self, object: Value) -> Value {
         let mut object = self.encode(object);
         defaults::set(self.types, self.id, &mut object);
+        match &self.conversion {
+            Conversion::Autoscaler => autoscaler::drop_annotations(&mut object, self.release),
+            Conversion::OldAutoscaler(stored) => {
+                let converted = autoscaler::to_v2(&object, self.release, &|object| stored.check(object).is_ok());
+                object = self.encode(autoscaler::to_v1(&stored.complete(converted), self.release, Use::Internal));
+            }
+            _ => {}
+        }
         object
     }
 
@@ -183,32 +211,56 @@ impl BuiltInKind {
         strategic::merge(self.types, self.id, current, patch)
     }
 
+    /// The kind of the stored form, if it has other fields.
+    pub fn stored_kind(&self) -> Option<&Self> {
+        match &self.conversion {
+            Conversion::OldAutoscaler(stored) => Some(stored),
+            _ => None,
+        }
+    }
+
+    /// Changes the stored form of an object of a kind with other fields.
+    pub fn change_stored(&self, object: &mut Value, change: impl FnOnce(&Self, &mut Value)) {
+        let (Some(kind), Some(mut stored)) = (self.stored_kind(), self.stored(object)) else { return };
+        change(kind, &mut stored);
+        *object = self.encode(autoscaler::to_v1(&stored, self.release, Use::Internal));
+    }
+
     /// The stored form of an object of this kind, if it differs.
     pub fn stored(&self, object: &Value) -> Option<Value> {
-        self.rename(object, "v1", |(here, stored)| (*here, *stored))
+        match &self.conversion {
+            Conversion::None | Conversion::Autoscaler => None,
+            Conversion::Renamed(names) => rename(object, "v1", names.iter().copied()),
+            Conversion::OldAutoscaler(stored) => {
+                let accepts = |object: &Value| stored.check(object).is_ok();
+                Some(stored.encode(autoscaler::to_v2(object, self.release, &accepts)))
+            }
+        }
     }
 
     /// An object of this kind from its stored form, if it differs.
     pub fn restored(&self, stored: &Value) -> Option<Value> {
-        self.rename(stored, &self.api_version(), |(here, stored)| (*stored, *here))
-    }
-
-    fn rename(
-        &self,
-        object: &Value,
-        api_version: &str,
-        names: impl Fn(&(&'static str, &'static str)) -> (&'static str, &'static str),
-    ) -> Option<Value> {
-        if self.renamed.is_empty() {
-            return None;
-        }
-        let mut members = object.as_object()?.clone();
-        for (from, to) in self.renamed.iter().map(names) {
-            if let Some(value) = members.remove(from) {
-                members.insert(to.to_owned(), value);
+        match &self.conversion {
+            Conversion::None | Conversion::Autoscaler => None,
+            Conversion::Renamed(names) => {
+                rename(stored, &self.api_version(), names.iter().map(|(here, stored)| (*stored, *here)))
             }
+            Conversion::OldAutoscaler(_) => Some(self.encode(autoscaler::to_v1(stored, self.release, Use::Answer))),
         }
-        members.insert("apiVersion".to_owned(), api_version.into());
-        Some(Value::Object(members))
     }
+}
+
+fn rename(
+    object: &Value,
+    api_version: &str,
+    names: impl Iterator<Item = (&'static str, &'static str)>,
+) -> Option<Value> {
+    let mut members = object.as_object()?.clone();
+    for (from, to) in names {
+        if let Some(value) = members.remove(from) {
+            members.insert(to.to_owned(), value);
+        }
+    }
+    members.insert("apiVersion".to_owned(), api_version.into());
+    Some(Value::Object(members))
 }

@@ -51,7 +51,7 @@ pub(in crate::server) struct TypedResource {
 impl TypedResource {
     /// Creates the strategy; `None` for a custom resource.
     pub fn new(serving: Arc<Serving>, version: Arc<Version>, part: Part, ctx: &Context<'_>) -> Option<Self> {
-        let kind = Arc::clone(serving.typed.as_ref()?);
+        let kind = Arc::clone(serving.typed_version(&version.name)?);
         let user = || ctx.request.user.as_ref().unwrap_or(&ctx.server.admission.user).clone();
         let user = kind.behaviour.names_user.then(user);
         Some(Self { serving, version, kind, part, calls: ctx.calls.clone(), now: ctx.request.now, user })
@@ -161,7 +161,10 @@ impl Strategy for TypedResource {
     }
 
     fn prepare_create(&self, object: &mut Value) {
-        prepare::create(&self.kind, self.release(), object);
+        match self.kind.stored_kind() {
+            None => prepare::create(&self.kind, self.release(), object),
+            Some(_) => self.kind.change_stored(object, |kind, stored| prepare::create(kind, self.release(), stored)),
+        }
         if let Some(user) = &self.user {
             certificate_request::name_user(object, user);
         }
@@ -188,11 +191,11 @@ impl Strategy for TypedResource {
         if self.user.is_some() {
             return certificate_request::prepare_update(object, old, self.part, &time::format(self.now));
         }
-        match self.part {
-            Part::Object | Part::Finalizers | Part::Approval => {
-                prepare::update(&self.kind, self.release(), object, old);
+        match self.kind.stored_kind().and_then(|_| self.kind.stored(old)) {
+            None => self.prepare_update_as(&self.kind, object, old),
+            Some(old) => {
+                self.kind.change_stored(object, |kind, stored| self.prepare_update_as(kind, stored, &old));
             }
-            Part::Status => prepare::update_status(&self.kind, object, old),
         }
     }
 
@@ -223,7 +226,7 @@ impl Strategy for TypedResource {
 
     fn written(&self, object: Value, _: bool) -> Result<Written, Refusal> {
         Ok(match self.kind.stored(&object) {
-            Some(raw) => Written { raw, shown: Some(object) },
+            Some(raw) => Written { shown: self.kind.restored(&raw).or(Some(object)), raw },
             None => Written { raw: object, shown: None },
         })
     }
@@ -238,6 +241,13 @@ impl Strategy for TypedResource {
 }
 
 impl TypedResource {
+    fn prepare_update_as(&self, kind: &BuiltInKind, object: &mut Value, old: &Value) {
+        match self.part {
+            Part::Object | Part::Finalizers | Part::Approval => prepare::update(kind, self.release(), object, old),
+            Part::Status => prepare::update_status(kind, object, old),
+        }
+    }
+
     /// `validateKubeFinalizerName` in `pkg/apis/core/validation`, which most kinds call
     fn check_finalizers(&self, metadata: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
         let is_known =

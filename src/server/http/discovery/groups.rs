@@ -145,7 +145,7 @@ fn resource(serving: &Serving, version: &str) -> Resource {
         let scale = Kind { group: "autoscaling".to_owned(), version: "v1".to_owned(), name: "Scale".to_owned() };
         subresources.push(("scale", scale));
     }
-    if serving.typed.is_some() {
+    if !serving.typed.is_empty() {
         if serving.has_approval() {
             subresources.push(("approval", kind.clone()));
         }

@@ -47,8 +47,8 @@ pub(in crate::server) struct Serving {
     pub objects: Arc<Collection>,
     /// The behaviour of a built-in kind, or the default behaviour of custom resources.
     pub built_in: &'static dyn BuiltIn,
-    /// The Go type of a built-in kind that is served with it.
-    pub typed: Option<Arc<BuiltInKind>>,
+    /// The Go types of a built-in kind that is served with them, one for each version.
+    pub typed: Vec<Arc<BuiltInKind>>,
     /// The webhook that converts objects.
     converter: Option<Converter>,
     retired: Arc<AtomicBool>,
@@ -93,7 +93,7 @@ impl Serving {
             versions,
             objects,
             built_in: &Custom,
-            typed: None,
+            typed: Vec::new(),
             converter: Converter::of(&crd, release),
             retired: Arc::default(),
             crd,
@@ -125,10 +125,21 @@ impl Serving {
         self
     }
 
-    /// The same compiled form with the Go type of a built-in kind.
-    pub fn typed(mut self, kind: BuiltInKind) -> Self {
-        self.typed = Some(Arc::new(kind));
+    /// The same compiled form with the Go types of a built-in kind.
+    pub fn typed(mut self, kinds: Vec<BuiltInKind>) -> Self {
+        self.typed = kinds.into_iter().map(Arc::new).collect();
         self
+    }
+
+    /// The Go type of a version of a built-in kind.
+    pub fn typed_version(&self, version: &str) -> Option<&Arc<BuiltInKind>> {
+        self.typed.iter().find(|kind| kind.endpoint.version == version)
+    }
+
+    /// The Go type of a built-in kind with this `apiVersion`.
+    pub fn typed_at(&self, api_version: &str) -> Option<&Arc<BuiltInKind>> {
+        let (group, version) = group_version::split(api_version);
+        (group == self.group).then(|| self.typed_version(version))?
     }
 
     /// The group, version, resource, kind and subresource of a request for a version.
@@ -156,7 +167,7 @@ impl Serving {
 
     /// Returns true if the kind has the subresource `approval`.
     pub fn has_approval(&self) -> bool {
-        self.typed.as_ref().is_some_and(|kind| kind.behaviour.names_user)
+        self.typed.first().is_some_and(|kind| kind.behaviour.names_user)
     }
 
     /// Ends the watches of this compiled form, because the CRD was replaced or deleted.
@@ -201,7 +212,7 @@ impl Serving {
         if let Some(object) = stored.cached_read(version.tag) {
             return Ok(object);
         }
-        if let Some(kind) = &self.typed {
+        if let Some(kind) = self.typed_version(&version.name) {
             let object = kind.restored(&stored.raw()).map_or_else(|| stored.raw(), Arc::new);
             stored.cache_read(version.tag, &object);
             return Ok(object);
@@ -247,6 +258,10 @@ impl Serving {
         let have = object.str_at(&["apiVersion"]).unwrap_or_default();
         if have == wanted {
             return Ok(object);
+        }
+        if let (Some(from), Some(to)) = (self.typed_at(have), self.typed_at(wanted)) {
+            let stored = from.stored(&object).unwrap_or(object);
+            return Ok(to.restored(&stored).unwrap_or(stored));
         }
         if self.version_of(have).is_none() {
             return Err(Refusal::unclassified(format!("request to convert CR from an invalid group/version: {have}")));

@@ -11,29 +11,38 @@ use std::sync::LazyLock;
 
 impl Versions for TypedResource {
     fn type_of(&self, api_version: &str) -> Option<&Type> {
-        (api_version == self.kind.api_version()).then(|| self.kind.merge_type().resolve())
+        self.serving.typed_at(api_version).map(|kind| kind.merge_type().resolve())
     }
 
-    /// Converts the result of an apply to its Go type.
+    /// Converts the result of an apply to its Go type, or to another version.
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
-        if api_version != self.kind.api_version() {
+        let Some(kind) = self.serving.typed_at(api_version) else {
             let (group, version) = parse_group_version(api_version)?;
             return Err(format!("no kind is served at {group}/{version}"));
+        };
+        let have = object.str_at(&["apiVersion"]).unwrap_or_default();
+        match self.serving.typed_at(have).filter(|_| have != api_version) {
+            None => kind.convert(object),
+            Some(from) => {
+                let object = from.convert(object)?;
+                let stored = from.stored(&object).unwrap_or(object);
+                Ok(kind.restored(&stored).unwrap_or(stored))
+            }
         }
-        self.kind.convert(object)
     }
 
     fn ignored(&self, api_version: &str) -> Option<&Set> {
         static STATUS: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["status"]]));
-        if !self.version.has_status() || api_version != self.kind.api_version() {
+        if !self.version.has_status() {
             return None;
         }
+        let kind = self.serving.typed_at(api_version)?;
         if self.user.is_some() {
             return Some(certificate_request::ignored(self.part));
         }
         match self.part {
             Part::Object | Part::Finalizers | Part::Approval => Some(&STATUS),
-            Part::Status => Some(self.kind.status_keeps()),
+            Part::Status => Some(kind.status_keeps()),
         }
     }
 }

@@ -296,3 +296,32 @@ fn some_kinds_return_the_deleted_object() {
     let gone = send(&server, Method::Delete, &format!("{maps}/a"), "");
     assert_eq!((gone.code, body(&gone).str_at(&["kind"])), (200, Some("Status")));
 }
+
+#[test]
+fn autoscalers_have_two_versions() {
+    let server = server();
+    let path = |version: &str| format!("/apis/autoscaling/{version}/namespaces/default/horizontalpodautoscalers");
+    let old = r#"{"metadata":{"name":"h"},"spec":{"scaleTargetRef":{"kind":"Deployment","name":"d"},"maxReplicas":3,
+        "targetCPUUtilizationPercentage":50}}"#;
+    assert_eq!(send(&server, Method::Post, &path("v1"), old).code, 201);
+    let new = body(&send(&server, Method::Get, &format!("{}/h", path("v2")), ""));
+    assert_eq!(new.str_at(&["apiVersion"]), Some("autoscaling/v2"));
+    let metric = new.at(&["spec", "metrics"]).and_then(Value::as_array).unwrap().first().unwrap();
+    assert_eq!(metric.at(&["resource", "target", "averageUtilization"]), Some(&Value::Int(50)));
+    // Another manager applies a field in the other version; the owner of the field is found in its own version.
+    let apply = |version: &str, manager: &str, max: i64, force: bool| {
+        let applied = format!(
+            r#"{{"apiVersion":"autoscaling/{version}","kind":"HorizontalPodAutoscaler","metadata":{{"name":"h"}},"spec":{{"maxReplicas":{max}}}}}"#
+        );
+        let path = format!("{}/h?fieldManager={manager}&force={force}", path(version));
+        answer(&server, Method::Patch, &path, "application/apply-patch+yaml", &applied)
+    };
+    let conflict = apply("v2", "two", 5, false);
+    assert_eq!(conflict.code, 409, "{}", conflict.body.message());
+    assert!(conflict.body.message().contains("using autoscaling/v1"), "{}", conflict.body.message());
+    let forced = apply("v2", "two", 5, true);
+    assert_eq!((forced.code, body(&forced).at(&["spec", "maxReplicas"])), (200, Some(&Value::Int(5))));
+    let read = body(&send(&server, Method::Get, &format!("{}/h", path("v1")), ""));
+    assert_eq!(read.at(&["spec", "targetCPUUtilizationPercentage"]), Some(&Value::Int(50)));
+    assert_eq!(names(&send(&server, Method::Get, &path("v1"), "")), ["h"]);
+}
