@@ -19,6 +19,8 @@ pub struct Knowledge {
 #[derive(Debug, Default)]
 pub struct Read {
     namespaces: BTreeSet<String>,
+    /// The Namespaces that do not exist, but may be created before the objects in them.
+    missing_namespaces: BTreeSet<String>,
     params: BTreeSet<(Kind, Option<String>, Option<String>)>,
 }
 
@@ -33,6 +35,18 @@ impl Knowledge {
         if let Some(read) = &self.read {
             read.write().unwrap_or_else(PoisonError::into_inner).namespaces.insert(name.to_owned());
         }
+    }
+
+    /// Records that the cluster has no Namespace with this name.
+    pub fn miss_namespace(&self, name: &str) {
+        if let Some(read) = &self.read {
+            read.write().unwrap_or_else(PoisonError::into_inner).missing_namespaces.insert(name.to_owned());
+        }
+    }
+
+    /// Returns true if the cluster has no Namespace with this name.
+    pub fn misses_namespace(&self, name: &str) -> bool {
+        self.read.is_some() && self.knows(|read| read.missing_namespaces.contains(name))
     }
 
     /// Records that the server has read the param with this name, or all params (`None`), of a kind in a namespace.

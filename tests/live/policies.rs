@@ -131,6 +131,31 @@ fn the_policies_of_the_cluster_are_evaluated() {
 }
 
 #[test]
+fn a_namespace_that_does_not_exist_is_named() {
+    let place = TestDir::new("policies-no-namespace");
+    place.write("objects.yaml", &written(&[widget("a", "gone", 2)]));
+    let fake = Fake::serve(|path, _| match path {
+        "/api/v1/namespaces/gone" => status(404, "not found"),
+        path => faked(path, 200),
+    });
+    let line = format!("validate -f objects.yaml --server {}", fake.url);
+    let open = place.run(&line).ends(
+        2,
+        &[
+            "1 cannot tell",
+            "depends on the label env of namespace \"gone\", which the cluster does not have",
+            "create the Namespace first, or give the one that will be created, with its labels, with --policies",
+        ],
+    );
+    assert!(!open.out.contains("rights") && !open.err.contains("rights"), "{open:?}");
+    // The Namespace that will be created decides.
+    let labels = json!({"env": "test"});
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "gone", "labels": labels}});
+    place.write("namespace.yaml", &written(&[namespace]));
+    place.run(&format!("{line} --policies namespace.yaml")).ends(0, &["1 accepted"]);
+}
+
+#[test]
 fn missing_rights_are_a_note_or_leave_the_verdict_open() {
     let place = TestDir::new("policies-forbidden");
     place.write("objects.yaml", &written(&[widget("a", "red", 2)]));

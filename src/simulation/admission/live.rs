@@ -210,12 +210,16 @@ impl LiveObjects {
             })
             .collect();
         let mut all = Vec::new();
-        if let Some((name, pending)) = asked_namespace
-            && let Ok(Some(object)) = pending.wait()
-        {
-            let object = given(object, "v1", "Namespace").object;
-            all.push(LiveObject { definition: NAMESPACES.to_owned(), namespace: String::new(), object });
-            knowledge.learn_namespace(name);
+        if let Some((name, pending)) = asked_namespace {
+            match pending.wait() {
+                Ok(Some(object)) => {
+                    let object = given(object, "v1", "Namespace").object;
+                    all.push(LiveObject { definition: NAMESPACES.to_owned(), namespace: String::new(), object });
+                    knowledge.learn_namespace(name);
+                }
+                Ok(None) => knowledge.miss_namespace(name),
+                Err(_) => {}
+            }
         }
         for (reference, resource, pending) in pending {
             let Reference { kind, name, .. } = reference;

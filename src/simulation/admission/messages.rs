@@ -3,12 +3,24 @@
 use crate::policies::knowledge::{Missing, UnevaluatedPart};
 use crate::policies::request::Kind;
 
+/// The reason why an input is unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The files do not have it.
+    NotInFiles,
+    /// The cluster was queried for it and did not return it.
+    NotReadable,
+    /// The cluster has no such Namespace.
+    NoNamespace,
+}
+
 /// Describes a part of a policy that was not evaluated.
-pub fn message(unevaluated: &UnevaluatedPart) -> String {
+pub fn message(unevaluated: &UnevaluatedPart, reason: Reason) -> String {
     let kind = unevaluated.policy_kind.kind();
     let with =
         if unevaluated.binding.is_empty() { String::new() } else { format!(" with binding {:?}", unevaluated.binding) };
-    format!("{kind} {:?}{with} depends on {}, which is not known", unevaluated.policy, missing(&unevaluated.missing))
+    let why = if reason == Reason::NoNamespace { "which the cluster does not have" } else { "which is not known" };
+    format!("{kind} {:?}{with} depends on {}, {why}", unevaluated.policy, missing(&unevaluated.missing))
 }
 
 /// Describes the unknown input.
@@ -42,12 +54,12 @@ fn described(kind: &Kind) -> String {
     format!("{} {}", kind.api_version(), kind.kind)
 }
 
-/// Describes how the unknown input can be provided; `live` is true if the cluster was queried for it.
-pub fn help(missing: &Missing, live: bool) -> String {
+/// Describes how the unknown input can be provided.
+pub fn help(missing: &Missing, reason: Reason) -> String {
     match missing {
         Missing::User => "give the sender of the requests with --request-user and --request-group".to_owned(),
         Missing::Authorizer => {
-            let rbac = if live { "" } else { " and RBAC objects with --policies" };
+            let rbac = if reason == Reason::NotInFiles { " and RBAC objects with --policies" } else { "" };
             format!("give --request-user{rbac}, or --authorizer allow|deny|FILE")
         }
         Missing::Field(_) => {
@@ -58,7 +70,10 @@ pub fn help(missing: &Missing, live: bool) -> String {
         Missing::Version(_) => "write the object in that version, or match its own version in the policy".to_owned(),
         Missing::Patched => "ask the cluster: kubectl apply --dry-run=server".to_owned(),
         Missing::ParamKind(_) => "give the CRD with --crds or --policies".to_owned(),
-        Missing::Namespace { .. } | Missing::Param { .. } if live => {
+        Missing::Namespace { .. } if reason == Reason::NoNamespace => {
+            "create the Namespace first, or give the one that will be created, with its labels, with --policies".to_owned()
+        }
+        Missing::Namespace { .. } | Missing::Param { .. } if reason == Reason::NotReadable => {
             "the cluster did not give it: kubectl crdx rbac prints the rights to read it; or give it with --policies"
                 .to_owned()
         }

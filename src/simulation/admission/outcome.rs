@@ -1,6 +1,7 @@
 //! Adds the effects of policies on an object to its item.
 
-use super::{Admission, messages};
+use super::Admission;
+use super::messages::{self, Reason};
 use crate::output::report::admission::{
     Admission as Report, FieldChange, PolicyChange, PolicyFailure, UndecidedPart, Webhook,
 };
@@ -89,7 +90,16 @@ impl Admission {
             configuration: configuration.clone(),
             name: webhook.clone(),
             depends_on: missing.as_ref().map(messages::missing),
-            help: missing.as_ref().map(|missing| messages::help(missing, self.live.is_some())),
+            help: missing.as_ref().map(|missing| messages::help(missing, self.reason(missing))),
+        }
+    }
+
+    /// The reason why an input is unknown.
+    fn reason(&self, missing: &Missing) -> Reason {
+        match missing {
+            Missing::Namespace { name, .. } if self.knowledge.misses_namespace(name) => Reason::NoNamespace,
+            _ if self.live.is_some() => Reason::NotReadable,
+            _ => Reason::NotInFiles,
         }
     }
 
@@ -97,8 +107,8 @@ impl Admission {
         UndecidedPart {
             policy: unevaluated.policy.clone(),
             binding: unevaluated.binding.clone(),
-            message: messages::message(unevaluated),
-            help: messages::help(&unevaluated.missing, self.live.is_some()),
+            message: messages::message(unevaluated, self.reason(&unevaluated.missing)),
+            help: messages::help(&unevaluated.missing, self.reason(&unevaluated.missing)),
             decides: unevaluated.decides,
         }
     }
