@@ -33,7 +33,7 @@ impl PathElement {
     /// The element as a key of `fieldsV1`: `f:name`, `k:{"k":"a"}`, `v:"x"`, `i:0`.
     pub fn to_key(&self) -> String {
         match self {
-            Self::Field(name) => format!("f:{name}"),
+            Self::Field(name) => ["f:", name].concat(),
             Self::Key(fields) => {
                 let mut text = "k:{".to_owned();
                 for (i, (name, value)) in fields.iter().enumerate() {

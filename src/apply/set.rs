@@ -144,6 +144,19 @@ impl Set {
         }
     }
 
+    /// The set of these elements and the members below them.
+    pub fn of_members(members: Vec<(PathElement, Self)>) -> Self {
+        let parents = members.iter().filter(|(_, below)| !below.is_empty()).count();
+        let mut children = Vec::with_capacity(parents);
+        let members = members.into_iter().map(|(element, below)| {
+            if !below.is_empty() {
+                children.push((element.clone(), below));
+            }
+            element
+        });
+        Self { members: members.collect(), children: children.into_iter().collect() }
+    }
+
     /// Adds every declared field that has members below it.
     pub fn with_named_fields(&self, ty: Option<&Type>) -> Self {
         let mut out = self.clone();
@@ -192,17 +205,15 @@ impl Set {
     }
 
     fn fields(&self, include_self: bool) -> Map {
-        let mut out = Map::new();
-        if include_self && !(self.members.is_empty() && self.children.is_empty()) {
-            out.insert(".".to_owned(), Value::Object(Map::new()));
-        }
-        for member in &self.members {
-            out.insert(member.to_key(), Value::Object(Map::new()));
-        }
-        for (element, child) in &self.children {
-            out.insert(element.to_key(), Value::Object(child.fields(self.members.contains(element))));
-        }
-        out
+        let include_self = include_self && !(self.members.is_empty() && self.children.is_empty());
+        let own = include_self.then(|| (".".to_owned(), Value::Object(Map::new())));
+        let leaves = self.members.iter().filter(|member| !self.children.contains_key(member));
+        let leaves = leaves.map(|member| (member.to_key(), Value::Object(Map::new())));
+        let children = self
+            .children
+            .iter()
+            .map(|(element, child)| (element.to_key(), Value::Object(child.fields(self.members.contains(element)))));
+        own.into_iter().chain(leaves).chain(children).collect()
     }
 
     /// Decodes a `fieldsV1` object.

@@ -69,7 +69,24 @@ impl Decoded {
 /// # Errors
 /// Returns an error response that does not depend on `fieldValidation`.
 pub fn decode(types: &'static Types, endpoint: &Endpoint, body: &[u8]) -> Result<Decoded, Refusal> {
-    let actual = meta::read(body).map_err(|error| {
+    decode_as(types, endpoint, body, meta::read(body))
+}
+
+/// Like [`decode`], for a body that [`json::read`] accepts.
+///
+/// # Errors
+/// See [`decode`].
+pub fn decode_valid(types: &'static Types, endpoint: &Endpoint, body: &[u8]) -> Result<Decoded, Refusal> {
+    decode_as(types, endpoint, body, meta::read_valid(body))
+}
+
+fn decode_as(
+    types: &'static Types,
+    endpoint: &Endpoint,
+    body: &[u8],
+    meta: Result<GroupVersionKind, String>,
+) -> Result<Decoded, Refusal> {
+    let actual = meta.map_err(|error| {
         let (kind, summary) = (&endpoint.kind, json::summary(body));
         let message = format!("the object provided is unrecognized (must be of type {kind}): {error} ({summary})");
         Refusal { message, path: None, error }

@@ -142,12 +142,15 @@ impl Rule {
             Some(Value::Int(0)) => self.replaces == Replaces::Zero,
             found => is_empty(found),
         };
+        if !replaced {
+            return;
+        }
         let value = match &self.source {
             Source::Json(value) => Some(value.clone()),
             Source::Field(path) => find(object, path).filter(|value| !is_empty(Some(value))).cloned(),
             Source::Function(..) => None,
         };
-        if let Some(value) = value.filter(|_| replaced) {
+        if let Some(value) = value {
             put(object, &self.path, value);
         }
     }

@@ -28,10 +28,21 @@ impl GroupVersionKind {
 /// # Errors
 /// Returns Go's message.
 pub(super) fn read(body: &[u8]) -> Result<GroupVersionKind, String> {
-    let invalid = |text: &str| Err(format!("couldn't get version/kind; json parse error: {text}"));
-    if let Err(error) = json::check(body) {
-        return invalid(&error.message);
+    match json::check(body) {
+        Ok(()) => read_valid(body),
+        Err(error) => Err(invalid(&error.message)),
     }
+}
+
+fn invalid(error: &str) -> String {
+    format!("couldn't get version/kind; json parse error: {error}")
+}
+
+/// Decodes the kind and apiVersion of a syntactically valid body.
+///
+/// # Errors
+/// Returns Go's message.
+pub(super) fn read_valid(body: &[u8]) -> Result<GroupVersionKind, String> {
     let mut cursor = Cursor::new(body);
     let (mut kind, mut api_version) = (String::new(), String::new());
     match cursor.kind() {
@@ -59,14 +70,16 @@ pub(super) fn read(body: &[u8]) -> Result<GroupVersionKind, String> {
             }
             if let Some((kind, field)) = mismatch {
                 let kind = kind.name();
-                return invalid(&format!("json: cannot unmarshal {kind} into Go struct field .{field} of type string"));
+                return Err(invalid(&format!(
+                    "json: cannot unmarshal {kind} into Go struct field .{field} of type string"
+                )));
             }
         }
         other => {
             let other = other.name();
-            return invalid(&format!(
+            return Err(invalid(&format!(
                 "json: cannot unmarshal {other} into Go value of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
-            ));
+            )));
         }
     }
     let (group, version) = group_version::parse(&api_version)?;

@@ -59,6 +59,11 @@ pub(super) trait Plugin: Debug + Send + Sync {
     /// Returns true if the plugin handles requests with this operation.
     fn handles(&self, operation: Operation) -> bool;
 
+    /// Returns true if [`Plugin::mutate`] may change objects.
+    fn mutates(&self) -> bool {
+        true
+    }
+
     /// Changes the object before validation. On update, the object already has the managedFields of the write; on
     /// create, it has neither uid nor creationTimestamp, and no name if the name is to be generated. Not called for
     /// deletions. Called a second time if a plugin requests it (`admission/reinvocation.go`).

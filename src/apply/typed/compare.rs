@@ -35,101 +35,87 @@ impl Comparison {
 /// Compares two values of a type.
 pub fn compare(ty: &Type, old: &Value, new: &Value) -> Result<Comparison, TypeErrors> {
     let mut root = Node::default();
-    root.compare(ty, Some(old), Some(new));
+    root.compare(ty, old, new);
     if root.errors.is_empty() { Ok(root.below) } else { Err(root.errors) }
 }
 
-/// The difference of a node.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Change {
-    Removed,
-    Modified,
-    Added,
-}
-
-/// The comparison of a node. That of the root, which is never owned, is not used.
+/// The comparison of two values. That of the root, which is never owned, is not used.
 #[derive(Default)]
 struct Node {
     errors: TypeErrors,
-    /// The difference of the node itself.
-    change: Option<Change>,
+    /// True if the node itself differs.
+    is_modified: bool,
     /// The differences below it.
     below: Comparison,
 }
 
 impl Node {
-    fn compare(&mut self, ty: &Type, old: Option<&Value>, new: Option<&Value>) {
-        let (old_kinds, new_kinds) = (ty.kinds(old), ty.kinds(new));
-        let leaf = if new.is_none() {
-            self.visit(ty.choose(old_kinds), old, new)
-        } else if old.is_none() || old_kinds == new_kinds {
-            self.visit(ty.choose(new_kinds), old, new)
-        } else {
+    fn compare(&mut self, ty: &Type, old: &Value, new: &Value) {
+        let (old_kinds, new_kinds) = (ty.kinds(Some(old)), ty.kinds(Some(new)));
+        if old_kinds != new_kinds {
             self.visit(ty.choose(old_kinds), old, new);
-            self.visit(ty.choose(new_kinds), old, new)
-        };
-        if !leaf && old.is_none() {
-            self.change = Some(Change::Added);
-        } else if !leaf && new.is_none() {
-            self.change = Some(Change::Removed);
         }
+        self.visit(ty.choose(new_kinds), old, new);
     }
 
-    /// Compares two values as one kind. Returns true if the values were compared as atomic values.
-    fn visit(&mut self, choice: Option<Choice<'_>>, old: Option<&Value>, new: Option<&Value>) -> bool {
+    /// Compares two values as one kind.
+    fn visit(&mut self, choice: Option<Choice<'_>>, old: &Value, new: &Value) {
         match choice {
-            None => {
-                self.errors.extend(error("schema error: invalid atom: inlined"));
-                false
-            }
+            None => self.errors.extend(error("schema error: invalid atom: inlined")),
             Some(Choice::Scalar(scalar)) => {
-                let errors = scalar_pair_errors(scalar, old, new);
-                let fits = errors.is_empty();
-                if fits {
+                let errors = scalar_pair_errors(scalar, Some(old), Some(new));
+                if errors.is_empty() {
                     self.leaf(old, new);
                 }
                 self.errors.extend(errors);
-                fits
             }
             Some(Choice::List(list)) => {
-                let (o, n) = (as_list(old).unwrap_or_default(), as_list(new).unwrap_or_default());
+                let (o, n) = (as_list(Some(old)).unwrap_or_default(), as_list(Some(new)).unwrap_or_default());
                 if list.relation == ListRelation::Atomic || (o.is_empty() && n.is_empty()) {
                     self.leaf(old, new);
-                    return true;
+                } else {
+                    self.items(list, o, n);
                 }
-                self.items(list, o, n);
-                false
             }
             Some(Choice::Map(map)) => {
-                let (o, n) = (old.and_then(Value::as_object), new.and_then(Value::as_object));
+                let (o, n) = (old.as_object(), new.as_object());
                 let empty = |m: Option<&Map>| m.is_none_or(Map::is_empty);
                 if map.atomic || (empty(o) && empty(n)) {
                     self.leaf(old, new);
-                    return true;
+                } else {
+                    self.members(map, o, n);
                 }
-                self.members(map, o, n);
-                false
             }
         }
     }
 
-    fn leaf(&mut self, old: Option<&Value>, new: Option<&Value>) {
-        match (old, new) {
-            (None, _) => self.change = Some(Change::Added),
-            (_, None) => self.change = Some(Change::Removed),
-            (Some(old), Some(new)) if !equal(old, new) => self.change = Some(Change::Modified),
-            _ => {}
-        }
+    fn leaf(&mut self, old: &Value, new: &Value) {
+        self.is_modified |= !equal(old, new);
     }
 
     fn child(&mut self, element: &PathElement, ty: &Type, old: Option<&Value>, new: Option<&Value>) {
+        let (value, set) = match (old, new) {
+            (Some(old), Some(new)) => return self.pair(element, ty, old, new),
+            (None, Some(new)) => (new, &mut self.below.added),
+            (Some(old), None) => (old, &mut self.below.removed),
+            (None, None) => return,
+        };
+        let (below, errors) = fields(ty, value);
+        if !errors.is_empty() {
+            self.errors.extend(prefixed(errors, element));
+        }
+        set.attach(element, true, below);
+    }
+
+    fn pair(&mut self, element: &PathElement, ty: &Type, old: &Value, new: &Value) {
         let mut child = Self::default();
         child.compare(ty, old, new);
-        self.errors.extend(prefixed(child.errors, element));
-        let is = |change| child.change == Some(change);
-        self.below.removed.attach(element, is(Change::Removed), child.below.removed);
-        self.below.modified.attach(element, is(Change::Modified), child.below.modified);
-        self.below.added.attach(element, is(Change::Added), child.below.added);
+        if !child.errors.is_empty() {
+            self.errors.extend(prefixed(child.errors, element));
+        }
+        self.below.removed.attach(element, false, child.below.removed);
+        self.below.modified.attach(element, child.is_modified, child.below.modified);
+        self.below.added.attach(element, false, child.below.added);
     }
 
     fn members(&mut self, map: &MapType, old: Option<&Map>, new: Option<&Map>) {
@@ -189,4 +175,58 @@ impl Node {
             }
         }
     }
+}
+
+/// The fields below a value that the other side does not have: the value and everything in it are members of the
+/// difference.
+fn fields(ty: &Type, value: &Value) -> (Set, TypeErrors) {
+    match ty.choice_for(value) {
+        None => (Set::default(), error("schema error: invalid atom: inlined")),
+        Some(Choice::List(list)) if list.relation != ListRelation::Atomic => fields_of_items(list, value),
+        Some(Choice::Map(map)) if !map.atomic => fields_of_members(map, value),
+        // A scalar has no errors, because it only has to fit one of the values.
+        Some(_) => (Set::default(), TypeErrors::new()),
+    }
+}
+
+fn fields_of_members(map: &MapType, value: &Value) -> (Set, TypeErrors) {
+    let Some(members) = value.as_object() else { return (Set::default(), TypeErrors::new()) };
+    let (mut found, mut errors) = (Vec::with_capacity(members.len()), TypeErrors::new());
+    for (name, member) in members {
+        let element = PathElement::Field(name.clone());
+        let Some(ty) = map.type_of(name) else {
+            errors.extend(prefixed(error("schema error: invalid atom: inlined"), &element));
+            continue;
+        };
+        let (below, more) = fields(ty, member);
+        if !more.is_empty() {
+            errors.extend(prefixed(more, &element));
+        }
+        found.push((element, below));
+    }
+    (Set::of_members(found), errors)
+}
+
+fn fields_of_items(list: &ListType, value: &Value) -> (Set, TypeErrors) {
+    let items = as_list(Some(value)).unwrap_or_default();
+    let (mut elements, mut errors) = (Vec::with_capacity(items.len()), TypeErrors::new());
+    for (i, item) in items.iter().enumerate() {
+        match item_element(list, item) {
+            Ok(element) => elements.push((element, item)),
+            Err(reason) => errors.extend(error(format!("element {i}: {reason}"))),
+        }
+    }
+    elements.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let ty = list.items.resolve();
+    let mut found = Vec::with_capacity(elements.len());
+    for same in elements.chunk_by(|(a, _), (b, _)| a == b) {
+        let Some((element, item)) = same.first() else { continue };
+        // Repeated items are members as a whole.
+        let (below, more) = if same.len() == 1 { fields(ty, item) } else { (Set::default(), TypeErrors::new()) };
+        if !more.is_empty() {
+            errors.extend(prefixed(more, element));
+        }
+        found.push((element.clone(), below));
+    }
+    (Set::of_members(found), errors)
 }

@@ -50,6 +50,7 @@ fn validate_list(list: &ListType, value: &Value, how: Validation) -> TypeErrors 
         other => return how.expected("list", other),
     };
     let (mut errors, mut seen) = (Vec::new(), BTreeSet::new());
+    let ty = list.items.resolve();
     for (index, item) in items.iter().enumerate() {
         let element = if list.relation == ListRelation::Atomic {
             PathElement::Index(index)
@@ -62,10 +63,13 @@ fn validate_list(list: &ListType, value: &Value, how: Validation) -> TypeErrors 
                 }
             }
         };
-        if list.relation != ListRelation::Atomic && !seen.insert(element.clone()) && !how.allow_duplicates {
+        if list.relation != ListRelation::Atomic && !how.allow_duplicates && !seen.insert(element.clone()) {
             errors.extend(error(format!("duplicate entries for key {element}")));
         }
-        errors.extend(prefixed(validate(list.items.resolve(), item, how), &element));
+        let below = validate(ty, item, how);
+        if !below.is_empty() {
+            errors.extend(prefixed(below, &element));
+        }
     }
     errors
 }
@@ -78,13 +82,16 @@ fn validate_map(map: &MapType, value: &Value, how: Validation) -> TypeErrors {
     };
     let mut errors = Vec::new();
     for (name, member) in members {
-        let element = PathElement::Field(name.clone());
+        let element = || PathElement::Field(name.clone());
         let Some(ty) = map.type_of(name) else {
-            errors.extend(prefixed(error("field not declared in schema"), &element));
+            errors.extend(prefixed(error("field not declared in schema"), &element()));
             // For a map, the server stops at the first error.
             break;
         };
-        errors.extend(prefixed(validate(ty, member, how), &element));
+        let below = validate(ty, member, how);
+        if !below.is_empty() {
+            errors.extend(prefixed(below, &element()));
+        }
     }
     errors
 }

@@ -17,6 +17,10 @@ impl Plugin for NamespaceLifecycle {
         matches!(operation, Operation::Create | Operation::Delete)
     }
 
+    fn mutates(&self) -> bool {
+        false
+    }
+
     fn mutate(
         &self,
         attributes: &Attributes<'_>,

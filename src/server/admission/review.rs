@@ -44,7 +44,8 @@ impl Review<'_> {
         if !self.is_needed(ctx) {
             return Ok(Mutation::Unchanged);
         }
-        let managed_fields = metadata::get(object, "managedFields").cloned();
+        let mutates = ctx.server.admission.handling(self.operation).any(super::Plugin::mutates);
+        let managed_fields = metadata::get(object, "managedFields").filter(|_| mutates).cloned();
         let mut outcome = Mutation::Unchanged;
         let mut reinvocation = Reinvocation::default();
         loop {

@@ -36,7 +36,9 @@ pub(in crate::server) fn request_object(
         _ => (body::bytes(&request.body)?, Vec::new()),
     };
     let refuse = |refusal: decode::Refusal| Refusal::bad_request(refusal.message);
-    let decoded = decode::decode(kind.types, &kind.endpoint, &text).map_err(refuse)?;
+    let value = text::json::read(&text);
+    let decode = if value.is_ok() { decode::decode_valid } else { decode::decode };
+    let decoded = decode(kind.types, &kind.endpoint, &text).map_err(refuse)?;
     strict.extend(decoded.strict.iter().map(ToString::to_string));
     ctx.trace.pruned = decoded.strict.iter().filter(|error| !error.duplicate).map(|error| error.path.clone()).collect();
     ctx.strict_errors(&strict, options).map_err(|error| refuse(decoded.refusal(error)))?;
@@ -44,7 +46,7 @@ pub(in crate::server) fn request_object(
     if let Some(refusal) = decoded.leniently().filter(|_| !accepts) {
         return Err(refuse(refusal));
     }
-    let value = text::json::read(&text).map_err(|error| unrecognized(kind, &text, &error.message))?;
+    let value = value.map_err(|error| unrecognized(kind, &text, &error.message))?;
     Ok(kind.complete(value))
 }
 
