@@ -78,7 +78,8 @@ pub struct Target {
 }
 
 /// An error of a cluster or of its configuration.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct Error {
     /// The message.
     pub message: String,

@@ -562,7 +562,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_skips_and_counts_what_is_no_object() {
+    fn a_directory_skips_and_counts_other_files() {
         let dir = repository();
         let (entries, skipped) = read_path(dir.path(), true.into());
         assert_eq!(entries, ["1:1  {\"apiVersion\":\"v1\",\"kind\":\"A\"}"]);

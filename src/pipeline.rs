@@ -122,7 +122,8 @@ pub struct Decoded {
 }
 
 /// The error for an object that cannot be decoded, with Go's message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct DecodeError(pub String);
 
 /// A field that was set by defaulting.

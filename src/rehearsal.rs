@@ -81,12 +81,14 @@ pub enum Edit {
     Blocked(ErrorList),
 }
 
-/// Why an object could not be rehearsed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The reason why an object cannot be rehearsed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RehearsalError {
     /// It cannot be read under the old CRD.
+    #[error("{0}")]
     Old(String),
     /// It cannot be read under the new CRD.
+    #[error("{0}")]
     New(String),
 }
 

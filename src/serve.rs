@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dropped_server_is_gone() {
+    fn a_dropped_server_stops() {
         let running =
             start(Runtime::new().unwrap(), Arc::new(Server::new(Release::NEWEST, 1)), Options::default()).unwrap();
         let address = running.address;

@@ -82,7 +82,7 @@ pub struct Request {
     pub user: Option<UserInfo>,
     /// True to bypass admission plugins. Used for requests that prepare the server's state and that no client sends.
     pub skips_admission: bool,
-    /// True if policies and webhooks see a dry run as a write that is none: it simulates one.
+    /// True to hide a dry run from policies and webhooks: the request simulates a write that is not a dry run.
     pub hides_dry_run: bool,
     /// The request body.
     pub body: Body,
@@ -306,8 +306,8 @@ impl Server {
         self.answer(request, None, &Calls::default())
     }
 
-    /// Handles one request as [`Server::reply`] does, with the webhooks that it needs. Of a watch the answer may need
-    /// calls later ([`Watch::poll`]).
+    /// Handles one request as [`Server::reply`] does, with the webhooks that it needs. A watch may need calls
+    /// later ([`Watch::poll`]).
     pub fn reply_with(&self, request: &Request, calls: &Calls) -> Reply {
         calls.restart();
         let reply = self.answer(request, None, calls);

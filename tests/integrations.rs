@@ -90,7 +90,7 @@ fn judge(dir: &Path, variables: &[(&str, &str)]) -> (Output, String) {
 
 #[cfg(unix)]
 #[test]
-fn the_action_judges() {
+fn the_action_reports_findings() {
     let dir = place("action");
     let fine = [("FILES", "examples/objects/acc*.yaml"), ("CRDS", "examples/crds"), ("RECURSIVE", "true")];
     let (output, outputs) = judge(&dir, &fine);

@@ -229,7 +229,7 @@ fn the_revision_of_another_cluster_is_left_out_of_a_create() {
 }
 
 #[test]
-fn a_crd_of_the_input_goes_before_the_live_one() {
+fn a_crd_of_the_input_takes_precedence_over_the_live_one() {
     let place = TestDir::new("input-first");
     let fake = Fake::serve(|path, _| cluster(path));
     place.write("new-crd.yaml", &crd("", 100));
@@ -418,7 +418,7 @@ fn without_a_cluster_objects_are_new() {
 }
 
 #[test]
-fn a_rehearsal_reads_what_is_stored_page_by_page() {
+fn a_rehearsal_reads_stored_objects_in_pages() {
     let list = |names: &[String], more: &str| {
         let items: Vec<String> = names.iter().map(|name| widget(name, 7)).collect();
         format!(r#"{{"kind":"WidgetList","metadata":{{"resourceVersion":"9"{more}}},"items":[{}]}}"#, items.join(","))

@@ -134,7 +134,7 @@ fn the_clients_options_are_used() {
 }
 
 #[test]
-fn the_server_ends_when_asked() {
+fn the_server_exits_on_request() {
     let (folder, _) = workspace();
     let mut editor = Editor::start(folder.path(), &Value::Null);
     editor.request("shutdown", &Value::Null);

@@ -259,7 +259,7 @@ fn failures_are_those_of_the_server() {
 }
 
 #[test]
-fn a_service_is_reached_where_the_flag_says() {
+fn a_service_is_called_at_the_address_of_the_flag() {
     let hook = Hook::serve(|_, review| reviewed(review, json!({"allowed": false})));
     let running = server(&hook);
     let url = &running.url();
@@ -286,7 +286,7 @@ fn a_dry_run_calls_only_webhooks_without_side_effects() {
 }
 
 #[test]
-fn a_webhook_that_writes_the_object_itself_is_asked_again() {
+fn a_webhook_that_writes_the_object_is_called_again() {
     let address = Arc::<OnceLock<String>>::default();
     let asked = Arc::<AtomicUsize>::default();
     let (server_url, count) = (Arc::clone(&address), Arc::clone(&asked));

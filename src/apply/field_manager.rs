@@ -28,13 +28,16 @@ pub fn bare(api_version: &str, kind: &str) -> Value {
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// The reason why an apply is rejected.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Refusal {
     /// 409: other managers own the fields.
+    #[error("other field managers own {} of the fields", .0.len())]
     Conflicts(Vec<Conflict>),
     /// 400, with the message.
+    #[error("{0}")]
     BadRequest(String),
     /// 500, with the message.
+    #[error("{0}")]
     Internal(String),
 }
 

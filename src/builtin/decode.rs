@@ -30,7 +30,8 @@ pub struct Decoded {
 }
 
 /// An error response with code 400.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct Refusal {
     /// The message of the Status.
     pub message: String,

@@ -42,7 +42,8 @@ impl fmt::Display for Strict {
 }
 
 /// The error that ended decoding.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct DecodeError {
     /// Go's error message.
     pub message: String,

@@ -188,7 +188,7 @@ impl GapFinder<'_> {
         let keeps = match field.name {
             "labels" if in_metadata => Some(self.keeps(KEEP_LABELS, path)),
             "annotations" if in_metadata => Some(self.keeps(KEEP_ANNOTATIONS, path)),
-            // The namespace is that of the URL, in templates nobody sets it.
+            // The namespace is that of the URL; templates have none.
             "name" | "namespace" | "generateName" if in_metadata => Some(true),
             _ => None,
         };
@@ -323,7 +323,7 @@ impl GapFinder<'_> {
     }
 }
 
-/// True if a field is there.
+/// The presence of a field.
 enum Presence {
     Absent,
     MayBeSet,

@@ -38,6 +38,14 @@ pub struct Issues {
     count: usize,
 }
 
+impl std::error::Error for Issues {}
+
+impl std::fmt::Display for Issues {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.display())
+    }
+}
+
 impl Issues {
     /// Creates an empty collection of errors for a source text.
     pub fn new(source: &str) -> Self {

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn types_and_names_are_told_apart() {
+    fn types_and_names_are_distinguished() {
         assert_eq!(read_words("a", false), Ok(Selection::Types(words("a"))));
         assert_eq!(read_words("a,b,a", true), Ok(Selection::Types(words("a b"))));
         assert_eq!(read_words("all,z", false), Ok(Selection::Types(words("x.g y.g z"))));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_kubectl_refuses_is_refused() {
+    fn arguments_that_kubectl_refuses_are_refused() {
         for (text, selects, message) in [
             ("a x", true, "name cannot be provided when a selector is specified"),
             ("a/x", true, "selectors and the all flag cannot be used when passing resource/name arguments"),

@@ -69,7 +69,7 @@ mod tests {
     const LONG: Duration = Duration::from_hours(1);
 
     #[test]
-    fn what_is_kept_comes_back_until_it_is_too_old() {
+    fn entries_are_returned_until_they_expire() {
         let base = tempfile::tempdir().unwrap();
         let below = base.path().join("deep/down");
         let cache = Cache::new(Some(&below), "https://a:6443/");

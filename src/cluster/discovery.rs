@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_read_whole_or_not_at_all() {
+    fn a_damaged_cache_entry_is_ignored() {
         let all = vec![resource("a.example.com", "v1", "widgets", &["w"]), resource("", "v1", "pods", &[])];
         let text = write(&all);
         assert_eq!(read(text.as_bytes()), Some(all));

@@ -70,7 +70,7 @@ pub struct Committed {
 }
 
 impl Committed {
-    /// Reads the objects of a version called `name`. What is not an object is left out.
+    /// Reads the objects of a version called `name`. Documents that are not objects are skipped.
     pub fn read(name: &str, content: &[u8]) -> Self {
         let entries = || {
             let options = Options { skip_non_objects: true, ..Options::default() };

@@ -44,7 +44,7 @@ pub struct History {
 }
 
 impl History {
-    /// True if git must be asked; from then on it was asked.
+    /// Returns true if git must be queried, and records the query.
     pub fn is_due(&mut self, now: Instant) -> bool {
         let is_due = self.requested.is_none_or(|requested| now.duration_since(requested) > KEPT);
         if is_due {

@@ -35,7 +35,7 @@ pub struct LiveChanges {
 }
 
 impl Live {
-    /// The kinds to request: those of `unknown`, and those whose CRD is old. From then on they were requested.
+    /// Returns the kinds to request (those of `unknown`, and those whose CRD is old) and records the requests.
     pub fn due(&mut self, unknown: &[Kind], now: Instant) -> Vec<Kind> {
         let known = self.definitions.values().map(|(kind, _)| kind.clone());
         let mut due = Vec::new();

@@ -250,7 +250,7 @@ impl<'c> Session<'c> {
             }
             "workspace/didChangeConfiguration" => {
                 let Ok(changed) = parsed::<DidChangeConfigurationParams>(params) else { return };
-                // Clients send all their settings, only this server's, or none, and are then asked for them.
+                // Clients send all their settings, only this server's, or none; then the server requests them.
                 match changed.settings.get("kubectl-crdx") {
                     Some(own) => self.configure(own),
                     None if changed.settings.is_null() => {

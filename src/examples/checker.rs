@@ -15,7 +15,8 @@ use crate::value::Value;
 use std::sync::Arc;
 
 /// The reason why the server rejects an object.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct Rejection {
     /// The message.
     pub message: String,

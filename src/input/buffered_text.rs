@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn much_text_comes_back_whole() {
+    fn long_texts_are_returned_completely() {
         let mut buffered = BufferedText::default();
         let line = "0123456789\n".repeat(1000);
         for _ in 0..200 {

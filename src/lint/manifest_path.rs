@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_versions_share_is_written_in_the_first() {
+    fn shared_fields_are_in_the_first_version() {
         assert_eq!(
             of_internal("spec.validation.openAPIV3Schema.properties[spec].type"),
             "spec.versions[0].schema.openAPIV3Schema.properties[spec].type"

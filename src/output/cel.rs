@@ -21,7 +21,8 @@ pub struct Report {
 }
 
 /// The server's error for an expression that does not compile.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct CompileFailure {
     /// The complete message.
     pub message: String,
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_json_has_no_type_for_is_text() {
+    fn values_without_a_json_type_are_text() {
         assert_eq!(to_json(&Cel::Uint(u64::MAX)), Value::from("18446744073709551615"));
         assert_eq!(to_json(&Cel::Double(f64::NAN)), Value::from("NaN"));
         assert_eq!(to_json(&Cel::Int(1).some()), Value::Int(1));

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_in_kubectls_words() {
+    fn errors_are_those_of_kubectl() {
         let error = |spec| CustomColumns::parse(spec, false).unwrap_err();
         assert_eq!(error("NAME"), "unexpected custom-columns spec: NAME, expected <header>:<json-path-expr>");
         assert_eq!(error(""), "custom-columns format specified but no custom columns given");

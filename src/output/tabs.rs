@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_one_cell_lets_go() {
+    fn a_line_of_one_cell_ends_the_alignment() {
         assert_eq!(aligned(&["a\tb\nalone\nlonger-cell\tb\n"]), "a     b\nalone\nlonger-cell   b\n");
         let many = format!("{}\n", "\t".repeat(10_000));
         assert_eq!(aligned(&[&many]).len(), 60_001);

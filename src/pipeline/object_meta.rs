@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn storage_drops_what_is_malformed() {
+    fn malformed_fields_are_dropped_from_storage() {
         let v =
             object([("name", Value::from("a")), ("labels", object([("a", Value::Int(1))])), ("uid", Value::Int(1))]);
         assert_eq!(normalize_dropping(v), Ok(Map::from([("name".to_owned(), Value::from("a"))])));

@@ -25,7 +25,8 @@ pub const OUT_OF_BUDGET: &str =
     "validation failed due to running out of cost budget, no further validation rules will be run";
 
 /// The error when the budget is exceeded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{OUT_OF_BUDGET}")]
 pub struct OutOfBudget;
 
 /// The variables of an expression.

@@ -31,14 +31,14 @@ impl Knowledge {
     }
 
     /// Records that the server has read the Namespace with this name from the cluster.
-    pub fn learn_namespace(&self, name: &str) {
+    pub fn record_namespace(&self, name: &str) {
         if let Some(read) = &self.read {
             read.write().unwrap_or_else(PoisonError::into_inner).namespaces.insert(name.to_owned());
         }
     }
 
     /// Records that the cluster has no Namespace with this name.
-    pub fn miss_namespace(&self, name: &str) {
+    pub fn record_missing_namespace(&self, name: &str) {
         if let Some(read) = &self.read {
             read.write().unwrap_or_else(PoisonError::into_inner).missing_namespaces.insert(name.to_owned());
         }
@@ -51,7 +51,7 @@ impl Knowledge {
 
     /// Records that the server has read the param with this name, or all params (`None`), of a kind in a namespace.
     /// Objects that were read may be absent.
-    pub fn learn_params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) {
+    pub fn record_params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) {
         if let Some(read) = &self.read {
             let key = (kind.clone(), namespace.map(str::to_owned), name.map(str::to_owned));
             read.write().unwrap_or_else(PoisonError::into_inner).params.insert(key);
@@ -59,18 +59,18 @@ impl Knowledge {
     }
 
     /// Returns true if it is known whether the Namespace exists, and its content.
-    pub fn knows_namespace(&self, name: &str) -> bool {
+    pub fn is_namespace_known(&self, name: &str) -> bool {
         self.knows(|read| read.namespaces.contains(name))
     }
 
     /// Returns true if the param with this name, or all params (`None`), of a kind in a namespace are known.
-    pub fn knows_params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> bool {
+    pub fn are_params_known(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> bool {
         let key = (kind.clone(), namespace.map(str::to_owned), name.map(str::to_owned));
         self.knows(|read| read.params.contains(&key))
     }
 
     /// Returns true if the cluster serves no kind that the server does not serve.
-    pub fn knows_kinds(&self) -> bool {
+    pub fn are_kinds_known(&self) -> bool {
         self.read.is_none()
     }
 

@@ -80,7 +80,7 @@ fn namespace_matches(
         return Ok(selector.matches(labels(object)));
     }
     let namespace = cluster.namespace(request.namespace);
-    if !cluster.knows_namespace(request.namespace) {
+    if !cluster.is_namespace_known(request.namespace) {
         let labels = namespace.as_deref().and_then(labels);
         let unknown = |labels| Missing::Namespace { name: request.namespace.to_owned(), labels };
         return selector.matches_known(labels, &[NAME_LABEL]).map_err(|labels| NotEvaluated::Unknown(unknown(labels)));

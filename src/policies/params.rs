@@ -19,7 +19,7 @@ pub fn kind_of(policy: &Policy, cluster: &dyn Cluster) -> Result<Option<Kind>, N
     let Some(wanted) = &policy.param_kind else { return Ok(None) };
     let kind = Kind::of_params(wanted);
     if cluster.param_scope(&kind).is_none() {
-        if !cluster.knows_kinds() {
+        if !cluster.are_kinds_known() {
             return Err(NotEvaluated::Unknown(Missing::ParamKind(kind)));
         }
         return Err(format!("failed to find resource referenced by paramKind: '{}'", kind.text()).into());
@@ -61,7 +61,7 @@ pub fn collect(
         }
         let name = Some(reference.name.as_str());
         let found = cluster.params(kind, namespace, name);
-        if found.is_empty() && !cluster.knows_params(kind, namespace, name) {
+        if found.is_empty() && !cluster.are_params_known(kind, namespace, name) {
             return Err(unknown(name));
         }
         found
@@ -69,7 +69,7 @@ pub fn collect(
         selector.check()?;
         let mut all = cluster.params(kind, namespace, None);
         all.retain(|param| selector.matches(labels(param)));
-        if all.is_empty() && !cluster.knows_params(kind, namespace, None) {
+        if all.is_empty() && !cluster.are_params_known(kind, namespace, None) {
             return Err(unknown(None));
         }
         all

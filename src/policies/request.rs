@@ -226,24 +226,24 @@ pub trait Cluster {
     /// Returns the authorizer that expressions query.
     fn authorizer(&self) -> Arc<dyn Authorizer>;
 
-    /// Returns the unknown inputs, except Namespaces: see [`Cluster::knows_namespace`].
+    /// Returns the unknown inputs, except Namespaces: see [`Cluster::is_namespace_known`].
     fn unknown(&self) -> Dependencies {
         Dependencies::default()
     }
 
     /// Returns true if the Namespace with this name, or its absence, is known. If it is unknown, [`Cluster::namespace`]
     /// returns at most the label `kubernetes.io/metadata.name`.
-    fn knows_namespace(&self, _name: &str) -> bool {
+    fn is_namespace_known(&self, _name: &str) -> bool {
         true
     }
 
     /// Returns true if [`Cluster::params`] returns all params of the cluster.
-    fn knows_params(&self, _kind: &Kind, _namespace: Option<&str>, _name: Option<&str>) -> bool {
+    fn are_params_known(&self, _kind: &Kind, _namespace: Option<&str>, _name: Option<&str>) -> bool {
         true
     }
 
     /// Returns true if the cluster serves no kind of params that [`Cluster::param_scope`] does not return.
-    fn knows_kinds(&self) -> bool {
+    fn are_kinds_known(&self) -> bool {
         true
     }
 }

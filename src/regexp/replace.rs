@@ -9,7 +9,7 @@ pub struct Template<'a> {
 
 enum Part<'a> {
     Text(&'a str),
-    /// The groups with this number or name, of which the first that participated in the match is used.
+    /// The groups with this number or name; the first that participated in the match is used.
     Groups(Vec<usize>),
 }
 

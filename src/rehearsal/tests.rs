@@ -61,7 +61,7 @@ fn two_crds_of_different_names_are_no_upgrade() {
 }
 
 #[test]
-fn an_object_of_a_version_that_is_gone_cannot_be_read() {
+fn an_object_of_a_removed_version_cannot_be_read() {
     let plan = Plan::new(None, crd("{}"), Releases::both(Release::NEWEST), Timestamp::default()).unwrap();
     let stage = plan.stage().unwrap();
     let mut object = kite("{}");

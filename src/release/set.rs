@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_knows_its_ends() {
+    fn a_set_has_an_oldest_and_a_newest_release() {
         let set: ReleaseSet = "1.31,1.34..1.35".parse().unwrap();
         assert_eq!((set.oldest().to_string(), set.newest().to_string()), ("1.31".to_owned(), "1.35".to_owned()));
         assert_eq!((set.single(), set.iter().count()), (None, 3));

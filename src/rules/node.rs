@@ -78,7 +78,7 @@ pub fn step<'v>(value: &'v Value, step: &str) -> Option<&'v Value> {
 /// Follows `steps` through an object and its schema.
 ///
 /// # Errors
-/// Returns a text that says why no rule is evaluated at this path.
+/// Returns the reason why no rule is evaluated at this path.
 pub fn find<'v>(
     schema: &Schema,
     steps: &[String],

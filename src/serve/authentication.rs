@@ -58,7 +58,7 @@ impl std::fmt::Display for Unauthorized {
 
 impl Authentication {
     /// Accepts certificates signed by one of the PEM certificates `client_ca`, and the tokens of a token file
-    /// (`token,user,uid,"group1,group2"`, one a line). `anonymous` says whether other requests are accepted as
+    /// (`token,user,uid,"group1,group2"`, one per line). `anonymous` says whether other requests are accepted as
     /// `system:anonymous`.
     ///
     /// # Errors

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_stay_as_they_are_and_the_next_target_is_escaped() {
+    fn bodies_are_unchanged_and_the_next_target_is_escaped() {
         let next = |body: &str| format!("{body}\r\nGET /{{ HTTP/1.1\r\n\r\n");
         let escaped = |body: &str| format!("{body}\r\nGET /%7B HTTP/1.1\r\n\r\n");
         for request in [

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_is_woken_also_when_the_runtime_is_gone() {
+    fn all_watches_are_woken_even_if_the_runtime_has_ended() {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let notifier = BatchNotifier(runtime.handle().clone());
         let count = Arc::new(Count(AtomicUsize::new(0)));

@@ -285,7 +285,7 @@ impl Admission {
         };
         for given in namespaces {
             put(given, core("namespaces", false));
-            self.knowledge.learn_namespace(given.object.str_at(&["metadata", "name"]).unwrap_or_default());
+            self.knowledge.record_namespace(given.object.str_at(&["metadata", "name"]).unwrap_or_default());
         }
         for given in config_maps {
             put(given, core("configmaps", true));

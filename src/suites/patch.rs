@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_apply_is_an_error() {
+    fn operations_that_do_not_apply_are_errors() {
         for (patches, error) in [
             ("[{op: remove, path: /a/c}]", "operation 1: remove operation does not apply: doc is missing key: /a/c"),
             (

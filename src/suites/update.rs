@@ -164,7 +164,7 @@ tests:
     }
 
     #[test]
-    fn only_what_is_expected_changes() {
+    fn only_expectations_change() {
         let object = yaml::read(b"{kind: Kite, spec: {tail: 1}}").unwrap();
         let (text, failed) = update(&[
             (0, vec![Edit::Object("expected", object.clone())]),

@@ -34,7 +34,7 @@ fn kubeconfig(server: &str, more: &str) -> String {
 }
 
 #[test]
-fn a_servers_certificate_is_checked_as_the_kubeconfig_says() {
+fn the_kubeconfig_decides_how_a_certificate_is_checked() {
     let place = TestDir::new("tls");
     let fake = with_tls();
     let port = fake.url.rsplit(':').next().unwrap();

@@ -28,7 +28,7 @@ fn paged(second: impl Fn(usize) -> Reply + Send + Sync + 'static) -> Fake {
 }
 
 #[test]
-fn errors_of_the_server_are_repeated_only_if_it_asks_for_it() {
+fn requests_are_retried_only_if_the_server_says_so() {
     const A: &str = "/apis/fake.example.com/v1/namespaces/default/widgets/a";
     let place = TestDir::new("server-errors");
     let line = |fake: &Fake| format!("validate -f a.yaml -s {} --no-cache", fake.url);

@@ -88,7 +88,7 @@ fn objects_are_converted_by_the_webhook() {
 }
 
 #[test]
-fn a_list_of_many_asks_for_all_at_once() {
+fn a_list_converts_all_objects_at_once() {
     let hook = Hook::serve(|_, review| converted(review, &|_| {}));
     let running = server(&hook);
     let url = &running.url();

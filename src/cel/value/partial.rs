@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_absorb_what_is_unknown() {
+    fn operators_absorb_unknown_values() {
         for (source, expected) in [
             ("self.a == 1 || true", "true"),
             ("self.a == 1 && self.n == 2", "false"),

@@ -17,7 +17,8 @@ use crate::value::group_version;
 use std::sync::Arc;
 
 /// The reason why the expression cannot be evaluated.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct InputError {
     /// The error message.
     pub message: String,

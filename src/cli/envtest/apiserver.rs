@@ -154,7 +154,7 @@ fn address(flags: &Flags, notes: &mut Vec<String>) -> Result<IpAddr, EnvtestErro
 /// Runs the program until the process ends. `program` is the first word of the command line.
 ///
 /// # Errors
-/// What is wrong with the flags, the files or the port.
+/// Returns an error if the flags, the files or the port cannot be used.
 pub fn run(flags: &Flags, program: &Path) -> Result<(), EnvtestError> {
     if flags.last("help").or_else(|| flags.last("h")).is_some() {
         print!("{HELP}");

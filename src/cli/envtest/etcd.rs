@@ -22,7 +22,7 @@ Answers health checks for the tests of operators (kubectl crdx envtest), and sto
 /// Runs the program.
 ///
 /// # Errors
-/// A text that says what is wrong with the flags or the addresses.
+/// Returns an error if the flags or the addresses are not valid.
 pub fn run(flags: &Flags) -> Result<(), EnvtestError> {
     if flags.last("help").or_else(|| flags.last("h")).is_some() {
         print!("{HELP}");

@@ -21,7 +21,7 @@ pub struct Written {
 /// Writes the folder of a release below `base`. `program` is the first word of this program's command line.
 ///
 /// # Errors
-/// A text that names the path that cannot be written, or is not ours to replace.
+/// Returns an error if a file cannot be written, or was not written by this command.
 pub fn write(base: &Path, release: Release, program: &Path) -> Result<Written, EnvtestError> {
     let base = std::path::absolute(base).map_err(|error| EnvtestError::Path { path: base.to_owned(), error })?;
     let dir = base.join("k8s").join(name(release));

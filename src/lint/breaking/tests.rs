@@ -158,7 +158,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn what_is_said_to_be_forgiven_is() {
+fn changes_reported_as_tolerated_are_tolerated() {
     for Case { old, new, stored, other, expected } in CASES {
         let (before, after) = (definition(old), definition(new));
         let spec = |crd: &Value| crd::decode(crd).unwrap().crd.spec;
@@ -178,7 +178,7 @@ fn what_is_said_to_be_forgiven_is() {
 
 /// Makes each limit narrower, one at a time, and edits another field of an object that was valid before.
 #[test]
-fn every_narrower_limit_is_forgiven_where_it_is_said() {
+fn narrower_limits_are_tolerated_where_reported() {
     for (type_, keyword, value, stored) in [
         ("string", "minLength", "9", r#""a""#),
         ("string", "pattern", r#""^x$""#, r#""a""#),

@@ -185,7 +185,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_case_says_what_its_item_says() {
+    fn a_case_has_the_findings_of_its_item() {
         let cases = cases();
         let outcomes: Vec<_> = cases.iter().map(|case| case.outcome.clone()).collect();
         let skipped = Outcome::Skipped("not a custom resource".to_owned());

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_finding_twice_stays_twice() {
+    fn equal_findings_of_one_release_are_not_merged() {
         let twice = || item(Verdict::Rejected, vec![error("a", "x", None), error("a", "x", None)]);
         let once = item(Verdict::Rejected, vec![error("a", "x", None)]);
         let merged = merged(vec![(release(30), once), (release(31), twice()), (release(32), twice())]).unwrap();

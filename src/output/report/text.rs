@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn quiet_leaves_out_what_is_fine() {
+    fn quiet_omits_accepted_objects() {
         let mut report = TextReport::new(Style { quiet: true, ..Style::default() });
         assert_eq!(table(&mut report, &[Item::new(SourceLocation::default(), Verdict::Accepted, "")]), "");
         assert!(table(&mut report, &[rejected()]).contains("rejected"));

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_elements_stand_as_go_leaves_them() {
+    fn equal_elements_have_the_order_of_go() {
         // Recorded from Go 1.26's `sort.Sort`.
         for (count, kinds, want) in RECORDED {
             assert_eq!(digest(&order(&numbers(*count, *kinds))), *want, "{count} {kinds}");

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_those_of_the_server() {
+    fn errors_are_those_of_the_server() {
         assert_eq!(errors(WEBHOOK, None), [""; 0]);
         for (from, to, error) in [
             (
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_that_is_stored_may_stay() {
+    fn stored_errors_are_tolerated() {
         let some = WEBHOOK.replace("None", "Some");
         assert_eq!(errors(&some, Some(&some)), [""; 0]);
         let condition = r#""matchConditions":[{"name":"c","expression":"1 +"}]"#;

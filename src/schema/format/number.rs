@@ -32,7 +32,7 @@ fn digit(b: u8) -> Option<u32> {
     char::from(b).to_digit(10)
 }
 
-/// Ten digits, of which the last may be X, with a valid checksum.
+/// Ten digits with a valid checksum; the last may be X.
 pub fn is_isbn10(text: &str) -> bool {
     let digits = isbn_digits(text);
     let [head @ .., last] = digits.as_slice() else { return false };

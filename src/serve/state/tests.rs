@@ -53,7 +53,7 @@ fn close(server: Server, state: Arc<State>) {
 }
 
 #[test]
-fn what_was_stored_is_there_again() {
+fn stored_objects_are_restored() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("state");
     let (server, state) = with_kites(&path);

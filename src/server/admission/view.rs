@@ -88,7 +88,7 @@ fn is_scale(kind: &Kind) -> bool {
 
 impl request::Cluster for View<'_> {
     fn namespace(&self, name: &str) -> Option<Arc<Value>> {
-        let assumed = || (!self.knows_namespace(name)).then(|| Arc::new(namespaces::assumed(name)));
+        let assumed = || (!self.is_namespace_known(name)).then(|| Arc::new(namespaces::assumed(name)));
         self.cluster.namespace(name).or_else(assumed)
     }
 
@@ -193,16 +193,16 @@ impl request::Cluster for View<'_> {
         self.inputs.knowledge.unknown
     }
 
-    fn knows_namespace(&self, name: &str) -> bool {
-        self.inputs.knowledge.knows_namespace(name)
+    fn is_namespace_known(&self, name: &str) -> bool {
+        self.inputs.knowledge.is_namespace_known(name)
     }
 
-    fn knows_params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> bool {
-        self.inputs.knowledge.knows_params(kind, namespace, name)
+    fn are_params_known(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> bool {
+        self.inputs.knowledge.are_params_known(kind, namespace, name)
     }
 
-    fn knows_kinds(&self) -> bool {
-        self.inputs.knowledge.knows_kinds()
+    fn are_kinds_known(&self) -> bool {
+        self.inputs.knowledge.are_kinds_known()
     }
 }
 

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_goes_after_its_contents() {
+    fn a_namespace_is_removed_after_its_contents() {
         let server = with_north();
         assert_eq!(send(&server, Method::Post, FOOS, &foo("a", "")).code, 201);
         assert_eq!(send(&server, Method::Post, FOOS, &foo("b", "\"x.y/z\"")).code, 201);

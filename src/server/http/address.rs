@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_holds_whatever_an_object_says() {
+    fn names_in_paths_are_escaped() {
         assert_eq!(collection("g", "v1", "things", Some("a/b?")), "/apis/g/v1/namespaces/a%2Fb%3F/things");
         assert_eq!(object(&collection("g", "v1", "things", None), "ü"), "/apis/g/v1/things/%C3%BC");
     }

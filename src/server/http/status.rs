@@ -11,7 +11,8 @@ use crate::value::{Map, Value, object};
 pub(in crate::server) use reason::Reason;
 
 /// An error response.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{message}")]
 pub(in crate::server) struct Refusal {
     /// `status` as a webhook wrote it; otherwise it is `Failure`.
     pub status: Option<Box<str>>,

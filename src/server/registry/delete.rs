@@ -219,7 +219,7 @@ impl<S: Strategy> Registry<S> {
     }
 
     /// The result of a dry run that would remove an object. If the options take the last finalizers away, `Store.Delete`
-    /// returns the result of an update that was given up before it read the object (`errDeleteNow`).
+    /// returns the result of an update that was abandoned before it read the object (`errDeleteNow`).
     fn removal_in_dry_run(&self, existing: Arc<Value>) -> Removal {
         let GroupVersionKind { group, version, kind } = self.strategy.scope().kind;
         let finalizers = metadata::get(&*existing, "finalizers").and_then(Value::as_array);

@@ -63,7 +63,7 @@ impl<S: ReadStrategy> Registry<S> {
                 continue;
             }
             let object = match strategy.read(&stored) {
-                // The conversions of all objects are asked for together.
+                // The conversions of all objects are requested together.
                 Err(_) if ctx.calls.is_waiting() => continue,
                 Err(refusal) if refusal.reason == Reason::Undecodable => {
                     undecodable.push((key, refusal));

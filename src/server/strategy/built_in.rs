@@ -50,7 +50,7 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
         false
     }
 
-    /// Marks an object as being deleted; `None` if this is left to its finalizers.
+    /// Marks an object as being deleted; `None` if its finalizers do this.
     fn mark_deleting(&self, _existing: &Value, _now: &str) -> Option<Value> {
         None
     }

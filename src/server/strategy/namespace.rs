@@ -145,7 +145,7 @@ impl BuiltIn for Namespace {
     }
 }
 
-/// The Namespace object assumed for a namespace of which only the name is known.
+/// The Namespace object assumed for a namespace if only its name is known.
 pub(in crate::server) fn assumed(name: &str) -> Value {
     let mut namespace = object([("metadata", object([("name", name)]))]);
     complete(&mut namespace);

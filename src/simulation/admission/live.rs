@@ -186,7 +186,7 @@ impl LiveObjects {
 
     fn read(&self, connection: &Connection, namespace: Option<&str>, admission: &Admission) -> Vec<LiveObject> {
         let knowledge = &admission.knowledge;
-        let asked_namespace = namespace.filter(|name| !knowledge.knows_namespace(name)).map(|name| {
+        let asked_namespace = namespace.filter(|name| !knowledge.is_namespace_known(name)).map(|name| {
             let path = Resource::namespaces().object_path(None, name);
             (name, connection.ask(&path, JSON))
         });
@@ -215,9 +215,9 @@ impl LiveObjects {
                 Ok(Some(object)) => {
                     let object = given(object, "v1", "Namespace").object;
                     all.push(LiveObject { definition: NAMESPACES.to_owned(), namespace: String::new(), object });
-                    knowledge.learn_namespace(name);
+                    knowledge.record_namespace(name);
                 }
-                Ok(None) => knowledge.miss_namespace(name),
+                Ok(None) => knowledge.record_missing_namespace(name),
                 Err(_) => {}
             }
         }
@@ -232,7 +232,7 @@ impl LiveObjects {
                 namespace: within.unwrap_or_default().to_owned(),
                 object: given(object, &kind.api_version(), &kind.kind).object,
             }));
-            knowledge.learn_params(kind, within, name.as_deref());
+            knowledge.record_params(kind, within, name.as_deref());
         }
         all
     }
