@@ -23,6 +23,7 @@ mod watches;
 mod webhooks;
 
 use crate::exchange::{Client, Http, InProcess, Reply, normalise, parse};
+use crate::varying;
 use crdx::release::Release;
 use mutate::Rng;
 use serde_json::{Value, json};
@@ -192,8 +193,6 @@ impl Pair {
             return real.body;
         }
         // Messages may show generated names, times and revisions.
-        let generated = regex::Regex::new("gen-[a-z0-9]{5}\\b").unwrap();
-        let own = regex::Regex::new(r#"(creationTimestamp|time|resourceVersion)\\+":\\+"[^"\\]*\\+""#).unwrap();
         let show = |reply: &Reply| {
             // A header has no control characters.
             let mut warnings: Vec<_> =
@@ -201,8 +200,8 @@ impl Pair {
             warnings.sort();
             let shown = json!([reply.code, normalise(reply.body.clone(), path.contains("fieldManager=")), warnings]);
             let text = shown.to_string();
-            let text = generated.replace_all(&text, "gen-*****");
-            serde_json::from_str(&own.replace_all(&text, "$1")).unwrap()
+            let text = varying::GENERATED_NAME.replace_all(&text, "gen-*****");
+            serde_json::from_str(&varying::QUOTED_MEMBER.replace_all(&text, "$1")).unwrap()
         };
         self.warnings.clone_from(&real.warnings);
         let (mut want, got): (Value, Value) = (show(&real), show(&ours));
@@ -272,20 +271,15 @@ impl Pair {
 
     /// Compares the text of a response, in which values that vary between runs are masked.
     pub fn text(&mut self, path: &str, accept: &str) {
-        let uid = regex::Regex::new("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}").unwrap();
-        let time = regex::Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ").unwrap();
-        let version = regex::Regex::new(r#"(resourceVersion"?: ?)"\d+""#).unwrap();
-        let manager = regex::Regex::new(r"\bapiserver-1\.\d+").unwrap();
-        let age = regex::Regex::new(r#""\d+[smh](\d+[sm])?""#).unwrap();
         let clients = [&mut self.real as &mut dyn Client, &mut self.ours];
         let shown = clients.map(|client| {
             let answer = client.send("GET", path, None, None, accept);
             let text = String::from_utf8_lossy(&answer.data).into_owned();
-            let text = manager.replace_all(&text, "kube-apiserver");
-            let text = uid.replace_all(&text, "*");
-            let text = time.replace_all(&text, "*");
-            let text = version.replace_all(&text, "$1*");
-            (answer.code, age.replace_all(&text, "*").into_owned())
+            let text = varying::MANAGER.replace_all(&text, "kube-apiserver");
+            let text = varying::UID.replace_all(&text, "*");
+            let text = varying::TIME.replace_all(&text, "*");
+            let text = varying::RESOURCE_VERSION.replace_all(&text, "$1*");
+            (answer.code, varying::AGE.replace_all(&text, "*").into_owned())
         });
         self.asked += 1;
         if shown[0] != shown[1] {
@@ -543,16 +537,16 @@ fn differential_expressions() {
         let lines = expressions::facts(&mut Rng::new(setting("CRDX_SEED", 1)), setting("CRDX_ROUNDS", 40));
         return fs::write(path, lines).unwrap();
     }
-    let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
-    expressions::compare(&mut pair, &mut rng, setting("CRDX_ROUNDS", 40), expressions::expression);
+    let mut pair = Pair::new();
+    expressions::compare(&mut pair, setting("CRDX_SEED", 1), setting("CRDX_ROUNDS", 40), expressions::expression);
     pair.finish();
 }
 
 #[test]
 #[ignore = "needs the real server: see tests/apiserver/README.md"]
 fn differential_libraries() {
-    let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
-    expressions::compare(&mut pair, &mut rng, setting("CRDX_ROUNDS", 40), libraries::expression);
+    let mut pair = Pair::new();
+    expressions::compare(&mut pair, setting("CRDX_SEED", 1), setting("CRDX_ROUNDS", 40), libraries::expression);
     pair.finish();
 }
 

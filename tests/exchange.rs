@@ -1,7 +1,7 @@
 //! Sends requests to a CRD API server, in process or over HTTP, and normalizes responses so that runs can be compared.
 
+use crate::varying;
 use crdx::release::Release;
-use regex::Regex;
 use serde_json::{Value, json};
 use std::{
     fmt::Write as _,
@@ -302,14 +302,13 @@ fn scrub(body: &mut Value) {
 
 fn scrub_table(table: &mut Value) {
     let definitions = table["columnDefinitions"].as_array().cloned().unwrap_or_default();
-    let age = Regex::new(r"^\d+[smhdy]|^\d{4}-\d\d-\d\dT").unwrap();
     for row in table["rows"].as_array_mut().into_iter().flatten() {
         if let Some(object) = row.get_mut("object") {
             scrub(object);
         }
         for (cell, definition) in row["cells"].as_array_mut().into_iter().flatten().zip(&definitions) {
             let date = definition["format"] == "date" || definition["type"] == "date";
-            if date && cell.as_str().is_some_and(|text| age.is_match(text)) {
+            if date && cell.as_str().is_some_and(|text| varying::AGE_OR_TIME.is_match(text)) {
                 *cell = json!("*");
             }
         }
@@ -330,12 +329,6 @@ fn scrub_conditions(crd: &mut Value) {
 /// The server reports multiple field errors in random order, and quotes the whole patched object in errors of invalid
 /// patches.
 fn scrub_status(status: &mut Value) {
-    let echo = Regex::new(r#"(?s)(patch: )?Invalid value: "\{\\"apiVersion.*\}": "#).unwrap();
-    let clock_type = Regex::new(r"selfType\d+").unwrap();
-    let record = Regex::new(r"(in record \()[^)]*\)").unwrap();
-    let address = Regex::new(r"\(0x[0-9a-f]{8,}\)").unwrap();
-    let uid = Regex::new("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}").unwrap();
-    let several = Regex::new(r"(?s)( is invalid: )\[.*\]$").unwrap();
     // The errors of an apply patch are in random order, too.
     let sorted = |text: &str| match text.split_once(": errors:\n") {
         Some((head, errors)) => {
@@ -347,11 +340,11 @@ fn scrub_status(status: &mut Value) {
     };
     let clean = |text: &str| {
         let text = &*sorted(text);
-        let text = echo.replace(text, "${1}Invalid value: \"*\": ");
-        let text = clock_type.replace_all(&text, "selfType*").into_owned();
-        let text = uid.replace_all(&text, "*").into_owned();
-        let text = address.replace_all(&text, "(*)").into_owned();
-        record.replace_all(&text, "${1}*)").into_owned()
+        let text = varying::QUOTED_OBJECT.replace(text, "${1}Invalid value: \"*\": ");
+        let text = varying::SELF_TYPE.replace_all(&text, "selfType*").into_owned();
+        let text = varying::UID.replace_all(&text, "*").into_owned();
+        let text = varying::ADDRESS.replace_all(&text, "(*)").into_owned();
+        varying::RECORD.replace_all(&text, "${1}*)").into_owned()
     };
     if let Some(message) = status["message"].as_str() {
         status["message"] = json!(clean(message));
@@ -371,7 +364,7 @@ fn scrub_status(status: &mut Value) {
             if causes.len() > 1
                 && let Some(message) = status["message"].as_str()
             {
-                status["message"] = json!(several.replace(message, "${1}[*]"));
+                status["message"] = json!(varying::SEVERAL_ERRORS.replace(message, "${1}[*]"));
             }
         }
     }

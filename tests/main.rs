@@ -46,5 +46,6 @@ mod serve;
 mod supply_chain;
 mod text;
 mod transcripts;
+mod varying;
 mod watch;
 mod webhooks;

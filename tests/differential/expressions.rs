@@ -282,14 +282,20 @@ pub fn facts(rng: &mut Rng, count: u64) -> String {
     lines
 }
 
+/// The rules of a CRD.
+const RULES: usize = 16;
+/// The changed objects on which the rules of a CRD are evaluated, besides [`specs`].
+const CHANGED: usize = 30;
+
 /// Compiles batches of rules on both servers, then evaluates those that compile on objects.
-pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64, expression: fn(Kind, usize, &mut Rng) -> String) {
+pub fn compare(pair: &mut Pair, seed: u64, rounds: u64, expression: fn(Kind, usize, &mut Rng) -> String) {
+    let rng = &mut Rng::new(seed);
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All";
-    for round in 0..rounds {
+    for round in (0..rounds).map(|round| seed * 100_000 + round) {
         if pair.is_over() {
             break;
         }
-        let rules: Vec<Value> = (0..8)
+        let rules: Vec<Value> = (0..RULES)
             .map(|_| {
                 let depth = 1 + rng.below(3);
                 if rng.chance(2) {
@@ -322,7 +328,7 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64, expression: fn(Kind,
         }
         let objects = format!("/apis/diff.example.com/v1/namespaces/default/exprs{round}?dryRun=All");
         let mut all = specs().to_vec();
-        for _ in 0..6 {
+        for _ in 0..CHANGED {
             let mut spec = rng.pick(&specs()).clone();
             mutate(&mut spec, rng, |_| true, any_value);
             all.push(spec);

@@ -664,7 +664,7 @@ impl Surface<'_> {
                     "watch=maybe&timeoutSeconds=1",
                     "sendInitialEvents=true",
                     "allowWatchBookmarks=true",
-                    "continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJhIn0",
+                    "continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6OTk5OTk5OTk5LCJzdGFydCI6ImEifQ",
                 ]))
                 .to_owned(),
             );

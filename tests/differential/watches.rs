@@ -4,7 +4,7 @@
 use super::mutate::Rng;
 use super::{Pair, normalise};
 use crate::exchange::{Client, Http, Reply};
-use regex::Regex;
+use crate::varying;
 use serde_json::{Value, json};
 use std::thread;
 
@@ -120,8 +120,7 @@ fn shown(reply: Reply, history: &History, side: usize) -> Value {
         None => json!("*"),
     };
     let Value::Array(mut events) = reply.body else {
-        let text =
-            Regex::new(r"\d{2,}").unwrap().replace_all(&normalise(reply.body, false).to_string(), "*").into_owned();
+        let text = varying::NUMBER.replace_all(&normalise(reply.body, false).to_string(), "*").into_owned();
         return json!([reply.code, text]);
     };
     // The time of these events is up to the server.
@@ -135,11 +134,10 @@ fn shown(reply: Reply, history: &History, side: usize) -> Value {
             _ => Value::Null,
         })
         .collect();
-    let age = Regex::new(r"^\d+[smh]|^<unknown>").unwrap();
     for event in &mut events {
         for row in event["object"]["rows"].as_array_mut().into_iter().flatten() {
             for cell in row["cells"].as_array_mut().into_iter().flatten() {
-                if cell.as_str().is_some_and(|text| age.is_match(text)) {
+                if cell.as_str().is_some_and(|text| varying::AGE_OR_UNKNOWN.is_match(text)) {
                     *cell = json!("*");
                 }
             }

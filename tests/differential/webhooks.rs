@@ -8,13 +8,13 @@ pub mod conversions;
 
 use super::mutate::Rng;
 use crate::exchange::{Client, Http, Reply, normalise};
+use crate::varying;
 use crate::webhooks::hook::Hook;
 use crate::webhooks::{CRDS, KITES, authority, crd, kite};
 use crdx::policies::authorizer::Rules;
 use crdx::release::Release;
 use crdx::serve::{self, Options, Running, Webhooks};
 use crdx::server::{Server, UserInfo};
-use regex::Regex;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -147,13 +147,10 @@ fn answer(reply: &Reply) -> Value {
     let mut warnings = reply.warnings.clone();
     warnings.sort();
     let text = json!([reply.code, normalise(reply.body.clone(), true), warnings]).to_string();
-    let uid = Regex::new("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}").unwrap();
-    let revision = Regex::new(r"revision=\d+").unwrap();
     // An error may quote the object.
-    let quoted = Regex::new(r#"(creationTimestamp|time|resourceVersion)\\+":\\+"[^"\\]*\\+""#).unwrap();
-    let text = uid.replace_all(&text, "*");
-    let text = quoted.replace_all(&text, "$1");
-    serde_json::from_str(&revision.replace_all(&text, "revision=*")).unwrap()
+    let text = varying::UID.replace_all(&text, "*");
+    let text = varying::QUOTED_MEMBER.replace_all(&text, "$1");
+    serde_json::from_str(&varying::REVISION.replace_all(&text, "revision=*")).unwrap()
 }
 
 /// A review without what varies between runs.
@@ -168,8 +165,7 @@ fn reviewed(path: &str, review: &Value) -> Value {
         *object = normalise(object.take(), true);
     }
     let text = json!([path, review]).to_string();
-    let time = Regex::new(r#"("time":)"[^"]*""#).unwrap();
-    serde_json::from_str(&time.replace_all(&text, r#"$1"*""#)).unwrap()
+    serde_json::from_str(&varying::MANAGER_TIME.replace_all(&text, r#"$1"*""#)).unwrap()
 }
 
 /// Compares `rounds` configurations with random webhooks.
