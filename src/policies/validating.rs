@@ -16,7 +16,7 @@ use super::request::{Cluster, Kind, Request};
 use super::source::PolicyHook;
 use crate::cel::value::Value as CelValue;
 use crate::value::Value;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{LazyCell, OnceCell, RefCell};
 use std::sync::Arc;
 
 /// The maximum length of a message from a messageExpression, in bytes.
@@ -350,8 +350,11 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
             *result = None;
         }
     }
-    let without_authorizer = Inputs { authorizers: None, ..inputs.clone() };
-    let for_messages = Activation::new(without_authorizer.clone(), &compiled.variables);
+    let without_authorizer = || {
+        let inputs = Inputs { authorizers: None, ..inputs.clone() };
+        Activation::new(inputs, &compiled.variables)
+    };
+    let for_messages = LazyCell::new(without_authorizer);
     let messages: Result<Vec<_>, OutOfBudget> = compiled
         .messages
         .iter()
@@ -391,7 +394,7 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
             }
         })
         .collect();
-    let for_annotations = Activation::new(without_authorizer, &compiled.variables);
+    let for_annotations = LazyCell::new(without_authorizer);
     let mut budget = BUDGET;
     let mut annotations = Vec::new();
     for (annotation, expression) in policy.audit_annotations.iter().zip(&compiled.audit_annotations) {

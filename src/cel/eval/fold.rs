@@ -2,7 +2,7 @@
 
 use super::{
     cost::{NEW_LIST, go_type_name},
-    node::{Fold, Node},
+    node::{Condition, Fold, Node},
     run::{Run, Slot},
 };
 use crate::cel::{
@@ -71,10 +71,21 @@ impl<'a> Run<'a, '_> {
         if let (Some(slot), Some(second)) = (fold.second, second) {
             self.set(slot, Slot::Filled(second));
         }
-        // The condition of most macros is the constant true, which costs nothing.
-        if !matches!(&fold.condition, Node::Constant(condition) if condition.is_true())
-            && matches!(self.exec_absorbable(&fold.condition)?, Ok(Value::Bool(false)))
-        {
+        let goes_on = match &fold.condition {
+            Condition::Always => true,
+            Condition::UnlessFalse => {
+                self.charge_read(fold.accumulator)?;
+                self.charge(1)?;
+                self.boolean(fold.accumulator) != Some(false)
+            }
+            Condition::UnlessTrue => {
+                self.charge_read(fold.accumulator)?;
+                self.charge(2)?;
+                self.boolean(fold.accumulator) != Some(true)
+            }
+            Condition::Other(condition) => !matches!(self.exec_absorbable(condition)?, Ok(Value::Bool(false))),
+        };
+        if !goes_on {
             return Ok(false);
         }
         let step = self.exec_absorbable(&fold.step)?;
@@ -96,7 +107,7 @@ impl<'a> Run<'a, '_> {
             self.charge(NEW_LIST + 1)?;
             let accumulator = self.take(slot)?;
             return match item? {
-                Some(item) => push(accumulator, List::Shared(Arc::new(vec![])), Some(item)),
+                Some(item) => push(accumulator, item),
                 None => Ok(accumulator),
             };
         }
@@ -104,7 +115,7 @@ impl<'a> Run<'a, '_> {
         self.charge(1)?;
         let accumulator = self.take(slot)?;
         match list? {
-            Value::List(list) => push(accumulator, list, None),
+            Value::List(list) => extend(accumulator, &list),
             _ => Err(Error::no_such_overload()),
         }
     }
@@ -127,23 +138,24 @@ impl<'a> Run<'a, '_> {
     }
 }
 
-fn push<'a>(accumulator: Value<'a>, list: List<'a>, item: Option<Value<'a>>) -> Result<Value<'a>, Error> {
+fn push<'a>(accumulator: Value<'a>, item: Value<'a>) -> Result<Value<'a>, Error> {
+    if let Value::List(List::Shared(mut items)) = accumulator {
+        Arc::make_mut(&mut items).push(item);
+        return Ok(Value::List(List::Shared(items)));
+    }
+    extend(accumulator, &List::Shared(Arc::new(vec![item])))
+}
+
+fn extend<'a>(accumulator: Value<'a>, list: &List<'a>) -> Result<Value<'a>, Error> {
     match accumulator {
         Value::List(List::Shared(mut items)) => {
             let own = Arc::make_mut(&mut items);
             for added in list.iter() {
                 own.push(added?);
             }
-            own.extend(item);
             Ok(Value::List(List::Shared(items)))
         }
-        Value::List(other) => {
-            let list = match item {
-                Some(item) => List::Shared(Arc::new(vec![item])),
-                None => list,
-            };
-            other.concat(&list).map(Value::List)
-        }
+        Value::List(other) => other.concat(list).map(Value::List),
         _ => Err(Error::no_such_overload()),
     }
 }

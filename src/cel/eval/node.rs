@@ -136,6 +136,18 @@ pub(super) enum QualifierKey {
     Node(Box<Node>),
 }
 
+/// The condition under which a fold continues. The conditions of the usual macros need no evaluation of a node.
+#[derive(Debug)]
+pub(super) enum Condition {
+    /// `true`, which costs nothing: `map`, `filter`.
+    Always,
+    /// `@not_strictly_false(accumulator)`: `all`.
+    UnlessFalse,
+    /// `@not_strictly_false(!accumulator)`: `exists`.
+    UnlessTrue,
+    Other(Node),
+}
+
 #[derive(Debug)]
 pub(super) struct Fold {
     pub range: Node,
@@ -145,7 +157,7 @@ pub(super) struct Fold {
     pub accumulator: usize,
     /// Evaluated when the accumulator is first read.
     pub init: Node,
-    pub condition: Node,
+    pub condition: Condition,
     pub step: Node,
     pub result: Node,
 }

@@ -5,8 +5,8 @@ use super::{
     call::{Callee, Resolved},
     constant::Constant,
     node::{
-        Attribute, Call, Element, Entry, Fold, Match, MatchKind, MessageField, MessageNode, Node, Qualifier,
-        QualifierKey, Root,
+        Attribute, Call, Condition, Element, Entry, Fold, Match, MatchKind, MessageField, MessageNode, Node,
+        Qualifier, QualifierKey, Root,
     },
 };
 use crate::{
@@ -187,7 +187,7 @@ impl<'p> Planner<'p> {
         self.scopes.extend(second);
         self.scopes.push((&fold.iter_var, element));
         self.scopes.push((&fold.accu_var, accumulator));
-        let condition = self.plan(&fold.condition)?;
+        let condition = condition(self.plan(&fold.condition)?, accumulator);
         let step = in_place(self.plan(&fold.step)?, accumulator);
         self.scopes.truncate(depth);
         self.scopes.push((&fold.accu_var, accumulator));
@@ -218,6 +218,17 @@ fn add_qualifier(attribute: &mut Attribute, qualifier: &Arc<Qualifier>) {
     match &mut attribute.root {
         Root::Choice { branches, .. } => branches.iter_mut().for_each(|branch| add_qualifier(branch, qualifier)),
         _ => attribute.qualifiers.push(Arc::clone(qualifier)),
+    }
+}
+
+fn condition(node: Node, accumulator: usize) -> Condition {
+    let reads = |node: &Node| matches!(node, Node::Attribute(Attribute { root: Root::Slot(slot), qualifiers }) if *slot == accumulator && qualifiers.is_empty());
+    let negates = |call: &Call| call.callee.function == "!_" && matches!(&*call.args, [arg] if reads(arg));
+    match &node {
+        Node::Constant(constant) if constant.is_true() => Condition::Always,
+        Node::NotStrictlyFalse(inner) if reads(inner) => Condition::UnlessFalse,
+        Node::NotStrictlyFalse(inner) if matches!(&**inner, Node::Call(call) if negates(call)) => Condition::UnlessTrue,
+        _ => Condition::Other(node),
     }
 }
 
