@@ -388,8 +388,8 @@ mod tests {
             concat!(
                 r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"gizmos.lab.example.io"},"#,
                 r#""spec":{"conversion":{"strategy":"None"},"group":"lab.example.io","names":{"kind":"Gizmo","listKind":"GizmoList","plural":"gizmos","singular":"gizmo"},"#,
-                r#""scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"items":null,"type":"object"}},"served":true,"storage":true},"#,
-                r#"{"name":"v2","schema":{"openAPIV3Schema":{"items":null,"type":"object"}},"served":true,"storage":false,"subresources":{"status":{}}}]},"#,
+                r#""scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"type":"object"}},"served":true,"storage":true},"#,
+                r#"{"name":"v2","schema":{"openAPIV3Schema":{"type":"object"}},"served":true,"storage":false,"subresources":{"status":{}}}]},"#,
                 r#""status":{"acceptedNames":{"kind":"","plural":""},"conditions":null,"storedVersions":["v1"]}}"#
             )
         );

@@ -142,3 +142,112 @@ fn openapi_has_the_types_and_parameters_of_the_release() {
         assert_eq!(kinds(merged), delete_options + 2, "1.{minor}");
     }
 }
+
+/// Sends a request with the content type of a patch, and expects JSON.
+fn patch(server: &mut InProcess, path: &str, kind: &str, body: &str) -> Reply {
+    let content_type = format!("application/{kind}");
+    server.call("PATCH", path, Some(body), Some(&content_type), "application/json")
+}
+
+#[test]
+fn before_1_37_an_absent_object_precedes_a_patch_that_is_no_json() {
+    for (minor, code) in [(31, 404), (36, 404), (37, 400)] {
+        let reply = patch(&mut server(minor), &format!("{KITES}/a"), "merge-patch+json", "x");
+        assert_eq!(reply.code, code, "1.{minor}: {}", reply.body);
+    }
+    // A number that is out of range is valid JSON.
+    let reply = patch(&mut server(37), &format!("{KITES}/a"), "merge-patch+json", r#"{"a":1e999}"#);
+    assert_eq!(reply.code, 404, "{}", reply.body);
+}
+
+#[test]
+fn an_apply_that_creates_an_object_keeps_its_system_fields_before_1_37() {
+    let config =
+        r#"{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{"name":"a","deletionGracePeriodSeconds":5}}"#;
+    for (minor, kept) in [(31, true), (36, true), (37, false)] {
+        let reply = patch(&mut server(minor), &format!("{KITES}/a?fieldManager=m"), "apply-patch+yaml", config);
+        assert_eq!(reply.code, 201, "{}", reply.body);
+        assert_eq!(reply.body["metadata"]["deletionGracePeriodSeconds"] == 5, kept, "1.{minor}");
+    }
+}
+
+#[test]
+fn deletions_know_the_option_to_ignore_read_errors_since_1_32() {
+    let options = r#"{"ignoreStoreReadErrorWithClusterBreakingPotential":true,"propagationPolicy":"Background"}"#;
+    for (minor, code) in [(31, 404), (32, 422), (37, 422)] {
+        let reply = send(&mut server(minor), "DELETE", &format!("{KITES}/a"), options);
+        assert_eq!(reply.code, code, "1.{minor}: {}", reply.body);
+    }
+}
+
+#[test]
+fn the_table_of_crds_has_columns_of_its_own_since_1_37() {
+    for (minor, columns) in [(31, 2), (36, 2), (37, 8)] {
+        let accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
+        let table = server(minor).call("GET", CRDS, None, None, accept).body;
+        assert_eq!(table["columnDefinitions"].as_array().unwrap().len(), columns, "1.{minor}");
+        assert_eq!(table["rows"][0]["cells"].as_array().unwrap().len(), columns, "1.{minor}");
+    }
+}
+
+#[test]
+fn a_page_after_the_current_revision_is_refused() {
+    // {"v":"meta.k8s.io/v1","rv":999999999,"start":"a"}
+    let token = "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6OTk5OTk5OTk5LCJzdGFydCI6ImEifQ";
+    for (minor, code) in [(31, 500), (33, 500), (34, 504), (37, 504)] {
+        let path = format!("{KITES}?continue={token}");
+        let reply = server(minor).call("GET", &path, None, None, "application/json");
+        assert_eq!(reply.code, code, "1.{minor}: {}", reply.body);
+    }
+}
+
+#[test]
+fn before_1_37_an_optional_old_value_has_no_declared_type() {
+    let crd = |minor: u16, rule: &str| {
+        let schema = r#"{"type":"object","default":{"x-y":"a"},"properties":{"x-y":{"type":"string"}},"x-kubernetes-validations":[{"rule":RULE,"optionalOldSelf":true}]}"#;
+        let schema = schema.replace("RULE", &serde_json::json!(rule).to_string());
+        let crd =
+            crd("true").replace(r#""properties":{"spec":"#, &format!(r#""properties":{{"other":{schema},"spec":"#));
+        send(&mut InProcess::of(Release::new(minor).unwrap()), "POST", CRDS, &crd).code
+    };
+    for (minor, code) in [(31, 422), (36, 422), (37, 201)] {
+        assert_eq!(crd(minor, "!oldSelf.hasValue() || has(oldSelf.value().x__dash__y)"), code, "1.{minor}");
+        assert_eq!(crd(minor, "oldSelf.orValue(self) == self"), 201, "1.{minor}");
+    }
+}
+
+#[test]
+fn objects_with_null_fields_are_unequal_before_1_34() {
+    let nullable = r#""o":{"type":"object","properties":{"a":{"type":"string","nullable":true}}},"url""#;
+    let definition = crd("!has(self.o) || self.o == self.o").replace(r#""url""#, nullable);
+    let kite = r#"{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{"name":"a"},"spec":{"o":{"a":null}}}"#;
+    for (minor, code) in [(31, 422), (33, 422), (34, 201), (37, 201)] {
+        let mut server = InProcess::of(Release::new(minor).unwrap());
+        assert_eq!(send(&mut server, "POST", CRDS, &definition).code, 201);
+        let reply = send(&mut server, "POST", KITES, kite);
+        assert_eq!(reply.code, code, "1.{minor}: {}", reply.body);
+    }
+}
+
+#[test]
+fn strict_errors_name_the_kind_of_the_body() {
+    let body = |api_version: &str| {
+        format!(r#"{{"apiVersion":"{api_version}","kind":"Other","metadata":{{"name":"a","no":1}}}}"#)
+    };
+    let mut server = server(37);
+    let path = format!("{KITES}?fieldValidation=Strict");
+    let message = |reply: Reply| reply.body["message"].as_str().unwrap().to_owned();
+    assert_eq!(
+        message(send(&mut server, "POST", &path, &body("v2"))),
+        "Other in version \"v2\" cannot be handled as a Other: strict decoding error: unknown field \"metadata.no\""
+    );
+    assert_eq!(
+        message(send(&mut server, "POST", &path, &body(""))),
+        "Object 'apiVersion' is missing in 'object has no apiVersion field'"
+    );
+    let number = r#"{"apiVersion":"toys.example.com/v2","kind":"Kite","metadata":{"name":"a"},"x":1e400}"#;
+    assert_eq!(
+        message(send(&mut server, "POST", &path, number)),
+        "Kite in version \"v2\" cannot be handled as a Kite: json: cannot unmarshal number 1e400 into Go value of type float64"
+    );
+}

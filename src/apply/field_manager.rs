@@ -149,7 +149,9 @@ impl FieldManager<'_> {
         }
         let live = &*live;
         for (which, value) in [("new", new), ("live", live)] {
-            self.check(value, true).map_err(|e| format!("failed to convert {which} object to smd typed: {e}"))?;
+            self.check(value, true).map_err(|e| {
+                format!("failed to convert {which} object ({}) to smd typed: {e}", self.describe(value))
+            })?;
         }
         let updater = Updater { versions: self.versions, release: self.release };
         let mut owners = updater

@@ -4,6 +4,7 @@
 //! missing `value` is null; the part of a path before the first slash is ignored; and indexes may be negative.
 
 use super::raw::Raw;
+use crate::release::{Release, V1_35};
 use crate::value::{Value, json};
 
 /// An operation of a patch.
@@ -38,17 +39,22 @@ impl PatchError {
     }
 }
 
+/// The maximum number of bytes that the `copy` operations of a patch of a request may add in total.
+const COPY_LIMIT: usize = 3 * 1024 * 1024;
+
 /// The state of a patch while it is applied.
 #[derive(Clone, Debug, Default)]
 pub struct Patch {
     copied: usize,
     copy_limit: Option<usize>,
+    /// True for json-patch 4.12, in which replacing the whole document with a scalar has no effect.
+    ignores_scalar_roots: bool,
 }
 
 impl Patch {
-    /// Starts a patch in which `copy` operations may add at most this number of bytes in total.
-    pub fn with_copy_limit(limit: usize) -> Self {
-        Self { copied: 0, copy_limit: Some(limit) }
+    /// Starts a patch that a client or webhook sends to a server of this release.
+    pub fn of_request(release: Release) -> Self {
+        Self { copied: 0, copy_limit: Some(COPY_LIMIT), ignores_scalar_roots: !release.since(V1_35) }
     }
 
     /// Applies an operation whose value was computed rather than read from a request.
@@ -95,7 +101,10 @@ impl Patch {
                 let removed = remove(container, &key);
                 removed.map(|_| ()).map_err(|e| PatchError::new(format!("error in remove for path: '{path}': {e}")))
             }
-            "replace" => replace(document, path_of(operation, None)?, value()),
+            "replace" => match path_of(operation, None)? {
+                "" => self.replace_document(document, value()),
+                path => replace(document, path, value()),
+            },
             "move" => {
                 let from = from_of(operation)?;
                 let (container, key) = find(document, from).ok_or_else(|| {
@@ -118,6 +127,18 @@ impl Patch {
             "test" => test(operation, written, document),
             other => Err(PatchError::new(format!("Unexpected kind: {other}"))),
         }
+    }
+
+    fn replace_document(&self, document: &mut Value, value: Value) -> Result<(), PatchError> {
+        match value {
+            Value::Object(_) | Value::Array(_) => *document = value,
+            _ if self.ignores_scalar_roots => {}
+            _ => {
+                let why = "replace operation value must be object or array: %!w(<nil>)";
+                return Err(PatchError::new(why.to_owned()));
+            }
+        }
+        Ok(())
     }
 
     fn copy(&mut self, operation: &Operation, document: &mut Value) -> Result<(), PatchError> {
@@ -166,15 +187,6 @@ fn from_of(operation: &Operation) -> Result<&str, PatchError> {
 }
 
 fn replace(document: &mut Value, path: &str, value: Value) -> Result<(), PatchError> {
-    if path.is_empty() {
-        return match value {
-            Value::Object(_) | Value::Array(_) => {
-                *document = value;
-                Ok(())
-            }
-            _ => Err(PatchError::new("replace operation value must be object or array: %!w(<nil>)".to_owned())),
-        };
-    }
     let missing = |what: &str| {
         PatchError::new(format!("replace operation does not apply: doc is missing {what}: {path}: {MISSING}"))
     };

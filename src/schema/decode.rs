@@ -102,7 +102,7 @@ fn items(v: &Value, depth: usize) -> Read<Items> {
     match v {
         Value::Array(_) => list(v, |v| schema(v, depth)).map(Items::Schemas),
         Value::Object(_) => boxed(v, depth).map(Items::Schema),
-        // A value that is neither a schema nor a list of schemas is accepted, and encoded as null.
+        // A value that is neither a schema nor a list of schemas is accepted, and omitted in responses.
         _ => Ok(Items::Schemas(Vec::new())),
     }
 }

@@ -31,7 +31,7 @@ impl Schema {
         w.value("maxProperties", self.max_properties.map(Value::Int));
         w.value("minProperties", self.min_properties.map(Value::Int));
         w.list("required", &self.required, |s| Value::from(s.as_str()));
-        w.value("items", self.items.as_ref().map(items));
+        w.value("items", self.items.as_ref().and_then(items));
         w.list("allOf", &self.all_of, Self::to_value);
         w.list("oneOf", &self.one_of, Self::to_value);
         w.list("anyOf", &self.any_of, Self::to_value);
@@ -125,11 +125,12 @@ fn stored(v: &Value) -> Value {
     }
 }
 
-fn items(items: &Items) -> Value {
+/// The server omits an empty list of schemas.
+fn items(items: &Items) -> Option<Value> {
     match items {
-        Items::Schema(schema) => schema.to_value(),
-        Items::Schemas(schemas) if schemas.is_empty() => Value::Null,
-        Items::Schemas(schemas) => Value::Array(schemas.iter().map(Schema::to_value).collect()),
+        Items::Schema(schema) => Some(schema.to_value()),
+        Items::Schemas(schemas) if schemas.is_empty() => None,
+        Items::Schemas(schemas) => Some(Value::Array(schemas.iter().map(Schema::to_value).collect())),
     }
 }
 
@@ -164,5 +165,11 @@ mod tests {
             crate::value::json::to_string(&written),
             r#"{"default":[1,0,10000000000000000000,0.5],"maximum":3,"minimum":-0}"#
         );
+    }
+
+    #[test]
+    fn an_empty_list_of_schemas_is_omitted() {
+        let schema = Schema { items: Some(Items::Schemas(Vec::new())), ..Schema::default() };
+        assert_eq!(schema.to_value(), Value::Object(Map::new()));
     }
 }

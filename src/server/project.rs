@@ -18,8 +18,8 @@ impl Server {
     }
 
     /// Renders CRDs as a Table.
-    pub fn table_of_definitions(crds: &[Value], now: Timestamp) -> Value {
-        let columns = table::Columns::of_definitions();
+    pub fn table_of_definitions(&self, crds: &[Value], now: Timestamp) -> Value {
+        let columns = table::Columns::of_definitions(self.release);
         table::table(&columns, crds.iter(), Map::new(), "v1", IncludeObject::Metadata, now)
     }
 

@@ -43,6 +43,17 @@ pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
     reader.finish(value)
 }
 
+/// Decodes a JSON text in which numbers may be out of range: they are null.
+///
+/// # Errors
+/// Returns Go's message for the first syntax error.
+pub fn read_with_any_number(text: &[u8]) -> Result<Value, Error> {
+    let mut reader = Reader::new(text, 0);
+    let value = reader.value()?;
+    reader.skip_space();
+    reader.peek().map_or(Ok(value), |c| Err(reader.unexpected(c, "after top-level value")))
+}
+
 /// Checks the syntax of a JSON text (`checkValid` in `encoding/json`). Numbers may be of any size.
 ///
 /// # Errors

@@ -6,6 +6,7 @@ use super::{
     run::Run,
 };
 use crate::cel::value::{Error, List, Map, Value, number::double_to_int};
+use crate::release::V1_37;
 use crate::value;
 use std::sync::Arc;
 
@@ -24,7 +25,19 @@ impl<'a> Run<'a, '_> {
                 };
             }
         };
+        let value = self.optional_as_read(value);
         if attribute.qualifiers.is_empty() { Ok(value) } else { self.qualify_all(value, attribute) }
+    }
+
+    /// The value of an attribute's root. Before cel-go 0.29 (Kubernetes 1.37), reading an optional value removes the
+    /// declared type of what it contains (`applyQualifiers`): names of fields are not escaped, and dates are strings.
+    fn optional_as_read(&self, value: Value<'a>) -> Value<'a> {
+        match value {
+            Value::Optional(Some(inner)) if self.server < V1_37 => {
+                Arc::unwrap_or_clone(inner).without_declared_type().some()
+            }
+            value => value,
+        }
     }
 
     fn qualify_all(&mut self, value: Value<'a>, attribute: &'a Attribute) -> Result<Value<'a>, Error> {

@@ -5,8 +5,8 @@ use super::{
     call::{Callee, Resolved},
     constant::Constant,
     node::{
-        Attribute, Call, Condition, Element, Entry, Fold, Match, MatchKind, MessageField, MessageNode, Node,
-        Qualifier, QualifierKey, Root,
+        Attribute, Call, Condition, Element, Entry, Fold, Match, MatchKind, MessageField, MessageNode, Node, Qualifier,
+        QualifierKey, Root,
     },
 };
 use crate::{

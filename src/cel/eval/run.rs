@@ -38,7 +38,7 @@ pub(super) struct Run<'a, 'f> {
     cost: u64,
     limit: u64,
     fuel: Fuel,
-    server: Minor,
+    pub(super) server: Minor,
     /// The number of items of the list that a loop iterates over.
     pub(super) expected: usize,
     /// The last non-constant pattern, cached because loops often reuse it.
@@ -55,7 +55,7 @@ pub(super) fn run<'a, 'f>(
     let mut slots = Vec::new();
     slots.resize_with(program.slots, || Slot::Empty);
     let (first_slot, server) = (program.variables, program.server);
-    let fuel = Fuel::default();
+    let fuel = Fuel::of_evaluation(server);
     let mut run =
         Run { fields, variables, first_slot, slots, cost: 0, limit, fuel, server, expected: 0, compiled: None };
     let mut result = run.exec(&program.root);
@@ -138,6 +138,14 @@ impl<'a> Run<'a, '_> {
         match self.slot(slot).map(|target| std::mem::replace(target, Slot::Empty)) {
             Some(Slot::Filled(value)) => value,
             _ => Err(Error::new("no such attribute(s)")),
+        }
+    }
+
+    /// The value of the accumulator, if it is a boolean.
+    pub(super) fn boolean(&mut self, slot: usize) -> Option<bool> {
+        match self.slot(slot) {
+            Some(Slot::Filled(Ok(value))) => value.as_bool(),
+            _ => None,
         }
     }
 

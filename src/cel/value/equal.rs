@@ -2,7 +2,7 @@
 //! mismatch as an error.
 
 use super::{Error, Fuel, List, Map, Value, number};
-use crate::{cel::decl::ListKind, value};
+use crate::{cel::decl::ListKind, release::V1_34, value};
 use std::cmp::Ordering;
 
 /// `a == b`
@@ -108,9 +108,10 @@ fn equal_maps(a: &Map<'_>, b: &Map<'_>, fuel: &Fuel) -> Result<bool, Error> {
 }
 
 fn equal_members(a: &Map<'_>, members: &value::Map, b: &Map<'_>, fuel: &Fuel) -> Result<bool, Error> {
-    for key in a.keys() {
-        match (a.find(&key), b.find(&key)) {
-            (None, None) => {}
+    for name in members.keys().filter(|name| a.is_declared(name)) {
+        match (a.find_json(name), b.find_json(name)) {
+            // A null field counts as missing; before 1.34, it is unequal to every other one.
+            (None, None) if fuel.server() >= V1_34 => {}
             (Some(x), Some(y)) => {
                 if !equal_to_read(&x?, y, fuel)? {
                     return Ok(false);

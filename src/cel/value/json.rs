@@ -11,6 +11,7 @@ use crate::{
     },
     value::{self, base64::Encoding},
 };
+use std::sync::Arc;
 
 impl<'a> Value<'a> {
     /// Converts part of a document by its declared type.
@@ -51,6 +52,22 @@ impl<'a> Value<'a> {
 }
 
 impl<'a> Value<'a> {
+    /// Removes the declared type of a list, map or object of a document, so that its parts are converted by their JSON
+    /// types (Go's `ref.Val.Value()`). An optional value becomes what it contains.
+    pub fn without_declared_type(self) -> Self {
+        match self {
+            Self::Optional(inner) => {
+                inner.map_or(Self::Null, |inner| Arc::unwrap_or_clone(inner).without_declared_type())
+            }
+            Self::List(List::Json(items, _)) => Self::List(List::Untyped(items)),
+            Self::List(List::Keyed(items, _)) => {
+                Self::list(items.iter().cloned().map(Self::without_declared_type).collect())
+            }
+            Self::Map(Map::Json(members, _)) => Self::Map(Map::Untyped(members)),
+            other => other,
+        }
+    }
+
     /// Converts part of a document that has no declared type by its JSON type.
     pub fn untyped(json: &'a value::Value) -> Self {
         use value::Value as Json;

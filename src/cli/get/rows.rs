@@ -87,7 +87,8 @@ impl Rows {
     pub fn table(&mut self, source: &Source, resource: &Resource, objects: &[Value]) -> Result<Value, Failure> {
         let name = definition_name(resource);
         if resource.group == crd::GROUP && resource.plural == "customresourcedefinitions" {
-            return Ok(Server::table_of_definitions(objects, (self.clock)()));
+            let now = (self.clock)();
+            return Ok(self.server(source).table_of_definitions(objects, now));
         }
         if !self.known.contains(&name) {
             let Some(crd) = source.definition(resource)? else {

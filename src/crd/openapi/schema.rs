@@ -162,28 +162,8 @@ fn drop_unsupported(s: &mut Schema) {
 
 fn write(s: &Schema) -> Map {
     match s.to_value() {
-        Value::Object(mut members) => {
-            drop_null_items(&mut members);
-            members
-        }
+        Value::Object(members) => members,
         _ => Map::new(),
-    }
-}
-
-/// Removes `items` that are neither a schema nor a list of schemas.
-fn drop_null_items(members: &mut Map) {
-    if members.get("items").is_some_and(Value::is_null) {
-        members.remove("items");
-    }
-    if let Some(Value::Object(properties)) = members.get_mut("properties") {
-        for property in properties.values_mut().filter_map(Value::as_object_mut) {
-            drop_null_items(property);
-        }
-    }
-    for key in ["items", "additionalProperties"] {
-        if let Some(Value::Object(inner)) = members.get_mut(key) {
-            drop_null_items(inner);
-        }
     }
 }
 

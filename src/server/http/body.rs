@@ -128,13 +128,21 @@ pub(in crate::server) fn interpret(value: &Value) -> Result<(), String> {
 
 /// `runtime.NewMissingKindErr`, which quotes the body or, with `Ignore`, the decoded JSON.
 pub(in crate::server) fn missing_kind(body: &Body, input: Input, validation: FieldValidation) -> String {
-    let text = match body {
-        Body::Bytes(bytes) if input == Input::Yaml && !validation.is_enabled() => {
-            text::yaml::read(bytes).map(|v| crate::value::json::to_string(&v)).unwrap_or_default()
+    let text = match bytes(body) {
+        Ok(bytes) if input == Input::Yaml && !validation.is_enabled() => {
+            text::yaml::read(&bytes).map(|v| crate::value::json::to_string(&v)).unwrap_or_default()
         }
-        _ => bytes(body).map(|b| crate::text::lossy(&b)).unwrap_or_default(),
+        bytes => bytes.map(|b| crate::text::lossy(&b)).unwrap_or_default(),
     };
     format!("Object 'Kind' is missing in '{text}'")
+}
+
+/// The kind and version of a JSON body that cannot be decoded because of a number out of range; empty if it has none.
+pub(in crate::server) fn declared_type(body: &Body) -> (String, String) {
+    let value = bytes(body).ok().and_then(|bytes| text::json::read_with_any_number(&bytes).ok()).unwrap_or_default();
+    let text = |key: &str| value.str_at(&[key]).unwrap_or_default();
+    let version = parse_group_version(text("apiVersion")).map_or("", |(_, version)| version);
+    (text("kind").to_owned(), version.to_owned())
 }
 
 /// Replaces `null` by `{}`, as the server's decoder does.

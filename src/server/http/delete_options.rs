@@ -1,7 +1,7 @@
 //! `DeleteOptions`, decoded from the body or, without a body, from the query.
 
 use crate::field::{ErrorList, FieldError, FieldPath};
-use crate::release::{Release, V1_35};
+use crate::release::{Release, V1_32, V1_35};
 use crate::server::Body;
 use crate::server::http::body;
 use crate::server::http::context::Context;
@@ -12,6 +12,9 @@ use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::registry::metadata::{self, HasMetadata};
 use crate::value::Value;
 use crate::value::json::go_kind;
+
+/// The option to delete an object that cannot be read; since 1.32.
+const IGNORE_READ_ERRORS: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
 /// `propagationPolicy`: what happens to dependents of a deleted object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +66,7 @@ impl DeleteOptions {
             Body::Bytes(bytes) => bytes.is_empty(),
             Body::Value(_) => false,
         };
-        let raw = if empty { from_query(&ctx.query)? } else { from_body(ctx)? };
+        let raw = if empty { from_query(&ctx.query, ctx.release())? } else { from_body(ctx)? };
         raw.validate(ctx.release())
     }
 
@@ -98,18 +101,18 @@ impl DeleteOptions {
 
 /// The refusal of a deletecollection with `ignoreStoreReadErrorWithClusterBreakingPotential`.
 pub(in crate::server) fn collection_refuses_ignoring() -> Refusal {
-    let path = FieldPath::new("ignoreStoreReadErrorWithClusterBreakingPotential");
+    let path = FieldPath::new(IGNORE_READ_ERRORS);
     let text = "is not allowed with DELETECOLLECTION, try again after removing the option";
     Refusal::invalid_options("DeleteOptions", vec![FieldError::invalid(&path, true, text)])
 }
 
-fn from_query(query: &Query) -> Result<Raw, Refusal> {
+fn from_query(query: &Query, release: Release) -> Result<Raw, Refusal> {
     let grace = query.first("gracePeriodSeconds").map(shared::integer).transpose();
     Ok(Raw {
         dry_run: query.all("dryRun").map(str::to_owned).collect(),
         orphan_dependents: query.first("orphanDependents").map(shared::boolean),
         propagation: query.first("propagationPolicy").map(str::to_owned),
-        ignore_read_errors: query.first("ignoreStoreReadErrorWithClusterBreakingPotential").map(shared::boolean),
+        ignore_read_errors: query.first(IGNORE_READ_ERRORS).map(shared::boolean).filter(|_| release.since(V1_32)),
         grace_period_seconds: grace.map_err(Refusal::bad_request)?,
         uid: query.first("uid").map(str::to_owned),
         resource_version: None,
@@ -147,7 +150,11 @@ fn of_value(value: &Value, release: Release) -> Result<Raw, Refusal> {
         dry_run: reader.texts("dryRun")?,
         orphan_dependents: reader.get("orphanDependents", "bool", Value::as_bool)?,
         propagation: reader.text("propagationPolicy", "v1.DeletionPropagation")?,
-        ignore_read_errors: reader.get("ignoreStoreReadErrorWithClusterBreakingPotential", "bool", Value::as_bool)?,
+        ignore_read_errors: if release.since(V1_32) {
+            reader.get(IGNORE_READ_ERRORS, "bool", Value::as_bool)?
+        } else {
+            None
+        },
         grace_period_seconds: reader.get("gracePeriodSeconds", "int64", Value::as_int)?,
         uid: preconditions.as_ref().map_or(Ok(None), |p| p.text("uid", "types.UID"))?,
         resource_version: preconditions.as_ref().map_or(Ok(None), |p| p.text("resourceVersion", "string"))?,
@@ -225,7 +232,7 @@ impl Raw {
         };
         let dry_run = shared::dry_run(&self.dry_run, release, &mut errors);
         if self.ignore_read_errors == Some(true) {
-            let path = FieldPath::new("ignoreStoreReadErrorWithClusterBreakingPotential");
+            let path = FieldPath::new(IGNORE_READ_ERRORS);
             let others = [
                 (self.propagation.is_some(), "propagationPolicy"),
                 (self.orphan_dependents.is_some(), "orphanDependents"),

@@ -7,6 +7,7 @@ mod printed;
 
 use crate::crd;
 use crate::jsonpath::column::Column;
+use crate::release::{Release, V1_37};
 use crate::server::http::options::IncludeObject;
 use crate::server::registry::metadata;
 use crate::value::time::Timestamp;
@@ -27,6 +28,8 @@ enum Cells {
     Paths(Vec<Column>),
     /// Cells computed from a CRD.
     OfDefinition,
+    /// The name and the creation time (`rest.NewDefaultTableConvertor`).
+    NameAndCreation,
     /// The cells of a built-in kind, with the name column.
     Printed(&'static [Printed]),
 }
@@ -83,8 +86,12 @@ impl Columns {
         Self { headers, cells: Cells::Paths(columns) }
     }
 
-    /// The columns of CRDs (`customresourcedefinition/tableconvertor`).
-    pub fn of_definitions() -> Self {
+    /// The columns of CRDs (`customresourcedefinition/tableconvertor`, since 1.37).
+    pub fn of_definitions(release: Release) -> Self {
+        if !release.since(V1_37) {
+            let headers = vec![header("Name", "string", "name", NAME, 0), header("Created At", "date", "", CREATED, 0)];
+            return Self { headers, cells: Cells::NameAndCreation };
+        }
         let headers = vec![
             header("Name", "string", "name", NAME, 0),
             header("Scope", "string", "", "Cluster/Namespaced", 0),
@@ -124,6 +131,7 @@ pub(in crate::server) fn table<'a>(
         match &columns.cells {
             Cells::Paths(paths) => cells.extend(std::iter::once(name()).chain(paths.iter().map(|c| c.cell(o, now)))),
             Cells::OfDefinition => cells.extend(std::iter::once(name()).chain(definition_cells(o))),
+            Cells::NameAndCreation => cells.extend([name(), creation_time(o)]),
             Cells::Printed(printed) => cells.extend(printed.iter().map(|c| (c.cell)(o, now))),
         }
         let shown = match include {
@@ -161,13 +169,17 @@ fn definition_cells(o: &Value) -> [Value; 7] {
     [
         text(&["spec", "scope"]),
         versions.join(",").into(),
-        // The zero `metav1.Time` in Go.
-        o.str_at(&["metadata", "creationTimestamp"]).unwrap_or("0001-01-01T00:00:00Z").into(),
+        creation_time(o),
         text(&["spec", "group"]),
         text(&["spec", "names", "kind"]),
         short_names.join(",").into(),
         established.into(),
     ]
+}
+
+fn creation_time(o: &Value) -> Value {
+    // The zero `metav1.Time` in Go.
+    o.str_at(&["metadata", "creationTimestamp"]).unwrap_or("0001-01-01T00:00:00Z").into()
 }
 
 /// Builds the `PartialObjectMetadata` of an object.

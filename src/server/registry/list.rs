@@ -6,7 +6,7 @@
 
 use super::{Registry, corrupt};
 use crate::field::names;
-use crate::release::V1_33;
+use crate::release::{V1_33, V1_34};
 use crate::server::http::context::{Answer, Content, Context, List};
 use crate::server::http::options::{ListOptions, list_options};
 use crate::server::http::selector::FieldSelector;
@@ -176,7 +176,13 @@ impl Pages {
                 return Err(Refusal::bad_request(text));
             }
             // A negative revision continues with the current objects.
-            return Ok(Self { start, at: u64::try_from(revision).ok(), limit });
+            let at = u64::try_from(revision).ok();
+            check_not_ahead(ctx, at.unwrap_or_default()).map_err(|refusal| {
+                // Before 1.34, pages are read from etcd.
+                let of_etcd = "etcdserver: mvcc: required revision is a future revision";
+                if ctx.release().since(V1_34) { refusal } else { Refusal::unclassified(of_etcd) }
+            })?;
+            return Ok(Self { start, at, limit });
         }
         let wanted = parse_revision(&options.resource_version).map_err(|e| {
             let text = invalid_revision(&options.resource_version, &e);

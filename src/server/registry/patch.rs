@@ -16,7 +16,7 @@ use crate::server::registry::decode;
 use crate::server::registry::managed_fields;
 use crate::server::registry::strategy::Strategy;
 use crate::server::registry::update::Update;
-use crate::text;
+use crate::text::{self, ErrorKind};
 use crate::value::Value;
 
 const MEDIA_TYPES: [&str; 3] =
@@ -80,10 +80,10 @@ impl<S: Strategy> Registry<S> {
         let Some(patch) = patch else { return self.apply(ctx, &options) };
         let mut transform = |ctx: &mut Context<'_>, existing: &Value| {
             let mut object = if patch.kind == Kind::Strategic {
-                let (document, strict) = (&patch.document, patch.strict.clone());
+                let (document, strict) = (patch.document()?, patch.strict.clone());
                 strategy.merge_strategically(ctx, existing.clone(), document, strict, &options)?
             } else {
-                let (patched, strict) = patch.apply(existing.clone(), &options)?;
+                let (patched, strict) = patch.apply(existing.clone(), &options, ctx.release())?;
                 strategy.decode_patched(ctx, patched, strict, &options)?
             };
             managed_fields::update(strategy, ctx, Some(existing), &mut object, &options);
@@ -107,10 +107,13 @@ fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), 
     let bytes = body::bytes(&ctx.request.body)?;
     let document = match text::json::read_strict(&bytes) {
         Ok(document) => document,
-        Err(error) if error.kind == text::ErrorKind::NumberOutOfRange => {
-            return Err(Refusal::bad_request(format!("error decoding patch: {}", error.message)));
+        Err(error) if ctx.release().since(V1_37) && error.kind != ErrorKind::NumberOutOfRange => {
+            return Err(Refusal::bad_request("invalid JSON patch".to_owned()));
         }
-        Err(error) => return Err(Refusal::bad_request(unreadable(error.message, kind, &options, ctx.release()))),
+        Err(error) => {
+            let document = Err(Refusal::bad_request(unreadable(error, kind, &options)));
+            return Ok((Some(Patch { kind, document, raw: Raw::Null, strict: Vec::new() }), options));
+        }
     };
     let strict = if options.field_validation.is_enabled() { document.errors } else { Vec::new() };
     // Only `test` operations compare source texts.
@@ -120,45 +123,52 @@ fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), 
     } else {
         Raw::Null
     };
-    Ok((Some(Patch { kind, document: document.value, raw, strict }), options))
+    Ok((Some(Patch { kind, document: Ok(document.value), raw, strict }), options))
 }
 
 /// A JSON or merge patch.
 struct Patch {
     kind: Kind,
-    document: Value,
+    /// The decoded patch, or the refusal if it cannot be decoded, which an absent object precedes.
+    document: Result<Value, Refusal>,
     raw: Raw,
     strict: Vec<String>,
 }
 
 impl Patch {
+    fn document(&self) -> Result<&Value, Refusal> {
+        self.document.as_ref().map_err(Clone::clone)
+    }
+
     /// Returns the patched object and the strict decoding errors of the patch.
-    fn apply(&self, current: Value, options: &WriteOptions) -> Result<(Value, Vec<String>), Refusal> {
+    fn apply(&self, current: Value, options: &WriteOptions, release: Release) -> Result<(Value, Vec<String>), Refusal> {
+        let document = self.document()?;
         let looks = options.field_validation.is_enabled();
         match self.kind {
             Kind::Json => {
                 let mut strict: Vec<String> =
                     self.strict.iter().filter(|e| json::is_known_field(e)).map(|e| format!("json patch {e}")).collect();
                 if looks {
-                    strict.extend(json::check(&self.document)?);
+                    strict.extend(json::check(document)?);
                 }
-                let patched = json::apply(&self.document, &self.raw, current)?;
+                let patched = json::apply(document, &self.raw, current, release)?;
                 strict.extend(patched.duplicates(&self.strict));
                 Ok((patched.document, strict))
             }
             Kind::Merge | Kind::Strategic | Kind::Apply => {
-                Ok((merge::apply(&self.document, current, looks)?, self.strict.clone()))
+                Ok((merge::apply(document, current, looks)?, self.strict.clone()))
             }
         }
     }
 }
 
-/// The message for a patch that is not JSON. Since 1.37, this is checked first (`validateAndTranscodePatch`).
-fn unreadable(error: String, kind: Kind, options: &WriteOptions, release: Release) -> String {
+/// The message for a patch that cannot be decoded. Since 1.37, the syntax is checked first (`validateAndTranscodePatch`).
+fn unreadable(error: text::Error, kind: Kind, options: &WriteOptions) -> String {
     match kind {
-        _ if release.since(V1_37) => "invalid JSON patch".to_owned(),
-        _ if options.field_validation.is_enabled() => format!("error decoding patch: {error}"),
-        Kind::Json => error,
+        _ if error.kind == ErrorKind::NumberOutOfRange || options.field_validation.is_enabled() => {
+            format!("error decoding patch: {}", error.message)
+        }
+        Kind::Json => error.message,
         _ => "Invalid JSON Patch".to_owned(),
     }
 }

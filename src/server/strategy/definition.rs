@@ -68,7 +68,7 @@ impl Definition {
     /// Creates the strategy of CRDs or, if `is_status`, of their status.
     pub fn new(server: &Server, is_status: bool) -> Self {
         let objects = Arc::clone(&server.definitions.objects);
-        Self { objects, columns: Columns::of_definitions(), is_status, release: server.release }
+        Self { objects, columns: Columns::of_definitions(server.release), is_status, release: server.release }
     }
 }
 

@@ -269,7 +269,7 @@ impl<'d> Dispatch<'d> {
             failed(webhook, &format!("unsupported patch type {}", quote::go_quote(&answer.patch_type)))?;
             return Ok(None);
         }
-        let bare = patch.apply(object).map_err(Refusal::internal)?;
+        let bare = patch.apply(object, self.view.cluster.release()).map_err(Refusal::internal)?;
         let mut defaulted = bare.clone();
         self.view.default(&matched.resource, &matched.kind, &mut defaulted);
         Ok(Some(Changed { bare, defaulted }))

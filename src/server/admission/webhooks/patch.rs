@@ -2,12 +2,10 @@
 
 use crate::apply::json_patch::{self, NO_FROM, NO_PATH, Operation};
 use crate::apply::raw::Raw;
+use crate::release::Release;
 use crate::text;
 use crate::value::json::go_kind;
 use crate::value::{Value, json};
-
-/// The maximum number of bytes that the `copy` operations of one patch may add.
-const COPY_LIMIT: usize = 3 * 1024 * 1024;
 
 /// A decoded patch.
 pub(super) struct Patch {
@@ -49,9 +47,9 @@ impl Patch {
     /// # Errors
     /// Returns the message of the jsonpatch library if an operation does not apply, or the server's message if the
     /// result is not an object.
-    pub fn apply(&self, object: &Value) -> Result<Value, String> {
+    pub fn apply(&self, object: &Value, release: Release) -> Result<Value, String> {
         let mut document = object.clone();
-        let mut applied = json_patch::Patch::with_copy_limit(COPY_LIMIT);
+        let mut applied = json_patch::Patch::of_request(release);
         for (index, operation) in self.operations.iter().enumerate() {
             let text = |key: &str| operation.str_at(&[key]).map(str::to_owned);
             let written = self.raw.item(index).and_then(|operation| operation.get("value"));

@@ -84,7 +84,9 @@ impl<S: Strategy> Registry<S> {
         decode::dedup_owners(ctx, &mut object, true);
         parse_revision(metadata::text(&object, "resourceVersion")).map_err(Refusal::unclassified)?;
         metadata::set(&mut object, "resourceVersion", None);
-        metadata::wipe_system_fields(&mut object);
+        if ctx.release().since(V1_37) {
+            metadata::wipe_system_fields(&mut object);
+        }
         Ok(object)
     }
 }

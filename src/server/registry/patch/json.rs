@@ -6,6 +6,7 @@
 
 use crate::apply::json_patch::{NO_FROM, NO_PATH, Operation, Patch, index, unescape};
 use crate::apply::raw::Raw;
+use crate::release::Release;
 use crate::server::http::status::Refusal;
 use crate::value::Value;
 use crate::value::json::go_kind;
@@ -13,8 +14,6 @@ use std::fmt::Write as _;
 
 /// The maximum number of operations in a patch.
 const MAX_OPERATIONS: usize = 10_000;
-/// The maximum number of bytes that the `copy` operations of one patch may add.
-const COPY_LIMIT: usize = 3 * 1024 * 1024;
 
 const FIELDS: [&str; 4] = ["op", "path", "from", "value"];
 
@@ -80,7 +79,7 @@ impl Patched {
 }
 
 /// Applies the operations in order. `raw` is the patch with its source texts.
-pub(super) fn apply(patch: &Value, raw: &Raw, mut document: Value) -> Result<Patched, Refusal> {
+pub(super) fn apply(patch: &Value, raw: &Raw, mut document: Value, release: Release) -> Result<Patched, Refusal> {
     let operations = match patch {
         Value::Null => &[][..],
         Value::Array(operations) => operations,
@@ -99,7 +98,7 @@ pub(super) fn apply(patch: &Value, raw: &Raw, mut document: Value) -> Result<Pat
             operations.len()
         )));
     }
-    let mut applied = Patch::with_copy_limit(COPY_LIMIT);
+    let mut applied = Patch::of_request(release);
     let mut targets = Vec::new();
     for (i, operation) in operations.iter().enumerate() {
         if let Some(target_path) = target_path(operation, &document) {
@@ -141,11 +140,16 @@ fn target_path(operation: &Value, document: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::release::{V1_34, V1_35};
     use crate::text::json::read;
 
     fn patched(document: &str, patch: &str) -> Option<String> {
+        patched_by(Release::NEWEST, document, patch)
+    }
+
+    fn patched_by(release: Release, document: &str, patch: &str) -> Option<String> {
         let read = |text: &str| read(text.as_bytes()).unwrap();
-        apply(&read(patch), &Raw::read(patch).unwrap(), read(document))
+        apply(&read(patch), &Raw::read(patch).unwrap(), read(document), release)
             .ok()
             .map(|v| crate::value::json::to_string(&v.document))
     }
@@ -181,6 +185,13 @@ mod tests {
     }
 
     #[test]
+    fn before_1_35_a_scalar_does_not_replace_the_document() {
+        let patch = r#"[{"op":"replace","path":"","value":-1}]"#;
+        assert_eq!(patched_by(Release::of(V1_34), r#"{"a":1}"#, patch).as_deref(), Some(r#"{"a":1}"#));
+        assert_eq!(patched_by(Release::of(V1_35), r#"{"a":1}"#, patch), None);
+    }
+
+    #[test]
     fn operations_are_read_strictly() {
         let check = |text: &str| check(&read(text.as_bytes()).unwrap());
         assert_eq!(check(r#"[{"op":"add","y":1}]"#), Ok(vec!["json patch unknown field \"[0].y\"".to_owned()]));
@@ -196,7 +207,9 @@ mod tests {
     fn duplicates_are_reported_at_the_target_path() {
         let read = |text: &str| read(text.as_bytes()).unwrap();
         let patch = read(r#"[{"op":"add","path":"/spec/l/-","value":{"a":2}}]"#);
-        let Ok(patched) = apply(&patch, &Raw::Null, read(r#"{"spec":{"l":[1]}}"#)) else { panic!("refused") };
+        let Ok(patched) = apply(&patch, &Raw::Null, read(r#"{"spec":{"l":[1]}}"#), Release::NEWEST) else {
+            panic!("refused")
+        };
         let found = patched.duplicates(&["duplicate field \"[0].value.a\"".to_owned()]);
         assert_eq!(found, ["duplicate field \"spec.l[1].a\""]);
     }

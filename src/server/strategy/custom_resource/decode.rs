@@ -13,12 +13,15 @@ use crate::server::http::status::Refusal;
 use crate::server::registry::patch;
 use crate::value::{Value, json, quote};
 
+/// The message for a decoded object without apiVersion.
+const NO_API_VERSION: &str = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
+
 /// The reason why a body cannot be decoded.
 enum DecodeFailure {
     /// Parsing failed: the decoder's error message, and the kind and version if they were already known.
     Unreadable(String, Option<(String, String)>),
-    /// Strict validation failed.
-    Strict(String, (String, String)),
+    /// Strict validation failed: the errors, and the kind and version of the object; an empty apiVersion has none.
+    Strict(String, (String, Option<String>)),
 }
 
 /// Decodes and defaults the body of a write. Its apiVersion may still differ from that of the URL.
@@ -37,18 +40,25 @@ pub(super) fn request_object(
             decode(ctx, serving, version, document.value, document.strict, &missing, options)
         }
         Err(Unreadable::Late(text)) => {
-            Err(DecodeFailure::Unreadable(text, Some((serving.kind.clone(), version.name.clone()))))
+            let (kind, version_name) = body::declared_type(&request.body);
+            let kind = if kind.is_empty() { serving.kind.clone() } else { kind };
+            let version_name = if version_name.is_empty() { version.name.clone() } else { version_name };
+            Err(DecodeFailure::Unreadable(text, Some((kind, version_name))))
         }
         Err(Unreadable::Early(text)) => Err(DecodeFailure::Unreadable(text, None)),
     };
     decoded.map_err(|error| match error {
-        DecodeFailure::Unreadable(text, Some((kind, v))) | DecodeFailure::Strict(text, (kind, v)) => {
-            Refusal::bad_request(format!(
-                "{kind} in version {} cannot be handled as a {}: {text}",
-                quote::go_quote(&v),
-                serving.kind
-            ))
-        }
+        DecodeFailure::Unreadable(text, Some((kind, v))) => Refusal::bad_request(format!(
+            "{kind} in version {} cannot be handled as a {}: {text}",
+            quote::go_quote(&v),
+            serving.kind
+        )),
+        // The decoded object has the kind of the body.
+        DecodeFailure::Strict(text, (kind, Some(v))) => Refusal::bad_request(format!(
+            "{kind} in version {} cannot be handled as a {kind}: {text}",
+            quote::go_quote(&v)
+        )),
+        DecodeFailure::Strict(_, (_, None)) => Refusal::bad_request(NO_API_VERSION),
         DecodeFailure::Unreadable(text, None) => {
             let summary = body::bytes(&request.body).map(|b| body::summary(&b)).unwrap_or_default();
             Refusal::bad_request(format!(
@@ -93,7 +103,10 @@ fn decode(
     ctx.trace.pruned = decoded.unknown;
     match ctx.strict_errors(&strict, options) {
         Ok(()) => Ok(object),
-        Err(text) => Err(DecodeFailure::Strict(text, (kind, version_name))),
+        Err(text) => {
+            let version_name = (!api_version.is_empty()).then_some(version_name);
+            Err(DecodeFailure::Strict(text, (kind, version_name)))
+        }
     }
 }
 
@@ -130,7 +143,7 @@ pub(super) fn patched_object(
         }
     };
     if object.str_at(&["apiVersion"]).is_none_or(|version| version.is_empty() || version.ends_with('/')) {
-        return Err(Refusal::internal("Object 'apiVersion' is missing in 'object has no apiVersion field'"));
+        return Err(Refusal::internal(NO_API_VERSION));
     }
     Ok(object)
 }
