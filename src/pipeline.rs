@@ -41,7 +41,7 @@ pub use decode::{decode, parse_group_version};
 pub use prepare::{prepare_create, prepare_status_update, prepare_update};
 
 use crate::field::{ErrorList, FieldError, FieldPath, ROOT};
-use crate::release::{Gate, Release, V1_31};
+use crate::release::{Gate, Release, V1_31, V1_33};
 use crate::rules::Rules;
 use crate::schema::Schema;
 use crate::schema::correlate::Correlation;
@@ -251,7 +251,8 @@ pub fn validate_update(rv: &ResourceVersion, object: &Value, old: &Value) -> Ver
         errors.extend(embedded::validate(object, root, false, &ROOT, rv.release));
         errors.extend(changed_lists(rv, root, object, old));
     }
-    let mut verdict = with_rules(rv, object, Some(old), errors);
+    let ratchets = rv.release.enables(Gate::CrdValidationRatcheting);
+    let mut verdict = with_rules(rv, object, Some((old, ratchets)), errors);
     verdict.warnings_if_accepted = finalizers::warnings(Metadata::of(object), Some(Metadata::of(old)), rv.release);
     verdict
 }
@@ -264,13 +265,14 @@ pub fn validate_status_update(rv: &ResourceVersion, object: &Value, old: &Value)
     if type_errors.is_empty() {
         errors.extend(changed_metadata(rv, object, old));
         let status_node = rv.root.as_ref().and_then(|root| root.property("status"));
-        // The server treats an absent status and a null status as equal.
-        let status = object.get("status").filter(|status| !status.is_null() || old.get("status").is_some());
+        // An absent status and a null status correlate.
+        let is_unchanged = |status: &Value| status.is_null() && old.get("status").is_none();
+        let status = object.get("status").filter(|status| !ratchets_status(rv.release) || !is_unchanged(status));
         if let (Some(status), Some(node), Some(schema)) = (status, status_node, &rv.facts.schema) {
             errors.extend(if !rv.release.since(V1_31) {
-                // The server validates without path prefix and without ratcheting here.
+                // The server validates without path prefix here.
                 validate::validate(status, node, &ROOT, rv.release)
-            } else if rv.release.enables(Gate::CrdValidationRatcheting) {
+            } else if ratchets_status(rv.release) {
                 let (mut correlation, pair) = Correlation::new(object, old, schema);
                 let pair = correlation.key(pair, "status");
                 validate::validate_changed(status, node, (&STATUS, rv.release), &mut correlation, pair)
@@ -286,7 +288,12 @@ pub fn validate_status_update(rv: &ResourceVersion, object: &Value, old: &Value)
     if let Some(root) = &rv.root {
         errors.extend(changed_lists(rv, root, object, old));
     }
-    with_rules(rv, object, Some(old), errors)
+    with_rules(rv, object, Some((old, ratchets_status(rv.release))), errors)
+}
+
+/// Returns true if errors in unchanged parts of an object are tolerated in writes of its status.
+fn ratchets_status(release: Release) -> bool {
+    release.enables(Gate::CrdValidationRatcheting) && release.since(V1_33)
 }
 
 const METADATA: FieldPath<'static> = FieldPath::new("metadata");
@@ -335,8 +342,9 @@ fn changed_lists(rv: &ResourceVersion, root: &Node, object: &Value, old: &Value)
     }
 }
 
-/// Evaluates the rules, unless earlier errors prevent that.
-fn with_rules(rv: &ResourceVersion, object: &Value, old: Option<&Value>, mut errors: ErrorList) -> Verdict {
+/// Evaluates the rules, unless earlier errors prevent that. `old` is the existing object, and whether errors in
+/// unchanged parts of it are tolerated.
+fn with_rules(rv: &ResourceVersion, object: &Value, old: Option<(&Value, bool)>, mut errors: ErrorList) -> Verdict {
     let (Some(rules), Some(schema)) = (rv.rules(), &rv.facts.schema) else {
         return Verdict { errors, ..Verdict::default() };
     };
@@ -345,9 +353,8 @@ fn with_rules(rv: &ResourceVersion, object: &Value, old: Option<&Value>, mut err
         return Verdict { errors, ..Verdict::default() };
     }
     let findings = match old {
-        Some(old) => {
+        Some((old, ratchets)) => {
             let (mut correlation, pair) = Correlation::new(object, old, schema);
-            let ratchets = rv.release.enables(Gate::CrdValidationRatcheting);
             rules.evaluate(object, Some((old, ratchets.then_some((&mut correlation, pair)))))
         }
         None => rules.evaluate(object, None),

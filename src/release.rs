@@ -206,6 +206,8 @@ pub struct UnknownRelease(String);
 /// A feature gate of the API server that affects custom resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
+    /// `AllowUnsafeMalformedObjectDeletion`: the deletion of objects that cannot be read.
+    AllowUnsafeMalformedObjectDeletion,
     /// `CRDValidationRatcheting`: errors in unchanged fields are tolerated.
     CrdValidationRatcheting,
     /// `selectableFields` in CRDs, and field selectors on them.
@@ -235,7 +237,14 @@ struct GateSpec {
 
 /// From `k8s.io/apiextensions-apiserver/pkg/features/kube_features.go` and
 /// `k8s.io/apiserver/pkg/features/kube_features.go`.
-const GATES: [GateSpec; 4] = [
+const GATES: [GateSpec; 5] = [
+    GateSpec {
+        gate: Gate::AllowUnsafeMalformedObjectDeletion,
+        name: "AllowUnsafeMalformedObjectDeletion",
+        introduced: V1_32,
+        on: V1_37,
+        locked: Minor::NEVER,
+    },
     GateSpec {
         gate: Gate::CrdObservedGenerationTracking,
         name: "CRDObservedGenerationTracking",

@@ -172,9 +172,9 @@ fn an_apply_that_creates_an_object_keeps_its_system_fields_before_1_37() {
 }
 
 #[test]
-fn deletions_know_the_option_to_ignore_read_errors_since_1_32() {
+fn deletions_heed_the_option_to_ignore_read_errors_since_1_37() {
     let options = r#"{"ignoreStoreReadErrorWithClusterBreakingPotential":true,"propagationPolicy":"Background"}"#;
-    for (minor, code) in [(31, 404), (32, 422), (37, 422)] {
+    for (minor, code) in [(31, 404), (32, 404), (36, 404), (37, 422)] {
         let reply = send(&mut server(minor), "DELETE", &format!("{KITES}/a"), options);
         assert_eq!(reply.code, code, "1.{minor}: {}", reply.body);
     }
@@ -250,4 +250,39 @@ fn strict_errors_name_the_kind_of_the_body() {
         message(send(&mut server, "POST", &path, number)),
         "Kite in version \"v2\" cannot be handled as a Kite: json: cannot unmarshal number 1e400 into Go value of type float64"
     );
+}
+
+#[test]
+fn a_write_of_the_status_tolerates_unchanged_errors_since_1_33() {
+    let status = |schema: &str| {
+        crd("true").replace(r#""properties":{"spec":"#, &format!(r#""properties":{{"status":{schema},"spec":"#))
+    };
+    let lax = status(r#"{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}"#);
+    let bounded = status(
+        r#"{"type":"object","properties":{"a":{"type":"string","maxLength":1},"b":{"type":"string","x-kubernetes-validations":[{"rule":"self == ''"}]}}}"#,
+    );
+    for (minor, code) in [(31, 422), (32, 422), (33, 200), (37, 200)] {
+        let mut server = InProcess::of(Release::new(minor).unwrap());
+        assert_eq!(send(&mut server, "POST", CRDS, &lax).code, 201);
+        let kite = r#"{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{"name":"a"}}"#;
+        assert_eq!(send(&mut server, "POST", KITES, kite).code, 201);
+        let path = format!("{KITES}/a/status");
+        assert_eq!(send(&mut server, "PATCH", &path, r#"{"status":{"a":"long","b":"no"}}"#).code, 200);
+        assert_eq!(send(&mut server, "PATCH", &format!("{CRDS}/kites.toys.example.com"), &bounded).code, 200);
+        for (change, code) in
+            [(r#"{"a":"long"}"#, code), (r#"{"a":"","b":"no","c":1}"#, code), (r#"{"a":"","b":""}"#, 200)]
+        {
+            let reply = send(&mut server, "PATCH", &path, &format!(r#"{{"status":{change}}}"#));
+            assert_eq!(reply.code, code, "1.{minor} {change}: {}", reply.body);
+        }
+    }
+}
+
+#[test]
+fn the_option_to_ignore_read_errors_is_decoded_since_1_32() {
+    let options = r#"{"ignoreStoreReadErrorWithClusterBreakingPotential":1}"#;
+    for (minor, decoded) in [(31, false), (32, true), (37, true)] {
+        let reply = send(&mut server(minor), "DELETE", &format!("{KITES}/a"), options);
+        assert_eq!(reply.code != 404, decoded, "1.{minor}: {}", reply.body);
+    }
 }

@@ -22,7 +22,7 @@ pub(super) fn admits(declared: &Type, value: &Value<'_>) -> bool {
             Value::List(list) => match list.get(0) {
                 None => true,
                 Some(Ok(first)) => admits(element, &first),
-                Some(Err(_)) => element.is_dyn(),
+                Some(Err(_)) => admits_error(element),
             },
             _ => false,
         },
@@ -37,13 +37,18 @@ pub(super) fn admits(declared: &Type, value: &Value<'_>) -> bool {
     }
 }
 
+/// Returns true if a parameter of this type admits a value that cannot be read.
+fn admits_error(declared: &Type) -> bool {
+    matches!(declared, Type::Dyn | Type::Any | Type::Error | Type::Param(_) | Type::Var(_))
+}
+
 fn admits_map(key_type: &Type, value_type: &Type, map: &Map<'_>) -> bool {
     let Some(key) = map.keys().into_iter().next() else {
         return true;
     };
     let admits_value = match map.find(&key) {
         Some(Ok(value)) => admits(value_type, &value),
-        _ => value_type.is_dyn(),
+        _ => admits_error(value_type),
     };
     admits(key_type, &key) && admits_value
 }

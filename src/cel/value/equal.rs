@@ -58,7 +58,7 @@ fn equal_lists(a: &List<'_>, b: &List<'_>, fuel: &Fuel) -> Result<bool, Error> {
         return Ok(false);
     }
     match a.kind() {
-        ListKind::Set => return a.equal_as_set(b),
+        ListKind::Set => return a.equal_as_set(b, fuel),
         ListKind::Map(keys) => return a.equal_as_map(b, keys, fuel),
         ListKind::Atomic => {}
     }

@@ -3,6 +3,7 @@
 use super::{Error, Fuel, Gaps, Key, Value, equal_strictly};
 use crate::{
     cel::decl::{DeclType, ListKind, Shape},
+    release::V1_37,
     value,
 };
 use std::{
@@ -160,7 +161,10 @@ impl<'a> List<'a> {
     }
 
     /// Returns true if both lists have the same elements by the rules of `self`'s list type; the sizes are equal.
-    pub(super) fn equal_as_set(&self, other: &Self) -> Result<bool, Error> {
+    pub(super) fn equal_as_set(&self, other: &Self, fuel: &Fuel) -> Result<bool, Error> {
+        if fuel.server() < V1_37 {
+            return Ok(self.contains_as_set(other));
+        }
         let mut set = HashMap::with_capacity(self.len());
         for item in self.iter() {
             set.insert(set_key(&item?)?, false);
@@ -172,6 +176,14 @@ impl<'a> List<'a> {
             }
         }
         Ok(set.values().all(|seen| *seen))
+    }
+
+    /// Returns true if every element of `other` is in `self`, as two sets of the same size are compared before 1.37:
+    /// elements that do not match the declared type are not equal to any other.
+    fn contains_as_set(&self, other: &Self) -> bool {
+        let keys = |list: &Self| list.iter().map(|item| set_key(&item.ok()?).ok()).collect::<Vec<_>>();
+        let own: HashSet<_> = keys(self).into_iter().flatten().collect();
+        keys(other).iter().all(|key| key.as_ref().is_some_and(|key| own.contains(key)))
     }
 
     /// Like [`List::equal_as_set`], for list type map.
@@ -193,7 +205,8 @@ impl<'a> List<'a> {
                 }
             }
         }
-        Ok(by_key.values().all(|(_, seen)| *seen))
+        // Before 1.37, repeated elements of `other` may replace different elements of `self`.
+        Ok(fuel.server() < V1_37 || by_key.values().all(|(_, seen)| *seen))
     }
 }
 

@@ -1,7 +1,7 @@
 //! `DeleteOptions`, decoded from the body or, without a body, from the query.
 
 use crate::field::{ErrorList, FieldError, FieldPath};
-use crate::release::{Release, V1_32, V1_35};
+use crate::release::{Gate, Release, V1_32, V1_35};
 use crate::server::Body;
 use crate::server::http::body;
 use crate::server::http::context::Context;
@@ -13,7 +13,7 @@ use crate::server::registry::metadata::{self, HasMetadata};
 use crate::value::Value;
 use crate::value::json::go_kind;
 
-/// The option to delete an object that cannot be read; since 1.32.
+/// The option to delete an object that cannot be read; decoded since 1.32.
 const IGNORE_READ_ERRORS: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
 /// `propagationPolicy`: what happens to dependents of a deleted object.
@@ -66,7 +66,7 @@ impl DeleteOptions {
             Body::Bytes(bytes) => bytes.is_empty(),
             Body::Value(_) => false,
         };
-        let raw = if empty { from_query(&ctx.query, ctx.release())? } else { from_body(ctx)? };
+        let raw = if empty { from_query(&ctx.query)? } else { from_body(ctx)? };
         raw.validate(ctx.release())
     }
 
@@ -106,13 +106,13 @@ pub(in crate::server) fn collection_refuses_ignoring() -> Refusal {
     Refusal::invalid_options("DeleteOptions", vec![FieldError::invalid(&path, true, text)])
 }
 
-fn from_query(query: &Query, release: Release) -> Result<Raw, Refusal> {
+fn from_query(query: &Query) -> Result<Raw, Refusal> {
     let grace = query.first("gracePeriodSeconds").map(shared::integer).transpose();
     Ok(Raw {
         dry_run: query.all("dryRun").map(str::to_owned).collect(),
         orphan_dependents: query.first("orphanDependents").map(shared::boolean),
         propagation: query.first("propagationPolicy").map(str::to_owned),
-        ignore_read_errors: query.first(IGNORE_READ_ERRORS).map(shared::boolean).filter(|_| release.since(V1_32)),
+        ignore_read_errors: query.first(IGNORE_READ_ERRORS).map(shared::boolean),
         grace_period_seconds: grace.map_err(Refusal::bad_request)?,
         uid: query.first("uid").map(str::to_owned),
         resource_version: None,
@@ -231,7 +231,10 @@ impl Raw {
             }
         };
         let dry_run = shared::dry_run(&self.dry_run, release, &mut errors);
-        if self.ignore_read_errors == Some(true) {
+        // Without the feature gate, the option has no effect.
+        let is_enabled = release.enables(Gate::AllowUnsafeMalformedObjectDeletion);
+        let ignore_read_errors = self.ignore_read_errors == Some(true) && is_enabled;
+        if ignore_read_errors {
             let path = FieldPath::new(IGNORE_READ_ERRORS);
             let others = [
                 (self.propagation.is_some(), "propagationPolicy"),
@@ -252,7 +255,7 @@ impl Raw {
             grace_period_seconds: self.grace_period_seconds,
             orphan_dependents: self.orphan_dependents,
             propagation,
-            ignore_read_errors: self.ignore_read_errors == Some(true),
+            ignore_read_errors,
             uid: self.uid,
             resource_version: self.resource_version,
         })
