@@ -18,6 +18,10 @@ patterns! {
     QUOTED_MEMBER: r#"(creationTimestamp|time|resourceVersion)\\+":\\+"[^"\\]*\\+""#;
     RESOURCE_VERSION: r#"(resourceVersion"?: ?)"\d+""#;
     REVISION: r"revision=\d+";
+    /// A revision in the text of an error.
+    REVISION_IN_TEXT: r#"(current: |in the precondition \(|ParseUint: parsing \\+")\d+"#;
+    /// A time of the run in a cell of a Table.
+    TIME_OF_RUN: r#""20[2-9]\d-\d\d-\d\dT\d\d:\d\d:\d\dZ""#;
     NUMBER: r"\d{2,}";
     /// The manager has the name of the server's executable.
     MANAGER: r"\bapiserver-1\.\d+";
