@@ -178,8 +178,8 @@ impl<'a> List<'a> {
         Ok(set.values().all(|seen| *seen))
     }
 
-    /// Returns true if every element of `other` is in `self`, as two sets of the same size are compared before 1.37:
-    /// elements that do not match the declared type are not equal to any other.
+    /// Compares sets of the same size as the server does before 1.37: every element of `other` must be in `self`. An
+    /// element that does not match the declared type equals no other.
     fn contains_as_set(&self, other: &Self) -> bool {
         let keys = |list: &Self| list.iter().map(|item| set_key(&item.ok()?).ok()).collect::<Vec<_>>();
         let own: HashSet<_> = keys(self).into_iter().flatten().collect();
@@ -205,7 +205,7 @@ impl<'a> List<'a> {
                 }
             }
         }
-        // Before 1.37, repeated elements of `other` may replace different elements of `self`.
+        // Before 1.37, it is enough that every element of `other` is in `self`.
         Ok(fuel.server() < V1_37 || by_key.values().all(|(_, seen)| *seen))
     }
 }
