@@ -19,7 +19,6 @@ mod seed;
 mod strategy;
 
 pub use self::http::body::LIMIT as BODY_LIMIT;
-pub use self::http::openapi::PROTOBUF as OPENAPI_PROTOBUF;
 pub use self::http::selector::LabelSelector;
 pub use admission::{Admitted, TypedWrite, UserInfo};
 pub use builder::ServerBuilder;
@@ -63,6 +62,34 @@ pub enum Method {
     Delete,
     /// OPTIONS, TRACE and any other method.
     Other,
+}
+
+impl Method {
+    /// The method with this name.
+    pub fn of(name: &str) -> Self {
+        match name {
+            "GET" => Self::Get,
+            "HEAD" => Self::Head,
+            "POST" => Self::Post,
+            "PUT" => Self::Put,
+            "PATCH" => Self::Patch,
+            "DELETE" => Self::Delete,
+            _ => Self::Other,
+        }
+    }
+
+    /// Its name; `OPTIONS` for any other method.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Head => "HEAD",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+            Self::Other => "OPTIONS",
+        }
+    }
 }
 
 /// An HTTP request.

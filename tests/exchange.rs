@@ -89,18 +89,12 @@ impl Client for InProcess {
         content_type: Option<&str>,
         accept: &str,
     ) -> Answer {
-        use crdx::server::{Body, Format, Method, Request, ResponseBody, Timestamp, http::wire};
-        let method = match method {
-            "GET" => Method::Get,
-            "POST" => Method::Post,
-            "PUT" => Method::Put,
-            "PATCH" => Method::Patch,
-            "DELETE" => Method::Delete,
-            other => panic!("no such method: {other}"),
-        };
+        use crdx::server::{Body, Method, Request, Timestamp, http::wire};
+        let known = Method::of(method);
+        assert_ne!(known, Method::Other, "no such method: {method}");
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
         let response = self.server.handle(&Request {
-            method,
+            method: known,
             path: path.to_owned(),
             content_type: content_type.map(str::to_owned),
             accept: Some(accept.to_owned()),
@@ -115,13 +109,8 @@ impl Client for InProcess {
         self.denials = found
             .map(|found| found.denials.iter().map(crdx::policies::denial::Origin::cause).collect())
             .unwrap_or_default();
-        let text = match (&response.body, response.format) {
-            (ResponseBody::Json(value), Format::PrettyJson) => wire::pretty(value),
-            (ResponseBody::Json(value), Format::Yaml) => crdx::text::yaml::write::to_string(value),
-            (ResponseBody::Json(value), _) => wire::compact(value) + "\n",
-            (ResponseBody::Text(text), _) => text.clone(),
-        };
-        Answer { code: response.code, data: text.into_bytes(), warnings: response.warnings, closes: false }
+        let (_, data) = wire::encode(response.body, response.format);
+        Answer { code: response.code, data, warnings: response.warnings, closes: false }
     }
 }
 

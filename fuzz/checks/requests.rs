@@ -2,26 +2,17 @@
 //! CONTENT-TYPE` followed by the body.
 use crdx::server::{Body, Method, Request, ResponseBody, Server};
 use crdx::text::json;
+use crdx::value::STACK_SIZE;
 use std::sync::LazyLock;
 use std::thread;
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-/// Values may nest deeply and are processed recursively.
-const STACK: usize = 256 << 20;
 
 static CRONTAB: LazyLock<Vec<u8>> = LazyLock::new(|| include_bytes!("../../examples/crds/crontab.yaml").to_vec());
 
 fn request(method: &str, path: &str, content_type: Option<&str>, body: Vec<u8>) -> Request {
-    let method = match method {
-        "GET" => Method::Get,
-        "POST" => Method::Post,
-        "PUT" => Method::Put,
-        "PATCH" => Method::Patch,
-        "DELETE" => Method::Delete,
-        _ => Method::Other,
-    };
     let body = if body.is_empty() { Body::Empty } else { Body::Bytes(body) };
-    Request { content_type: content_type.map(str::to_owned), ..Request::new(method, path, body) }
+    Request { content_type: content_type.map(str::to_owned), ..Request::new(Method::of(method), path, body) }
 }
 
 fn answer(text: &str) {
@@ -44,7 +35,7 @@ fn answer(text: &str) {
 pub fn check(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     thread::scope(|scope| {
-        let worker = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || answer(text));
+        let worker = thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, || answer(text));
         worker.expect("a thread").join().expect("no panic");
     });
 }

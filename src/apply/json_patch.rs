@@ -134,8 +134,8 @@ impl Patch {
             Value::Object(_) | Value::Array(_) => *document = value,
             _ if self.ignores_scalar_roots => {}
             _ => {
-                let why = "replace operation value must be object or array: %!w(<nil>)";
-                return Err(PatchError::new(why.to_owned()));
+                let reason = "replace operation value must be object or array: %!w(<nil>)";
+                return Err(PatchError::new(reason.to_owned()));
             }
         }
         Ok(())

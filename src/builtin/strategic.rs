@@ -222,7 +222,7 @@ mod tests {
         let types = Types::of(37);
         let read = |text: &str| json::read(text.as_bytes()).unwrap().as_object().cloned().unwrap();
         let merged = merge(types, types.id(type_).unwrap(), read(original), read(patch));
-        merged.map(|merged| to_string(&Value::Object(merged))).map_err(|decode_error| decode_error.to_string())
+        merged.map(|merged| to_string(&Value::Object(merged))).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -192,8 +192,7 @@ fn expressions(schema: &Schema, prefix: &str, releases: &ReleaseSet) -> Vec<Expr
             if let Some(known) = at.get(&one.crd_field).and_then(|n| all.get_mut(*n)) {
                 known.add(one);
             } else {
-                let crd_field = before.min(all.len());
-                all.insert(crd_field, one);
+                all.insert(before.min(all.len()), one);
                 at = all.iter().enumerate().map(|(n, one)| (one.crd_field.clone(), n)).collect();
             }
         }

@@ -53,13 +53,13 @@ fn node(schema: &Schema, node_type: &NodeType) -> Option<Node> {
     let additional = schema.additional_properties_schema().filter(|child| has_rules(child)).and_then(elements);
     let mut properties = BTreeMap::new();
     for (name, child) in schema.properties.iter().filter(|(_, child)| has_rules(child)) {
-        let child_place = match escape(name) {
+        let child_type = match escape(name) {
             // Rules of nodes without a CEL type are not evaluated.
             Some(escaped) => node_type.property(&escaped),
             None => Some(cel_type(child, child.x_embedded_resource, node_type.release))
                 .filter(|cel_type| cel_type.decl.is_some()),
         };
-        if let Some(child) = child_place.and_then(|cel_type| node(child, &cel_type)) {
+        if let Some(child) = child_type.and_then(|cel_type| node(child, &cel_type)) {
             properties.insert(name.clone(), child);
         }
     }

@@ -7,9 +7,7 @@ use super::status::{status, unsaved};
 use super::stream::Stream;
 use super::webhooks::MAX_ATTEMPTS;
 use super::{Service, impersonate, read_only};
-use crate::crd::openapi;
-use crate::server::{self, Call, Calls, Format, Method, Reply, ResponseBody, Watch};
-use crate::text;
+use crate::server::{self, Call, Calls, Method, Reply, Watch};
 use crate::value::Value;
 use crate::value::quote::go_quote;
 use http_body_util::combinators::BoxBody;
@@ -84,7 +82,7 @@ pub(super) async fn answer(service: Arc<Service>, peer: &Peer, request: Request<
         );
         return refuse(StatusCode::FORBIDDEN, "Forbidden", &message);
     }
-    let method = method(&parts.method);
+    let method = Method::of(parts.method.as_str());
     let body = if matches!(method, Method::Get | Method::Head) {
         Ok(Vec::new())
     } else {
@@ -207,30 +205,10 @@ fn header_text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
-fn method(method: &hyper::Method) -> Method {
-    match *method {
-        hyper::Method::GET => Method::Get,
-        hyper::Method::HEAD => Method::Head,
-        hyper::Method::POST => Method::Post,
-        hyper::Method::PUT => Method::Put,
-        hyper::Method::PATCH => Method::Patch,
-        hyper::Method::DELETE => Method::Delete,
-        _ => Method::Other,
-    }
-}
-
 fn write(answer: server::Response) -> Answer {
-    let (content_type, text) = match answer.body {
-        ResponseBody::Text(text) => ("text/plain; charset=utf-8", text.into_bytes()),
-        ResponseBody::Json(value) => match answer.format {
-            Format::Json => ("application/json", (server::http::wire::compact(&value) + "\n").into_bytes()),
-            Format::PrettyJson => ("application/json", server::http::wire::pretty(&value).into_bytes()),
-            Format::Yaml => ("application/yaml", text::yaml::write::to_string(&value).into_bytes()),
-            Format::Protobuf => (server::OPENAPI_PROTOBUF, openapi::protobuf::encode(&value)),
-        },
-    };
-    let has_body = !text.is_empty();
-    let mut response = whole(text);
+    let (content_type, bytes) = server::http::wire::encode(answer.body, answer.format);
+    let has_body = !bytes.is_empty();
+    let mut response = whole(bytes);
     *response.status_mut() = StatusCode::from_u16(answer.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     if response.status() == StatusCode::PAYLOAD_TOO_LARGE {
         // Go uses the reason phrases of older standards.

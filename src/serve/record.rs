@@ -5,7 +5,7 @@
 //! response is written as `{{resourceVersion}}` or `{{uid}}`, so that the lines can be replayed in order against an
 //! empty server.
 
-use crate::server::{Body, Method, Request, Response, ResponseBody};
+use crate::server::{Body, Request, Response, ResponseBody};
 use crate::text;
 use crate::value::{Map, Value, json, object};
 use std::collections::HashMap;
@@ -115,7 +115,7 @@ fn line(request: &Request, sent: Option<Value>, response: &Response, answered: V
             request_value.insert(key.to_owned(), value);
         }
     };
-    put("method", Some(method(request.method).into()));
+    put("method", Some(request.method.as_str().into()));
     put("path", Some(request.path.as_str().into()));
     put("contentType", request.content_type.as_deref().map(Value::from));
     put("accept", request.accept.as_deref().map(Value::from));
@@ -130,16 +130,4 @@ fn line(request: &Request, sent: Option<Value>, response: &Response, answered: V
     let mut line = json::to_string(&object([("request", Value::Object(request_value)), ("response", response_value)]));
     line.push('\n');
     line
-}
-
-fn method(method: Method) -> &'static str {
-    match method {
-        Method::Get => "GET",
-        Method::Head => "HEAD",
-        Method::Post => "POST",
-        Method::Put => "PUT",
-        Method::Patch => "PATCH",
-        Method::Delete => "DELETE",
-        Method::Other => "OPTIONS",
-    }
 }

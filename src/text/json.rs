@@ -35,11 +35,7 @@ pub fn read(text: &[u8]) -> Result<Value, Error> {
 /// Decodes a JSON text and reports duplicate keys.
 pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
     let mut reader = Reader::new(text, 0);
-    let value = reader.value()?;
-    reader.skip_space();
-    if let Some(c) = reader.peek() {
-        return Err(reader.unexpected(c, "after top-level value"));
-    }
+    let value = reader.only_value()?;
     reader.finish(value)
 }
 
@@ -48,10 +44,7 @@ pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
 /// # Errors
 /// Returns Go's message for the first syntax error.
 pub fn read_with_any_number(text: &[u8]) -> Result<Value, Error> {
-    let mut reader = Reader::new(text, 0);
-    let value = reader.value()?;
-    reader.skip_space();
-    reader.peek().map_or(Ok(value), |c| Err(reader.unexpected(c, "after top-level value")))
+    Reader::new(text, 0).only_value()
 }
 
 /// Checks the syntax of a JSON text (`checkValid` in `encoding/json`). Numbers may be of any size.
@@ -59,10 +52,7 @@ pub fn read_with_any_number(text: &[u8]) -> Result<Value, Error> {
 /// # Errors
 /// Returns Go's message for the first syntax error.
 pub fn check(text: &[u8]) -> Result<(), Error> {
-    let mut reader = Reader { syntax_only: true, ..Reader::new(text, 0) };
-    reader.value()?;
-    reader.skip_space();
-    reader.peek().map_or(Ok(()), |c| Err(reader.unexpected(c, "after top-level value")))
+    Reader { syntax_only: true, ..Reader::new(text, 0) }.only_value().map(drop)
 }
 
 /// Decodes the JSON value at byte offset `start`, for a stream of values; also returns the offset of its end. `None` if
@@ -142,6 +132,13 @@ impl<'a> Reader<'a> {
             return Error::new("unexpected end of JSON input", Some(end)).of_kind(ErrorKind::UnexpectedEnd);
         };
         self.unexpected(c, context)
+    }
+
+    /// A value that nothing but white space may follow.
+    fn only_value(&mut self) -> Result<Value, Error> {
+        let value = self.value()?;
+        self.skip_space();
+        self.peek().map_or(Ok(value), |c| Err(self.unexpected(c, "after top-level value")))
     }
 
     fn value(&mut self) -> Result<Value, Error> {

@@ -81,7 +81,7 @@ impl Gaps {
         items.get(index).map(|item| Value::partial(item, self.items.get(&index))).or_else(beyond)
     }
 
-    /// Notices an unknown value whose error the caller may ignore.
+    /// Records an unknown value whose error the caller may ignore.
     pub(super) fn record_unknown<'v>(
         &self,
         found: Option<Result<Value<'v>, Error>>,

@@ -12,7 +12,6 @@ use crate::serve::{self, Authentication, Options, Running, Runtime, Webhooks};
 use crate::server::{Method, Namespaces, Request, SYSTEM_NAMESPACES, Server, Timestamp};
 use crate::value::{Value, object};
 use std::fs;
-use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -252,7 +251,7 @@ fn certificate(config: &Config) -> Result<(Vec<u8>, Vec<u8>), EnvtestError> {
             let written = fs::create_dir_all(dir)
                 .and_then(|()| fs::write(&certificate, &certificate_pem))
                 .and_then(|()| fs::write(&key, &key_pem));
-            written.map_err(|error| io_error("cannot write the certificate to", dir, error))?;
+            written.map_err(|error| EnvtestError::io("cannot write the certificate to", dir, error))?;
             Ok((certificate_pem.into_bytes(), key_pem.into_bytes()))
         }
         Certificate::Made => made().map(|(certificate, key)| (certificate.into_bytes(), key.into_bytes())),
@@ -260,11 +259,7 @@ fn certificate(config: &Config) -> Result<(Vec<u8>, Vec<u8>), EnvtestError> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, EnvtestError> {
-    fs::read(path).map_err(|error| io_error("cannot read", path, error))
-}
-
-fn io_error(operation: &'static str, path: &Path, error: io::Error) -> EnvtestError {
-    EnvtestError::Io { operation, path: path.to_owned(), error }
+    fs::read(path).map_err(|error| EnvtestError::io("cannot read", path, error))
 }
 
 #[cfg(test)]

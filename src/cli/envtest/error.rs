@@ -3,7 +3,7 @@
 use super::flags::FlagError;
 use crate::serve::{AuthenticationError, TlsError};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The reason why a program cannot run, or the folder cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -69,4 +69,11 @@ pub enum EnvtestError {
     /// The health checks of etcd cannot be served.
     #[error(transparent)]
     Etcd(io::Error),
+}
+
+impl EnvtestError {
+    /// An operation that the operating system refuses.
+    pub fn io(operation: &'static str, path: &Path, error: io::Error) -> Self {
+        Self::Io { operation, path: path.to_owned(), error }
+    }
 }

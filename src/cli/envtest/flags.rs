@@ -26,7 +26,7 @@ pub enum FlagError {
         flag: String,
         /// Its value.
         value: String,
-        /// What is wrong with it.
+        /// The problem, such as `is neither true nor false`.
         problem: &'static str,
     },
 }

@@ -25,7 +25,7 @@ pub struct Written {
 pub fn write(base: &Path, release: Release, program: &Path) -> Result<Written, EnvtestError> {
     let base = std::path::absolute(base).map_err(|error| EnvtestError::Path { path: base.to_owned(), error })?;
     let dir = base.join("k8s").join(name(release));
-    fs::create_dir_all(&dir).map_err(|error| failed("cannot create", &dir, error))?;
+    fs::create_dir_all(&dir).map_err(|error| EnvtestError::io("cannot create", &dir, error))?;
     let own = own_path(program).map_err(EnvtestError::Program)?;
     let link_program = |name: &str, target: &Path| {
         let path = dir.join(format!("{name}{}", env::consts::EXE_SUFFIX));
@@ -103,10 +103,6 @@ fn on_path(name: &OsStr) -> Option<PathBuf> {
         .and_then(|file| std::path::absolute(file).ok())
 }
 
-fn failed(operation: &'static str, path: &Path, error: io::Error) -> EnvtestError {
-    EnvtestError::Io { operation, path: path.to_owned(), error }
-}
-
 /// Makes `path` start the program `target`. Replaces only links.
 #[cfg(unix)]
 fn link(target: &Path, path: &Path) -> Result<(), EnvtestError> {
@@ -119,7 +115,7 @@ fn link(target: &Path, path: &Path) -> Result<(), EnvtestError> {
     // Other tests may be starting the program at this moment.
     let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
     let linked = std::os::unix::fs::symlink(target, &temporary).and_then(|()| fs::rename(&temporary, path));
-    linked.map_err(|error| failed("cannot write", path, error))
+    linked.map_err(|error| EnvtestError::io("cannot write", path, error))
 }
 
 /// Makes `path` start the program `target`. Replaces only folders of this command, which have a file with its name.
@@ -130,7 +126,7 @@ fn link(target: &Path, path: &Path) -> Result<(), EnvtestError> {
         return Err(EnvtestError::Foreign { path: path.to_owned(), kind: "copy" });
     }
     let copied = fs::write(&mark, "These programs are copies of kubectl-crdx.\n").and_then(|()| fs::copy(target, path));
-    copied.map(|_| ()).map_err(|error| failed("cannot write", path, error))
+    copied.map(|_| ()).map_err(|error| EnvtestError::io("cannot write", path, error))
 }
 
 #[cfg(test)]

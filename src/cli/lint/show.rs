@@ -353,8 +353,8 @@ fn cost_value(cost: &ExpressionCost, versions: &[String], location: &SourceLocat
             members.insert("needs".to_owned(), needs_value(needs));
         }
         if cost.by_release.len() > 1 {
-            let estimates_text: Vec<Value> = cost.by_release.iter().map(estimate_value).collect();
-            members.insert("byVersion".to_owned(), estimates_text.into());
+            let estimates: Vec<Value> = cost.by_release.iter().map(estimate_value).collect();
+            members.insert("byVersion".to_owned(), estimates.into());
         }
     }
     value

@@ -122,12 +122,12 @@ impl TextReport {
     /// Counts an item whose reason other items may share.
     fn count(&mut self, item: &Item) {
         let cannot_tell = item.releases_with(Verdict::CannotTell);
-        let without_verdict = |(known, _): &(Item, usize)| {
+        let has_same_reason = |(known, _): &(Item, usize)| {
             known.reason == item.reason
                 && known.help == item.help
                 && known.releases_with(Verdict::CannotTell) == cannot_tell
         };
-        match self.without_verdict.iter().position(without_verdict) {
+        match self.without_verdict.iter().position(has_same_reason) {
             Some(at) => self.without_verdict.iter_mut().skip(at).take(1).for_each(|(_, count)| *count += 1),
             // A message for each object would be too much output.
             None if self.without_verdict.len() < MAX_REASONS => self.without_verdict.push((item.clone(), 1)),

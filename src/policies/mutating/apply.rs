@@ -76,7 +76,7 @@ fn merged(message: &Message<'_>, object: &Value, types: &Type) -> Result<Value, 
     let patch = Value::Object(patch);
     let failed = |what: &str, error: String| format!("error applying patch: {what}: {error}");
     let mut errors = validate(types, &patch, VALIDATION);
-    errors.extend(native_values.iter().filter_map(|native_values| native_value_error(types, &patch, native_values)));
+    errors.extend(native_values.iter().filter_map(|value| native_value_error(types, &patch, value)));
     if !errors.is_empty() {
         return Err(failed("failed to convert patch object to typed object", errors_text(&errors)));
     }
@@ -97,11 +97,11 @@ fn merged(message: &Message<'_>, object: &Value, types: &Type) -> Result<Value, 
 fn native_value_error(
     types: &Type,
     patch: &Value,
-    native_values: &NativeValue,
+    native_value: &NativeValue,
 ) -> Option<crate::apply::typed::TypeError> {
     let mut path = String::new();
     let (mut at, mut value) = (types, patch);
-    for step in &native_values.path {
+    for step in &native_value.path {
         match (at.choice_for(value)?, step) {
             (Choice::Map(map), Step::Key(key)) => {
                 path.push_str(&PathElement::Field(key.clone()).to_string());
@@ -116,11 +116,11 @@ fn native_value_error(
             _ => return None,
         }
     }
-    let wrapped = format!("&value.valueUnstructured{{Value:{}}}", native_values.go_syntax);
+    let wrapped = format!("&value.valueUnstructured{{Value:{}}}", native_value.go_syntax);
     let message = match at.choice_for(&Value::Null)? {
-        Choice::Map(_) => format!("expected map, got &{{{}}}", native_values.printed),
-        Choice::List(_) => format!("expected list, got &{{{}}}", native_values.printed),
-        Choice::Scalar(Scalar::Numeric) => format!("expected numeric (int or float), got {}", native_values.go_type),
+        Choice::Map(_) => format!("expected map, got &{{{}}}", native_value.printed),
+        Choice::List(_) => format!("expected list, got &{{{}}}", native_value.printed),
+        Choice::Scalar(Scalar::Numeric) => format!("expected numeric (int or float), got {}", native_value.go_type),
         Choice::Scalar(Scalar::String) => format!("expected string, got {wrapped}"),
         Choice::Scalar(Scalar::Boolean) => format!("expected boolean, got {wrapped}"),
         Choice::Scalar(Scalar::Untyped) => return None,

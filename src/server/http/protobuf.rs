@@ -19,9 +19,21 @@ const PREFIX: &[u8] = b"k8s\0";
 /// The maximum depth of nested messages, as for JSON values.
 const DEPTH: usize = 10_000;
 
-/// The fields of a message: numbers, names in JSON and types. Number 0, which no field has, is the name of the message in Go.
-type Message = Fields<'static>;
-type Fields<'f> = &'f [(u64, &'static str, Kind)];
+/// A message of `generated.proto`.
+struct Message {
+    /// The name in Go; empty if no error can contain it.
+    name: &'static str,
+    /// The numbers, names in JSON and types of the fields.
+    fields: &'static [(u64, &'static str, Kind)],
+}
+
+const fn named(name: &'static str, fields: &'static [(u64, &'static str, Kind)]) -> Message {
+    Message { name, fields }
+}
+
+const fn unnamed(fields: &'static [(u64, &'static str, Kind)]) -> Message {
+    named("", fields)
+}
 
 /// The type of a field.
 #[derive(Clone, Copy)]
@@ -42,9 +54,9 @@ enum Kind {
     Time,
     /// A message with one field that holds JSON text.
     Json,
-    One(Message),
+    One(&'static Message),
     /// A message whose members are members of the object itself in JSON.
-    Inline(Message),
+    Inline(&'static Message),
     /// A message that is a list of texts in JSON.
     Items,
     /// A repeated field.
@@ -73,254 +85,280 @@ use Kind::{
     SchemaOrList, SchemaOrTexts, Text, TextPointer, Time,
 };
 
-static METADATA: Message = &[
-    (0, "ObjectMeta", Text),
-    (1, "name", Text),
-    (2, "generateName", Text),
-    (3, "namespace", Text),
-    (4, "selfLink", Text),
-    (5, "uid", Text),
-    (6, "resourceVersion", Text),
-    (7, "generation", Int),
-    (8, "creationTimestamp", Time),
-    (9, "deletionTimestamp", Time),
-    (10, "deletionGracePeriodSeconds", IntPointer),
-    (11, "labels", MapOf(&Text)),
-    (12, "annotations", MapOf(&Text)),
-    (13, "ownerReferences", Repeated(&One(OWNER))),
-    (14, "finalizers", Repeated(&Text)),
-    (17, "managedFields", Repeated(&One(MANAGED))),
-];
-static OWNER: Message = &[
-    (0, "OwnerReference", Text),
-    (5, "apiVersion", Text),
-    (1, "kind", Text),
-    (3, "name", Text),
-    (4, "uid", Text),
-    (6, "controller", BoolPointer),
-    (7, "blockOwnerDeletion", BoolPointer),
-];
-static MANAGED: Message = &[
-    (0, "ManagedFieldsEntry", Text),
-    (1, "manager", Text),
-    (2, "operation", Text),
-    (3, "apiVersion", Text),
-    (4, "time", Time),
-    (6, "fieldsType", Text),
-    (7, "fieldsV1", Json),
-    (8, "subresource", Text),
-];
-static DELETE_OPTIONS: Message = &[
-    (0, "DeleteOptions", Text),
-    (1, "gracePeriodSeconds", IntPointer),
-    (
-        2,
-        "preconditions",
-        One(&[(0, "Preconditions", Text), (1, "uid", TextPointer), (2, "resourceVersion", TextPointer)]),
-    ),
-    (3, "orphanDependents", BoolPointer),
-    (4, "propagationPolicy", TextPointer),
-    (5, "dryRun", Repeated(&Text)),
-    (6, "ignoreStoreReadErrorWithClusterBreakingPotential", BoolPointer),
-];
-static NAMESPACE: Message = &[
-    (0, "Namespace", Text),
-    (1, "metadata", One(METADATA)),
-    (2, "spec", One(&[(1, "finalizers", Repeated(&Text))])),
-    (3, "status", One(&[(1, "phase", Text), (2, "conditions", Repeated(&One(NAMESPACE_CONDITION)))])),
-];
-static NAMESPACE_CONDITION: Message = &[
-    (0, "NamespaceCondition", Text),
-    (1, "type", Text),
-    (2, "status", Text),
-    (4, "lastTransitionTime", Time),
-    (5, "reason", Text),
-    (6, "message", Text),
-];
-static DEFINITION: Message = &[
-    (0, "CustomResourceDefinition", Text),
-    (1, "metadata", One(METADATA)),
-    (2, "spec", One(SPEC)),
-    (3, "status", One(STATUS)),
-];
-static SPEC: Message = &[
-    (0, "CustomResourceDefinitionSpec", Text),
-    (1, "group", Text),
-    (3, "names", One(NAMES)),
-    (4, "scope", Text),
-    (7, "versions", Repeated(&One(VERSION))),
-    (9, "conversion", One(CONVERSION)),
-    (10, "preserveUnknownFields", Bool),
-];
-static NAMES: Message = &[
-    (0, "CustomResourceDefinitionNames", Text),
-    (1, "plural", Text),
-    (2, "singular", Text),
-    (3, "shortNames", Repeated(&Text)),
-    (4, "kind", Text),
-    (5, "listKind", Text),
-    (6, "categories", Repeated(&Text)),
-];
-static STATUS: Message = &[
-    (0, "CustomResourceDefinitionStatus", Text),
-    (1, "conditions", Repeated(&One(CONDITION))),
-    (2, "acceptedNames", One(NAMES)),
-    (3, "storedVersions", Repeated(&Text)),
-    (4, "observedGeneration", Int),
-];
-static CONDITION: Message = &[
-    (0, "CustomResourceDefinitionCondition", Text),
-    (1, "type", Text),
-    (2, "status", Text),
-    (3, "lastTransitionTime", Time),
-    (4, "reason", Text),
-    (5, "message", Text),
-    (6, "observedGeneration", Int),
-];
-static VERSION: Message = &[
-    (0, "CustomResourceDefinitionVersion", Text),
-    (1, "name", Text),
-    (2, "served", Bool),
-    (3, "storage", Bool),
-    (4, "schema", One(&[(0, "CustomResourceValidation", Text), (1, "openAPIV3Schema", One(&SCHEMA_FIELDS))])),
-    (
-        5,
-        "subresources",
-        One(&[
-            (0, "CustomResourceSubresources", Text),
-            (1, "status", One(&[(0, "CustomResourceSubresourceStatus", Text)])),
-            (2, "scale", One(SCALE)),
-        ]),
-    ),
-    (6, "additionalPrinterColumns", Repeated(&One(COLUMN))),
-    (7, "deprecated", Bool),
-    (8, "deprecationWarning", TextPointer),
-    (9, "selectableFields", Repeated(&One(&[(0, "SelectableField", Text), (1, "jsonPath", Text)]))),
-];
-static SCALE: Message = &[
-    (0, "CustomResourceSubresourceScale", Text),
-    (1, "specReplicasPath", Text),
-    (2, "statusReplicasPath", Text),
-    (3, "labelSelectorPath", TextPointer),
-];
-static COLUMN: Message = &[
-    (0, "CustomResourceColumnDefinition", Text),
-    (1, "name", Text),
-    (2, "type", Text),
-    (3, "format", Text),
-    (4, "description", Text),
-    (5, "priority", Int),
-    (6, "jsonPath", Text),
-];
-static CONVERSION: Message =
-    &[(0, "CustomResourceConversion", Text), (1, "strategy", Text), (2, "webhook", One(WEBHOOK))];
-static WEBHOOK: Message = &[
-    (0, "WebhookConversion", Text),
-    (
-        2,
-        "clientConfig",
-        One(&[
-            (0, "WebhookClientConfig", Text),
-            (3, "url", TextPointer),
-            (1, "service", One(SERVICE)),
-            (2, "caBundle", Bytes),
-        ]),
-    ),
-    (3, "conversionReviewVersions", Repeated(&Text)),
-];
-static SERVICE: Message = &[
-    (0, "ServiceReference", Text),
-    (1, "namespace", Text),
-    (2, "name", Text),
-    (3, "path", TextPointer),
-    (4, "port", IntPointer),
-];
-static SCHEMA: Kind = One(&SCHEMA_FIELDS);
-static SCHEMA_FIELDS: [(u64, &str, Kind); 45] = [
-    (0, "JSONSchemaProps", Text),
-    (1, "id", Text),
-    (2, "$schema", Text),
-    (3, "$ref", TextPointer),
-    (4, "description", Text),
-    (5, "type", Text),
-    (6, "format", Text),
-    (7, "title", Text),
-    (8, "default", Json),
-    (9, "maximum", Double),
-    (10, "exclusiveMaximum", Bool),
-    (11, "minimum", Double),
-    (12, "exclusiveMinimum", Bool),
-    (13, "maxLength", IntPointer),
-    (14, "minLength", IntPointer),
-    (15, "pattern", Text),
-    (16, "maxItems", IntPointer),
-    (17, "minItems", IntPointer),
-    (18, "uniqueItems", Bool),
-    (19, "multipleOf", Double),
-    (20, "enum", Repeated(&Json)),
-    (21, "maxProperties", IntPointer),
-    (22, "minProperties", IntPointer),
-    (23, "required", Repeated(&Text)),
-    (24, "items", SchemaOrList),
-    (25, "allOf", Repeated(&SCHEMA)),
-    (26, "oneOf", Repeated(&SCHEMA)),
-    (27, "anyOf", Repeated(&SCHEMA)),
-    (28, "not", One(&SCHEMA_FIELDS)),
-    (29, "properties", MapOf(&SCHEMA)),
-    (30, "additionalProperties", SchemaOrBool),
-    (31, "patternProperties", MapOf(&SCHEMA)),
-    (32, "dependencies", MapOf(&SchemaOrTexts)),
-    (33, "additionalItems", SchemaOrBool),
-    (34, "definitions", MapOf(&SCHEMA)),
-    (35, "externalDocs", One(&[(0, "ExternalDocumentation", Text), (1, "description", Text), (2, "url", Text)])),
-    (36, "example", Json),
-    (37, "nullable", Bool),
-    (38, "x-kubernetes-preserve-unknown-fields", BoolPointer),
-    (39, "x-kubernetes-embedded-resource", Bool),
-    (40, "x-kubernetes-int-or-string", Bool),
-    (41, "x-kubernetes-list-map-keys", Repeated(&Text)),
-    (42, "x-kubernetes-list-type", TextPointer),
-    (43, "x-kubernetes-map-type", TextPointer),
-    (44, "x-kubernetes-validations", Repeated(&One(RULE))),
-];
-static RULE: Message = &[
-    (0, "ValidationRule", Text),
-    (1, "rule", Text),
-    (2, "message", Text),
-    (3, "messageExpression", Text),
-    (4, "reason", TextPointer),
-    (5, "fieldPath", Text),
-    (6, "optionalOldSelf", BoolPointer),
-];
+static METADATA: Message = named(
+    "ObjectMeta",
+    &[
+        (1, "name", Text),
+        (2, "generateName", Text),
+        (3, "namespace", Text),
+        (4, "selfLink", Text),
+        (5, "uid", Text),
+        (6, "resourceVersion", Text),
+        (7, "generation", Int),
+        (8, "creationTimestamp", Time),
+        (9, "deletionTimestamp", Time),
+        (10, "deletionGracePeriodSeconds", IntPointer),
+        (11, "labels", MapOf(&Text)),
+        (12, "annotations", MapOf(&Text)),
+        (13, "ownerReferences", Repeated(&One(&OWNER))),
+        (14, "finalizers", Repeated(&Text)),
+        (17, "managedFields", Repeated(&One(&MANAGED))),
+    ],
+);
+static OWNER: Message = named(
+    "OwnerReference",
+    &[
+        (5, "apiVersion", Text),
+        (1, "kind", Text),
+        (3, "name", Text),
+        (4, "uid", Text),
+        (6, "controller", BoolPointer),
+        (7, "blockOwnerDeletion", BoolPointer),
+    ],
+);
+static MANAGED: Message = named(
+    "ManagedFieldsEntry",
+    &[
+        (1, "manager", Text),
+        (2, "operation", Text),
+        (3, "apiVersion", Text),
+        (4, "time", Time),
+        (6, "fieldsType", Text),
+        (7, "fieldsV1", Json),
+        (8, "subresource", Text),
+    ],
+);
+static DELETE_OPTIONS: Message = named(
+    "DeleteOptions",
+    &[
+        (1, "gracePeriodSeconds", IntPointer),
+        (
+            2,
+            "preconditions",
+            One(&named("Preconditions", &[(1, "uid", TextPointer), (2, "resourceVersion", TextPointer)])),
+        ),
+        (3, "orphanDependents", BoolPointer),
+        (4, "propagationPolicy", TextPointer),
+        (5, "dryRun", Repeated(&Text)),
+        (6, "ignoreStoreReadErrorWithClusterBreakingPotential", BoolPointer),
+    ],
+);
+static NAMESPACE: Message = named(
+    "Namespace",
+    &[
+        (1, "metadata", One(&METADATA)),
+        (2, "spec", One(&unnamed(&[(1, "finalizers", Repeated(&Text))]))),
+        (3, "status", One(&unnamed(&[(1, "phase", Text), (2, "conditions", Repeated(&One(&NAMESPACE_CONDITION)))]))),
+    ],
+);
+static NAMESPACE_CONDITION: Message = named(
+    "NamespaceCondition",
+    &[
+        (1, "type", Text),
+        (2, "status", Text),
+        (4, "lastTransitionTime", Time),
+        (5, "reason", Text),
+        (6, "message", Text),
+    ],
+);
+static DEFINITION: Message = named(
+    "CustomResourceDefinition",
+    &[(1, "metadata", One(&METADATA)), (2, "spec", One(&SPEC)), (3, "status", One(&STATUS))],
+);
+static SPEC: Message = named(
+    "CustomResourceDefinitionSpec",
+    &[
+        (1, "group", Text),
+        (3, "names", One(&NAMES)),
+        (4, "scope", Text),
+        (7, "versions", Repeated(&One(&VERSION))),
+        (9, "conversion", One(&CONVERSION)),
+        (10, "preserveUnknownFields", Bool),
+    ],
+);
+static NAMES: Message = named(
+    "CustomResourceDefinitionNames",
+    &[
+        (1, "plural", Text),
+        (2, "singular", Text),
+        (3, "shortNames", Repeated(&Text)),
+        (4, "kind", Text),
+        (5, "listKind", Text),
+        (6, "categories", Repeated(&Text)),
+    ],
+);
+static STATUS: Message = named(
+    "CustomResourceDefinitionStatus",
+    &[
+        (1, "conditions", Repeated(&One(&CONDITION))),
+        (2, "acceptedNames", One(&NAMES)),
+        (3, "storedVersions", Repeated(&Text)),
+        (4, "observedGeneration", Int),
+    ],
+);
+static CONDITION: Message = named(
+    "CustomResourceDefinitionCondition",
+    &[
+        (1, "type", Text),
+        (2, "status", Text),
+        (3, "lastTransitionTime", Time),
+        (4, "reason", Text),
+        (5, "message", Text),
+        (6, "observedGeneration", Int),
+    ],
+);
+static VERSION: Message = named(
+    "CustomResourceDefinitionVersion",
+    &[
+        (1, "name", Text),
+        (2, "served", Bool),
+        (3, "storage", Bool),
+        (4, "schema", One(&named("CustomResourceValidation", &[(1, "openAPIV3Schema", One(&SCHEMA))]))),
+        (
+            5,
+            "subresources",
+            One(&named(
+                "CustomResourceSubresources",
+                &[(1, "status", One(&named("CustomResourceSubresourceStatus", &[]))), (2, "scale", One(&SCALE))],
+            )),
+        ),
+        (6, "additionalPrinterColumns", Repeated(&One(&COLUMN))),
+        (7, "deprecated", Bool),
+        (8, "deprecationWarning", TextPointer),
+        (9, "selectableFields", Repeated(&One(&named("SelectableField", &[(1, "jsonPath", Text)])))),
+    ],
+);
+static SCALE: Message = named(
+    "CustomResourceSubresourceScale",
+    &[(1, "specReplicasPath", Text), (2, "statusReplicasPath", Text), (3, "labelSelectorPath", TextPointer)],
+);
+static COLUMN: Message = named(
+    "CustomResourceColumnDefinition",
+    &[
+        (1, "name", Text),
+        (2, "type", Text),
+        (3, "format", Text),
+        (4, "description", Text),
+        (5, "priority", Int),
+        (6, "jsonPath", Text),
+    ],
+);
+static CONVERSION: Message = named("CustomResourceConversion", &[(1, "strategy", Text), (2, "webhook", One(&WEBHOOK))]);
+static WEBHOOK: Message = named(
+    "WebhookConversion",
+    &[
+        (
+            2,
+            "clientConfig",
+            One(&named(
+                "WebhookClientConfig",
+                &[(3, "url", TextPointer), (1, "service", One(&SERVICE)), (2, "caBundle", Bytes)],
+            )),
+        ),
+        (3, "conversionReviewVersions", Repeated(&Text)),
+    ],
+);
+static SERVICE: Message = named(
+    "ServiceReference",
+    &[(1, "namespace", Text), (2, "name", Text), (3, "path", TextPointer), (4, "port", IntPointer)],
+);
+static SCHEMA: Message = named(
+    "JSONSchemaProps",
+    &[
+        (1, "id", Text),
+        (2, "$schema", Text),
+        (3, "$ref", TextPointer),
+        (4, "description", Text),
+        (5, "type", Text),
+        (6, "format", Text),
+        (7, "title", Text),
+        (8, "default", Json),
+        (9, "maximum", Double),
+        (10, "exclusiveMaximum", Bool),
+        (11, "minimum", Double),
+        (12, "exclusiveMinimum", Bool),
+        (13, "maxLength", IntPointer),
+        (14, "minLength", IntPointer),
+        (15, "pattern", Text),
+        (16, "maxItems", IntPointer),
+        (17, "minItems", IntPointer),
+        (18, "uniqueItems", Bool),
+        (19, "multipleOf", Double),
+        (20, "enum", Repeated(&Json)),
+        (21, "maxProperties", IntPointer),
+        (22, "minProperties", IntPointer),
+        (23, "required", Repeated(&Text)),
+        (24, "items", SchemaOrList),
+        (25, "allOf", Repeated(&One(&SCHEMA))),
+        (26, "oneOf", Repeated(&One(&SCHEMA))),
+        (27, "anyOf", Repeated(&One(&SCHEMA))),
+        (28, "not", One(&SCHEMA)),
+        (29, "properties", MapOf(&One(&SCHEMA))),
+        (30, "additionalProperties", SchemaOrBool),
+        (31, "patternProperties", MapOf(&One(&SCHEMA))),
+        (32, "dependencies", MapOf(&SchemaOrTexts)),
+        (33, "additionalItems", SchemaOrBool),
+        (34, "definitions", MapOf(&One(&SCHEMA))),
+        (35, "externalDocs", One(&named("ExternalDocumentation", &[(1, "description", Text), (2, "url", Text)]))),
+        (36, "example", Json),
+        (37, "nullable", Bool),
+        (38, "x-kubernetes-preserve-unknown-fields", BoolPointer),
+        (39, "x-kubernetes-embedded-resource", Bool),
+        (40, "x-kubernetes-int-or-string", Bool),
+        (41, "x-kubernetes-list-map-keys", Repeated(&Text)),
+        (42, "x-kubernetes-list-type", TextPointer),
+        (43, "x-kubernetes-map-type", TextPointer),
+        (44, "x-kubernetes-validations", Repeated(&One(&RULE))),
+    ],
+);
+static RULE: Message = named(
+    "ValidationRule",
+    &[
+        (1, "rule", Text),
+        (2, "message", Text),
+        (3, "messageExpression", Text),
+        (4, "reason", TextPointer),
+        (5, "fieldPath", Text),
+        (6, "optionalOldSelf", BoolPointer),
+    ],
+);
 
 /// The envelope and its type.
-static ENVELOPE: Message =
-    &[(1, "typeMeta", One(TYPE)), (2, "raw", Bytes), (3, "contentEncoding", Text), (4, "contentType", Text)];
-static TYPE: Message = &[(0, "TypeMeta", Text), (1, "apiVersion", Text), (2, "kind", Text)];
-static TIMESTAMP: Message = &[(0, "Timestamp", Text), (1, "seconds", Int), (2, "nanos", Int)];
-static RAW: Message = &[(0, "JSON", Text), (1, "raw", Text)];
+static ENVELOPE: Message = named(
+    "Unknown",
+    &[(1, "typeMeta", One(&TYPE)), (2, "raw", Bytes), (3, "contentEncoding", Text), (4, "contentType", Text)],
+);
+static TYPE: Message = named("TypeMeta", &[(1, "apiVersion", Text), (2, "kind", Text)]);
+static TIMESTAMP: Message = named("Timestamp", &[(1, "seconds", Int), (2, "nanos", Int)]);
+static RAW: Message = named("JSON", &[(1, "raw", Text)]);
 static SCHEMA_OR_LIST: Message =
-    &[(0, "JSONSchemaPropsOrArray", Text), (1, "schema", One(&SCHEMA_FIELDS)), (2, "jSONSchemas", Repeated(&SCHEMA))];
-static SCHEMA_OR_BOOL: Message =
-    &[(0, "JSONSchemaPropsOrBool", Text), (1, "allows", Bool), (2, "schema", One(&SCHEMA_FIELDS))];
+    named("JSONSchemaPropsOrArray", &[(1, "schema", One(&SCHEMA)), (2, "jSONSchemas", Repeated(&One(&SCHEMA)))]);
+static SCHEMA_OR_BOOL: Message = named("JSONSchemaPropsOrBool", &[(1, "allows", Bool), (2, "schema", One(&SCHEMA))]);
 static SCHEMA_OR_TEXTS: Message =
-    &[(0, "JSONSchemaPropsOrStringArray", Text), (1, "schema", One(&SCHEMA_FIELDS)), (2, "property", Repeated(&Text))];
+    named("JSONSchemaPropsOrStringArray", &[(1, "schema", One(&SCHEMA)), (2, "property", Repeated(&Text))]);
 
-static AUTOSCALING: Message = &[
-    (0, "Scale", Text),
-    (1, "metadata", One(METADATA)),
-    (2, "spec", One(&[(1, "replicas", Int)])),
-    (3, "status", One(&[(1, "replicas", Int), (2, "selector", Text)])),
-];
+static AUTOSCALING: Message = named(
+    "Scale",
+    &[
+        (1, "metadata", One(&METADATA)),
+        (2, "spec", One(&unnamed(&[(1, "replicas", Int)]))),
+        (3, "status", One(&unnamed(&[(1, "replicas", Int), (2, "selector", Text)]))),
+    ],
+);
+
+/// The message of a list of texts.
+static ITEMS: Message = unnamed(&[(1, "items", Repeated(&Text))]);
+/// A message of an unknown kind.
+static UNKNOWN_TYPE: Message = unnamed(&[]);
 
 /// The message type of a kind; `DeleteOptions` exist in every version.
-fn message_of(api_version: &str, kind: &str) -> Option<Message> {
+fn message_of(api_version: &str, kind: &str) -> Option<&'static Message> {
     match (api_version, kind) {
-        (_, "DeleteOptions") => Some(DELETE_OPTIONS),
-        ("apiextensions.k8s.io/v1", "CustomResourceDefinition") => Some(DEFINITION),
-        ("v1", "Namespace") => Some(NAMESPACE),
-        ("v1", "ConfigMap") => Some(admission::CONFIG_MAP),
-        ("autoscaling/v1", "Scale") => Some(AUTOSCALING),
+        (_, "DeleteOptions") => Some(&DELETE_OPTIONS),
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition") => Some(&DEFINITION),
+        ("v1", "Namespace") => Some(&NAMESPACE),
+        ("v1", "ConfigMap") => Some(&admission::CONFIG_MAP),
+        ("autoscaling/v1", "Scale") => Some(&AUTOSCALING),
         (api_version, kind) => admission::message_of(api_version, kind),
     }
 }
@@ -334,8 +372,8 @@ pub(in crate::server) fn read(body: &[u8]) -> Result<Value, Unreadable> {
         let missing = r#"Object 'Kind' is missing in 'runtime.TypeMeta{APIVersion:"", Kind:""}'"#;
         return Err(Unreadable::Early(missing.to_owned()));
     }
-    let fields = message_of(text("apiVersion"), text("kind")).unwrap_or_default();
-    let mut object = message(fields, raw, 0).map_err(Unreadable::Late)?;
+    let type_ = message_of(text("apiVersion"), text("kind")).unwrap_or(&UNKNOWN_TYPE);
+    let mut object = message(type_, raw, 0).map_err(Unreadable::Late)?;
     object.append(&mut types);
     Ok(Value::Object(object))
 }
@@ -353,9 +391,9 @@ pub(in crate::server) fn open(body: &[u8]) -> Result<(Map, &[u8]), String> {
     }
     let (mut types, mut raw) = (Map::new(), &[][..]);
     let mut fields = Reader::new(envelope);
-    while let Some((number, wire)) = fields.known("Unknown", |number, wire| has_field(ENVELOPE, number, wire))? {
+    while let Some((number, wire)) = fields.known(ENVELOPE.name, |number, wire| has_field(&ENVELOPE, number, wire))? {
         match (number, wire) {
-            (1, Wire::Bytes(bytes)) => types = message(TYPE, bytes, 0)?,
+            (1, Wire::Bytes(bytes)) => types = message(&TYPE, bytes, 0)?,
             (2, Wire::Bytes(bytes)) => raw = bytes,
             _ => {}
         }
@@ -364,8 +402,8 @@ pub(in crate::server) fn open(body: &[u8]) -> Result<(Map, &[u8]), String> {
 }
 
 /// Returns true if a message has a field with this number, and an error if it has another wire type.
-fn has_field(fields: Fields<'_>, number: u64, wire: u64) -> Result<bool, String> {
-    match fields.iter().find(|(n, _, _)| *n == number) {
+fn has_field(type_: &Message, number: u64, wire: u64) -> Result<bool, String> {
+    match type_.fields.iter().find(|(n, _, _)| *n == number) {
         None => Ok(false),
         Some((_, _, kind)) if kind.wire() == wire => Ok(true),
         Some((_, name, _)) => Err(format!("proto: wrong wireType = {wire} for field {}", go_name(name))),
@@ -389,15 +427,14 @@ fn go_name(name: &str) -> String {
     words.split('-').map(upper).collect()
 }
 
-fn message(fields: Fields<'_>, bytes: &[u8], depth: usize) -> Result<Map, String> {
+fn message(type_: &Message, bytes: &[u8], depth: usize) -> Result<Map, String> {
     if depth > DEPTH {
         return Err("exceeded max depth".to_owned());
     }
     let mut object = Map::new();
     let mut reader = Reader::new(bytes);
-    let type_name = fields.iter().find(|(number, _, _)| *number == 0).map_or("", |(_, name, _)| name);
-    while let Some((number, wire)) = reader.known(type_name, |number, wire| has_field(fields, number, wire))? {
-        let Some((_, name, kind)) = fields.iter().find(|(n, _, _)| *n == number) else { continue };
+    while let Some((number, wire)) = reader.known(type_.name, |number, wire| has_field(type_, number, wire))? {
+        let Some((_, name, kind)) = type_.fields.iter().find(|(n, _, _)| *n == number) else { continue };
         match kind {
             Repeated(each) => {
                 let item = value(**each, wire, depth)?.unwrap_or_else(|| zero(**each));
@@ -414,9 +451,9 @@ fn message(fields: Fields<'_>, bytes: &[u8], depth: usize) -> Result<Map, String
                     _ => drop(object.insert((*name).to_owned(), Value::Object(Map::from([(key, item)])))),
                 }
             }
-            Inline(fields) => {
+            Inline(type_) => {
                 let Wire::Bytes(inner) = wire else { return Err(wrong_wire_type()) };
-                object.append(&mut message(fields, inner, depth + 1)?);
+                object.append(&mut message(type_, inner, depth + 1)?);
             }
             kind => drop(match value(*kind, wire, depth)? {
                 Some(value) => object.insert((*name).to_owned(), value),
@@ -445,7 +482,7 @@ fn entry_of(kind: Kind, bytes: &[u8], depth: usize) -> Result<(String, Value), S
 fn zero(kind: Kind) -> Value {
     match kind {
         Text => Value::from(""),
-        One(_) => Value::Object(Map::new()),
+        One(&_) => Value::Object(Map::new()),
         _ => Value::Null,
     }
 }
@@ -472,31 +509,31 @@ fn value(kind: Kind, wire: Wire<'_>, depth: usize) -> Result<Option<Value>, Stri
         }
         (Time, Wire::Bytes([])) => None,
         (Time, Wire::Bytes(bytes)) => {
-            let seconds = message(TIMESTAMP, bytes, depth + 1)?;
+            let seconds = message(&TIMESTAMP, bytes, depth + 1)?;
             let seconds = seconds.get("seconds").and_then(Value::as_int).unwrap_or_default();
             Some(time::format(Timestamp { seconds, nanos: 0 }).into())
         }
         (Json, Wire::Bytes(bytes)) => {
-            let raw = message(RAW, bytes, depth + 1)?;
+            let raw = message(&RAW, bytes, depth + 1)?;
             let raw = raw.get("raw").and_then(Value::as_str).unwrap_or("null");
             Some(text::json::read(raw.as_bytes()).map_err(|e| e.message)?)
         }
         (Items, Wire::Bytes(bytes)) => {
-            let mut list = message(&[(1, "items", Repeated(&Text))], bytes, depth + 1)?;
+            let mut list = message(&ITEMS, bytes, depth + 1)?;
             Some(list.remove("items").unwrap_or(Value::Null))
         }
-        (One(fields), Wire::Bytes(bytes)) => Some(Value::Object(message(fields, bytes, depth + 1)?)),
+        (One(type_), Wire::Bytes(bytes)) => Some(Value::Object(message(type_, bytes, depth + 1)?)),
         (SchemaOrList, Wire::Bytes(bytes)) => {
-            let mut schema_or = message(SCHEMA_OR_LIST, bytes, depth + 1)?;
+            let mut schema_or = message(&SCHEMA_OR_LIST, bytes, depth + 1)?;
             schema_or.remove("jSONSchemas").or_else(|| schema_or.remove("schema")).or(Some(Value::Null))
         }
         (SchemaOrBool, Wire::Bytes(bytes)) => {
-            let mut schema_or = message(SCHEMA_OR_BOOL, bytes, depth + 1)?;
+            let mut schema_or = message(&SCHEMA_OR_BOOL, bytes, depth + 1)?;
             let allows = schema_or.contains_key("allows");
             schema_or.remove("schema").or(Some(Value::Bool(allows)))
         }
         (SchemaOrTexts, Wire::Bytes(bytes)) => {
-            let mut schema_or = message(SCHEMA_OR_TEXTS, bytes, depth + 1)?;
+            let mut schema_or = message(&SCHEMA_OR_TEXTS, bytes, depth + 1)?;
             schema_or.remove("property").or_else(|| schema_or.remove("schema")).or(Some(Value::Null))
         }
         _ => return Err(wrong_wire_type()),
@@ -583,7 +620,7 @@ mod tests {
         assert_eq!(text(&[PREFIX, &[0xff; 12]].concat()), "proto: integer overflow");
         // `not` in `not`
         let nested = [0xe2, 1, 3, 0xe2, 1, 0];
-        assert!(message(&SCHEMA_FIELDS, &nested, DEPTH - 2).is_ok());
-        assert_eq!(message(&SCHEMA_FIELDS, &nested, DEPTH - 1).unwrap_err(), "exceeded max depth");
+        assert!(message(&SCHEMA, &nested, DEPTH - 2).is_ok());
+        assert_eq!(message(&SCHEMA, &nested, DEPTH - 1).unwrap_err(), "exceeded max depth");
     }
 }

@@ -1,9 +1,14 @@
-//! Writes JSON with the server's member order: fields of Go types in declaration order, custom resources sorted by key.
+//! Writes response bodies, JSON with the server's member order: fields of Go types in declaration order, custom resources
+//! sorted by key.
 //!
 //! No client should depend on that order, but `kubectl get --raw` shows it. Fields missing from the tables below come
 //! last, sorted.
 
+use crate::crd::openapi::protobuf;
+use crate::server::http::openapi;
 use crate::server::registry::metadata;
+use crate::server::{Format, ResponseBody};
+use crate::text::yaml;
 use crate::value::{Map, Value, json};
 
 /// The member order of a value.
@@ -273,6 +278,17 @@ fn of_kind(value: &Value) -> &'static Order {
     }
 }
 
+/// The bytes of a response body and its `Content-Type`.
+pub fn encode(body: ResponseBody, format: Format) -> (&'static str, Vec<u8>) {
+    match (body, format) {
+        (ResponseBody::Text(text), _) => ("text/plain; charset=utf-8", text.into_bytes()),
+        (ResponseBody::Json(value), Format::Json) => ("application/json", (compact(&value) + "\n").into_bytes()),
+        (ResponseBody::Json(value), Format::PrettyJson) => ("application/json", pretty(&value).into_bytes()),
+        (ResponseBody::Json(value), Format::Yaml) => ("application/yaml", yaml::write::to_string(&value).into_bytes()),
+        (ResponseBody::Json(value), Format::Protobuf) => (openapi::PROTOBUF, protobuf::encode(&value)),
+    }
+}
+
 /// Compact JSON.
 pub fn compact(value: &Value) -> String {
     let mut out = String::new();
@@ -288,7 +304,7 @@ pub(in crate::server) fn group_discovery(list: &Value) -> String {
 }
 
 /// JSON indented by two spaces, for `?pretty=1`.
-pub fn pretty(value: &Value) -> String {
+fn pretty(value: &Value) -> String {
     let mut out = String::new();
     write(&mut out, value, of_kind(value), Some(0));
     out

@@ -21,7 +21,7 @@ pub(in crate::server) fn parse_revision(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("strconv.ParseUint: parsing {}: {reason}", quote::go_quote(text)))
 }
 
-/// The error message for a resourceVersion that is not a number; `why` is the error of [`parse_revision`].
+/// The error message for a resourceVersion that is not a number; `detail` is the error of [`parse_revision`].
 pub(in crate::server) fn invalid_revision(text: &str, detail: &str) -> String {
     FieldError::invalid(&FieldPath::new("resourceVersion"), text, detail).to_string()
 }

@@ -219,11 +219,18 @@ impl BuiltInKind {
         }
     }
 
-    /// Changes the stored form of an object of a kind with other fields.
+    /// Changes an object in the form of [`Self::stored_kind`], or in its own if that has the same fields.
     pub fn change_stored(&self, object: &mut Value, change: impl FnOnce(&Self, &mut Value)) {
-        let (Some(kind), Some(mut stored)) = (self.stored_kind(), self.stored(object)) else { return };
+        let Some(kind) = self.stored_kind() else { return change(self, object) };
+        let Some(mut stored) = self.stored(object) else { return };
         change(kind, &mut stored);
         *object = self.encode(autoscaler::to_v1(&stored, self.release, Use::Internal));
+    }
+
+    /// Converts an object of this kind to another version, by way of the stored form.
+    pub fn to_version(&self, version: &Self, object: Value) -> Value {
+        let stored = self.stored(&object).unwrap_or(object);
+        version.restored(&stored).unwrap_or(stored)
     }
 
     /// The stored form of an object of this kind, if it differs.

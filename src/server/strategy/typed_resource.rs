@@ -161,10 +161,7 @@ impl Strategy for TypedResource {
     }
 
     fn prepare_create(&self, object: &mut Value) {
-        match self.kind.stored_kind() {
-            None => prepare::create(&self.kind, self.release(), object),
-            Some(_) => self.kind.change_stored(object, |kind, stored| prepare::create(kind, self.release(), stored)),
-        }
+        self.kind.change_stored(object, |kind, stored| prepare::create(kind, self.release(), stored));
         if let Some(user) = &self.user {
             certificate_request::name_user(object, user);
         }
@@ -191,12 +188,9 @@ impl Strategy for TypedResource {
         if self.user.is_some() {
             return certificate_request::prepare_update(object, old, self.part, &time::format(self.now));
         }
-        match self.kind.stored_kind().and_then(|_| self.kind.stored(old)) {
-            None => self.prepare_update_as(&self.kind, object, old),
-            Some(old) => {
-                self.kind.change_stored(object, |kind, stored| self.prepare_update_as(kind, stored, &old));
-            }
-        }
+        let stored_old = self.kind.stored_kind().and_then(|_| self.kind.stored(old));
+        let old = stored_old.as_ref().unwrap_or(old);
+        self.kind.change_stored(object, |kind, stored| self.prepare_update_as(kind, stored, old));
     }
 
     fn validate_update(&self, object: &Value, old: &Value) -> Verdict {

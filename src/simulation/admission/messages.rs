@@ -19,8 +19,8 @@ pub fn message(unevaluated: &UnevaluatedPart, reason: Reason) -> String {
     let kind = unevaluated.policy_kind.kind();
     let with =
         if unevaluated.binding.is_empty() { String::new() } else { format!(" with binding {:?}", unevaluated.binding) };
-    let why = if reason == Reason::NoNamespace { "which the cluster does not have" } else { "which is not known" };
-    format!("{kind} {:?}{with} depends on {}, {why}", unevaluated.policy, missing(&unevaluated.missing))
+    let state = if reason == Reason::NoNamespace { "which the cluster does not have" } else { "which is not known" };
+    format!("{kind} {:?}{with} depends on {}, {state}", unevaluated.policy, missing(&unevaluated.missing))
 }
 
 /// Describes the unknown input.

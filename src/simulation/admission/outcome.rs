@@ -104,11 +104,12 @@ impl Admission {
     }
 
     fn undecided(&self, unevaluated: &UnevaluatedPart) -> UndecidedPart {
+        let reason = self.reason(&unevaluated.missing);
         UndecidedPart {
             policy: unevaluated.policy.clone(),
             binding: unevaluated.binding.clone(),
-            message: messages::message(unevaluated, self.reason(&unevaluated.missing)),
-            help: messages::help(&unevaluated.missing, self.reason(&unevaluated.missing)),
+            message: messages::message(unevaluated, reason),
+            help: messages::help(&unevaluated.missing, reason),
             decides: unevaluated.decides,
         }
     }

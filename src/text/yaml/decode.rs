@@ -209,8 +209,7 @@ struct Decoder<'t, 'a> {
     aliased: u64,
     /// The aliases being followed.
     active: BTreeSet<usize>,
-    /// The error of the first key that JSON does not allow; other errors take precedence.
-    /// The last error of a key of an unsupported type, and the key.
+    /// The first key of a type that JSON does not allow, and its error; other errors take precedence.
     key_error: Option<(String, Error)>,
     infinite: bool,
     repeated: bool,

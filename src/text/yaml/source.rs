@@ -2,7 +2,7 @@
 //!
 //! Go decodes 512 bytes at a time, on demand of the scanner. An invalid character is therefore an error before the
 //! scanner reaches it, and whether this error or a scanner error is reported depends on the chunk boundaries. For texts
-//! without such characters (nearly all) this is not relevant, and [`Source::careful`] is false.
+//! without such characters (nearly all) this is not relevant, and [`Source::emulates_chunks`] is false.
 
 use crate::text::{Error, ErrorKind, Position};
 use std::borrow::Cow;
@@ -53,8 +53,7 @@ impl<'a> Source<'a> {
         {
             let width = bad.chars().next().map_or(1, char::len_utf8);
             text = good;
-            invalid =
-                Some(InvalidCharacter { message: "control characters are not allowed", width, kind: ErrorKind::Other });
+            invalid = Some(InvalidCharacter::new("control characters are not allowed", width));
         }
         let start = if text.starts_with(BOM) { BOM.len() } else { 0 };
         let emulates_chunks = invalid.is_some() || text.get(start..).is_some_and(|rest| rest.contains(BOM));
@@ -71,22 +70,17 @@ impl<'a> Source<'a> {
                 Err(e) => {
                     let low = (0xdc00..=0xdfff).contains(&e.unpaired_surrogate());
                     let message = if low { "unexpected low surrogate area" } else { "expected low surrogate area" };
-                    invalid = Some(InvalidCharacter { message, width: 2, kind: ErrorKind::Other });
+                    invalid = Some(InvalidCharacter::new(message, 2));
                     break;
                 }
             }
         }
         if invalid.is_none() && !rest.is_empty() {
-            invalid =
-                Some(InvalidCharacter { message: "incomplete UTF-16 character", width: 1, kind: ErrorKind::Other });
+            invalid = Some(InvalidCharacter::new("incomplete UTF-16 character", 1));
         }
         if let Some(at) = refused(&text) {
             text.truncate(at);
-            invalid = Some(InvalidCharacter {
-                message: "control characters are not allowed",
-                width: 1,
-                kind: ErrorKind::Other,
-            });
+            invalid = Some(InvalidCharacter::new("control characters are not allowed", 1));
         }
         let len = text.len() + invalid.as_ref().map_or(0, |t| t.width);
         Self { emulates_chunks: invalid.is_some(), text: Cow::Owned(text), start: 0, invalid, len }
@@ -123,6 +117,15 @@ impl<'a> Source<'a> {
 }
 
 impl InvalidCharacter {
+    fn new(message: &'static str, width: usize) -> Self {
+        Self { message, width, kind: ErrorKind::Other }
+    }
+
+    /// A character that is not valid UTF-8.
+    fn encoding(message: &'static str, width: usize) -> Self {
+        Self { message, width, kind: ErrorKind::Encoding }
+    }
+
     /// The message of Go's reader for invalid UTF-8 at the start of `bad`.
     fn invalid(bad: &[u8]) -> Self {
         let lead = bad.first().copied().unwrap_or(0);
@@ -130,24 +133,23 @@ impl InvalidCharacter {
             0xc0..=0xdf => (2, u32::from(lead & 0x1f)),
             0xe0..=0xef => (3, u32::from(lead & 0x0f)),
             0xf0..=0xf7 => (4, u32::from(lead & 0x07)),
-            _ => return Self { message: "invalid leading UTF-8 octet", width: 1, kind: ErrorKind::Encoding },
+            _ => return Self::encoding("invalid leading UTF-8 octet", 1),
         };
         let Some(tail) = bad.get(1..width) else {
-            return Self { message: "incomplete UTF-8 octet sequence", width, kind: ErrorKind::Encoding };
+            return Self::encoding("incomplete UTF-8 octet sequence", width);
         };
         for octet in tail {
             if octet & 0xc0 != 0x80 {
-                return Self { message: "invalid trailing UTF-8 octet", width, kind: ErrorKind::Encoding };
+                return Self::encoding("invalid trailing UTF-8 octet", width);
             }
             value = (value << 6) | u32::from(octet & 0x3f);
         }
         let too_long = value < [0x80, 0x800, 0x1_0000].get(width - 2).copied().unwrap_or(0);
-        let (message, kind) = if too_long {
-            ("invalid length of a UTF-8 sequence", ErrorKind::Encoding)
+        if too_long {
+            Self::encoding("invalid length of a UTF-8 sequence", width)
         } else {
-            ("invalid Unicode character", ErrorKind::Other)
-        };
-        Self { message, width, kind }
+            Self::new("invalid Unicode character", width)
+        }
     }
 }
 

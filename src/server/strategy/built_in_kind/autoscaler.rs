@@ -121,13 +121,7 @@ pub(super) fn to_v1(autoscaler: &Value, release: Release, purpose: Use) -> Value
 }
 
 fn annotate(autoscaler: &mut Value, name: &str, text: String) {
-    let Some(members) = autoscaler.as_object_mut() else { return };
-    let metadata = members.entry("metadata".to_owned()).or_insert_with(|| Value::Object(Map::new()));
-    let Some(metadata) = metadata.as_object_mut() else { return };
-    let annotations = metadata.entry("annotations".to_owned()).or_insert_with(|| Value::Object(Map::new()));
-    if let Some(annotations) = annotations.as_object_mut() {
-        annotations.insert(name.to_owned(), text.into());
-    }
+    autoscaler.insert_at(&["metadata", "annotations", name], text.into());
 }
 
 /// Converts to `autoscaling/v2`; the caller encodes the result. An annotation that cannot be read is ignored; `accepts`

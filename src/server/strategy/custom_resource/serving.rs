@@ -260,8 +260,7 @@ impl Serving {
             return Ok(object);
         }
         if let (Some(from), Some(to)) = (self.typed_at(have), self.typed_at(wanted)) {
-            let stored = from.stored(&object).unwrap_or(object);
-            return Ok(to.restored(&stored).unwrap_or(stored));
+            return Ok(from.to_version(to, object));
         }
         if self.version_of(have).is_none() {
             return Err(Refusal::unclassified(format!("request to convert CR from an invalid group/version: {have}")));

@@ -23,11 +23,7 @@ impl Versions for TypedResource {
         let have = object.str_at(&["apiVersion"]).unwrap_or_default();
         match self.serving.typed_at(have).filter(|_| have != api_version) {
             None => kind.convert(object),
-            Some(from) => {
-                let object = from.convert(object)?;
-                let stored = from.stored(&object).unwrap_or(object);
-                Ok(kind.restored(&stored).unwrap_or(stored))
-            }
+            Some(from) => Ok(from.to_version(kind, from.convert(object)?)),
         }
     }
 

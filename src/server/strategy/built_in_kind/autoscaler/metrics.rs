@@ -118,7 +118,7 @@ impl MetricTable {
                 let value = member(from, field.v1).filter(|value| !value.is_null()).cloned();
                 let zero = || (field.zero == Zero::Quantity).then(|| "0".into());
                 if let Some(value) = value.or_else(zero) {
-                    put(&mut to, field.v2, value);
+                    to.insert_at(field.v2, value);
                 }
             }
             if self.has_target {
@@ -159,18 +159,6 @@ impl Zero {
             Self::Quantity => Some("0".into()),
             Self::Reference => Some(object([("kind", ""), ("name", "")])),
         }
-    }
-}
-
-fn put(into: &mut Value, path: &[&str], value: Value) {
-    let Some((last, parents)) = path.split_last() else { return };
-    let mut members = into.as_object_mut();
-    for key in parents {
-        let Some(here) = members else { return };
-        members = here.entry((*key).to_owned()).or_insert_with(|| Value::Object(Map::new())).as_object_mut();
-    }
-    if let Some(members) = members {
-        members.insert((*last).to_owned(), value);
     }
 }
 
