@@ -64,12 +64,12 @@ fn the_action_is_consistent() {
     }
 }
 
-/// Runs the step `Judge` with these environment variables.
+/// Runs the step `Validate` with these environment variables.
 #[cfg(unix)]
-fn judge(dir: &Path, variables: &[(&str, &str)]) -> (Output, String) {
+fn run_action(dir: &Path, variables: &[(&str, &str)]) -> (Output, String) {
     let action = read("action.yml");
     let steps = array(&action, &["runs", "steps"]);
-    let step = steps.iter().find(|step| step.str_at(&["id"]) == Some("judge")).unwrap();
+    let step = steps.iter().find(|step| step.str_at(&["id"]) == Some("validate")).unwrap();
     let program = Path::new(env!("CARGO_BIN_EXE_kubectl-crdx")).parent().unwrap();
     let outputs = dir.join("outputs");
     fs::write(&outputs, "").unwrap();
@@ -93,14 +93,14 @@ fn judge(dir: &Path, variables: &[(&str, &str)]) -> (Output, String) {
 fn the_action_reports_findings() {
     let dir = place("action");
     let fine = [("FILES", "examples/objects/acc*.yaml"), ("CRDS", "examples/crds"), ("RECURSIVE", "true")];
-    let (output, outputs) = judge(&dir, &fine);
+    let (output, outputs) = run_action(&dir, &fine);
     assert_eq!((output.status.code(), outputs.as_str()), (Some(0), "exit-code=0\n"));
     let wrong = [("FILES", "examples/objects\nexamples/mixed.yaml"), ("CRDS", "examples/crds"), ("SARIF", "log.sarif")];
-    let (output, outputs) = judge(&dir, &wrong);
+    let (output, outputs) = run_action(&dir, &wrong);
     assert_eq!((output.status.code(), outputs.as_str()), (Some(1), "exit-code=1\n"));
     assert!(String::from_utf8(output.stdout).unwrap().contains("::error file=examples/objects/rejected.yaml,line=8"));
     assert!(fs::read_to_string(dir.join("log.sarif")).unwrap().contains("\"version\":\"2.1.0\""));
-    let (output, _) = judge(&dir, &[("FILES", "$(touch-nothing) ; examples/objects/builtin.yaml")]);
+    let (output, _) = run_action(&dir, &[("FILES", "$(touch-nothing) ; examples/objects/builtin.yaml")]);
     assert_eq!(output.status.code(), Some(2), "words are not run");
 }
 
