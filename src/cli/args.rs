@@ -62,15 +62,15 @@ use clap::{Arg, CommandFactory, Parser, Subcommand, ValueEnum};
 /// Returns the text at the end of `--help`.
 fn after_help() -> String {
     format!(
-        "It answers as Kubernetes {} to {} do (--kubernetes-version) and never writes to a cluster.\n\n\
-        Exit codes: 0 accepted or no difference, 1 rejected or different, 2 a result is unknown or the usage\n\
-        is wrong (2 beats 1).",
+        "It simulates Kubernetes {} to {} (--kubernetes-version) and never writes to a cluster.\n\n\
+        Exit codes: 0 accepted or no difference, 1 rejected or different, 2 a result is unknown or the usage \
+        is wrong (2 takes precedence over 1).",
         Release::OLDEST,
         Release::NEWEST
     )
 }
 
-/// Shows, before anything reaches the cluster, what the Kubernetes API server would do with a custom resource
+/// Shows what the Kubernetes API server would do with a custom resource, before anything reaches the cluster
 #[derive(Debug, Parser)]
 #[command(
     name = "kubectl-crdx",
@@ -111,17 +111,17 @@ pub fn command() -> clap::Command {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Show what the server would do with each object: accept or reject, create or update, prune, default
+    /// Show what the server would do with each object: accept or reject it, create or update it, prune and default fields
     Validate(Validate),
     /// Show how a write would change the stored objects, as a diff
     Diff(Diff),
     /// Print objects with the printer columns of their CRD, as `kubectl get` does
     Get(Get),
-    /// Show the effect of a new version of a CRD on its stored objects
+    /// Show the effect of a new CRD, new admission policies or a cluster upgrade on stored objects
     Rehearse(Rehearse),
     /// Evaluate a CEL expression, estimate its cost and check whether it could be a validation rule
     Cel(Cel),
-    /// Check a CRD as the server does, show the cost of its rules, and what a new version of it would break
+    /// Validate a CRD or an admission policy, and show the cost of its rules and what an update would break
     Lint(Lint),
     /// Run test suites of CRDs: what the server accepts, rejects and stores
     Test(Test),
@@ -133,13 +133,13 @@ pub enum Command {
     Openapi(Openapi),
     /// Print or write JSON Schemas of CRDs, for editors and validators
     Schema(Schema),
-    /// Print a `ClusterRole` that allows a user to read what these commands need
+    /// Print a `ClusterRole` with the read permissions that these commands need
     Rbac(Rbac),
     /// Show the scale of objects, and the effect of scaling them
     Scale(Scale),
     /// Serve the simulated API over HTTP on a loopback address, for real clients
     Serve(Serve),
-    /// Write the programs that controller-runtime's envtest starts, which then tests against the simulated server
+    /// Write `etcd` and `kube-apiserver` for controller-runtime's envtest, which then uses the simulated server
     Envtest(Envtest),
     /// Show findings in an editor as you type: a language server for custom resources and CRDs
     Lsp(Lsp),

@@ -15,13 +15,15 @@ use clap::Args as ClapArgs;
   # A rule that compares with the old value
   kubectl crdx cel 'self >= oldSelf' -f new.yaml --old old.yaml --crds crds/ --at spec.replicas
 
-Without a CRD self is dyn. Exit codes: 0 the expression has a value, 1 it does not compile or fails, 2 the input is wrong.")]
+Without a CRD, the type of self is dyn.
+
+Exit codes: 0 the expression has a value, 1 it does not compile or fails, 2 the input is wrong.")]
 pub struct Cel {
     /// The expression, as in `x-kubernetes-validations`; after `--` if it begins with a `-`
     #[arg(value_name = "EXPRESSION")]
     pub expression: String,
-    /// A file with the object that is `self` (YAML or JSON), `-` for standard input, which may also hold its CRD; not
-    /// needed for an expression without `self`
+    /// A file with the object that is `self` (YAML or JSON), `-` for standard input, which may also contain its CRD;
+    /// not needed for an expression without `self`
     #[arg(short = 'f', long, value_name = "PATH")]
     pub filename: Option<String>,
     /// A file or directory with CustomResourceDefinitions; may be repeated
@@ -32,7 +34,7 @@ pub struct Cel {
     /// The node of the object that is `self`, such as spec.ports[0] [default: the whole object]
     #[arg(long, value_name = "FIELD")]
     pub at: Option<String>,
-    /// A file with the old object, whose same node is `oldSelf`
+    /// A file with the old object; its node at the same path is `oldSelf`
     #[arg(long, value_name = "PATH")]
     pub old: Option<String>,
     /// The version of the server.

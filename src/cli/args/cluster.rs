@@ -32,40 +32,41 @@ pub struct Cluster {
     /// The URL of the API server, instead of the context's
     #[arg(short, long, value_name = "URL")]
     pub server: Option<String>,
-    /// The time to wait for a response, such as 5s or 2m; 0 waits as long as the connection is open
+    /// The time limit of a request, such as 5s or 2m; without it, or with 0, a request fails after 30 seconds without
+    /// data
     #[arg(long, value_name = "DURATION", value_parser = timeout)]
     pub request_timeout: Option<Duration>,
-    /// The user to act as
+    /// The user to impersonate
     #[arg(long = "as", value_name = "USER", hide_short_help = true)]
     pub as_user: Option<String>,
-    /// A group to act as; may be given several times
+    /// A group to impersonate; may be repeated
     #[arg(long = "as-group", value_name = "GROUP", hide_short_help = true)]
     pub as_groups: Vec<String>,
-    /// The UID to act as
+    /// The UID to impersonate
     #[arg(long, value_name = "UID", hide_short_help = true)]
     pub as_uid: Option<String>,
-    /// The bearer token to log in with
+    /// The bearer token for authentication
     #[arg(long, value_name = "TOKEN", hide_short_help = true)]
     pub token: Option<String>,
-    /// The file with the client's certificate
+    /// The file with the client certificate
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub client_certificate: Option<PathBuf>,
-    /// The file with the client's key
+    /// The file with the key of the client certificate
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub client_key: Option<PathBuf>,
-    /// The file with the certificate of the authority that signs the server's
+    /// The file with the certificate of the authority that signed the server's certificate
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub certificate_authority: Option<PathBuf>,
-    /// Do not check the server's certificate
+    /// Do not verify the server's certificate
     #[arg(long, hide_short_help = true)]
     pub insecure_skip_tls_verify: bool,
-    /// The name in the server's certificate
+    /// The server name that the server's certificate must have
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub tls_server_name: Option<String>,
     /// The directory that caches discovery and CRDs between runs [default: in the user's cache directory]
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub cache_dir: Option<PathBuf>,
-    /// Do not use or write the cache directory
+    /// Neither read nor write the cache directory
     #[arg(long, hide_short_help = true)]
     pub no_cache: bool,
 }

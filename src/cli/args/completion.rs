@@ -9,8 +9,8 @@ use clap_complete::Shell;
   # For the command kubectl-crdx
   source <(kubectl-crdx completion bash)
 
-  # `kubectl crdx …` is completed by kubectl's own completion, with names from the cluster, when the script
-  # kubectl_complete-crdx is in a directory of the PATH
+  # For `kubectl crdx …`: kubectl's own completion, which also completes names from the cluster if
+  # the script kubectl_complete-crdx is on the PATH
   kubectl completion bash")]
 pub struct Completion {
     /// The shell that reads the script

@@ -12,11 +12,11 @@ use clap::Args as ClapArgs;
   # Offline, against a backup
   kubectl crdx diff -f objects/ --old backup.yaml --crds crds/ --offline
 
-  # What a controller that replaces the object would change
+  # The changes of an update (PUT) instead of an apply
   kubectl crdx diff -f object.yaml --replace
 
-Lines added by defaulting end in `# default`; lines that begin with `!` are sent but would not be stored.
-KUBECTL_EXTERNAL_DIFF names another diff program, as for kubectl diff.
+Lines that defaulting adds end in `# default`; lines that begin with `!` are in the manifest but would not be stored. \
+The environment variable KUBECTL_EXTERNAL_DIFF selects another diff program, as for kubectl diff.
 
 Exit codes: 0 no difference, 1 a difference, 2 an object is rejected, a result is unknown or the usage is wrong.")]
 pub struct Diff {

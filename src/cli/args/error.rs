@@ -21,7 +21,7 @@ pub enum ArgumentError {
     #[error(transparent)]
     Releases(#[from] ReleaseSetError),
     /// It names several versions.
-    #[error("this command answers as one version; validate, lint and rehearse take several")]
+    #[error("this command simulates a single version; validate, lint, rehearse, test and lsp accept several")]
     SeveralVersions,
     /// It is not the address of a Service.
     #[error(transparent)]

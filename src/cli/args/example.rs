@@ -12,9 +12,9 @@ use clap::Args as ClapArgs;
   # An object with the required fields only
   kubectl crdx example crd.yaml --minimal
 
-The object is valid: it is generated from the schema and changed until the simulated server accepts it, CEL rules included.
-If no such object is found, the best one is printed and the errors go to standard error. The status, which controllers write,
-is left out.
+The object is valid: it is generated from the schema and changed until the simulated server accepts it, CEL rules \
+included. If no such object is found, the one with the fewest errors is printed, and its errors go to standard error. \
+The status is left out, because controllers write it.
 
 Exit codes: 0 the server accepts every example, 1 it rejects one, 2 a CRD cannot be read or served.")]
 pub struct Example {

@@ -26,25 +26,25 @@ pub struct Get {
     /// TYPE, or several with commas, each as NAME[.VERSION][.GROUP]; then names. Or TYPE/NAME pairs
     #[arg(value_name = "TYPE [NAME…] | TYPE/NAME", required_unless_present = "files")]
     pub words: Vec<String>,
-    /// In every namespace
+    /// List objects of all namespaces
     #[arg(short = 'A', long)]
     pub all_namespaces: bool,
-    /// Only objects with these labels
+    /// Only objects whose labels match
     #[arg(short = 'l', long, value_name = "SELECTOR", allow_hyphen_values = true)]
     pub selector: Option<String>,
-    /// Only objects with these fields
+    /// Only objects whose fields match
     #[arg(long, value_name = "SELECTOR")]
     pub field_selector: Option<String>,
     /// Exit with 0 and without a message if an object does not exist
     #[arg(long)]
     pub ignore_not_found: bool,
-    /// After the existing objects, print objects as they change
+    /// Print the existing objects, then objects as they change
     #[arg(short = 'w', long)]
     pub watch: bool,
     /// Print objects as they change, without the existing ones
     #[arg(long)]
     pub watch_only: bool,
-    /// The number of objects in each page of a list; 0 for all at once
+    /// The number of objects in each page of a list; 0 requests all objects at once
     #[arg(long, value_name = "N", default_value_t = 500)]
     pub chunk_size: usize,
     /// A file or directory with objects, read instead of live ones; may be repeated
@@ -74,22 +74,22 @@ pub struct Get {
     /// Sort by the field at this JSONPath
     #[arg(long, value_name = "JSONPATH", help_heading = "Output")]
     pub sort_by: Option<String>,
-    /// Labels that get a column of their own
+    /// Add a column for each of these labels
     #[arg(short = 'L', long, value_name = "LABEL", value_delimiter = ',', help_heading = "Output")]
     pub label_columns: Vec<String>,
-    /// A last column with all labels
+    /// Add a last column with all labels
     #[arg(long, help_heading = "Output")]
     pub show_labels: bool,
-    /// The kind before each name
+    /// Print the kind before each name
     #[arg(long, help_heading = "Output")]
     pub show_kind: bool,
-    /// Omit the line of column titles
+    /// Omit the header line
     #[arg(long, help_heading = "Output")]
     pub no_headers: bool,
     /// Keep managedFields in JSON and YAML
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub show_managed_fields: bool,
-    /// The cluster to ask.
+    /// The cluster to read.
     #[command(flatten)]
     pub cluster: Cluster,
 }

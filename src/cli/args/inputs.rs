@@ -17,20 +17,19 @@ pub struct Inputs {
     /// A file or directory with CustomResourceDefinitions, `-` for standard input; may be repeated
     #[arg(long, value_name = "PATH", help_heading = "Files")]
     pub crds: Vec<String>,
-    /// Skip objects of a kind, as KIND or KIND.GROUP; CRDs that are skipped still define kinds; may be repeated
+    /// Skip objects of this kind, given as KIND or KIND.GROUP; skipped CRDs still define their kinds; may be repeated
     #[arg(long, value_name = "KIND")]
     pub skip: Vec<KindPattern>,
-    /// Only objects with labels that match, as kubectl's -l: 'app=web', 'tier in (a, b)', '!canary'
+    /// Only objects whose labels match, as with kubectl's -l: 'app=web', 'tier in (a, b)', '!canary'
     #[arg(short = 'l', long, value_name = "SELECTOR", value_parser = selector, allow_hyphen_values = true)]
     pub selector: Option<LabelSelector>,
-    /// How the server treats duplicate and unknown fields, as kubectl's `--validate`
+    /// How the server treats duplicate and unknown fields, as kubectl's --validate
     #[arg(long, value_name = "LEVEL", default_value = "Strict", ignore_case = true)]
     pub field_validation: FieldValidation,
     /// Report an object whose CRD is not known as "skipped" instead of "cannot tell"
     #[arg(long)]
     pub ignore_missing_crds: bool,
-    /// Reject objects of built-in kinds that lack what the server's published schema requires; otherwise that is a
-    /// warning
+    /// Reject objects of built-in kinds that violate the server's published OpenAPI schema, instead of a warning
     #[arg(long)]
     pub strict_builtin: bool,
     /// The number of threads [default: one per processor]

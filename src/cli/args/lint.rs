@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
   # The server's errors and warnings, and the cost of every rule
   kubectl crdx lint crd.yaml
 
-  # Which versions accept it, and why others do not
+  # Which versions accept the CRD, and why others do not
   kubectl crdx lint crd.yaml --kubernetes-version 1.31..1.37
 
   # What an update would break
@@ -24,7 +24,7 @@ use clap::Args as ClapArgs;
   # A CRD of apiextensions.k8s.io/v1beta1 as v1
   kubectl crdx lint --convert old-crd.yaml > crd.yaml
 
-Exit codes: 0 accepted, 1 rejected, or objects of --old or --live break, 2 a verdict is unknown or the usage is wrong.")]
+Exit codes: 0 accepted, 1 rejected, or objects of the CRD of --old or --live would break, 2 a verdict is unknown or the usage is wrong.")]
 pub struct Lint {
     /// The CRDs, admission policies and bindings.
     #[command(flatten)]
@@ -32,25 +32,26 @@ pub struct Lint {
     /// The version of the server.
     #[command(flatten)]
     pub kubernetes: KubernetesVersions,
-    /// A file or directory with CRDs whose types the expressions of admission policies are checked against, besides the
-    /// CRDs that are linted; may be repeated
+    /// A file or directory with CRDs for type checking the expressions of admission policies, in addition to the CRDs
+    /// that are linted; may be repeated
     #[arg(long, value_name = "PATH", help_heading = "Files", conflicts_with = "convert")]
     pub crds: Vec<String>,
-    /// A file or directory with the existing CRDs and policies, which those of the same name update; may be repeated
+    /// A file or directory with the existing CRDs and policies; a new one of the same name is validated as an update;
+    /// may be repeated
     #[arg(long, value_name = "PATH", conflicts_with = "convert")]
     pub old: Vec<String>,
-    /// Compare with the CRDs of the same name in the cluster; without this flag no cluster is contacted. Policies are
+    /// Validate as updates of the CRDs in the cluster; without this flag no cluster is contacted. Policies are
     /// validated as new ones
     #[arg(long, conflicts_with_all = ["old", "convert", "offline"])]
     pub live: bool,
-    /// Print CRDs of v1beta1 as v1, and the changes that this makes on standard error
+    /// Print CRDs of v1beta1 as v1, and report the changes of the conversion on standard error
     #[arg(long)]
     pub convert: bool,
     /// Output format: json (documented in docs/output.md), html (one self-contained page), or for pipelines sarif,
     /// junit, github (annotations) or tap [default: table, text with tables]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output", conflicts_with = "convert")]
     pub output: Option<LintFormat>,
-    /// The cluster that --live asks.
+    /// The cluster to read with --live.
     #[command(flatten)]
     pub cluster: Cluster,
 }

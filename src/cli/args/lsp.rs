@@ -6,15 +6,15 @@ use clap::Args as ClapArgs;
 /// `lsp`
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "The editor starts this command and speaks the Language Server Protocol over its standard input and output; \
-docs/editors.md shows how to set it up. CRDs are found in the folders of the workspace. The options of the editor \
-(crds, policies, kubernetesVersion, live) replace these flags.
+    after_help = "The editor starts this command and communicates with it over standard input and output in the Language Server \
+Protocol. docs/editors.md shows the set-up for several editors. CRDs are found in the folders of the workspace. The \
+options of the editor (crds, policies, kubernetesVersion, live) override these flags.
 
 Examples:
   # The newest version, with the CRDs of the workspace
   kubectl crdx lsp
 
-  # Also the CRDs of other projects, and an older server
+  # With CRDs from another directory, too, and with an older Kubernetes version
   kubectl crdx lsp --crds ~/catalog/crds --kubernetes-version 1.34"
 )]
 pub struct Lsp {
@@ -27,10 +27,11 @@ pub struct Lsp {
     /// A file or directory with admission policies, their bindings and params; may be repeated
     #[arg(long, value_name = "PATH", help_heading = "Files")]
     pub policies: Vec<String>,
-    /// Read the CRDs that the files lack from the cluster of the current context; without this flag no cluster is contacted
+    /// Read CRDs that are not in the files from the cluster of the current context; without this flag no cluster is
+    /// contacted
     #[arg(long)]
     pub live: bool,
-    /// Use standard input and output, the only transport there is; editors may pass it
+    /// Use standard input and output, which is the only transport; some editors pass this flag
     #[arg(long, hide = true)]
     pub stdio: bool,
 }

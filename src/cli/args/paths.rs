@@ -24,15 +24,15 @@ pub struct Paths {
 /// The options for reading files and directories, for every command that reads objects.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct Reading {
-    /// Read the directories below the given ones, too
+    /// Read subdirectories, too
     #[arg(short = 'R', long, help_heading = "Files")]
     pub recursive: bool,
     /// Leave out files and directories that match this .gitignore pattern, relative to the working directory; may be
     /// repeated
     #[arg(long, value_name = "PATTERN", value_parser = pattern, help_heading = "Files")]
     pub ignore: Vec<String>,
-    /// Skip documents that are not Kubernetes objects, such as Helm values, also in files that are named; in directories
-    /// they are always skipped
+    /// Skip documents that are not Kubernetes objects, such as Helm values, even in files that are named explicitly; in
+    /// directories they are always skipped
     #[arg(long, help_heading = "Files")]
     pub skip_non_objects: bool,
 }

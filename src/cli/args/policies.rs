@@ -12,9 +12,9 @@ use std::fs;
 #[derive(Clone, Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Admission policies")]
 pub struct Policies {
-    /// A file or directory with admission policies, their bindings, webhook configurations and what they need: params,
-    /// `ConfigMaps`, Namespaces, RBAC objects; `-` for standard input; may be repeated. They replace policies of the
-    /// cluster with the same names
+    /// A file or directory with admission policies, their bindings, webhook configurations and the objects they depend
+    /// on: params, `ConfigMaps`, Namespaces, RBAC objects; `-` for standard input; may be repeated. A policy replaces
+    /// the policy of the cluster with the same name
     #[arg(long, value_name = "PATH")]
     pub policies: Vec<String>,
     /// Leave out the admission policies and webhook configurations of the cluster
@@ -27,8 +27,8 @@ pub struct Policies {
     /// accounts are added
     #[arg(long, value_name = "GROUP", requires = "request_user")]
     pub request_group: Vec<String>,
-    /// The authorizer of policies: `allow`, `deny`, or a YAML file with rules [default: what the RBAC
-    /// objects of --policies or of the cluster give to --request-user]
+    /// The authorizer that policies query: `allow`, `deny`, or a YAML file with rules [default: the RBAC objects of
+    /// --policies or of the cluster, for --request-user]
     #[arg(long, value_name = "allow|deny|FILE", value_parser = authorizer)]
     pub authorizer: Option<Rules>,
     /// Without --request-user, report "cannot tell" when a policy depends on the user, instead of skipping the policy

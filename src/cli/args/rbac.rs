@@ -14,7 +14,7 @@ use clap::Args as ClapArgs;
 
 Bind it with: kubectl create clusterrolebinding crdx --clusterrole crdx --user NAME")]
 pub struct Rbac {
-    /// Custom resources that may be read; everything of a group as *.GROUP
+    /// Custom resources that the role may read; `*.GROUP` for all resources of a group
     #[arg(value_name = "PLURAL.GROUP")]
     pub resources: Vec<String>,
     /// A file or directory with CustomResourceDefinitions whose resources may be read; may be repeated

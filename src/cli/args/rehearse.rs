@@ -14,20 +14,21 @@ use std::path::PathBuf;
   # Offline: the new CRD, the current one and the stored objects
   kubectl crdx rehearse new-crd.yaml --old old-crd.yaml -f objects/ --offline
 
-  # What an upgrade of the cluster from 1.34 to 1.37 does to a CRD and to its stored objects
-  kubectl crdx rehearse crd.yaml --old crd.yaml -f objects/ --offline --kubernetes-version 1.34..1.37
+  # The effect of an upgrade of the cluster from 1.34 to 1.37 on a CRD and its stored objects
+  kubectl crdx rehearse crd.yaml --old crd.yaml -f objects/ --offline \\
+    --kubernetes-version 1.34..1.37
 
-  # Which stored objects new admission policies would deny, warn of or change
+  # Which stored objects new admission policies would deny, warn about or change
   kubectl crdx rehearse --policies new-policies.yaml
 
   # The same offline
   kubectl crdx rehearse --policies new-policies.yaml --crds crds/ -f objects/ --offline
 
-For an object that would become invalid, an edit of a label alone is tried, too: the server tolerates most errors in fields
-that do not change.
+For an object that would become invalid, the command also tries an update of only a label, because the server \
+tolerates most errors in fields that do not change.
 
-Exit codes: 0 nothing breaks, 1 data is lost, an object becomes invalid or is denied, the CRD or a policy is rejected, 2 a result is unknown or the
-usage is wrong.")]
+Exit codes: 0 nothing breaks, 1 data is lost, an object becomes invalid or is denied, or the CRD or a policy is \
+rejected, 2 a result is unknown or the usage is wrong.")]
 pub struct Rehearse {
     /// A file with the new CRD
     #[arg(value_name = "NEW_CRD", required_unless_present = "policies", conflicts_with = "policies")]

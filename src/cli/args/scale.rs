@@ -22,7 +22,7 @@ pub struct Scale {
     /// The desired number of replicas
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(0..))]
     pub replicas: i32,
-    /// Accepted as kubectl's flag; nothing is ever written
+    /// Has no effect, because nothing is ever written; accepted because kubectl has this flag
     #[arg(long, value_name = "WHERE", num_args = 0..=1, require_equals = true, default_missing_value = "server")]
     pub dry_run: Option<DryRun>,
     /// A file or directory with objects, read instead of live ones; may be repeated
@@ -46,7 +46,7 @@ pub struct Scale {
     /// Admission policies.
     #[command(flatten)]
     pub policies: Policies,
-    /// The cluster to ask.
+    /// The cluster to read.
     #[command(flatten)]
     pub cluster: Cluster,
 }
@@ -61,8 +61,8 @@ impl Scale {
 /// `--dry-run`; both values have the same effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DryRun {
-    /// As the server would
+    /// Accepted, without effect
     Server,
-    /// As kubectl would
+    /// Accepted, without effect
     Client,
 }

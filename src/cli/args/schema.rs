@@ -9,23 +9,26 @@ use std::path::PathBuf;
   # The schema of a CRD's storage version
   kubectl crdx schema crd.yaml
 
-  # A catalog: schemas/GROUP/KIND_VERSION.json for every served version of every CRD of a directory
+  # A catalog: schemas/GROUP/KIND_VERSION.json for every served version of the CRDs in a directory
   kubectl crdx schema config/crd/ --output-dir schemas --strict
 
-  # Use it
-  kubeconform -schema-location 'schemas/{{ .Group }}/{{ .ResourceKind }}_{{ .ResourceAPIVersion }}.json' objects/
-  # yaml-language-server: $schema=schemas/stable.example.com/crontab_v1.json   (the first line of an object's file)
+  # Use the catalog with kubeconform
+  kubeconform -schema-location \\
+    'schemas/{{ .Group }}/{{ .ResourceKind }}_{{ .ResourceAPIVersion }}.json' objects/
 
-The schemas are JSON Schema draft-07. They accept what the server accepts; CEL rules, and patterns that other languages than Go
-read differently, are left out.
+  # Use it with yaml-language-server: write this comment on the first line of an object's file
+  # yaml-language-server: $schema=schemas/stable.example.com/crontab_v1.json
+
+The schemas are JSON Schema draft-07. They accept every object that the server accepts. CEL rules are left out, and so \
+are patterns whose meaning differs between Go and other languages.
 
 Exit codes: 0 every schema is written, 2 a CRD cannot be read or a file cannot be written.")]
 pub struct Schema {
     /// Files or directories with CRDs, `-` for standard input
     #[arg(value_name = "CRD", required = true)]
     pub paths: Vec<String>,
-    /// Write a file for every served version below this directory, `GROUP/KIND_VERSION.json` with the kind in lower
-    /// case, and print its name
+    /// Write one file for every served version, `GROUP/KIND_VERSION.json` below this directory with the kind in lower
+    /// case, and print the names of the files
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub output_dir: Option<PathBuf>,
     /// Reject unknown fields, which the server drops

@@ -18,28 +18,29 @@ use std::path::PathBuf;
   # A copy of the CRDs and objects of a cluster, which is only read
   kubectl crdx serve --load-from-cluster --context staging
 
-  # Stored objects that survive the end of the process
+  # Keep the stored objects between runs
   kubectl crdx serve --state cluster.jsonl
 
-  # With admission policies and with the webhooks of an operator that runs here
-  kubectl crdx serve --admission --load config/ --webhook-service system/webhook-service=https://127.0.0.1:9443
+  # With admission policies, and with the webhooks of an operator that runs on this machine
+  kubectl crdx serve --admission --load config/ \\
+    --webhook-service system/webhook-service=https://127.0.0.1:9443
 
-  # For tests of operators: Deployments, Services and all other built-in kinds too
+  # For tests of operators: with Deployments, Services and all other built-in kinds
   kubectl crdx serve --builtin --load config/crd/
 
-  # For tests that want a kubeconfig
-  kubectl crdx serve --print-kubeconfig > kubeconfig")]
+  # For tests that need a kubeconfig file: everything after the URL in the first line
+  kubectl crdx serve --print-kubeconfig | sed -u 1d > kubeconfig")]
 pub struct Serve {
     /// The version of the server.
     #[command(flatten)]
     pub kubernetes: KubernetesVersion,
-    /// Feature gates of that version that concern custom resources, such as `CRDValidationRatcheting=false`
+    /// Feature gates that concern custom resources, such as `CRDValidationRatcheting=false`
     #[arg(long, value_name = "NAME=BOOL", value_delimiter = ',', value_parser = gate)]
     pub feature_gates: Vec<(String, bool)>,
-    /// The port; 0 selects a free port
+    /// The port to listen on; 0 selects a free port
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub port: u16,
-    /// The address; must be a loopback address
+    /// The address to listen on; it must be a loopback address
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     pub address: IpAddr,
     /// Also answer requests to this host, besides localhost and loopback addresses; may be repeated
@@ -52,7 +53,7 @@ pub struct Serve {
     /// repeated
     #[arg(short = 'k', long, value_name = "DIR", help_heading = "Files")]
     pub kustomize: Vec<PathBuf>,
-    /// Stop if an object that is loaded cannot be read or would be rejected, instead of skipping it
+    /// Exit if an object to load cannot be read or would be rejected, instead of skipping it
     #[arg(long, help_heading = "Files")]
     pub strict_load: bool,
     /// The options for reading files.
@@ -61,7 +62,7 @@ pub struct Serve {
     /// Copy the CRDs and custom resources of the cluster at the start
     #[arg(long)]
     pub load_from_cluster: bool,
-    /// Serve namespaces, with these and `default` at the start; without names, a namespace is created when it is first
+    /// Serve namespaces, with `default` and these at the start; without names, a namespace is created when it is first
     /// used
     #[arg(long, value_name = "NAME", value_delimiter = ',', num_args = 0..=1)]
     pub namespaces: Option<Vec<String>>,
@@ -73,10 +74,11 @@ pub struct Serve {
     /// and scale subresources and server-side apply, but without validation and controllers
     #[arg(long)]
     pub builtin: bool,
-    /// Store policies that a full API server refuses, such as those whose expressions do not compile
+    /// Store policies that a full API server would reject, such as those whose expressions do not compile
     #[arg(long, requires = "admission")]
     pub skip_policy_validation: bool,
-    /// The name of the user that sends the requests, as policies see it; `Impersonate-User` names another
+    /// The name of the user that sends the requests, as policies see it; a request with the header `Impersonate-User`
+    /// names another user
     #[arg(long, value_name = "NAME")]
     pub request_user: Option<String>,
     /// A group of that user; may be repeated
@@ -85,17 +87,17 @@ pub struct Serve {
     /// The authorizer of policies: `allow` (the default), `deny`, or a YAML file with rules
     #[arg(long, value_name = "allow|deny|FILE", requires = "admission", value_parser = super::policies::authorizer)]
     pub authorizer: Option<Rules>,
-    /// The address of a service that webhooks name: `NAMESPACE/NAME=https://HOST:PORT`, or `http://…` without TLS; may
+    /// The address of a Service that webhooks refer to: `NAMESPACE/NAME=https://HOST:PORT`, or `http://…` without TLS; may
     /// be repeated
     #[arg(long = "webhook-service", value_name = "SERVICE=URL", requires = "admission", value_parser = webhook_service)]
     pub webhook_services: Vec<(String, String, WebhookService)>,
     /// Keep all stored objects in this file between runs
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Refuse requests that would change an object; dry runs are allowed
+    /// Reject requests that would change an object; dry runs are allowed
     #[arg(long)]
     pub read_only: bool,
-    /// Append every request and its answer to this file, one JSON line each
+    /// Append every request with its response to this file, as one line of JSON
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// After the URL, print a kubeconfig for this server

@@ -14,50 +14,50 @@ use std::num::NonZeroUsize;
   # A suite with the CRD of a file, on three Kubernetes versions
   kubectl crdx test kites.testsuite.yaml --crds crd.yaml --kubernetes-version 1.32..1.34
 
-  # A first suite, and after a change of the CRD: accept the answers of the server
+  # Write a first suite; after a change of the CRD, accept the answers of the server
   kubectl crdx test --init kites.crd.yaml > kites.testsuite.yaml
   kubectl crdx test kites.testsuite.yaml --update
 
   # The documents in objects/valid must be accepted, those in objects/invalid rejected
   kubectl crdx test objects/ --crds crd.yaml
 
-A suite is a file *.testsuite.yaml, or *.yaml in a directory below tests/; its format is that of openshift/api. Documents in
-directories named valid and invalid are cases, too; a comment `# error: TEXT` on the first lines of one in invalid names a
-part of the message. Nothing is sent to a cluster. docs/testing-crds.md says more.
+A suite is a file *.testsuite.yaml, or *.yaml in a directory below tests/; its format is that of openshift/api. \
+Documents in directories named valid and invalid are cases, too; a comment `# error: TEXT` on the first lines of an \
+invalid document gives a part of the expected message. Nothing is sent to a cluster. See docs/testing-crds.md.
 
-Exit codes: 0 every case passes, 1 a case fails, 2 a suite cannot be read or a CRD is missing.")]
+Exit codes: 0 every case passes, 1 a case fails, the server rejects a CRD or --min-coverage is not reached, 2 a suite \
+cannot be read or a CRD is missing.")]
 pub struct Test {
-    /// Suites, or directories that hold suites [default: the working directory]
+    /// Suites, or directories with suites [default: the working directory]
     #[arg(value_name = "PATH")]
     pub paths: Vec<String>,
-    /// A file or directory with CRDs, used instead of those that a suite names, whatever its feature gates; may be
-    /// repeated
+    /// A file or directory with CRDs, used instead of those that a suite names and regardless of its feature gates; may
+    /// be repeated
     #[arg(long, value_name = "PATH", help_heading = "Files")]
     pub crds: Vec<String>,
-    /// Only CRDs with this annotation, or with one whose list separated by commas holds the value; may be repeated
+    /// Only CRDs with this annotation; the value may be an element of a comma-separated list; may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = annotation)]
     pub annotation: Vec<(String, String)>,
-    /// Only cases whose name, or the name of whose suite, contains this text
+    /// Only cases with this text in their name or in the name of their suite
     #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,
-    /// Compare the stored object also where a case has no `expected`: with what the case sends, as openshift/api does
+    /// If a case has no `expected`, compare the stored object with the one that was sent, as openshift/api does
     #[arg(long)]
     pub default_expected: bool,
-    /// Print a first suite for the CRD of this file: its examples, and for each constraint an object that violates it
-    /// alone
+    /// Print a first suite for the CRD in this file: its examples, and for each constraint an object that violates only
+    /// this constraint
     #[arg(long, value_name = "CRD", conflicts_with_all = ["paths", "crds", "update", "watch", "output"])]
     pub init: Option<String>,
-    /// Write what the server answers into the suites: the objects, messages and warnings that failing cases expect
+    /// Write the server's answers into the suites: the objects, messages and warnings that failing cases expect
     #[arg(long, conflicts_with = "watch")]
     pub update: bool,
     /// Stop at the first case that fails
     #[arg(long)]
     pub fail_fast: bool,
-    /// Report which rules, enums, patterns, bounds, required fields and unions of the CRDs some case passes and some
-    /// case fails
+    /// Report the rules, enums, patterns, bounds, required fields and unions of the CRDs that the cases do not exercise
     #[arg(long)]
     pub coverage: bool,
-    /// End with exit code 1 if less than this part of a CRD's constraints is covered, in percent
+    /// Exit with 1 if less than this percentage of a CRD's constraints is covered
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub min_coverage: Option<u8>,
     /// The number of threads that run cases [default: one per processor]

@@ -1,10 +1,10 @@
-//! The flags for existing objects, and for the request that is sent.
+//! The flags for existing objects and for the simulated request.
 
 use crate::kubectl::update::RequestKind;
 use crate::kubectl::{self, Verb};
 use clap::{Args as ClapArgs, ValueEnum};
 
-/// Old objects, and the request that is made of an old and a new one.
+/// The existing objects, and the request that would write the new ones.
 #[derive(Clone, Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Updates")]
 pub struct Updates {
@@ -13,20 +13,20 @@ pub struct Updates {
     /// cluster; with --offline none]
     #[arg(long, value_name = "PATH")]
     pub old: Vec<String>,
-    /// Send what `kubectl apply --server-side` sends
+    /// Simulate `kubectl apply --server-side`
     #[arg(long, group = "request")]
     pub server_side: bool,
-    /// Send what `kubectl replace` sends
+    /// Simulate `kubectl replace`
     #[arg(long, group = "request")]
     pub replace: bool,
-    /// Send what `kubectl create` sends, even for objects that exist
+    /// Simulate `kubectl create`, even for objects that exist
     #[arg(long, group = "request")]
     pub create: bool,
     /// Write a subresource: status is replaced (or applied with --server-side), scale receives the replicas of the
     /// object
     #[arg(long, value_name = "NAME", conflicts_with = "create")]
     pub subresource: Option<Subresource>,
-    /// Take over the fields of other managers with --server-side
+    /// With --server-side, take over fields that other managers own
     #[arg(long, requires = "server_side")]
     pub force_conflicts: bool,
     /// The field manager [default: kubectl's]

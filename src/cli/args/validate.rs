@@ -12,7 +12,7 @@ use clap::Args as ClapArgs;
   # CRDs and objects in one stream, in any order
   helm template . | kubectl crdx validate -f - --offline
 
-  # What would be stored, defaults filled in and unknown fields gone
+  # The objects as they would be stored, with defaults and without unknown fields
   kubectl crdx validate -f backup.yaml --crds crds/ --field-validation Ignore -o yaml
 
   # The effect on existing objects
@@ -21,8 +21,8 @@ use clap::Args as ClapArgs;
   # Against the cluster of the current context, which is only read
   kubectl crdx validate -f objects/ -R
 
-CRDs may be among the objects, before or after them; they are validated, too. For kinds built into Kubernetes only
-decoding is simulated: unknown and duplicate fields, wrong types, malformed quantities, times and base64.
+CRDs may be among the objects, before or after them; they are validated, too. For kinds built into Kubernetes, \
+only decoding is simulated: unknown and duplicate fields, wrong types, malformed quantities, times and base64.
 
 Exit codes: 0 all objects are accepted, 1 an object is rejected, 2 a verdict is unknown or the usage is wrong.")]
 pub struct Validate {
@@ -46,7 +46,7 @@ pub struct Validate {
     /// Print only objects that are not accepted, and no summary
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
-    /// Validate again whenever one of the files changes, until Ctrl-C, which ends with the last exit code
+    /// Validate again whenever one of the files changes, until Ctrl-C; the exit code is that of the last validation
     #[arg(long, help_heading = "Output")]
     pub watch: bool,
     /// The cluster to ask for CRDs and, without --old, for the existing objects.
