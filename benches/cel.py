@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
-"""Compare our CEL with cel-go on the rules of real CRDs, in one run: CPU seconds for the same work, and the ratios.
+"""Compares the CEL implementation of this project with cel-go on the rules of real CRDs, in one run: CPU seconds for the same work, and the ratios.
 
 usage: cel.py [--corpus ../../shared/corpus] [--runs 3] [--go BINARY] [--ours BINARY]
 
 Both programs (`cel.rs` and `cel-go/main.go`; built here unless they are given) read the CRDs and samples of Gateway API, Kueue and Karpenter, then
-- compile: parse, check and plan every rule, its environment already built
-- evaluate: every rule on every node of the samples that has it (`oldSelf` is `self`)
-- patterns: of these, the rules with regular expressions
-and say what they did, which must be the same. What they need to get ready is measured apart and taken off. The smallest of the runs
-counts: the machines are noisy.
+- compile: parse, check and plan every rule, in an environment that is already built
+- evaluate: every rule on every matching node of the samples (`oldSelf` is `self`)
+- patterns: the same, for rules with regular expressions only
+Both print the number of operations, which must be the same. The time of the preparation is measured separately and subtracted. The minimum
+of the runs is reported, because the machines are noisy.
 """
 import argparse, glob, os, resource, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# What is done how often, by cel-go and by us: long enough to be measured.
+# The number of rounds of each benchmark, for cel-go and for this project: enough to be measured.
 ROUNDS = {"compile": (5, 50), "evaluate": (20, 400), "patterns": (200, 2000)}
 
 
 def run(command):
-    """CPU seconds and what was said."""
+    """Returns the CPU seconds and the output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

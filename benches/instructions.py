@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts instructions with callgrind, which the load of the machine does not change, next to CPU seconds and peak memory.
+"""Counts instructions with callgrind, independently of the load of the machine, and prints them with CPU seconds and peak memory.
 
 usage: instructions.py [--binary target/dist/kubectl-crdx] [--reference OTHER] [--corpus ../shared/corpus] [--json FILE]
 

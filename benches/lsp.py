@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How long the language server takes to answer an edit: a file of 1,000 lines, and a CRD of 1.5 MB in the workspace; and the
-memory with 500 open files of 200 lines.
+"""Measures how long the language server takes to respond to an edit, with a file of 1,000 lines and a CRD of 1.5 MB in the workspace,
+and its memory with 500 open files of 200 lines.
 
 usage: benches/lsp.py BINARY [EDITS]
 """

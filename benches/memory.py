@@ -5,9 +5,9 @@ usage: memory.py --binary target/dist/kubectl-crdx [--megabytes N] [--json FILE]
 
 get      `get gadgets -A -f FILE`: peak resident memory in MiB; the limit is 400 for 200 MB of YAML
 sorted   the same with --sort-by
-serve    `serve --load FILE`: peak resident memory, and that once it serves, in multiples of the objects' JSON; the limit is 2.5
+serve    `serve --load FILE`: peak resident memory, and resident memory when it is ready, in multiples of the objects' JSON; the limit is 2.5
 
-The objects are made here, 100 to a file in one directory; the CRD is benches/gadgets.crd.yaml.
+The script generates the objects, 100 per file in one directory; the CRD is benches/gadgets.crd.yaml.
 """
 import argparse, json, os, subprocess, sys, tempfile, threading
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures what admission policies cost: CPU of `validate` with policies, in multiples of the same run without.
+"""Measures the cost of admission policies: CPU time of `validate` with policies, in multiples of the same run without them.
 
 usage: policies.py --binary target/release/kubectl-crdx [--objects 1000] [--policies 20] [--json FILE]
 
 Every policy matches every object: half of them read a param, and all have a match condition, a variable and two validations. The limit is
-3 times the user and system time of the run without policies, the best of five runs each; instructions (callgrind, where valgrind is installed) show the same
+3 times the user and system time of the run without policies, each the minimum of five runs; instructions (callgrind, where valgrind is installed) show the same
 ratio without the noise of the machine. The objects are those of memory.py.
 """
 import argparse, json, os, resource, subprocess, sys, tempfile

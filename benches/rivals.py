@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Compare `kubectl-crdx validate` with other validators on the same objects, in one run: CPU seconds, MB/s and peak memory, and the ratios.
+"""Compares `kubectl-crdx validate` with other validators on the same objects, in one run: CPU seconds, MB/s and peak memory, and the ratios.
 
 usage: rivals.py [--binary target/dist/kubectl-crdx] [--objects 1000] [--runs 5] [--rules] [--builtin] [--bin-dir DIR]
 
-The objects are made from `gadgets.crd.yaml` beside this script. kubeconform v0.8.0 and kubectl-validate v0.0.4 are looked for in --bin-dir (or
-`go env GOPATH`/bin) and left out when they are not there:
+The objects belong to the CRD in `gadgets.crd.yaml` next to this script. kubeconform v0.8.0 and kubectl-validate v0.0.4 must be in --bin-dir (or
+`go env GOPATH`/bin), otherwise they are left out:
     go install sigs.k8s.io/kubectl-validate@v0.0.4 && go install github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0
-Without --rules the CRD's CEL rules are left out for everybody. With --builtin the objects are Deployments of 2 KB, which kubectl-crdx decodes and
-kubectl-validate validates with the schemas that it embeds; kubeconform, which embeds none, is left out. The smallest of the runs counts: the machines are noisy.
+Without --rules, the CRD has no CEL rules for any of the programs. With --builtin the objects are Deployments of 2 KB, which kubectl-crdx decodes and
+kubectl-validate validates with the schemas that it embeds; kubeconform, which embeds none, is left out. The minimum of the runs is reported, because the machines are noisy.
 """
 import argparse, json, os, random, resource, subprocess, sys, tempfile, time
 

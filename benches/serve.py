@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Measures `kubectl-crdx serve` next to the real server, in the same run on the same machine.
+"""Compares `kubectl-crdx serve` with the real server, in the same run on the same machine.
 
 usage: serve.py --binary target/dist/kubectl-crdx [--apiserver PATH] [--seconds N] [--objects N] [--watchers N] [--json FILE]
 
-ready      from the start of the process to the first answer           create    creates per second, 1, 2 and 4 connections
+ready      from the start of the process to the first response          create    creates per second, 1, 2 and 4 connections
 builtin    `serve --builtin`: ready, memory at the start, creates of Deployments per second on 1 connection, CPU of each
 memory     resident memory of stored objects, in multiples of their JSON    watch     from the answer of a create to its event
-The clients are bare sockets in processes of their own; the CRD is benches/gadgets.crd.yaml. With the defaults it takes about a
-minute and a half; each line is printed when it is known.
+The clients use plain sockets in separate processes; the CRD is benches/gadgets.crd.yaml. With the defaults, a run takes about
+90 seconds; each line is printed as soon as it is measured.
 """
 import argparse, json, multiprocessing, os, resource, select, socket, subprocess, time, urllib.request
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures large streams of custom resources: MB per CPU second, peak memory, and what other outputs, commands and threads cost in comparison.
+"""Measures large streams of custom resources: MB per CPU second and peak memory, for several outputs, commands and numbers of threads.
 
 usage: streams.py [--binary target/dist/kubectl-crdx] [--objects 20000] [--runs 3]
 
 The objects are those of rivals.py, with the rules and defaults of gadgets.crd.yaml. `diff --old` and `rehearse` compare the stream with itself, so every object
-exists. The smallest of the runs counts. Instructions (callgrind, 1,000 objects) stand beside the seconds where valgrind is installed.
+exists. The minimum of the runs is reported. If valgrind is installed, instructions (callgrind, 1,000 objects) are printed, too.
 """
 import argparse, os, random, tempfile
 

@@ -1,5 +1,5 @@
-//! A test of a kube-rs controller, in process: the server with the CRD of the controller runs on a free port, so that
-//! tests may run at the same time, and ends with the test.
+//! A test of a kube-rs controller in process: the server with the CRD of the controller runs on a free port, so tests can run
+//! concurrently, and ends with the test.
 //!
 //! In a project, kubectl-crdx is a dev-dependency, and `reconcile` is the function that the project gives to
 //! `kube::runtime::Controller`.

@@ -1,4 +1,4 @@
-//! Tests of an operator, in process: a server with its CRD on a free port, gone when the test ends.
+//! A test of an operator in process: a server with the operator's CRD runs on a free port and ends with the test.
 //!
 //! `cargo run --example serve`
 
@@ -9,14 +9,14 @@ use std::net::TcpStream;
 use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // In process: a request is a value, and so is the answer.
+    // Without a port: requests and responses are values.
     let server = Arc::new(Server::new(crdx::release::Release::NEWEST, 1));
     let crd = text::yaml::read(include_bytes!("clients/kites.crd.yaml")).map_err(|e| e.message)?;
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     let answer = server.handle(&Request::new(Method::Post, path, crd));
     assert_eq!(answer.code, 201);
 
-    // On a port: any client, here a bare socket.
+    // With a port: any client can be used, here a plain socket.
     let running = serve::start(serve::Runtime::new()?, server, serve::Options::default())?;
     let mut socket = TcpStream::connect(running.url().trim_start_matches("http://"))?;
     socket

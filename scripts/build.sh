@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-target=${1:?say which target: scripts/build.sh x86_64-unknown-linux-musl}
+target=${1:?name the target: scripts/build.sh x86_64-unknown-linux-musl}
 profile=${2:-dist}
 
 # The path as the compiler sees it: on Windows with a drive.
@@ -18,13 +18,13 @@ cargo_home=${CARGO_HOME:-$HOME/.cargo}
 output=${CARGO_TARGET_DIR:-target}
 case $output in /* | ?:*) ;; *) output=$PWD/$output ;; esac
 export CARGO_TARGET_DIR=$output
-# Build scripts and tools that write a time use this one.
+# Build scripts and tools that write a time into their output use this time.
 if [ -z "${SOURCE_DATE_EPOCH:-}" ] && git rev-parse --git-dir >/dev/null 2>&1; then
     SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 fi
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-0}
 
-# The sources must be there, so that their folder can be named.
+# Fetch the sources first, because the folders of their registries are listed below.
 # shellcheck disable=SC2086
 cargo fetch --locked --quiet --target "$target" ${CARGO_FLAGS:-}
 # Later prefixes take precedence.

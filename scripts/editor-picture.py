@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the pictures of docs/editors.md: Neovim with the language server in a tmux session, as it is on the screen.
+"""Draws the pictures of docs/editors.md from the screen of Neovim with the language server in a tmux session.
 
 usage: scripts/editor-picture.py [--binary target/release/kubectl-crdx] [--output docs]
 

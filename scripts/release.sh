@@ -5,8 +5,8 @@
 #   scripts/release.sh TAG [PLATFORM…]         builds static Linux binaries (linux-amd64, unless others are named), then packs
 #   scripts/release.sh --pack TAG              packs what other machines built: dist/bin/PLATFORM/kubectl-crdx[.exe]
 #
-# The owner and the URL stand in one place, `repository` in Cargo.toml; the tag must be the version that stands there.
-# Needs musl-tools for linux-amd64, cargo-zigbuild (or a cross linker that cargo knows of) for linux-arm64, and
+# The owner and the URL are defined by `repository` in Cargo.toml; the tag must be the version in Cargo.toml.
+# Needs musl-tools for linux-amd64, cargo-zigbuild (or a cross linker in cargo's configuration) for linux-arm64, and
 # cargo-cyclonedx for the SBOM.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares the decoder of built-in kinds with the server's own of older releases: records 2,000 bodies on each with
-# ../shared/builtin, and runs the test that reads them. Needs Go. usage: tests/builtin/older.sh [31.14 34.13]
+# Compares the decoder of built-in kinds with the decoders of older releases: records the results for 2,000 bodies of each release
+# with ../shared/builtin, and runs the test that reads them. Needs Go. usage: tests/builtin/older.sh [31.14 34.13]
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs clients nobody here wrote against `kubectl-crdx serve`: each where its toolchain is, and says which it left out.
+# Runs third-party clients against `kubectl-crdx serve`. Clients whose toolchain is not installed are skipped with a message.
 # usage: tests/clients/run.sh BINARY|URL
-# With a URL they run against that server instead, such as the real one.
+# With a URL, the clients run against that server instead, such as the real one.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=${CRDX_CLIENTS_DIR:-${TMPDIR:-/tmp}/crdx-clients}
@@ -38,26 +38,26 @@ if command -v go >/dev/null; then
     fi
     if (cd "$here/../../examples/clients/go" && go vet ./... && PATH="$(dirname "$target"):$PATH" go test -count=1 ./...); then :; else failed=1; fi
 else
-    echo "skipped: there is no go"
+    echo "skipped: go is not installed"
 fi
 if command -v python3 >/dev/null; then
     [ -x "$work/venv/bin/python" ] || { python3 -m venv "$work/venv" && "$work/venv/bin/pip" install -q 'kubernetes>=37'; } || failed=1
     client "the official Python client" "$work/venv/bin/python" "$here/python/test_client.py"
     [[ $target == http* ]] || "$work/venv/bin/python" "$here/../../examples/clients/python/test_kites.py" "$target" || failed=1
 else
-    echo "skipped: there is no python3"
+    echo "skipped: python3 is not installed"
 fi
 if command -v npm >/dev/null && [[ $target != http* ]]; then
     mkdir -p "$work/lsp" && cp "$here"/lsp/* "$work/lsp" && (cd "$work/lsp" && npm install --silent && node session.mjs "$target") || failed=1
 else
-    echo "skipped: there is no npm"
+    echo "skipped: npm is not installed"
 fi
 if command -v nvim >/dev/null && [[ $target != http* ]]; then
     echo "== Neovim"
     CRDX=$target KUBECONFIG=/nonexistent nvim --headless -u NONE -i NONE -c "luafile $here/lsp/session.lua" || { echo "FAILED: Neovim"; failed=1; }
     echo
 else
-    echo "skipped: there is no nvim"
+    echo "skipped: nvim is not installed"
 fi
 if command -v npm >/dev/null && [[ $target != http* ]]; then
     mkdir -p "$work/vscode/editors" && cp -r "$here/../../editors/vscode" "$work/vscode/editors/" && cp "$here/../../LICENSE" "$work/vscode/" \

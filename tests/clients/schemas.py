@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what `schema` writes for the CRDs of a corpus: valid JSON Schema, and accepting the objects that `validate` accepts.
+"""Checks the output of `schema` for the CRDs of a corpus: the schemas must be valid and accept the objects that `validate` accepts.
 
 usage: schemas.py --binary target/debug/kubectl-crdx [--corpus ../shared/corpus] [--strict]
 

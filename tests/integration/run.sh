@@ -3,9 +3,9 @@
 #
 # usage: run.sh [BINARY [WORKDIR [TEST…]]]     (Go and python3 are needed; the first run fetches and compiles for minutes)
 #
-# The tests come from the Go module k8s.io/apiextensions-apiserver; they are copied out of the module cache into WORKDIR and
-# only their fixture that starts a server is replaced, by server.go beside this script. Tests that look into etcd or
-# the server's process are told as skipped; `known` beside this script says why others cannot pass.
+# The tests come from the Go module k8s.io/apiextensions-apiserver. They are copied from the module cache into WORKDIR, and only
+# the fixture that starts a server is replaced, by server.go next to this script. Tests that access etcd or the process of the
+# server are skipped; the file `known` lists the other tests that cannot pass, with the reasons.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)

@@ -5,7 +5,7 @@
 
 For each object of apply-cases.yaml and each request (apply, create, apply --server-side) the verdict of
 `kubectl … --dry-run=server` must be that of `kubectl crdx validate --offline`, and so must the object that would be stored,
-without what the server sets anew each time. Prints each difference and the counts; exit code 1 if there is a difference.
+without the values that the server sets differently in each run. Prints each difference and the counts; exit code 1 if there is a difference.
 """
 import argparse
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs scenarios with real kubectl against `kubectl-crdx serve` and against the real server, and compares what is printed.
+"""Runs scenarios with real kubectl against `kubectl-crdx serve` and against the real server, and compares the output.
 
 usage: compare.py --binary target/debug/kubectl-crdx --apiserver PATH [--port N] [--show] SCENARIO...
 

@@ -4,7 +4,7 @@
 usage: explain.py --binary target/debug/kubectl-crdx --apiserver PATH [--kubectl PATH] [--port N] [CRD…]
 
 By default the CRDs are ten of ../shared/corpus. kubectl asks the real server, `explain` reads the file. kubectl before 1.34 prints no
-external documents; other than that its text has not changed. Needs PyYAML. Prints every difference and the counts; ends with 1 if there is
+external documents; its text is otherwise the same. Needs PyYAML. Prints every difference and the counts; ends with 1 if there is
 a difference.
 """
 import argparse, concurrent.futures, difflib, os, subprocess, sys, tempfile, time
