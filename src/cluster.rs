@@ -1,8 +1,8 @@
 //! The live cluster, through kube. The only request this module can send is a GET.
 //!
-//! Nothing async leaves this module, and nothing is set up before the first [`Connection::open`]. [`configuration`] selects
-//! the cluster and user, [`connection`] sends requests, [`pages`] and [`watch`] read long answers, [`cache`] stores what
-//! changes rarely; [`discovery`], [`definitions`] and [`admission`] are the requests themselves.
+//! Async code does not leave this module, and nothing is set up before the first [`Connection::open`]. [`configuration`] selects
+//! the cluster and user, [`connection`] sends requests, [`pages`] and [`watch`] read long responses, [`cache`] stores data
+//! that changes rarely; [`discovery`], [`definitions`] and [`admission`] are the requests themselves.
 //!
 //! [`configuration`]: self::configuration
 

@@ -10,10 +10,10 @@
 //! check       checks a file with the engines of the commands                 live       the CRDs of the cluster
 //! finding     their results with ranges                                      fix        changes that correct a finding
 //! cursor      the field at a position                                        schema     its schema
-//! hover, completion, definition, symbols                                     what requests ask for
+//! hover, completion, definition, symbols                                     the content of responses
 //! ```
 //!
-//! Nothing is written but the cache of CRDs of a cluster. Only with `--live` a cluster is contacted, and it is only read.
+//! The only file that is written is the cache of a cluster's CRDs. A cluster is contacted only with `--live`, and only read.
 
 mod background;
 mod check;

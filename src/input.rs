@@ -413,11 +413,11 @@ fn warnings(chunk: &Chunked, contents: Contents) -> Vec<Entry> {
         // The line in the message counts from the start of the document; the position is that in the source.
         let what = duplicate.message.split_once(": ").filter(|_| duplicate.message.starts_with("line "));
         let what = what.map_or(duplicate.message.as_str(), |(_, what)| what);
-        let message = format!("{what}: first at {}, and the last one counts", duplicate.first);
+        let message = format!("{what}: first at {}, and the last one is used", duplicate.first);
         chunk.note(Some(duplicate.second), message)
     });
     let rest = contents.rest.map(|rest| {
-        let message = "what follows the end of a document (`...`) is ignored, by kubectl too";
+        let message = "text after the end of a document (`...`) is ignored, as by kubectl";
         let hint = Some("begin the next document with a line `---`".to_owned());
         Note { hint, ..chunk.note(Some(rest), message) }
     });
@@ -498,15 +498,15 @@ mod tests {
         assert_eq!(
             read(text),
             [
-                "warning 3:1 key \"a\" already set in map: first at 2:1, and the last one counts",
+                "warning 3:1 key \"a\" already set in map: first at 2:1, and the last one is used",
                 "1:1  {\"a\":2}",
                 "problem 8:1 error converting YAML to JSON: yaml: line 1: did not find expected node content",
-                "warning 10:1 what follows the end of a document (`...`) is ignored, by kubectl too",
+                "warning 10:1 text after the end of a document (`...`) is ignored, as by kubectl",
                 "9:1  {\"b\":1}",
             ]
         );
         let json = "{\"a\": 1,\n \"a\": 2}";
-        assert_eq!(read(json)[0], "warning 2:2 duplicate field \"a\": first at 1:2, and the last one counts");
+        assert_eq!(read(json)[0], "warning 2:2 duplicate field \"a\": first at 1:2, and the last one is used");
     }
 
     #[test]
@@ -586,9 +586,9 @@ mod tests {
     fn a_named_file_must_hold_objects() {
         let dir = repository();
         for (name, message) in [
-            ("Chart.yaml", "1:1 a file of Helm's, not an object of a cluster"),
+            ("Chart.yaml", "1:1 a file of Helm, not a Kubernetes object"),
             ("values.yaml", "1:1 not a Kubernetes object: it has no apiVersion and no kind"),
-            ("kustomization.yaml", "1:1 configuration of kustomize, not an object of a cluster"),
+            ("kustomization.yaml", "1:1 configuration of kustomize, not a Kubernetes object"),
             ("templates/a.yaml", "1:1 a Helm template: render it first"),
             ("templates/quoted.yaml", "1:1 a Helm template: render it first"),
         ] {

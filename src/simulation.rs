@@ -317,7 +317,7 @@ impl Simulation {
             && releases.single() != Some(own)
         {
             let message = format!(
-                "the cluster runs Kubernetes {own}, and the answers are those of {releases}: give --kubernetes-version {own}"
+                "the cluster runs Kubernetes {own}, and Kubernetes {releases} is simulated: give --kubernetes-version {own}"
             );
             notes.push(Note { kind: "version", message });
         }
@@ -353,7 +353,7 @@ fn existing_objects(
             ExistingObjects::Live(Arc::clone(live))
         }
         Some(_) => {
-            let message = "no cluster is configured, so every object is taken to be new".to_owned();
+            let message = "no cluster is configured, so every object is assumed to be new".to_owned();
             notes.push(Note { kind: "noCluster", message });
             ExistingObjects::Files(Mutex::default())
         }

@@ -163,7 +163,7 @@ fn unreadable_files_are_reported() {
     let text = screen(line, &place);
     fs::remove_file(&file).unwrap();
     if !readable {
-        assert!(text.contains("may not be read"), "{text}");
+        assert!(text.contains("cannot be read: permission denied"), "{text}");
         assert!(text.contains("[exit 2]"), "{text}");
     }
     assert!(text.contains("1 decode (built in"), "{text}");

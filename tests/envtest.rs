@@ -191,7 +191,7 @@ fn the_folder_has_links_and_a_version() {
         (
             "kube-apiserver",
             "serve",
-            "error: \"serve\" is no flag: flags begin with -- and take their value as --NAME=VALUE\n",
+            "error: \"serve\" is not a flag: flags begin with -- and take their value as --NAME=VALUE\n",
         ),
         (
             "etcd",

@@ -298,11 +298,14 @@ fn the_version_of_the_cluster_is_simulated() {
     place.write("old.yaml", "apiVersion: fake.example.com/v1\nkind: Widget\nmetadata: {name: new}\nspec: {size: 2}\n");
     // Only the CRD comes from the cluster.
     let said = place.run(&format!("validate -f new.yaml --old old.yaml -s {} -o json", fake.url));
-    let said = said.ends(0, &["note: the cluster runs Kubernetes 1.33, and the answers are those of 1.37: give --kubernetes-version 1.33\n"]);
+    let said = said.ends(
+        0,
+        &["note: the cluster runs Kubernetes 1.33, and Kubernetes 1.37 is simulated: give --kubernetes-version 1.33\n"],
+    );
     assert_eq!(versions(&said), serde_json::json!(["1.37"]));
     let silent = Fake::serve(|path, _| if path == "/version" { status(403, "no way") } else { cluster(path) });
     let said = place.run(&format!("validate -f a.yaml -s {}", silent.url));
-    said.ends(0, &["note: the cluster's version could not be read (", "so the answers are those of Kubernetes 1.37"]);
+    said.ends(0, &["note: the cluster's version could not be read (", "so Kubernetes 1.37 is simulated"]);
 }
 
 #[test]
@@ -352,10 +355,10 @@ fn unsimulated_behaviour_is_reported_once() {
     let said = said.ends(
         0,
         &[
-            "note: the cluster runs Kubernetes 1.99; the answers are those of 1.37, the newest version that can be simulated\n",
-            "note: webhook \"check.example.com\" of ValidatingWebhookConfiguration \"guard\" would be called for 3 objects and may refuse them; it is not called here\n",
+            "note: the cluster runs Kubernetes 1.99; 1.37 is simulated, the newest supported version\n",
+            "note: webhook \"check.example.com\" of ValidatingWebhookConfiguration \"guard\" would be called for 3 objects and may reject them; it is not called here\n",
             "note: quota in namespace default is not simulated: few (2 widgets.fake.example.com used)\n",
-            "not among the inputs, where the server would refuse to create anything: namespace nowhere\n",
+            "neither in the cluster nor among the inputs, so the server would reject every create in it: namespace nowhere\n",
         ],
     );
     let report: serde_json::Value = serde_json::from_str(&said.out).unwrap();
@@ -365,7 +368,7 @@ fn unsimulated_behaviour_is_reported_once() {
     let fake = Fake::serve(move |path, _| answer(path, true));
     place.run(&format!("diff -f a.yaml -s {}", fake.url)).ends(
         1,
-        &["note: the cluster did not give validatingwebhookconfigurations (403): admission is simulated without; kubectl crdx rbac prints the rights to read them\n"],
+        &["note: these could not be read from the cluster, so admission is simulated without them: validatingwebhookconfigurations (403); kubectl crdx rbac prints the permissions to read them\n"],
     );
 }
 
@@ -388,7 +391,7 @@ fn errors_are_reported_and_retries_are_bounded() {
     let busy = Fake::serve(|path, before| if before < 2 { Reply::Later(429, 0) } else { cluster(path) });
     place.run(&line(&busy)).ends(0, &["2 accepted"]);
     let always = Fake::serve(|path, _| if path.ends_with("/widgets/a") { Reply::Later(429, 0) } else { cluster(path) });
-    place.run(&line(&always)).ends(2, &["answered 429", "too much to do"]);
+    place.run(&line(&always)).ends(2, &["answered 429", "overloaded"]);
     assert_eq!(always.count("/apis/fake.example.com/v1/namespaces/default/widgets/a"), 5);
     let tomorrow =
         Fake::serve(|path, _| if path.ends_with("/widgets/a") { Reply::Later(429, 86400) } else { cluster(path) });
@@ -404,7 +407,7 @@ fn errors_are_reported_and_retries_are_bounded() {
 
     place
         .run("validate -f a.yaml b.yaml -s http://127.0.0.1:1")
-        .ends(2, &["cannot reach the cluster at http://127.0.0.1:1/", "--offline goes without a cluster"]);
+        .ends(2, &["cannot reach the cluster at http://127.0.0.1:1/", "--offline uses no cluster"]);
     place.run("validate -f a.yaml -s http://[").ends(2, &["is not a URL", "https://HOST:PORT"]);
 }
 
@@ -453,7 +456,7 @@ fn a_rehearsal_reads_stored_objects_in_pages() {
 
     let fake = Fake::serve(move |path, _| pages(path, true));
     let said = place.run(&format!("rehearse new.yaml -s {} -o json", fake.url));
-    let said = said.ends(2, &["the connection broke", "only 500 objects were read; the results cover only these"]);
+    let said = said.ends(2, &["the connection failed", "only 500 objects were read; the results cover only these"]);
     let report: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!((report["items"].as_array().unwrap().len(), &report["summary"]["cannotTell"]), (500, &1.into()));
     assert_eq!(report["notes"][0]["type"], "incomplete");

@@ -117,7 +117,7 @@ fn a_named_file_must_be_an_object_unless_others_are_skipped() {
     let dir = repository();
     for (file, message) in [
         ("chart/values.yaml", "not a Kubernetes object"),
-        ("chart/Chart.yaml", "a file of Helm's"),
+        ("chart/Chart.yaml", "a file of Helm,"),
         ("config/crd/kustomization.yaml", "configuration of kustomize"),
         ("chart/templates/kite.yaml", "help: helm template … | kubectl crdx validate -f -"),
         ("empty.yaml", "there is no object in empty.yaml"),
@@ -127,7 +127,7 @@ fn a_named_file_must_be_an_object_unless_others_are_skipped() {
         assert!(text.contains(message), "{file}: {text}");
         let (code, text) = run(dir.path(), &format!("validate --skip-non-objects {file} --offline"));
         assert_eq!(code, Some(0), "{file}: {text}");
-        assert!(text.contains("1 document that is no Kubernetes object was skipped"), "{file}: {text}");
+        assert!(text.contains("1 document that is not a Kubernetes object was skipped"), "{file}: {text}");
     }
 }
 

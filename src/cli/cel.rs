@@ -67,7 +67,7 @@ fn report(args: &args::Cel) -> Result<Report, InputError> {
         SelfValue::Untyped { new, old } => {
             let at = |object| steps.iter().try_fold(object, |value, step| node::step(value, step));
             let path = args.at.as_deref().unwrap_or_default();
-            let new = at(new).ok_or_else(|| InputError::new(format!("the object has nothing at {path}")))?;
+            let new = at(new).ok_or_else(|| InputError::new(format!("the object has no value at {path}")))?;
             let old = old.as_ref().and_then(at).map(|old| Ok(Cel::untyped(old)));
             let env = Env::new(base).with_variable("self", Type::Dyn).with_variable("oldSelf", Type::Dyn);
             evaluate(expression, &env, None, vec![Some(Ok(Cel::untyped(new))), old])

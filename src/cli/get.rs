@@ -151,7 +151,7 @@ fn output(args: &args::Get) -> Result<Output, Failure> {
     match form(word, args.template.as_deref(), args.no_headers, read) {
         Ok(Some(form)) => Ok(Output::Whole(form)),
         Ok(None) if word.starts_with("go-template") || word.starts_with("template") => {
-            Err(problem("Go templates are not known here", "write it as -o jsonpath=… or -o custom-columns=…").into())
+            Err(problem("Go templates are not supported", "write it as -o jsonpath=… or -o custom-columns=…").into())
         }
         Ok(None) => Err(Failure::message(format!(
             "unable to match a printer suitable for the output format {word:?}, allowed formats are: custom-columns,\

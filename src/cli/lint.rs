@@ -92,7 +92,7 @@ fn lint(args: &args::Lint, look: TableStyle, out: &mut dyn Write) -> io::Result<
             Err(error) => {
                 let mut linted = linting::check(&object, None, &releases, now);
                 linted.item.verdict = Verdict::CannotTell;
-                linted.item.reason = format!("the cluster does not tell its CRD: {}", error.message);
+                linted.item.reason = format!("the CRD of the cluster cannot be read: {}", error.message);
                 linted.item.help = Some("give the old CRD with --old, or leave out --live".to_owned());
                 linted
             }

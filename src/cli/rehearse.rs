@@ -133,7 +133,7 @@ fn rehearse(
         in_order(jobs, entries, |task| work.done(task), |done| show.done(done))?;
         notes.extend(objects.note());
     } else {
-        let message = format!("the cluster has no CRD {name}, so it stores nothing of it");
+        let message = format!("the cluster has no CRD {name}, so it stores no objects of it");
         notes.push(Note { kind: "noObjects", message });
     }
     notes.extend(options.skipped.message().map(|message| Note { kind: "skippedInputs", message }));
@@ -173,7 +173,7 @@ fn definition(path: &str, color: bool) -> Result<Definition, Failure> {
         }
         if let Some(first) = &found {
             let (first, second) = (first.object.finder().start(), object.finder().start());
-            let message = format!("two CRDs, at {first} and at {second}: an upgrade is of one");
+            let message = format!("there are two CRDs, at {first} and at {second}: rehearse takes one");
             return Err(failure(&message, &second, Some("give a file with one CRD")));
         }
         let value = object.value().clone();
@@ -333,7 +333,7 @@ impl<'a> Show<'a> {
         }
         self.out.write_all(self.report.details(crd_item).as_bytes())?;
         if !plan.is_accepted() {
-            writeln!(self.out, "What follows would happen if it did not refuse it.")?;
+            writeln!(self.out, "The following would happen if the server accepted the CRD.")?;
         }
         self.out.write_all(shown::columns(&plan.columns).as_bytes())?;
         writeln!(self.out)
@@ -385,7 +385,7 @@ impl<'a> Show<'a> {
             self.out.write_all(head.as_bytes())?;
             self.out.write_all(html::notes(notes).as_bytes())?;
             if self.rows > 0 {
-                self.out.write_all(b"<h2>Objects to which something happens</h2>\n")?;
+                self.out.write_all(b"<h2>Affected objects</h2>\n")?;
                 self.out.write_all(html::FILTER.as_bytes())?;
                 self.out.write_all(html::table_head(&html::rehearsal::TITLES).as_bytes())?;
                 self.page.0.write_to(self.out)?;

@@ -99,7 +99,7 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
             let Opened { server, state, orphans } =
                 State::open(path, server).map_err(|error| one(error.to_string()))?;
             for orphan in orphans {
-                eprintln!("warning: {}: {orphan} is left out: its CRD is not there", path.display());
+                eprintln!("warning: {}: {orphan} is left out: its CRD is missing", path.display());
             }
             options.state = Some(state);
             server

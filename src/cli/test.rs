@@ -52,7 +52,7 @@ fn once(args: &args::Test, color: args::Color) -> io::Result<Exit> {
         eprintln!("error: {problem}");
     }
     if planned.is_empty() && problems.is_empty() {
-        eprintln!("error: no case fits --filter or --kubernetes-version");
+        eprintln!("error: no case matches --filter or --kubernetes-version");
         return Ok(Exit::CannotTell);
     }
     let jobs = threads(args.jobs);

@@ -1,4 +1,4 @@
-//! Cluster behaviour that a write would meet and that is not simulated: webhooks, admission policies, quota, another version.
+//! Reports cluster behaviour that would affect a write and is not simulated: webhooks, admission policies and quota.
 //!
 //! Rules are matched as the server's `rules.Matcher` does; selectors and conditions are not evaluated.
 
@@ -61,7 +61,7 @@ const KINDS: [Kind; 4] = [
         plural: "validatingwebhookconfigurations",
         bindings: None,
         note: "validatingWebhook",
-        words: "validating webhooks may refuse it",
+        words: "validating webhooks may reject it",
     },
     Kind {
         plural: "mutatingadmissionpolicies",
@@ -73,7 +73,7 @@ const KINDS: [Kind; 4] = [
         plural: "validatingadmissionpolicies",
         bindings: Some("validatingadmissionpolicybindings"),
         note: "validatingPolicy",
-        words: "validating admission policies may refuse it",
+        words: "validating admission policies may reject it",
     },
 ];
 
@@ -123,7 +123,7 @@ impl Connection {
         }
         if !absent.is_empty() {
             let message = format!(
-                "not in the cluster, and not among the inputs, where the server would refuse to create anything: namespace {}",
+                "neither in the cluster nor among the inputs, so the server would reject every create in it: namespace {}",
                 absent.join(", ")
             );
             notes.push(Note { kind: "namespace", message });
@@ -158,7 +158,7 @@ impl FailedLists {
         });
         let each: Vec<String> = each.collect();
         let message = format!(
-            "the cluster did not tell what else a write would meet: {}; kubectl crdx rbac prints the rules for it",
+            "these could not be read from the cluster, so their effect on a write is unknown: {}; kubectl crdx rbac prints the permissions to read them",
             each.join(", ")
         );
         (!each.is_empty()).then_some(Note { kind: "unreadable", message })
@@ -331,7 +331,7 @@ mod tests {
         assert_eq!(
             note(Some(&bound)).as_deref(),
             Some(
-                "validating admission policies may refuse it, and they are not simulated: crontabs.stable.example.com (p)"
+                "validating admission policies may reject it, and they are not simulated: crontabs.stable.example.com (p)"
             )
         );
         assert_eq!(note(Some(&read(r#"{"items":[]}"#))), None);

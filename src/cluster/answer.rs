@@ -1,4 +1,4 @@
-//! One answer of the server, and the error it means.
+//! A response of the server, and the error for a response that is not a success.
 
 use super::{Error, Status};
 use crate::text::json;
@@ -25,7 +25,7 @@ impl Answer {
                 Ok(value) => Ok(Some(value)),
                 Err(error) => {
                     let message = format!("the cluster's answer to GET {path} is not JSON: {error}");
-                    let help = Some("is it a Kubernetes API server? look at --server and the proxy".to_owned());
+                    let help = Some("is it a Kubernetes API server? check --server and the proxy".to_owned());
                     Err(Error { message, help, code: Some(200), ..Error::default() })
                 }
             },
@@ -33,7 +33,7 @@ impl Answer {
         }
     }
 
-    /// The error for any other code than 200.
+    /// Returns the error for a code other than 200.
     pub fn refusal(&self, path: &str) -> Error {
         let code = self.code;
         let value = json::read(&self.body).ok();
@@ -45,9 +45,9 @@ impl Answer {
         let message = format!("the cluster answered {code} to GET {path}{body_message}");
         let help = match code {
             401 => "the credentials are wrong or have expired: log in again, or choose others with --context or --user",
-            403 => "ask for the right to read it: kubectl crdx rbac prints the rules",
+            403 => "ask for permission to read it: kubectl crdx rbac prints the rules",
             410 => "the list took too long and its snapshot is gone: run it again",
-            429 | 503 => "it has too much to do: try again later",
+            429 | 503 => "it is overloaded: try again later",
             500..=599 => "the server, or a proxy in front of it, failed: run it again",
             _ => "",
         };

@@ -50,7 +50,7 @@ fn merged(target: &Target) -> Result<Kubeconfig, Error> {
         }
         let cannot_read = |error: &dyn std::error::Error| {
             let message = format!("the kubeconfig {} cannot be read: {}", file.display(), chain(error));
-            Error::unreachable(message, "put it right, or name another one with --kubeconfig")
+            Error::unreachable(message, "correct it, or give another one with --kubeconfig")
         };
         let mut next = Kubeconfig::read_from(&file).map_err(|e| cannot_read(&e))?;
         next.current_context = next.current_context.filter(|name| !name.is_empty());
@@ -112,7 +112,7 @@ async fn of_kubeconfig(all: Kubeconfig, target: &Target) -> Result<kube::Config,
         kube::Config::from_custom_kubeconfig(one, &KubeConfigOptions::default()).await.map_err(|error| {
             Error::unreachable(
                 format!("the kubeconfig cannot be used: {}", chain(&error)),
-                "put it right, or choose another context with --context",
+                "correct it, or choose another context with --context",
             )
         })?;
     if direct {
@@ -142,7 +142,7 @@ fn over_cluster(cluster: &mut Cluster, target: &Target) -> Result<(), Error> {
     }
     if target.insecure_skip_tls_verify && target.certificate_authority.is_some() {
         return Err(Error::unreachable(
-            "a certificate authority is of no use when the server's certificate is not checked",
+            "a certificate authority has no effect if the server's certificate is not verified",
             "give either --certificate-authority or --insecure-skip-tls-verify",
         ));
     }
@@ -205,7 +205,7 @@ pub fn unusable(error: &kube::Error) -> Error {
     const LOG_IN: &str = "run it by hand, log in again, or choose another user with --user or --context";
     let kube::Error::Auth(auth) = error else {
         let message = format!("the cluster's configuration cannot be used: {}", root_cause(error));
-        return Error::unreachable(message, "look at the certificates and the proxy in the kubeconfig");
+        return Error::unreachable(message, "check the certificates and the proxy in the kubeconfig");
     };
     let message = match auth {
         AuthError::AuthExecRun { cmd, out } => {

@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 /// The longest pause in an answer that is tolerated without `--request-timeout`.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
-/// The time that a credential plugin has, without `--request-timeout`.
+/// The time limit of a credential plugin without `--request-timeout`.
 const PLUGIN_TIMEOUT: Duration = Duration::from_mins(1);
 /// The maximum number of concurrent requests.
 const MAX_CONCURRENT: usize = 16;
@@ -73,7 +73,7 @@ impl PendingResponse {
     }
 
     pub(super) fn answer(self) -> Result<Answer, Error> {
-        let closed = |_| Err(Error::new("the request was given up"));
+        let closed = |_| Err(Error::new("the request was cancelled"));
         self.handle.block_on(self.answer).unwrap_or_else(closed)
     }
 }
@@ -84,7 +84,7 @@ async fn client(target: &Target) -> Result<(kube::Client, String), Error> {
     let url = config.cluster_url.to_string();
     let exec = config.auth_info.exec.as_ref();
     let plugin = exec.and_then(|exec| exec.command.clone());
-    // A person can end a plugin that waits at the terminal.
+    // A plugin that prompts on the terminal has no time limit, because the user can end it.
     let is_interactive = exec.is_some_and(|exec| exec.interactive_mode != Some(ExecInteractiveMode::Never));
     let limit = target.request_timeout.unwrap_or(PLUGIN_TIMEOUT);
     // A plugin blocks its thread.
@@ -105,8 +105,8 @@ async fn client(target: &Target) -> Result<(kube::Client, String), Error> {
 }
 
 impl Connection {
-    /// Reads the configuration; the first request opens the socket. `warn` gets each distinct text of the
-    /// server's warnings once.
+    /// Reads the configuration; the first request opens the socket. `warn` is called once with each distinct text of the
+    /// server's warnings.
     pub fn open(target: &Target, warn: fn(&str)) -> Result<Self, Error> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -272,7 +272,7 @@ impl Line {
         let request = http::Request::get(path)
             .header(ACCEPT, accept)
             .body(Body::empty())
-            .map_err(|e| Error { unreachable: true, ..Error::new(format!("{path} cannot be asked for: {e}")) })?;
+            .map_err(|e| Error { unreachable: true, ..Error::new(format!("{path} cannot be requested: {e}")) })?;
         let start = Instant::now();
         let response = self.client.send(request).await;
         let answer = response.as_ref().map_or_else(ToString::to_string, |response| response.status().to_string());
@@ -311,13 +311,14 @@ impl Line {
         self.timeout.unwrap_or(DEFAULT_TIMEOUT)
     }
 
-    /// The server did not answer in time; later requests fail at once instead of waiting again.
+    /// Returns the error of a request that was not answered in time. Later requests fail immediately instead of waiting
+    /// again.
     fn timed_out(&self, path: &str) -> Error {
         let path = path.split('?').next().unwrap_or_default();
         let within = self.timeout().as_secs_f64();
         Error::unreachable(
             format!("the cluster at {} did not answer GET {path} within {within} s", self.url),
-            "give it more time with --request-timeout, or look at --server and the proxy",
+            "give it more time with --request-timeout, or check --server and the proxy",
         )
     }
 
@@ -327,13 +328,13 @@ impl Line {
         }
         if self.reached.load(Ordering::Relaxed) {
             let path = path.split('?').next().unwrap_or_default();
-            let message = format!("the connection broke at GET {path}: {}", root_cause(error));
+            let message = format!("the connection failed during GET {path}: {}", root_cause(error));
             let help = tls::help(error).unwrap_or("run it again");
             return Error { help: Some(help.to_owned()), ..Error::new(message) };
         }
         Error::unreachable(
             format!("cannot reach the cluster at {}: {}", self.url, root_cause(error)),
-            tls::help(error).unwrap_or("check --context and --server; --offline goes without a cluster"),
+            tls::help(error).unwrap_or("check --context and --server; --offline uses no cluster"),
         )
     }
 }

@@ -8,7 +8,7 @@ use crate::text::json;
 use crate::value::Value;
 use std::time::Duration;
 
-/// Asks for an object's metadata only.
+/// Requests only the metadata of an object.
 const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 /// The maximum age of a cached CRD.
 const KEPT: Duration = Duration::from_hours(24);
@@ -26,11 +26,11 @@ impl Connection {
         self.take(self.request_definition(name))
     }
 
-    /// Reads the CRDs of the given kinds (group and kind), all at once; `None` where the cluster has no CRD for a kind (it may
+    /// Reads the CRDs of the given kinds (group and kind) concurrently; `None` where the cluster has no CRD for a kind (it may
     /// be served by an aggregated API server).
     ///
-    /// Reads single CRDs rather than the whole list: the list has megabytes on a large cluster, and `get` on one CRD is a
-    /// smaller permission.
+    /// Reads single CRDs instead of the whole list, because the list has megabytes on a large cluster, and reading a single
+    /// CRD needs fewer permissions.
     pub fn definitions_of(&self, kinds: &[(&str, &str)]) -> Vec<Result<Option<Value>, Error>> {
         let request_definition = |(group, kind): &(&str, &str)| {
             let resource = self.resource_where(|r| r.group == *group && r.kind == *kind)?;

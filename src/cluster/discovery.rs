@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Prefers aggregated discovery: one answer instead of one per group and version.
 pub const AGGREGATED: &str =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;q=0.9";
-/// The maximum age of cached discovery. A resource missing from the cache is looked up in the cluster all the same.
+/// The maximum age of cached discovery. A resource that is missing from the cache is always looked up in the cluster.
 const KEPT: Duration = Duration::from_mins(10);
 const ENTRY: &str = "resources";
 
@@ -73,7 +73,7 @@ impl Resource {
     }
 }
 
-/// The cluster's resources as far as they were discovered.
+/// The resources of the cluster that were discovered so far.
 #[derive(Clone, Debug)]
 pub struct Discovered {
     resources: Arc<Vec<Resource>>,

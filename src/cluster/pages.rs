@@ -93,8 +93,8 @@ impl Connection {
 }
 
 impl Pages<'_> {
-    /// Returns true if the continue token expired and the server continued with a newer state: objects created or deleted meanwhile
-    /// may be missing or included.
+    /// Returns true if the continue token expired and the server continued with a newer state. Objects that were created
+    /// or deleted in the meantime may be missing or included.
     pub fn is_inconsistent(&self) -> bool {
         self.inconsistent
     }
@@ -119,13 +119,13 @@ impl Pages<'_> {
         let Some(list) = answer.read(&self.path)? else { return Err(self.unserved(&answer)) };
         if list.get("items").is_none() && list.get("rows").is_none() {
             let message = format!("the cluster's answer to GET {} is not a list", self.path);
-            let help = Some("is it a Kubernetes API server? look at --server and the proxy".to_owned());
+            let help = Some("is it a Kubernetes API server? check --server and the proxy".to_owned());
             return Err(Error { message, help, code: Some(200), ..Error::default() });
         }
         let token = list.str_at(&["metadata", "continue"]).unwrap_or_default().to_owned();
         if !token.is_empty() && token == self.token {
-            let message = format!("the list {} does not end: a page continues with itself", self.path);
-            let help = Some("look at the server of this API and the proxy".to_owned());
+            let message = format!("the list {} does not end: a page has its own continue token", self.path);
+            let help = Some("check the server of this API and the proxy".to_owned());
             return Err(Error { message, help, code: Some(200), ..Error::default() });
         }
         if !token.is_empty() {

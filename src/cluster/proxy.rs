@@ -1,5 +1,5 @@
 //! Selects the proxy as Go's `httpproxy.FromEnvironment` does: `HTTPS_PROXY` or `HTTP_PROXY` by the
-//! scheme of the server, unless `NO_PROXY` or a loopback address says otherwise.
+//! scheme of the server, unless `NO_PROXY` excludes the server or its address is a loopback address.
 
 use http::Uri;
 use hyper_util::client::proxy::matcher::Matcher;

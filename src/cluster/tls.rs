@@ -45,7 +45,7 @@ fn of(error: &Error) -> Option<&'static str> {
             | AlertDescription::UnknownCA
             | AlertDescription::AccessDenied,
         ) => Some(
-            "the server refuses the client certificate: log in again, or choose other credentials with --context or --user",
+            "the server rejects the client certificate: log in again, or choose other credentials with --context or --user",
         ),
         _ => None,
     }

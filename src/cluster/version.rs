@@ -19,7 +19,7 @@ pub fn simulated(connection: Result<&Connection, Error>) -> Simulated {
     let unreadable = |reason: &str| Simulated {
         release: Release::NEWEST,
         note: Some(format!(
-            "the cluster's version could not be read ({reason}), so the answers are those of Kubernetes {}; \
+            "the cluster's version could not be read ({reason}), so Kubernetes {} is simulated; \
              --kubernetes-version selects another",
             Release::NEWEST
         )),
@@ -28,7 +28,7 @@ pub fn simulated(connection: Result<&Connection, Error>) -> Simulated {
         Err(error) => unreadable(&error.message),
         Ok(None) => unreadable("it serves no /version"),
         Ok(Some(version)) => {
-            read(&version).unwrap_or_else(|| unreadable("its /version is not as Kubernetes writes it"))
+            read(&version).unwrap_or_else(|| unreadable("its /version does not have the form of Kubernetes"))
         }
     }
 }
@@ -47,11 +47,7 @@ fn read(version: &Value) -> Option<Simulated> {
     };
     let own = format!("{major}.{minor}");
     let which = if release == Release::OLDEST { "oldest" } else { "newest" };
-    let note = || {
-        format!(
-            "the cluster runs Kubernetes {own}; the answers are those of {release}, the {which} version that can be simulated"
-        )
-    };
+    let note = || format!("the cluster runs Kubernetes {own}; {release} is simulated, the {which} supported version");
     Some(Simulated { release, note: (own != release.to_string()).then(note) })
 }
 
@@ -68,15 +64,10 @@ mod tests {
         assert_eq!((known.release.to_string(), known.note), ("1.33".to_owned(), None));
         let newer = of("1", "99").unwrap();
         assert_eq!(newer.release, Release::NEWEST);
-        assert!(
-            newer
-                .note
-                .unwrap()
-                .starts_with("the cluster runs Kubernetes 1.99; the answers are those of 1.37, the newest")
-        );
+        assert!(newer.note.unwrap().starts_with("the cluster runs Kubernetes 1.99; 1.37 is simulated, the newest"));
         let older = of("1", "22").unwrap();
         assert_eq!(older.release, Release::OLDEST);
-        assert!(older.note.unwrap().contains("those of 1.30, the oldest"));
+        assert!(older.note.unwrap().contains("1.30 is simulated, the oldest"));
         assert_eq!(of("2", "0").unwrap().release, Release::NEWEST);
         assert_eq!((of("1", ""), of("one", "33"), of("1", "3x")), (None, None, None));
     }

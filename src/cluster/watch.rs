@@ -9,9 +9,8 @@ use std::marker::PhantomData;
 /// The maximum length of an event.
 const MAX_LENGTH: usize = 64 << 20;
 
-/// Events `{"type": …, "object": …}` until the server ends the watch or `--request-timeout`
-/// expires. An event of type
-/// `ERROR` holds a Status and is the last.
+/// The events `{"type": …, "object": …}` until the server ends the watch or `--request-timeout` expires. An event of
+/// type `ERROR` contains a Status and is the last one.
 pub struct Watch<'a> {
     stream: Stream,
     /// The incomplete last line.
@@ -42,7 +41,7 @@ impl Watch<'_> {
             }
             let broke = |reason: &dyn std::fmt::Display| Error {
                 help: Some("run it again".to_owned()),
-                ..Error::new(format!("the watch broke: {reason}"))
+                ..Error::new(format!("the watch failed: {reason}"))
             };
             match self.stream.next() {
                 None if self.rest.trim_ascii().is_empty() => return Ok(None),

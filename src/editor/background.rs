@@ -1,5 +1,5 @@
-//! Work that must not delay an answer: reading messages, running git, and reading the cluster. Each has a thread; what it
-//! finds is an [`Event`] of the session.
+//! Work that must not delay a response: reading messages, running git, and reading the cluster. Each runs on a thread and
+//! sends its results to the session as [`Event`]s.
 
 use super::cluster::{Cluster, Fetched};
 use crate::input::committed::committed;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
-/// Something that the session reacts to.
+/// An event to which the session reacts.
 #[derive(Debug)]
 pub enum Event {
     /// A message of the client.

@@ -1,4 +1,4 @@
-//! Changes that correct a finding: the name that was meant, and the limits that make a rule cheap enough.
+//! Changes that correct a finding: a suggested name, or the limits that make a rule cheap enough.
 
 use super::text::Text;
 use crate::lint::bounds::Bound;

@@ -1,4 +1,4 @@
-//! The CRDs that were read from the cluster, and when to ask again.
+//! The CRDs that were read from the cluster, and when they are requested again.
 
 use super::cluster::{Fetched, Identity};
 use crate::release::Release;

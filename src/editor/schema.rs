@@ -51,7 +51,7 @@ fn below<'a>(schema: &'a Value, step: &Step) -> Option<(lint::Step, &'a Value)> 
     }
 }
 
-/// The type of a field as a reader writes it: `[]string`, `map[string]integer`, `integer or string`.
+/// The type of a field in a readable form: `[]string`, `map[string]integer`, `integer or string`.
 pub fn type_name(schema: &Value) -> String {
     if schema.get("x-kubernetes-int-or-string").and_then(Value::as_bool) == Some(true) {
         return "integer or string".to_owned();

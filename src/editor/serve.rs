@@ -9,11 +9,11 @@ use lsp_server::{Connection, ProtocolError};
 use lsp_types::InitializeParams;
 use std::io;
 
-/// The reason why a session ended before the client asked for it.
+/// The reason why a session ended before the client requested it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A message that the protocol does not allow.
-    #[error("the client broke the language server protocol: {0}")]
+    #[error("the client violated the language server protocol: {0}")]
     Protocol(ProtocolError),
     /// `exit` without `shutdown`.
     #[error("the client sent exit without shutdown")]
@@ -51,7 +51,7 @@ pub fn serve(connection: &Connection, flags: Settings, now: fn() -> Timestamp) -
 /// # Errors
 /// As [`serve`].
 pub fn serve_stdio(flags: Settings, now: fn() -> Timestamp) -> Result<(), Error> {
-    // The threads that read and write end with the process: the reader may wait for a client that is gone.
+    // The threads that read and write end with the process: the reader may be waiting for a client that has exited.
     let (connection, _threads) = Connection::stdio();
     serve(&connection, flags, now)
 }

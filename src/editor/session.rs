@@ -46,7 +46,7 @@ pub struct Session<'c> {
 /// The end of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The client asked for it, or closed the connection.
+    /// The client requested it, or closed the connection.
     Finished,
     /// The client sent `exit` without `shutdown`.
     WithoutShutdown,
@@ -163,7 +163,7 @@ impl<'c> Session<'c> {
         }
     }
 
-    /// Asks the client to report changes of files, if it can.
+    /// Requests notifications about changed files, if the client supports them.
     fn watch_files(&self, params: &InitializeParams) {
         let workspace = params.capabilities.workspace.as_ref();
         let watched = workspace.and_then(|workspace| workspace.did_change_watched_files);
@@ -183,7 +183,7 @@ impl<'c> Session<'c> {
     }
 
     fn send(&self, message: Message) {
-        // The client is gone; the next read ends the session.
+        // The client has exited; the next read ends the session.
         let _ = self.connection.sender.send(message);
     }
 

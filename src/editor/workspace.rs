@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The most files and directories that are looked at.
+/// The maximum number of files and directories that are searched.
 const MOST_ENTRIES: usize = 50_000;
 
 /// The largest file that is read, in bytes.
@@ -53,7 +53,7 @@ pub fn read(path: &str) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-/// True if a file contains a CRD, as far as a search for words can tell.
+/// Returns true if a file probably contains a CRD. The file is searched for words and not parsed.
 pub fn contains_definition(path: &Path) -> bool {
     let has_extension = path.extension().is_some_and(|e| e == "yaml" || e == "yml" || e == "json");
     has_extension

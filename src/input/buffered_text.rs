@@ -1,4 +1,4 @@
-//! Text that is written after other text: buffered outside of memory until then.
+//! Text that is written after other text. Until then it is buffered, in a temporary file if it is long.
 
 use super::temp_file::TempFile;
 use std::io::{self, BufRead, Write};

@@ -1,4 +1,4 @@
-//! The committed version of a file (`HEAD`), read with git. Git is started as a process, without a shell.
+//! The committed version of a file (`HEAD`), read with git. git runs as a process, without a shell.
 
 use std::io::Read;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// The time that git gets.
+/// The time limit of git.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// The largest version that is read, in bytes.

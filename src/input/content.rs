@@ -1,11 +1,11 @@
-//! Classifies the documents of a repository: values files, package descriptions, kustomizations and Helm templates lie
-//! beside Kubernetes objects, and no cluster accepts them.
+//! Classifies the documents of a repository. Besides Kubernetes objects, a repository contains values files, package
+//! descriptions, kustomizations and Helm templates, which no cluster accepts.
 
 use crate::text::documents::Chunk;
 use crate::value::Value;
 use std::path::Path;
 
-/// Why a document or a file is not an object.
+/// The reason why a document or a file is not an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NoObject {
     /// It has neither `apiVersion` nor `kind`.
@@ -27,8 +27,8 @@ impl NoObject {
     pub fn message(self, source: &str) -> String {
         match self {
             Self::Unrelated => "not a Kubernetes object: it has no apiVersion and no kind".to_owned(),
-            Self::Kustomize => "configuration of kustomize, not an object of a cluster".to_owned(),
-            Self::Helm => "a file of Helm's, not an object of a cluster".to_owned(),
+            Self::Kustomize => "configuration of kustomize, not a Kubernetes object".to_owned(),
+            Self::Helm => "a file of Helm, not a Kubernetes object".to_owned(),
             Self::Template => "a Helm template: render it first".to_owned(),
             Self::Empty => format!("there is no object in {}", if source == "-" { "standard input" } else { source }),
             Self::NoFile => format!("{source} is not a regular file"),
@@ -38,16 +38,16 @@ impl NoObject {
     /// The help line.
     pub fn hint(self) -> &'static str {
         match self {
-            Self::Unrelated | Self::NoFile => "leave it out, or skip what is no object with --skip-non-objects",
+            Self::Unrelated | Self::NoFile => "leave it out, or skip such documents with --skip-non-objects",
             Self::Kustomize => "build it: kubectl crdx validate -k DIRECTORY",
             Self::Helm => "render the chart: helm template … | kubectl crdx validate -f -",
             Self::Template => "helm template … | kubectl crdx validate -f -",
-            Self::Empty => "it is empty, or holds only comments and separators",
+            Self::Empty => "it is empty, or contains only comments and separators",
         }
     }
 }
 
-/// Why a document is not meant to be an object; `None` if it is one, possibly with mistakes.
+/// Returns the reason why a document is not intended to be an object; `None` if it is one, possibly with mistakes.
 pub fn no_object(source: &str, value: &Value) -> Option<NoObject> {
     let text = |key: &str| value.get(key).filter(|value| !value.is_null());
     let (api_version, kind) = (text("apiVersion"), text("kind"));
@@ -108,7 +108,7 @@ fn is_in_chart(path: &Path) -> bool {
     })
 }
 
-/// Why kubectl would refuse the object, and the wrong member: it requires `apiVersion` and `kind`.
+/// Returns the reason why kubectl would reject the object, and the wrong member: kubectl requires `apiVersion` and `kind`.
 pub fn mistake(value: &Value) -> Option<(&'static str, String)> {
     let text = |key: &'static str| match value.get(key) {
         None | Some(Value::Null) => Err(("", format!("no {key}"))),

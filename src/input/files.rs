@@ -81,7 +81,7 @@ pub fn expand(paths: &[String], options: &Options) -> Vec<Step> {
             stdin_seen = true;
         } else if path.starts_with("http://") || path.starts_with("https://") {
             let hint = format!("fetch it yourself: curl -fsSL {path} | kubectl crdx … -f -");
-            steps.push(Step::Problem(note(path, "addresses are not fetched".to_owned(), Some(hint))));
+            steps.push(Step::Problem(note(path, "URLs are not fetched".to_owned(), Some(hint))));
         } else if !options.ignore.matches(Path::new(path)) {
             expand_path(path, options, &mut steps);
         }
@@ -114,7 +114,7 @@ fn expand_path(path: &str, options: &Options, steps: &mut Vec<Step>) {
                 return;
             }
             let hint = if has_directories && !options.recursive {
-                "add -R to look into the directories below it"
+                "add -R to read its subdirectories"
             } else if has_ignored {
                 "all files in it are left out with --ignore"
             } else {
@@ -220,12 +220,14 @@ pub fn note(source: &str, message: String, hint: Option<String>) -> Note {
 /// The note about a source that cannot be read.
 pub fn unreadable(source: &str, error: &io::Error) -> Note {
     let (message, hint) = match error.kind() {
-        io::ErrorKind::NotFound => {
-            (format!("the path {source:?} does not exist"), "check its spelling; paths begin at the working directory")
-        }
-        io::ErrorKind::PermissionDenied => {
-            (format!("{source} may not be read"), "check the permissions of the file and its directories")
-        }
+        io::ErrorKind::NotFound => (
+            format!("the path {source:?} does not exist"),
+            "check its spelling; relative paths start at the working directory",
+        ),
+        io::ErrorKind::PermissionDenied => (
+            format!("{source} cannot be read: permission denied"),
+            "check the permissions of the file and its directories",
+        ),
         _ => (format!("{source} cannot be read: {error}"), ""),
     };
     note(source, message, (!hint.is_empty()).then(|| hint.to_owned()))
@@ -233,7 +235,7 @@ pub fn unreadable(source: &str, error: &io::Error) -> Note {
 
 /// The note about a directory without objects.
 pub fn without_object(directory: &str) -> Note {
-    let hint = "all that was found in it is skipped: name a directory with objects, or add -R to read those below it";
+    let hint = "all documents in it are skipped: name a directory with objects, or add -R to read its subdirectories";
     note(directory, "there is no Kubernetes object in this directory".to_owned(), Some(hint.to_owned()))
 }
 
@@ -251,7 +253,7 @@ pub fn hint(chunk: &Chunk, kind: ErrorKind) -> Option<String> {
     } else if text.contains(&0) {
         "this is not a text file"
     } else if kind == ErrorKind::Separator {
-        "a line that begins with `---` separates documents and may hold only a comment; indent it if it belongs to a text"
+        "a line that begins with `---` separates documents and may contain only a comment; indent it if it belongs to a text"
     } else if kind == ErrorKind::Encoding {
         "save the file as UTF-8, without a byte order mark"
     } else if kind == ErrorKind::TokenStart && text.contains(&b'\t') {
@@ -301,10 +303,10 @@ mod tests {
         assert_eq!(names(&base.join("b/?.y*ml"), false, base), ["b/1.yaml", "b/2.yml"]);
         let none = expand(&[base.join("none").display().to_string()], &Options::default());
         let hint = |step: &Step| if let Step::Problem(note) = step { note.hint.clone() } else { None };
-        assert_eq!(none.iter().find_map(hint).as_deref(), Some("add -R to look into the directories below it"));
+        assert_eq!(none.iter().find_map(hint).as_deref(), Some("add -R to read its subdirectories"));
         assert!(names(&base.join("gone"), false, base)[0].contains("does not exist"));
         assert_eq!(expand(&["-".to_owned(), "-".to_owned()], &Options::default()), [Step::Named(Source::Stdin)]);
-        assert_eq!(names(Path::new("https://x/y"), false, base), ["addresses are not fetched"]);
+        assert_eq!(names(Path::new("https://x/y"), false, base), ["URLs are not fetched"]);
     }
 
     #[cfg(unix)]

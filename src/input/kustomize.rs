@@ -51,7 +51,7 @@ impl Read for Build {
 
 impl Drop for Build {
     fn drop(&mut self) {
-        // A reader that stops early leaves the program running.
+        // The program is still running if the reader stopped early.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

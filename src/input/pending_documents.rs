@@ -1,4 +1,4 @@
-//! Documents that wait for their CRD, outside of memory.
+//! Stores documents that wait for their CRD, in a temporary file if there are many.
 //!
 //! A chunk is written once, followed by the indexes of its waiting items, and parsed again when it is replayed.
 

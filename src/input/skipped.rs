@@ -45,7 +45,7 @@ impl Counts {
             (named, more) => format!("{} and {more} more", named.join(", ")),
         };
         let what = match self.documents {
-            1 => "1 document that is no Kubernetes object was skipped".to_owned(),
+            1 => "1 document that is not a Kubernetes object was skipped".to_owned(),
             n => format!("{n} documents that are not Kubernetes objects were skipped"),
         };
         let templates = match self.templates {
@@ -69,7 +69,7 @@ mod tests {
         let skipped = Skipped::default();
         assert_eq!(skipped.message(), None);
         skipped.add(&"a/values.yaml".into(), NoObject::Unrelated);
-        let one = "1 document that is no Kubernetes object was skipped: a/values.yaml";
+        let one = "1 document that is not a Kubernetes object was skipped: a/values.yaml";
         assert_eq!(skipped.message().as_deref(), Some(one));
         for file in ["b", "b", "c", "d", "e"] {
             skipped.add(&file.into(), NoObject::Empty);

@@ -1,4 +1,4 @@
-//! Data outside of memory: a small amount stays in memory, more goes to one temporary file.
+//! Buffers data: a small amount stays in memory, a larger amount is written to one temporary file.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use tempfile::SpooledTempFile;

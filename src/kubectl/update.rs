@@ -53,7 +53,7 @@ pub enum UnsentError {
     #[error("the last-applied annotation of the old object is not JSON: {0}")]
     LastApplied(String),
     /// There are no replicas to send.
-    #[error("its CRD has no scale subresource in this version, or the object no replicas")]
+    #[error("its CRD has no scale subresource in this version, or the object has no replicas")]
     NoReplicas,
 }
 

@@ -70,8 +70,8 @@ impl Ratcheting {
     pub fn text(&self) -> String {
         match self {
             Self::No => "ratcheting does not apply".to_owned(),
-            Self::While(path) => format!("objects that break it may still be updated while {path} stays as it is"),
-            Self::Always => "objects that break it may still be updated".to_owned(),
+            Self::While(path) => format!("existing objects that violate it can be updated while {path} is unchanged"),
+            Self::Always => "existing objects that violate it can be updated".to_owned(),
         }
     }
 }
@@ -159,7 +159,7 @@ fn whole(old: &Spec, new: &Spec) -> Vec<Change> {
     }
     for name in &old.names.short_names {
         if !new.names.short_names.contains(name) {
-            let detail = format!("the short name {name} is gone");
+            let detail = format!("the short name {name} is removed");
             found.push(Change::of_crd(Kind::Renamed, "spec.names.shortNames", detail));
         }
     }
@@ -178,12 +178,12 @@ fn subresources(old: &Spec, new: &Spec, version: &str, index: usize, found: &mut
         found.push(Change { versions: vec![version.to_owned()], ..change });
     };
     match (before.0, after.0) {
-        (true, false) => report("the status subresource is gone: writes to /status are not found"),
+        (true, false) => report("the status subresource is removed: writes to /status are not found"),
         (false, true) => report("status is a subresource now: writes of the object leave it as it is"),
         _ => {}
     }
     if before.1 && !after.1 {
-        report("the scale subresource is gone");
+        report("the scale subresource is removed");
     }
 }
 

@@ -129,13 +129,13 @@ fn notes(policy: &Policy, matched: &Matched, types: &[KnownType]) -> Vec<String>
     let listed = |resources: &[&String]| resources.iter().map(|text| text.as_str()).collect::<Vec<_>>().join(", ");
     if !custom.is_empty() {
         let custom = listed(&custom);
-        notes.push(format!("types are not checked for {custom}: no CRD at hand defines them; give it with --crds"));
+        notes.push(format!("types are not checked for {custom}: no known CRD defines them; give it with --crds"));
     }
     if !built_in.is_empty() {
         notes.push(format!("types are not checked for {}: they are built into Kubernetes", listed(&built_in)));
     }
     if matched.wildcard && matched.by_wildcard.is_empty() {
-        notes.push("types are not checked for rules with *: they match no CRD at hand".to_owned());
+        notes.push("types are not checked for rules with *: they match no known CRD".to_owned());
     }
     if matched.truncated {
         notes.push("types are checked for the first 10 kinds of a rule only, as on the server".to_owned());
@@ -145,7 +145,7 @@ fn notes(policy: &Policy, matched: &Matched, types: &[KnownType]) -> Vec<String>
         && type_checking::params(policy, types).is_none()
     {
         let of = format!("{} {}", kind.api_version, kind.kind);
-        notes.push(format!("the type of params is not checked: no CRD at hand defines {of}; give it with --crds"));
+        notes.push(format!("the type of params is not checked: no known CRD defines {of}; give it with --crds"));
     }
     notes
 }

@@ -138,20 +138,20 @@ pub fn text(report: &Report, color: bool) -> String {
     if let Some(cost) = cost {
         line(
             "cost:",
-            &format!("{cost}, {} of the {} a call may cost", share(cost, checked.run_limit), checked.run_limit),
+            &format!("{cost}, {} of the limit of {} for one call", share(cost, checked.run_limit), checked.run_limit),
         );
     }
     let (min, max) = checked.estimate;
     line("estimated:", &if min == max { format!("{max}") } else { format!("{min} to {max}") });
     if let Some(RuleCost { times, total, limit }) = checked.rule {
         let share = share(total, limit);
-        line("as a rule:", &format!("at most {max} x {times} = {total}, {share} of the {limit} a rule may cost"));
+        line("as a rule:", &format!("at most {max} x {times} = {total}, {share} of the limit of {limit} for a rule"));
     }
     line(
-        "is a rule:",
+        "valid rule:",
         &match &checked.could_be_rule {
-            Ok(()) if checked.rule.is_none() => "it could be, if the sizes in a schema keep it cheap".to_owned(),
-            Ok(()) => "it could be".to_owned(),
+            Ok(()) if checked.rule.is_none() => "yes, if limits in the schema keep it cheap enough".to_owned(),
+            Ok(()) => "yes".to_owned(),
             Err(reason) => format!("no: {reason}"),
         },
     );

@@ -123,7 +123,7 @@ impl Counts {
             (self.all.warned, "warned of"),
             (self.all.audited, "recorded in the audit log"),
             (self.all.changed, "changed"),
-            (self.refused_anyway, "refused without the new policies, too"),
+            (self.refused_anyway, "rejected without the new policies, too"),
             (self.cannot_tell, "cannot tell"),
         ];
         let parts: Vec<String> =

@@ -305,7 +305,7 @@ pub fn details(entry: &Entry, color: bool) -> String {
         text.push('\n');
     };
     if let Some(version) = &outcome.moved_to {
-        line(Paint::Yellow, format!("  its version is not served any more: read as {version}"));
+        line(Paint::Yellow, format!("  its version is no longer served: read as {version}"));
     }
     for (path, value) in &outcome.difference.lost {
         line(Paint::Red, format!("- {path}: {}", json::to_string(value)));

@@ -94,7 +94,7 @@ pub fn observe(
     }
 }
 
-/// Returns true if the match conditions of a policy, as far as they are known, let it patch the object. Params are not read.
+/// Returns true if the known match conditions of a policy allow it to patch the object. Params are not read.
 fn may_apply(
     hook: &PolicyHook,
     request: &Request<'_>,

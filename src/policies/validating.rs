@@ -421,7 +421,8 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
     Outcome { decisions, annotations, unevaluated: doubts.into_inner() }
 }
 
-/// The outcome of a policy whose budget is exceeded. It is not certain if parts of the object are unknown, because then costs are.
+/// The outcome of a policy whose budget is exceeded. If parts of the object are unknown, the costs and therefore the
+/// outcome are uncertain.
 fn over_budget(inputs: &Inputs<'_>, mut doubts: Vec<(Part, Dependency)>, whole: impl Fn(&str) -> Outcome) -> Outcome {
     let Some(gaps) = inputs.gaps else { return whole(OUT_OF_BUDGET) };
     doubts.push((Part::Validation(0), Dependency::Field(gaps.path.clone())));

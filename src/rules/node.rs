@@ -105,7 +105,7 @@ pub fn find<'v>(
         show(&mut shown, name, is_list);
         let value = step(node.value, name).filter(|value| !value.is_null());
         let value =
-            value.ok_or_else(|| format!("the object has nothing at {shown}: no rule is run on what is not there"))?;
+            value.ok_or_else(|| format!("the object has no value at {shown}, so no rule is evaluated there"))?;
         let old = node.old.filter(|old| !old.is_null());
         if is_list {
             let keys: &[String] = match schema {
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!((node.old, node.cardinality, node.correlatable), (Some(&Value::Int(3)), Some(4), true));
         assert_eq!(find("l[0].x").unwrap_err(), "the schema has no x at l[0]");
         assert_eq!(find("any").unwrap_err(), "CEL cannot see any: its schema has no type");
-        assert!(find("l[1]").unwrap_err().starts_with("the object has nothing at l[1]"));
-        assert!(find("metadata").unwrap_err().starts_with("the object has nothing at metadata"));
+        assert!(find("l[1]").unwrap_err().starts_with("the object has no value at l[1]"));
+        assert!(find("metadata").unwrap_err().starts_with("the object has no value at metadata"));
     }
 }

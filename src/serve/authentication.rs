@@ -58,7 +58,7 @@ impl std::fmt::Display for Unauthorized {
 
 impl Authentication {
     /// Accepts certificates signed by one of the PEM certificates `client_ca`, and the tokens of a token file
-    /// (`token,user,uid,"group1,group2"`, one per line). `anonymous` says whether other requests are accepted as
+    /// (`token,user,uid,"group1,group2"`, one per line). `anonymous` is true if other requests are accepted as
     /// `system:anonymous`.
     ///
     /// # Errors
@@ -150,7 +150,7 @@ mod tests {
         let anonymous = open.user(&Peer::Unknown, &none, issued).unwrap();
         assert_eq!(anonymous.username, "system:anonymous");
         assert_eq!(anonymous.groups, ["system:unauthenticated"]);
-        // Another scheme is no credential.
+        // Other schemes are not credentials.
         assert_eq!(open.user(&Peer::Unknown, &headers("Basic c2VjcmV0"), issued), Ok(anonymous));
         let cert = UserInfo::authenticated("admin".to_owned(), vec!["system:masters".to_owned()]);
         assert_eq!(open.user(&Peer::User(cert.clone()), &headers("Bearer secret"), issued), Ok(cert));

@@ -4,7 +4,7 @@ use crate::server::WatchNotifier;
 use std::task::Waker;
 use tokio::runtime::Handle;
 
-/// The number of watches that are woken at once.
+/// The number of watches in a batch.
 const BATCH: usize = 128;
 
 /// Wakes watches on this runtime.

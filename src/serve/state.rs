@@ -9,8 +9,8 @@
 //! to `FILE.tail`, which is appended at the end. One rename replaces the old file by the new one. A tail that exists at
 //! start is read after the file. `FILE.lock` prevents another process from opening the file.
 //!
-//! After a failed write or sync nothing is written any more and every request fails ([`StateFailure`]): what the file
-//! holds after the error is known only when it is read again.
+//! After a failed write or sync, nothing more is written and every request fails ([`StateFailure`]), because the content
+//! of the file after the error is unknown until it is read again.
 
 mod disk;
 mod failure;
@@ -265,7 +265,7 @@ fn replace(disk: &dyn Disk, path: &Path, index: &Index<'_>) -> io::Result<u64> {
     disk.rename(&new, path)?;
     disk.sync_directory(path)?;
     match disk.remove(&with_suffix(path, "tail")) {
-        // The tail must not come back after newer commits.
+        // Otherwise the old tail could be read after newer commits.
         Ok(()) => disk.sync_directory(path)?,
         Err(e) if e.kind() == io::ErrorKind::NotFound => {}
         Err(e) => return Err(e),

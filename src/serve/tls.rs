@@ -1,6 +1,7 @@
 //! HTTPS: the server's certificate, and the certificates of clients.
 //!
-//! As in the API server, a client whose certificate is not trusted is not cut off: its requests are answered with 401.
+//! As in the API server, the connection of a client with an untrusted certificate stays open, and its requests are answered
+//! with 401.
 
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::WebPkiSupportedAlgorithms;
@@ -35,7 +36,7 @@ pub enum TlsError {
     /// The authorities of clients cannot be used.
     #[error(transparent)]
     Authorities(VerifierBuilderError),
-    /// No certificate can be made.
+    /// No certificate can be generated.
     #[error("{0}")]
     NotMade(String),
     /// The library does not support the configuration.
@@ -121,7 +122,7 @@ impl ClientAuthorities {
     }
 }
 
-/// Asks for a certificate and checks only that the client has its key (`tls.RequestClientCert`). [`ClientAuthorities`]
+/// Requests a certificate and checks only that the client has its key (`tls.RequestClientCert`). [`ClientAuthorities`]
 /// decides whether it is trusted.
 #[derive(Debug)]
 struct Requested(WebPkiSupportedAlgorithms);

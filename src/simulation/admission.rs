@@ -439,7 +439,7 @@ impl PolicyInput {
 
     /// Returns the item of an object that is not used, because the server would refuse it.
     fn unusable(&self, detail: &str) -> Box<Item> {
-        let reason = format!("the server would refuse it: {detail}");
+        let reason = format!("the server would reject it: {detail}");
         let mut item = Item::new(self.location.clone(), Verdict::CannotTell, reason);
         item.identity = identity(&self.object, Namespace::Own);
         item.help = Some("correct it: policies are evaluated without it".to_owned());

@@ -60,7 +60,7 @@ pub fn decode(rules: Rules, context: SimulationContext<'_>, mut object: Object, 
     let endpoint = Endpoint { group: group.clone(), version: version.clone(), kind: kind.clone() };
     let mut sent = object.take_value();
     let written = context.admission.is_some().then(|| sent.clone());
-    // kubectl's last-applied annotation decodes whatever its text is.
+    // Any text of kubectl's last-applied annotation can be decoded.
     if rules.verb == Verb::Apply {
         client_side::drop_nulls(&mut sent);
     }

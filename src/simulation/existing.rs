@@ -66,8 +66,8 @@ impl UnusedObjects {
     /// Returns a note about the objects.
     pub fn text(&self) -> String {
         match self.count {
-            1 => format!("the old object at {} has no new one", self.first),
-            n => format!("{n} old objects have no new one, the first of them at {}", self.first),
+            1 => format!("no new object corresponds to the old object at {}", self.first),
+            n => format!("no new objects correspond to {n} old objects, the first of them at {}", self.first),
         }
     }
 }

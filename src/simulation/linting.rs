@@ -1,5 +1,5 @@
-//! `lint`: sends one CRD to a separate server, as a new CRD or as an update of the old one; [`policy`] does the same with
-//! admission policies, [`advice`] names the limits that make rules cheap enough.
+//! `lint`: sends one CRD to a separate server, as a new CRD or as an update of the old one. [`policy`] does the same with
+//! admission policies; [`advice`] computes the limits that make rules cheap enough.
 
 pub mod advice;
 pub mod policy;

@@ -116,7 +116,7 @@ impl<'a> PolicyRehearsal<'a> {
         }
         let namespace_name = identity.namespace.clone().unwrap_or_default();
         if let Err(error) = server.seed(&definition.name, &namespace_name, stored) {
-            return unknown(format!("it cannot be a stored object: {error}"), None);
+            return unknown(format!("it could not have been stored: {error}"), None);
         }
         let namespace = identity.namespace.as_deref();
         self.admission.prepare(namespace, &server);

@@ -277,7 +277,7 @@ impl OrderedState {
         let identity = identity::identity(object.value(), Namespace::Own);
         let (group, version, name) = kind;
         if let Some(location) = self.invalid.get(&(group.clone(), name.clone())) {
-            let reason = format!("its CRD would be refused: see {}:{}", location.source, location.line);
+            let reason = format!("its CRD would be rejected: see {}:{}", location.source, location.line);
             let mut item = object.item(identity, Verdict::CannotTell, reason);
             item.help = Some("fix the CRD first; kubectl crdx lint checks it alone".to_owned());
             return item;
@@ -355,7 +355,7 @@ impl OrderedState {
             }
             Installed::Conflict(first) => {
                 let mut item =
-                    Item::new(location, Verdict::CannotTell, format!("another CRD of this name is at {first}"));
+                    Item::new(location, Verdict::CannotTell, format!("another CRD with this name is at {first}"));
                 item.identity = identity;
                 item.help = Some("leave one of them out: only the first is used here".to_owned());
                 item
@@ -382,7 +382,7 @@ impl OrderedState {
             Installed::Same(_) => return,
             Installed::Answered(response) if response.code == 201 => return,
             Installed::Answered(response) => response.body.message().to_owned(),
-            Installed::Conflict(first) => format!("another CRD of this name is at {first}"),
+            Installed::Conflict(first) => format!("another CRD with this name is at {first}"),
         };
         let message = format!("the CRD that the cluster has cannot be used: {message}");
         self.refuse(kind, cluster::Error { message, ..cluster::Error::default() });

@@ -72,7 +72,7 @@ pub fn take_definitions(
                     let mut item = known.install(simulator, object, None, FieldValidation::Ignore);
                     if item.verdict == Verdict::Rejected {
                         item.verdict = Verdict::CannotTell;
-                        "the server would refuse this CRD".clone_into(&mut item.reason);
+                        "the server would reject this CRD".clone_into(&mut item.reason);
                     }
                     item
                 });

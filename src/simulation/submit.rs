@@ -253,7 +253,7 @@ pub fn submit_definition(
             let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
             server
                 .seed_definition(&old, context.request_options.now)
-                .map_err(|error| Unsent::from(format!("the old CRD at {location} cannot be a stored one: {error}")))
+                .map_err(|error| Unsent::from(format!("the old CRD at {location} could not have been stored: {error}")))
                 .and_then(|()| Ok(update::send(&server, target, crd.clone(), &updates.request_kind, request_options)?))
         }
         found => Err(not_determined(found)),
@@ -276,7 +276,7 @@ pub fn submit_definition(
 fn not_determined(found: Found) -> Unsent {
     match found {
         Found::Two(first, second) => Unsent {
-            message: format!("two old objects for it, at {first} and at {second}"),
+            message: format!("there are two old objects for it, at {first} and at {second}"),
             help: Some("leave one of them out".to_owned()),
         },
         Found::Error(error) => Unsent { message: error.message, help: error.help },
@@ -295,7 +295,7 @@ fn existing(
     let seed = |old: Value, of: &str| {
         let namespace = identity.namespace.as_deref().unwrap_or_default();
         let seeded = context.server.seed(target.definition, namespace, old);
-        seeded.map_err(|error| format!("the old object{of} cannot be a stored one: {error}"))
+        seeded.map_err(|error| format!("the old object{of} could not have been stored: {error}"))
     };
     if let Some(stored) = before.stored {
         let unreadable =

@@ -133,7 +133,7 @@ impl CaseRunner {
     /// Runs a case.
     pub fn run(&self, case: &Case) -> Outcome {
         if !case.patches.is_empty() {
-            // The case changes the CRD, so it runs on a server of its own.
+            // The case changes the CRD, so it runs on a separate server.
             let outcome = Self::new(self.setup.clone());
             return match outcome {
                 Ok(bench) => bench.run_here(case),

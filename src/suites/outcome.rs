@@ -81,7 +81,7 @@ pub enum Failure {
     Rejected(Step, String),
     /// The server accepted a request that was expected to be rejected, with this message if the case contains one.
     Accepted(Step, Option<String>),
-    /// The server rejected the request with another message than expected.
+    /// The server rejected the request with an unexpected message.
     OtherError {
         /// The request.
         step: Step,
@@ -161,10 +161,10 @@ impl fmt::Display for Failure {
                 write!(f, "the server accepted {}, which was expected to be rejected with {expected:?}", step.text())
             }
             Self::OtherError { step, expected, .. } => {
-                write!(f, "the server rejected {} with another message than {expected:?}", step.text())
+                write!(f, "the server rejected {} with a message that does not contain {expected:?}", step.text())
             }
             Self::NoStatus => f.write_str("`expectedStatusError` is given, and `updated` has no status to write"),
-            Self::Differs { stored: Value::Null, .. } => f.write_str("the object is gone, and `expected` is given"),
+            Self::Differs { stored: Value::Null, .. } => f.write_str("the object was removed, but `expected` is given"),
             Self::Differs { .. } => f.write_str("the stored object differs from `expected`"),
             Self::Warnings { expected, warnings } => {
                 write!(f, "the warnings are {warnings:?} and not {expected:?}")

@@ -225,7 +225,7 @@ impl Suite {
             self.releases = Some(set);
         }
         if self.crd_name.is_empty() && self.crd.is_none() {
-            let message = "neither crdName nor crd says which CRD is tested".to_owned();
+            let message = "neither crdName nor crd names the CRD to test".to_owned();
             return Err(Problem { path: String::new(), message });
         }
         let mut tests = Fields::of(top.value("tests"), "tests")?;
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn what_cannot_be_run_is_an_error() {
         for (text, message) in [
-            ("name: x", "neither crdName nor crd says which CRD is tested"),
+            ("name: x", "neither crdName nor crd names the CRD to test"),
             (
                 "crdName: x\nkubernetesVersions: ['2.0']",
                 "no Kubernetes version \"2.0\" to simulate; use one of 1.30, 1.31, 1.32, 1.33, 1.34, 1.35, 1.36, 1.37",

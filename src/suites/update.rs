@@ -34,13 +34,13 @@ pub enum NotUpdated {
     #[error("its failure is not about what it expects")]
     NoAnswer,
     /// The case is a document of a folder.
-    #[error("it is a document of a folder")]
+    #[error("it is a document below valid/ or invalid/")]
     Document,
     /// Several servers or CRDs give different answers.
     #[error("its outcome differs between CRDs or Kubernetes versions")]
     Disagreement,
     /// The case is not in block style with one field per line.
-    #[error("it is not written in block style, one field a line")]
+    #[error("it is not written in block style with one field per line")]
     Style,
 }
 

@@ -20,7 +20,7 @@ pub enum Decision {
     Unknown(Missing),
 }
 
-/// The reason why a request is refused before a webhook is called.
+/// The reason why a request is rejected before a webhook is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The server's own errors.

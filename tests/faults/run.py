@@ -220,7 +220,7 @@ def tmpfs(binary, directory, rounds, source):
             for thread in threads:
                 thread.join()
             refused_with(refusals, "No space left on device (os error 28): free disk space and start again")
-            still_refused(serve, "free disk space and start again; writes that were answered are kept")
+            still_refused(serve, "free disk space and start again; acknowledged writes are kept")
             serve.kill()
             # A start rewrites the file in the free space, or ends with an error.
             while not (serve := Serve(binary, state)).address:

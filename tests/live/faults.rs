@@ -89,8 +89,11 @@ fn a_page_that_is_not_a_list_is_an_error() {
         (paged(|_| Reply::Json(200, page(3, 3, "").split_at(200).0.to_owned())), "is not JSON"),
         (paged(|_| Reply::Json(200, "{}".to_owned())), "is not a list"),
         (paged(|_| Reply::Json(200, r#"{"kind":"Status","status":"Success"}"#.to_owned())), "is not a list"),
-        (paged(|_| Reply::Json(200, page(3, 3, r#","continue":"two""#))), "does not end: a page continues with itself"),
-        (paged(|_| Reply::Cut(page(3, 3, ""))), "the connection broke"),
+        (
+            paged(|_| Reply::Json(200, page(3, 3, r#","continue":"two""#))),
+            "does not end: a page has its own continue token",
+        ),
+        (paged(|_| Reply::Cut(page(3, 3, ""))), "the connection failed"),
     ];
     for (fake, says) in cases {
         let says = [says, "only 3 objects were read; the results cover only these", "help: "];
@@ -161,7 +164,7 @@ fn a_reset_connection_is_opened_again() {
     let all = resetting(|_| true);
     place.run(&line(&all)).ends(2, &["cannot reach the cluster at http://127.0.0.1:", "check --context and --server"]);
     let later = resetting(|n| n > 0);
-    let says = ["the connection broke at GET /", "run it again"];
+    let says = ["the connection failed during GET /", "run it again"];
     place.run(&line(&later)).ends(2, &says);
     // A connection that the server closed while it was idle.
     let closed =
@@ -259,7 +262,7 @@ fn a_refused_certificate_is_named() {
         (client("foreign"), "UnknownCA"),
         (authority.to_owned(), "CertificateRequired"),
     ] {
-        let says = [alert, "the server refuses the client certificate: log in again"];
+        let says = [alert, "the server rejects the client certificate: log in again"];
         place.run(&line(&strict, &more)).ends(2, &says);
     }
 }

@@ -37,7 +37,7 @@ fn answer(path: &str) -> Reply {
 fn get_prints_errors_and_warnings_of_the_server() {
     const OLD: &str = "Warning: widgets are \"old\", use gizmos\n";
     const FORBIDDEN: &str = "Error from server (Forbidden): gadgets is forbidden: no way\n\
-        help: ask for the right to read it: kubectl crdx rbac prints the rules\n";
+        help: ask for permission to read it: kubectl crdx rbac prints the rules\n";
     const UNSERVED: &str = "the server could not find the requested resource (get gones.fake.example.com";
     const HELP: &str = "help: kubectl api-resources lists what it serves\n";
     let place = TestDir::new("said");

@@ -165,14 +165,14 @@ fn missing_rights_are_a_note_or_leave_the_verdict_open() {
     });
     let notes = [
         "1 accepted",
-        "note: the cluster did not give mutatingadmissionpolicies (403), mutatingadmissionpolicybindings (403), validatingadmissionpolicies (403), validatingadmissionpolicybindings (403): admission is simulated without; kubectl crdx rbac prints the rights to read them",
+        "note: these could not be read from the cluster, so admission is simulated without them: mutatingadmissionpolicies (403), mutatingadmissionpolicybindings (403), validatingadmissionpolicies (403), validatingadmissionpolicybindings (403); kubectl crdx rbac prints the permissions to read them",
     ];
     place.run(&format!("validate -f objects.yaml --server {}", fake.url)).ends(0, &notes);
     let fake = Fake::serve(|path, _| faked(path, 403));
     let open = [
         "1 cannot tell",
         "depends on the param v1 ConfigMap \"limits\" in namespace \"red\", which is not known",
-        "kubectl crdx rbac prints the rights to read it",
+        "kubectl crdx rbac prints the permissions to read it",
     ];
     place.run(&format!("validate -f objects.yaml --server {}", fake.url)).ends(2, &open);
 }

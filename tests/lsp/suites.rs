@@ -102,7 +102,7 @@ fn a_suite_that_cannot_be_read_has_one_diagnostic() {
     let uri = uri(folder.path(), "a.testsuite.yaml");
     for (text, found) in [
         ("name: [", "0:7-0:7 3 error converting YAML to JSON: yaml: line 1: did not find expected node content"),
-        ("name: x\n", "0:0-0:7 3 neither crdName nor crd says which CRD is tested"),
+        ("name: x\n", "0:0-0:7 3 neither crdName nor crd names the CRD to test"),
         ("crdName: x\ntests: []\n", "1:0-1:9 3 must be a mapping"),
     ] {
         editor.open(&uri, text);

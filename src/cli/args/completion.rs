@@ -18,7 +18,7 @@ pub struct Completion {
     pub shell: Shell,
 }
 
-/// `__complete`: what kubectl's plugin completion asks for.
+/// `__complete`: the command that kubectl runs for the completion of plugins.
 #[derive(Debug, ClapArgs)]
 pub struct Complete {
     /// The words after `kubectl crdx`; the last one is incomplete

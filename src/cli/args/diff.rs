@@ -37,7 +37,7 @@ pub struct Diff {
     /// [default: table, a unified diff]
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<DiffFormat>,
-    /// The cluster to ask for CRDs and, without --old, for the existing objects.
+    /// The cluster from which CRDs and, without --old, existing objects are read.
     #[command(flatten)]
     pub cluster: Cluster,
 }

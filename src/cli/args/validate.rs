@@ -49,7 +49,7 @@ pub struct Validate {
     /// Validate again whenever one of the files changes, until Ctrl-C; the exit code is that of the last validation
     #[arg(long, help_heading = "Output")]
     pub watch: bool,
-    /// The cluster to ask for CRDs and, without --old, for the existing objects.
+    /// The cluster from which CRDs and, without --old, existing objects are read.
     #[command(flatten)]
     pub cluster: Cluster,
 }

@@ -158,10 +158,13 @@ fn version_of(object: &Value, definitions: &[Value], release: Release) -> Result
     };
     let Some(crd) = definitions.iter().find(defines) else {
         let message = format!("no CRD for {api_version} {kind}");
-        return Err(InputError::with_help(message, "give it with --crds, or leave out --crds: self is then dyn"));
+        return Err(InputError::with_help(
+            message,
+            "give it with --crds, or leave out --crds: the type of self is then dyn",
+        ));
     };
     let name = crd.str_at(&["metadata", "name"]).unwrap_or_default();
-    let refused = |error: String| format!("the server would refuse the CRD {name}: {error}");
+    let refused = |error: String| format!("the server would reject the CRD {name}: {error}");
     let stored_as = |crd| stored(crd, release);
     let stored = match stored_as(crd.clone()) {
         Ok(stored) => stored,

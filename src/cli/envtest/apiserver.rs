@@ -1,5 +1,5 @@
 //! `kube-apiserver` for the tests of operators: the simulated server with TLS, client certificates, namespaces, admission
-//! policies and webhooks. Every start has a fresh state.
+//! policies and webhooks. Every start begins with an empty state.
 
 use super::error::EnvtestError;
 use super::flags::{FlagError, Flags};
@@ -16,7 +16,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The flags with an effect. envtest looks for `--insecure-port` in the help, which no supported version has.
+/// The flags with an effect. envtest searches the help text for `--insecure-port`, which no supported version has.
 const HELP: &str = "Usage:
   kube-apiserver [flags]
 
@@ -62,7 +62,7 @@ const KNOWN: [&str; 14] = [
 enum Certificate {
     /// In these files, the second with the key.
     Files(PathBuf, PathBuf),
-    /// In `apiserver.crt` and `apiserver.key` of a directory, where it is made if missing.
+    /// In `apiserver.crt` and `apiserver.key` of a directory, in which it is generated if it is missing.
     Directory(PathBuf),
     /// A new certificate, kept in memory.
     Made,
@@ -146,7 +146,7 @@ fn address(flags: &Flags, notes: &mut Vec<String>) -> Result<IpAddr, EnvtestErro
         return Ok(address);
     }
     let loopback: IpAddr = if address.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() };
-    notes.push(format!("--bind-address: only the loopback is served: {loopback}"));
+    notes.push(format!("--bind-address: the server listens on the loopback interface only: {loopback}"));
     Ok(loopback)
 }
 
@@ -299,7 +299,7 @@ mod tests {
     fn wrong_flags_are_named() {
         for (line, problem) in [
             ("--secure-port=x", "--secure-port: \"x\" is not a number in its range"),
-            ("--secure-port=0", "--secure-port: 0 is no port: give one from 1 to 65535"),
+            ("--secure-port=0", "--secure-port: 0 is not a port: give one from 1 to 65535"),
             ("--tls-cert-file=a", "--tls-cert-file needs --tls-private-key-file"),
             ("--tls-private-key-file=a", "--tls-private-key-file needs --tls-cert-file"),
             ("--bind-address=localhost", "--bind-address: \"localhost\" is not an IP address"),

@@ -15,7 +15,7 @@ pub enum EnvtestError {
     #[error("--{0} needs --{1}")]
     Needs(&'static str, &'static str),
     /// The port 0 is requested, which clients cannot find.
-    #[error("--secure-port: 0 is no port: give one from 1 to 65535")]
+    #[error("--secure-port: 0 is not a port: give one from 1 to 65535")]
     NoPort,
     /// The name of the folder is a version that is not simulated.
     #[error("the folder {}: {error}", path.display())]
@@ -57,7 +57,7 @@ pub enum EnvtestError {
     /// The credentials of clients cannot be read.
     #[error("credentials of clients: {0}")]
     Credentials(AuthenticationError),
-    /// The certificate of the server cannot be made.
+    /// The certificate of the server cannot be generated.
     #[error("cannot make a certificate: {0}")]
     NoCertificate(TlsError),
     /// The certificate of the server cannot be used.

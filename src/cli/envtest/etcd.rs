@@ -1,11 +1,11 @@
-//! `etcd`, as far as envtest needs it: it is healthy. The server keeps its objects itself.
+//! `etcd` for envtest: answers health checks only, because the server stores its objects itself.
 
 use super::error::EnvtestError;
 use super::flags::{FlagError, Flags};
 use crate::serve::etcd;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// The flags that envtest sets; it looks for `--unsafe-no-fsync` in the help.
+/// The flags that envtest sets. envtest searches the help text for `--unsafe-no-fsync`.
 const HELP: &str = "Usage:
   etcd [flags]
 

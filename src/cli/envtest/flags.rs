@@ -17,7 +17,7 @@ struct Flag {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FlagError {
     /// A word is neither a flag nor the value of one.
-    #[error("{0:?} is no flag: flags begin with -- and take their value as --NAME=VALUE")]
+    #[error("{0:?} is not a flag: flags begin with -- and take their value as --NAME=VALUE")]
     NoFlag(String),
     /// The value of a flag is not valid.
     #[error("--{flag}: {value:?} {problem}")]
@@ -92,7 +92,7 @@ impl Flags {
     /// The value of a flag for a number.
     ///
     /// # Errors
-    /// If the value is no number of this type.
+    /// If the value is not a number of this type.
     pub fn number<N: std::str::FromStr>(&self, name: &str, default: N) -> Result<N, FlagError> {
         let Some(text) = self.last(name) else { return Ok(default) };
         text.parse().map_err(|_| FlagError::value(name, text, "is not a number in its range"))

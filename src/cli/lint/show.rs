@@ -158,7 +158,7 @@ impl<'a> Show<'a> {
         };
         let verdicts_text = match item.verdicts().as_slice() {
             [] if item.verdict == Verdict::Accepted => {
-                Some(format!("the server would take this {}", item.action.as_str()))
+                Some(format!("the server would accept this {}", item.action.as_str()))
             }
             [] => None,
             verdicts => Some(verdicts.iter().map(by_releases).collect::<Vec<_>>().join(", ")),
@@ -223,7 +223,7 @@ impl<'a> Show<'a> {
             let of = if costs.len() > 1 { format!(" in {}", schema.versions.join(", ")) } else { String::new() };
             let _ = writeln!(
                 text,
-                "All of them{of}: {} ({} of the {} a schema may have)",
+                "All rules{of}: {} ({} of the limit of {} for a schema)",
                 count(schema.total()),
                 percent(schema.percent()),
                 count(SCHEMA_COST_LIMIT)

@@ -30,7 +30,7 @@ use std::sync::Arc;
 pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: &mut Writer) -> Result<Exit, Failure> {
     let usage = |message: &str| Err(Failure::Reported(format!("error: {message}\n")));
     if args.output == Some(RehearseFormat::Html) {
-        return usage("--policies has no html output: give -o json or none");
+        return usage("--policies does not support -o html: use -o json, or no -o");
     }
     let from_files = !args.filenames.is_empty() || !args.kustomize.is_empty();
     let target = args.cluster.target();

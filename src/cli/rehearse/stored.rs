@@ -25,7 +25,7 @@ impl FieldLocator for InCluster {
 }
 
 /// The objects of a collection. The last item is an error if the list could not be read completely, or if the CRD changed
-/// meanwhile.
+/// in the meantime.
 pub struct Stored<'a> {
     connection: &'a Connection,
     pages: Pages<'a>,

@@ -133,7 +133,7 @@ impl Load<'_> {
         if self.args.strict_load {
             self.problems.push(problem);
         } else {
-            eprintln!("error: {problem}\nnote: it is left out; --strict-load stops instead");
+            eprintln!("error: {problem}\nnote: it is left out; with --strict-load, serve exits instead");
         }
     }
 
@@ -313,7 +313,9 @@ fn each(cluster: &Connection, path: &str, mut take: impl FnMut(Value)) -> Result
         page?.take_items().into_iter().for_each(&mut take);
     }
     if pages.is_inconsistent() {
-        eprintln!("warning: {path} changed while it was read: objects that came or went meanwhile may be missing");
+        eprintln!(
+            "warning: {path} changed while it was read: objects that were created or deleted in the meantime may be missing"
+        );
     }
     Ok(())
 }

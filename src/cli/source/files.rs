@@ -254,7 +254,7 @@ impl Files {
         let response = self.server.handle(request);
         let body = match response.body {
             ResponseBody::Json(body) => Arc::unwrap_or_clone(body),
-            ResponseBody::Text(text) => return Err(problem(text.trim(), "look at the name and at the CRD")),
+            ResponseBody::Text(text) => return Err(problem(text.trim(), "check the name and the CRD")),
         };
         if response.code == 200 {
             return Ok(body);

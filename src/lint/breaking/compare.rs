@@ -216,7 +216,7 @@ impl Comparison<'_> {
         let Some(before) = &old.default else { return };
         let text = json::to_string;
         let detail = match &new.default {
-            None => format!("was {}, is gone", text(before)),
+            None => format!("was {}, is removed", text(before)),
             Some(after) if after != before => format!("was {}, is {}", text(before), text(after)),
             Some(_) => return,
         };

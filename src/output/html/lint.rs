@@ -45,7 +45,7 @@ pub fn head(counts: &Counts, releases: &ReleaseSet) -> String {
     let Counts { accepted, breaking, rejected, cannot_tell } = *counts;
     let total = plural(accepted + breaking + rejected + cannot_tell, "object");
     let (headline, colour) = match counts {
-        Counts { rejected: n @ 1.., .. } => (format!("The server would refuse {n} of {total}"), Colour::Bad),
+        Counts { rejected: n @ 1.., .. } => (format!("The server would reject {n} of {total}"), Colour::Bad),
         Counts { breaking: n @ 1.., .. } => (format!("{n} of {total} would break stored objects"), Colour::Unsure),
         Counts { cannot_tell: n @ 1.., .. } => (format!("No verdict for {n} of {total}"), Colour::Unsure),
         _ => ("Nothing is wrong".to_owned(), Colour::Good),
@@ -94,7 +94,7 @@ pub fn details(
         let (versions, limit) = (escaped(&schema.versions.join(", ")), cost::count(EXPRESSION_COST_LIMIT));
         let _ = writeln!(
             text,
-            "<h4>Rules of {versions}: share of the {limit} that one may cost</h4>\n<div class=\"bars\">"
+            "<h4>Rules of {versions}: share of the limit of {limit} for one rule</h4>\n<div class=\"bars\">"
         );
         text.extend(schema.expressions.iter().zip(locations).map(|(cost, location)| bar(cost, location)));
         text.push_str("</div>\n");
@@ -112,7 +112,7 @@ pub fn details(
         let limit = cost::count(PER_CALL_LIMIT);
         let _ = writeln!(
             text,
-            "<h4>Expressions: share of the {limit} that one evaluation may cost</h4>\n<div class=\"bars\">"
+            "<h4>Expressions: share of the limit of {limit} for one evaluation</h4>\n<div class=\"bars\">"
         );
         text.extend(expressions.iter().map(|(expression, location)| expression_bar(expression, location)));
         text.push_str("</div>\n");
@@ -139,7 +139,7 @@ fn expression_bar(expression: &policies::ExpressionCost, location: &SourceLocati
 /// Formats the total cost of the rules of a schema.
 fn together(schema: &SchemaCost) -> String {
     let (share, limit) = (schema.percent(), cost::count(SCHEMA_COST_LIMIT));
-    let words = format!("All of them, of the {limit} that a schema may cost");
+    let words = format!("All rules together, share of the limit of {limit} for a schema");
     let facts = [cost::count(schema.total())];
     format!("<div class=\"bars together\">\n{}</div>\n", track(&words, share, &facts, &schema.bounds))
 }

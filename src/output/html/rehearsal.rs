@@ -21,10 +21,10 @@ pub fn head(counts: &Counts, crd_item: &Item, columns: &[ColumnChange], releases
     let refused = crd_item.verdict != Verdict::Accepted;
     let broken = counts.losing() + counts.invalid() + counts.unreadable();
     let (headline, colour) = match (refused, broken) {
-        (true, _) => ("The server would refuse the new CRD".to_owned(), Colour::Bad),
+        (true, _) => ("The server would reject the new CRD".to_owned(), Colour::Bad),
         (false, 0) if counts.is_unsure() => (format!("The effect on some of {total} is unknown"), Colour::Unsure),
         (false, 0) => (format!("Nothing breaks in {total}"), Colour::Good),
-        (false, _) => (format!("The upgrade harms some of {total}"), Colour::Bad),
+        (false, _) => (format!("The upgrade breaks some of {total}"), Colour::Bad),
     };
     // An object may be counted several times.
     let outcomes = [
@@ -185,7 +185,7 @@ fn outcome_html(entry: &Entry, outcome: &ObjectOutcome) -> String {
     }
     let mut text = String::new();
     if let Some(version) = &outcome.moved_to {
-        let words = format!("its version is not served any more: read as {version}");
+        let words = format!("its version is no longer served: read as {version}");
         text.push_str(&message(MessageSeverity::Warning, &words, None, None));
     }
     if !lines.is_empty() {
@@ -196,7 +196,7 @@ fn outcome_html(entry: &Entry, outcome: &ObjectOutcome) -> String {
     }
     if let Edit::Blocked(errors) = &outcome.edit {
         let words: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        let words = format!("an edit of nothing but a label would be refused: {}", words.join(", "));
+        let words = format!("an update of only a label would be rejected: {}", words.join(", "));
         text.push_str(&message(MessageSeverity::Error, &words, None, None));
     }
     text

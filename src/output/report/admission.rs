@@ -190,8 +190,8 @@ impl Webhook {
     pub fn note(&self, objects: usize) -> Note {
         let Self { policy_kind, configuration, name, depends_on, help } = self;
         let (kind, effect) = match policy_kind {
-            PolicyKind::Mutating => ("mutatingWebhook", "change or refuse"),
-            PolicyKind::Validating => ("validatingWebhook", "refuse"),
+            PolicyKind::Mutating => ("mutatingWebhook", "change or reject"),
+            PolicyKind::Validating => ("validatingWebhook", "reject"),
         };
         let webhook = format!("webhook {name:?} of {} {configuration:?}", configuration_kind(*policy_kind));
         let them = if objects == 1 { "it" } else { "them" };

@@ -215,7 +215,7 @@ fn note(item: &Item) -> String {
 fn heading(item: &Item) -> String {
     let newest = item.releases.iter().rev().find(|one| one.verdict == Verdict::Rejected);
     let Some(answer) = newest.map_or(&item.answer, |one| &one.answer) else {
-        return format!("{} does not fit the schema that the server publishes (--strict-builtin):", named(item));
+        return format!("{} violates the schema that the server publishes (--strict-builtin):", named(item));
     };
     let by = item.releases_with(Verdict::Rejected).map_or_else(String::new, |set| format!(" by Kubernetes {set}"));
     let Answer { code, reason, .. } = answer;

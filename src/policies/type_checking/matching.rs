@@ -87,7 +87,7 @@ fn add(rule: &Rule, types: &[KnownType], found: &mut Matched) -> bool {
     true
 }
 
-/// `DefaultRESTMapper.KindsFor`: the empty group means any group.
+/// `DefaultRESTMapper.KindsFor`: an empty group matches any group.
 fn kinds_for<'t>(group: &str, version: &str, resource: &str, types: &'t [KnownType]) -> Vec<&'t Kind> {
     let resource = resource.to_lowercase();
     let is = |known: &KnownType| {

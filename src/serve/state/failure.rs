@@ -63,16 +63,14 @@ impl StateFailure {
         Self::Sync { path: path.to_owned(), error }
     }
 
-    /// Returns what the user can do, and what the file holds.
+    /// Returns a message that says what to do, and which writes are in the file.
     pub fn help(&self) -> &'static str {
         match self {
             Self::Write { error, .. } if is_full(error) => {
-                "free disk space and start again; writes that were answered are kept"
+                "free disk space and start again; acknowledged writes are kept"
             }
-            Self::Write { .. } => "check the disk and start again; writes that were answered are kept",
-            Self::Sync { .. } => {
-                "check the disk and start again; writes that were answered in the last seconds may be lost"
-            }
+            Self::Write { .. } => "check the disk and start again; acknowledged writes are kept",
+            Self::Sync { .. } => "check the disk and start again; writes acknowledged in the last seconds may be lost",
         }
     }
 }

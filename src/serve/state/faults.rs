@@ -453,7 +453,7 @@ fn every_request_fails_after_a_failed_write() {
     }
     let next = disk.memory().operations + 1;
     disk.memory().fault = Some((next, Fault::Full(25)));
-    let refusal = r#""message":"the state file state cannot be written: no storage space: free disk space and start again; writes that were answered are kept","reason":"InternalError","code":500}"#;
+    let refusal = r#""message":"the state file state cannot be written: no storage space: free disk space and start again; acknowledged writes are kept","reason":"InternalError","code":500}"#;
     for (method, path, body) in
         [("POST", KITES, kite("b").as_str()), ("POST", KITES, &kite("c")), ("GET", KITES, ""), ("GET", "/readyz", "")]
     {

@@ -70,7 +70,7 @@ pub fn read(live: &Live, options: &Options, objects: &mut Objects, notes: &mut V
     if !unreadable_kinds.is_empty() {
         let unreadable_kinds: Vec<String> = unreadable_kinds.into_iter().collect();
         let message = format!(
-            "the cluster did not give {}: admission is simulated without; kubectl crdx rbac prints the rights to read them",
+            "these could not be read from the cluster, so admission is simulated without them: {}; kubectl crdx rbac prints the permissions to read them",
             unreadable_kinds.join(", ")
         );
         notes.push(Note { kind: "unreadablePolicies", message });

@@ -74,7 +74,7 @@ pub fn help(missing: &Missing, reason: Reason) -> String {
             "create the Namespace first, or give the one that will be created, with its labels, with --policies".to_owned()
         }
         Missing::Namespace { .. } | Missing::Param { .. } if reason == Reason::NotReadable => {
-            "the cluster did not give it: kubectl crdx rbac prints the rights to read it; or give it with --policies"
+            "it could not be read from the cluster: kubectl crdx rbac prints the permissions to read it; or give it with --policies"
                 .to_owned()
         }
         Missing::Namespace { .. } => "give the Namespace with its labels with --policies".to_owned(),

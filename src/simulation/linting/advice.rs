@@ -35,7 +35,7 @@ pub fn advice(schema: &SchemaCost, several: bool) -> Vec<Advice> {
         .collect();
     if schema.too_high() {
         let of = if several { format!(" in {}", schema.versions.join(", ")) } else { String::new() };
-        let none = "no limits make them cheap enough: simplify the dearest";
+        let none = "no limits make them cheap enough: simplify the most expensive one";
         let crd_field = schema.expressions.first().map_or("", |cost| cost.crd_field.as_str());
         let end = crd_field.find(".openAPIV3Schema").map_or(0, |at| at + ".openAPIV3Schema".len());
         let crd_field = crd_field.get(..end).unwrap_or_default().to_owned();

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 impl PolicyRehearsal<'_> {
-    /// The item of a stored object of a built-in kind, and what the new policies do with it. The object must be complete as the cluster stores it,
-    /// because its defaults are not simulated.
+    /// Returns the item of a stored object of a built-in kind, with the effects of the new policies. The object must be
+    /// complete, as the cluster stores it, because its defaults are not simulated.
     pub(super) fn rehearse_builtin(&self, stored: &Value, locator: &dyn FieldLocator) -> (Item, Effects) {
         let own = identity::identity(stored, Namespace::Own);
         let (group, version) = group_version::split(&own.api_version);
