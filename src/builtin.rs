@@ -11,7 +11,7 @@
 //! - [`resources`] has the names and subresources of every supported release.
 //! - [`decode`] decodes the kind of a body, then the body as that kind.
 //! - `reader` interprets a JSON text by a type.
-//! - [`unstructured`] gives the object that admission policies see, as far as it is known.
+//! - [`unstructured`] computes the known parts of the object that admission policies see.
 //! - [`encode`] encodes values as the server returns them, and [`defaults`] sets their defaults.
 //! - [`strategic`] applies strategic merge patches, [`merge_type`] has the types of server-side apply, and [`restore`] reads
 //!   the results of both.

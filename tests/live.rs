@@ -449,7 +449,7 @@ fn a_rehearsal_reads_stored_objects_in_pages() {
     let whole = pages;
     let fake = Fake::serve(move |path, _| whole(path, false));
     let said = place.run(&format!("rehearse new.yaml -s {} --jobs 2", fake.url));
-    let said = said.ends(1, &["1001 objects", "1001 invalid", "went on with a newer state"]);
+    let said = said.ends(1, &["1001 objects", "1001 invalid", "continued with a newer state"]);
     assert!(said.out.contains("default/last"));
     let one = place.run(&format!("rehearse new.yaml -s {} --jobs 1", fake.url));
     assert_eq!((one.out, one.err), (said.out, said.err));
@@ -463,7 +463,7 @@ fn a_rehearsal_reads_stored_objects_in_pages() {
 
     // The objects of a CRD that does not exist are not cached.
     let empty = Fake::serve(|path, _| if path == DEFINITION { status(404, "none") } else { cluster(path) });
-    place.run(&format!("rehearse new.yaml -s {}", empty.url)).ends(0, &["it stores nothing"]);
+    place.run(&format!("rehearse new.yaml -s {}", empty.url)).ends(0, &["it stores no objects"]);
 }
 
 #[test]

@@ -1,8 +1,9 @@
-//! The object that admission policies see when an object of a built-in kind is created, as far as it is known.
+//! The known parts of the object that admission policies see when an object of a built-in kind is created.
 //!
-//! The server decodes the body into a Go type, sets defaults, lets admission plugins and a registry strategy change it, and shows policies the
-//! result as `runtime.DefaultUnstructuredConverter` writes it. Decoding and writing are reproduced here from the table of types: unknown fields
-//! and zero values that Go omits are gone, zero values that it does not omit are there. What the rest may change is unknown ([`Gaps`]):
+//! The server decodes the body into a Go type, sets defaults, and lets admission plugins and a registry strategy change the
+//! value. Policies see the result as `runtime.DefaultUnstructuredConverter` writes it. Decoding and writing are reproduced here
+//! from the table of types: unknown fields and zero values that Go omits are absent, other zero values are present. Everything
+//! that the other steps may change is unknown ([`Gaps`]):
 //!
 //! - an absent field that the server may set, or a present one that it may drop or replace ([`set_fields`](super::set_fields));
 //! - lists and maps of a Pod that admission plugins extend, labels and annotations that the server adds, status, and the metadata that every create sets;
@@ -14,7 +15,7 @@ use super::types::{Definition, Field, Struct, Type, TypeId, Types};
 use crate::cel::value::{Gaps, UsedGap};
 use crate::value::{Map, Value};
 
-/// The most levels of a value that are shown; deeper ones are unknown.
+/// The maximum depth of known values; deeper ones are unknown.
 const MAX_DEPTH: usize = 200;
 
 /// Metadata that every create sets or resets.

@@ -34,7 +34,7 @@ pub fn prepare_update(crd: &mut CustomResourceDefinition, old: &CustomResourceDe
 /// intends to keep it.
 pub fn prepare_status_update(crd: &mut CustomResourceDefinition, old: &CustomResourceDefinition) {
     crd.spec.clone_from(&old.spec);
-    // The server's read of what it has written sets the defaults for the spec it kept.
+    // The server reads the CRD after writing it, which sets the defaults of the restored spec.
     default::v1(crd);
 }
 

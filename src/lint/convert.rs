@@ -113,7 +113,7 @@ fn pruned(schema: &Schema, steps: &mut Vec<Step>, version_name: &str, changes: &
         let known: Vec<&str> = always.iter().copied().chain(named).collect();
         let all_but = match known.as_slice() {
             [] => "all fields".to_owned(),
-            known => format!("all fields but {}", known.join(", ")),
+            known => format!("all fields except {}", known.join(", ")),
         };
         changes.push(format!("{version_name}: {} loses {all_but}", super::value_path(steps)));
     }

@@ -120,7 +120,7 @@ impl Counts {
         let parts = [
             (self.untouched, "untouched"),
             (self.all.denied, "denied"),
-            (self.all.warned, "warned of"),
+            (self.all.warned, "with warnings"),
             (self.all.audited, "recorded in the audit log"),
             (self.all.changed, "changed"),
             (self.refused_anyway, "rejected without the new policies, too"),

@@ -168,7 +168,7 @@ impl Counts {
             let _ = writeln!(text, "  {path} in {}", plural(*n, "object"));
         }
         if most.len() > MAX_SHOWN {
-            let _ = writeln!(text, "  and {} paths more", most.len() - MAX_SHOWN);
+            let _ = writeln!(text, "  and {} more paths", most.len() - MAX_SHOWN);
         }
         if !most.is_empty() {
             text.push('\n');
@@ -183,8 +183,8 @@ impl Counts {
         part(self.losing, if self.losing == 1 { "loses fields" } else { "lose fields" });
         part(self.appearing, "with fields that appear");
         part(self.defaulted, if self.defaulted == 1 { "gets defaults" } else { "get defaults" });
-        part(self.changed, "changed otherwise");
-        part(self.shown_otherwise, "shown otherwise");
+        part(self.changed, "changed in other ways");
+        part(self.shown_otherwise, "shown differently");
         let outcomes = match (self.editable, self.blocked) {
             (0, 0) => "invalid".to_owned(),
             (n, 0) => format!("invalid ({n} still editable)"),

@@ -67,7 +67,7 @@ impl Server {
             return;
         }
         self.run_definition_controllers(now);
-        // A namespace that is enqueued meanwhile gets its turn in the next run.
+        // A namespace that is enqueued in the meantime is processed in the next run.
         self.finalize_namespaces(&self.take_deleted_namespaces(), now);
     }
 

@@ -57,8 +57,8 @@ impl<'a> Stored<'a> {
         if self.broken {
             return note("incomplete", format!("only {} objects were read; the results cover only these", self.read));
         }
-        let message = "the list took so long that the cluster went on with a newer state: objects that were created or \
-            deleted meanwhile may be counted or not";
+        let message = "the list took so long that the cluster continued with a newer state: objects that were created or \
+            deleted in the meantime may or may not be counted";
         if self.pages.is_inconsistent() { note("torn", message.to_owned()) } else { None }
     }
 

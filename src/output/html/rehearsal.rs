@@ -35,7 +35,7 @@ pub fn head(counts: &Counts, crd_item: &Item, columns: &[ColumnChange], releases
         (counts.unreadable(), "unreadable", Colour::Bad),
         (counts.appearing(), "with fields that appear", Colour::Unsure),
         (counts.defaulted(), "with new defaults", Colour::Plain),
-        (counts.shown_otherwise(), "shown otherwise", Colour::Plain),
+        (counts.shown_otherwise(), "shown differently", Colour::Plain),
         (counts.unknown(), "unknown", Colour::Unsure),
     ];
     let mut text =

@@ -58,7 +58,7 @@ impl Server {
         if !finalizers(&finalized).is_empty() || !metadata::finalizers(&finalized).is_empty() {
             self.replace_namespace(&namespaces, name, &stored, finalized);
         } else if namespaces.objects.remove(name, &stored, &self.revision).is_err() {
-            // A client wrote the namespace meanwhile.
+            // A client wrote the namespace in the meantime.
             self.namespace_due(name);
         }
     }

@@ -121,7 +121,7 @@ fn from_query(query: &Query) -> Result<Raw, Refusal> {
 
 fn from_body(ctx: &Context<'_>) -> Result<Raw, Refusal> {
     let input = negotiate::input(ctx.request.content_type.as_deref())?;
-    // Before 1.35, an error of the decoder is no bad request.
+    // Before 1.35, an error of the decoder is not answered as a bad request.
     let since = ctx.release().since(V1_35);
     decoded(ctx, input).map_err(|refusal| if since { refusal } else { Refusal::unclassified(refusal.message) })
 }

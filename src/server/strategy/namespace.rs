@@ -52,7 +52,7 @@ pub enum Namespaces {
     /// Only namespaces that were created exist, but objects may be created in others too, and are not deleted with
     /// their namespace.
     Unchecked,
-    /// Only namespaces that were created exist. A deleted namespace is `Terminating` until its contents are gone, and
+    /// Only namespaces that were created exist. A deleted namespace is `Terminating` until its contents are deleted, and
     /// `default`, `kube-system` and `kube-public` cannot be deleted.
     Finalized,
 }

@@ -20,8 +20,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 const KIND: GroupResource<'static> = GroupResource { group: "authentication.k8s.io", resource: "TokenRequest" };
 
-/// The lifetime of a token that asks for an hour and 7 seconds, as kubelets do for pods, and after which its use is
-/// warned about.
+/// Kubelets request tokens for Pods with this lifetime (one hour and 7 seconds). Such a token is valid longer, and its use
+/// after this time causes a warning.
 const WARN_ONLY: i64 = 60 * 60 + 7;
 const EXTENDED: i64 = 365 * 24 * 60 * 60;
 const SHORTEST: i64 = 10 * 60;

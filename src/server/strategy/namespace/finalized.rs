@@ -1,5 +1,5 @@
 //! Namespaces with the life cycle of a cluster (`pkg/registry/core/namespace` of Kubernetes): a deleted namespace is
-//! `Terminating` and keeps the finalizer `kubernetes` until its contents are gone
+//! `Terminating` and keeps the finalizer `kubernetes` until its contents are deleted
 //! ([`crate::server::controllers`] removes both).
 
 use super::{RESOURCE, label};
