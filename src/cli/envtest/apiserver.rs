@@ -195,7 +195,8 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
         .with_policies(Arc::new(Rules::allow_all()), Arc::default())
         .with_policy_validation()
         .with_reviews(authentication.tokens().clone())
-        .with_built_in_kinds();
+        .with_built_in_kinds()
+        .with_container_validation();
     if let Some(issuer) = &config.issuer {
         server = server.with_token_issuer(issuer);
     }

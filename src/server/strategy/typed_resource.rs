@@ -1,7 +1,8 @@
-//! Built-in kinds that are served with their Go types: decoding, defaults and patches follow the type; nothing else is
-//! validated than metadata. The behaviour of each kind is in [`behaviour`](super::built_in_kind::behaviour).
+//! Built-in kinds that are served with their Go types: decoding, defaults and patches follow the type; only metadata and
+//! containers are validated. The behaviour of each kind is in [`behaviour`](super::built_in_kind::behaviour).
 
 mod certificate_request;
+mod containers;
 pub(in crate::server) mod decode;
 mod managed_fields;
 pub(in crate::server) mod patch;
@@ -46,6 +47,7 @@ pub(in crate::server) struct TypedResource {
     now: Timestamp,
     /// The user of the request, for `CertificateSigningRequest`s.
     user: Option<UserInfo>,
+    validates_containers: bool,
 }
 
 impl TypedResource {
@@ -54,7 +56,16 @@ impl TypedResource {
         let kind = Arc::clone(serving.typed_version(&version.name)?);
         let user = || ctx.request.user.as_ref().unwrap_or(&ctx.server.admission.user).clone();
         let user = kind.behaviour.names_user.then(user);
-        Some(Self { serving, version, kind, part, calls: ctx.calls.clone(), now: ctx.request.now, user })
+        Some(Self {
+            serving,
+            version,
+            kind,
+            part,
+            calls: ctx.calls.clone(),
+            now: ctx.request.now,
+            user,
+            validates_containers: ctx.server.validates_containers,
+        })
     }
 
     /// An object as its Go type encodes it.
@@ -261,6 +272,9 @@ impl TypedResource {
             let (more, warning) = self.serving.built_in.validate(object, old, self.release());
             errors.extend(more);
             warnings.extend(warning);
+        }
+        if self.part == Part::Object && self.validates_containers {
+            containers::validate(object, self.kind.behaviour.pod_spec, &mut errors);
         }
         Verdict { errors, warnings_if_accepted: warnings, ..Verdict::default() }
     }

@@ -325,3 +325,46 @@ fn autoscalers_have_two_versions() {
     assert_eq!(read.at(&["spec", "targetCPUUtilizationPercentage"]), Some(&Value::Int(50)));
     assert_eq!(names(&send(&server, Method::Get, &path("v1"), "")), ["h"]);
 }
+
+#[test]
+fn containers_need_names_and_images() {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_container_validation().build();
+    let message = |path: &str, object: &str| send(&server, Method::Post, path, object).body.message().to_owned();
+    let unnamed = r#"{"metadata":{"name":"p"},"spec":{
+        "containers":[{"image":"x"},{"name":"a"},{"name":"a","image":"x"}],"initContainers":[{"name":"a","image":"x"}]}}"#;
+    assert_eq!(
+        message(PODS, unnamed),
+        "Pod \"p\" is invalid: [spec.containers[0].name: Required value, spec.containers[1].image: Required value, \
+         spec.containers[2].name: Duplicate value: \"a\", spec.initContainers[0].name: Duplicate value: \"a\"]"
+    );
+    assert_eq!(message(PODS, r#"{"metadata":{"name":"p"}}"#), "Pod \"p\" is invalid: spec.containers: Required value");
+    let batch = "/apis/batch/v1/namespaces/default";
+    assert_eq!(
+        message(&format!("{batch}/jobs"), r#"{"metadata":{"name":"j"}}"#),
+        "Job.batch \"j\" is invalid: spec.template.spec.containers: Required value"
+    );
+    assert_eq!(
+        message(&format!("{batch}/cronjobs"), r#"{"metadata":{"name":"c"},"spec":{"schedule":"* * * * *"}}"#),
+        "CronJob.batch \"c\" is invalid: spec.jobTemplate.spec.template.spec.containers: Required value"
+    );
+    assert_eq!(
+        message("/api/v1/namespaces/default/podtemplates", r#"{"metadata":{"name":"t"}}"#),
+        "PodTemplate \"t\" is invalid: template.spec.containers: Required value"
+    );
+    assert_eq!(
+        message("/api/v1/namespaces/default/replicationcontrollers", r#"{"metadata":{"name":"r"}}"#),
+        "ReplicationController \"r\" is invalid: spec.template: Required value"
+    );
+    assert_eq!(send(&server, Method::Post, DEPLOYMENTS, DEPLOYMENT).code, 201);
+    let patch = |path: &str, patch: &str| {
+        let path = format!("{DEPLOYMENTS}/d{path}");
+        answer(&server, Method::Patch, &path, "application/strategic-merge-patch+json", patch)
+    };
+    let refused = patch("", r#"{"spec":{"template":{"spec":{"containers":[{"name":"a","image":null}]}}}}"#);
+    assert_eq!(refused.code, 422);
+    assert_eq!(
+        refused.body.message(),
+        "Deployment.apps \"d\" is invalid: spec.template.spec.containers[0].image: Required value"
+    );
+    assert_eq!(patch("/status", r#"{"status":{"replicas":1}}"#).code, 200);
+}
