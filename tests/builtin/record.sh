@@ -7,7 +7,7 @@ release=${RELEASE:-37.2}
 work=${WORK:-$(mktemp -d)}
 mkdir -p "$work"
 cd "$work"
-cp "$here/${JUDGE:-judge}"/*.go .
+cp "$here"/*.go "$here/${JUDGE:-judge}"/*.go .
 if [ ! -f go.mod ]; then
   sources=$(cd / && go mod download -json "k8s.io/kubernetes@v1.$release" | sed -n 's/.*"Dir": "\(.*\)",*/\1/p')
   # The requirements of Kubernetes, with the published modules instead of those in its own tree.

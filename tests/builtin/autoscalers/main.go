@@ -6,10 +6,7 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/rand"
-	"os"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,34 +19,17 @@ import (
 
 type object = map[string]any
 
-func check(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "judge:", err)
-		os.Exit(1)
-	}
-}
-
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: judge SEED COUNT")
-		os.Exit(2)
-	}
-	seed, err := strconv.ParseInt(os.Args[1], 10, 64)
-	check(err)
-	count, err := strconv.Atoi(os.Args[2])
-	check(err)
-	out := json.NewEncoder(os.Stdout)
-	out.SetEscapeHTML(false)
-	for n := range count {
-		g := generator{rand.New(rand.NewSource(seed + int64(n)*1000003))}
+	record(func(random *rand.Rand) any {
+		g := generator{random}
 		body := g.v2()
 		if g.one(2) {
 			check(json.Unmarshal(encode(stored(text(body)), "v1"), &body))
 			g.disturb(body)
 		}
 		internal := stored(text(body))
-		check(out.Encode(object{"body": body, "v1": json.RawMessage(encode(internal, "v1")), "v2": json.RawMessage(encode(internal, "v2"))}))
-	}
+		return object{"body": body, "v1": json.RawMessage(encode(internal, "v1")), "v2": json.RawMessage(encode(internal, "v2"))}
+	})
 }
 
 func text(value any) []byte {

@@ -6,10 +6,7 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/rand"
-	"os"
-	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,28 +60,11 @@ type step struct {
 	Error   string          `json:"error,omitempty"`
 }
 
-func check(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "judge:", err)
-		os.Exit(1)
-	}
-}
-
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: judge SEED COUNT")
-		os.Exit(2)
-	}
-	seed, err := strconv.ParseInt(os.Args[1], 10, 64)
-	check(err)
-	count, err := strconv.Atoi(os.Args[2])
-	check(err)
-	out := json.NewEncoder(os.Stdout)
-	out.SetEscapeHTML(false)
-	for n := range count {
-		s := &server{random: rand.New(rand.NewSource(seed + int64(n)*1000003)), types: applyconfigurations.NewTypeConverter(scheme.Scheme)}
-		check(out.Encode(s.run()))
-	}
+	record(func(random *rand.Rand) any {
+		s := &server{random: random, types: applyconfigurations.NewTypeConverter(scheme.Scheme)}
+		return s.run()
+	})
 }
 
 type server struct {

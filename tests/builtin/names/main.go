@@ -6,7 +6,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"strings"
 
@@ -154,13 +153,6 @@ func cases() []map[string]any {
 	return append(all,
 		map[string]any{"name": "a_", "labels": map[string]string{"a b": "c d"}, "annotations": map[string]string{"/": ""}},
 		map[string]any{"name": "a", "ownerReferences": []map[string]string{{"apiVersion": "v1", "kind": "", "name": "o", "uid": "u"}}})
-}
-
-func check(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "judge:", err)
-		os.Exit(1)
-	}
 }
 
 func main() {
