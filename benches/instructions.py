@@ -6,21 +6,10 @@ usage: instructions.py [--binary target/dist/kubectl-crdx] [--reference OTHER] [
 The cases are the start of the program, one object, 300 objects with rules (those of rivals.py), the CRDs and objects of two projects of the corpus, and
 `lint` of the larger CRDs. With --reference, an earlier build, each line ends with the ratio to it. Needs valgrind.
 """
-import argparse, json, os, random, re, shutil, subprocess, sys, tempfile
+import argparse, json, os, random, shutil, sys, tempfile
 
+from callgrind import instructions
 from rivals import HERE, gadget, measure
-
-ENVIRONMENT = {**os.environ, "KUBECONFIG": "/nonexistent"}
-
-
-def instructions(command):
-    """The instructions of a run; `None` without valgrind."""
-    if not shutil.which("valgrind"):
-        return None
-    tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-    done = subprocess.run([*tool, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
-    found = re.search(r"Collected : (\d+)", done.stderr)
-    return int(found.group(1)) if found else None
 
 
 def cases(work, corpus):

@@ -9,7 +9,7 @@ ratio without the noise of the machine. The objects are those of memory.py.
 """
 import argparse, json, os, resource, subprocess, sys, tempfile
 
-from instructions import instructions
+from callgrind import instructions
 from memory import HERE, value
 
 LIMIT = 3.0

@@ -11,6 +11,8 @@ kubectl-validate validates with the schemas that it embeds; kubeconform, which e
 """
 import argparse, json, os, random, resource, subprocess, sys, tempfile, time
 
+from callgrind import instructions
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -119,7 +121,6 @@ def measure(command, runs):
 
 def counted(command):
     """The instructions of a run of this program, in millions; empty for a rival, which would take minutes, or without valgrind."""
-    from instructions import instructions
     count = instructions(command) if "kubectl-crdx" in os.path.basename(command[0]) else None
     return f"{count / 1e6:.1f}" if count else ""
 
