@@ -18,7 +18,7 @@ fn run(text: &[u8]) {
         release: Release::NEWEST,
         file: Arc::clone(&definition),
         definition: Arc::clone(&definition),
-        additional: Vec::new(),
+        additional_crds: Vec::new(),
         policies: Vec::new(),
         manages_fields: true,
         now: Timestamp::default(),

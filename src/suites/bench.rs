@@ -30,8 +30,8 @@ pub struct ServerSetup {
     pub definition: Arc<Value>,
     /// The CRD of the file, to which `initialCRDPatches` are applied.
     pub file: Arc<Value>,
-    /// Other CRDs.
-    pub additional: Vec<Arc<Value>>,
+    /// The CRDs to install besides it.
+    pub additional_crds: Vec<Arc<Value>>,
     /// Admission policies, their bindings and the objects to which they refer.
     pub policies: Vec<Arc<Value>>,
     /// True to track managed fields, which server-side apply needs.
@@ -93,7 +93,7 @@ impl CaseRunner {
         let server = server.build();
         let resource = Resource::of(&setup.definition);
         let bench = Self { setup, server, resource };
-        for crd in std::iter::once(&bench.setup.definition).chain(&bench.setup.additional) {
+        for crd in std::iter::once(&bench.setup.definition).chain(&bench.setup.additional_crds) {
             bench.send(Method::Post, address::DEFINITIONS, Value::clone(crd)).map_err(|rejected| rejected.message)?;
         }
         for policy in &bench.setup.policies {
@@ -109,7 +109,7 @@ impl CaseRunner {
         let (group, version) = group_version::split(api_version);
         let namespace = Some(text(&["metadata", "namespace"])).filter(|ns| !ns.is_empty()).unwrap_or(NAMESPACE);
         let resources =
-            std::iter::once(&self.setup.definition).chain(&self.setup.additional).map(|crd| Resource::of(crd));
+            std::iter::once(&self.setup.definition).chain(&self.setup.additional_crds).map(|crd| Resource::of(crd));
         let path = match (group, kind) {
             ("", "Namespace") => "/api/v1/namespaces".to_owned(),
             ("", "ConfigMap") => format!("/api/v1/namespaces/{}/configmaps", address::encoded(namespace)),

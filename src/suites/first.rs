@@ -159,7 +159,7 @@ spec:
             release: Release::NEWEST,
             definition: Arc::clone(&definition),
             file: definition,
-            additional: Vec::new(),
+            additional_crds: Vec::new(),
             policies: Vec::new(),
             manages_fields: false,
             now: crate::server::Timestamp::default(),

@@ -44,10 +44,10 @@ pub fn suites(found: &Found) -> Result<Vec<Arc<Suite>>, Vec<Problem>> {
     }
     let mut suites: Vec<Arc<Suite>> = Vec::new();
     while let Some((kind, _)) = cases.first().cloned() {
-        let (these, additional): (Vec<_>, Vec<_>) = cases.into_iter().partition(|(other, _)| *other == kind);
-        cases = additional;
-        let these = these.into_iter().map(|(_, case)| case).collect();
-        let mut suite = Suite::of_documents(&source, &text, these);
+        let (of_kind, of_other_kinds): (Vec<_>, Vec<_>) = cases.into_iter().partition(|(other, _)| *other == kind);
+        cases = of_other_kinds;
+        let of_kind = of_kind.into_iter().map(|(_, case)| case).collect();
+        let mut suite = Suite::of_documents(&source, &text, of_kind);
         suite.crd_name = kind;
         suites.push(Arc::new(suite));
     }
@@ -144,7 +144,7 @@ impl Library {
     }
 
     /// Returns the CRDs of `crds` that a suite needs in addition to its own.
-    pub fn additional(&mut self, suite: &Suite, own: &[&str]) -> Vec<Variant> {
+    pub fn additional_crds(&mut self, suite: &Suite, own: &[&str]) -> Vec<Variant> {
         let directory = Path::new(&*suite.source).parent().unwrap_or(Path::new(""));
         let all = suite.crds.iter().flat_map(|path| self.crds(&directory.join(path)).to_vec());
         all.filter(|variant| !own.contains(&variant.name())).collect()

@@ -75,13 +75,13 @@ pub fn plan(suite: &Arc<Suite>, selection: &Selection, library: &mut Library, no
     let policies =
         suite.policies.iter().flat_map(|path| load::objects(suite, path, &mut library.problems)).collect::<Vec<_>>();
     let names: Vec<&str> = variants.iter().map(Variant::name).collect();
-    let additional: Vec<Variant> = library.additional(suite, &names);
+    let additional_crds: Vec<Variant> = library.additional_crds(suite, &names);
     let manages_fields = suite.cases.iter().any(|case| case.action == Action::Apply);
     let mut all = Vec::new();
     for release in releases {
         for one in &variants {
             let definition = definition(suite, &variants, one);
-            let own = if policies.is_empty() && additional.is_empty() { "" } else { &suite.source };
+            let own = if policies.is_empty() && additional_crds.is_empty() { "" } else { &suite.source };
             let version = suite.version.as_deref().unwrap_or_default();
             let key = format!(
                 "{release} {} {} {version} {} {manages_fields} {own}",
@@ -93,7 +93,7 @@ pub fn plan(suite: &Arc<Suite>, selection: &Selection, library: &mut Library, no
                 release,
                 definition: Arc::new(definition),
                 file: Arc::clone(&one.definition),
-                additional: additional.iter().map(|other| Arc::new(other.installable())).collect(),
+                additional_crds: additional_crds.iter().map(|crd| Arc::new(crd.installable())).collect(),
                 policies: policies.clone(),
                 manages_fields,
                 now,
