@@ -1,13 +1,11 @@
 //! Compares the conversion of `HorizontalPodAutoscaler`s between `autoscaling/v1` and `autoscaling/v2` with Kubernetes
 //! (`JUDGE=autoscalers tests/builtin/record.sh` records `tests/facts/builtin-autoscalers-*.jsonl.gz`).
 
+use crate::facts::unpacked;
 use crdx::release::Release;
 use crdx::server::{Method, Request, ResponseBody, Server};
 use crdx::text::json;
 use crdx::value::{Value, json::to_string};
-use flate2::read::GzDecoder;
-use std::fs;
-use std::io::Read as _;
 
 const PATH: [&str; 2] = ["/apis/", "/namespaces/default/horizontalpodautoscalers"];
 
@@ -24,9 +22,7 @@ fn send(server: &Server, method: Method, path: &str, body: &Value) -> Value {
 }
 
 fn differences(release: Release, file: &str) -> (usize, Vec<String>) {
-    let path = format!("{}/tests/facts/{file}", env!("CARGO_MANIFEST_DIR"));
-    let mut lines = String::new();
-    GzDecoder::new(fs::File::open(path).unwrap()).read_to_string(&mut lines).unwrap();
+    let lines = unpacked(file);
     let server = Server::builder(release, 1).with_built_in_kinds().build();
     let mut all = Vec::new();
     for line in lines.lines() {

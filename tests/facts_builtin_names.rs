@@ -1,18 +1,14 @@
 //! Compares what is wrong with the metadata of new objects of built-in kinds with what Kubernetes says
 //! (`JUDGE=names tests/builtin/record.sh` records `tests/facts/builtin-names-*.jsonl.gz`).
 
+use crate::facts::unpacked;
 use crdx::release::Release;
 use crdx::server::{Method, Request, ResponseBody, Server};
 use crdx::text::json;
 use crdx::value::Value;
-use flate2::read::GzDecoder;
-use std::fs;
-use std::io::Read as _;
 
 fn differences(release: Release, file: &str) -> (usize, Vec<String>) {
-    let path = format!("{}/tests/facts/{file}", env!("CARGO_MANIFEST_DIR"));
-    let mut lines = String::new();
-    GzDecoder::new(fs::File::open(path).unwrap()).read_to_string(&mut lines).unwrap();
+    let lines = unpacked(file);
     let mut all = Vec::new();
     for line in lines.lines() {
         let fact = json::read(line.as_bytes()).unwrap();

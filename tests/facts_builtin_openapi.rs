@@ -1,20 +1,15 @@
 //! Compares the published schemas of built-in kinds with those of Kubernetes (`api/openapi-spec/v3`, without
 //! descriptions, in `tests/facts/builtin-openapi-1.37.jsonl.gz`).
 
+use crate::facts::unpacked;
 use crdx::release::Release;
 use crdx::server::{Method, Request, ResponseBody, Server};
 use crdx::text::json;
 use crdx::value::{Map, Value};
-use flate2::read::GzDecoder;
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::Read as _;
-
-const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/facts/builtin-openapi-1.37.jsonl.gz");
 
 fn recorded() -> BTreeMap<String, Value> {
-    let mut lines = String::new();
-    GzDecoder::new(fs::File::open(RECORDED).unwrap()).read_to_string(&mut lines).unwrap();
+    let lines = unpacked("builtin-openapi-1.37.jsonl.gz");
     let fact = |line: &str| {
         let fact = json::read(line.as_bytes()).unwrap();
         (fact.str_at(&["name"]).unwrap().to_owned(), fact.get("schema").unwrap().clone())

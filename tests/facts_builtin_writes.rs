@@ -1,16 +1,13 @@
 //! Compares writes of built-in kinds with what Kubernetes does: defaults, encoding, strategic merge patches, applies and
 //! field owners (`tests/builtin/record.sh` records `tests/facts/builtin-writes.jsonl.gz`).
 
+use crate::facts::unpacked;
 use crdx::release::Release;
 use crdx::server::{Body, Method, Request, ResponseBody, Server};
 use crdx::text::json;
 use crdx::value::{Map, Value};
-use flate2::read::GzDecoder;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read as _;
-
-const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/facts/builtin-writes.jsonl.gz");
 
 /// The object without what the judge does not set: it has no registry, so neither identity nor status.
 fn bare(object: &Value) -> Value {
@@ -145,9 +142,7 @@ fn compare(lines: &str) -> (BTreeMap<String, (usize, Vec<String>)>, usize) {
 
 #[test]
 fn recorded_writes_have_the_same_results() {
-    let mut lines = String::new();
-    GzDecoder::new(fs::File::open(RECORDED).unwrap()).read_to_string(&mut lines).unwrap();
-    let (seen, wrong) = compare(&lines);
+    let (seen, wrong) = compare(&unpacked("builtin-writes.jsonl.gz"));
     let counts: Map = seen.iter().map(|(verb, (count, _))| (verb.clone(), Value::Int(*count as i64))).collect();
     assert!(counts.values().all(|count| count.as_int() > Some(200)), "{counts:?}");
     assert_eq!(wrong, 0, "{:#?}", seen.values().flat_map(|(_, all)| all).collect::<Vec<_>>());

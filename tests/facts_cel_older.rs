@@ -2,6 +2,7 @@
 //! (`tests/facts/cel-older.jsonl.gz`).
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+use crate::facts::unpacked;
 use crate::facts_cel_cost::{at, lines};
 use crate::facts_cel_runs::first;
 use crdx::cel::{
@@ -16,9 +17,8 @@ use crdx::release::Release;
 use crdx::rules::decl::Declarations;
 use crdx::schema::Schema;
 use crdx::value::Value as Json;
-use flate2::read::GzDecoder;
 use serde_json::{Value, json};
-use std::{fmt::Write as _, io::Read as _, sync::Arc};
+use std::{fmt::Write as _, sync::Arc};
 
 struct Given {
     objects: Arc<Objects>,
@@ -142,8 +142,7 @@ fn compare(given: &Given, release: Release, facts: &[Value]) -> (usize, String) 
 #[test]
 fn older_answers_are_those_of_the_servers() {
     crate::facts_cel_parse::on_large_stack(|| {
-        let mut text = String::new();
-        GzDecoder::new(&include_bytes!("facts/cel-older.jsonl.gz")[..]).read_to_string(&mut text).unwrap();
+        let text = unpacked("cel-older.jsonl.gz");
         let facts: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let mut differing = String::new();
         for release in Release::known() {

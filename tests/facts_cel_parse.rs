@@ -1,14 +1,14 @@
 //! Parses expressions like cel-go (`tests/facts/cel-parse.json.gz`): trees with positions, and error messages.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::format_collect)]
 
+use crate::facts::unpacked;
 use crdx::cel::ast::{Ast, Expr, ExprKind, Literal};
 use crdx::cel::env::{BaseEnv, Env};
 use crdx::cel::syntax::{MacroSet, ParseOptions, parse};
 use crdx::cel::types::Type;
 use crdx::release::Release;
-use flate2::read::GzDecoder;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::{collections::BTreeMap, io::Read as _};
 
 const OPTIONS: ParseOptions = ParseOptions { optional_syntax: true, macros: MacroSet::ALL };
 
@@ -25,9 +25,7 @@ pub struct Fact {
 }
 
 pub fn facts() -> Vec<Fact> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/facts/cel-parse.json.gz");
-    let mut text = String::new();
-    GzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
+    let text = unpacked("cel-parse.json.gz");
     let groups: BTreeMap<String, Vec<BTreeMap<String, String>>> = serde_json::from_str(&text).unwrap();
     let facts: Vec<Fact> = groups
         .into_iter()

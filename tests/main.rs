@@ -10,6 +10,7 @@ mod differential;
 mod envtest;
 mod examples;
 mod exchange;
+mod facts;
 mod facts_builtin;
 mod facts_builtin_autoscalers;
 mod facts_builtin_names;
