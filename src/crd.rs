@@ -19,7 +19,7 @@ pub mod openapi;
 pub mod strategy;
 pub mod validation;
 
-pub use decode::{Decoded, Unknown, decode, decode_text, unknown_field, unknown_fields, webhook_client_config};
+pub use decode::{DecodeError, Decoded, Unknown, decode, decode_text, unknown_fields, webhook_client_config};
 
 use crate::schema::Schema;
 use crate::value::{Map, Value};
@@ -416,7 +416,7 @@ mod tests {
                 "boolean or JSON schema expected",
             ),
         ] {
-            assert_eq!(decode(&read(text)), Err(error.to_owned()), "{text}");
+            assert_eq!(decode(&read(text)).unwrap_err().message, error, "{text}");
         }
     }
 
@@ -426,7 +426,7 @@ mod tests {
         let unknown = decode(&read(text)).unwrap().unknown;
         let expected = ["spec.foo", "spec.versions[0].schema.openAPIV3Schema.properties.a.b.y", "spec.versions[0].x"];
         assert_eq!(unknown, expected);
-        assert_eq!(unknown_field(&unknown[0]), "unknown field \"spec.foo\"");
+        assert_eq!(unknown[0], "spec.foo");
     }
 
     const TAB: &str = r#"{"apiVersion": "apiextensions.k8s.io/v1beta1", "kind": "CustomResourceDefinition",

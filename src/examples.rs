@@ -27,7 +27,7 @@ pub struct Example {
 pub enum ExampleError {
     /// The CRD cannot be decoded.
     #[error("the CRD cannot be read: {0}")]
-    Unreadable(String),
+    Unreadable(#[from] crate::crd::DecodeError),
     /// The server rejects the CRD.
     #[error("the server rejects the CRD: {0}")]
     Rejected(String),

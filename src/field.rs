@@ -28,6 +28,9 @@ enum Segment<'a> {
     Key(&'a str),
 }
 
+/// The text of the nil path.
+pub const NIL_PATH: &str = "<nil>";
+
 /// The nil path: formatted as `<nil>` by itself, and as nothing in front of children.
 pub const ROOT: FieldPath<'static> = FieldPath { parent: None, segment: Segment::Root };
 
@@ -57,7 +60,7 @@ impl<'a> FieldPath<'a> {
 impl fmt::Display for FieldPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_root() {
-            return f.write_str("<nil>");
+            return f.write_str(NIL_PATH);
         }
         // Uses an explicit stack, because a path may have 10,000 segments.
         let mut chain = vec![self];
@@ -241,6 +244,8 @@ pub struct FieldError {
     pub bad_value: BadValue,
     /// The detail that follows the value; may be empty.
     pub detail: String,
+    /// The path of the value that the detail is about, if `field` is the nil path and the value is not the whole object.
+    pub detail_path: Option<Box<str>>,
 }
 
 /// Errors in the order they were found. The server's order is partly random, so compare lists as multisets.
@@ -249,7 +254,7 @@ pub type ErrorList = Vec<FieldError>;
 impl FieldError {
     /// Creates an error of any type; the shorthands below cover the common types.
     pub fn new(kind: ErrorType, path: &FieldPath<'_>, bad: impl Into<BadValue>, detail: impl Into<String>) -> Self {
-        Self { kind, field: path.to_string(), bad_value: bad.into(), detail: detail.into() }
+        Self { kind, field: path.to_string(), bad_value: bad.into(), detail: detail.into(), detail_path: None }
     }
     /// `Invalid value: …`
     pub fn invalid(path: &FieldPath<'_>, bad: impl Into<BadValue>, detail: impl Into<String>) -> Self {
@@ -323,6 +328,16 @@ impl FieldError {
     /// `Internal error: …`
     pub fn internal(path: &FieldPath<'_>, detail: impl Into<String>) -> Self {
         Self::new(ErrorType::Internal, path, BadValue::Omitted, detail)
+    }
+
+    /// Returns true if `field` is the nil path.
+    pub fn is_at_nil_path(&self) -> bool {
+        self.field == NIL_PATH
+    }
+
+    /// The path of the value that the error is about; `None` for the whole object.
+    pub fn value_path(&self) -> Option<&str> {
+        if self.is_at_nil_path() { self.detail_path.as_deref() } else { Some(&self.field) }
     }
 
     /// `ErrorBody()`: the message without the field, as in `details.causes[].message`.

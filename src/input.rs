@@ -20,6 +20,7 @@ pub mod temp_store;
 pub mod watch;
 
 use crate::crd;
+use crate::field::NIL_PATH;
 use crate::policies::{self, model::PolicyKind};
 use crate::text::Position;
 use crate::text::documents::{Chunk, Chunks, Contents};
@@ -152,7 +153,7 @@ impl FieldPositions<'_> {
     /// The location of the field at a path of the server, or of its nearest existing ancestor. Positions refer to the
     /// source, ranges to the text of the chunk.
     pub fn locate(&self, path: &str) -> Found {
-        let mut found = self.spans.locate_in(&self.prefix, if path == "<nil>" { "" } else { path });
+        let mut found = self.spans.locate_in(&self.prefix, if path == NIL_PATH { "" } else { path });
         found.value.start = found.value.start.within(self.start);
         if let Some(key) = &mut found.key {
             key.start = key.start.within(self.start);
@@ -410,10 +411,7 @@ fn is_blank(line: &[u8]) -> bool {
 /// Warnings about parts of a chunk that kubectl ignores silently.
 fn warnings(chunk: &Chunked, contents: Contents) -> Vec<Entry> {
     let duplicates = contents.duplicates.into_iter().map(|duplicate| {
-        // The line in the message counts from the start of the document; the position is that in the source.
-        let what = duplicate.message.split_once(": ").filter(|_| duplicate.message.starts_with("line "));
-        let what = what.map_or(duplicate.message.as_str(), |(_, what)| what);
-        let message = format!("{what}: first at {}, and the last one is used", duplicate.first);
+        let message = format!("{}: first at {}, and the last one is used", duplicate.message, duplicate.first);
         chunk.note(Some(duplicate.second), message)
     });
     let rest = contents.rest.map(|rest| {

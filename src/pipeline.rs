@@ -121,10 +121,15 @@ pub struct Decoded {
     pub unknown: Vec<String>,
 }
 
-/// The error for an object that cannot be decoded, with Go's message.
+/// The error for an object that cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct DecodeError(pub String);
+#[error("{message}")]
+pub struct DecodeError {
+    /// Go's message.
+    pub message: String,
+    /// The path of the field that cannot be decoded, if the error is about a field.
+    pub field: Option<String>,
+}
 
 /// A field that was set by defaulting.
 #[derive(Clone, Debug, PartialEq)]

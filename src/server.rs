@@ -211,6 +211,10 @@ pub struct Trace {
     pub pruned: Vec<String>,
     /// Fields set by defaulting.
     pub defaulted: Vec<Defaulted>,
+    /// True if the object was rejected with strict decoding errors.
+    pub failed_strict_decoding: bool,
+    /// The path of the field that cannot be decoded, if that is the reason for a rejection and the path is known.
+    pub undecodable_field: Option<String>,
     /// The field errors of a 422.
     pub errors: ErrorList,
     /// Decisions and changes made by admission policies, if any policy was evaluated.
@@ -498,6 +502,19 @@ mod tests {
         assert_eq!((refused.code, refused.trace.errors.len()), (422, 1));
         assert_eq!(send(&server, Method::Delete, &path, "").code, 200);
         assert_eq!(send(&server, Method::Get, &path, "").code, 404);
+    }
+
+    #[test]
+    fn the_trace_of_a_rejection_has_the_reason() {
+        let server = with_foos();
+        let post = |path: &str, body: &str| send(&server, Method::Post, path, body).trace;
+        let strict = format!("{FOOS}?fieldValidation=Strict");
+        assert!(post(&strict, FOO).failed_strict_decoding);
+        assert!(!post(&strict, &FOO.replace("example.com/v1", "")).failed_strict_decoding, "another error is reported");
+        let wrong_owner = FOO.replace(r#""name":"a""#, r#""name":"a","ownerReferences":[{"uid":1}]"#);
+        assert_eq!(post(FOOS, &wrong_owner).undecodable_field.as_deref(), Some("metadata.ownerReferences[0].uid"));
+        let crd = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","spec":{"versions":[{"served":1}]}}"#;
+        assert_eq!(post(CRDS, crd).undecodable_field.as_deref(), Some("spec.versions[0].served"));
     }
 
     /// The answers of the real servers 1.31 and 1.37.

@@ -4,12 +4,14 @@
 //! - [`yaml`] decodes YAML 1.1 like `sigs.k8s.io/yaml` 1.6 (YAML to JSON text, then to int64 and float64).
 //! - [`json`] decodes request bodies like `sigs.k8s.io/json`, and writes the output of `kubectl -o json`.
 //! - [`documents`] splits a stream into documents like `k8s.io/apimachinery/pkg/util/yaml`.
+//! - [`strict`] has the errors that only strict decoding reports.
 //! - [`spans`] finds the line and column of a field on demand.
 
 pub mod documents;
 pub mod json;
 pub mod protobuf;
 pub mod spans;
+pub mod strict;
 pub mod yaml;
 
 use std::fmt;

@@ -404,8 +404,8 @@ fn around(a: &str, b: &str) -> (String, String) {
     (part(a), part(b))
 }
 
-/// Replaces `{{resourceVersion}}` and `{{uid}}` by those of the addressed object, and `{{listVersion}}` by the version of
-/// the addressed list.
+/// Replaces `{{resourceVersion}}` and `{{uid}}` by those of the addressed object, and `{{listVersion}}` by the version
+/// of the addressed list.
 fn filled(client: &mut dyn Client, path: &str, text: Option<String>) -> (String, Option<String>) {
     let holds = |what: &str| path.contains(what) || text.as_ref().is_some_and(|text| text.contains(what));
     let object = path.split('?').next().unwrap().trim_end_matches("/status").trim_end_matches("/scale");
@@ -610,7 +610,8 @@ fn differential_random_openapi() {
     pair.finish();
 }
 
-/// Random requests over the whole surface of random CRDs; `CRDX_CRDS` is the number of CRDs, each with `CRDX_ROUNDS` requests.
+/// Random requests over the whole surface of random CRDs; `CRDX_CRDS` is the number of CRDs, each with `CRDX_ROUNDS`
+/// requests.
 #[test]
 #[ignore = "needs the real server: see tests/apiserver/README.md"]
 fn differential_surface() {

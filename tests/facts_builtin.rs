@@ -1,12 +1,11 @@
 //! Compares the decoder of built-in kinds with recorded responses of the server (`tests/facts`).
 
+use crate::facts::unpacked;
 use crdx::builtin::types::Types;
 use crdx::builtin::{Endpoint, decode};
 use crdx::text::json;
 use crdx::value::Value;
-use flate2::read::GzDecoder;
 use std::fs;
-use std::io::Read as _;
 use std::process::Command;
 
 /// The minimum share of equal responses, in thousandths.
@@ -52,7 +51,7 @@ fn difference(types: &'static Types, fact: &Fact) -> Option<String> {
         Err(refusal) => (Some(refusal.message.clone()), Vec::new(), Some(refusal.message)),
         Ok(decoded) => (
             decoded.strictly().map(|r| r.message),
-            decoded.strict.iter().map(ToString::to_string).collect(),
+            decoded.strict.iter().map(|strict| strict.error().to_string()).collect(),
             decoded.leniently().map(|r| r.message),
         ),
     };
@@ -79,9 +78,7 @@ fn compare(release: u32, facts: &[Fact]) {
 
 #[test]
 fn bodies_are_decoded_as_the_server_decodes_them() {
-    let mut lines = String::new();
-    GzDecoder::new(&include_bytes!("facts/builtin-decode.jsonl.gz")[..]).read_to_string(&mut lines).unwrap();
-    let facts = facts(&lines);
+    let facts = facts(&unpacked("builtin-decode.jsonl.gz"));
     assert_eq!(facts.len(), 3000);
     compare(37, &facts);
 }
@@ -100,9 +97,7 @@ fn bodies_are_decoded_as_older_servers_decode_them() {
 /// Validates bodies as files: the result of `validate` is the server's response to the request of `kubectl apply`.
 #[test]
 fn files_have_the_results_of_kubectl_apply() {
-    let mut lines = String::new();
-    GzDecoder::new(&include_bytes!("facts/builtin-apply.jsonl.gz")[..]).read_to_string(&mut lines).unwrap();
-    let facts = facts(&lines);
+    let facts = facts(&unpacked("builtin-apply.jsonl.gz"));
     assert_eq!(facts.len(), 1086);
     let dir = tempfile::tempdir().unwrap();
     for (n, fact) in facts.iter().enumerate() {

@@ -4,9 +4,9 @@ use super::meta::{self, GroupVersionKind};
 use super::reader::{self, Findings, Missing, Strict};
 use super::table::table;
 use super::types::Types;
+use crate::text::strict::StrictDecodingError;
 use crate::text::{json, lossy};
 use crate::value::quote;
-use std::fmt::Write as _;
 
 /// The kind that an endpoint accepts.
 pub type Endpoint = GroupVersionKind;
@@ -47,11 +47,8 @@ impl Decoded {
         if self.strict.is_empty() {
             return self.wrong_version.clone();
         }
-        let mut error = "strict decoding error: ".to_owned();
-        for (i, strict) in self.strict.iter().enumerate() {
-            let _ = write!(error, "{}{strict}", if i > 0 { ", " } else { "" });
-        }
-        Some(self.refusal(error))
+        let errors = self.strict.iter().map(Strict::error).collect();
+        Some(self.refusal(StrictDecodingError(errors).to_string()))
     }
 
     /// The error response for an error of the decoder.

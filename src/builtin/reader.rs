@@ -7,8 +7,8 @@
 use super::custom::{Custom, ValueError};
 use super::types::{Definition, Struct, Type, TypeId, Types};
 use crate::text::json::cursor::{Cursor, Kind};
+use crate::text::strict::StrictError;
 use crate::value::base64::Encoding;
-use crate::value::quote;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -34,10 +34,11 @@ pub struct Strict {
     pub type_: Option<TypeId>,
 }
 
-impl fmt::Display for Strict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = if self.duplicate { "duplicate" } else { "unknown" };
-        write!(f, "{what} field {}", quote::go_quote(&self.path))
+impl Strict {
+    /// The decoder's error.
+    pub fn error(&self) -> StrictError {
+        let path = self.path.clone();
+        if self.duplicate { StrictError::DuplicateField(path) } else { StrictError::UnknownField(path) }
     }
 }
 
@@ -390,7 +391,7 @@ mod tests {
     fn strict_errors_come_in_the_order_of_the_text() {
         let body = r#"{"zz":{"a":1,"a":2},"name":"a","ports":[{"x":1,"x":2}],"name":"b","name":"c"}"#;
         let found = read_as("core/v1.Container", 37, body).unwrap();
-        let strict: Vec<_> = found.strict.iter().map(ToString::to_string).collect();
+        let strict: Vec<_> = found.strict.iter().map(|strict| strict.error().to_string()).collect();
         assert_eq!(strict, [r#"unknown field "zz""#, r#"unknown field "ports[0].x""#, r#"duplicate field "name""#]);
         let many = format!("{{{}}}", (0..150).map(|n| format!("\"k{n}\":1")).collect::<Vec<_>>().join(","));
         assert_eq!(read_as("core/v1.Container", 37, &many).unwrap().strict.len(), MAX_STRICT);

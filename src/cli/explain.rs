@@ -48,7 +48,7 @@ fn explain(args: &args::Explain, failures: &mut Vec<Failure>) -> Result<Text, Fa
         let help = "kubectl explain documents the kinds of Kubernetes itself";
         return Err(problem(&format!("{} is not a custom resource", resource.qualified()), help).into());
     };
-    let crd = crd::decode(&definition).map_err(Failure::message)?.crd;
+    let crd = crd::decode(&definition).map_err(|error| Failure::message(error.to_string()))?.crd;
     let version = version(args, &crd, &resource)?;
     let document = match args.output {
         ExplainFormat::Plaintext => openapi::v3(&crd, &version),

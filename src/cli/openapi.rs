@@ -37,9 +37,8 @@ pub fn run(args: &args::Openapi) -> io::Result<Exit> {
 enum OpenapiError {
     #[error("{location}: {message}")]
     Unreadable { location: String, message: String },
-    /// The message of the server.
-    #[error("{0}")]
-    Undecodable(String),
+    #[error(transparent)]
+    Undecodable(#[from] crd::DecodeError),
     #[error("there is no CustomResourceDefinition in {0}")]
     NoDefinition(String),
     #[error("{crd} does not serve {wanted}: it serves {served}{help}")]
@@ -60,7 +59,7 @@ fn document(args: &args::Openapi) -> Result<Value, OpenapiError> {
         if !object.is_definition() {
             continue;
         }
-        let crd = crd::decode(object.value()).map_err(OpenapiError::Undecodable)?.crd;
+        let crd = crd::decode(object.value())?.crd;
         let publish = if args.v2 { openapi::v2 } else { openapi::v3 };
         for version in versions(args, &crd)? {
             documents.push(publish(&crd, &version));

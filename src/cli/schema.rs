@@ -59,9 +59,8 @@ struct SchemaFile {
 /// The reason why a CRD has no schema to print.
 #[derive(Debug, thiserror::Error)]
 enum SchemaError {
-    /// The message of the server.
-    #[error("{0}")]
-    Undecodable(String),
+    #[error(transparent)]
+    Undecodable(#[from] crd::DecodeError),
     #[error("its group, kind or version cannot be the name of a file")]
     NoFileName,
     #[error("{crd} does not serve {wanted}: it serves {served}")]
@@ -71,7 +70,7 @@ enum SchemaError {
 }
 
 fn schemas_of(document: &Document, args: &args::Schema) -> Result<Vec<SchemaFile>, SchemaError> {
-    let crd = crd::decode(&document.value).map_err(SchemaError::Undecodable)?.crd;
+    let crd = crd::decode(&document.value)?.crd;
     let strictness = if args.strict { Strictness::Strict } else { Strictness::Lenient };
     let mut versions = versions(args, &crd)?;
     if args.output_dir.is_none() {

@@ -9,8 +9,10 @@ mod check;
 mod types;
 
 use super::{CustomResourceDefinition, default};
+use crate::pipeline::object_meta::MetadataError;
 use crate::release::Release;
-use crate::value::{Value, quote};
+use crate::schema::decode::TypeMismatch;
+use crate::value::Value;
 pub use build::webhook_client_config;
 use std::collections::BTreeMap;
 use types::Type;
@@ -20,16 +22,33 @@ use types::Type;
 pub struct Decoded {
     /// The CRD, defaulted and in the internal form.
     pub crd: CustomResourceDefinition,
-    /// The paths of unknown fields, in document order if positions are known; [`unknown_field`] formats them as
-    /// messages.
+    /// The paths of unknown fields, in document order if positions are known.
     pub unknown: Vec<String>,
     /// The paths of values that are decoded leniently: duplicate keys in them are not reported.
     pub lenient: Vec<String>,
 }
 
-/// `unknown field "spec.foo"`
-pub fn unknown_field(path: &str) -> String {
-    format!("unknown field {}", quote::go_quote(path))
+/// The error for a CRD that cannot be decoded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct DecodeError {
+    /// Go's message: `json: cannot unmarshal string into Go struct field …`.
+    pub message: String,
+    /// The path of the value that cannot be decoded; empty for the CRD itself.
+    pub path: String,
+}
+
+impl From<TypeMismatch> for DecodeError {
+    fn from(error: TypeMismatch) -> Self {
+        Self { message: error.to_string(), path: String::new() }
+    }
+}
+
+impl From<MetadataError> for DecodeError {
+    fn from(error: MetadataError) -> Self {
+        let dot = if error.path.is_empty() { "" } else { "." };
+        Self { path: format!("metadata{dot}{}", error.path), message: error.message }
+    }
 }
 
 /// An unknown field, and the known fields of its type.
@@ -59,17 +78,21 @@ fn is_beta(object: &Value) -> bool {
 /// Decodes a CRD of `apiextensions.k8s.io/v1` or, by its `apiVersion`, `v1beta1`.
 ///
 /// # Errors
-/// Returns Go's message for the first value of a wrong type (`json: cannot unmarshal string into Go struct field …`).
-pub fn decode(object: &Value) -> Result<Decoded, String> {
+/// Returns the error for the first value of a wrong type.
+pub fn decode(object: &Value) -> Result<Decoded, DecodeError> {
     decode_text(object, Release::NEWEST, &|_| 0)
 }
 
-/// Like [`decode`], with the message of a release, for a value read from a text. `position_of` returns the offset of a field in the text, because the server
-/// reports the first error in document order.
+/// Like [`decode`], with the message of a release, for a value read from a text. The server reports the first error in
+/// document order, so `position_of` returns the offset of a field in the text.
 ///
 /// # Errors
 /// See [`decode`].
-pub fn decode_text(object: &Value, release: Release, position_of: &dyn Fn(&str) -> usize) -> Result<Decoded, String> {
+pub fn decode_text(
+    object: &Value,
+    release: Release,
+    position_of: &dyn Fn(&str) -> usize,
+) -> Result<Decoded, DecodeError> {
     let beta = is_beta(object);
     let checked = check::check(object, root(object), release, position_of);
     if let Some(error) = checked.error {

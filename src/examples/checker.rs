@@ -53,7 +53,7 @@ impl Checker {
     /// # Errors
     /// Returns an error if the server rejects the CRD, or the CRD does not serve the version.
     pub fn new(definition: &Value, version: Option<&str>, release: Release) -> Result<Self, ExampleError> {
-        let crd = crd::decode(definition).map_err(ExampleError::Unreadable)?.crd;
+        let crd = crd::decode(definition)?.crd;
         let server = Server::builder(release, 0).without_managed_fields().build();
         let mut definition = definition.clone();
         remove_cluster_state(&mut definition);

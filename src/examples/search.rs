@@ -77,7 +77,7 @@ fn all_changes(checker: &Checker, object: &Value, rejection: &Rejection) -> VecD
     let mut paths = Vec::new();
     let mut of_errors: Vec<VecDeque<Changes>> = Vec::new();
     for error in &rejection.errors {
-        let is_root = error.field == "<nil>" || error.field.is_empty();
+        let is_root = error.is_at_nil_path() || error.field.is_empty();
         let Ok(path) = steps(if is_root { "" } else { &error.field }) else { continue };
         if paths.contains(&path) {
             continue;

@@ -82,7 +82,7 @@ fn coerce_resource(
     }
     let field_path = path.child("metadata");
     let normal = object_meta::normalize(metadata.clone())
-        .map_err(|text| FieldError::invalid(&field_path, BadValue::of(metadata, release), text))?;
+        .map_err(|error| FieldError::invalid(&field_path, BadValue::of(metadata, release), error.message))?;
     if unknown.wanted() {
         normal.unknown.iter().for_each(|field| unknown.record_path(format!("{field_path}.{field}")));
     }

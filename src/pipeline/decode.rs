@@ -15,21 +15,23 @@ use crate::value::{Map, Value, print};
 /// Returns Go's message if the object cannot be decoded.
 pub fn decode(rv: &ResourceVersion, mut object: Value, source: Source) -> Result<Decoded, DecodeError> {
     let Value::Object(members) = &mut object else {
-        return Err(DecodeError(format!("expected an object, got {}", print::type_name(&object))));
+        let message = format!("expected an object, got {}", print::type_name(&object));
+        return Err(DecodeError { message, field: None });
     };
     let kind = text_member(members, "kind")?.unwrap_or_default().to_owned();
     let api_version = text_member(members, "apiVersion")?.unwrap_or_default().to_owned();
     let mut dropped = Vec::new();
     let mut metadata = match members.remove("metadata") {
         None => None,
-        Some(v) if source == Source::Storage => Some(object_meta::normalize_dropping(v).map_err(DecodeError)?),
+        Some(v) if source == Source::Storage => Some(object_meta::normalize_dropping(v)?),
         Some(v) => {
-            let normal = object_meta::normalize(v).map_err(DecodeError)?;
+            let normal = object_meta::normalize(v)?;
             dropped.extend(normal.unknown.into_iter().map(|field| format!("metadata.{field}")));
             Some(normal.metadata)
         }
     };
-    let (group, version) = parse_group_version(&api_version).map_err(DecodeError)?;
+    let (group, version) = parse_group_version(&api_version)
+        .map_err(|message| DecodeError { message, field: Some("apiVersion".to_owned()) })?;
     if group == rv.facts.group && kind == rv.facts.kind {
         let node = rv.root.as_ref().filter(|_| version == rv.facts.version);
         let wanted = source == Source::Request;
@@ -44,7 +46,7 @@ pub fn decode(rv: &ResourceVersion, mut object: Value, source: Source) -> Result
         if let Some(node) = node {
             let mut unknown = Unknown::new(wanted);
             coerce::coerce(&mut object, node, false, source == Source::Storage, &ROOT, &mut unknown, rv.release)
-                .map_err(|e| DecodeError(e.to_string()))?;
+                .map_err(|e| DecodeError { message: e.to_string(), field: Some(e.field) })?;
             dropped.extend(unknown.sorted());
         }
         if source == Source::Storage
@@ -68,11 +70,11 @@ fn text_member<'a>(members: &'a Map, key: &str) -> Result<Option<&'a str>, Decod
     match members.get(key) {
         None => Ok(None),
         Some(Value::String(s)) => Ok(Some(s)),
-        Some(v) => Err(DecodeError(format!(
-            ".{key} accessor error: {} is of the type {}, expected string",
-            print::format_v(v),
-            print::type_name(v)
-        ))),
+        Some(v) => {
+            let (shown, found) = (print::format_v(v), print::type_name(v));
+            let message = format!(".{key} accessor error: {shown} is of the type {found}, expected string");
+            Err(DecodeError { message, field: Some(key.to_owned()) })
+        }
     }
 }
 
@@ -101,7 +103,7 @@ mod tests {
     #[test]
     fn other_kinds_are_unchanged_and_other_versions_are_pruned_completely() {
         let rv = version(r#"{"type":"object"}"#);
-        let decoded = |text| decode(&rv, json(text), Source::Request).map(|d| d.object).map_err(|e| e.0);
+        let decoded = |text| decode(&rv, json(text), Source::Request).map(|d| d.object).map_err(|e| e.message);
         let other = r#"{"apiVersion":"example.com/v1","kind":"Bar","spec":{"b":1}}"#;
         assert_eq!(decoded(other), Ok(json(other)));
         assert_eq!(

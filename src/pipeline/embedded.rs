@@ -74,7 +74,7 @@ fn resource(members: &Map, path: &FieldPath<'_>, release: Release, errors: &mut 
     let Some(v) = members.get("metadata") else { return };
     let field_path = path.child("metadata");
     match object_meta::normalize(v.clone()) {
-        Err(text) => errors.push(FieldError::invalid(&field_path, BadValue::of(v, release), text)),
+        Err(error) => errors.push(FieldError::invalid(&field_path, BadValue::of(v, release), error.message)),
         Ok(normal) => {
             let m = Metadata::new(&normal.metadata);
             // The name is optional, so a missing name is replaced by a valid one.

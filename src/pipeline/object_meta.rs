@@ -5,6 +5,7 @@
 //! their fraction. Of several values of wrong types, the first in key order is reported, except that a malformed
 //! timestamp takes precedence, because its `UnmarshalJSON` ends decoding.
 
+use super::DecodeError;
 use crate::value::time::{self, Timestamp};
 use crate::value::{Map, Value};
 
@@ -17,25 +18,43 @@ pub struct Normal {
     pub unknown: Vec<String>,
 }
 
+/// The error for metadata that cannot be decoded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct MetadataError {
+    /// The message of Go's JSON decoder.
+    pub message: String,
+    /// The path of the field below `metadata` (`ownerReferences[0].uid`); empty for the metadata itself.
+    pub path: String,
+}
+
+impl From<MetadataError> for DecodeError {
+    fn from(error: MetadataError) -> Self {
+        let dot = if error.path.is_empty() { "" } else { "." };
+        Self { field: Some(format!("metadata{dot}{}", error.path)), message: error.message }
+    }
+}
+
 /// The maximum number of unknown fields that are reported.
 const MAX_UNKNOWN: usize = 100;
 
 /// Normalizes metadata.
 ///
 /// # Errors
-/// Returns the message of Go's JSON decoder.
-pub fn normalize(metadata: Value) -> Result<Normal, String> {
+/// Returns an error if a value has a wrong type or a timestamp is malformed.
+pub fn normalize(metadata: Value) -> Result<Normal, MetadataError> {
     let members = match metadata {
         Value::Object(members) => members,
         Value::Null => return Ok(Normal::default()),
         other => {
-            return Err(format!("json: cannot unmarshal {} into Go value of type v1.ObjectMeta", kind_word(&other)));
+            let message = format!("json: cannot unmarshal {} into Go value of type v1.ObjectMeta", kind_word(&other));
+            return Err(MetadataError { message, path: String::new() });
         }
     };
     let mut reader = Reader::default();
     let metadata = reader.object_meta(members)?;
     match reader.mismatch {
-        Some(text) => Err(text),
+        Some(error) => Err(error),
         None => Ok(Normal { metadata, unknown: reader.unknown }),
     }
 }
@@ -43,14 +62,15 @@ pub fn normalize(metadata: Value) -> Result<Normal, String> {
 /// Normalizes metadata field by field and drops malformed fields.
 ///
 /// # Errors
-/// Returns Go's message if the metadata is not an object.
-pub fn normalize_dropping(metadata: Value) -> Result<Map, String> {
+/// Returns an error if the metadata is not an object.
+pub fn normalize_dropping(metadata: Value) -> Result<Map, MetadataError> {
     let members = match metadata {
         Value::Object(members) => members,
         Value::Null => return Ok(Map::new()),
         other => {
             let found = crate::value::print::type_name(&other);
-            return Err(format!("invalid metadata: expected object, got {found}"));
+            let message = format!("invalid metadata: expected object, got {found}");
+            return Err(MetadataError { message, path: String::new() });
         }
     };
     let mut normalized = Map::new();
@@ -76,27 +96,39 @@ fn kind_word(v: &Value) -> &'static str {
     }
 }
 
-/// The Go struct being decoded, and the path of field names to it.
+/// The field being decoded.
 #[derive(Clone, Copy)]
 struct StructPath<'a> {
+    /// The Go struct that has the field.
     structure: &'a str,
-    outer: &'a str,
+    /// The list whose item the struct is, and the index of the item.
+    item: Option<(&'a str, usize)>,
+    /// The name of the field.
     field: &'a str,
 }
 
 impl StructPath<'_> {
-    fn mismatch(&self, found: &str, expected: &str) -> String {
-        let Self { structure, outer, field } = self;
-        let dot = if outer.is_empty() { "" } else { "." };
-        format!(
+    /// The path in an object; the paths in Go's messages have no indexes.
+    fn path(&self) -> String {
+        match self.item {
+            None => self.field.to_owned(),
+            Some((list, index)) => format!("{list}[{index}].{}", self.field),
+        }
+    }
+
+    fn mismatch(&self, found: &str, expected: &str) -> MetadataError {
+        let Self { structure, item, field } = self;
+        let (outer, dot) = item.map_or(("", ""), |(list, _)| (list, "."));
+        let message = format!(
             "json: cannot unmarshal {found} into Go struct field {structure}.{outer}{dot}{field} of type {expected}"
-        )
+        );
+        MetadataError { message, path: self.path() }
     }
 }
 
 #[derive(Default)]
 struct Reader {
-    mismatch: Option<String>,
+    mismatch: Option<MetadataError>,
     unknown: Vec<String>,
 }
 
@@ -146,10 +178,12 @@ impl Reader {
         }
         None
     }
-    fn time(v: &Value, path: StructPath<'_>) -> Result<Option<Timestamp>, String> {
+    fn time(v: &Value, path: StructPath<'_>) -> Result<Option<Timestamp>, MetadataError> {
         match v {
             Value::Null => Ok(None),
-            Value::String(s) => time::parse(s).map(Some),
+            Value::String(s) => {
+                time::parse(s).map(Some).map_err(|message| MetadataError { message, path: path.path() })
+            }
             other => Err(path.mismatch(kind_word(other), "string")),
         }
     }
@@ -187,10 +221,10 @@ impl Reader {
         }
     }
 
-    fn object_meta(&mut self, members: Map) -> Result<Map, String> {
+    fn object_meta(&mut self, members: Map) -> Result<Map, MetadataError> {
         let mut out = Map::new();
         for (key, v) in members {
-            let path = StructPath { structure: "ObjectMeta", outer: "", field: &key };
+            let path = StructPath { structure: "ObjectMeta", item: None, field: &key };
             let value = match key.as_str() {
                 "name" | "generateName" | "namespace" | "selfLink" | "resourceVersion" => {
                     non_empty(self.text(v, path, "string"))
@@ -234,7 +268,7 @@ impl Reader {
         let mut out: Map =
             ["apiVersion", "kind", "name", "uid"].into_iter().map(|k| (k.to_owned(), Value::from(""))).collect();
         for (key, v) in self.item(v, list, "v1.OwnerReference") {
-            let path = StructPath { structure: "OwnerReference", outer: list.field, field: &key };
+            let path = StructPath { structure: "OwnerReference", item: Some((list.field, index)), field: &key };
             let value = match key.as_str() {
                 "apiVersion" | "kind" | "name" => Some(Value::String(self.text(v, path, "string"))),
                 "uid" => Some(Value::String(self.text(v, path, "types.UID"))),
@@ -251,10 +285,10 @@ impl Reader {
         Value::Object(out)
     }
 
-    fn managed_fields(&mut self, v: Value, index: usize, list: StructPath<'_>) -> Result<Value, String> {
+    fn managed_fields(&mut self, v: Value, index: usize, list: StructPath<'_>) -> Result<Value, MetadataError> {
         let mut out = Map::new();
         for (key, v) in self.item(v, list, "v1.ManagedFieldsEntry") {
-            let path = StructPath { structure: "ManagedFieldsEntry", outer: list.field, field: &key };
+            let path = StructPath { structure: "ManagedFieldsEntry", item: Some((list.field, index)), field: &key };
             let value = match key.as_str() {
                 "manager" | "apiVersion" | "fieldsType" | "subresource" => non_empty(self.text(v, path, "string")),
                 "operation" => non_empty(self.text(v, path, "v1.ManagedFieldsOperationType")),
@@ -337,8 +371,18 @@ mod tests {
                 "json: cannot unmarshal number into Go struct field ObjectMeta.creationTimestamp of type string",
             ),
         ] {
-            assert_eq!(normalize(v).unwrap_err(), error);
+            assert_eq!(normalize(v).unwrap_err().message, error);
         }
+    }
+
+    #[test]
+    fn errors_have_the_path_of_the_field() {
+        let path = |v| normalize(v).unwrap_err().path;
+        assert_eq!(path(Value::from("x")), "");
+        assert_eq!(path(object([("labels", object([("a", Value::Bool(true))]))])), "labels");
+        assert_eq!(path(object([("creationTimestamp", "x")])), "creationTimestamp");
+        let items = vec![object([("uid", "u")]), object([("controller", "x")])];
+        assert_eq!(path(object([("ownerReferences", Value::Array(items))])), "ownerReferences[1].controller");
     }
 
     #[test]
@@ -346,6 +390,9 @@ mod tests {
         let v =
             object([("name", Value::from("a")), ("labels", object([("a", Value::Int(1))])), ("uid", Value::Int(1))]);
         assert_eq!(normalize_dropping(v), Ok(Map::from([("name".to_owned(), Value::from("a"))])));
-        assert_eq!(normalize_dropping(Value::Int(1)), Err("invalid metadata: expected object, got int64".to_owned()));
+        assert_eq!(
+            normalize_dropping(Value::Int(1)).unwrap_err().message,
+            "invalid metadata: expected object, got int64"
+        );
     }
 }

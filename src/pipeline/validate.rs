@@ -314,7 +314,7 @@ impl<'a> Validator<'_, 'a> {
     }
 
     fn unplaced(&self, path: &ValuePath<'_>, complaint: &str) -> report::ValidationError {
-        self.report.unplaced(format!("{} {complaint}", quote::go_quote(&path.to_string())))
+        self.report.unplaced(path, format!("{} {complaint}", quote::go_quote(&path.to_string())))
     }
 }
 
@@ -329,7 +329,7 @@ fn mismatch(pattern: &Pattern, s: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field::ROOT;
+    use crate::field::{FieldError, ROOT};
     use crate::pipeline::testing::{json, node, texts};
 
     fn errors(schema: &str, v: &str) -> Vec<String> {
@@ -413,6 +413,16 @@ mod tests {
         ] {
             assert_eq!(errors(schema, v), [error]);
         }
+    }
+
+    #[test]
+    fn errors_at_the_nil_path_have_the_path_of_the_value() {
+        let schema = r#"{"properties":{"a":{"not":{}},"b":{"items":{"type":"integer","format":"int32"}}}}"#;
+        let found = validate(&json(r#"{"a":1,"b":[1,4294967296]}"#), &node(schema), &ROOT, Release::NEWEST);
+        assert!(found.iter().all(FieldError::is_at_nil_path));
+        assert_eq!(found.iter().map(FieldError::value_path).collect::<Vec<_>>(), [Some("a"), Some("b[1]")]);
+        let found = validate(&json("1"), &node(r#"{"not":{}}"#), &ROOT, Release::NEWEST);
+        assert_eq!(found.iter().map(FieldError::value_path).collect::<Vec<_>>(), [None]);
     }
 
     #[test]

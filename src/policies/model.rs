@@ -29,6 +29,12 @@ impl PolicyKind {
             .any(|policy_kind| kind.strip_suffix("Binding").unwrap_or(kind) == policy_kind.kind())
     }
 
+    /// Returns the resource of the objects of a kind: policies or bindings.
+    pub fn resource_of(kind: &str) -> &'static str {
+        let policy_kind = Self::of_kind(kind);
+        if kind == policy_kind.kind() { policy_kind.policies() } else { policy_kind.bindings() }
+    }
+
     /// Returns the kind of the policies.
     pub fn kind(self) -> &'static str {
         match self {

@@ -242,7 +242,7 @@ impl<'a> Walk<'a, '_> {
                 let name = name_of(rule);
                 let text = error.to_string();
                 let stop = matches!(error, Error::CostLimitExceeded);
-                self.findings.errors.push(invalid(if text.starts_with("no such overload") {
+                self.findings.errors.push(invalid(if error.is_no_such_overload() {
                     format!(
                         "'{text}': call arguments did not match a supported operator, function or macro signature for \
                          rule: {name}"

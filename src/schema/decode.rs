@@ -15,14 +15,17 @@ impl Schema {
     /// Decodes a schema.
     ///
     /// # Errors
-    /// Returns the first value of a wrong type, with its path.
-    pub fn from_value(v: &Value) -> Result<Self, String> {
-        schema(v, MAX_DEPTH).map_err(TypeMismatch::text)
+    /// Returns the first value of a wrong type.
+    pub fn from_value(v: &Value) -> Result<Self, TypeMismatch> {
+        schema(v, MAX_DEPTH)
     }
 }
 
-/// A value of a wrong type: the keys of its path, innermost first, and the message.
-struct TypeMismatch {
+/// The error for a value of a wrong type in a schema: `.properties[a].type must be a string`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{} {text}", self.path())]
+pub struct TypeMismatch {
+    /// The keys of the path, innermost first.
     reversed_path: Vec<String>,
     text: String,
 }
@@ -37,9 +40,8 @@ impl TypeMismatch {
         self
     }
 
-    fn text(mut self) -> String {
-        self.reversed_path.reverse();
-        format!("{} {}", self.reversed_path.concat(), self.text)
+    fn path(&self) -> String {
+        self.reversed_path.iter().rev().map(String::as_str).collect()
     }
 }
 
@@ -240,7 +242,7 @@ mod tests {
     fn wrong_types_are_reported_with_their_path() {
         let inner = object([("type", Value::Int(1))]);
         let v = object([("properties", object([("a", inner)]))]);
-        assert_eq!(Schema::from_value(&v), Err(".properties[a].type must be a string".to_owned()));
+        assert_eq!(Schema::from_value(&v).unwrap_err().to_string(), ".properties[a].type must be a string");
     }
 
     #[test]

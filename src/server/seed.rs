@@ -77,7 +77,7 @@ impl Server {
     /// # Errors
     /// The CRD cannot be decoded.
     pub fn seed_definition(&self, definition: &Value, now: Timestamp) -> Result<(), SeedError> {
-        let mut crd = crd::decode(definition).map_err(SeedError::NotDecoded)?.crd;
+        let mut crd = crd::decode(definition).map_err(|error| SeedError::NotDecoded(error.to_string()))?.crd;
         if crd.status.stored_versions.is_empty() {
             let storage = crd.spec.versions.iter().filter(|v| v.storage).map(|v| v.name.clone());
             crd.status.stored_versions = storage.collect();

@@ -7,6 +7,7 @@ use crate::field::FieldError;
 use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
 use crate::policies::{self, model::PolicyKind};
 use crate::server::{Response, ResponseBody, Server};
+use crate::text::strict::StrictError;
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -17,8 +18,7 @@ pub fn read_policy_response(
     locator: &dyn FieldLocator,
     server: &Server,
 ) -> Item {
-    let policy_kind = PolicyKind::of_kind(&identity.kind);
-    let plural = if identity.kind.ends_with("Binding") { policy_kind.bindings() } else { policy_kind.policies() };
+    let plural = PolicyKind::resource_of(&identity.kind);
     let definition = server.definition(&format!("{plural}.{}", policies::GROUP));
     let schema = definition.as_ref().and_then(|definition| hints::schema(definition, "v1"));
     read_response(response, identity, locator, &Hints::Schema(schema))
@@ -52,7 +52,14 @@ pub fn read_response(response: Response, identity: Identity, locator: &dyn Field
     item.defaulted = response.trace.defaulted.into_iter().map(|d| (d.path, d.value)).collect();
     item.warnings = response.warnings.iter().map(|text| warning(text, locator, hints)).collect();
     if !accepted {
-        item.errors = errors(&response.trace.errors, &message, &reason, &item.pruned, locator, hints);
+        let rejection = Rejection {
+            errors: &response.trace.errors,
+            unknown: if response.trace.failed_strict_decoding { &item.pruned } else { &[] },
+            undecodable: response.trace.undecodable_field,
+            message: &message,
+            reason: &reason,
+        };
+        item.errors = rejection.problems(locator, hints);
     }
     if accepted {
         take_result(&mut item, body);
@@ -73,71 +80,59 @@ fn take_result(item: &mut Item, body: Option<Arc<Value>>) {
     }
 }
 
-fn errors(
-    found: &[FieldError],
-    message: &str,
-    reason: &str,
-    pruned: &[Located],
-    locator: &dyn FieldLocator,
-    hints: &Hints<'_>,
-) -> Vec<Problem> {
-    if !found.is_empty() {
-        return found.iter().map(|error| field_problem(error, locator, hints)).collect();
+/// The parts of a rejection.
+struct Rejection<'a> {
+    errors: &'a [FieldError],
+    /// The unknown fields that strict decoding reported.
+    unknown: &'a [Located],
+    /// The path of a field that cannot be decoded.
+    undecodable: Option<String>,
+    message: &'a str,
+    reason: &'a str,
+}
+
+impl Rejection<'_> {
+    fn problems(self, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Vec<Problem> {
+        if !self.errors.is_empty() {
+            return self.errors.iter().map(|error| field_problem(error, locator, hints)).collect();
+        }
+        // Strict decoding reports all unknown fields in one message. They become separate errors with their own
+        // locations.
+        if !self.unknown.is_empty() {
+            return self.unknown.iter().map(|unknown| self.unknown_field(unknown, hints)).collect();
+        }
+        let location = self.undecodable.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
+        vec![Problem {
+            kind: self.reason.to_owned(),
+            field: self.undecodable,
+            message: self.message.to_owned(),
+            location: Some(location),
+            ..Problem::default()
+        }]
     }
-    // Strict decoding reports all unknown fields in one message. They become separate errors with their own locations.
-    if message.contains("strict decoding error: ") && !pruned.is_empty() {
-        return pruned
-            .iter()
-            .map(|p| {
-                let problem = Problem {
-                    kind: reason.to_owned(),
-                    field: Some(p.path.clone()),
-                    message: format!("unknown field \"{}\"", p.path),
-                    location: p.location.clone(),
-                    ..Problem::default()
-                };
-                problem.with_replacement(hints.for_unknown_field(&p.path))
-            })
-            .collect();
+
+    fn unknown_field(&self, unknown: &Located, hints: &Hints<'_>) -> Problem {
+        let problem = Problem {
+            kind: self.reason.to_owned(),
+            field: Some(unknown.path.clone()),
+            message: StrictError::DroppedField(unknown.path.clone()).to_string(),
+            location: unknown.location.clone(),
+            ..Problem::default()
+        };
+        problem.with_replacement(hints.for_unknown_field(&unknown.path))
     }
-    let path = path_of_go_field(message);
-    let location = path.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
-    vec![Problem {
-        kind: reason.to_owned(),
-        field: path,
-        message: message.to_owned(),
-        location: Some(location),
-        ..Problem::default()
-    }]
 }
 
 fn field_problem(error: &FieldError, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Problem {
-    let path = if error.field == "<nil>" { path_in_detail(&error.detail) } else { Some(error.field.as_str()) };
     let problem = Problem {
         kind: error.kind.reason().to_owned(),
         field: Some(error.field.clone()),
         message: error.to_string(),
-        location: Some(path.map_or_else(|| locator.start(), |path| locator.field(path))),
+        location: Some(error.value_path().map_or_else(|| locator.start(), |path| locator.field(path))),
         detail: Some(error.detail.clone()),
         ..Problem::default()
     };
     problem.with_replacement(hints.for_value(error))
-}
-
-/// Returns the path in the text of an error: `"spec.o" must validate …`, `Checked value … in spec.i`.
-fn path_in_detail(detail: &str) -> Option<&str> {
-    if let Some(rest) = detail.strip_prefix('"') {
-        return rest.split_once('"').map(|(path, _)| path);
-    }
-    let (_, path) = detail.strip_prefix("Checked value must be of type ")?.rsplit_once(" in ")?;
-    Some(path)
-}
-
-/// Returns the field that Go could not decode: `… into Go struct field ObjectMeta.name of type string`.
-fn path_of_go_field(message: &str) -> Option<String> {
-    let (_, tail) = message.split_once("Go struct field ObjectMeta.")?;
-    let (field, _) = tail.split_once(" of type ")?;
-    Some(format!("metadata.{field}"))
 }
 
 /// Returns a warning of the server, with a location if it names a field.
@@ -158,16 +153,4 @@ fn warning(text: &str, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Problem
         ..Problem::default()
     };
     problem.with_replacement(unknown.and_then(|path| hints.for_unknown_field(path)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_path_in_the_text_of_an_error_is_found() {
-        assert_eq!(path_in_detail("\"spec.o\" must validate one and only one schema (oneOf)"), Some("spec.o"));
-        assert_eq!(path_in_detail("Checked value must be of type integer with format int32 in spec.i"), Some("spec.i"));
-        assert_eq!(path_in_detail("some validation rules were not checked"), None);
-    }
 }

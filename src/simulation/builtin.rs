@@ -115,7 +115,7 @@ fn decoded_item(item: &mut Item, decoded: &Decoded, rules: Rules, types: &'stati
         let problem = |strict: &Strict| Problem {
             kind: kind.to_owned(),
             field: Some(strict.path.clone()),
-            message: strict.to_string(),
+            message: strict.error().to_string(),
             location: Some(locator.name(&strict.path)),
             help: hint(types, strict),
             ..Problem::default()

@@ -7,6 +7,7 @@
 pub mod cursor;
 pub mod write;
 
+use super::strict::StrictError;
 use super::{Error, ErrorKind, Position, lossy};
 use crate::value::{Map, Value, quote};
 use std::collections::BTreeSet;
@@ -23,8 +24,8 @@ const MAX_DUPLICATES: usize = 100;
 pub struct Strict {
     /// The value, with the last of duplicate keys.
     pub value: Value,
-    /// The server's messages, such as `duplicate field "spec.x"`.
-    pub errors: Vec<String>,
+    /// The repeated fields.
+    pub errors: Vec<StrictError>,
 }
 
 /// Decodes a JSON text; nothing but white space may follow the value.
@@ -80,7 +81,7 @@ struct Reader<'a> {
     open: Vec<Open>,
     /// The first number out of range, which is reported only if the syntax is valid.
     out_of_range: Option<Error>,
-    duplicates: Vec<String>,
+    duplicates: Vec<StrictError>,
     seen: BTreeSet<String>,
     /// True to check only the syntax, without building values and finding duplicates.
     syntax_only: bool,
@@ -247,9 +248,9 @@ impl<'a> Reader<'a> {
             && members.contains_key(&key)
             && self.duplicates.len() < MAX_DUPLICATES
         {
-            let message = format!("duplicate field {}", quote::go_quote(&self.path(&key)));
-            if self.seen.insert(message.clone()) {
-                self.duplicates.push(message);
+            let path = self.path(&key);
+            if self.seen.insert(path.clone()) {
+                self.duplicates.push(StrictError::DuplicateField(path));
             }
         }
         if let Some(Open::Object(_, current)) = self.open.last_mut() {
@@ -491,7 +492,8 @@ mod tests {
     #[test]
     fn duplicates_have_the_servers_paths() {
         let got = read_strict(br#"{"a":[{"b":1,"b":2,"b":3}],"a":3,"c":{"a b":1,"a b":2}}"#).unwrap();
-        assert_eq!(got.errors, ["duplicate field \"a[0].b\"", "duplicate field \"a\"", "duplicate field \"c.a b\""]);
+        let texts: Vec<String> = got.errors.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["duplicate field \"a[0].b\"", "duplicate field \"a\"", "duplicate field \"c.a b\""]);
         assert_eq!(got.value.get("a"), Some(&Value::Int(3)));
     }
 

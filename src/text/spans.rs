@@ -6,8 +6,10 @@
 mod members;
 pub(super) mod outline;
 
+use super::strict::StrictError;
 use super::yaml::Duplicate;
 use super::{Position, Syntax};
+use crate::field::NIL_PATH;
 use members::Members;
 use outline::{Outline, Shape};
 use std::collections::HashMap;
@@ -141,7 +143,7 @@ impl<'a> Spans<'a> {
     pub fn locate(&self, path: &str) -> Found {
         let mut best = Best { node: 0, key: None, left: usize::MAX };
         let mut budget = BUDGET;
-        let path = if path == "<nil>" { "" } else { path };
+        let path = if path == NIL_PATH { "" } else { path };
         self.search(0, None, path, &mut best, &mut budget);
         Found {
             key: best.key.and_then(|key| self.span(key)),
@@ -186,15 +188,15 @@ impl<'a> Spans<'a> {
         }
     }
 
-    /// Finds the positions of duplicate keys given only as messages (`duplicate field "spec.x"`).
-    pub(super) fn duplicates(&self, messages: &[String]) -> Vec<Duplicate> {
+    /// Finds the positions of the duplicate keys that the decoder reported without positions.
+    pub(super) fn duplicates(&self, errors: &[StrictError]) -> Vec<Duplicate> {
         let mut found = self.index.outline.repeated().into_iter();
         let start_of = |node: Option<usize>| node.and_then(|n| self.span(n)).unwrap_or_default().start;
-        let pair = |message: &String| {
+        let pair = |error: &StrictError| {
             let (first, second) = found.next().map_or((None, None), |(a, b)| (Some(a), Some(b)));
-            Duplicate { message: message.clone(), first: start_of(first), second: start_of(second) }
+            Duplicate { line: None, message: error.to_string(), first: start_of(first), second: start_of(second) }
         };
-        messages.iter().map(pair).collect()
+        errors.iter().map(pair).collect()
     }
 
     fn span(&self, index: usize) -> Option<Span> {
@@ -292,7 +294,7 @@ mod tests {
             assert_eq!(at(text, Syntax::Json, path), want, "{path}");
         }
         let spans = Spans::of(text.as_bytes(), Syntax::Json);
-        let found = spans.duplicates(&["duplicate field \"spec.b\"".to_owned()]);
+        let found = spans.duplicates(&[StrictError::DuplicateField("spec.b".to_owned())]);
         assert_eq!(
             (found[0].first, found[0].second),
             (Position { line: 1, column: 39 }, Position { line: 2, column: 2 })

@@ -16,10 +16,12 @@ mod tree;
 pub mod write;
 
 use super::spans::outline::Outline;
+use super::strict::StrictError;
 use super::{Error, Position};
 use crate::value::Value;
 use source::Source;
 use std::borrow::Cow;
+use std::fmt;
 
 const TAG_PREFIX: &str = "tag:yaml.org,2002:";
 
@@ -37,7 +39,9 @@ pub struct Strict {
 /// A duplicate key in a mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Duplicate {
-    /// The server's message: `line 7: key "num" already set in map`.
+    /// The line in the server's message, which counts from the start of the document; JSON has none.
+    pub line: Option<u32>,
+    /// The server's message without the line: `key "num" already set in map`.
     pub message: String,
     /// The position of the first occurrence.
     pub first: Position,
@@ -48,15 +52,24 @@ pub struct Duplicate {
 impl Duplicate {
     /// Converts positions relative to a text that begins at `start` to positions in the source.
     pub(super) fn within(self, start: Position) -> Self {
-        Self { message: self.message, first: self.first.within(start), second: self.second.within(start) }
+        Self { first: self.first.within(start), second: self.second.within(start), ..self }
+    }
+}
+
+impl fmt::Display for Duplicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
+        f.write_str(&self.message)
     }
 }
 
 impl Strict {
     /// The server's strict decoding error, if there are duplicates: a header line and one line per duplicate.
-    pub fn error(&self) -> Option<String> {
-        let lines: Vec<&str> = self.duplicates.iter().map(|d| d.message.as_str()).collect();
-        (!lines.is_empty()).then(|| format!("yaml: unmarshal errors:\n  {}", lines.join("\n  ")))
+    pub fn error(&self) -> Option<StrictError> {
+        let lines: Vec<String> = self.duplicates.iter().map(ToString::to_string).collect();
+        (!lines.is_empty()).then_some(StrictError::Yaml(lines))
     }
 }
 
@@ -99,7 +112,7 @@ mod tests {
 
     fn strict(text: &str) -> String {
         let got = read_strict(text.as_bytes()).unwrap();
-        let duplicates = got.duplicates.iter().map(|d| format!("{} {} {}\n", d.first, d.second, d.message));
+        let duplicates = got.duplicates.iter().map(|d| format!("{} {} {d}\n", d.first, d.second));
         format!("{} {}", json::to_string(&got.value), duplicates.collect::<String>())
     }
 

@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, fmt};
 
+const NO_SUCH_OVERLOAD: &str = "no such overload";
+
 /// An evaluation error. `&&`, `||`, `all` and `exists` may absorb it, unless it is fatal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
@@ -24,7 +26,13 @@ impl Error {
     }
     /// `no such overload`
     pub fn no_such_overload() -> Self {
-        Self::Failed(Cow::Borrowed("no such overload"))
+        Self::Failed(Cow::Borrowed(NO_SUCH_OVERLOAD))
+    }
+    /// Returns true for the errors of calls whose arguments no overload accepts. The server compares the text as well
+    /// (`strings.HasPrefix(err.Error(), "no such overload")` in `schema/cel/validation.go`), so an error of any origin
+    /// with this text counts.
+    pub fn is_no_such_overload(&self) -> bool {
+        matches!(self, Self::Failed(text) if text.starts_with(NO_SUCH_OVERLOAD))
     }
     /// Returns true if `&&`, `||` and `?:` cannot absorb the error.
     pub fn is_fatal(&self) -> bool {

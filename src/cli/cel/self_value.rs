@@ -177,7 +177,7 @@ fn version_of(object: &Value, definitions: &[Value], release: Release) -> Result
             _ => return Err(InputError::new(refused(error))),
         },
     };
-    let crd = crd::decode(&stored).map_err(InputError::new)?.crd;
+    let crd = crd::decode(&stored).map_err(|error| InputError::new(error.to_string()))?.crd;
     let spec = &crd.spec;
     if spec.version(version).is_none() {
         return Err(InputError::new(format!("the CRD {name} has no version {version}")));
@@ -237,8 +237,7 @@ fn stored(mut crd: Value, release: Release) -> Result<Arc<Value>, String> {
 
 fn as_rules_see_it(version: &ResourceVersion, object: Value) -> Result<Value, InputError> {
     let decoded = pipeline::decode(version, object, Source::Request);
-    let mut object =
-        decoded.map_err(|error| InputError::new(format!("the object cannot be read: {}", error.0)))?.object;
+    let mut object = decoded.map_err(|error| InputError::new(format!("the object cannot be read: {error}")))?.object;
     pipeline::default(version, &mut object);
     Ok(object)
 }

@@ -11,6 +11,7 @@ use crate::output::report::Verdict;
 use crate::release::{Release, ReleaseSet};
 use crate::simulation::linting;
 use crate::simulation::object::{Object, lintable};
+use crate::text::strict::StrictError;
 use crate::text::yaml;
 use std::io::{self, Write};
 
@@ -42,8 +43,8 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
             }
         };
         let converted = convert(&decoded.crd);
-        for path in &decoded.unknown {
-            eprintln!("{name}: {} is left out", crd::unknown_field(path));
+        for path in decoded.unknown {
+            eprintln!("{name}: {} is left out", StrictError::UnknownField(path));
         }
         for change in &converted.changes {
             eprintln!("{name}: {change}");

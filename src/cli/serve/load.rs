@@ -191,7 +191,7 @@ fn definition(crd: Value) -> Result<Value, LoadError> {
     if crd.str_at(&["apiVersion"]) != Some("apiextensions.k8s.io/v1beta1") {
         return Ok(crd);
     }
-    let decoded = crd::decode(&crd).map_err(LoadError::Rejected)?;
+    let decoded = crd::decode(&crd).map_err(|error| LoadError::Rejected(error.to_string()))?;
     Ok(convert::convert(&decoded.crd).crd)
 }
 

@@ -1,5 +1,6 @@
 //! Builds a typed CRD from an object whose types have been checked. Absent, null and unknown values become zero values.
 
+use super::DecodeError;
 use crate::crd::{
     Column, Condition, Conversion, CrdVersion, CustomResourceDefinition, Names, Scale, ServiceReference, Spec, Status,
     Subresources, Validation, WebhookClientConfig,
@@ -49,7 +50,7 @@ fn texts(v: &Value, key: &str) -> Vec<String> {
 }
 
 /// Builds the CRD, before defaulting and conversion to the internal form.
-pub fn crd(object: &Value, beta: bool) -> Result<CustomResourceDefinition, String> {
+pub fn crd(object: &Value, beta: bool) -> Result<CustomResourceDefinition, DecodeError> {
     Ok(CustomResourceDefinition {
         metadata: object_meta::normalize(get(object, "metadata").clone())?.metadata,
         spec: spec(get(object, "spec"), beta)?,
@@ -57,7 +58,7 @@ pub fn crd(object: &Value, beta: bool) -> Result<CustomResourceDefinition, Strin
     })
 }
 
-fn spec(v: &Value, beta: bool) -> Result<Spec, String> {
+fn spec(v: &Value, beta: bool) -> Result<Spec, DecodeError> {
     let mut spec = Spec {
         group: text(v, "group"),
         names: names(get(v, "names")),
@@ -91,7 +92,7 @@ fn names(v: &Value) -> Names {
     }
 }
 
-fn version(v: &Value, beta: bool) -> Result<CrdVersion, String> {
+fn version(v: &Value, beta: bool) -> Result<CrdVersion, DecodeError> {
     Ok(CrdVersion {
         name: text(v, "name"),
         served: flag(v, "served"),
@@ -105,7 +106,7 @@ fn version(v: &Value, beta: bool) -> Result<CrdVersion, String> {
     })
 }
 
-fn validation(v: &Value, key: &str) -> Result<Option<Validation>, String> {
+fn validation(v: &Value, key: &str) -> Result<Option<Validation>, DecodeError> {
     let Some(v) = present(v, key) else { return Ok(None) };
     let schema = present(v, "openAPIV3Schema").map(|v| Schema::from_value(v).map(Arc::new)).transpose()?;
     Ok(Some(Validation { schema }))

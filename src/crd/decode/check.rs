@@ -6,6 +6,7 @@
 //! content leniently, and a wrong type in them ends decoding, so it takes precedence over earlier errors elsewhere.
 //! Members are visited in sorted order; the caller determines the document order of errors.
 
+use super::DecodeError;
 use super::types::{self, Struct, Type};
 use crate::release::{Release, V1_35};
 use crate::value::base64::Encoding;
@@ -21,8 +22,8 @@ const MAX_ERRORS: usize = 1000;
 /// The result of [`check`].
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// Go's message for the first value of a wrong type.
-    pub error: Option<String>,
+    /// The error for the first value of a wrong type.
+    pub error: Option<DecodeError>,
     /// Unknown fields.
     pub unknown: Vec<UnknownField>,
     /// The paths of values that are decoded leniently.
@@ -44,7 +45,11 @@ pub struct UnknownField {
 pub fn check(value: &Value, root: Type, release: Release, position_of: &dyn Fn(&str) -> usize) -> Checked {
     let mut reader = Reader::new(String::new(), true, release, position_of);
     let error = reader.unmarshal(value, root).err();
-    Checked { error: error.map(|e| e.to_string()), unknown: reader.unknown, lenient: reader.lenient }
+    Checked {
+        error: error.map(|(error, path)| DecodeError { message: error.to_string(), path }),
+        unknown: reader.unknown,
+        lenient: reader.lenient,
+    }
 }
 
 /// A decoding error.
@@ -87,7 +92,10 @@ struct Reader<'r> {
 /// An error with its path.
 struct CheckError {
     error: Error,
+    /// The path of the value that is decoded by the current decoder, which orders errors.
     path: String,
+    /// The path of the invalid value, which may be inside the value at `path`.
+    invalid: String,
     /// True if the error ends decoding.
     ends: bool,
 }
@@ -109,15 +117,15 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Returns the error that the server reports: the first in document order among those that end decoding, otherwise
-    /// the first of all.
-    fn unmarshal(&mut self, value: &Value, type_: Type) -> Result<(), Error> {
+    /// Returns the error that the server reports, with the path of the invalid value: the first in document order among
+    /// those that end decoding, otherwise the first of all.
+    fn unmarshal(&mut self, value: &Value, type_: Type) -> Result<(), (Error, String)> {
         self.value(value, type_);
         let mut errors = std::mem::take(&mut self.errors);
         if errors.len() > 1 {
             errors.sort_by_cached_key(|error| (!error.ends, (self.position_of)(&error.path)));
         }
-        errors.into_iter().next().map_or(Ok(()), |error| Err(error.error))
+        errors.into_iter().next().map_or(Ok(()), |error| Err((error.error, error.invalid)))
     }
 
     fn in_context(&self, e: Error) -> Error {
@@ -136,8 +144,12 @@ impl<'r> Reader<'r> {
     }
 
     fn save(&mut self, error: Error, ends: bool) {
+        self.save_at(self.path.clone(), error, ends);
+    }
+
+    fn save_at(&mut self, invalid: String, error: Error, ends: bool) {
         if self.errors.len() < MAX_ERRORS {
-            self.errors.push(CheckError { error: self.in_context(error), path: self.path.clone(), ends });
+            self.errors.push(CheckError { error: self.in_context(error), path: self.path.clone(), invalid, ends });
         }
     }
 
@@ -150,10 +162,9 @@ impl<'r> Reader<'r> {
         if self.strict {
             self.lenient.push(self.path.clone());
         }
-        if let Err(error) =
-            Reader::new(self.path.clone(), false, self.release, self.position_of).unmarshal(value, type_)
-        {
-            self.save(error, true);
+        let mut reader = Reader::new(self.path.clone(), false, self.release, self.position_of);
+        if let Err((error, invalid)) = reader.unmarshal(value, type_) {
+            self.save_at(invalid, error, true);
         }
     }
 
@@ -290,19 +301,27 @@ mod tests {
     #[test]
     fn older_releases_report_the_field_with_the_unmarshaler() {
         let value = crate::text::json::read(br#"{"items":{"type":3}}"#).unwrap();
-        let of = |release| check(&value, Type::Struct(|| &types::SCHEMA), release, &|_| 0).error.unwrap();
+        let of = |release| check(&value, Type::Struct(|| &types::SCHEMA), release, &|_| 0).error.unwrap().message;
         assert!(of(Release::OLDEST).contains("JSONSchemaProps.items of type string"));
         assert!(of(Release::NEWEST).contains("JSONSchemaProps.items.type of type string"));
     }
 
     #[test]
     fn the_first_wrong_type_in_document_order_is_reported() {
-        let of = |text: &str| checked(text).error.unwrap();
+        let of = |text: &str| checked(text).error.unwrap().message;
         assert!(of(r#"{"title":3,"description":5}"#).contains("JSONSchemaProps.title of type string"));
         assert!(of(r#"{"description":5,"title":3}"#).contains("JSONSchemaProps.description of type string"));
         // An error of a type with its own `UnmarshalJSON` ends decoding.
         assert!(of(r#"{"description":5,"items":{"type":3}}"#).contains("JSONSchemaProps.items.type of type string"));
         assert_eq!(of(r#"{"title":5,"additionalProperties":3}"#), "boolean or JSON schema expected");
+    }
+
+    #[test]
+    fn errors_have_the_path_of_the_value() {
+        let path = |text: &str| checked(text).error.unwrap().path;
+        assert_eq!(path(r#"{"properties":{"a":{"title":3}}}"#), "properties.a.title");
+        assert_eq!(path(r#"{"items":{"enum":[],"required":[1]}}"#), "items.required[0]");
+        assert_eq!(path("[]"), "");
     }
 
     #[test]

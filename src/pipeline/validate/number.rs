@@ -65,13 +65,13 @@ pub fn check(v: &Value, checks: &Checks, path: &ValuePath<'_>, report: &Report, 
         _ => return,
     };
     if !fits(&text, checks) {
-        out.fail(report.unplaced(unfit("Checked", checks, path)));
+        out.fail(report.unplaced(path, unfit("Checked", checks, path)));
     }
     // Converts a bound to the type of the value, or to a float if it is out of range for the schema's type.
     let native = |bound: f64, what: &str, out: &mut Outcome| {
         let fits = fits(&digits(bound), checks);
         if !fits {
-            out.fail(report.unplaced(unfit(what, checks, path)));
+            out.fail(report.unplaced(path, unfit(what, checks, path)));
         }
         int.filter(|_| fits).map(|i| (i, truncate(bound)))
     };

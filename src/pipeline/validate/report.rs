@@ -1,6 +1,6 @@
 //! Converts kube-openapi's errors and paths to field errors.
 
-use crate::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath};
+use crate::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath, NIL_PATH};
 use crate::release::Release;
 use crate::value::{Value, json, print};
 use std::collections::HashSet;
@@ -113,7 +113,7 @@ impl Report {
         match (&self.prefix, name.is_empty()) {
             (Some(prefix), true) => prefix.clone(),
             (Some(prefix), false) => format!("{prefix}.{name}"),
-            (None, true) => "<nil>".to_owned(),
+            (None, true) => NIL_PATH.to_owned(),
             (None, false) => name.to_owned(),
         }
     }
@@ -158,10 +158,17 @@ impl Report {
             FieldError::not_supported(field_path, BadValue::of(v, self.release), &texts)
         })
     }
-    /// An error without a path.
-    pub fn unplaced(&self, text: String) -> ValidationError {
-        let field = self.field("");
-        let error = FieldError { kind: ErrorType::Invalid, field, bad_value: "".into(), detail: text.clone() };
+    /// An error that names the path only in its text: the field is the node where validation began.
+    pub fn unplaced(&self, path: &ValuePath<'_>, text: String) -> ValidationError {
+        let value_path = self.field(&path.to_string());
+        let detail_path = (self.prefix.is_none() && value_path != NIL_PATH).then(|| value_path.into());
+        let error = FieldError {
+            kind: ErrorType::Invalid,
+            field: self.field(""),
+            bad_value: "".into(),
+            detail: text.clone(),
+            detail_path,
+        };
         ValidationError { text, error }
     }
 }

@@ -4,7 +4,7 @@
 //! Every user may do everything, so every access is allowed.
 
 use crate::builtin::types::Types;
-use crate::builtin::{Endpoint as BuiltInEndpoint, decode};
+use crate::builtin::{Endpoint as BuiltInEndpoint, Strict, decode};
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
 use crate::release::Release;
 use crate::server::http::body;
@@ -113,8 +113,8 @@ impl Review {
         if let Some(refusal) = decoded.leniently() {
             return Err(Refusal::bad_request(refusal.message));
         }
-        let strict = document.strict.into_iter().chain(decoded.strict.iter().map(ToString::to_string));
-        ctx.strict_errors(&strict.collect::<Vec<_>>(), &options).map_err(Refusal::bad_request)?;
+        let strict = document.strict.into_iter().chain(decoded.strict.iter().map(Strict::error));
+        ctx.strict_errors(strict.collect(), &options).map_err(|error| Refusal::bad_request(error.to_string()))?;
         Ok(document.value)
     }
 

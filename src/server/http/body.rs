@@ -9,6 +9,7 @@ use crate::server::http::protobuf;
 use crate::server::http::status::Refusal;
 use crate::text;
 pub(in crate::server) use crate::text::json::summary;
+use crate::text::strict::StrictError;
 pub(in crate::server) use crate::value::group_version::parse as parse_group_version;
 use crate::value::json::go_kind;
 use crate::value::{Map, Value};
@@ -23,8 +24,8 @@ pub const LIMIT: usize = 3 * 1024 * 1024;
 pub(in crate::server) struct Document {
     /// The decoded JSON object.
     pub value: Value,
-    /// Duplicate keys; each is a strict decoding error.
-    pub strict: Vec<String>,
+    /// The duplicate keys.
+    pub strict: Vec<StrictError>,
 }
 
 /// The bytes of a body; for a body passed as a value, its JSON. Returns a refusal for a body that is too large.
@@ -159,7 +160,7 @@ mod tests {
         let read = |text: &str| {
             object(&Body::Bytes(text.as_bytes().to_vec()), Input::Json, FieldValidation::Strict).map(|d| d.strict)
         };
-        assert_eq!(read(r#"{"kind":"A","a":1,"a":2}"#), Ok(vec!["duplicate field \"a\"".to_owned()]));
+        assert_eq!(read(r#"{"kind":"A","a":1,"a":2}"#), Ok(vec![StrictError::DuplicateField("a".to_owned())]));
         assert_eq!(
             read(r#"{"kind":1}"#),
             Err(Unreadable::Early("couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string".to_owned()))

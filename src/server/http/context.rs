@@ -11,6 +11,7 @@ use crate::server::http::route::Target;
 use crate::server::http::status::Refusal;
 use crate::server::http::table::{self, Columns};
 use crate::server::{Format, Request, Response, ResponseBody, Server, Trace};
+use crate::text::strict::{StrictDecodingError, StrictError};
 use crate::value::time;
 use crate::value::{Map, Value, object};
 use std::sync::Arc;
@@ -141,27 +142,31 @@ impl<'a> Context<'a> {
     }
 
     /// Adds strict decoding errors as warnings; an error of the YAML decoder gives one warning per line.
-    pub fn warn_strict(&mut self, errors: &[String]) {
+    pub fn warn_strict(&mut self, errors: &[StrictError]) {
         for error in errors {
-            let lines = ["yaml: unmarshal errors:\n", "error converting YAML to JSON: yaml: unmarshal errors:\n"]
-                .iter()
-                .find_map(|prefix| error.strip_prefix(prefix));
-            match lines {
-                Some(lines) => lines.split('\n').for_each(|line| self.warn(line.trim())),
-                None => self.warn(error.as_str()),
+            match error {
+                StrictError::Yaml(lines) => lines.iter().for_each(|line| self.warn(line)),
+                error => self.warn(error.to_string()),
             }
         }
     }
 
     /// Handles strict decoding errors: an error with `Strict`, warnings with `Warn`, nothing with `Ignore`.
-    pub fn strict_errors(&mut self, errors: &[String], options: &WriteOptions) -> Result<(), String> {
+    pub fn strict_errors(
+        &mut self,
+        errors: Vec<StrictError>,
+        options: &WriteOptions,
+    ) -> Result<(), StrictDecodingError> {
         if errors.is_empty() {
             return Ok(());
         }
         match options.field_validation {
-            FieldValidation::Strict => Err(format!("strict decoding error: {}", errors.join(", "))),
+            FieldValidation::Strict => {
+                self.trace.failed_strict_decoding = true;
+                Err(StrictDecodingError(errors))
+            }
             FieldValidation::Warn => {
-                self.warn_strict(errors);
+                self.warn_strict(&errors);
                 Ok(())
             }
             FieldValidation::Ignore => Ok(()),

@@ -5,6 +5,7 @@
 
 use crate::crd::{self, CustomResourceDefinition};
 use crate::server::http::status::Refusal;
+use crate::text::strict::{StrictDecodingError, StrictError};
 use crate::value::{Map, Value};
 use std::sync::Arc;
 
@@ -76,12 +77,12 @@ impl Object for CustomResourceDefinition {
     }
 
     fn of_value(value: Value) -> Result<Self, Refusal> {
-        let decoded = crd::decode(&value).map_err(Refusal::internal)?;
+        let decoded = crd::decode(&value).map_err(|error| Refusal::internal(error.to_string()))?;
         if decoded.unknown.is_empty() {
             return Ok(decoded.crd);
         }
-        let unknown: Vec<String> = decoded.unknown.iter().map(|path| crd::unknown_field(path)).collect();
-        Err(Refusal::internal(format!("strict decoding error: {}", unknown.join(", "))))
+        let unknown = decoded.unknown.into_iter().map(StrictError::UnknownField).collect();
+        Err(Refusal::internal(StrictDecodingError(unknown).to_string()))
     }
 
     fn into_value(self) -> Value {

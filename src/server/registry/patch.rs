@@ -16,6 +16,7 @@ use crate::server::registry::decode;
 use crate::server::registry::managed_fields;
 use crate::server::registry::strategy::Strategy;
 use crate::server::registry::update::Update;
+use crate::text::strict::StrictError;
 use crate::text::{self, ErrorKind};
 use crate::value::Value;
 
@@ -132,7 +133,7 @@ struct Patch {
     /// The decoded patch, or the refusal if it cannot be decoded, which an absent object precedes.
     document: Result<Value, Refusal>,
     raw: Raw,
-    strict: Vec<String>,
+    strict: Vec<StrictError>,
 }
 
 impl Patch {
@@ -141,16 +142,22 @@ impl Patch {
     }
 
     /// Returns the patched object and the strict decoding errors of the patch.
-    fn apply(&self, current: Value, options: &WriteOptions, release: Release) -> Result<(Value, Vec<String>), Refusal> {
+    fn apply(
+        &self,
+        current: Value,
+        options: &WriteOptions,
+        release: Release,
+    ) -> Result<(Value, Vec<StrictError>), Refusal> {
         let document = self.document()?;
         let looks = options.field_validation.is_enabled();
         match self.kind {
             Kind::Json => {
-                let mut strict: Vec<String> =
-                    self.strict.iter().filter(|e| json::is_known_field(e)).map(|e| format!("json patch {e}")).collect();
+                let mut strict = json::duplicates(&self.strict);
                 if looks {
                     strict.extend(json::check(document)?);
                 }
+                let in_patch = |error| StrictError::JsonPatch(Box::new(error));
+                let mut strict: Vec<_> = strict.into_iter().map(in_patch).collect();
                 let patched = json::apply(document, &self.raw, current, release)?;
                 strict.extend(patched.duplicates(&self.strict));
                 Ok((patched.document, strict))

@@ -17,6 +17,7 @@ use crate::server::registry::metadata::{HasMetadata, Object};
 use crate::server::registry::rest;
 use crate::server::registry::store::{Collection, Stored};
 use crate::server::registry::written::Written;
+use crate::text::strict::StrictError;
 use crate::value::{Map, Value};
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -118,7 +119,7 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
         &self,
         ctx: &mut Context<'_>,
         patched: Value,
-        strict: Vec<String>,
+        strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<Self::Object, Refusal>;
 
@@ -136,7 +137,7 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
         _ctx: &mut Context<'_>,
         _current: Value,
         _patch: &Value,
-        _strict: Vec<String>,
+        _strict: Vec<StrictError>,
         _options: &WriteOptions,
     ) -> Result<Self::Object, Refusal> {
         Err(Refusal::unsupported_media_type(&[]))

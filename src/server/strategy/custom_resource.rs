@@ -23,6 +23,7 @@ use crate::server::registry::store::{Collection, Stored};
 use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
 use crate::server::registry::written::Written;
 use crate::server::{Method, Server};
+use crate::text::strict::StrictError;
 use crate::value::{Map, Value, object};
 use serving::{Serving, Version};
 use std::sync::Arc;
@@ -153,7 +154,7 @@ impl Strategy for CustomResource {
         &self,
         ctx: &mut Context<'_>,
         patched: Value,
-        strict: Vec<String>,
+        strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
         decode::patched_object(ctx, &self.serving, &self.version, patched, strict, options)

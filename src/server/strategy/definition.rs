@@ -24,6 +24,7 @@ use crate::server::registry::patch;
 use crate::server::registry::store::{Collection, Stored};
 use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
 use crate::server::registry::written::Written;
+use crate::text::strict::StrictError;
 use crate::value::{Map, Value, json, object};
 pub(in crate::server) use managed_fields::update_by_controller;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -161,7 +162,7 @@ impl Strategy for Definition {
         &self,
         ctx: &mut Context<'_>,
         patched: Value,
-        strict: Vec<String>,
+        strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<CustomResourceDefinition, Refusal> {
         let echo = json::to_string(&patched);

@@ -28,6 +28,7 @@ use crate::server::registry::metadata;
 use crate::server::registry::store::{Collection, Stored};
 use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
 use crate::server::registry::written::Written;
+use crate::text::strict::StrictError;
 use crate::value::{Map, Value};
 use managed_fields::ScaleFields;
 use object::{Scale, set_nested};
@@ -200,7 +201,7 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
         &self,
         ctx: &mut Context<'_>,
         patched: Value,
-        strict: Vec<String>,
+        strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
         match &self.kind {
@@ -218,7 +219,7 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
         ctx: &mut Context<'_>,
         current: Value,
         patch: &Value,
-        strict: Vec<String>,
+        strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
         match &self.kind {

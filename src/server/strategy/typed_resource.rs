@@ -33,6 +33,7 @@ use crate::server::strategy::custom_resource::Part;
 use crate::server::strategy::custom_resource::serving::{Serving, Version};
 use crate::server::strategy::scale::Scalable;
 use crate::server::{Server, Timestamp, UserInfo};
+use crate::text::strict::StrictError;
 use crate::value::{Map, Value, object, time};
 use std::sync::Arc;
 
@@ -142,7 +143,7 @@ impl Strategy for TypedResource {
         &self,
         ctx: &mut Context<'_>,
         patched: Value,
-        strict: Vec<String>,
+        strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
         decode::patched_object(ctx, &self.kind, &patched, strict, options)
@@ -157,7 +158,7 @@ impl Strategy for TypedResource {
         ctx: &mut Context<'_>,
         current: Value,
         patch: &Value,
-        strict: Vec<String>,
+        strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
         patch::merge(ctx, &self.kind, current, patch, strict, options)

@@ -110,7 +110,7 @@ fn ask(object: &Object, old: Option<&Value>, release: Release, now: Timestamp) -
     let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: true, table: false, now };
     let locator = object.finder();
     let identity = identity(object.value(), Namespace::None);
-    let collection = format!("/apis/{}/v1/{}", crate::policies::GROUP, plural(kind));
+    let collection = format!("/apis/{}/v1/{}", crate::policies::GROUP, PolicyKind::resource_of(kind));
     let options = Server::builder(release, 0).created_at(now).without_managed_fields();
     let server = options.with_policies(Arc::new(Rules::allow_all()), Arc::default()).build();
     let mut value = object.value().clone();
@@ -143,9 +143,4 @@ fn ask(object: &Object, old: Option<&Value>, release: Release, now: Timestamp) -
     let mut item = read_policy_response(server.handle(&request), identity, &locator, &server);
     item.action = Action::Update;
     item
-}
-
-fn plural(kind: &str) -> &'static str {
-    let policy_kind = PolicyKind::of_kind(kind);
-    if kind.ends_with("Binding") { policy_kind.bindings() } else { policy_kind.policies() }
 }

@@ -432,9 +432,9 @@ impl<'t, 'a> Decoder<'t, 'a> {
             Entry::Occupied(entry) => *entry.get(),
         };
         let line = self.tree.nodes.get(value).map_or(0, |n| n.start.line + 1);
-        let message = format!("line {line}: key {shown} already set in map");
+        let message = format!("key {shown} already set in map");
         let (first, second) = (self.position(first).unwrap_or_default(), self.position(key).unwrap_or_default());
-        self.duplicates.push(Duplicate { message, first, second });
+        self.duplicates.push(Duplicate { line: Some(line), message, first, second });
     }
 
     /// Decodes a key and starts decoding its value.

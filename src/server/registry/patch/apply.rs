@@ -140,9 +140,10 @@ impl<'b> Config<'b> {
         }
         let Body::Bytes(bytes) = self.body else { return Ok(()) };
         let Some(error) = text::yaml::read_strict(bytes).ok().and_then(|read| read.error()) else { return Ok(()) };
-        let error = format!("error converting YAML to JSON: {error}");
         if options.field_validation == FieldValidation::Strict {
-            return Err(Refusal::bad_request(format!("error strict decoding {}: {error}", self.label)));
+            let label = &self.label;
+            let text = format!("error strict decoding {label}: error converting YAML to JSON: {error}");
+            return Err(Refusal::bad_request(text));
         }
         ctx.warn_strict(&[error]);
         Ok(())

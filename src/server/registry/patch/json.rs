@@ -8,6 +8,7 @@ use crate::apply::json_patch::{NO_FROM, NO_PATH, Operation, Patch, index, unesca
 use crate::apply::raw::Raw;
 use crate::release::Release;
 use crate::server::http::status::Refusal;
+use crate::text::strict::StrictError;
 use crate::value::Value;
 use crate::value::json::go_kind;
 use std::fmt::Write as _;
@@ -17,15 +18,23 @@ const MAX_OPERATIONS: usize = 10_000;
 
 const FIELDS: [&str; 4] = ["op", "path", "from", "value"];
 
-/// Returns true if the error is about a field of the operation itself or a key below its value. Other duplicate keys
-/// are not reported.
-pub(super) fn is_known_field(error: &str) -> bool {
-    let Some((_, field)) = error.split_once("].") else { return true };
-    FIELDS.iter().any(|f| field.strip_prefix(f).is_some_and(|rest| rest.starts_with(['"', '.', '['])))
+/// Returns the duplicate keys that are fields of an operation or are below its value. Others are not reported.
+pub(super) fn duplicates(in_patch: &[StrictError]) -> Vec<StrictError> {
+    in_patch.iter().filter(|error| duplicate_path(error).is_none_or(is_known_field)).cloned().collect()
+}
+
+/// The path of a duplicate key.
+fn duplicate_path(error: &StrictError) -> Option<&str> {
+    if let StrictError::DuplicateField(path) = error { Some(path) } else { None }
+}
+
+fn is_known_field(path: &str) -> bool {
+    let Some((_, field)) = path.split_once("].") else { return true };
+    FIELDS.iter().any(|f| field.strip_prefix(f).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])))
 }
 
 /// Decodes the operations strictly: rejects values of wrong types and returns the unknown fields.
-pub(super) fn check(patch: &Value) -> Result<Vec<String>, Refusal> {
+pub(super) fn check(patch: &Value) -> Result<Vec<StrictError>, Refusal> {
     let refuse = |value: &Value, into: &str| {
         let text = format!("error decoding patch: json: cannot unmarshal {} into Go {into}", go_kind(value));
         Err(Refusal::bad_request(text))
@@ -44,7 +53,7 @@ pub(super) fn check(patch: &Value) -> Result<Vec<String>, Refusal> {
         };
         for (key, value) in members {
             if !FIELDS.contains(&key.as_str()) {
-                unknown.push(format!("json patch unknown field \"[{i}].{key}\""));
+                unknown.push(StrictError::UnknownField(format!("[{i}].{key}")));
             } else if key != "value" && !matches!(value, Value::String(_) | Value::Null) {
                 return refuse(value, &format!("struct field jsonPatchOp.{key} of type string"));
             }
@@ -65,13 +74,14 @@ pub(super) struct Patched {
 impl Patched {
     /// The errors for duplicate keys in operation values, with the paths at which the values are in the patched
     /// document. The server reports these in addition to the errors for the patch itself.
-    pub fn duplicates(&self, in_patch: &[String]) -> Vec<String> {
-        let moved = |(i, target_path): &(usize, String)| -> Vec<String> {
-            let prefix = format!("duplicate field \"[{i}].value");
-            let rests = in_patch.iter().filter_map(|e| e.strip_prefix(&prefix));
+    pub fn duplicates(&self, in_patch: &[StrictError]) -> Vec<StrictError> {
+        let moved = |(i, target_path): &(usize, String)| -> Vec<StrictError> {
+            let prefix = format!("[{i}].value");
+            let rests = in_patch.iter().filter_map(|error| duplicate_path(error)?.strip_prefix(&prefix));
             rests
                 .filter(|rest| rest.starts_with(['.', '[']))
-                .map(|rest| format!("duplicate field \"{}", format!("{target_path}{rest}").trim_start_matches('.')))
+                .map(|rest| format!("{target_path}{rest}").trim_start_matches('.').to_owned())
+                .map(StrictError::DuplicateField)
                 .collect()
         };
         self.targets.iter().flat_map(moved).collect()
@@ -194,13 +204,14 @@ mod tests {
     #[test]
     fn operations_are_read_strictly() {
         let check = |text: &str| check(&read(text.as_bytes()).unwrap());
-        assert_eq!(check(r#"[{"op":"add","y":1}]"#), Ok(vec!["json patch unknown field \"[0].y\"".to_owned()]));
+        assert_eq!(check(r#"[{"op":"add","y":1}]"#), Ok(vec![StrictError::UnknownField("[0].y".to_owned())]));
         assert_eq!(
             check(r#"[{"op":1}]"#).unwrap_err().message,
             "error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string"
         );
-        assert!(is_known_field(r#"duplicate field "[0].value.x""#));
-        assert!(!is_known_field(r#"duplicate field "[0].y""#));
+        let duplicate = |path: &str| StrictError::DuplicateField(path.to_owned());
+        let found = ["[0].value.x", "[0].y", "[0].op", "[0].opx"].map(duplicate);
+        assert_eq!(duplicates(&found), ["[0].value.x", "[0].op"].map(duplicate));
     }
 
     #[test]
@@ -210,7 +221,7 @@ mod tests {
         let Ok(patched) = apply(&patch, &Raw::Null, read(r#"{"spec":{"l":[1]}}"#), Release::NEWEST) else {
             panic!("refused")
         };
-        let found = patched.duplicates(&["duplicate field \"[0].value.a\"".to_owned()]);
-        assert_eq!(found, ["duplicate field \"spec.l[1].a\""]);
+        let duplicate = |path: &str| StrictError::DuplicateField(path.to_owned());
+        assert_eq!(patched.duplicates(&[duplicate("[0].value.a")]), [duplicate("spec.l[1].a")]);
     }
 }

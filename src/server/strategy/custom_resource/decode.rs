@@ -11,6 +11,7 @@ use crate::server::http::negotiate::Input;
 use crate::server::http::options::{FieldValidation, WriteOptions};
 use crate::server::http::status::Refusal;
 use crate::server::registry::patch;
+use crate::text::strict::{StrictDecodingError, StrictError};
 use crate::value::{Value, json, quote};
 
 /// The message for a decoded object without apiVersion.
@@ -21,7 +22,7 @@ enum DecodeFailure {
     /// Parsing failed: the decoder's error message, and the kind and version if they were already known.
     Unreadable(String, Option<(String, String)>),
     /// Strict validation failed: the errors, and the kind and version of the object; an empty apiVersion has none.
-    Strict(String, (String, Option<String>)),
+    Strict(StrictDecodingError, (String, Option<String>)),
 }
 
 /// Decodes and defaults the body of a write. Its apiVersion may still differ from that of the URL.
@@ -58,7 +59,10 @@ pub(super) fn request_object(
             "{kind} in version {} cannot be handled as a {kind}: {text}",
             quote::go_quote(&v)
         )),
-        DecodeFailure::Strict(_, (_, None)) => Refusal::bad_request(NO_API_VERSION),
+        DecodeFailure::Strict(_, (_, None)) => {
+            ctx.trace.failed_strict_decoding = false;
+            Refusal::bad_request(NO_API_VERSION)
+        }
         DecodeFailure::Unreadable(text, None) => {
             let summary = body::bytes(&request.body).map(|b| body::summary(&b)).unwrap_or_default();
             Refusal::bad_request(format!(
@@ -75,7 +79,7 @@ fn decode(
     serving: &Serving,
     version: &Version,
     value: Value,
-    mut strict: Vec<String>,
+    mut strict: Vec<StrictError>,
     missing_kind: &dyn Fn() -> String,
     options: &WriteOptions,
 ) -> Result<Value, DecodeFailure> {
@@ -92,20 +96,22 @@ fn decode(
         return Err(DecodeFailure::Unreadable(missing_kind(), known));
     }
     let stages = serving.stages_for(&api_version, version);
-    let decoded = pipeline::decode(stages, value, Source::Request)
-        .map_err(|e| DecodeFailure::Unreadable(e.0, Some((kind.clone(), version_name.clone()))))?;
+    let decoded = pipeline::decode(stages, value, Source::Request).map_err(|error| {
+        ctx.trace.undecodable_field = error.field;
+        DecodeFailure::Unreadable(error.message, Some((kind.clone(), version_name.clone())))
+    })?;
     let mut object = decoded.object;
     let defaulted = pipeline::default(stages, &mut object);
     ctx.trace.defaulted = defaulted.into_iter().map(|d| Defaulted { path: d.path, value: d.value }).collect();
     if options.field_validation.is_enabled() {
-        strict.extend(decoded.unknown.iter().map(|path| format!("unknown field \"{path}\"")));
+        strict.extend(decoded.unknown.iter().map(|path| StrictError::DroppedField(path.clone())));
     }
     ctx.trace.pruned = decoded.unknown;
-    match ctx.strict_errors(&strict, options) {
+    match ctx.strict_errors(strict, options) {
         Ok(()) => Ok(object),
-        Err(text) => {
+        Err(error) => {
             let version_name = (!api_version.is_empty()).then_some(version_name);
-            Err(DecodeFailure::Strict(text, (kind, version_name)))
+            Err(DecodeFailure::Strict(error, (kind, version_name)))
         }
     }
 }
@@ -129,7 +135,7 @@ pub(super) fn patched_object(
     serving: &Serving,
     version: &Version,
     patched: Value,
-    strict: Vec<String>,
+    strict: Vec<StrictError>,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
     let echo = json::to_string(&patched);
@@ -138,9 +144,8 @@ pub(super) fn patched_object(
     let result = typed.and_then(|()| decode(ctx, serving, version, patched, strict, &missing, options));
     let object = match result {
         Ok(object) => object,
-        Err(DecodeFailure::Unreadable(text, _) | DecodeFailure::Strict(text, _)) => {
-            return Err(patch::refuse(&echo, text));
-        }
+        Err(DecodeFailure::Unreadable(text, _)) => return Err(patch::refuse(&echo, text)),
+        Err(DecodeFailure::Strict(error, _)) => return Err(patch::refuse(&echo, error.to_string())),
     };
     if object.str_at(&["apiVersion"]).is_none_or(|version| version.is_empty() || version.ends_with('/')) {
         return Err(Refusal::internal(NO_API_VERSION));

@@ -235,7 +235,7 @@ impl Serving {
         let api_version = raw.str_at(&["apiVersion"]).unwrap_or_default();
         let stages = self.stages_for(api_version, version);
         let decoded = pipeline::decode(stages, raw.clone(), Source::Storage);
-        let mut object = decoded.map_err(|e| Refusal::internal(e.0))?.object;
+        let mut object = decoded.map_err(|e| Refusal::internal(e.message))?.object;
         pipeline::default(stages, &mut object);
         if !self.built_in.has_generation() {
             metadata::set(&mut object, "generation", None);
@@ -249,7 +249,7 @@ impl Serving {
         let object = self.convert_type(object, &self.api_version(version), calls)?;
         match pipeline::decode(&version.stages, object, Source::Conversion) {
             Ok(decoded) => Ok(decoded.object),
-            Err(error) => Err(Refusal::unclassified(error.0)),
+            Err(error) => Err(Refusal::unclassified(error.message)),
         }
     }
 

@@ -10,6 +10,7 @@ use crate::server::http::options::WriteOptions;
 use crate::server::http::status::Refusal;
 use crate::text::Syntax;
 use crate::text::spans::Spans;
+use crate::text::strict::StrictError;
 use crate::value::{Map, Value, quote};
 use std::cell::OnceCell;
 
@@ -53,7 +54,7 @@ pub(super) fn request(
 pub(super) fn read(
     ctx: &mut Context<'_>,
     value: Value,
-    mut strict: Vec<String>,
+    mut strict: Vec<StrictError>,
     from_json: bool,
     options: &WriteOptions,
 ) -> Result<CustomResourceDefinition, String> {
@@ -66,6 +67,10 @@ pub(super) fn read(
             ctx.release().scheme()
         ));
     }
+    let refuse = |ctx: &mut Context<'_>, error: crd::DecodeError| {
+        ctx.trace.undecodable_field = Some(error.path);
+        error.message
+    };
     let value = if value.is_null() { Value::Object(Map::new()) } else { value };
     let decoded = match &ctx.request.body {
         Body::Bytes(text) if from_json => {
@@ -75,24 +80,24 @@ pub(super) fn read(
                 let found = spans.locate(path);
                 found.key.map_or(found.value.range.start, |key| key.range.start)
             };
-            let decoded = crd::decode_text(&value, ctx.release(), &position_of)?;
+            let decoded = crd::decode_text(&value, ctx.release(), &position_of).map_err(|error| refuse(ctx, error))?;
             strict.retain(|error| !decoded.lenient.iter().any(|path| is_duplicate_below(error, path)));
             decoded
         }
-        _ => crd::decode_text(&value, ctx.release(), &|_| 0)?,
+        _ => crd::decode_text(&value, ctx.release(), &|_| 0).map_err(|error| refuse(ctx, error))?,
     };
     if options.field_validation.is_enabled() {
-        strict.extend(decoded.unknown.iter().map(|path| crd::unknown_field(path)));
+        strict.extend(decoded.unknown.iter().cloned().map(StrictError::UnknownField));
     }
     ctx.trace.pruned = decoded.unknown;
-    ctx.strict_errors(&strict, options)?;
+    ctx.strict_errors(strict, options).map_err(|error| error.to_string())?;
     Ok(decoded.crd)
 }
 
 /// Returns true if an error reports a duplicate key below `path`.
-fn is_duplicate_below(error: &str, path: &str) -> bool {
-    let rest = error.strip_prefix("duplicate field \"").and_then(|rest| rest.strip_prefix(path));
-    rest.is_some_and(|rest| rest.starts_with(['.', '[']))
+fn is_duplicate_below(error: &StrictError, path: &str) -> bool {
+    let StrictError::DuplicateField(duplicate) = error else { return false };
+    duplicate.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[']))
 }
 
 /// The kind and apiVersion, with defaults if they are missing.

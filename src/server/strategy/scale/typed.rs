@@ -10,6 +10,7 @@ use crate::server::http::options::WriteOptions;
 use crate::server::http::status::Refusal;
 use crate::server::registry::metadata::MEMBERS;
 use crate::server::registry::patch;
+use crate::text::strict::StrictError;
 use crate::value::json::go_kind;
 use crate::value::{Value, json, quote};
 
@@ -19,7 +20,7 @@ pub(super) fn request_scale(ctx: &mut Context<'_>, input: Input, options: &Write
     let read = read.map_err(body::unreadable::Unreadable::into_text).and_then(|mut document| {
         let read = check(body::or_empty(document.value), ctx.release())?;
         document.strict.extend(read.unknown);
-        ctx.strict_errors(&document.strict, options)?;
+        ctx.strict_errors(document.strict, options).map_err(|error| error.to_string())?;
         Ok(read.scale)
     });
     let scheme = ctx.release().scheme();
@@ -30,7 +31,7 @@ pub(super) fn request_scale(ctx: &mut Context<'_>, input: Input, options: &Write
 pub(super) fn patched_scale(
     ctx: &mut Context<'_>,
     patched: Value,
-    mut strict: Vec<String>,
+    mut strict: Vec<StrictError>,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
     let echo = json::to_string(&patched);
@@ -38,7 +39,7 @@ pub(super) fn patched_scale(
         if options.field_validation.is_enabled() {
             strict.extend(read.unknown);
         }
-        ctx.strict_errors(&strict, options)?;
+        ctx.strict_errors(strict, options).map_err(|error| error.to_string())?;
         Ok(read.scale)
     });
     read.map_err(|text| patch::refuse(&echo, text))
@@ -46,7 +47,7 @@ pub(super) fn patched_scale(
 
 struct Read {
     scale: Value,
-    unknown: Vec<String>,
+    unknown: Vec<StrictError>,
 }
 
 /// Checks the type, which must be autoscaling/v1 Scale or missing, and the types of the fields.
@@ -102,14 +103,16 @@ fn check(mut scale: Value, release: Release) -> Result<Read, String> {
     if let Some(spec) = scale.get_mut("spec").and_then(Value::as_object_mut) {
         spec.retain(|key, value| key == "replicas" && !value.is_null());
     }
-    unknown.sort();
+    unknown.sort_by_cached_key(ToString::to_string);
     Ok(Read { scale, unknown })
 }
 
 const TEXTS: [&str; 6] = ["name", "generateName", "namespace", "selfLink", "uid", "resourceVersion"];
-fn fields(value: &Value, prefix: &str, known: &[&str], unknown: &mut Vec<String>) {
+fn fields(value: &Value, prefix: &str, known: &[&str], unknown: &mut Vec<StrictError>) {
     let keys = value.as_object().into_iter().flat_map(|m| m.keys());
-    unknown.extend(keys.filter(|k| !known.contains(&k.as_str())).map(|k| format!("unknown field \"{prefix}{k}\"")));
+    unknown.extend(
+        keys.filter(|k| !known.contains(&k.as_str())).map(|k| StrictError::UnknownField(format!("{prefix}{k}"))),
+    );
 }
 
 fn int32(value: &Value, type_: &str, part: &str, key: &str) -> Result<(), String> {
@@ -136,7 +139,7 @@ fn text(value: &Value, type_: &str, part: &str, key: &str) -> Result<(), String>
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Vec<String>, String> {
+    fn read(text: &str) -> Result<Vec<StrictError>, String> {
         check(crate::text::json::read(text.as_bytes()).unwrap(), Release::NEWEST).map(|r| r.unknown)
     }
 
@@ -144,7 +147,7 @@ mod tests {
     fn types_are_checked_and_unknown_fields_named() {
         assert_eq!(
             read(r#"{"spec":{"replicas":2,"x":1},"y":2}"#),
-            Ok(vec!["unknown field \"spec.x\"".to_owned(), "unknown field \"y\"".to_owned()])
+            Ok(["spec.x", "y"].map(|path| StrictError::UnknownField(path.to_owned())).to_vec())
         );
         assert_eq!(
             read(r#"{"spec":{"replicas":"x"}}"#).unwrap_err(),

@@ -1,6 +1,6 @@
 //! Decodes the object of a request into its Go type (`create.go`, `update.go`, `transformDecodeError`).
 
-use crate::builtin::decode;
+use crate::builtin::{Strict, decode};
 use crate::server::Body;
 use crate::server::http::body;
 use crate::server::http::context::Context;
@@ -11,6 +11,7 @@ use crate::server::http::status::Refusal;
 use crate::server::registry::patch;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crate::text;
+use crate::text::strict::StrictError;
 use crate::value::{Map, Value, json};
 use std::borrow::Cow;
 
@@ -22,7 +23,7 @@ pub(in crate::server) fn request_object(
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
     let request = ctx.request;
-    let (text, mut strict): (Cow<'_, [u8]>, Vec<String>) = match (ctx.object.take(), &request.body, input) {
+    let (text, mut strict): (Cow<'_, [u8]>, Vec<StrictError>) = match (ctx.object.take(), &request.body, input) {
         (Some(value), ..) => (json::to_string(&value).into_bytes().into(), Vec::new()),
         (None, Body::Bytes(bytes), Input::Yaml) => {
             let read = text::yaml::read_strict(bytes).map_err(|error| unrecognized(kind, bytes, &error.message))?;
@@ -38,10 +39,13 @@ pub(in crate::server) fn request_object(
     let refuse = |refusal: decode::Refusal| Refusal::bad_request(refusal.message);
     let value = text::json::read(&text);
     let decode = if value.is_ok() { decode::decode_valid } else { decode::decode };
-    let decoded = decode(kind.types, &kind.endpoint, &text).map_err(refuse)?;
-    strict.extend(decoded.strict.iter().map(ToString::to_string));
+    let decoded = decode(kind.types, &kind.endpoint, &text).map_err(|mut refusal| {
+        ctx.trace.undecodable_field = refusal.path.take();
+        refuse(refusal)
+    })?;
+    strict.extend(decoded.strict.iter().map(Strict::error));
     ctx.trace.pruned = decoded.strict.iter().filter(|error| !error.duplicate).map(|error| error.path.clone()).collect();
-    ctx.strict_errors(&strict, options).map_err(|error| refuse(decoded.refusal(error)))?;
+    ctx.strict_errors(strict, options).map_err(|error| refuse(decoded.refusal(error.to_string())))?;
     let accepts = kind.accepted.contains(&decoded.api_version.as_str());
     if let Some(refusal) = decoded.leniently().filter(|_| !accepts) {
         return Err(refuse(refusal));
@@ -74,15 +78,15 @@ pub(in crate::server) fn patched_object(
     ctx: &mut Context<'_>,
     kind: &BuiltInKind,
     patched: &Value,
-    mut strict: Vec<String>,
+    mut strict: Vec<StrictError>,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
     let echo = json::to_string(patched);
     let decoded = decode::decode(kind.types, &kind.endpoint, echo.as_bytes());
     let decoded = decoded.map_err(|refusal| patch::refuse(&echo, refusal.error))?;
     if options.field_validation.is_enabled() {
-        strict.extend(decoded.strict.iter().map(ToString::to_string));
+        strict.extend(decoded.strict.iter().map(Strict::error));
     }
-    ctx.strict_errors(&strict, options).map_err(|error| patch::refuse(&echo, error))?;
+    ctx.strict_errors(strict, options).map_err(|error| patch::refuse(&echo, error.to_string()))?;
     Ok(kind.complete(patched.clone()))
 }

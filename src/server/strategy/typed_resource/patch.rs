@@ -6,6 +6,7 @@ use crate::server::http::options::WriteOptions;
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::registry::patch::refuse;
 use crate::server::strategy::built_in_kind::BuiltInKind;
+use crate::text::strict::StrictError;
 use crate::value::json::go_kind;
 use crate::value::{Map, Value, print};
 
@@ -15,7 +16,7 @@ pub(in crate::server) fn merge(
     kind: &BuiltInKind,
     current: Value,
     patch: &Value,
-    mut strict: Vec<String>,
+    mut strict: Vec<StrictError>,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
     let members = match patch {
@@ -37,8 +38,8 @@ pub(in crate::server) fn merge(
     let echo = || print::format_v(patch);
     let unknown = kind.check(&merged).map_err(|error| refuse(&echo(), error))?;
     if options.field_validation.is_enabled() {
-        strict.extend(unknown.into_iter().map(|path| format!("unknown field \"{path}\"")));
+        strict.extend(unknown.into_iter().map(StrictError::DroppedField));
     }
-    ctx.strict_errors(&strict, options).map_err(|error| refuse(&echo(), error))?;
+    ctx.strict_errors(strict, options).map_err(|error| refuse(&echo(), error.to_string()))?;
     Ok(kind.complete(merged))
 }
