@@ -14,11 +14,11 @@
 //! ```
 //!
 //! [`access`] decides which requests are answered, [`authentication`] determines their users, [`tls`] serves HTTPS,
-//! [`escape`] rewrites request targets that hyper refuses, [`etcd`] answers health checks of etcd, [`notifier`]
-//! wakes watches, [`connections`] accepts and limits connections, [`controllers`] runs the server's controllers,
-//! [`http`] reads requests and writes responses, [`read_only`] refuses writes, [`record`] records exchanges, [`state`]
-//! persists the store, [`status`] has the statuses of these and [`webhooks`] calls webhooks. Requests run on threads with large stacks, because values may be
-//! nested 10,000 levels deep and the code recurses into them. An idle thread ends.
+//! [`escape`] rewrites request targets that hyper refuses, [`etcd`] answers health checks of etcd, [`notifier`] wakes
+//! watches, [`connections`] accepts and limits connections, [`controllers`] runs the server's controllers, [`http`]
+//! reads requests and writes responses, [`read_only`] refuses writes, [`record`] records exchanges, [`state`] persists
+//! the store, [`status`] has the statuses of these and [`webhooks`] calls webhooks. Requests run on threads with large
+//! stacks, because values may be nested 10,000 levels deep and the code recurses into them. An idle thread ends.
 
 mod access;
 mod authentication;

@@ -1,8 +1,10 @@
-//! The fields that the API server may set or drop by itself: by defaulting, conversion, a registry strategy or an admission plugin.
+//! The fields that the API server may set or drop by itself: by defaulting, conversion, a registry strategy or an
+//! admission plugin.
 //!
-//! `set_fields.txt`, which `scripts/builtin-types/set-fields.sh` generates from the server's source, lists the lowercase names of all fields that
-//! such code assigns in any release and type. It has two lists, each a line followed by indented names: `set`, fields that may get a value, and
-//! `drop`, fields that may lose theirs. This module adds the types for which such a name was found to mean another type's field.
+//! `set_fields.txt`, which `scripts/builtin-types/set-fields.sh` generates from the server's source, lists the
+//! lowercase names of all fields that such code assigns in any release and type. It has two lists, each a line followed
+//! by indented names: `set`, fields that may get a value, and `drop`, fields that may lose theirs. This module adds the
+//! types for which such a name was found to mean another type's field.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;

@@ -21,8 +21,8 @@
 //!
 //! The flags of a field: `i` embedded, `e` omitempty, `z` omitzero, `o` +optional, `r` +required, `d` +default.
 //!
-//! The words of a field: `n`, its number in Protobuf messages; `ps` and `pk`, its patch strategy and merge key; `lt`, `lk` and `mt`, its list type, list map keys
-//! and map type; `d`, its default as JSON, which is the rest of the line.
+//! The words of a field: `n`, its number in Protobuf messages; `ps` and `pk`, its patch strategy and merge key; `lt`,
+//! `lk` and `mt`, its list type, list map keys and map type; `d`, its default as JSON, which is the rest of the line.
 
 use crate::embedded;
 use std::collections::BTreeMap;

@@ -1,12 +1,14 @@
 //! The known parts of the object that admission policies see when an object of a built-in kind is created.
 //!
-//! The server decodes the body into a Go type, sets defaults, and lets admission plugins and a registry strategy change the
-//! value. Policies see the result as `runtime.DefaultUnstructuredConverter` writes it. Decoding and writing are reproduced here
-//! from the table of types: unknown fields and zero values that Go omits are absent, other zero values are present. Everything
-//! that the other steps may change is unknown ([`Gaps`]):
+//! The server decodes the body into a Go type, sets defaults, and lets admission plugins and a registry strategy change
+//! the value. Policies see the result as `runtime.DefaultUnstructuredConverter` writes it. Decoding and writing are
+//! reproduced here from the table of types: unknown fields and zero values that Go omits are absent, other zero values
+//! are present. Everything that the other steps may change is unknown ([`Gaps`]):
 //!
-//! - an absent field that the server may set, or a present one that it may drop or replace ([`set_fields`](super::set_fields));
-//! - lists and maps of a Pod that admission plugins extend, labels and annotations that the server adds, status, and the metadata that every create sets;
+//! - an absent field that the server may set, or a present one that it may drop or replace
+//!   ([`set_fields`](super::set_fields));
+//! - lists and maps of a Pod that admission plugins extend, labels and annotations that the server adds, status, and
+//!   the metadata that every create sets;
 //! - quantities and times that are not in the form in which Go writes them.
 
 use super::custom::Custom;
@@ -70,8 +72,8 @@ const KEEP_ANNOTATIONS: &[&str] = &[
     "StatefulSet",
 ];
 
-/// Lists and maps of a Pod that admission plugins extend (`ServiceAccount`, `DefaultTolerationSeconds`, `LimitRanger`, `PodNodeSelector`,
-/// `RuntimeClass`), and that defaulting extends (requests by limits).
+/// Lists and maps of a Pod that admission plugins extend (`ServiceAccount`, `DefaultTolerationSeconds`, `LimitRanger`,
+/// `PodNodeSelector`, `RuntimeClass`), and that defaulting extends (requests by limits).
 const EXTENDED_IN_PODS: &[(&str, &str)] = &[
     ("core/v1.Container", "volumeMounts"),
     ("core/v1.PodSpec", "imagePullSecrets"),
@@ -106,7 +108,8 @@ pub struct Unstructured {
     pub gaps: Gaps,
 }
 
-/// The object of a kind whose type in the table is `type_name`, from a body that decodes; `None` for a type that is not in the table.
+/// The object of a kind whose type in the table is `type_name`, from a body that decodes; `None` for a type that is not
+/// in the table.
 pub fn unstructured(types: &'static Types, type_name: &str, kind: &str, body: &Value) -> Option<Unstructured> {
     let id = types.id(type_name)?;
     let Some(Definition::Struct(root)) = types.definition(id) else { return None };
@@ -212,7 +215,8 @@ impl GapFinder<'_> {
         Presence::Value((value, gaps))
     }
 
-    /// Returns true if labels or annotations at a path are those of the request: of the object itself, or of the template of a workload.
+    /// Returns true if labels or annotations at a path are those of the request: of the object itself, or of the
+    /// template of a workload.
     fn keeps(&self, kinds: &[&str], path: &str) -> bool {
         kinds.contains(&self.kind) && (path.starts_with("metadata.") || path.starts_with("spec.template.metadata."))
     }
@@ -341,7 +345,8 @@ fn is_canonical(custom: Custom, raw: &Value) -> bool {
     }
 }
 
-/// Returns true if `Quantity.String` gives the same text: an integer without the factors that a larger suffix would take, and not finer than milli.
+/// Returns true if `Quantity.String` gives the same text: an integer without the factors that a larger suffix would
+/// take, and not finer than milli.
 fn is_canonical_quantity(text: &str) -> bool {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let suffix = text.strip_prefix(digits).unwrap_or_default();

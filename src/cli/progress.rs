@@ -18,8 +18,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Starts counting. `buffers_output` is true if nothing is written to standard output before the end. Otherwise the line
-    /// would mix with the output on the same terminal, so it is shown only if standard output is not a terminal.
+    /// Starts counting. `buffers_output` is true if nothing is written to standard output before the end. Otherwise the
+    /// line would mix with the output on the same terminal, so it is shown only if standard output is not a terminal.
     pub fn new(buffers_output: bool) -> Self {
         let shows = io::stderr().is_terminal() && (buffers_output || !io::stdout().is_terminal());
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());

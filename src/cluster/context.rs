@@ -1,4 +1,5 @@
-//! Facts from the kubeconfig that are needed without a connection; read with the reader in `text`, because kube would be slow to start.
+//! Facts from the kubeconfig that are needed without a connection; read with the reader in `text`, because kube would
+//! be slow to start.
 
 use super::Target;
 use crate::text::yaml;

@@ -93,8 +93,8 @@ impl Connection {
 }
 
 impl Pages<'_> {
-    /// Returns true if the continue token expired and the server continued with a newer state. Objects that were created
-    /// or deleted in the meantime may be missing or included.
+    /// Returns true if the continue token expired and the server continued with a newer state. Objects that were
+    /// created or deleted in the meantime may be missing or included.
     pub fn is_inconsistent(&self) -> bool {
         self.inconsistent
     }

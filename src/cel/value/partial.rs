@@ -1,8 +1,8 @@
 //! Partly known JSON values: the server may set members that are absent here.
 //!
-//! Reading such a member is an [`Error::Unknown`], which `&&` and `||` absorb if another operand decides, as for the unknown values of cel-go's
-//! partial evaluation. Anything that depends on all members or items at once (a size, a loop, a comparison) is recorded in [`Gaps::used`]
-//! instead, because most functions ignore errors of single elements.
+//! Reading such a member is an [`Error::Unknown`], which `&&` and `||` absorb if another operand decides, as for the
+//! unknown values of cel-go's partial evaluation. Anything that depends on all members or items at once (a size, a
+//! loop, a comparison) is recorded in [`Gaps::used`] instead, because most functions ignore errors of single elements.
 
 use super::{Error, List, Map, Value};
 use crate::value;

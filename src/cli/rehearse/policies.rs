@@ -122,7 +122,8 @@ pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: 
     show.finish(release, &notes)
 }
 
-/// The custom resources of the cluster that the new policies match, with their CRDs, and the resources of built-in kinds that can be listed and written.
+/// The custom resources of the cluster that the new policies match, with their CRDs, and the resources of built-in
+/// kinds that can be listed and written.
 fn matched_resources(
     connection: &cluster::Connection,
     admission: &Admission,
@@ -149,7 +150,8 @@ fn is_builtin(group: &str) -> bool {
     group.is_empty() || table::table().has_group(group)
 }
 
-/// Returns true if objects of a group of built-in kinds are rehearsed: policies do not apply to policies, and the core group has all events.
+/// Returns true if objects of a group of built-in kinds are rehearsed: policies do not apply to policies, and the core
+/// group has all events.
 fn is_rehearsed(group: &str) -> bool {
     group != crate::policies::GROUP && group != "events.k8s.io"
 }

@@ -47,8 +47,8 @@ pub struct Admitted {
 }
 
 impl Server {
-    /// Passes a write to the admission plugins. Mutating policies that match are reported as not evaluated, because the types of the object are not
-    /// known to the server.
+    /// Passes a write to the admission plugins. Mutating policies that match are reported as not evaluated, because the
+    /// types of the object are not known to the server.
     pub fn admit(&self, write: &TypedWrite<'_>, now: Timestamp) -> Admitted {
         let options = WriteOptions {
             dry_run: false,

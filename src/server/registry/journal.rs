@@ -1,4 +1,5 @@
-//! Persistence: every commit is passed to a [`Journal`], and [`ServerBuilder::restore`](crate::server::ServerBuilder::restore) restores the objects of a journal.
+//! Persistence: every commit is passed to a [`Journal`], and
+//! [`ServerBuilder::restore`](crate::server::ServerBuilder::restore) restores the objects of a journal.
 
 use crate::server::registry::store::notifier::WatchNotifier;
 use crate::server::{Server, Timestamp};
@@ -69,8 +70,8 @@ impl StorageConfig {
 pub const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
 impl Server {
-    /// Restores the objects of a journal, and passes every later commit to the journal. Returns the names of the objects
-    /// that were dropped.
+    /// Restores the objects of a journal, and passes every later commit to the journal. Returns the names of the
+    /// objects that were dropped.
     pub(in crate::server) fn restore(
         &self,
         journal: Arc<dyn Journal>,
