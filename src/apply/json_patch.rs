@@ -5,19 +5,71 @@
 
 use super::raw::Raw;
 use crate::release::{Release, V1_35};
-use crate::value::{Value, json};
+use crate::value::json::go_kind;
+use crate::value::{Value, json, quote};
 
 /// An operation of a patch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
     /// `op`
     pub op: String,
-    /// `path`, or the error message if it cannot be decoded.
-    pub path: Result<String, String>,
-    /// `from`, or the error message if it cannot be decoded.
-    pub from: Result<String, String>,
+    /// `path`
+    pub path: Result<String, MemberError>,
+    /// `from`
+    pub from: Result<String, MemberError>,
     /// `value`
     pub value: Option<Value>,
+}
+
+/// The reason why `path` or `from` of an operation cannot be decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MemberError {
+    /// There is no path.
+    #[error("operation missing path field: {MISSING}")]
+    NoPath,
+    /// There is no source.
+    #[error("operation, missing from field: {MISSING}")]
+    NoFrom,
+    /// The character after a backslash, which is no escape of JSON.
+    #[error("invalid character '{0}' in string escape code")]
+    Escape(char),
+}
+
+impl Operation {
+    /// Decodes an operation of a request. Members that are not strings count as missing.
+    pub fn decode(operation: &Value) -> Self {
+        let text = |key: &str| operation.str_at(&[key]).map(str::to_owned);
+        Self {
+            op: text("op").unwrap_or_else(|| "unknown".to_owned()),
+            path: text("path").ok_or(MemberError::NoPath),
+            from: text("from").ok_or(MemberError::NoFrom),
+            value: operation.get("value").cloned(),
+        }
+    }
+}
+
+/// The error for a value that is not a list of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("json: cannot unmarshal {found} into Go value of type jsonpatch.{expected}")]
+pub struct UnmarshalError {
+    found: &'static str,
+    expected: &'static str,
+}
+
+/// The operations of a patch (`jsonpatch.DecodePatch`); null is a patch without operations.
+///
+/// # Errors
+/// Returns Go's message if the value is not a list of objects.
+pub fn operations(patch: &Value) -> Result<&[Value], UnmarshalError> {
+    let operations = match patch {
+        Value::Null => &[][..],
+        Value::Array(operations) => operations,
+        other => return Err(UnmarshalError { found: go_kind(other), expected: "Patch" }),
+    };
+    match operations.iter().find(|operation| !matches!(operation, Value::Object(_) | Value::Null)) {
+        None => Ok(operations),
+        Some(other) => Err(UnmarshalError { found: go_kind(other), expected: "Operation" }),
+    }
 }
 
 /// The error of an operation that cannot be applied.
@@ -167,22 +219,41 @@ impl Patch {
 }
 
 const MISSING: &str = "missing value";
-/// The error of an operation without a path.
-pub const NO_PATH: &str = "operation missing path field: missing value";
-/// The error of an operation without a source.
-pub const NO_FROM: &str = "operation, missing from field: missing value";
+
+/// The reason why a member or item cannot be accessed, with the library's message.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AccessError {
+    /// The container is neither an object nor a list.
+    #[error("{MISSING}")]
+    NoContainer,
+    /// A key that is not the index of an item.
+    #[error("strconv.Atoi: parsing {}: invalid syntax", quote::go_quote(.0))]
+    NotANumber(String),
+    /// An index that is not an int64.
+    #[error("strconv.Atoi: parsing {}: value out of range", quote::go_quote(.0))]
+    OutOfRange(String),
+    /// A list does not have the index.
+    #[error("Unable to access invalid index: {0}: invalid index referenced")]
+    NoItem(i64),
+    /// A key at which nothing can be added to a list, and the reason.
+    #[error("value was not a proper array index: '{0}': {1}")]
+    NoPosition(String, Box<AccessError>),
+    /// An object does not have the member to remove.
+    #[error("Unable to remove nonexistent key: {0}: {MISSING}")]
+    NoMember(String),
+}
 
 /// The path of an operation; `instead` replaces the error message if the path cannot be decoded.
 fn path_of<'o>(operation: &'o Operation, instead: Option<&str>) -> Result<&'o str, PatchError> {
     operation.path.as_deref().map_err(|error| {
-        let error = instead.unwrap_or(error);
+        let error = instead.map_or_else(|| error.to_string(), str::to_owned);
         PatchError::new(format!("{} operation failed to decode path: {error}", operation.op))
     })
 }
 
 fn from_of(operation: &Operation) -> Result<&str, PatchError> {
     let failed =
-        |reason: &String| PatchError::new(format!("{} operation failed to decode from: {reason}", operation.op));
+        |reason: &MemberError| PatchError::new(format!("{} operation failed to decode from: {reason}", operation.op));
     operation.from.as_ref().map(String::as_str).map_err(failed)
 }
 
@@ -264,59 +335,55 @@ pub fn unescape(part: &str) -> String {
 }
 
 /// `strconv.Atoi`
-fn number(text: &str) -> Result<i64, String> {
+fn number(text: &str) -> Result<i64, AccessError> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    let reason = if is_number { "value out of range" } else { "invalid syntax" };
-    let failed = || format!("strconv.Atoi: parsing {}: {reason}", crate::value::quote::go_quote(text));
-    text.parse().map_err(|_| failed())
+    let failed = if is_number { AccessError::OutOfRange } else { AccessError::NotANumber };
+    text.parse().map_err(|_| failed(text.to_owned()))
 }
 
 /// Parses the index of an existing item; a negative index counts from the end.
 ///
 /// # Errors
 /// Returns the library's message.
-pub fn index(text: &str, length: usize) -> Result<usize, String> {
+pub fn index(text: &str, length: usize) -> Result<usize, AccessError> {
     let number = number(text)?;
     let i = if number < 0 { number.saturating_add(length as i64) } else { number };
-    let invalid = || format!("Unable to access invalid index: {number}: invalid index referenced");
-    usize::try_from(i).ok().filter(|i| *i < length).ok_or_else(invalid)
+    usize::try_from(i).ok().filter(|i| *i < length).ok_or(AccessError::NoItem(number))
 }
 
-fn get<'v>(container: &'v Value, key: &str) -> Result<Option<&'v Value>, String> {
+fn get<'v>(container: &'v Value, key: &str) -> Result<Option<&'v Value>, AccessError> {
     match container {
         Value::Object(members) => Ok(members.get(key)),
         Value::Array(items) => Ok(items.get(index(key, items.len())?)),
-        _ => Err(MISSING.to_owned()),
+        _ => Err(AccessError::NoContainer),
     }
 }
 
-fn add(container: &mut Value, key: &str, value: Value) -> Result<(), String> {
+fn add(container: &mut Value, key: &str, value: Value) -> Result<(), AccessError> {
     match container {
         Value::Object(members) => {
             members.insert(key.to_owned(), value);
         }
         Value::Array(items) if key == "-" => items.push(value),
         Value::Array(items) => {
-            number(key).map_err(|e| format!("value was not a proper array index: '{key}': {e}"))?;
+            number(key).map_err(|error| AccessError::NoPosition(key.to_owned(), Box::new(error)))?;
             let at = index(key, items.len() + 1)?;
             items.insert(at, value);
         }
-        _ => return Err(MISSING.to_owned()),
+        _ => return Err(AccessError::NoContainer),
     }
     Ok(())
 }
 
-fn remove(container: &mut Value, key: &str) -> Result<Value, String> {
+fn remove(container: &mut Value, key: &str) -> Result<Value, AccessError> {
     match container {
-        Value::Object(members) => {
-            members.remove(key).ok_or_else(|| format!("Unable to remove nonexistent key: {key}: {MISSING}"))
-        }
+        Value::Object(members) => members.remove(key).ok_or_else(|| AccessError::NoMember(key.to_owned())),
         Value::Array(items) => {
             let at = index(key, items.len())?;
             Ok(items.remove(at))
         }
-        _ => Err(MISSING.to_owned()),
+        _ => Err(AccessError::NoContainer),
     }
 }
 
@@ -327,7 +394,7 @@ mod tests {
 
     fn error(op: &str, path: &str, from: &str) -> String {
         let mut document = read(br#"{"a":{"b":[1,2]},"n":null}"#).unwrap();
-        let from = if from.is_empty() { Err(NO_FROM.to_owned()) } else { Ok(from.to_owned()) };
+        let from = if from.is_empty() { Err(MemberError::NoFrom) } else { Ok(from.to_owned()) };
         let value = Some(Value::Int(1));
         let operation = Operation { op: op.to_owned(), path: Ok(path.to_owned()), from, value };
         Patch::default().apply(&operation, &mut document).unwrap_err().to_string()
@@ -370,7 +437,7 @@ mod tests {
         let test = |value: i64| Operation {
             op: "test".to_owned(),
             path: Ok("/a".to_owned()),
-            from: Err(NO_FROM.to_owned()),
+            from: Err(MemberError::NoFrom),
             value: Some(Value::Int(value)),
         };
         assert_eq!(Patch::default().apply(&test(1), &mut document), Ok(()));

@@ -59,7 +59,7 @@ fn report(args: &args::Cel) -> Result<Report, InputError> {
     let base = BaseEnv::for_new(release);
     let self_value = self_value::read(args, release, uses_self(expression, &base))?;
     let steps = match &args.at {
-        Some(path) => node::steps(path).map_err(InputError::new)?,
+        Some(path) => node::steps(path).map_err(|error| InputError::new(error.to_string()))?,
         None => Vec::new(),
     };
     let outcome = match &self_value {
@@ -73,7 +73,8 @@ fn report(args: &args::Cel) -> Result<Report, InputError> {
             evaluate(expression, &env, None, vec![Some(Ok(Cel::untyped(new))), old])
         }
         SelfValue::Typed { schema, new, old } => {
-            let node = node::find(schema, &steps, new, old.as_ref(), release).map_err(InputError::new)?;
+            let node = node::find(schema, &steps, new, old.as_ref(), release);
+            let node = node.map_err(|error| InputError::new(error.to_string()))?;
             let Some(decl) = node.cel_type.decl.as_deref() else {
                 return Err(InputError::new("CEL cannot see this node"));
             };

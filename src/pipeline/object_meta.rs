@@ -6,6 +6,7 @@
 //! timestamp takes precedence, because its `UnmarshalJSON` ends decoding.
 
 use super::DecodeError;
+use crate::value::json::go_kind;
 use crate::value::time::{self, Timestamp};
 use crate::value::{Map, Value};
 
@@ -47,7 +48,7 @@ pub fn normalize(metadata: Value) -> Result<Normal, MetadataError> {
         Value::Object(members) => members,
         Value::Null => return Ok(Normal::default()),
         other => {
-            let message = format!("json: cannot unmarshal {} into Go value of type v1.ObjectMeta", kind_word(&other));
+            let message = format!("json: cannot unmarshal {} into Go value of type v1.ObjectMeta", go_kind(&other));
             return Err(MetadataError { message, path: String::new() });
         }
     };
@@ -82,18 +83,6 @@ pub fn normalize_dropping(metadata: Value) -> Result<Map, MetadataError> {
         }
     }
     Ok(normalized)
-}
-
-/// The name of a value's JSON type in the messages of Go's JSON decoder.
-fn kind_word(v: &Value) -> &'static str {
-    match v {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Int(_) | Value::Float(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 /// The field being decoded.
@@ -135,7 +124,7 @@ struct Reader {
 impl Reader {
     fn wrong_type(&mut self, v: &Value, path: StructPath<'_>, expected: &str) {
         if self.mismatch.is_none() {
-            self.mismatch = Some(path.mismatch(kind_word(v), expected));
+            self.mismatch = Some(path.mismatch(go_kind(v), expected));
         }
     }
     fn unknown(&mut self, path: String) {
@@ -184,7 +173,7 @@ impl Reader {
             Value::String(s) => {
                 time::parse(s).map(Some).map_err(|message| MetadataError { message, path: path.path() })
             }
-            other => Err(path.mismatch(kind_word(other), "string")),
+            other => Err(path.mismatch(go_kind(other), "string")),
         }
     }
     fn text_map(&mut self, v: Value, path: StructPath<'_>) -> Map {

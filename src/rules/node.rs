@@ -33,9 +33,23 @@ pub fn most_children(parent: &Schema) -> Option<u64> {
     most.map(|n| u64::try_from(n).unwrap_or(0))
 }
 
+/// The error for a text that is not a path.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PathError {
+    /// A bracket is not closed.
+    #[error("{0:?} is not a path: a ] is missing")]
+    NoBracket(String),
+    /// A dot is not followed by a name.
+    #[error("{0:?} is not a path: a name is missing")]
+    NoName(String),
+}
+
 /// Splits a path such as `spec.ports[0]` or `spec.labels['a.b']` into names and indices.
-pub fn steps(path: &str) -> Result<Vec<String>, String> {
-    let invalid = |reason: &str| format!("{path:?} is not a path: {reason}");
+///
+/// # Errors
+/// Returns an error if the text is not a path.
+pub fn steps(path: &str) -> Result<Vec<String>, PathError> {
+    let no_name = || PathError::NoName(path.to_owned());
     let mut steps = Vec::new();
     let mut rest = path.strip_prefix('.').unwrap_or(path);
     while !rest.is_empty() {
@@ -45,21 +59,21 @@ pub fn steps(path: &str) -> Result<Vec<String>, String> {
                 Some(quote) => inside.get(1..).unwrap_or_default().split_once(&format!("{quote}]")),
                 None => inside.split_once(']'),
             }
-            .ok_or_else(|| invalid("a ] is missing"))?;
+            .ok_or_else(|| PathError::NoBracket(path.to_owned()))?;
             steps.push(step.to_owned());
             rest = remaining;
         } else {
             let end = rest.find(['.', '[']).unwrap_or(rest.len());
             let (step, remaining) = rest.split_at_checked(end).unwrap_or((rest, ""));
             if step.is_empty() {
-                return Err(invalid("a name is missing"));
+                return Err(no_name());
             }
             steps.push(step.to_owned());
             rest = remaining;
         }
         if let Some(remaining) = rest.strip_prefix('.') {
             if remaining.is_empty() || remaining.starts_with('[') {
-                return Err(invalid("a name is missing"));
+                return Err(no_name());
             }
             rest = remaining;
         }
@@ -75,6 +89,25 @@ pub fn step<'v>(value: &'v Value, step: &str) -> Option<&'v Value> {
     }
 }
 
+/// The reason why no rule is evaluated at a path.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NodeError {
+    /// The schema does not have a field.
+    #[error("the schema has no {name}{}", if above.is_empty() { String::new() } else { format!(" at {above}") })]
+    NotInSchema {
+        /// The name of the field.
+        name: String,
+        /// The path of the object that would have it; empty for the root.
+        above: String,
+    },
+    /// The object has no value at a path, or null.
+    #[error("the object has no value at {0}, so no rule is evaluated there")]
+    NotInObject(String),
+    /// The schema at a path, which is empty for the root, has no type.
+    #[error("CEL cannot see {}: its schema has no type", if .0.is_empty() { "the object" } else { .0 })]
+    NoType(String),
+}
+
 /// Follows `steps` through an object and its schema.
 ///
 /// # Errors
@@ -85,7 +118,7 @@ pub fn find<'v>(
     value: &'v Value,
     old: Option<&'v Value>,
     release: Release,
-) -> Result<Node<'v>, String> {
+) -> Result<Node<'v>, NodeError> {
     let mut schema = Some(schema);
     let mut node = Node {
         cel_type: cel_type(schema.unwrap_or(&Schema::default()), true, release),
@@ -97,15 +130,12 @@ pub fn find<'v>(
     let mut shown = String::new();
     for name in steps {
         let child = below(schema, &node.cel_type, name);
-        let (cel_type, inner) = child.ok_or_else(|| match shown.as_str() {
-            "" => format!("the schema has no {name}"),
-            above => format!("the schema has no {name} at {above}"),
-        })?;
+        let (cel_type, inner) =
+            child.ok_or_else(|| NodeError::NotInSchema { name: name.clone(), above: shown.clone() })?;
         let is_list = matches!(node.value, Value::Array(_));
         show(&mut shown, name, is_list);
         let value = step(node.value, name).filter(|value| !value.is_null());
-        let value =
-            value.ok_or_else(|| format!("the object has no value at {shown}, so no rule is evaluated there"))?;
+        let value = value.ok_or_else(|| NodeError::NotInObject(shown.clone()))?;
         let old = node.old.filter(|old| !old.is_null());
         if is_list {
             let keys: &[String] = match schema {
@@ -123,8 +153,7 @@ pub fn find<'v>(
     }
     node.old = node.old.filter(|old| !old.is_null());
     if node.cel_type.decl.is_none() {
-        let shown = if shown.is_empty() { "the object" } else { &shown };
-        return Err(format!("CEL cannot see {shown}: its schema has no type"));
+        return Err(NodeError::NoType(shown));
     }
     Ok(node)
 }
@@ -187,9 +216,9 @@ mod tests {
         let find = |path: &str| find(&schema, &steps(path).unwrap(), &new, Some(&old), Release::NEWEST);
         let node = find("l[0].v").unwrap();
         assert_eq!((node.old, node.cardinality, node.correlatable), (Some(&Value::Int(3)), Some(4), true));
-        assert_eq!(find("l[0].x").unwrap_err(), "the schema has no x at l[0]");
-        assert_eq!(find("any").unwrap_err(), "CEL cannot see any: its schema has no type");
-        assert!(find("l[1]").unwrap_err().starts_with("the object has no value at l[1]"));
-        assert!(find("metadata").unwrap_err().starts_with("the object has no value at metadata"));
+        assert_eq!(find("l[0].x").unwrap_err().to_string(), "the schema has no x at l[0]");
+        assert_eq!(find("any").unwrap_err(), NodeError::NoType("any".to_owned()));
+        assert_eq!(find("l[1]").unwrap_err(), NodeError::NotInObject("l[1]".to_owned()));
+        assert_eq!(find("metadata").unwrap_err(), NodeError::NotInObject("metadata".to_owned()));
     }
 }

@@ -126,29 +126,19 @@ impl ExistingObjects {
     pub fn given(entries: impl Iterator<Item = Entry>, show: &mut dyn FnMut(Item)) -> Self {
         let mut given = FileObjects::default();
         for (number, entry) in entries.enumerate() {
-            let mut object = match object::read(entry) {
-                Some(Ok(object)) => object,
-                Some(Err(item)) => {
-                    show(*item);
-                    continue;
+            let Some((mut object, (group, _, kind))) = object::read_with_kind(entry, show) else { continue };
+            match given.temp_store.put(object.value()) {
+                Ok(stored_at) => {
+                    let text = |key: &str| object.value().str_at(&["metadata", key]).unwrap_or_default().to_owned();
+                    let (name, namespace) = (text("name"), text("namespace"));
+                    let old = Old { stored_at, location: object.finder().start(), number, namespace, used: false };
+                    given.existing.entry((group, kind, name)).or_default().push(old);
                 }
-                None => continue,
-            };
-            match object.kind() {
-                Err(item) => show(*item),
-                Ok((group, _, kind)) => match given.temp_store.put(object.value()) {
-                    Ok(stored_at) => {
-                        let text = |key: &str| object.value().str_at(&["metadata", key]).unwrap_or_default().to_owned();
-                        let (name, namespace) = (text("name"), text("namespace"));
-                        let old = Old { stored_at, location: object.finder().start(), number, namespace, used: false };
-                        given.existing.entry((group, kind, name)).or_default().push(old);
-                    }
-                    Err(error) => {
-                        let identity = identity(object.value(), Namespace::Own);
-                        let reason = format!("the old object cannot be kept in a temporary file: {error}");
-                        show(object.item(identity, Verdict::CannotTell, reason));
-                    }
-                },
+                Err(error) => {
+                    let identity = identity(object.value(), Namespace::Own);
+                    let reason = format!("the old object cannot be kept in a temporary file: {error}");
+                    show(object.item(identity, Verdict::CannotTell, reason));
+                }
             }
         }
         Self::Files(Mutex::new(given))

@@ -108,6 +108,19 @@ pub fn read(entry: Entry) -> Option<Result<Object, Box<Item>>> {
     }
 }
 
+/// Returns the object of an entry, with its group, version and kind. Passes problems to `show`.
+pub fn read_with_kind(entry: Entry, show: &mut dyn FnMut(Item)) -> Option<(Object, Kind)> {
+    let problem = match read(entry)? {
+        Ok(object) => match object.kind() {
+            Ok(kind) => return Some((object, kind)),
+            Err(item) => item,
+        },
+        Err(item) => item,
+    };
+    show(*problem);
+    None
+}
+
 /// Returns the CRDs, policies and bindings of an input, and the problems with it. `note` is called with every object.
 pub fn lintable(entries: impl Iterator<Item = Entry>, note: &mut dyn FnMut(&Value)) -> Vec<Result<Object, Box<Item>>> {
     let mut found = Vec::new();

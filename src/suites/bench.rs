@@ -3,7 +3,7 @@
 use super::compare::comparable;
 use super::outcome::{Failure, Outcome, Step, Write};
 use super::patch;
-use super::suite::{Action, Case};
+use super::suite::{Action, Case, Source, SourceError};
 use crate::policies;
 use crate::policies::authorizer::Rules;
 use crate::policies::model::PolicyKind;
@@ -76,12 +76,41 @@ impl Resource {
     }
 }
 
+/// The reason why the CRDs and objects that a case needs cannot be installed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SetupError {
+    /// The server's message about a CRD.
+    #[error("{0}")]
+    Definition(String),
+    /// The server's message about a policy, or about an object to which policies refer.
+    #[error("{kind} {name}: {message}")]
+    Object {
+        /// `kind`
+        kind: String,
+        /// `metadata.name`
+        name: String,
+        /// The message.
+        message: String,
+    },
+    /// The object is neither a policy nor a custom resource.
+    #[error("{kind} of {api_version} is neither a policy nor defined by a CRD")]
+    UnknownKind {
+        /// `apiVersion`
+        api_version: String,
+        /// `kind`
+        kind: String,
+    },
+    /// No property can be added to the schema of the CRD.
+    #[error("the schema of the first version has no properties")]
+    NoProperties,
+}
+
 impl CaseRunner {
     /// Starts a server and installs the CRDs and policies of the setup.
     ///
     /// # Errors
-    /// Returns the message with which the server rejects one of them.
-    pub fn new(setup: ServerSetup) -> Result<Self, String> {
+    /// Returns an error if one of them cannot be installed.
+    pub fn new(setup: ServerSetup) -> Result<Self, SetupError> {
         let mut server = Server::builder(setup.release, 0).created_at(setup.now);
         if !setup.manages_fields {
             server = server.without_managed_fields();
@@ -94,7 +123,8 @@ impl CaseRunner {
         let resource = Resource::of(&setup.definition);
         let bench = Self { setup, server, resource };
         for crd in std::iter::once(&bench.setup.definition).chain(&bench.setup.additional_crds) {
-            bench.send(Method::Post, address::DEFINITIONS, Value::clone(crd)).map_err(|rejected| rejected.message)?;
+            let created = bench.send(Method::Post, address::DEFINITIONS, Value::clone(crd));
+            created.map_err(|rejected| SetupError::Definition(rejected.message))?;
         }
         for policy in &bench.setup.policies {
             bench.install(policy)?;
@@ -103,7 +133,7 @@ impl CaseRunner {
     }
 
     /// Creates a policy, or an object to which policies refer.
-    fn install(&self, object: &Value) -> Result<(), String> {
+    fn install(&self, object: &Value) -> Result<(), SetupError> {
         let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
         let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
         let (group, version) = group_version::split(api_version);
@@ -113,21 +143,23 @@ impl CaseRunner {
         let path = match (group, kind) {
             ("", "Namespace") => "/api/v1/namespaces".to_owned(),
             ("", "ConfigMap") => format!("/api/v1/namespaces/{}/configmaps", address::encoded(namespace)),
-            (policies::GROUP, _) => {
-                let policy_kind = PolicyKind::of_kind(kind);
-                let plural = if kind.ends_with("Binding") { policy_kind.bindings() } else { policy_kind.policies() };
-                address::collection(group, version, plural, None)
-            }
+            (policies::GROUP, _) => address::collection(group, version, PolicyKind::resource_of(kind), None),
             _ => {
                 let found = resources.into_iter().find(|r| r.group == group && r.kind == kind);
-                let found =
-                    found.ok_or_else(|| format!("{kind} of {api_version} is neither a policy nor defined by a CRD"))?;
+                let found = found.ok_or_else(|| SetupError::UnknownKind {
+                    api_version: api_version.to_owned(),
+                    kind: kind.to_owned(),
+                })?;
                 found.collection(version, namespace)
             }
         };
         let name = text(&["metadata", "name"]);
         let created = self.send(Method::Post, &path, object.clone());
-        created.map(|_| ()).map_err(|rejected| format!("{kind} {name}: {}", rejected.message))
+        created.map(|_| ()).map_err(|rejected| SetupError::Object {
+            kind: kind.to_owned(),
+            name: name.to_owned(),
+            message: rejected.message,
+        })
     }
 
     /// Runs a case.
@@ -137,7 +169,7 @@ impl CaseRunner {
             let outcome = Self::new(self.setup.clone());
             return match outcome {
                 Ok(bench) => bench.run_here(case),
-                Err(message) => Outcome { failure: Some(Failure::Patches(message)), ..Outcome::default() },
+                Err(error) => Outcome { failure: Some(Failure::Patches(error.to_string())), ..Outcome::default() },
             };
         }
         self.run_here(case)
@@ -172,9 +204,10 @@ impl CaseRunner {
     }
 
     /// Replaces the `spec` of the CRD and adds a property (`sentinel`) to its schema.
-    fn redefine(&self, spec: &Value, sentinel: Option<&str>) -> Result<(), String> {
+    fn redefine(&self, spec: &Value, sentinel: Option<&str>) -> Result<(), SetupError> {
+        let failed = |rejected: Rejected| SetupError::Definition(rejected.message);
         let path = address::object(address::DEFINITIONS, &self.resource.name);
-        let stored = self.send(Method::Get, &path, Value::Null).map_err(|rejected| rejected.message)?;
+        let stored = self.send(Method::Get, &path, Value::Null).map_err(failed)?;
         let mut crd = Value::clone(&stored.object);
         let mut spec = spec.clone();
         if let Some(sentinel) = sentinel {
@@ -183,14 +216,14 @@ impl CaseRunner {
                 _ => None,
             });
             let properties = schema.and_then(|schema| schema.get_mut("properties")).and_then(Value::as_object_mut);
-            let properties = properties.ok_or("the schema of the first version has no properties")?;
+            let properties = properties.ok_or(SetupError::NoProperties)?;
             let only = object([("type", Value::from("string")), ("enum", vec![Value::from(sentinel)].into())]);
             properties.insert("sentinel".to_owned(), only);
         }
         if let Some(members) = crd.as_object_mut() {
             members.insert("spec".to_owned(), spec);
         }
-        self.send(Method::Put, &path, crd).map(|_| ()).map_err(|rejected| rejected.message)
+        self.send(Method::Put, &path, crd).map(|_| ()).map_err(failed)
     }
 }
 
@@ -239,8 +272,8 @@ impl Run<'_> {
             "expected" => &self.case.expected,
             _ => &self.case.changed,
         };
-        let read = source.as_ref().map_or_else(|| Err("it is missing".to_owned()), super::suite::Source::read);
-        read.map_err(|message| Failure::NoObject { field, message })
+        let read = source.as_ref().map_or(Err(SourceError::Missing), Source::read);
+        read.map_err(|error| Failure::NoObject { field, message: error.to_string() })
     }
 
     /// Returns the path of the collection of an object's kind; as with controller-runtime's client, the server must
@@ -390,7 +423,7 @@ impl Run<'_> {
             let crd = patch::apply(&self.case.patches, &self.bench.setup.file)
                 .map_err(|error| Failure::Patches(error.to_string()))?;
             let spec = crd.get("spec").cloned().unwrap_or_default();
-            self.bench.redefine(&spec, Some("+patched")).map_err(Failure::Patches)?;
+            self.bench.redefine(&spec, Some("+patched")).map_err(|error| Failure::Patches(error.to_string()))?;
             insert(&mut initial, "sentinel", "+patched".into());
         }
         let status = initial.get("status").filter(|status| !status.is_null()).cloned();
@@ -409,12 +442,12 @@ impl Run<'_> {
             let spec = self.bench.setup.definition.get("spec").cloned().unwrap_or_default();
             let uid = object.str_at(&["metadata", "uid"]).unwrap_or_default().to_owned();
             let sentinel = format!("{uid}+restored");
-            self.bench.redefine(&spec, Some(&sentinel)).map_err(Failure::Patches)?;
+            self.bench.redefine(&spec, Some(&sentinel)).map_err(|error| Failure::Patches(error.to_string()))?;
             let mut restored = Value::clone(&object);
             insert(&mut restored, "sentinel", sentinel.into());
             let answer = self.send((Step::Restored, Method::Put, &path), restored, Some(object));
             answer.map_err(|message| Failure::Rejected(Step::Restored, message))?;
-            self.bench.redefine(&spec, None).map_err(Failure::Patches)?;
+            self.bench.redefine(&spec, None).map_err(|error| Failure::Patches(error.to_string()))?;
             object = self.bench.send(Method::Get, &path, Value::Null).map_err(|e| Failure::Patches(e.message))?.object;
         }
         Ok(Stored { path, object })

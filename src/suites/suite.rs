@@ -6,7 +6,7 @@ pub use super::fields::Problem;
 use super::fields::Fields;
 use crate::release::ReleaseSet;
 use crate::text::spans::{Cache, Spans};
-use crate::text::{Position, Syntax, yaml};
+use crate::text::{self, Position, Syntax, yaml};
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -81,19 +81,33 @@ pub enum Source {
     Object(Value),
 }
 
+/// The reason why a field of a case is not an object.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SourceError {
+    /// The case does not have the field.
+    #[error("it is missing")]
+    Missing,
+    /// The text is not YAML.
+    #[error(transparent)]
+    Yaml(#[from] text::Error),
+    /// The value is not a mapping.
+    #[error("it is not an object")]
+    NotAnObject,
+}
+
 impl Source {
     /// Returns the object.
     ///
     /// # Errors
-    /// Returns the message of the YAML reader, or a message that the value is not a mapping.
-    pub fn read(&self) -> Result<Value, String> {
+    /// Returns an error if the text is not YAML or the value is not a mapping.
+    pub fn read(&self) -> Result<Value, SourceError> {
         let value = match self {
             Self::Object(object) => object.clone(),
-            Self::Text(text) => yaml::read(text.as_bytes()).map_err(|error| error.message)?,
+            Self::Text(text) => yaml::read(text.as_bytes())?,
         };
         match value {
             Value::Object(_) => Ok(value),
-            _ => Err("it is not an object".to_owned()),
+            _ => Err(SourceError::NotAnObject),
         }
     }
 }

@@ -10,6 +10,7 @@ use super::DecodeError;
 use super::types::{self, Struct, Type};
 use crate::release::{Release, V1_35};
 use crate::value::base64::Encoding;
+use crate::value::json::go_kind;
 use crate::value::{Map, Value, number, time};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -199,7 +200,7 @@ impl<'r> Reader<'r> {
                     self.save(Error::Plain(error), true);
                 }
             }
-            (Type::Time, _) => self.wrong_type(kind(value).to_owned(), "string", true),
+            (Type::Time, _) => self.wrong_type(go_kind(value).to_owned(), "string", true),
             (Type::Byte, Value::Int(i)) if u8::try_from(*i).is_ok() => {}
             (Type::Int32 | Type::Int64 | Type::Byte, Value::Int(_) | Value::Float(_)) => {
                 self.wrong_type(format!("number {}", literal(value)), type_.go_name(), false);
@@ -220,7 +221,7 @@ impl<'r> Reader<'r> {
                 }
             }
             (Type::Struct(s), Value::Object(members)) => self.object(members, s()),
-            _ => self.wrong_type(kind(value).to_owned(), type_.go_name(), false),
+            _ => self.wrong_type(go_kind(value).to_owned(), type_.go_name(), false),
         }
     }
 
@@ -262,17 +263,6 @@ impl<'r> Reader<'r> {
             self.unknown.push(UnknownField { path: self.path.clone(), name: key.to_owned(), parent });
         }
         self.path.truncate(length);
-    }
-}
-
-fn kind(v: &Value) -> &'static str {
-    match v {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Int(_) | Value::Float(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::native;
 use super::{Failure, apply::check_names};
-use crate::apply::json_patch::{NO_FROM, Operation, Patch};
+use crate::apply::json_patch::{MemberError, Operation, Patch};
 use crate::cel::value::{Message, Value as CelValue, message::OBJECT};
 use crate::policies::denial::Refused;
 use crate::value::{Value, json as json_text, quote};
@@ -63,13 +63,13 @@ fn operation(message: &Message<'_>) -> Result<Operation, String> {
             Some(value)
         }
     };
-    let from = if from.is_empty() { Err(NO_FROM.to_owned()) } else { through_go(from) };
+    let from = if from.is_empty() { Err(MemberError::NoFrom) } else { through_go(from) };
     let op = through_go(text("op")).unwrap_or_else(|_| "unknown".to_owned());
     Ok(Operation { op, path: through_go(text("path")), from, value })
 }
 
 /// Returns the text after Go quoting and JSON decoding: some of Go's escapes are invalid in JSON.
-fn through_go(text: String) -> Result<String, String> {
+fn through_go(text: String) -> Result<String, MemberError> {
     let quoted = quote::go_quote(&text);
     let mut chars = quoted.chars();
     while let Some(c) = chars.next() {
@@ -77,7 +77,7 @@ fn through_go(text: String) -> Result<String, String> {
             && let Some(escape) = chars.next()
             && !matches!(escape, '"' | '\\' | 'b' | 'f' | 'n' | 'r' | 't' | 'u')
         {
-            return Err(format!("invalid character '{escape}' in string escape code"));
+            return Err(MemberError::Escape(escape));
         }
     }
     Ok(text)

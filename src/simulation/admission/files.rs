@@ -13,27 +13,18 @@ use crate::value::Value;
 /// Reads the files. Unreadable inputs are passed to `show`.
 pub fn read(reading: &Reading<'_>, objects: &mut Objects, show: &mut dyn FnMut(Item)) {
     for entry in Sources::open(&reading.options.paths, reading.input.clone(), Required::Object, "--policies") {
-        let mut object = match object::read(entry) {
-            Some(Ok(object)) => object,
-            Some(Err(item)) => {
-                show(*item);
-                continue;
-            }
-            None => continue,
-        };
-        match object.kind() {
-            Err(item) => show(*item),
-            Ok((group, ..)) if group == crd::GROUP => objects.definitions.push(object),
-            Ok((group, _, kind)) => {
-                let location = object.finder().start();
-                let value = object.take_value();
-                let mut given = PolicyInput { object: value, location, source: Some(object) };
-                if group == rbac::GROUP {
-                    complete_namespace(&mut given.object, &kind, reading.namespace);
-                }
-                objects.add(&group, &kind, given);
-            }
+        let Some((mut object, (group, _, kind))) = object::read_with_kind(entry, show) else { continue };
+        if group == crd::GROUP {
+            objects.definitions.push(object);
+            continue;
         }
+        let location = object.finder().start();
+        let value = object.take_value();
+        let mut given = PolicyInput { object: value, location, source: Some(object) };
+        if group == rbac::GROUP {
+            complete_namespace(&mut given.object, &kind, reading.namespace);
+        }
+        objects.add(&group, &kind, given);
     }
 }
 

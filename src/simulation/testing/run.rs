@@ -3,6 +3,7 @@
 
 use super::plan::Planned;
 use crate::output::suites::{SuiteFailure, SuiteRun};
+use crate::suites::bench::SetupError;
 use crate::suites::{CaseRunner, Outcome};
 use crate::value::STACK_SIZE;
 use std::collections::HashMap;
@@ -98,7 +99,12 @@ fn group_cases(planned: &[Planned], group: &[usize], limit: &Limit) -> Vec<(usiz
     for index in group {
         let Some(one) = planned.get(*index).filter(|_| !limit.is_past(*index)) else { continue };
         let bench = bench.get_or_insert_with(|| {
-            let rejected = |message| SuiteFailure { field: "crdName", message, help: None, rejected: true };
+            let rejected = |error: SetupError| SuiteFailure {
+                field: "crdName",
+                message: error.to_string(),
+                help: None,
+                rejected: true,
+            };
             one.setup.clone().and_then(|setup| CaseRunner::new(setup).map_err(rejected))
         });
         let cases = match bench {

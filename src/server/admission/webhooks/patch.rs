@@ -1,10 +1,9 @@
 //! The JSON patch of a mutating webhook (`callAttrMutatingHook`).
 
-use crate::apply::json_patch::{self, NO_FROM, NO_PATH, Operation};
+use crate::apply::json_patch::{self, Operation};
 use crate::apply::raw::Raw;
 use crate::release::Release;
 use crate::text;
-use crate::value::json::go_kind;
 use crate::value::{Value, json};
 
 /// A decoded patch.
@@ -19,20 +18,9 @@ impl Patch {
     /// # Errors
     /// Returns the message of Go's decoder.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
-        let operations = match text::json::read(bytes).map_err(|error| error.message)? {
-            Value::Null => Vec::new(),
-            Value::Array(operations) => operations,
-            other => {
-                return Err(format!(
-                    "json: cannot unmarshal {} into Go value of type jsonpatch.Patch",
-                    go_kind(&other)
-                ));
-            }
-        };
-        if let Some(other) = operations.iter().find(|o| !matches!(o, Value::Object(_) | Value::Null)) {
-            let kind = go_kind(other);
-            return Err(format!("json: cannot unmarshal {kind} into Go value of type jsonpatch.Operation"));
-        }
+        let patch = text::json::read(bytes).map_err(|error| error.message)?;
+        json_patch::operations(&patch).map_err(|error| error.to_string())?;
+        let operations = if let Value::Array(operations) = patch { operations } else { Vec::new() };
         let raw = std::str::from_utf8(bytes).ok().and_then(Raw::read).unwrap_or(Raw::Null);
         Ok(Self { operations, raw })
     }
@@ -51,15 +39,8 @@ impl Patch {
         let mut document = object.clone();
         let mut applied = json_patch::Patch::of_request(release);
         for (index, operation) in self.operations.iter().enumerate() {
-            let text = |key: &str| operation.str_at(&[key]).map(str::to_owned);
             let written = self.raw.item(index).and_then(|operation| operation.get("value"));
-            let operation = Operation {
-                op: text("op").unwrap_or_else(|| "unknown".to_owned()),
-                path: text("path").ok_or_else(|| NO_PATH.to_owned()),
-                from: text("from").ok_or_else(|| NO_FROM.to_owned()),
-                value: operation.get("value").cloned(),
-            };
-            applied.step(&operation, written, &mut document).map_err(|error| error.to_string())?;
+            applied.step(&Operation::decode(operation), written, &mut document).map_err(|error| error.to_string())?;
         }
         if document.str_at(&["kind"]).is_none_or(str::is_empty) {
             return Err(format!("Object 'Kind' is missing in '{}'", json::to_string(&document)));

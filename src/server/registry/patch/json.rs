@@ -4,7 +4,7 @@
 //! missing `value` is null; the part of a path before the first slash is ignored; and indexes may be negative. The
 //! server's error does not say why a patch cannot be applied.
 
-use crate::apply::json_patch::{NO_FROM, NO_PATH, Operation, Patch, index, unescape};
+use crate::apply::json_patch::{self, Operation, Patch, index, unescape};
 use crate::apply::raw::Raw;
 use crate::release::Release;
 use crate::server::http::status::Refusal;
@@ -90,18 +90,7 @@ impl Patched {
 
 /// Applies the operations in order. `raw` is the patch with its source texts.
 pub(super) fn apply(patch: &Value, raw: &Raw, mut document: Value, release: Release) -> Result<Patched, Refusal> {
-    let operations = match patch {
-        Value::Null => &[][..],
-        Value::Array(operations) => operations,
-        other => {
-            let text = format!("json: cannot unmarshal {} into Go value of type jsonpatch.Patch", go_kind(other));
-            return Err(Refusal::bad_request(text));
-        }
-    };
-    if let Some(other) = operations.iter().find(|o| !matches!(o, Value::Object(_) | Value::Null)) {
-        let text = format!("json: cannot unmarshal {} into Go value of type jsonpatch.Operation", go_kind(other));
-        return Err(Refusal::bad_request(text));
-    }
+    let operations = json_patch::operations(patch).map_err(|error| Refusal::bad_request(error.to_string()))?;
     if operations.len() > MAX_OPERATIONS {
         return Err(Refusal::too_large(&format!(
             "The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {}",
@@ -115,13 +104,9 @@ pub(super) fn apply(patch: &Value, raw: &Raw, mut document: Value, release: Rele
             targets.push((i, target_path));
         }
         let written = raw.item(i).and_then(|o| o.get("value"));
-        let text = |key: &str| operation.str_at(&[key]).map(str::to_owned);
-        let op = text("op").unwrap_or_default();
-        let value = operation.get("value").cloned();
-        let path = text("path").ok_or_else(|| NO_PATH.to_owned());
-        let from = text("from").ok_or_else(|| NO_FROM.to_owned());
-        let operation = Operation { op, path, from, value };
-        applied.step(&operation, written, &mut document).map_err(|_| Refusal::patch_does_not_apply())?;
+        applied
+            .step(&Operation::decode(operation), written, &mut document)
+            .map_err(|_| Refusal::patch_does_not_apply())?;
     }
     Ok(Patched { document, targets })
 }
