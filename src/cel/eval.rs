@@ -19,6 +19,7 @@ mod guard;
 mod node;
 mod plan;
 mod run;
+mod step;
 
 use super::{
     ast::CheckedAst,

@@ -91,6 +91,7 @@ type Slots<'a> = Vec<Result<CelValue<'a>, Error>>;
 pub struct Activation<'a> {
     inputs: Inputs<'a>,
     variables: &'a [Variable],
+    /// The values of `variables`; empty until the first is read.
     values: RefCell<Vec<Computed<'a>>>,
     /// The values of the environment's variables, for the environment used first; see [`Self::slots`].
     slots: OnceCell<(Declarations, Slots<'a>)>,
@@ -112,8 +113,7 @@ pub enum Evaluation<'a> {
 impl<'a> Activation<'a> {
     /// Creates an activation without computed variables.
     pub fn new(inputs: Inputs<'a>, variables: &'a [Variable]) -> Self {
-        let values = RefCell::new(vec![Computed::Not; variables.len()]);
-        Self { inputs, variables, values, slots: OnceCell::new(), cost: Cell::new(0) }
+        Self { inputs, variables, values: RefCell::default(), slots: OnceCell::new(), cost: Cell::new(0) }
     }
 
     /// Evaluates an expression and subtracts its cost from `budget`.
@@ -201,15 +201,19 @@ impl<'a> Fields<'a> for Activation<'a> {
         // If several variables have the same name, the server uses the last one.
         let index = self.variables.iter().rposition(|variable| variable.name == name)?;
         let variable = self.variables.get(index)?;
-        match self.values.borrow().get(index)? {
-            Computed::Done(value) => return Some(value.clone()),
-            Computed::Running => {
+        match self.values.borrow().get(index) {
+            Some(Computed::Done(value)) => return Some(value.clone()),
+            Some(Computed::Running) => {
                 return Some(Err(Error::new(format!("variable {} depends on itself", quote::go_quote(name)))));
             }
-            Computed::Not => {}
+            Some(Computed::Not) | None => {}
         }
         let set = |computed: Computed<'a>| {
-            if let Some(slot) = self.values.borrow_mut().get_mut(index) {
+            let mut values = self.values.borrow_mut();
+            if values.is_empty() {
+                values.resize(self.variables.len(), Computed::Not);
+            }
+            if let Some(slot) = values.get_mut(index) {
                 *slot = computed;
             }
         };

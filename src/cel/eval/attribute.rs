@@ -31,7 +31,8 @@ impl<'a> Run<'a, '_> {
 
     /// The value of an attribute's root. Before cel-go 0.29 (Kubernetes 1.37), reading an optional value removes the
     /// declared type of what it contains (`applyQualifiers`): names of fields are not escaped, and dates are strings.
-    fn optional_as_read(&self, value: Value<'a>) -> Value<'a> {
+    #[inline]
+    pub(super) fn optional_as_read(&self, value: Value<'a>) -> Value<'a> {
         match value {
             Value::Optional(Some(inner)) if self.server < V1_37 => {
                 Arc::unwrap_or_clone(inner).without_declared_type().some()

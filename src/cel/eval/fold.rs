@@ -2,7 +2,7 @@
 
 use super::{
     cost::{NEW_LIST, go_type_name},
-    node::{Condition, Fold, Node},
+    node::{Condition, Element, Fold, Node, Step},
     run::{Run, Slot},
 };
 use crate::cel::{
@@ -65,9 +65,7 @@ impl<'a> Run<'a, '_> {
         first: Result<Value<'a>, Error>,
         second: Option<Result<Value<'a>, Error>>,
     ) -> Result<bool, Error> {
-        if let Some(slot) = fold.element {
-            self.set(slot, Slot::Filled(first));
-        }
+        self.set(fold.element, Slot::Filled(first));
         if let (Some(slot), Some(second)) = (fold.second, second) {
             self.set(slot, Slot::Filled(second));
         }
@@ -88,40 +86,93 @@ impl<'a> Run<'a, '_> {
         if !goes_on {
             return Ok(false);
         }
-        let step = self.exec_absorbable(&fold.step)?;
-        self.set(fold.accumulator, Slot::Filled(step));
+        self.step(fold.accumulator, &fold.step)?;
         Ok(true)
     }
 
-    /// Evaluates `accumulator + list` without copying the accumulator.
-    pub(super) fn append(&mut self, slot: usize, list: &'a Node) -> Result<Value<'a>, Error> {
-        self.charge_read(slot)?;
-        // Appends the usual `[element]` without creating a list for it.
-        if let Node::List(elements) = list
-            && let [element] = &**elements
-        {
-            let item = match self.element(element) {
-                Err(error) if error.is_fatal() => return Err(error),
-                item => item,
-            };
-            self.charge(NEW_LIST + 1)?;
-            let accumulator = self.take(slot)?;
-            return match item? {
-                Some(item) => push(accumulator, item),
-                None => Ok(accumulator),
-            };
+    /// Executes the step of a loop, which replaces the accumulator.
+    fn step(&mut self, accumulator: usize, step: &'a Step) -> Result<(), Error> {
+        let value = match step {
+            Step::Unchanged => return self.start(accumulator),
+            Step::Logic { terms, decisive } => return self.combine(accumulator, terms, *decisive),
+            Step::Push(element) => return self.push(accumulator, element),
+            Step::Append(list) => self.append(accumulator, list),
+            Step::Insert(entry) => self.insert(accumulator, entry),
+            Step::Choice { condition, branches } => {
+                let [yes, no] = &**branches;
+                match self.exec(condition) {
+                    Ok(Value::Bool(true)) => return self.step(accumulator, yes),
+                    Ok(Value::Bool(false)) => return self.step(accumulator, no),
+                    Ok(_) => Err(Error::no_such_overload()),
+                    Err(error) => Err(error),
+                }
+            }
+            Step::Branch(attribute) => self.resolve(attribute),
+            Step::Other(node) => self.exec(node),
+        };
+        self.replace(accumulator, value)
+    }
+
+    /// Replaces the accumulator, unless the error ends the evaluation.
+    fn replace(&mut self, accumulator: usize, value: Result<Value<'a>, Error>) -> Result<(), Error> {
+        match value {
+            Err(error) if error.is_fatal() => Err(error),
+            value => {
+                self.set(accumulator, Slot::Filled(value));
+                Ok(())
+            }
         }
+    }
+
+    /// `accumulator && terms` or `accumulator || terms`
+    fn combine(&mut self, accumulator: usize, terms: &'a [Node], decisive: bool) -> Result<(), Error> {
+        self.charge_read(accumulator)?;
+        let failed = match self.slot(accumulator) {
+            Some(Slot::Filled(Ok(Value::Bool(value)))) if *value == decisive => return Ok(()),
+            Some(Slot::Filled(Ok(Value::Bool(_)))) => None,
+            Some(Slot::Filled(Err(error))) => Some(error.clone()),
+            _ => Some(Error::no_such_overload()),
+        };
+        let value = self.logic_after(failed, terms, decisive);
+        self.replace(accumulator, value)
+    }
+
+    /// `accumulator + [element]`
+    fn push(&mut self, accumulator: usize, element: &'a Element) -> Result<(), Error> {
+        self.charge_read(accumulator)?;
+        let mut item = match self.element(element) {
+            Err(error) if error.is_fatal() => return Err(error),
+            item => item,
+        };
+        self.charge(NEW_LIST + 1)?;
+        if let Ok(item) = &mut item
+            && let Some(Slot::List(items)) = self.slot(accumulator)
+        {
+            items.extend(item.take());
+            return Ok(());
+        }
+        let list = self.take(accumulator);
+        let value = list.and_then(|list| match item? {
+            Some(item) => extend(list, &List::Shared(Arc::new(vec![item]))),
+            None => Ok(list),
+        });
+        self.replace(accumulator, value)
+    }
+
+    /// `accumulator + list`
+    fn append(&mut self, accumulator: usize, list: &'a Node) -> Result<Value<'a>, Error> {
+        self.charge_read(accumulator)?;
         let list = self.exec_absorbable(list)?;
         self.charge(1)?;
-        let accumulator = self.take(slot)?;
+        let accumulator = self.take(accumulator)?;
         match list? {
             Value::List(list) => extend(accumulator, &list),
             _ => Err(Error::no_such_overload()),
         }
     }
 
-    /// Evaluates `cel.@mapInsert(accumulator, key, value)` without copying the accumulator.
-    pub(super) fn insert(&mut self, slot: usize, entry: &'a [Node; 2]) -> Result<Value<'a>, Error> {
+    /// `cel.@mapInsert(accumulator, key, value)`
+    fn insert(&mut self, slot: usize, entry: &'a [Node; 2]) -> Result<Value<'a>, Error> {
         let [key, value] = entry;
         self.charge_read(slot)?;
         if let Some(error) = self.failure(slot) {
@@ -136,14 +187,6 @@ impl<'a> Run<'a, '_> {
             _ => Err(Error::no_such_overload()),
         }
     }
-}
-
-fn push<'a>(accumulator: Value<'a>, item: Value<'a>) -> Result<Value<'a>, Error> {
-    if let Value::List(List::Shared(mut items)) = accumulator {
-        Arc::make_mut(&mut items).push(item);
-        return Ok(Value::List(List::Shared(items)));
-    }
-    extend(accumulator, &List::Shared(Arc::new(vec![item])))
 }
 
 fn extend<'a>(accumulator: Value<'a>, list: &List<'a>) -> Result<Value<'a>, Error> {

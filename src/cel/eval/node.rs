@@ -40,16 +40,6 @@ pub(super) enum Node {
         sides: Box<[Node; 2]>,
         value: bool,
     },
-    /// `accumulator + list`, evaluated in place.
-    Append {
-        slot: usize,
-        list: Box<Node>,
-    },
-    /// `cel.@mapInsert(accumulator, key, value)`, evaluated in place.
-    Insert {
-        slot: usize,
-        entry: Box<[Node; 2]>,
-    },
 }
 
 #[derive(Debug)]
@@ -136,6 +126,32 @@ pub(super) enum QualifierKey {
     Node(Box<Node>),
 }
 
+/// The step of a fold. Those of the usual macros change the accumulator in place.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// The accumulator stays the same: a branch of `filter`.
+    Unchanged,
+    /// `accumulator && term`, or `accumulator || term` if `true` is decisive: `all`, `exists`.
+    Logic {
+        terms: Box<[Node]>,
+        decisive: bool,
+    },
+    /// `accumulator + [element]`: `map`.
+    Push(Element),
+    /// `accumulator + list`
+    Append(Node),
+    /// `cel.@mapInsert(accumulator, key, value)`
+    Insert(Box<[Node; 2]>),
+    /// `condition ? step : step`: `filter`.
+    Choice {
+        condition: Node,
+        branches: Box<[Step; 2]>,
+    },
+    /// Any other branch of a choice, which is not charged for the variable it begins with.
+    Branch(Attribute),
+    Other(Node),
+}
+
 /// The condition under which a fold continues. The conditions of the usual macros need no evaluation of a node.
 #[derive(Debug)]
 pub(super) enum Condition {
@@ -151,13 +167,13 @@ pub(super) enum Condition {
 #[derive(Debug)]
 pub(super) struct Fold {
     pub range: Node,
-    pub element: Option<usize>,
+    pub element: usize,
     /// The slot of the second loop variable, if there is one; the first one is then the index or key.
     pub second: Option<usize>,
     pub accumulator: usize,
     /// Evaluated when the accumulator is first read.
     pub init: Node,
     pub condition: Condition,
-    pub step: Node,
+    pub step: Step,
     pub result: Node,
 }

@@ -5,9 +5,10 @@ use super::{
     call::{Callee, Resolved},
     constant::Constant,
     node::{
-        Attribute, Call, Condition, Element, Entry, Fold, Match, MatchKind, MessageField, MessageNode, Node, Qualifier,
+        Attribute, Call, Element, Entry, Fold, Match, MatchKind, MessageField, MessageNode, Node, Qualifier,
         QualifierKey, Root,
     },
+    step,
 };
 use crate::{
     cel::{
@@ -187,23 +188,14 @@ impl<'p> Planner<'p> {
         self.scopes.extend(second);
         self.scopes.push((&fold.iter_var, element));
         self.scopes.push((&fold.accu_var, accumulator));
-        let condition = condition(self.plan(&fold.condition)?, accumulator);
-        let step = in_place(self.plan(&fold.step)?, accumulator);
+        let condition = step::condition(self.plan(&fold.condition)?, accumulator);
+        let step = step::step(self.plan(&fold.step)?, accumulator);
         self.scopes.truncate(depth);
         self.scopes.push((&fold.accu_var, accumulator));
         let result = self.plan(&fold.result)?;
         self.scopes.truncate(depth);
         let second = second.map(|(_, slot)| slot);
-        Ok(Node::Fold(Box::new(Fold {
-            range,
-            element: Some(element),
-            second,
-            accumulator,
-            init,
-            condition,
-            step,
-            result,
-        })))
+        Ok(Node::Fold(Box::new(Fold { range, element, second, accumulator, init, condition, step, result })))
     }
 }
 
@@ -218,17 +210,6 @@ fn add_qualifier(attribute: &mut Attribute, qualifier: &Arc<Qualifier>) {
     match &mut attribute.root {
         Root::Choice { branches, .. } => branches.iter_mut().for_each(|branch| add_qualifier(branch, qualifier)),
         _ => attribute.qualifiers.push(Arc::clone(qualifier)),
-    }
-}
-
-fn condition(node: Node, accumulator: usize) -> Condition {
-    let reads = |node: &Node| matches!(node, Node::Attribute(Attribute { root: Root::Slot(slot), qualifiers }) if *slot == accumulator && qualifiers.is_empty());
-    let negates = |call: &Call| call.callee.function == "!_" && matches!(&*call.args, [arg] if reads(arg));
-    match &node {
-        Node::Constant(constant) if constant.is_true() => Condition::Always,
-        Node::NotStrictlyFalse(inner) if reads(inner) => Condition::UnlessFalse,
-        Node::NotStrictlyFalse(inner) if matches!(&**inner, Node::Call(call) if negates(call)) => Condition::UnlessTrue,
-        _ => Condition::Other(node),
     }
 }
 
@@ -336,46 +317,6 @@ fn set_of(items: &[Value<'static>]) -> Option<HashSet<Key<'static>>> {
         }
     }
     Some(set)
-}
-
-/// Rewrites a loop step that appends to the accumulator so that it works in place.
-fn in_place(step: Node, accumulator: usize) -> Node {
-    match step {
-        Node::Call(call) => match extend(*call, accumulator) {
-            Ok(node) => node,
-            Err(call) => Node::Call(Box::new(call)),
-        },
-        Node::Attribute(Attribute { root: Root::Choice { condition, branches }, qualifiers }) => {
-            let branches = branches.map(|branch| match branch {
-                Attribute { root: Root::Node(node), qualifiers } if qualifiers.is_empty() => {
-                    Attribute { root: Root::Node(Box::new(in_place(*node, accumulator))), qualifiers }
-                }
-                other => other,
-            });
-            Node::Attribute(Attribute { root: Root::Choice { condition, branches: Box::new(branches) }, qualifiers })
-        }
-        other => other,
-    }
-}
-
-fn extend(call: Call, accumulator: usize) -> Result<Node, Call> {
-    let is_accumulator = |node: Option<&Node>| matches!(node, Some(Node::Attribute(Attribute { root: Root::Slot(slot), qualifiers })) if *slot == accumulator && qualifiers.is_empty());
-    let id = call.callee.single().map_or("", |overload| overload.id);
-    if !is_accumulator(call.args.first()) {
-        return Err(call);
-    }
-    let mut args = call.args.into_vec().into_iter().skip(1);
-    match (id, args.next(), args.next()) {
-        ("add_list", Some(list), None) => Ok(Node::Append { slot: accumulator, list: Box::new(list) }),
-        ("@mapInsert_map_key_value", Some(key), Some(value)) => {
-            Ok(Node::Insert { slot: accumulator, entry: Box::new([key, value]) })
-        }
-        (_, first, second) => {
-            let itself = Node::Attribute(Attribute { root: Root::Slot(accumulator), qualifiers: Vec::new() });
-            let args = std::iter::once(itself).chain(first).chain(second).chain(args).collect();
-            Err(Call { args, ..call })
-        }
-    }
 }
 
 /// The name of a type at run time, without type arguments.

@@ -4,7 +4,7 @@ use super::{
     Fields, Outcome, Program,
     call::Callee,
     cost,
-    node::{Call, Element, Entry, Match, MatchKind, MessageNode, Node, Root},
+    node::{Attribute, Call, Element, Entry, Match, MatchKind, MessageNode, Node, Root},
 };
 use crate::{
     cel::{
@@ -23,6 +23,8 @@ pub(super) enum Slot<'a> {
     /// An accumulator that has not been evaluated yet.
     Pending(&'a Node),
     Filled(Result<Value<'a>, Error>),
+    /// An accumulator that is a list which the loop creates.
+    List(Vec<Value<'a>>),
 }
 
 /// The state of one evaluation.
@@ -73,12 +75,14 @@ impl<'a> Run<'a, '_> {
     ///
     /// # Errors
     /// Returns an error if the cost exceeds the limit.
+    #[inline]
     pub(super) fn charge(&mut self, cost: u64) -> Result<(), Error> {
         self.cost = self.cost.saturating_add(cost);
         if self.cost > self.limit { Err(Error::CostLimitExceeded) } else { Ok(()) }
     }
 
     /// Charges a step after its evaluation, unless the step ended the evaluation.
+    #[inline]
     fn charged(&mut self, cost: u64, result: Result<Value<'a>, Error>) -> Result<Value<'a>, Error> {
         if !matches!(&result, Err(error) if error.is_fatal()) {
             self.charge(cost)?;
@@ -103,30 +107,40 @@ impl<'a> Run<'a, '_> {
             return value.clone();
         }
         self.start(slot)?;
-        match self.slot(slot) {
-            Some(Slot::Filled(value)) => value.clone(),
-            _ => missing(),
-        }
+        let value = self.take(slot);
+        self.set(slot, Slot::Filled(value.clone()));
+        value
     }
 
-    fn slot(&mut self, slot: usize) -> Option<&mut Slot<'a>> {
+    #[inline]
+    pub(super) fn slot(&mut self, slot: usize) -> Option<&mut Slot<'a>> {
         self.slots.get_mut(slot.checked_sub(self.first_slot)?)
     }
 
     /// Evaluates an accumulator that has not been evaluated yet.
-    fn start(&mut self, slot: usize) -> Result<(), Error> {
-        let Some(Slot::Pending(init)) = self.slot(slot) else { return Ok(()) };
-        let init: &'a Node = init;
-        let value = self.exec_absorbable(init)?.map(|value| match value {
-            // The fold later appends to it in place, so it needs an owned list or map.
-            Value::List(list) if list.is_empty() => Value::list(Vec::with_capacity(self.expected)),
-            Value::Map(map) if map.is_empty() => Value::Map(Map::Shared(Arc::default())),
-            other => other,
-        });
-        self.set(slot, Slot::Filled(value));
+    #[inline]
+    pub(super) fn start(&mut self, slot: usize) -> Result<(), Error> {
+        match self.slot(slot) {
+            Some(Slot::Pending(init)) => {
+                let init: &'a Node = init;
+                self.initialize(slot, init)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn initialize(&mut self, slot: usize, init: &'a Node) -> Result<(), Error> {
+        let content = match self.exec_absorbable(init)? {
+            // The fold later changes it in place, so it needs an owned list or map.
+            Ok(Value::List(list)) if list.is_empty() => Slot::List(Vec::with_capacity(self.expected)),
+            Ok(Value::Map(map)) if map.is_empty() => Slot::Filled(Ok(Value::Map(Map::Shared(Arc::default())))),
+            other => Slot::Filled(other),
+        };
+        self.set(slot, content);
         Ok(())
     }
 
+    #[inline]
     pub(super) fn set(&mut self, slot: usize, content: Slot<'a>) {
         if let Some(target) = self.slot(slot) {
             *target = content;
@@ -137,11 +151,13 @@ impl<'a> Run<'a, '_> {
     pub(super) fn take(&mut self, slot: usize) -> Result<Value<'a>, Error> {
         match self.slot(slot).map(|target| std::mem::replace(target, Slot::Empty)) {
             Some(Slot::Filled(value)) => value,
+            Some(Slot::List(items)) => Ok(Value::list(items)),
             _ => Err(Error::new("no such attribute(s)")),
         }
     }
 
     /// The value of the accumulator, if it is a boolean.
+    #[inline]
     pub(super) fn boolean(&mut self, slot: usize) -> Option<bool> {
         match self.slot(slot) {
             Some(Slot::Filled(Ok(value))) => value.as_bool(),
@@ -158,6 +174,7 @@ impl<'a> Run<'a, '_> {
     }
 
     /// Evaluates the accumulator if necessary, and charges for reading it.
+    #[inline]
     pub(super) fn charge_read(&mut self, slot: usize) -> Result<(), Error> {
         self.start(slot)?;
         self.charge(1)
@@ -166,6 +183,10 @@ impl<'a> Run<'a, '_> {
     pub(super) fn exec(&mut self, node: &'a Node) -> Result<Value<'a>, Error> {
         match node {
             Node::Constant(constant) => Ok(constant.value()),
+            Node::Attribute(Attribute { root: Root::Slot(slot), qualifiers }) if qualifiers.is_empty() => {
+                let value = self.read(*slot).map(|value| self.optional_as_read(value));
+                self.charged(1, value)
+            }
             Node::Attribute(attribute) => {
                 let value = self.resolve(attribute);
                 let own = u64::from(!matches!(attribute.root, Root::Choice { .. }));
@@ -223,14 +244,21 @@ impl<'a> Run<'a, '_> {
                     _ => Err(Error::no_such_overload()),
                 }
             }
-            Node::Append { slot, list } => self.append(*slot, list),
-            Node::Insert { slot, entry } => self.insert(*slot, entry),
         }
     }
 
     /// `&&` and `||`: a `decisive` operand ends the evaluation. The result is an error only if no operand is decisive.
     fn logic(&mut self, terms: &'a [Node], decisive: bool) -> Result<Value<'a>, Error> {
-        let mut failed = None;
+        self.logic_after(None, terms, decisive)
+    }
+
+    /// The terms of `&&` or `||` after earlier ones that were not decisive, or `failed`.
+    pub(super) fn logic_after(
+        &mut self,
+        mut failed: Option<Error>,
+        terms: &'a [Node],
+        decisive: bool,
+    ) -> Result<Value<'a>, Error> {
         for term in terms {
             match self.exec_absorbable(term)? {
                 Ok(Value::Bool(b)) if b == decisive => return Ok(Value::Bool(decisive)),
@@ -319,18 +347,21 @@ impl<'a> Run<'a, '_> {
 
     fn call(&mut self, call: &'a Call) -> Result<Value<'a>, Error> {
         match &*call.args {
-            [a] => {
-                let a = self.exec_absorbable(a)?;
-                self.finish(&call.callee, [a])
-            }
-            [a, b] => {
-                let a = self.exec_absorbable(a)?;
-                if call.stops_at_error && a.is_err() {
-                    return a;
+            [a] => match self.exec(a) {
+                Ok(a) => self.invoke(&call.callee, &[a]),
+                Err(error) => self.fail(&call.callee, &[None], error),
+            },
+            [a, b] => match self.exec(a) {
+                Ok(a) => match self.exec(b) {
+                    Ok(b) => self.invoke(&call.callee, &[a, b]),
+                    Err(error) => self.fail(&call.callee, &[Some(&a), None], error),
+                },
+                Err(error) if call.stops_at_error || error.is_fatal() => Err(error),
+                Err(error) => {
+                    let b = self.exec_absorbable(b)?;
+                    self.fail(&call.callee, &[None, b.as_ref().ok()], error)
                 }
-                let b = self.exec_absorbable(b)?;
-                self.finish(&call.callee, [a, b])
-            }
+            },
             [args @ .., last] => {
                 let mut values = Vec::with_capacity(args.len() + 1);
                 for arg in args {
@@ -350,21 +381,11 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    fn finish<const N: usize>(
-        &mut self,
-        callee: &Callee,
-        args: [Result<Value<'a>, Error>; N],
-    ) -> Result<Value<'a>, Error> {
-        if let Some(error) = args.iter().find_map(|arg| arg.as_ref().err()) {
-            let error = error.clone();
-            return self.fail(callee, &args.each_ref().map(|arg| arg.as_ref().ok()), error);
-        }
-        let values = args.map(|arg| arg.unwrap_or(Value::Null));
-        self.invoke(callee, &values)
-    }
-
-    /// Charges a call that is not executed because an argument failed.
+    /// Charges a call that is not executed because an argument failed, unless the error ends the evaluation.
     fn fail(&mut self, callee: &Callee, args: &[Option<&Value<'a>>], error: Error) -> Result<Value<'a>, Error> {
+        if error.is_fatal() {
+            return Err(error);
+        }
         let cost = cost::before(self.server, callee, args, &self.fuel)?.unwrap_or_else(|| cost::after(callee, None));
         self.charge(cost)?;
         Err(error)
