@@ -18,6 +18,17 @@ use std::sync::Arc;
 /// The maximum number of attempts to generate a free name.
 const NAME_ATTEMPTS: usize = 8;
 
+/// The origin of a new object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// A POST body.
+    Decoded,
+    /// A POST body that admission changed.
+    Mutated,
+    /// The result of an apply. Storage ignores its resourceVersion, and a dry run returns it.
+    Applied,
+}
+
 impl<S: Strategy> Registry<S> {
     /// Handles a POST.
     pub(super) fn create(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
@@ -31,16 +42,17 @@ impl<S: Strategy> Registry<S> {
         managed_fields::update(&self.strategy, ctx, None, &mut object, &options);
         let name = metadata::text(&object, "name").to_owned();
         let review = Review { new_name: &name, ..self.review(Operation::Create, &options) };
-        let decoded = self.admit_new(ctx, &mut object, &review)? == Mutation::Unchanged;
+        let is_unchanged = self.admit_new(ctx, &mut object, &review)? == Mutation::Unchanged;
+        let source = if is_unchanged { Source::Decoded } else { Source::Mutated };
         if metadata::text(&object, "name").is_empty() && !metadata::text(&object, "generateName").is_empty() {
             for _ in 1..NAME_ATTEMPTS {
-                match self.store_new(ctx, object.clone(), decoded, &review, &options) {
+                match self.store_new(ctx, object.clone(), source, &review, &options) {
                     Err(refusal) if refusal.reason == Reason::AlreadyExists => {}
                     result => return result,
                 }
             }
         }
-        self.store_new(ctx, object, decoded, &review, &options)
+        self.store_new(ctx, object, source, &review, &options)
     }
 
     /// Runs mutating admission for a new object.
@@ -58,12 +70,12 @@ impl<S: Strategy> Registry<S> {
         Ok(mutation)
     }
 
-    /// Completes, validates and stores a new object; for `decoded`, see [`Strategy::written`].
+    /// Completes, validates and stores a new object.
     pub(super) fn store_new(
         &self,
         ctx: &mut Context<'_>,
         mut object: S::Object,
-        decoded: bool,
+        source: Source,
         review: &Review<'_>,
         options: &WriteOptions,
     ) -> Result<Answer, Refusal> {
@@ -77,11 +89,13 @@ impl<S: Strategy> Registry<S> {
         self.check(ctx, &object, verdict)?;
         let object = object.into_value();
         review.validate(ctx, None, Some(&object))?;
-        check_new_revision(metadata::text(&object, "resourceVersion"), options.dry_run)?;
-        self.insert(ctx, object, decoded, options.dry_run).map(|shown| Answer::object(201, shown))
+        if source != Source::Applied {
+            check_new_revision(metadata::text(&object, "resourceVersion"), options.dry_run)?;
+        }
+        self.insert(ctx, object, source == Source::Decoded, options.dry_run).map(|shown| Answer::object(201, shown))
     }
 
-    /// Stores a new object unless an object with its name exists.
+    /// Stores a new object unless an object with its name exists; for `decoded`, see [`Strategy::written`].
     fn insert(&self, ctx: &Context<'_>, object: Value, decoded: bool, dry_run: bool) -> Result<Arc<Value>, Refusal> {
         let name = metadata::text(&object, "name").to_owned();
         let generated = !metadata::text(&object, "generateName").is_empty();

@@ -8,6 +8,7 @@ use crate::server::http::context::{Answer, Context};
 use crate::server::http::options::{FieldValidation, WriteOptions};
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::registry::Registry;
+use crate::server::registry::create::Source;
 use crate::server::registry::decode;
 use crate::server::registry::managed_fields;
 use crate::server::registry::metadata;
@@ -29,7 +30,7 @@ impl<S: Strategy> Registry<S> {
         loop {
             if creates && self.strategy.objects().get(&key).is_none() {
                 let object = self.apply_new(ctx, &config, &review, options)?;
-                match self.store_new(ctx, object, false, &review, options) {
+                match self.store_new(ctx, object, Source::Applied, &review, options) {
                     // Another thread created the object in the meantime.
                     Err(refusal) if refusal.reason == Reason::AlreadyExists => continue,
                     result => return result,
@@ -83,7 +84,6 @@ impl<S: Strategy> Registry<S> {
         self.admit_new(ctx, &mut object, review)?;
         decode::dedup_owners(ctx, &mut object, true);
         parse_revision(metadata::text(&object, "resourceVersion")).map_err(Refusal::unclassified)?;
-        metadata::set(&mut object, "resourceVersion", None);
         if ctx.release().since(V1_37) {
             metadata::wipe_system_fields(&mut object);
         }
