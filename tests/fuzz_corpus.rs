@@ -24,8 +24,10 @@ mod suites;
 mod yaml_read;
 
 use crate::differential::mutate::Rng;
+use crdx::value::STACK_SIZE;
 use std::fs;
 use std::path::Path;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Runs a check on every file of its corpus.
@@ -33,10 +35,18 @@ fn run(target: &str, check: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
     let files: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(files.len() >= 5, "{target} has a corpus");
-    for file in files {
-        println!("{}", file.display());
-        check(&fs::read(file).unwrap());
-    }
+    on_large_stack(move || {
+        for file in files {
+            println!("{}", file.display());
+            check(&fs::read(file).unwrap());
+        }
+    });
+}
+
+/// Runs a test on a thread with the stack of the program's threads: inputs may be deeply nested.
+fn on_large_stack(test: impl FnOnce() + Send + 'static) {
+    let thread = thread::Builder::new().stack_size(STACK_SIZE).spawn(test).unwrap();
+    thread.join().unwrap();
 }
 
 /// Changes bytes of the files of the corpora at random and runs the checks, for `CRDX_SECONDS` per target: a run without
@@ -44,6 +54,10 @@ fn run(target: &str, check: fn(&[u8])) {
 #[test]
 #[ignore = "runs as long as CRDX_SECONDS says, for each target"]
 fn changed_inputs() {
+    on_large_stack(change_inputs);
+}
+
+fn change_inputs() {
     let setting = |name: &str, default| std::env::var(name).map_or(default, |text| text.parse().unwrap());
     let (seconds, mut rng) = (setting("CRDX_SECONDS", 1), Rng::new(setting("CRDX_SEED", 1)));
     for (target, check) in TARGETS {
