@@ -286,3 +286,21 @@ fn the_option_to_ignore_read_errors_is_decoded_since_1_32() {
         assert_eq!(reply.code != 404, decoded, "1.{minor}: {}", reply.body);
     }
 }
+
+#[test]
+fn a_page_that_the_watch_cache_answers_does_not_validate_its_revision() {
+    let page = "limit=1&resourceVersion=x";
+    let cases = [
+        (30, format!("{page}&resourceVersionMatch=NotOlderThan"), 400),
+        (31, format!("{page}&resourceVersionMatch=NotOlderThan"), 500),
+        (32, format!("{page}&resourceVersionMatch=NotOlderThan"), 500),
+        (33, format!("{page}&resourceVersionMatch=NotOlderThan"), 400),
+        (31, format!("{page}&resourceVersionMatch=Exact"), 400),
+        (31, page.to_owned(), 400),
+        (30, "resourceVersion=x".to_owned(), 500),
+    ];
+    for (minor, query, code) in cases {
+        let reply = send(&mut server(minor), "GET", &format!("{KITES}?{query}"), "");
+        assert_eq!(reply.code, code, "1.{minor} {query}: {}", reply.body);
+    }
+}

@@ -6,7 +6,7 @@
 
 use super::{Registry, corrupt};
 use crate::field::names;
-use crate::release::{V1_33, V1_34};
+use crate::release::{Release, V1_31, V1_33, V1_34};
 use crate::server::http::context::{Answer, Content, Context, List};
 use crate::server::http::options::{ListOptions, list_options};
 use crate::server::http::selector::FieldSelector;
@@ -187,8 +187,7 @@ impl Pages {
         let wanted = parse_revision(&options.resource_version).map_err(|e| {
             let text = invalid_revision(&options.resource_version, &e);
             // Before 1.33, the watch cache does not validate the options of the lists that it answers.
-            let is_cached = limit.is_none() && options.resource_version_match != "Exact";
-            if is_cached && !ctx.release().since(V1_33) {
+            if is_cached(options, limit, ctx.release()) && !ctx.release().since(V1_33) {
                 Refusal::unclassified(text)
             } else {
                 Refusal::bad_request(format!("invalid resource version: {text}"))
@@ -219,6 +218,16 @@ impl Pages {
                 None => Err(Refusal::expired_page(encode_token(-1, &self.start))),
             },
         }
+    }
+}
+
+/// Returns true if the watch cache answers a list with a resourceVersion (`shouldDelegateList`): lists with a limit only
+/// since 1.31, and only with `resourceVersionMatch=NotOlderThan`.
+fn is_cached(options: &ListOptions, limit: Option<usize>, release: Release) -> bool {
+    match options.resource_version_match.as_str() {
+        "Exact" => false,
+        "NotOlderThan" if release.since(V1_31) => true,
+        _ => limit.is_none(),
     }
 }
 
