@@ -55,7 +55,7 @@ use tls::Tls;
 pub use tls::TlsError;
 pub use webhooks::{Service as WebhookService, ServiceError, Webhooks};
 
-/// The maximum number of requests handled at the same time.
+/// The maximum number of requests handled at the same time on other threads.
 const THREADS: usize = 64;
 
 /// Options of [`start`].
@@ -117,7 +117,7 @@ struct Service {
     webhooks: Option<Webhooks>,
     tls: Option<Tls>,
     authentication: Option<Authentication>,
-    intake: http::BodyPermits,
+    permits: http::Permits,
     /// Notified when a controller has work to do.
     controllers: Arc<tokio::sync::Notify>,
 }
@@ -153,7 +153,7 @@ pub fn start(runtime: Runtime, server: Arc<Server>, options: Options) -> io::Res
         webhooks: options.webhooks,
         tls: options.tls,
         authentication: options.authentication,
-        intake: http::BodyPermits::default(),
+        permits: http::Permits::default(),
         controllers: Arc::default(),
     });
     handle.spawn(controllers::run(Arc::clone(&service.server), Arc::clone(&service.controllers)));

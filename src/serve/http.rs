@@ -3,6 +3,7 @@
 use super::access::Refused;
 use super::authentication::Peer;
 use super::clock::now;
+use super::runtime::handled_in_place;
 use super::status::{status, unsaved};
 use super::stream::Stream;
 use super::webhooks::MAX_ATTEMPTS;
@@ -17,6 +18,7 @@ use hyper::ext::ReasonPhrase;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Request, Response, StatusCode, Version};
 use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -35,16 +37,21 @@ const DROPPED: usize = 16 << 20;
 const READING: usize = 128;
 const WORKING: usize = 8;
 
-/// The permits for long bodies.
+/// The permits for long bodies, and for requests that are handled where they were read.
 #[derive(Debug)]
-pub(super) struct BodyPermits {
+pub(super) struct Permits {
     reading: Arc<Semaphore>,
     working: Arc<Semaphore>,
+    in_place: Semaphore,
 }
 
-impl Default for BodyPermits {
+impl Default for Permits {
     fn default() -> Self {
-        Self { reading: Arc::new(Semaphore::new(READING)), working: Arc::new(Semaphore::new(WORKING)) }
+        Self {
+            reading: Arc::new(Semaphore::new(READING)),
+            working: Arc::new(Semaphore::new(WORKING)),
+            in_place: Semaphore::new(handled_in_place()),
+        }
     }
 }
 
@@ -86,7 +93,7 @@ pub(super) async fn answer(service: Arc<Service>, peer: &Peer, request: Request<
     let body = if matches!(method, Method::Get | Method::Head) {
         Ok(Vec::new())
     } else {
-        match tokio::time::timeout(TIMEOUT, read(&service.intake, body)).await {
+        match tokio::time::timeout(TIMEOUT, read(&service.permits, body)).await {
             Ok(read) => read,
             Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the body of the request did not arrive in time"),
         }
@@ -119,15 +126,7 @@ async fn answered(service: &Arc<Service>, request: Arc<server::Request>, is_long
     let calls = service.webhooks.as_ref().map_or_else(Calls::default, |_| service.server.calls());
     let deadline = Instant::now() + TIMEOUT;
     for _ in 0..MAX_ATTEMPTS {
-        let working = permit(&service.intake.working, is_long).await;
-        let attempt = (Arc::clone(service), Arc::clone(&request), calls.clone());
-        let handled = tokio::task::spawn_blocking(move || {
-            let (service, request, calls) = attempt;
-            let handled = handle(&service, &request, &calls);
-            drop(working);
-            handled
-        });
-        let pending = match handled.await.ok()? {
+        let pending = match attempt(service, &request, &calls, is_long).await? {
             Attempt::Answer(answer) => return Some(answer),
             Attempt::Pending(pending) => pending,
         };
@@ -137,6 +136,27 @@ async fn answered(service: &Arc<Service>, request: Arc<server::Request>, is_long
         }
     }
     Some(write(server::Response::timeout()))
+}
+
+/// Handles a request, as far as possible on the thread that read it, which saves two context switches. Returns `None` if
+/// the handler panicked.
+async fn attempt(
+    service: &Arc<Service>,
+    request: &Arc<server::Request>,
+    calls: &Calls,
+    is_long: bool,
+) -> Option<Attempt> {
+    if !is_long && let Ok(_permit) = service.permits.in_place.try_acquire() {
+        return catch_unwind(AssertUnwindSafe(|| handle(service, request, calls))).ok();
+    }
+    let working = permit(&service.permits.working, is_long).await;
+    let (service, request, calls) = (Arc::clone(service), Arc::clone(request), calls.clone());
+    let handled = tokio::task::spawn_blocking(move || {
+        let handled = handle(&service, &request, &calls);
+        drop(working);
+        handled
+    });
+    handled.await.ok()
 }
 
 /// The result of one attempt to handle a request.
@@ -176,16 +196,16 @@ async fn permit(permits: &Arc<Semaphore>, needed: bool) -> Option<OwnedSemaphore
 }
 
 /// Reads a body, or the first part of it that shows that it is too long.
-async fn read(intake: &BodyPermits, mut body: Incoming) -> Result<Vec<u8>, hyper::Error> {
+async fn read(permits: &Permits, mut body: Incoming) -> Result<Vec<u8>, hyper::Error> {
     let expected = body.size_hint().lower().min(server::BODY_LIMIT as u64 + 1) as usize;
-    let mut reading_permit = permit(&intake.reading, expected > SMALL).await;
+    let mut reading_permit = permit(&permits.reading, expected > SMALL).await;
     // Do not allocate memory for an announced length alone.
     let mut bytes = Vec::with_capacity(expected.min(SMALL));
     let mut dropped = 0;
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };
         if bytes.len() + data.len() > SMALL && reading_permit.is_none() {
-            reading_permit = permit(&intake.reading, true).await;
+            reading_permit = permit(&permits.reading, true).await;
         }
         let room = data.len().min((server::BODY_LIMIT + 1).saturating_sub(bytes.len()));
         bytes.extend_from_slice(data.get(..room).unwrap_or_default());
