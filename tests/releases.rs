@@ -304,3 +304,31 @@ fn a_page_that_the_watch_cache_answers_does_not_validate_its_revision() {
         assert_eq!(reply.code, code, "1.{minor} {query}: {}", reply.body);
     }
 }
+
+#[test]
+fn an_element_of_a_wrong_type_equals_no_other_element_of_a_set() {
+    let list = r#"{"type":"array","maxItems":4,"items":{"type":"integer"},"x-kubernetes-list-type":"set"}"#;
+    let lists = format!(r#""set":{list},"l":{},"port""#, list.replace("set", "atomic"));
+    let cases = [
+        ("sets.contains([1, 2, 3], self.set)", false),
+        ("sets.contains([], self.set)", false),
+        ("sets.equivalent(self.set, [2])", false),
+        ("self.set == self.l", false),
+        ("sets.contains(self.set, [2])", true),
+        ("sets.intersects(self.set, [2])", true),
+    ];
+    for minor in [30, 31, 34, 37] {
+        for (rule, holds) in cases {
+            let mut server = InProcess::of(Release::new(minor).unwrap());
+            assert_eq!(send(&mut server, "POST", CRDS, &crd(rule).replace(r#""port""#, &lists)).code, 201, "{rule}");
+            let kite = r#"{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{"name":"a"},"spec":{"set":[1.0,2],"l":[1,2]}}"#;
+            let reply = send(&mut server, "POST", KITES, kite);
+            let message = reply.body["message"].as_str().unwrap_or("accepted").to_owned();
+            if holds {
+                assert_eq!(reply.code, 201, "1.{minor} {rule}: {message}");
+            } else {
+                assert!(message.ends_with(&format!("failed rule: {rule}")), "1.{minor}: {message}");
+            }
+        }
+    }
+}

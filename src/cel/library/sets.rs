@@ -26,7 +26,14 @@ fn both<'v, 'a>(args: &'v [Value<'a>]) -> Result<(&'v List<'a>, &'v List<'a>), E
 
 fn contains_all(list: &List<'_>, items: &List<'_>, fuel: &Fuel) -> Result<bool, Error> {
     for item in items.iter() {
-        if !value::contains(list, &item?, fuel)? {
+        let found = match item {
+            Ok(item) => value::contains(list, &item, fuel)?,
+            // A list of a document returns the error of an item that does not match its declared type; in other lists
+            // such an item equals no element.
+            Err(Error::Failed(_)) if !list.is_of_document() => false,
+            Err(error) => return Err(error),
+        };
+        if !found {
             return Ok(false);
         }
     }

@@ -165,15 +165,22 @@ impl<'a> List<'a> {
         if fuel.server() < V1_37 {
             return Ok(self.contains_as_set(other));
         }
-        let mut set = HashMap::with_capacity(self.len());
-        for item in self.iter() {
-            set.insert(set_key(&item?)?, false);
-        }
+        // An element that does not match the declared type equals no other.
+        let readable = |item: Result<Value<'a>, Error>| match item {
+            Ok(item) => set_key(&item).map(Some),
+            Err(Error::Failed(_)) => Ok(None),
+            Err(error) => Err(error),
+        };
+        let keys: Vec<_> = self.iter().map(readable).collect::<Result<_, _>>()?;
+        let mut set: HashMap<_, _> = keys.iter().flatten().map(|key| (key, false)).collect();
         for item in other.iter() {
-            match set.get_mut(&set_key(&item?)?) {
+            match readable(item)?.and_then(|key| set.get_mut(&key)) {
                 None => return Ok(false),
                 Some(seen) => *seen = true,
             }
+        }
+        if keys.iter().any(Option::is_none) {
+            return Ok(false);
         }
         Ok(set.values().all(|seen| *seen))
     }
