@@ -276,7 +276,7 @@ pub struct Server {
     /// The service account tokens that this server issued.
     issued: endpoints::actions::Issued,
     tracks_fields: bool,
-    validates_containers: bool,
+    validates_content: bool,
 }
 
 impl Server {
@@ -311,7 +311,7 @@ impl Server {
             reviewed_tokens: options.reviewed_tokens,
             issued: endpoints::actions::Issued::new(options.token_issuer),
             tracks_fields: options.tracks_fields,
-            validates_containers: options.validates_containers,
+            validates_content: options.validates_content,
         }
     }
 

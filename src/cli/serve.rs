@@ -74,9 +74,9 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     }
     let mut server = with_admission(server, args);
     if args.builtin {
-        server = server.with_built_in_kinds().with_container_validation();
+        server = server.with_built_in_kinds().with_content_validation();
         eprintln!(
-            "note: --builtin serves built-in kinds without controllers, and validates only their metadata and containers; nothing schedules Pods or scales Deployments"
+            "note: --builtin serves built-in kinds without controllers, and validates only their metadata, containers and immutable data; nothing schedules Pods or scales Deployments"
         );
     }
     let webhooks = args.admission.then(|| {

@@ -28,7 +28,7 @@ pub struct ServerBuilder {
     policies: Option<Inputs>,
     validates_policies: bool,
     built_in_kinds: bool,
-    pub(super) validates_containers: bool,
+    pub(super) validates_content: bool,
 }
 
 impl ServerBuilder {
@@ -48,7 +48,7 @@ impl ServerBuilder {
             policies: None,
             validates_policies: false,
             built_in_kinds: false,
-            validates_containers: false,
+            validates_content: false,
         }
     }
 
@@ -115,16 +115,17 @@ impl ServerBuilder {
 
     /// Serves all built-in kinds in the versions that API servers serve by default. They are decoded, defaulted
     /// and merged by their Go types. Besides metadata, only what [`Self::with_policy_validation`] and
-    /// [`Self::with_container_validation`] name is validated. Without [`Self::with_namespaces`] and
+    /// [`Self::with_content_validation`] name is validated. Without [`Self::with_namespaces`] and
     /// [`Self::with_policies`], the namespaces are those that an API server creates.
     pub fn with_built_in_kinds(self) -> Self {
         Self { built_in_kinds: true, ..self }
     }
 
     /// Rejects Pods and pod templates without containers, and containers without a name, with the name of another
-    /// container, or without an image. Other fields of the specification are not validated.
-    pub fn with_container_validation(self) -> Self {
-        Self { validates_containers: true, ..self }
+    /// container, or without an image; and changes of the type of a Secret and of immutable Secrets and `ConfigMap`s.
+    /// Nothing else in the content of objects is validated.
+    pub fn with_content_validation(self) -> Self {
+        Self { validates_content: true, ..self }
     }
 
     /// Builds a server without custom resources.

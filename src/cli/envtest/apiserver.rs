@@ -196,7 +196,7 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
         .with_policy_validation()
         .with_reviews(authentication.tokens().clone())
         .with_built_in_kinds()
-        .with_container_validation();
+        .with_content_validation();
     if let Some(issuer) = &config.issuer {
         server = server.with_token_issuer(issuer);
     }

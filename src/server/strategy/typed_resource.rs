@@ -1,9 +1,10 @@
-//! Built-in kinds that are served with their Go types: decoding, defaults and patches follow the type; only metadata and
-//! containers are validated. The behaviour of each kind is in [`behaviour`](super::built_in_kind::behaviour).
+//! Built-in kinds that are served with their Go types: decoding, defaults and patches follow the type; only metadata,
+//! containers and immutable data are validated. The behaviour of each kind is in [`behaviour`](super::built_in_kind::behaviour).
 
 mod certificate_request;
 mod containers;
 pub(in crate::server) mod decode;
+mod immutable;
 mod managed_fields;
 pub(in crate::server) mod patch;
 mod prepare;
@@ -48,7 +49,7 @@ pub(in crate::server) struct TypedResource {
     now: Timestamp,
     /// The user of the request, for `CertificateSigningRequest`s.
     user: Option<UserInfo>,
-    validates_containers: bool,
+    validates_content: bool,
 }
 
 impl TypedResource {
@@ -65,7 +66,7 @@ impl TypedResource {
             calls: ctx.calls.clone(),
             now: ctx.request.now,
             user,
-            validates_containers: ctx.server.validates_containers,
+            validates_content: ctx.server.validates_content,
         })
     }
 
@@ -274,8 +275,11 @@ impl TypedResource {
             errors.extend(more);
             warnings.extend(warning);
         }
-        if self.part == Part::Object && self.validates_containers {
+        if self.part == Part::Object && self.validates_content {
             containers::validate(object, self.kind.behaviour.pod_spec, &mut errors);
+            if let Some(old) = old {
+                immutable::validate(object, old, self.kind.behaviour, &mut errors);
+            }
         }
         Verdict { errors, warnings_if_accepted: warnings, ..Verdict::default() }
     }

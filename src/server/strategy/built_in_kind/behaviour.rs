@@ -33,6 +33,10 @@ pub(in crate::server) struct Behaviour {
     pub returns_deleted: bool,
     /// The path of the specification of its Pods; empty for kinds without one.
     pub pod_spec: &'static [&'static str],
+    /// The string fields that no update changes.
+    pub immutable: &'static [&'static str],
+    /// The fields that no update changes if `immutable` is set in the existing object; empty for kinds without it.
+    pub immutable_data: &'static [&'static str],
     /// The fields that a write of the status leaves unchanged, and never owns.
     pub status_keeps: &'static [&'static [&'static str]],
 }
@@ -78,6 +82,8 @@ const DEFAULT: Behaviour = Behaviour {
     has_grace_period: false,
     returns_deleted: false,
     pod_spec: &[],
+    immutable: &[],
+    immutable_data: &[],
     status_keeps: &[&["spec"]],
 };
 
@@ -131,7 +137,7 @@ static NEW_EVENT_FIELDS: &[FieldLabel] = &[
 ];
 
 static BEHAVIOURS: &[Behaviour] = &[
-    Behaviour { resource: "configmaps.", ..DEFAULT },
+    Behaviour { resource: "configmaps.", immutable_data: &["data", "binaryData"], ..DEFAULT },
     Behaviour {
         resource: "events.",
         name: NameRule::PathSegment,
@@ -190,7 +196,13 @@ static BEHAVIOURS: &[Behaviour] = &[
         ]),
         ..GENERATION
     },
-    Behaviour { resource: "secrets.", fields: Some(&[NAMESPACE, text("type", &[&["type"]])]), ..DEFAULT },
+    Behaviour {
+        resource: "secrets.",
+        fields: Some(&[NAMESPACE, text("type", &[&["type"]])]),
+        immutable: &["type"],
+        immutable_data: &["data"],
+        ..DEFAULT
+    },
     Behaviour {
         resource: "services.",
         returns_deleted: true,

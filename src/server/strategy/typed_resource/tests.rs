@@ -328,7 +328,7 @@ fn autoscalers_have_two_versions() {
 
 #[test]
 fn containers_need_names_and_images() {
-    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_container_validation().build();
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
     let message = |path: &str, object: &str| send(&server, Method::Post, path, object).body.message().to_owned();
     let unnamed = r#"{"metadata":{"name":"p"},"spec":{
         "containers":[{"image":"x"},{"name":"a"},{"name":"a","image":"x"}],"initContainers":[{"name":"a","image":"x"}]}}"#;
@@ -367,4 +367,42 @@ fn containers_need_names_and_images() {
         "Deployment.apps \"d\" is invalid: spec.template.spec.containers[0].image: Required value"
     );
     assert_eq!(patch("/status", r#"{"status":{"replicas":1}}"#).code, 200);
+}
+
+#[test]
+fn immutable_secrets_and_config_maps_keep_their_data() {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
+    let core = "/api/v1/namespaces/default";
+    let patch = |path: &str, patch: &str| {
+        let answer = answer(&server, Method::Patch, &format!("{core}/{path}"), "application/merge-patch+json", patch);
+        (answer.code, answer.body.message().to_owned())
+    };
+    let accepted = (200, String::new());
+    let secret = r#"{"metadata":{"name":"s"},"type":"example.com/a","stringData":{"k":"v"}}"#;
+    assert_eq!(send(&server, Method::Post, &format!("{core}/secrets"), secret).code, 201);
+    assert_eq!(
+        patch("secrets/s", r#"{"type":"Opaque"}"#),
+        (422, "Secret \"s\" is invalid: type: Invalid value: \"Opaque\": field is immutable".to_owned())
+    );
+    assert_eq!(patch("secrets/s", r#"{"stringData":{"k":"w"},"immutable":true}"#), accepted);
+    assert_eq!(
+        patch("secrets/s", r#"{"data":{"k":"eA=="},"immutable":false}"#),
+        (
+            422,
+            "Secret \"s\" is invalid: [immutable: Forbidden: field is immutable when `immutable` is set, \
+             data: Forbidden: field is immutable when `immutable` is set]"
+                .to_owned()
+        )
+    );
+    assert_eq!(patch("secrets/s", r#"{"metadata":{"labels":{"a":"b"}}}"#), accepted);
+    let map = r#"{"metadata":{"name":"m"},"data":{"k":"v"},"immutable":true}"#;
+    assert_eq!(send(&server, Method::Post, &format!("{core}/configmaps"), map).code, 201);
+    assert_eq!(
+        patch("configmaps/m", r#"{"binaryData":{"b":"eA=="}}"#),
+        (
+            422,
+            "ConfigMap \"m\" is invalid: binaryData: Forbidden: field is immutable when `immutable` is set".to_owned()
+        )
+    );
+    assert_eq!(patch("configmaps/m", r#"{"metadata":{"labels":{"a":"b"}}}"#), accepted);
 }
