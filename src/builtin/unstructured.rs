@@ -6,7 +6,7 @@
 //! are present. Everything that the other steps may change is unknown ([`Gaps`]):
 //!
 //! - an absent field that the server may set, or a present one that it may drop or replace
-//!   ([`set_fields`](super::set_fields));
+//!   ([`super::set_fields`]);
 //! - lists and maps of a Pod that admission plugins extend, labels and annotations that the server adds, status, and
 //!   the metadata that every create sets;
 //! - quantities and times that are not in the form in which Go writes them.
