@@ -46,8 +46,7 @@ impl From<TypeMismatch> for DecodeError {
 
 impl From<MetadataError> for DecodeError {
     fn from(error: MetadataError) -> Self {
-        let dot = if error.path.is_empty() { "" } else { "." };
-        Self { path: format!("metadata{dot}{}", error.path), message: error.message }
+        Self { path: error.field(), message: error.message }
     }
 }
 

@@ -29,10 +29,17 @@ pub struct MetadataError {
     pub path: String,
 }
 
+impl MetadataError {
+    /// The path of the field in the object (`metadata.ownerReferences[0].uid`).
+    pub fn field(&self) -> String {
+        let dot = if self.path.is_empty() { "" } else { "." };
+        format!("metadata{dot}{}", self.path)
+    }
+}
+
 impl From<MetadataError> for DecodeError {
     fn from(error: MetadataError) -> Self {
-        let dot = if error.path.is_empty() { "" } else { "." };
-        Self { field: Some(format!("metadata{dot}{}", error.path)), message: error.message }
+        Self { field: Some(error.field()), message: error.message }
     }
 }
 

@@ -105,6 +105,12 @@ pub enum SetupError {
     NoProperties,
 }
 
+impl From<SetupError> for Failure {
+    fn from(error: SetupError) -> Self {
+        Self::Patches(error.to_string())
+    }
+}
+
 impl CaseRunner {
     /// Starts a server and installs the CRDs and policies of the setup.
     ///
@@ -423,7 +429,7 @@ impl Run<'_> {
             let crd = patch::apply(&self.case.patches, &self.bench.setup.file)
                 .map_err(|error| Failure::Patches(error.to_string()))?;
             let spec = crd.get("spec").cloned().unwrap_or_default();
-            self.bench.redefine(&spec, Some("+patched")).map_err(|error| Failure::Patches(error.to_string()))?;
+            self.bench.redefine(&spec, Some("+patched"))?;
             insert(&mut initial, "sentinel", "+patched".into());
         }
         let status = initial.get("status").filter(|status| !status.is_null()).cloned();
@@ -442,12 +448,12 @@ impl Run<'_> {
             let spec = self.bench.setup.definition.get("spec").cloned().unwrap_or_default();
             let uid = object.str_at(&["metadata", "uid"]).unwrap_or_default().to_owned();
             let sentinel = format!("{uid}+restored");
-            self.bench.redefine(&spec, Some(&sentinel)).map_err(|error| Failure::Patches(error.to_string()))?;
+            self.bench.redefine(&spec, Some(&sentinel))?;
             let mut restored = Value::clone(&object);
             insert(&mut restored, "sentinel", sentinel.into());
             let answer = self.send((Step::Restored, Method::Put, &path), restored, Some(object));
             answer.map_err(|message| Failure::Rejected(Step::Restored, message))?;
-            self.bench.redefine(&spec, None).map_err(|error| Failure::Patches(error.to_string()))?;
+            self.bench.redefine(&spec, None)?;
             object = self.bench.send(Method::Get, &path, Value::Null).map_err(|e| Failure::Patches(e.message))?.object;
         }
         Ok(Stored { path, object })

@@ -179,10 +179,7 @@ impl<'a> List<'a> {
                 Some(seen) => *seen = true,
             }
         }
-        if keys.iter().any(Option::is_none) {
-            return Ok(false);
-        }
-        Ok(set.values().all(|seen| *seen))
+        Ok(keys.iter().all(Option::is_some) && set.values().all(|seen| *seen))
     }
 
     /// Compares sets of the same size as the server does before 1.37: every element of `other` must be in `self`. An
