@@ -7,29 +7,44 @@ use super::{
     types::Type,
 };
 use crate::value::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
-/// A set of field paths. A node in `children` need not be a member itself, and the operations below never leave it
-/// empty.
+/// A set of field paths. Every node is a member or has members below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Set {
-    members: BTreeSet<PathElement>,
-    children: BTreeMap<PathElement, Set>,
+    nodes: BTreeMap<PathElement, Node>,
+}
+
+/// What the set contains at and below a path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Node {
+    /// True if the path itself is a member.
+    is_member: bool,
+    below: Set,
+}
+
+impl Node {
+    fn is_empty(&self) -> bool {
+        !self.is_member && self.below.is_empty()
+    }
+
+    fn extend(&mut self, other: Self) {
+        self.is_member |= other.is_member;
+        self.below.extend(other.below);
+    }
 }
 
 impl Set {
     /// Adds a path. The empty path, which stands for the whole object, is never owned and is ignored.
     pub fn insert(&mut self, path: &[PathElement]) {
-        match path {
-            [] => {}
-            [last] => {
-                self.members.insert(last.clone());
-            }
-            [first, rest @ ..] => match self.children.get_mut(first) {
-                Some(child) => child.insert(rest),
-                None => self.children.entry(first.clone()).or_default().insert(rest),
-            },
-        }
+        let [first, rest @ ..] = path else { return };
+        let node = match self.nodes.get_mut(first) {
+            Some(node) => node,
+            None => self.nodes.entry(first.clone()).or_default(),
+        };
+        node.is_member |= rest.is_empty();
+        node.below.insert(rest);
     }
 
     /// The set of these paths, given as field names.
@@ -44,63 +59,64 @@ impl Set {
 
     /// Returns true if the set is empty.
     pub fn is_empty(&self) -> bool {
-        self.members.is_empty() && self.children.values().all(Self::is_empty)
+        self.nodes.is_empty()
     }
 
     /// Returns true if the path is a member.
     pub fn has(&self, path: &[PathElement]) -> bool {
-        match path {
-            [] => false,
-            [last] => self.members.contains(last),
-            [first, rest @ ..] => self.children.get(first).is_some_and(|child| child.has(rest)),
-        }
+        let [first, rest @ ..] = path else { return false };
+        self.nodes.get(first).is_some_and(|node| if rest.is_empty() { node.is_member } else { node.below.has(rest) })
     }
 
     /// Returns true if the path that consists of only this element is a member.
     pub fn has_member(&self, element: &PathElement) -> bool {
-        self.members.contains(element)
+        self.nodes.get(element).is_some_and(|node| node.is_member)
     }
 
     /// The members below an element.
     pub fn below(&self, element: &PathElement) -> Option<&Self> {
-        self.children.get(element).filter(|child| !child.is_empty())
+        self.nodes.get(element).map(|node| &node.below).filter(|below| !below.is_empty())
     }
 
     /// The elements that are members or have members below them; the flag is true for members.
     pub fn elements(&self) -> impl Iterator<Item = (&PathElement, bool)> {
-        let only_parents = self.children.keys().filter(|e| !self.members.contains(*e)).map(|e| (e, false));
-        only_parents.chain(self.members.iter().map(|e| (e, true)))
+        self.nodes.iter().map(|(element, node)| (element, node.is_member))
     }
 
     /// Adds all members of another set.
     pub fn extend(&mut self, other: Self) {
-        if self.members.is_empty() && self.children.is_empty() {
+        if self.is_empty() {
             *self = other;
             return;
         }
-        self.members.extend(other.members);
-        for (element, child) in other.children {
-            self.children.entry(element).or_default().extend(child);
+        for (element, node) in other.nodes {
+            self.add(element, node);
+        }
+    }
+
+    fn add(&mut self, element: PathElement, node: Node) {
+        match self.nodes.entry(element) {
+            Entry::Vacant(entry) => drop(entry.insert(node)),
+            Entry::Occupied(mut entry) => entry.get_mut().extend(node),
         }
     }
 
     /// The members of either set.
     pub fn union(&self, other: &Self) -> Self {
         let mut out = self.clone();
-        out.members.extend(other.members.iter().cloned());
-        for (element, child) in &other.children {
-            out.children.entry(element.clone()).and_modify(|c| *c = c.union(child)).or_insert_with(|| child.clone());
-        }
+        out.extend(other.clone());
         out
     }
 
     /// The members of both sets.
     pub fn intersection(&self, other: &Self) -> Self {
-        let children = self.children.iter().filter_map(|(element, child)| {
-            let both = child.intersection(other.children.get(element)?);
+        let both = self.nodes.iter().filter_map(|(element, node)| {
+            let other = other.nodes.get(element)?;
+            let is_member = node.is_member && other.is_member;
+            let both = Node { is_member, below: node.below.intersection(&other.below) };
             (!both.is_empty()).then(|| (element.clone(), both))
         });
-        Self { members: self.members.intersection(&other.members).cloned().collect(), children: children.collect() }
+        Self { nodes: both.collect() }
     }
 
     /// The members that are not in `other`; members below a removed member are kept.
@@ -118,68 +134,53 @@ impl Set {
     }
 
     fn remove_all(&mut self, other: &Self, recursive: bool) {
-        for (element, removed) in &other.children {
-            if let Some(child) = self.children.get_mut(element) {
-                child.remove_all(removed, recursive);
-                if child.is_empty() {
-                    self.children.remove(element);
-                }
+        for (element, removed) in &other.nodes {
+            let Some(node) = self.nodes.get_mut(element) else { continue };
+            node.is_member &= !removed.is_member;
+            if removed.is_member && recursive {
+                node.below = Self::default();
+            } else {
+                node.below.remove_all(&removed.below, recursive);
             }
-        }
-        for element in &other.members {
-            self.members.remove(element);
-            if recursive {
-                self.children.remove(element);
+            if node.is_empty() {
+                self.nodes.remove(element);
             }
         }
     }
 
     /// Adds a node: `element` itself if `is_member`, and the members below it.
     pub fn attach(&mut self, element: &PathElement, is_member: bool, below: Self) {
-        if is_member {
-            self.members.insert(element.clone());
-        }
-        if !below.is_empty() {
-            self.children.entry(element.clone()).or_default().extend(below);
+        let node = Node { is_member, below };
+        if !node.is_empty() {
+            self.add(element.clone(), node);
         }
     }
 
     /// The set of these elements and the members below them.
     pub fn of_members(members: Vec<(PathElement, Self)>) -> Self {
-        let parents = members.iter().filter(|(_, below)| !below.is_empty()).count();
-        let mut children = Vec::with_capacity(parents);
-        let members = members.into_iter().map(|(element, below)| {
-            if !below.is_empty() {
-                children.push((element.clone(), below));
-            }
-            element
-        });
-        Self { members: members.collect(), children: children.into_iter().collect() }
+        let nodes = members.into_iter().map(|(element, below)| (element, Node { is_member: true, below }));
+        Self { nodes: nodes.collect() }
     }
 
     /// Adds every declared field that has members below it.
-    pub fn with_named_fields(&self, ty: Option<&Type>) -> Self {
-        let mut out = self.clone();
-        let map = ty.and_then(|t| t.map.as_ref());
-        for element in self.children.keys() {
-            if let (PathElement::Field(name), Some(map)) = (element, map)
-                && map.fields.contains_key(name)
-            {
-                out.members.insert(element.clone());
-            }
-        }
-        for (element, child) in &mut out.children {
-            let below = match (element, map, ty.and_then(|t| t.list.as_ref())) {
-                (PathElement::Field(name), Some(map), _) => map.type_of(name),
+    #[must_use]
+    pub fn with_named_fields(mut self, ty: Option<&Type>) -> Self {
+        let (map, list) = (ty.and_then(|t| t.map.as_ref()), ty.and_then(|t| t.list.as_ref()));
+        for (element, node) in self.nodes.iter_mut().filter(|(_, node)| !node.below.is_empty()) {
+            let below = match (element, map, list) {
+                (PathElement::Field(name), Some(map), _) => {
+                    node.is_member |= map.fields.contains_key(name);
+                    map.type_of(name)
+                }
                 (PathElement::Key(_), _, Some(list)) => Some(list.items.resolve()),
                 _ => None,
             };
-            *child = child.with_named_fields(below);
+            node.below = std::mem::take(&mut node.below).with_named_fields(below);
         }
-        out
+        self
     }
 
-    /// The paths of all members, parents before children.
+    /// The paths of all members, those of an object before those below its fields.
     pub fn paths(&self) -> Vec<Path> {
         let mut out = Vec::new();
         self.collect(&mut Vec::new(), &mut out);
@@ -187,14 +188,14 @@ impl Set {
     }
 
     fn collect(&self, prefix: &mut Path, out: &mut Vec<Path>) {
-        for member in &self.members {
+        for (member, _) in self.nodes.iter().filter(|(_, node)| node.is_member) {
             let mut path = prefix.clone();
             path.push(member.clone());
             out.push(path);
         }
-        for (element, child) in &self.children {
+        for (element, node) in &self.nodes {
             prefix.push(element.clone());
-            child.collect(prefix, out);
+            node.below.collect(prefix, out);
             prefix.pop();
         }
     }
@@ -205,15 +206,10 @@ impl Set {
     }
 
     fn fields(&self, include_self: bool) -> Map {
-        let include_self = include_self && !(self.members.is_empty() && self.children.is_empty());
-        let own = include_self.then(|| (".".to_owned(), Value::Object(Map::new())));
-        let leaves = self.members.iter().filter(|member| !self.children.contains_key(member));
-        let leaves = leaves.map(|member| (member.to_key(), Value::Object(Map::new())));
-        let children = self
-            .children
-            .iter()
-            .map(|(element, child)| (element.to_key(), Value::Object(child.fields(self.members.contains(element)))));
-        own.into_iter().chain(leaves).chain(children).collect()
+        let own = (include_self && !self.is_empty()).then(|| (".".to_owned(), Value::Object(Map::new())));
+        let nodes = self.nodes.iter();
+        let nodes = nodes.map(|(element, node)| (element.to_key(), Value::Object(node.below.fields(node.is_member))));
+        own.into_iter().chain(nodes).collect()
     }
 
     /// Decodes a `fieldsV1` object.
@@ -238,15 +234,10 @@ impl Set {
             }
             let Some(element) = PathElement::from_key(key)? else { continue };
             let Value::Object(below) = value else { return Err(format!("{key} must be an object")) };
-            let (child, child_is_member) = Self::read(below)?;
-            if child_is_member {
-                set.members.insert(element.clone());
-            }
-            if !child.is_empty() {
-                set.children.insert(element, child);
-            }
+            let (below, below_is_member) = Self::read(below)?;
+            set.add(element, Node { is_member: below_is_member, below });
         }
-        let is_member = is_member || (set.members.is_empty() && set.children.is_empty());
+        let is_member = is_member || set.is_empty();
         Ok((set, is_member))
     }
 }

@@ -226,7 +226,7 @@ impl<'a> Updater<'a> {
             .in_version(&merged.value, &last.api_version)
             .map_err(|e| format!("failed to convert merged object to last applied version: {e}"))?;
         let Some(at_last) = at_last else { return Ok(merged.value) };
-        let pruned = at_last.without(&last.set.with_named_fields(Some(at_last.ty)));
+        let pruned = at_last.without(&last.set.clone().with_named_fields(Some(at_last.ty)));
         let pruned = self
             .add_back_owned(at_last.clone(), pruned, &last.api_version, owners)
             .map_err(|e| format!("failed add back owned items: {e}"))?;
@@ -245,8 +245,7 @@ impl<'a> Updater<'a> {
     ) -> Result<Typed<'a>, String> {
         let mut by_version: BTreeMap<&str, Set> = BTreeMap::new();
         for owner in owners.values() {
-            let set = by_version.entry(&owner.api_version).or_default();
-            *set = set.union(&owner.set);
+            by_version.entry(&owner.api_version).or_default().extend(owner.set.clone());
         }
         let (mut merged, mut pruned) = (merged, pruned);
         let first = by_version.remove_entry(first);
@@ -272,9 +271,9 @@ impl<'a> Updater<'a> {
             .in_version(&pruned.value, &last.api_version)
             .map_err(|e| format!("failed to convert pruned object to last applied version: {e}"))?;
         let Some(pruned) = pruned else { return Ok(merged.clone()) };
-        let named = |set: &Set| set.with_named_fields(Some(merged.ty));
-        let gone = named(&merged.fields()).difference(&named(&pruned.fields()));
-        Ok(merged.without(&gone.intersection(&named(&last.set))))
+        let named = |set: Set| set.with_named_fields(Some(merged.ty));
+        let gone = named(merged.fields()).difference(&named(pruned.fields()));
+        Ok(merged.without(&gone.intersection(&named(last.set.clone()))))
     }
 
     /// Adapts the owners' sets to a changed schema. Converting the object is slow, so it is done once per version.

@@ -74,18 +74,20 @@ impl Encoder {
     }
 
     fn members(&self, s: &'static Struct, mut members: Map, depth: usize) -> Map {
-        let mut out = Map::new();
-        for field in &s.fields {
-            let value = members.remove(field.name).filter(|value| !value.is_null());
-            if value.is_none() && self.is_absent(field) {
-                continue;
-            }
-            let encoded = self.value(&field.type_, value, depth + 1);
-            if !self.omits(field, &encoded) {
-                out.insert(field.name.to_owned(), encoded);
+        let is_missing = |field: &&Field| !self.is_absent(field) && members.get(field.name).is_none_or(Value::is_null);
+        let missing: Vec<&'static Field> = s.fields.iter().filter(is_missing).collect();
+        members.retain(|name, value| {
+            let Some((_, field)) = s.field(name).filter(|_| !value.is_null()) else { return false };
+            *value = self.value(&field.type_, Some(std::mem::take(value)), depth + 1);
+            !self.omits(field, value)
+        });
+        for field in missing {
+            let zero = self.value(&field.type_, None, depth + 1);
+            if !self.omits(field, &zero) {
+                members.insert(field.name.to_owned(), zero);
             }
         }
-        out
+        members
     }
 
     /// Returns true if a field is omitted when its value is absent, without encoding the zero value.
