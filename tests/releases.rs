@@ -332,3 +332,17 @@ fn an_element_of_a_wrong_type_equals_no_other_element_of_a_set() {
         }
     }
 }
+
+#[test]
+fn labels_with_a_null_in_an_apply_are_validated_since_1_33() {
+    let kite = r#"{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{"name":"a","labels":{"a":null,"b":"invalid "}}}"#;
+    for (minor, code) in [(31, 201), (32, 201), (33, 422), (37, 422)] {
+        let path = format!("{KITES}/a?fieldManager=m");
+        let mut server = server(minor);
+        let reply = server.call("PATCH", &path, Some(kite), Some("application/apply-patch+yaml"), "application/json");
+        assert_eq!(reply.code, code, "1.{minor}");
+        if code == 201 {
+            assert_eq!(reply.body["metadata"]["labels"]["a"], "");
+        }
+    }
+}

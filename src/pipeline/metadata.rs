@@ -7,7 +7,7 @@ mod types;
 
 use crate::field::names;
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
-use crate::release::{Release, V1_34, V1_37};
+use crate::release::{Release, V1_33, V1_34, V1_37};
 use crate::value::time;
 use crate::value::{Map, Value, json, print, quote};
 use std::collections::BTreeSet;
@@ -44,8 +44,11 @@ impl<'a> Metadata<'a> {
     fn list(self, key: &str) -> &'a [Value] {
         self.get(key).and_then(Value::as_array).unwrap_or_default()
     }
-    fn texts(self, key: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let members = self.get(key).and_then(Value::as_object).into_iter().flatten();
+    /// Labels or annotations; a null, which only an apply leaves, is empty. Before 1.33, a map with a null is treated as
+    /// absent (`Unstructured.GetLabels`).
+    fn texts(self, key: &str, release: Release) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let has_type = |members: &&Map| release.since(V1_33) || !members.values().any(Value::is_null);
+        let members = self.get(key).and_then(Value::as_object).filter(has_type).into_iter().flatten();
         members.map(|(k, v)| (k.as_str(), v.as_str().unwrap_or_default()))
     }
     /// The finalizers.
@@ -203,7 +206,7 @@ fn not_negative(m: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
 
 fn labels(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     let field_path = path.child("labels");
-    for (key, value) in m.texts("labels") {
+    for (key, value) in m.texts("labels", release) {
         errors
             .extend(names::qualified_name(key, release).into_iter().map(|c| FieldError::invalid(&field_path, key, c)));
         errors
@@ -214,7 +217,7 @@ fn labels(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut 
 fn annotations(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     let field_path = path.child("annotations");
     let mut size = 0;
-    for (key, value) in m.texts("annotations") {
+    for (key, value) in m.texts("annotations", release) {
         size += key.len() + value.len();
         let messages = names::qualified_name(&key.to_lowercase(), release);
         errors.extend(messages.into_iter().map(|c| FieldError::invalid(&field_path, key, c)));
