@@ -2,6 +2,7 @@
 
 use crate::exchange::{Client, InProcess, Reply};
 use crdx::release::Release;
+use serde_json::Value;
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const KITES: &str = "/apis/toys.example.com/v1/namespaces/default/kites";
@@ -87,6 +88,31 @@ fn a_write_of_the_status_releases_owners_of_absent_metadata_before_1_36() {
         assert_eq!((reply.code, &reply.body["metadata"]["labels"]["x"]), (200, &serde_json::json!("y")), "1.{minor}");
         let owners = reply.body["metadata"]["managedFields"].to_string();
         assert_eq!(owners.contains("f:labels"), kept, "1.{minor} {owners}");
+    }
+}
+
+#[test]
+fn a_write_of_the_status_releases_owners_in_other_versions_before_1_35() {
+    let kite = |version: &str, port: u8, revision: &Value| {
+        format!(
+            r#"{{"apiVersion":"toys.example.com/{version}","kind":"Kite","metadata":{{"name":"a","resourceVersion":{revision}}},"spec":{{"port":{port}}},"status":{{}}}}"#
+        )
+    };
+    for (minor, kept) in [(31, false), (34, false), (35, true), (37, true)] {
+        let mut server = InProcess::of(Release::new(minor).unwrap());
+        let mut definition: Value = serde_json::from_str(&crd("true")).unwrap();
+        let versions = definition["spec"]["versions"].as_array_mut().unwrap();
+        versions.push(versions[0].clone());
+        versions[1]["name"] = "v2".into();
+        versions[1]["storage"] = false.into();
+        assert_eq!(send(&mut server, "POST", CRDS, &definition.to_string()).code, 201);
+        let path = format!("{}?fieldManager=maker", KITES.replace("/v1/", "/v2/"));
+        let created = send(&mut server, "POST", &path, &kite("v2", 1, &Value::from(""))).body;
+        let written = kite("v1", 2, &created["metadata"]["resourceVersion"]);
+        let reply = send(&mut server, "PUT", &format!("{KITES}/a/status?fieldManager=status"), &written);
+        assert_eq!((reply.code, &reply.body["spec"]["port"]), (200, &Value::from(1)), "1.{minor}");
+        let owners = reply.body["metadata"]["managedFields"].to_string();
+        assert_eq!(owners.contains("f:port"), kept, "1.{minor} {owners}");
     }
 }
 

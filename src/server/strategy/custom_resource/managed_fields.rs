@@ -7,7 +7,7 @@ use super::{CustomResource, Part};
 use crate::apply::set::Set;
 use crate::apply::types::Type;
 use crate::apply::updater::Versions;
-use crate::release::V1_36;
+use crate::release::{V1_35, V1_36};
 use crate::server::http::body::parse_group_version;
 use crate::value::Value;
 use std::sync::LazyLock;
@@ -35,12 +35,15 @@ impl Versions for CustomResource {
         static ALL_ELSE: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["metadata"], &["spec"]]));
         // Before 1.36, a write of the status also changes the owners of metadata, which it then does not write.
         static SPEC: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"]]));
-        let ignores_metadata = self.version.stages.release().since(V1_36);
+        let release = self.version.stages.release();
         let version = self.serving.version_of(api_version).filter(|version| version.has_status())?;
+        let is_own = version.name == self.version.name;
         match self.part {
-            Part::Object | Part::Finalizers | Part::Approval => (version.name == self.version.name).then_some(&STATUS),
+            Part::Object | Part::Finalizers | Part::Approval => is_own.then_some(&STATUS),
             Part::Status if !(version.served || version.storage) => None,
-            Part::Status => Some(if ignores_metadata { &ALL_ELSE } else { &SPEC }),
+            // Before 1.35, a write of the status also changes the owners of the spec in other versions.
+            Part::Status if !(is_own || release.since(V1_35)) => None,
+            Part::Status => Some(if release.since(V1_36) { &ALL_ELSE } else { &SPEC }),
         }
     }
 }
