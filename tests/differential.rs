@@ -45,6 +45,13 @@ impl Subject {
     pub fn name(&self) -> &str {
         self.crd["metadata"]["name"].as_str().unwrap()
     }
+
+    /// The same without a conversion webhook, which does not run in these tests.
+    fn without_conversion(self) -> Self {
+        let mut crd = self.crd;
+        crd["spec"].as_object_mut().map(|spec| spec.remove("conversion"));
+        Self { crd, ..self }
+    }
 }
 
 fn setting(name: &str, default: u64) -> u64 {
@@ -444,12 +451,12 @@ fn undeclared(answer: &Value) -> (Value, BTreeSet<String>) {
 #[ignore = "needs the real server and a corpus: see tests/apiserver/README.md"]
 fn differential_objects() {
     let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
-    for subject in subjects().iter().filter(|s| !s.objects.is_empty()) {
+    for subject in subjects().into_iter().filter(|s| !s.objects.is_empty()).map(Subject::without_conversion) {
         if pair.is_over() {
             break;
         }
         let before = pair.differing.len();
-        objects::compare(&mut pair, subject, &mut rng, setting("CRDX_ROUNDS", 40));
+        objects::compare(&mut pair, &subject, &mut rng, setting("CRDX_ROUNDS", 40));
         println!("{} {} differ", subject.name(), pair.differing.len() - before);
     }
     pair.finish();
@@ -639,11 +646,11 @@ fn differential_surface() {
 #[ignore = "needs the real server and a corpus: see tests/apiserver/README.md"]
 fn differential_corpus_surface() {
     let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
-    for subject in subjects().iter().filter(|s| !s.objects.is_empty()) {
+    for subject in subjects().into_iter().filter(|s| !s.objects.is_empty()).map(Subject::without_conversion) {
         if pair.is_over() {
             break;
         }
-        surface::compare(&mut pair, subject, &mut rng, setting("CRDX_ROUNDS", 40));
+        surface::compare(&mut pair, &subject, &mut rng, setting("CRDX_ROUNDS", 40));
     }
     pair.finish();
 }

@@ -20,6 +20,9 @@ pub fn compare(pair: &mut Pair, subject: &Subject, rng: &mut Rng, rounds: u64) {
     let versions: Vec<&str> = spec["versions"].as_array().unwrap().iter().filter_map(|v| v["name"].as_str()).collect();
     let mut stored = Vec::new();
     for round in 0..rounds {
+        if pair.is_over() {
+            break;
+        }
         let mut object = rng.pick(&subject.objects).clone();
         object["metadata"].as_object_mut().map(|m| m.remove("namespace"));
         let version = object["apiVersion"].as_str().unwrap().split_once('/').map_or("v1", |(_, v)| v).to_owned();
