@@ -129,6 +129,11 @@ fn a_patch_must_not_remove_the_api_version() {
             "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'"
         );
     }
+    // The name and the revision are checked before.
+    for (metadata, code) in [(r#""name":"b""#, 400), (r#""resourceVersion":"9999""#, 409), (r#""uid":"u""#, 500)] {
+        let patch = format!(r#"{{"apiVersion":null,"metadata":{{{metadata}}}}}"#);
+        assert_eq!(send(&mut server, "PATCH", &format!("{KITES}/a"), &patch).code, code, "{metadata}");
+    }
 }
 
 #[test]

@@ -188,6 +188,14 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
 
     // Update
 
+    /// Rejects an object without a type.
+    ///
+    /// # Errors
+    /// Returns a refusal if the object has no apiVersion.
+    fn check_type(&self, _object: &Self::Object) -> Result<(), Refusal> {
+        Ok(())
+    }
+
     /// Decodes a stored object for comparison in an update.
     ///
     /// # Errors

@@ -141,6 +141,7 @@ impl<S: Strategy> Registry<S> {
         object: &mut S::Object,
         existing: &Existing<S::Object>,
     ) -> Result<(), Refusal> {
+        self.strategy.check_type(object)?;
         let namespace = if self.strategy.is_namespaced() { ctx.target.namespace.as_str() } else { "" };
         decode::match_namespace(object, namespace)?;
         set_generation(object, metadata::generation(existing));

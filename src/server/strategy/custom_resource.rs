@@ -194,6 +194,10 @@ impl Strategy for CustomResource {
         verdict
     }
 
+    fn check_type(&self, object: &Value) -> Result<(), Refusal> {
+        decode::check_type(object)
+    }
+
     fn existing(&self, stored: &Stored) -> Result<Existing<Value>, Refusal> {
         let value = self.read(stored)?;
         Ok(Existing { object: Arc::clone(&value), value })

@@ -142,13 +142,16 @@ pub(super) fn patched_object(
     let missing = || format!("Object 'Kind' is missing in '{echo}'");
     let typed = body::interpret(&patched).map_err(|text| DecodeFailure::Unreadable(text, None));
     let result = typed.and_then(|()| decode(ctx, serving, version, patched, strict, &missing, options));
-    let object = match result {
-        Ok(object) => object,
-        Err(DecodeFailure::Unreadable(text, _)) => return Err(patch::refuse(&echo, text)),
-        Err(DecodeFailure::Strict(error, _)) => return Err(patch::refuse(&echo, error.to_string())),
-    };
-    if object.str_at(&["apiVersion"]).is_none_or(|version| version.is_empty() || version.ends_with('/')) {
-        return Err(Refusal::internal(NO_API_VERSION));
+    result.map_err(|failure| match failure {
+        DecodeFailure::Unreadable(text, _) => patch::refuse(&echo, text),
+        DecodeFailure::Strict(error, _) => patch::refuse(&echo, error.to_string()),
+    })
+}
+
+/// Rejects an object whose apiVersion a patch removed (`runtime.ObjectTyper.ObjectKinds`).
+pub(super) fn check_type(object: &Value) -> Result<(), Refusal> {
+    match object.str_at(&["apiVersion"]) {
+        Some(version) if !version.is_empty() && !version.ends_with('/') => Ok(()),
+        _ => Err(Refusal::internal(NO_API_VERSION)),
     }
-    Ok(object)
 }
