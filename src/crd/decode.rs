@@ -6,6 +6,7 @@
 
 mod build;
 mod check;
+mod restore;
 mod types;
 
 use super::{CustomResourceDefinition, default};
@@ -72,6 +73,15 @@ fn root(object: &Value) -> Type {
 
 fn is_beta(object: &Value) -> bool {
     object.str_at(&["apiVersion"]) == Some("apiextensions.k8s.io/v1beta1")
+}
+
+/// Restores a CRD that was not decoded from JSON: converts its numbers.
+///
+/// # Errors
+/// Returns the error for the first value of a wrong type, which differs from that of [`decode`].
+pub fn restore(object: &mut Value, release: Release) -> Result<(), DecodeError> {
+    let root = root(object);
+    restore::restore(object, root, release)
 }
 
 /// Decodes a CRD of `apiextensions.k8s.io/v1` or, by its `apiVersion`, `v1beta1`.

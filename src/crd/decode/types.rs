@@ -79,6 +79,11 @@ impl Struct {
         self.fields.iter().find(|f| f.name == name)
     }
 
+    /// The fields in the order of the Go source.
+    pub fn fields(&self) -> &'static [Field] {
+        self.fields
+    }
+
     /// The names of the fields.
     pub fn names(&self) -> Vec<&'static str> {
         self.fields.iter().map(|field| field.name).collect()

@@ -21,12 +21,6 @@ pub fn is_integral(x: f64) -> bool {
     x == rounded || rounded != 0.0 && (x - rounded).abs() < 1e-9 * rounded.abs()
 }
 
-/// `int64(x)` as compiled for amd64: values out of range become the smallest integer.
-pub fn truncate(x: f64) -> i64 {
-    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    if (-LIMIT..LIMIT).contains(&x) { x as i64 } else { i64::MIN }
-}
-
 /// A float in decimal notation without exponent, like `strconv.FormatFloat(x, 'f', -1, 64)`.
 fn digits(x: f64) -> String {
     format!("{x}")
@@ -73,7 +67,7 @@ pub fn check(v: &Value, checks: &Checks, path: &ValuePath<'_>, report: &Report, 
         if !fits {
             out.fail(report.unplaced(path, unfit(what, checks, path)));
         }
-        int.filter(|_| fits).map(|i| (i, truncate(bound)))
+        int.filter(|_| fits).map(|i| (i, number::to_int64(bound)))
     };
     let shown = if int.is_some() { v.clone() } else { Value::Float(float) };
     if let Some(factor) = checks.multiple_of {

@@ -2,15 +2,14 @@
 //! (`basicCommonValidator` in `kube-openapi/pkg/validation/validate/validator.go`), so 1.5 becomes 1, and 65 becomes
 //! "A".
 
-use super::number;
-use crate::value::Value;
+use crate::value::{Value, number};
 
 /// Returns true if `v` equals the enum `member`; null equals nothing.
 pub fn equals(v: &Value, member: &Value) -> bool {
     match (v, member) {
         (Value::Null, _) | (_, Value::Null) => false,
         (Value::Int(i), Value::Float(x)) => *i as f64 == *x,
-        (Value::Float(x), Value::Int(i)) => number::truncate(*x) == *i,
+        (Value::Float(x), Value::Int(i)) => number::to_int64(*x) == *i,
         (Value::Int(i), Value::String(s)) => {
             let c = u32::try_from(*i).ok().and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER);
             s.strip_prefix(c) == Some("")

@@ -174,15 +174,21 @@ impl Strategy for Definition {
     fn decode_applied(
         &self,
         ctx: &mut Context<'_>,
-        applied: Value,
+        mut applied: Value,
         patch: &Value,
         options: &WriteOptions,
     ) -> Result<CustomResourceDefinition, Refusal> {
-        decode::read(ctx, applied, Vec::new(), false, options).map_err(|e| {
-            let name = metadata::text(patch, "name");
-            let object = format!("/{name}; apiextensions.k8s.io/v1, Kind={KIND}");
-            Refusal::unclassified(format!("failed to convert new object ({object}) to proper version: {e}"))
-        })
+        let (name, type_) = (metadata::text(patch, "name"), format!("apiextensions.k8s.io/v1, Kind={KIND}"));
+        let refuse = |reason: String| {
+            Refusal::unclassified(format!(
+                "failed to convert new object (/{name}; {type_}) to proper version: {reason}"
+            ))
+        };
+        crd::restore(&mut applied, ctx.release()).map_err(|error| {
+            ctx.trace.undecodable_field = Some(error.path);
+            refuse(format!("unable to convert unstructured object to {type_}: {}", error.message))
+        })?;
+        decode::read(ctx, applied, Vec::new(), false, options).map_err(refuse)
     }
 
     fn default(&self, definition: &mut Value) {
