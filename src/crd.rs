@@ -19,7 +19,10 @@ pub mod openapi;
 pub mod strategy;
 pub mod validation;
 
-pub use decode::{DecodeError, Decoded, Unknown, decode, decode_text, restore, unknown_fields, webhook_client_config};
+pub use decode::{
+    DecodeError, Decoded, NoSource, Source, Unknown, decode, decode_text, restore, unknown_fields,
+    webhook_client_config,
+};
 
 use crate::schema::Schema;
 use crate::value::{Map, Value};

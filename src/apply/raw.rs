@@ -1,5 +1,5 @@
 //! JSON with the source texts of scalars. The `test` operation of a JSON patch compares source texts rather than
-//! values: 1.5 and 1.50 differ.
+//! values: 1.5 and 1.50 differ. Errors show numbers of a merge patch as they were written.
 
 use crate::text;
 use crate::value::{Value, json};
@@ -55,6 +55,43 @@ impl Raw {
             }
             _ => false,
         }
+    }
+}
+
+/// The JSON of `value`, with the fractions and exponents of numbers as in the source of a merge patch.
+pub fn text(value: &Value, source: Option<&Raw>) -> String {
+    let mut out = String::new();
+    write(&mut out, value, source);
+    out
+}
+
+fn write(out: &mut String, value: &Value, source: Option<&Raw>) {
+    let separate = |out: &mut String, i| {
+        if i > 0 {
+            out.push(',');
+        }
+    };
+    match (value, source) {
+        (Value::Float(number), Some(Raw::Scalar(text))) if text.parse() == Ok(*number) => out.push_str(text),
+        (Value::Array(items), Some(Raw::Array(sources))) if items.len() == sources.len() => {
+            out.push('[');
+            for (i, (item, source)) in items.iter().zip(sources).enumerate() {
+                separate(out, i);
+                write(out, item, Some(source));
+            }
+            out.push(']');
+        }
+        (Value::Object(members), Some(Raw::Object(sources))) => {
+            out.push('{');
+            for (i, (key, value)) in members.iter().enumerate() {
+                separate(out, i);
+                json::write_string(out, key);
+                out.push(':');
+                write(out, value, sources.get(key));
+            }
+            out.push('}');
+        }
+        _ => json::write_compact(out, value),
     }
 }
 
@@ -160,5 +197,13 @@ mod tests {
         assert!(!is("[null]", "[null]"));
         assert!(!is("{}", "[]"));
         assert_eq!(Raw::read("{\"a\":1} x"), None);
+    }
+
+    #[test]
+    fn numbers_of_a_patch_are_written_as_in_its_source() {
+        let merged = read(br#"{"a":1.0,"b":[2.50,{"c":1e3}],"d":7,"e":0.5,"f":"1.0"}"#).unwrap();
+        let source = Raw::read(r#"{"a":1.0,"b":[2.50,{"c":1e3}],"e":0.7}"#).unwrap();
+        assert_eq!(text(&merged, Some(&source)), r#"{"a":1.0,"b":[2.50,{"c":1e3}],"d":7,"e":0.5,"f":"1.0"}"#);
+        assert_eq!(text(&merged, None), r#"{"a":1,"b":[2.5,{"c":1000}],"d":7,"e":0.5,"f":"1.0"}"#);
     }
 }

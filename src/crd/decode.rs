@@ -15,6 +15,7 @@ use crate::release::Release;
 use crate::schema::decode::TypeMismatch;
 use crate::value::Value;
 pub use build::webhook_client_config;
+pub use check::{NoSource, Source};
 use std::collections::BTreeMap;
 use types::Type;
 
@@ -62,7 +63,7 @@ pub struct Unknown {
 
 /// The unknown fields of a CRD, by path.
 pub fn unknown_fields(object: &Value) -> BTreeMap<String, Unknown> {
-    let unknown = check::check(object, root(object), Release::NEWEST, &|_| 0).unknown;
+    let unknown = check::check(object, root(object), Release::NEWEST, &NoSource).unknown;
     unknown.into_iter().map(|field| (field.path, Unknown { name: field.name, known: field.parent.names() })).collect()
 }
 
@@ -89,21 +90,17 @@ pub fn restore(object: &mut Value, release: Release) -> Result<(), DecodeError> 
 /// # Errors
 /// Returns the error for the first value of a wrong type.
 pub fn decode(object: &Value) -> Result<Decoded, DecodeError> {
-    decode_text(object, Release::NEWEST, &|_| 0)
+    decode_text(object, Release::NEWEST, &NoSource)
 }
 
-/// Like [`decode`], with the message of a release, for a value read from a text. The server reports the first error in
-/// document order, so `position_of` returns the offset of a field in the text.
+/// Like [`decode`], with the message of a release, for a value read from `source`. The server reports the first error in
+/// document order.
 ///
 /// # Errors
 /// See [`decode`].
-pub fn decode_text(
-    object: &Value,
-    release: Release,
-    position_of: &dyn Fn(&str) -> usize,
-) -> Result<Decoded, DecodeError> {
+pub fn decode_text(object: &Value, release: Release, source: &dyn Source) -> Result<Decoded, DecodeError> {
     let beta = is_beta(object);
-    let checked = check::check(object, root(object), release, position_of);
+    let checked = check::check(object, root(object), release, source);
     if let Some(error) = checked.error {
         return Err(error);
     }
@@ -116,7 +113,7 @@ pub fn decode_text(
     }
     let mut unknown: Vec<String> = checked.unknown.into_iter().map(|field| field.path).collect();
     if unknown.len() > 1 {
-        unknown.sort_by_cached_key(|path| position_of(path));
+        unknown.sort_by_cached_key(|path| source.position(path));
     }
     Ok(Decoded { crd, unknown, lenient: checked.lenient })
 }

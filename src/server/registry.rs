@@ -13,6 +13,7 @@ mod list;
 pub(in crate::server) mod managed_fields;
 pub(in crate::server) mod metadata;
 pub(in crate::server) mod patch;
+pub(in crate::server) mod patched_object;
 pub(in crate::server) mod random;
 pub(in crate::server) mod rest;
 pub(in crate::server) mod revision;

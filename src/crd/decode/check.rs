@@ -20,6 +20,26 @@ const MAX_UNKNOWN: usize = 100;
 /// The maximum number of wrong types considered to find the first one.
 const MAX_ERRORS: usize = 1000;
 
+/// The text from which a value was read.
+pub trait Source {
+    /// The offset of a field in the text, which orders errors.
+    fn position(&self, path: &str) -> usize;
+    /// The number at a path, as it was written.
+    fn number(&self, path: &str) -> Option<&str>;
+}
+
+/// The source of a value that was not read from a text: its members are visited in sorted order.
+pub struct NoSource;
+
+impl Source for NoSource {
+    fn position(&self, _: &str) -> usize {
+        0
+    }
+    fn number(&self, _: &str) -> Option<&str> {
+        None
+    }
+}
+
 /// The result of [`check`].
 #[derive(Debug, Default)]
 pub struct Checked {
@@ -42,9 +62,9 @@ pub struct UnknownField {
     pub parent: &'static Struct,
 }
 
-/// Checks `value` against the type `root`; `position_of` returns the offset of a field in the source text.
-pub fn check(value: &Value, root: Type, release: Release, position_of: &dyn Fn(&str) -> usize) -> Checked {
-    let mut reader = Reader::new(String::new(), true, release, position_of);
+/// Checks `value`, which was read from `source`, against the type `root`.
+pub fn check(value: &Value, root: Type, release: Release, source: &dyn Source) -> Checked {
+    let mut reader = Reader::new(String::new(), true, release, source);
     let error = reader.unmarshal(value, root).err();
     Checked {
         error: error.map(|(error, path)| DecodeError { message: error.to_string(), path }),
@@ -80,7 +100,7 @@ struct Reader<'r> {
     release: Release,
     /// True if unknown fields are collected.
     strict: bool,
-    position_of: &'r dyn Fn(&str) -> usize,
+    source: &'r dyn Source,
     struct_: &'static str,
     fields: Vec<&'static str>,
     path: String,
@@ -102,12 +122,12 @@ struct CheckError {
 }
 
 impl<'r> Reader<'r> {
-    fn new(path: String, strict: bool, release: Release, position_of: &'r dyn Fn(&str) -> usize) -> Self {
+    fn new(path: String, strict: bool, release: Release, source: &'r dyn Source) -> Self {
         let (errors, unknown, lenient) = Default::default();
         Self {
             release,
             strict,
-            position_of,
+            source,
             struct_: "",
             fields: Vec::new(),
             path,
@@ -124,7 +144,7 @@ impl<'r> Reader<'r> {
         self.value(value, type_);
         let mut errors = std::mem::take(&mut self.errors);
         if errors.len() > 1 {
-            errors.sort_by_cached_key(|error| (!error.ends, (self.position_of)(&error.path)));
+            errors.sort_by_cached_key(|error| (!error.ends, self.source.position(&error.path)));
         }
         errors.into_iter().next().map_or(Ok(()), |error| Err((error.error, error.invalid)))
     }
@@ -163,7 +183,7 @@ impl<'r> Reader<'r> {
         if self.strict {
             self.lenient.push(self.path.clone());
         }
-        let mut reader = Reader::new(self.path.clone(), false, self.release, self.position_of);
+        let mut reader = Reader::new(self.path.clone(), false, self.release, self.source);
         if let Err((error, invalid)) = reader.unmarshal(value, type_) {
             self.save_at(invalid, error, true);
         }
@@ -203,7 +223,8 @@ impl<'r> Reader<'r> {
             (Type::Time, _) => self.wrong_type(go_kind(value).to_owned(), "string", true),
             (Type::Byte, Value::Int(i)) if u8::try_from(*i).is_ok() => {}
             (Type::Int32 | Type::Int64 | Type::Byte, Value::Int(_) | Value::Float(_)) => {
-                self.wrong_type(format!("number {}", literal(value)), type_.go_name(), false);
+                let number = self.source.number(&self.path).map_or_else(|| literal(value), str::to_owned);
+                self.wrong_type(format!("number {number}"), type_.go_name(), false);
             }
             (Type::Bytes, Value::String(text)) => {
                 if let Err(at) = Encoding::Standard.decode(text) {
@@ -266,8 +287,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// The text of a number in error messages. The original spelling is not available, so the usual one is assumed (`1.0`
-/// rather than `1e0`).
+/// The text of a number that was not read from a text; the usual one is assumed (`1.0` rather than `1e0`).
 fn literal(v: &Value) -> String {
     match v {
         Value::Float(x) if x.fract() == 0.0 && x.abs() < 9e18 => format!("{}.0", number::format_json(*x)),
@@ -283,15 +303,32 @@ mod tests {
 
     fn checked(text: &str) -> Checked {
         let value = crate::text::json::read(text.as_bytes()).unwrap();
+        check(&value, Type::Struct(|| &types::SCHEMA), Release::NEWEST, &Text(text))
+    }
+
+    struct Text<'a>(&'a str);
+
+    impl Source for Text<'_> {
         // Sufficient for fields with distinct names.
-        let position_of = |path: &str| path.rsplit('.').next().and_then(|name| text.find(name)).unwrap_or(0);
-        check(&value, Type::Struct(|| &types::SCHEMA), Release::NEWEST, &position_of)
+        fn position(&self, path: &str) -> usize {
+            path.rsplit('.').next().and_then(|name| self.0.find(name)).unwrap_or(0)
+        }
+        fn number(&self, path: &str) -> Option<&str> {
+            let text = self.0.get(self.position(path)..)?.split_once(':')?.1;
+            text.split([',', '}']).next()
+        }
+    }
+
+    #[test]
+    fn numbers_are_shown_as_written() {
+        let error = checked(r#"{"minLength":1e+19}"#).error.unwrap().message;
+        assert!(error.contains("cannot unmarshal number 1e+19 into"), "{error}");
     }
 
     #[test]
     fn older_releases_report_the_field_with_the_unmarshaler() {
         let value = crate::text::json::read(br#"{"items":{"type":3}}"#).unwrap();
-        let of = |release| check(&value, Type::Struct(|| &types::SCHEMA), release, &|_| 0).error.unwrap().message;
+        let of = |release| check(&value, Type::Struct(|| &types::SCHEMA), release, &NoSource).error.unwrap().message;
         assert!(of(Release::OLDEST).contains("JSONSchemaProps.items of type string"));
         assert!(of(Release::NEWEST).contains("JSONSchemaProps.items.type of type string"));
     }

@@ -3,10 +3,12 @@
 //! types.
 
 use super::DecodeError;
-use super::check::check;
+use super::check::{NoSource, check};
 use super::types::{Struct, Type};
 use crate::release::Release;
+use crate::text::json;
 use crate::value::base64::Encoding;
+use crate::value::json::to_string;
 use crate::value::print::kind_name;
 use crate::value::{Map, Value, number};
 use std::fmt::Write as _;
@@ -69,8 +71,11 @@ impl Walk {
     }
 
     /// A value of a type with its own `UnmarshalJSON`, which gets the value as JSON.
-    fn unmarshal(&mut self, value: &Value, type_: Type) -> Result<(), String> {
-        let Some(error) = check(value, type_, self.release, &|_| 0).error else { return Ok(()) };
+    fn unmarshal(&mut self, value: &mut Value, type_: Type) -> Result<(), String> {
+        if let Ok(read) = json::read(to_string(value).as_bytes()) {
+            *value = read;
+        }
+        let Some(error) = check(value, type_, self.release, &NoSource).error else { return Ok(()) };
         if !error.path.is_empty() {
             let dot = if error.path.starts_with('[') { "" } else { "." };
             let _ = write!(self.path, "{dot}{}", error.path);
@@ -119,7 +124,6 @@ mod tests {
     use super::super::types::SCHEMA;
     use super::*;
     use crate::text::json::read;
-    use crate::value::json::to_string;
 
     fn restored(text: &str) -> Result<String, (String, String)> {
         let mut value = read(text.as_bytes()).unwrap();
@@ -135,6 +139,7 @@ mod tests {
             Ok(r#"{"maximum":3,"minLength":2,"title":null}"#)
         );
         assert_eq!(restored(r#"{"minLength":1e30}"#).as_deref(), Ok(r#"{"minLength":-9223372036854775808}"#));
+        assert_eq!(restored(r#"{"items":{"minLength":2.0}}"#).as_deref(), Ok(r#"{"items":{"minLength":2}}"#));
         let error = |text: &str| restored(text).unwrap_err();
         let at = |message: &str, path: &str| (message.to_owned(), path.to_owned());
         assert_eq!(error(r#"{"minLength":2.5}"#), at("cannot convert float64 to int64", "minLength"));

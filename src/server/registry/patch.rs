@@ -14,6 +14,7 @@ use crate::server::http::options::{self, Write, WriteOptions};
 use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::registry::decode;
 use crate::server::registry::managed_fields;
+use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::strategy::Strategy;
 use crate::server::registry::update::Update;
 use crate::text::strict::StrictError;
@@ -84,8 +85,9 @@ impl<S: Strategy> Registry<S> {
                 let (document, strict) = (patch.document()?, patch.strict.clone());
                 strategy.merge_strategically(ctx, existing.clone(), document, strict, &options)?
             } else {
-                let (patched, strict) = patch.apply(existing.clone(), &options, ctx.release())?;
-                strategy.decode_patched(ctx, patched, strict, &options)?
+                let (object, strict) = patch.apply(existing.clone(), &options, ctx.release())?;
+                let source = Some(&patch.raw).filter(|_| patch.kind == Kind::Merge);
+                strategy.decode_patched(ctx, PatchedObject { object, source }, strict, &options)?
             };
             managed_fields::update(strategy, ctx, Some(existing), &mut object, &options);
             decode::match_namespace(&mut object, &ctx.target.namespace)?;
@@ -117,14 +119,23 @@ fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), 
         }
     };
     let strict = if options.field_validation.is_enabled() { document.errors } else { Vec::new() };
-    // Only `test` operations compare source texts.
+    // Only `test` operations and numbers of merge patches need source texts.
     let tests = |o: &Value| o.str_at(&["op"]) == Some("test");
-    let raw = if kind == Kind::Json && document.value.as_array().is_some_and(|ops| ops.iter().any(tests)) {
-        Raw::read(&text::lossy(&bytes)).unwrap_or(Raw::Null)
-    } else {
-        Raw::Null
+    let needs_source = match kind {
+        Kind::Json => document.value.as_array().is_some_and(|ops| ops.iter().any(tests)),
+        _ => has_float(&document.value),
     };
+    let raw = if needs_source { Raw::read(&text::lossy(&bytes)).unwrap_or(Raw::Null) } else { Raw::Null };
     Ok((Some(Patch { kind, document: Ok(document.value), raw, strict }), options))
+}
+
+fn has_float(value: &Value) -> bool {
+    match value {
+        Value::Float(_) => true,
+        Value::Array(items) => items.iter().any(has_float),
+        Value::Object(members) => members.values().any(has_float),
+        _ => false,
+    }
 }
 
 /// A JSON or merge patch.

@@ -14,6 +14,7 @@ use crate::server::http::selector::FieldSelector;
 use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::http::table::Columns;
 use crate::server::registry::metadata::{HasMetadata, Object};
+use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::rest;
 use crate::server::registry::store::{Collection, Stored};
 use crate::server::registry::written::Written;
@@ -118,7 +119,7 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     fn decode_patched(
         &self,
         ctx: &mut Context<'_>,
-        patched: Value,
+        patched: PatchedObject<'_>,
         strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<Self::Object, Refusal>;

@@ -19,6 +19,7 @@ use crate::server::http::selector::FieldSelector;
 use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::http::table::Columns;
 use crate::server::registry::metadata;
+use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::store::{Collection, Stored};
 use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
 use crate::server::registry::written::Written;
@@ -153,7 +154,7 @@ impl Strategy for CustomResource {
     fn decode_patched(
         &self,
         ctx: &mut Context<'_>,
-        patched: Value,
+        patched: PatchedObject<'_>,
         strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {

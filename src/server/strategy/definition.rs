@@ -21,11 +21,12 @@ use crate::server::http::table::Columns;
 use crate::server::registry::journal;
 use crate::server::registry::metadata;
 use crate::server::registry::patch;
+use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::store::{Collection, Stored};
 use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
 use crate::server::registry::written::Written;
 use crate::text::strict::StrictError;
-use crate::value::{Map, Value, json, object};
+use crate::value::{Map, Value, object};
 pub(in crate::server) use managed_fields::update_by_controller;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -161,14 +162,14 @@ impl Strategy for Definition {
     fn decode_patched(
         &self,
         ctx: &mut Context<'_>,
-        patched: Value,
+        patched: PatchedObject<'_>,
         strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<CustomResourceDefinition, Refusal> {
-        let echo = json::to_string(&patched);
-        body::interpret(&patched)
-            .and_then(|()| decode::read(ctx, patched, strict, false, options))
-            .map_err(|text| patch::refuse(&echo, text))
+        let text = patched.text();
+        body::interpret(&patched.object)
+            .and_then(|()| decode::read(ctx, patched.object, strict, decode::Text::Patched(&text), options))
+            .map_err(|error| patch::refuse(&text, error))
     }
 
     fn decode_applied(
@@ -188,7 +189,7 @@ impl Strategy for Definition {
             ctx.trace.undecodable_field = Some(error.path);
             refuse(format!("unable to convert unstructured object to {type_}: {}", error.message))
         })?;
-        decode::read(ctx, applied, Vec::new(), false, options).map_err(refuse)
+        decode::read(ctx, applied, Vec::new(), decode::Text::None, options).map_err(refuse)
     }
 
     fn default(&self, definition: &mut Value) {

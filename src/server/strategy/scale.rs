@@ -25,6 +25,7 @@ use crate::server::http::selector::FieldSelector;
 use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::http::table::Columns;
 use crate::server::registry::metadata;
+use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::store::{Collection, Stored};
 use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
 use crate::server::registry::written::Written;
@@ -200,12 +201,12 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
     fn decode_patched(
         &self,
         ctx: &mut Context<'_>,
-        patched: Value,
+        patched: PatchedObject<'_>,
         strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
         match &self.kind {
-            Some(kind) => decode::patched_object(ctx, kind, &patched, strict, options),
+            Some(kind) => decode::patched_object(ctx, kind, patched, strict, options),
             None => typed::patched_scale(ctx, patched, strict, options),
         }
     }

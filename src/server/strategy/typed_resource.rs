@@ -26,6 +26,7 @@ use crate::server::http::selector::{FieldSelector, label_selector_of};
 use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::http::table::Columns;
 use crate::server::registry::metadata;
+use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::store::{Collection, Stored};
 use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
 use crate::server::registry::written::Written;
@@ -143,11 +144,11 @@ impl Strategy for TypedResource {
     fn decode_patched(
         &self,
         ctx: &mut Context<'_>,
-        patched: Value,
+        patched: PatchedObject<'_>,
         strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
-        decode::patched_object(ctx, &self.kind, &patched, strict, options)
+        decode::patched_object(ctx, &self.kind, patched, strict, options)
     }
 
     fn accepts_strategic_merge(&self) -> bool {

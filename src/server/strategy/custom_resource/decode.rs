@@ -11,8 +11,9 @@ use crate::server::http::negotiate::Input;
 use crate::server::http::options::{FieldValidation, WriteOptions};
 use crate::server::http::status::Refusal;
 use crate::server::registry::patch;
+use crate::server::registry::patched_object::PatchedObject;
 use crate::text::strict::{StrictDecodingError, StrictError};
-use crate::value::{Value, json, quote};
+use crate::value::{Value, quote};
 
 /// The message for a decoded object without apiVersion.
 const NO_API_VERSION: &str = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
@@ -134,14 +135,14 @@ pub(super) fn patched_object(
     ctx: &mut Context<'_>,
     serving: &Serving,
     version: &Version,
-    patched: Value,
+    patched: PatchedObject<'_>,
     strict: Vec<StrictError>,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
-    let echo = json::to_string(&patched);
+    let echo = patched.text();
     let missing = || format!("Object 'Kind' is missing in '{echo}'");
-    let typed = body::interpret(&patched).map_err(|text| DecodeFailure::Unreadable(text, None));
-    let result = typed.and_then(|()| decode(ctx, serving, version, patched, strict, &missing, options));
+    let typed = body::interpret(&patched.object).map_err(|text| DecodeFailure::Unreadable(text, None));
+    let result = typed.and_then(|()| decode(ctx, serving, version, patched.object, strict, &missing, options));
     result.map_err(|failure| match failure {
         DecodeFailure::Unreadable(text, _) => patch::refuse(&echo, text),
         DecodeFailure::Strict(error, _) => patch::refuse(&echo, error.to_string()),

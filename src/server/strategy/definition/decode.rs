@@ -1,6 +1,6 @@
 //! Decodes a CRD from a body or a patch, with defaults and strict errors.
 
-use crate::crd::{self, CustomResourceDefinition};
+use crate::crd::{self, CustomResourceDefinition, NoSource, Source};
 use crate::server::Body;
 use crate::server::http::body;
 use crate::server::http::body::unreadable::Unreadable;
@@ -9,7 +9,7 @@ use crate::server::http::negotiate::Input;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::status::Refusal;
 use crate::text::Syntax;
-use crate::text::spans::Spans;
+use crate::text::spans::{Found, Spans};
 use crate::text::strict::StrictError;
 use crate::value::{Map, Value, quote};
 use std::cell::OnceCell;
@@ -40,7 +40,11 @@ pub(super) fn request(
         let version = quote::go_quote(&version);
         Refusal::bad_request(format!("{kind} in version {version} cannot be handled as a {KIND}: {text}"))
     };
-    let definition = read(ctx, document.value, document.strict, input == Input::Json, options).map_err(refuse)?;
+    let text = match &ctx.request.body {
+        Body::Bytes(text) if input == Input::Json => Text::Body(text),
+        _ => Text::None,
+    };
+    let definition = read(ctx, document.value, document.strict, text, options).map_err(refuse)?;
     if api_version != VERSION {
         return Err(Refusal::bad_request(format!(
             "the API version in the data ({api_version}) does not match the expected API version ({VERSION})"
@@ -49,13 +53,23 @@ pub(super) fn request(
     Ok(definition)
 }
 
-/// Decodes a value; the error is the decoder's message. `from_json` is true if the value comes from a JSON body, whose
-/// errors are reported in document order.
+/// The JSON from which a CRD is read.
+#[derive(Clone, Copy)]
+pub(super) enum Text<'a> {
+    /// The body of the request, in which the strict decoding errors were found.
+    Body(&'a [u8]),
+    /// The result of a patch.
+    Patched(&'a str),
+    /// The CRD was not read from JSON.
+    None,
+}
+
+/// Decodes a value; the error is the decoder's message.
 pub(super) fn read(
     ctx: &mut Context<'_>,
     value: Value,
     mut strict: Vec<StrictError>,
-    from_json: bool,
+    text: Text<'_>,
     options: &WriteOptions,
 ) -> Result<CustomResourceDefinition, String> {
     let (kind, api_version) = types(&value);
@@ -72,26 +86,45 @@ pub(super) fn read(
         error.message
     };
     let value = if value.is_null() { Value::Object(Map::new()) } else { value };
-    let decoded = match &ctx.request.body {
-        Body::Bytes(text) if from_json => {
-            let spans = OnceCell::new();
-            let position_of = |path: &str| {
-                let spans = spans.get_or_init(|| Spans::of(text, Syntax::Json));
-                let found = spans.locate(path);
-                found.key.map_or(found.value.range.start, |key| key.range.start)
-            };
-            let decoded = crd::decode_text(&value, ctx.release(), &position_of).map_err(|error| refuse(ctx, error))?;
-            strict.retain(|error| !decoded.lenient.iter().any(|path| is_duplicate_below(error, path)));
-            decoded
-        }
-        _ => crd::decode_text(&value, ctx.release(), &|_| 0).map_err(|error| refuse(ctx, error))?,
+    let json = |text| JsonSource { text, spans: OnceCell::new() };
+    let source: Box<dyn Source> = match text {
+        Text::Body(text) => Box::new(json(text)),
+        Text::Patched(text) => Box::new(json(text.as_bytes())),
+        Text::None => Box::new(NoSource),
     };
+    let decoded = crd::decode_text(&value, ctx.release(), &*source).map_err(|error| refuse(ctx, error))?;
+    if let Text::Body(_) = text {
+        strict.retain(|error| !decoded.lenient.iter().any(|path| is_duplicate_below(error, path)));
+    }
     if options.field_validation.is_enabled() {
         strict.extend(decoded.unknown.iter().cloned().map(StrictError::UnknownField));
     }
     ctx.trace.pruned = decoded.unknown;
     ctx.strict_errors(strict, options).map_err(|error| error.to_string())?;
     Ok(decoded.crd)
+}
+
+/// The JSON from which a CRD was read.
+struct JsonSource<'a> {
+    text: &'a [u8],
+    spans: OnceCell<Spans<'a>>,
+}
+
+impl JsonSource<'_> {
+    fn locate(&self, path: &str) -> Found {
+        self.spans.get_or_init(|| Spans::of(self.text, Syntax::Json)).locate(path)
+    }
+}
+
+impl Source for JsonSource<'_> {
+    fn position(&self, path: &str) -> usize {
+        let found = self.locate(path);
+        found.key.map_or(found.value.range.start, |key| key.range.start)
+    }
+    fn number(&self, path: &str) -> Option<&str> {
+        let found = self.locate(path);
+        std::str::from_utf8(self.text.get(found.value.range)?).ok().filter(|_| found.exact)
+    }
 }
 
 /// Returns true if an error reports a duplicate key below `path`.

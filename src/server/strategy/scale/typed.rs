@@ -2,6 +2,7 @@
 //!
 //! For any mistake in the body of a PUT, the server reports only that it does not know the type.
 
+use crate::apply::raw::{self, Raw};
 use crate::release::Release;
 use crate::server::http::body;
 use crate::server::http::context::Context;
@@ -10,15 +11,16 @@ use crate::server::http::options::WriteOptions;
 use crate::server::http::status::Refusal;
 use crate::server::registry::metadata::MEMBERS;
 use crate::server::registry::patch;
+use crate::server::registry::patched_object::PatchedObject;
 use crate::text::strict::StrictError;
 use crate::value::json::go_kind;
-use crate::value::{Value, json, quote};
+use crate::value::{Value, quote};
 
 /// Decodes the Scale of a PUT.
 pub(super) fn request_scale(ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
     let read = body::object(&ctx.request.body, input, options.field_validation);
     let read = read.map_err(body::unreadable::Unreadable::into_text).and_then(|mut document| {
-        let read = check(body::or_empty(document.value), ctx.release())?;
+        let read = check(body::or_empty(document.value), None, ctx.release())?;
         document.strict.extend(read.unknown);
         ctx.strict_errors(document.strict, options).map_err(|error| error.to_string())?;
         Ok(read.scale)
@@ -30,12 +32,13 @@ pub(super) fn request_scale(ctx: &mut Context<'_>, input: Input, options: &Write
 /// Decodes the Scale that results from a patch.
 pub(super) fn patched_scale(
     ctx: &mut Context<'_>,
-    patched: Value,
+    patched: PatchedObject<'_>,
     mut strict: Vec<StrictError>,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
-    let echo = json::to_string(&patched);
-    let read = body::interpret(&patched).and_then(|()| check(patched, ctx.release())).and_then(|read| {
+    let echo = patched.text();
+    let check = |patched: PatchedObject<'_>| check(patched.object, patched.source, ctx.release());
+    let read = body::interpret(&patched.object).and_then(|()| check(patched)).and_then(|read| {
         if options.field_validation.is_enabled() {
             strict.extend(read.unknown);
         }
@@ -50,8 +53,9 @@ struct Read {
     unknown: Vec<StrictError>,
 }
 
-/// Checks the type, which must be autoscaling/v1 Scale or missing, and the types of the fields.
-fn check(mut scale: Value, release: Release) -> Result<Read, String> {
+/// Checks the type, which must be autoscaling/v1 Scale or missing, and the types of the fields. `source` has the numbers of
+/// a merge patch as they were written.
+fn check(mut scale: Value, source: Option<&Raw>, release: Release) -> Result<Read, String> {
     let kind = scale.str_at(&["kind"]).unwrap_or_default();
     let api_version = scale.str_at(&["apiVersion"]).unwrap_or_default();
     let kind = if kind.is_empty() { "Scale" } else { kind };
@@ -77,11 +81,11 @@ fn check(mut scale: Value, release: Release) -> Result<Read, String> {
         }
     }
     if let Some(spec) = scale.get("spec") {
-        int32(spec, "ScaleSpec", "spec", "replicas")?;
+        int32(spec, source, "ScaleSpec", "spec")?;
         fields(spec, "spec.", &["replicas"], &mut unknown);
     }
     if let Some(status) = scale.get("status") {
-        int32(status, "ScaleStatus", "status", "replicas")?;
+        int32(status, source, "ScaleStatus", "status")?;
         text(status, "ScaleStatus", "status", "selector")?;
         fields(status, "status.", &["replicas", "selector"], &mut unknown);
     }
@@ -115,11 +119,16 @@ fn fields(value: &Value, prefix: &str, known: &[&str], unknown: &mut Vec<StrictE
     );
 }
 
-fn int32(value: &Value, type_: &str, part: &str, key: &str) -> Result<(), String> {
+/// Checks the number of replicas in a part of a Scale.
+fn int32(value: &Value, source: Option<&Raw>, type_: &str, part: &str) -> Result<(), String> {
+    let key = "replicas";
     let shown = match value.get(key) {
         None | Some(Value::Null) => return Ok(()),
         Some(Value::Int(i)) if i32::try_from(*i).is_ok() => return Ok(()),
-        Some(number @ (Value::Int(_) | Value::Float(_))) => format!("number {}", json::to_string(number)),
+        Some(number @ (Value::Int(_) | Value::Float(_))) => {
+            let source = source.and_then(|source| source.get(part)?.get(key));
+            format!("number {}", raw::text(number, source))
+        }
         Some(other) => go_kind(other).to_owned(),
     };
     Err(format!("json: cannot unmarshal {shown} into Go struct field {type_}.{part}.{key} of type int32"))
@@ -140,7 +149,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Vec<StrictError>, String> {
-        check(crate::text::json::read(text.as_bytes()).unwrap(), Release::NEWEST).map(|r| r.unknown)
+        check(crate::text::json::read(text.as_bytes()).unwrap(), None, Release::NEWEST).map(|r| r.unknown)
     }
 
     #[test]

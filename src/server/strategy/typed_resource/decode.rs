@@ -9,6 +9,7 @@ use crate::server::http::options::WriteOptions;
 use crate::server::http::protobuf;
 use crate::server::http::status::Refusal;
 use crate::server::registry::patch;
+use crate::server::registry::patched_object::PatchedObject;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crate::text;
 use crate::text::strict::StrictError;
@@ -77,16 +78,16 @@ fn unrecognized(kind: &BuiltInKind, text: &[u8], error: &str) -> Refusal {
 pub(in crate::server) fn patched_object(
     ctx: &mut Context<'_>,
     kind: &BuiltInKind,
-    patched: &Value,
+    patched: PatchedObject<'_>,
     mut strict: Vec<StrictError>,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
-    let echo = json::to_string(patched);
+    let echo = patched.text();
     let decoded = decode::decode(kind.types, &kind.endpoint, echo.as_bytes());
     let decoded = decoded.map_err(|refusal| patch::refuse(&echo, refusal.error))?;
     if options.field_validation.is_enabled() {
         strict.extend(decoded.strict.iter().map(Strict::error));
     }
     ctx.strict_errors(strict, options).map_err(|error| patch::refuse(&echo, error.to_string()))?;
-    Ok(kind.complete(patched.clone()))
+    Ok(kind.complete(patched.object))
 }
