@@ -55,6 +55,11 @@ use tls::Tls;
 pub use tls::TlsError;
 pub use webhooks::{Service as WebhookService, ServiceError, Webhooks};
 
+/// The pause of servers for controllers ([`ServerBuilder::with_pause_before_removal`]).
+///
+/// [`ServerBuilder::with_pause_before_removal`]: crate::server::ServerBuilder::with_pause_before_removal
+pub const PAUSE_BEFORE_REMOVAL: Duration = Duration::from_millis(5);
+
 /// The maximum number of requests handled at the same time on other threads.
 const THREADS: usize = 64;
 

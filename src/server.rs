@@ -42,6 +42,7 @@ pub use crate::value::time::Timestamp;
 use registry::{journal, random, store};
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
+use std::time::Duration;
 use strategy::custom_resource::serving;
 use strategy::definition;
 
@@ -277,6 +278,7 @@ pub struct Server {
     issued: endpoints::actions::Issued,
     tracks_fields: bool,
     validates_content: bool,
+    pause_before_removal: Duration,
 }
 
 impl Server {
@@ -312,6 +314,7 @@ impl Server {
             issued: endpoints::actions::Issued::new(options.token_issuer),
             tracks_fields: options.tracks_fields,
             validates_content: options.validates_content,
+            pause_before_removal: options.pause_before_removal,
         }
     }
 

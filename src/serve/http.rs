@@ -146,7 +146,9 @@ async fn attempt(
     calls: &Calls,
     is_long: bool,
 ) -> Option<Attempt> {
-    if !is_long && let Ok(_permit) = service.permits.in_place.try_acquire() {
+    // A deletion may pause (`ServerBuilder::with_pause_before_removal`).
+    let is_short = !is_long && request.method != Method::Delete;
+    if is_short && let Ok(_permit) = service.permits.in_place.try_acquire() {
         return catch_unwind(AssertUnwindSafe(|| handle(service, request, calls))).ok();
     }
     let working = permit(&service.permits.working, is_long).await;

@@ -9,6 +9,7 @@ use crate::policies::knowledge::Knowledge;
 use crate::release::Release;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The options of a [`Server`]. The order in which they are set does not matter.
 #[derive(Debug)]
@@ -29,6 +30,7 @@ pub struct ServerBuilder {
     validates_policies: bool,
     built_in_kinds: bool,
     pub(super) validates_content: bool,
+    pub(super) pause_before_removal: Duration,
 }
 
 impl ServerBuilder {
@@ -49,6 +51,7 @@ impl ServerBuilder {
             validates_policies: false,
             built_in_kinds: false,
             validates_content: false,
+            pause_before_removal: Duration::ZERO,
         }
     }
 
@@ -126,6 +129,12 @@ impl ServerBuilder {
     /// Nothing else in the content of objects is validated.
     pub fn with_content_validation(self) -> Self {
         Self { validates_content: true, ..self }
+    }
+
+    /// Lets a deletion without a grace period wait between its two writes: the object is marked, then removed. On the
+    /// real server milliseconds pass in between, in which controllers see the marked object. The calling thread waits.
+    pub fn with_pause_before_removal(self, pause: Duration) -> Self {
+        Self { pause_before_removal: pause, ..self }
     }
 
     /// Builds a server without custom resources.

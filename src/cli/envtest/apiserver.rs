@@ -196,7 +196,8 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
         .with_policy_validation()
         .with_reviews(authentication.tokens().clone())
         .with_built_in_kinds()
-        .with_content_validation();
+        .with_content_validation()
+        .with_pause_before_removal(serve::PAUSE_BEFORE_REMOVAL);
     if let Some(issuer) = &config.issuer {
         server = server.with_token_issuer(issuer);
     }

@@ -15,6 +15,7 @@ use crate::server::registry::strategy::{Existing, Strategy};
 use crate::server::strategy::admission_kinds;
 use crate::value::{Value, group_version, object};
 use std::sync::Arc;
+use std::thread;
 
 impl<S: Strategy> Registry<S> {
     /// Handles a DELETE of one object.
@@ -166,6 +167,7 @@ impl<S: Strategy> Registry<S> {
                 if is_kept {
                     return Ok(Removal::Kept(shown));
                 }
+                thread::sleep(ctx.server.pause_before_removal);
                 // The next round removes the object.
                 is_reviewed = true;
                 if let Some(revision) = &mut options.resource_version {

@@ -5,6 +5,8 @@ use crate::server::{Method, Namespaces, Request, Response, ResponseBody, Server,
 use crate::text::json;
 use crate::value::Value;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
 const DEPLOYMENT: &str = r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{
@@ -324,6 +326,23 @@ fn autoscalers_have_two_versions() {
     let read = body(&send(&server, Method::Get, &format!("{}/h", path("v1")), ""));
     assert_eq!(read.at(&["spec", "targetCPUUtilizationPercentage"]), Some(&Value::Int(50)));
     assert_eq!(names(&send(&server, Method::Get, &path("v1"), "")), ["h"]);
+}
+
+#[test]
+fn a_pod_is_marked_before_it_is_removed() {
+    let pause = Duration::from_millis(300);
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_pause_before_removal(pause).build();
+    let path = format!("{PODS}/p");
+    assert_eq!(send(&server, Method::Post, PODS, r#"{"metadata":{"name":"p"}}"#).code, 201);
+    let read = || send(&server, Method::Get, &path, "");
+    thread::scope(|scope| {
+        let deletion = scope.spawn(|| send(&server, Method::Delete, &path, "").code);
+        let marked = std::iter::repeat_with(read)
+            .find(|seen| seen.code != 200 || body(seen).at(&["metadata", "deletionTimestamp"]).is_some());
+        assert_eq!(marked.map(|seen| seen.code), Some(200));
+        assert_eq!(deletion.join().unwrap(), 200);
+    });
+    assert_eq!(read().code, 404);
 }
 
 #[test]
