@@ -16,7 +16,7 @@ pub struct Set {
     nodes: BTreeMap<PathElement, Node>,
 }
 
-/// What the set contains at and below a path.
+/// A path in a set: its membership, and the members below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Node {
     /// True if the path itself is a member.
