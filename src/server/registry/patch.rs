@@ -123,7 +123,8 @@ fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), 
     let tests = |o: &Value| o.str_at(&["op"]) == Some("test");
     let needs_source = match kind {
         Kind::Json => document.value.as_array().is_some_and(|ops| ops.iter().any(tests)),
-        _ => has_float(&document.value),
+        Kind::Merge => has_float(&document.value),
+        Kind::Strategic | Kind::Apply => false,
     };
     let raw = if needs_source { Raw::read(&text::lossy(&bytes)).unwrap_or(Raw::Null) } else { Raw::Null };
     Ok((Some(Patch { kind, document: Ok(document.value), raw, strict }), options))
