@@ -342,6 +342,22 @@ impl Server {
         self.answer(request, None, &Calls::default())
     }
 
+    /// Reports whether the thread that handles this request may have to wait
+    /// ([`ServerBuilder::with_pause_before_removal`]): deletions and evictions do.
+    pub fn may_pause(&self, request: &Request) -> bool {
+        if self.pause_before_removal.is_zero() {
+            return false;
+        }
+        match request.method {
+            Method::Delete => true,
+            Method::Post => {
+                let path = request.path.split_once('?').map_or(&*request.path, |(path, _)| path);
+                path.ends_with("/eviction")
+            }
+            _ => false,
+        }
+    }
+
     /// Handles one request as [`Server::reply`] does, with the webhooks that it needs. A watch may need calls
     /// later ([`Watch::poll`]).
     pub fn reply_with(&self, request: &Request, calls: &Calls) -> Reply {

@@ -146,8 +146,7 @@ async fn attempt(
     calls: &Calls,
     is_long: bool,
 ) -> Option<Attempt> {
-    // A deletion may pause (`ServerBuilder::with_pause_before_removal`).
-    let is_short = !is_long && request.method != Method::Delete;
+    let is_short = !is_long && !service.server.may_pause(request);
     if is_short && let Ok(_permit) = service.permits.in_place.try_acquire() {
         return catch_unwind(AssertUnwindSafe(|| handle(service, request, calls))).ok();
     }

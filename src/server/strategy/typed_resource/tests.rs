@@ -346,6 +346,20 @@ fn a_pod_is_marked_before_it_is_removed() {
 }
 
 #[test]
+fn only_deletions_and_evictions_may_pause() {
+    let builder = || Server::builder(Release::NEWEST, 1).with_built_in_kinds();
+    let server = builder().with_pause_before_removal(Duration::from_millis(5)).build();
+    let may_pause = |method, path: &str| server.may_pause(&Request::new(method, path, ""));
+    assert!(may_pause(Method::Delete, &format!("{PODS}/p")));
+    assert!(may_pause(Method::Delete, PODS));
+    assert!(may_pause(Method::Post, &format!("{PODS}/p/eviction")));
+    assert!(may_pause(Method::Post, &format!("{PODS}/p/eviction?fieldManager=m")));
+    assert!(!may_pause(Method::Post, PODS));
+    assert!(!may_pause(Method::Get, &format!("{PODS}/p")));
+    assert!(!builder().build().may_pause(&Request::new(Method::Delete, PODS, "")));
+}
+
+#[test]
 fn containers_need_names_and_images() {
     let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
     let message = |path: &str, object: &str| send(&server, Method::Post, path, object).body.message().to_owned();
