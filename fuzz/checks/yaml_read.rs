@@ -1,5 +1,5 @@
-//! Any bytes are decoded or rejected; a decoded value can be encoded and decoded again; every document of a stream has
-//! positions.
+//! Any bytes are decoded or rejected; a decoded value can be encoded and decoded again; a directive before a document does
+//! not change its value; every document of a stream has positions.
 use crdx::text::documents::Chunks;
 use crdx::text::spans::Spans;
 use crdx::text::yaml;
@@ -23,7 +23,21 @@ fn deep(v: &Value, left: usize) -> bool {
         }
 }
 
+/// True for a document without separators, directives and a byte order mark.
+fn is_one_document(bytes: &[u8]) -> bool {
+    let is_content = |line: &[u8]| !line.starts_with(b"---") && !line.starts_with(b"...") && !line.starts_with(b"%");
+    bytes.ends_with(b"\n")
+        && bytes.is_ascii()
+        && !bytes.contains(&b'\r')
+        && bytes.split(|c| *c == b'\n').all(is_content)
+}
+
 pub fn check(bytes: &[u8]) {
+    if is_one_document(bytes) {
+        // The directive rules out the short cut for ordinary manifests.
+        let directed = [b"%YAML 1.1\n---\n", bytes].concat();
+        assert_eq!(yaml::read(bytes).ok(), yaml::read(&directed).ok());
+    }
     if let Ok(strict) = yaml::read_strict(bytes)
         && !deep(&strict.value, 200)
         && !has_merge_key(&strict.value)

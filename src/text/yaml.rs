@@ -1,9 +1,10 @@
 //! Decodes YAML like kubectl and the API server: `sigs.k8s.io/yaml` 1.6 with `go.yaml.in/yaml/v2`, which is YAML 1.1.
 //!
 //! Stages: [`source`] (invalid characters) -> [`scanner`] (tokens) -> [`parser`] (events) -> [`tree`] (nodes with
-//! positions) -> [`decode`] (value). As in Go, all documents except the first one are ignored; [`super::documents`]
+//! positions) -> [`decode`] (value). [`block`] takes a short cut for ordinary manifests. As in Go, all documents except the first one are ignored; [`super::documents`]
 //! splits streams.
 
+mod block;
 mod decode;
 mod parser;
 mod resolve;
@@ -80,13 +81,18 @@ impl Strict {
 /// JSON: `.
 pub fn read(text: &[u8]) -> Result<Value, Error> {
     let source = Source::new(text);
-    let tree = tree::parse(&source)?;
-    Ok(decode::decode(&tree, &source.text, false)?.value)
+    match block::read(&source) {
+        Some(value) => Ok(value),
+        None => Ok(decode::decode(&tree::parse(&source)?, &source.text, false)?.value),
+    }
 }
 
 /// Decodes the first document of `text` and reports duplicate keys.
 pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
     let source = Source::new(text);
+    if let Some(value) = block::read(&source) {
+        return Ok(Strict { value, duplicates: Vec::new(), rest: None });
+    }
     let tree = tree::parse(&source)?;
     let found = decode::decode(&tree, &source.text, false)?;
     // Duplicates are possible only if a key was replaced, so most texts are decoded only once.

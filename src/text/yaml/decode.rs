@@ -101,7 +101,7 @@ pub fn outline(tree: &Tree<'_>) -> Outline {
 }
 
 /// The text of a scalar used as a key; `None` if it cannot be a key.
-fn key_text(scalar: &Scalar<'_>) -> Option<String> {
+pub(super) fn key_text(scalar: &Scalar<'_>) -> Option<String> {
     Some(match scalar {
         Scalar::Text(text) => text.clone().into_owned(),
         Scalar::Int(i) => i.to_string(),

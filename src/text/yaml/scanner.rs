@@ -79,7 +79,7 @@ impl<'a> Scanner<'a> {
             line_index: 0,
             decoded: 0,
             buffer: source.start,
-            tokens: VecDeque::with_capacity(16),
+            tokens: VecDeque::new(),
             taken: 0,
             ready: false,
             started: false,

@@ -8,6 +8,8 @@ use crate::text::{Error, ErrorKind, Position};
 use std::borrow::Cow;
 
 const CHUNK: usize = 512;
+/// The number of bytes in which rejected characters are searched for at once.
+const PIECE: usize = 64;
 const BOM: &str = "\u{feff}";
 
 /// A text after the check for invalid characters.
@@ -56,7 +58,7 @@ impl<'a> Source<'a> {
             invalid = Some(InvalidCharacter::new("control characters are not allowed", width));
         }
         let start = if text.starts_with(BOM) { BOM.len() } else { 0 };
-        let emulates_chunks = invalid.is_some() || text.get(start..).is_some_and(|rest| rest.contains(BOM));
+        let emulates_chunks = invalid.is_some() || has_bom_after(text, start);
         Self { text: Cow::Borrowed(text), start, emulates_chunks, invalid, len: bytes.len() }
     }
 
@@ -153,13 +155,24 @@ impl InvalidCharacter {
     }
 }
 
+/// True if there is a byte order mark at or after `start`.
+fn has_bom_after(text: &str, start: usize) -> bool {
+    let bytes = text.as_bytes().get(start..).unwrap_or_default();
+    memchr::memchr_iter(0xef, bytes).any(|at| bytes.get(at..).is_some_and(|rest| rest.starts_with(BOM.as_bytes())))
+}
+
 /// The offset of the first character that YAML does not allow.
 fn refused(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut from = 0;
     loop {
-        let at =
-            from + bytes.get(from..)?.iter().position(|b| SUSPECT.get(usize::from(*b)).copied().unwrap_or(true))?;
+        // Most pieces have no such byte: this loop is compiled to vector instructions.
+        while let Some(piece) = bytes.get(from..from + PIECE)
+            && !piece.iter().fold(false, |found, c| found | is_suspect(*c))
+        {
+            from += PIECE;
+        }
+        let at = from + bytes.get(from..)?.iter().position(|c| is_suspect(*c))?;
         match bytes.get(at..)? {
             [0xc2, 0x80..=0x84 | 0x86..=0x9f, ..] | [0xef, 0xbf, 0xbe | 0xbf, ..] => return Some(at),
             [0xc2 | 0xef, ..] => from = at + 1,
@@ -168,22 +181,10 @@ fn refused(text: &str) -> Option<usize> {
     }
 }
 
-/// The bytes that are, or may start, a character that is not allowed.
-static SUSPECT: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut i = 0;
-    while i < 0x20 {
-        #[allow(clippy::indexing_slicing)] // a constant index below 0x20
-        {
-            table[i] = !matches!(i, 0x09 | 0x0a | 0x0d);
-        }
-        i += 1;
-    }
-    table[0x7f] = true;
-    table[0xc2] = true;
-    table[0xef] = true;
-    table
-};
+/// True for a byte that is, or may start, a character that is not allowed.
+fn is_suspect(c: u8) -> bool {
+    (c < 0x20) & (c != b'\t') & (c != b'\n') & (c != b'\r') | (c == 0x7f) | (c == 0xc2) | (c == 0xef)
+}
 
 #[cfg(test)]
 mod tests {

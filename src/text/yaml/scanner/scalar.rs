@@ -2,6 +2,7 @@
 
 use super::Scanner;
 use crate::text::Error;
+use crate::text::yaml::source::Source;
 use crate::text::yaml::token::{Kind, Mark, Style, Token};
 use std::borrow::Cow;
 
@@ -34,6 +35,23 @@ impl Breaks {
 }
 
 impl<'a> Scanner<'a> {
+    /// Scans the scalar at the offset `at` in a block collection at the column `indent`. Returns its text, its style and
+    /// the offset of the next character that does not belong to it; `None` if it has an error.
+    pub fn scalar(source: &'a Source<'a>, at: usize, indent: i32) -> Option<(Cow<'a, str>, Style, usize)> {
+        let mut scanner = Self::new(source);
+        (scanner.at, scanner.extra, scanner.indent) = (at, 0, indent);
+        match scanner.byte(0) {
+            quote @ (b'\'' | b'"') => scanner.scan_quoted(quote),
+            c @ (b'|' | b'>') => scanner.scan_block(c == b'|'),
+            _ => scanner.scan_plain(),
+        }
+        .ok()?;
+        match scanner.tokens.pop_front()?.kind {
+            Kind::Scalar(text, style) => Some((text, style, scanner.at)),
+            _ => None,
+        }
+    }
+
     fn slice(&self, from: usize, to: usize) -> &'a str {
         self.text.get(from..to).unwrap_or_default()
     }
