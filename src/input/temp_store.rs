@@ -1,12 +1,16 @@
 //! Objects outside of memory, each readable by its position.
 
+mod encoding;
+
 use super::temp_file::{Span, TempFile};
-use crate::text;
-use crate::value::{Value, json};
+use crate::value::Value;
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-/// Objects, stored as JSON. May be shared between threads.
+/// The usual length of an object.
+const CAPACITY: usize = 4096;
+
+/// Objects in a temporary file. May be shared between threads.
 #[derive(Debug, Default)]
 pub struct TempStore(Mutex<TempFile>);
 
@@ -20,8 +24,9 @@ impl TempStore {
     /// # Errors
     /// The temporary file cannot be written.
     pub fn put(&self, object: &Value) -> io::Result<StoredAt> {
-        let text = json::to_string(object);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).append(text.as_bytes()).map(StoredAt)
+        let mut bytes = Vec::with_capacity(CAPACITY);
+        encoding::write(&mut bytes, object);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).append(&bytes).map(StoredAt)
     }
 
     /// Reads the object at a position.
@@ -30,7 +35,7 @@ impl TempStore {
     /// The temporary file cannot be read.
     pub fn get(&self, at: StoredAt) -> io::Result<Value> {
         let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner).read(at.0)?;
-        text::json::read(&bytes).map_err(|error| io::Error::other(error.message))
+        encoding::read(&mut &*bytes).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
     }
 }
 
