@@ -91,8 +91,10 @@ impl<R: Read> Read for Decoder<R> {
 /// Appends UTF-8 to `out` with U+FFFD for each invalid sequence, and returns the number of bytes consumed. The
 /// beginning of a character at the end is kept for the next call, unless it is the last.
 fn replace_invalid(bytes: &[u8], ended: bool, out: &mut VecDeque<u8>) -> usize {
-    let mut taken = 0;
-    for chunk in bytes.utf8_chunks() {
+    let mut taken = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
+    let (valid, rest) = bytes.split_at_checked(taken).unwrap_or_default();
+    out.extend(valid);
+    for chunk in rest.utf8_chunks() {
         out.extend(chunk.valid().as_bytes());
         taken += chunk.valid().len();
         let invalid = chunk.invalid();

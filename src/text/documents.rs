@@ -241,6 +241,7 @@ impl<R: Read> Chunks<R> {
         let mut text = Vec::new();
         let mut start = self.position;
         loop {
+            self.take_lines(&mut text)?;
             let line = text.len();
             let remaining = (self.limit + 1).saturating_sub(line) as u64;
             let count = (&mut self.input).take(remaining).read_until(b'\n', &mut text)?;
@@ -284,6 +285,36 @@ impl<R: Read> Chunks<R> {
                 start = at;
             }
         }
+    }
+
+    /// Takes the buffered lines up to the first that may be a separator or ends with a carriage return. This only saves
+    /// time.
+    fn take_lines(&mut self, text: &mut Vec<u8>) -> io::Result<()> {
+        if self.position.column != 1 {
+            return Ok(());
+        }
+        let buffer = match self.input.fill_buf() {
+            // Reading a line tries again.
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => return Ok(()),
+            buffer => buffer?,
+        };
+        let room = self.limit.saturating_sub(text.len());
+        let buffer = buffer.get(..room).unwrap_or(buffer);
+        if buffer.starts_with(b"-") {
+            return Ok(());
+        }
+        let separator = memchr::memmem::find(buffer, b"\n---").unwrap_or(buffer.len());
+        let carriage_return = memchr::memchr(b'\r', buffer.get(..separator).unwrap_or_default()).unwrap_or(separator);
+        // The line break before a separator belongs to the last line.
+        let end = buffer.len().min(carriage_return + 1);
+        let lines = buffer.get(..end).unwrap_or_default();
+        let lines = lines.get(..memchr::memrchr(b'\n', lines).map_or(0, |at| at + 1)).unwrap_or_default();
+        text.extend_from_slice(lines);
+        self.offset += lines.len();
+        self.position.line += memchr::memchr_iter(b'\n', lines).count();
+        let count = lines.len();
+        self.input.consume(count);
+        Ok(())
     }
 
     fn chunk(&mut self, text: Vec<u8>, start: Position) -> Chunk {
