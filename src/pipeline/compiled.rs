@@ -9,6 +9,7 @@ use crate::release::{Release, V1_36};
 use crate::schema::format;
 use crate::schema::{Schema, SchemaOrBool};
 use crate::value::Value;
+use std::cmp::Ordering;
 use std::sync::OnceLock;
 
 /// The conversion to kube-openapi that produced the schema for validation.
@@ -26,6 +27,9 @@ pub enum Dialect {
 pub struct Node {
     /// `properties`, sorted by name.
     properties: Vec<(Box<str>, Node)>,
+    /// The indexes of the properties, sorted by the length of the name and then by name, so that a lookup compares few
+    /// texts.
+    by_length: Box<[usize]>,
     /// The indexes of the properties with defaults, their own or below.
     defaulted: Box<[usize]>,
     /// `items`
@@ -241,8 +245,13 @@ impl Node {
             Some("map") => Some(Unique::Map(s.x_list_map_keys.clone())),
             _ => None,
         };
+        let mut sorted: Vec<(usize, &str)> =
+            properties.iter().map(|(n, _): &(Box<str>, Self)| &**n).enumerate().collect();
+        sorted.sort_unstable_by(|(_, a), (_, b)| by_length(a, b));
+        let by_length = sorted.into_iter().map(|(i, _)| i).collect();
         let mut node = Self {
             properties,
+            by_length,
             defaulted: Box::default(),
             items,
             additional,
@@ -277,8 +286,10 @@ impl Node {
     }
     /// The schema of the property `name`.
     pub fn property(&self, name: &str) -> Option<&Self> {
-        let at = self.properties.binary_search_by(|(n, _)| n.as_ref().cmp(name)).ok()?;
-        self.properties.get(at).map(|(_, p)| p)
+        let property = |i: &usize| self.properties.get(*i);
+        let order = |i: &usize| property(i).map_or(Ordering::Less, |(n, _)| by_length(n, name));
+        let at = self.by_length.binary_search_by(order).ok()?;
+        self.by_length.get(at).and_then(property).map(|(_, p)| p)
     }
     /// All properties, sorted by name.
     pub fn properties(&self) -> impl Iterator<Item = (&str, &Self)> {
@@ -296,6 +307,10 @@ impl Node {
     pub fn member(&self, name: &str) -> Option<&Self> {
         self.property(name).or_else(|| self.additional_schema())
     }
+}
+
+fn by_length(a: &str, b: &str) -> Ordering {
+    a.len().cmp(&b.len()).then_with(|| a.cmp(b))
 }
 
 impl Checks {

@@ -27,7 +27,9 @@ fn visit(v: &Value, node: &Node, path: &FieldPath<'_>, release: Release, errors:
                 if let Some(additional) = node.additional_schema() {
                     visit(v, additional, &path.key(name), release, errors);
                 }
-                if let Some(property) = node.property(name) {
+                if let Some(property) = node.property(name)
+                    && property.has.unique
+                {
                     visit(v, property, &path.child(name), release, errors);
                 }
             }
@@ -75,6 +77,9 @@ fn list_map(items: &[Value], keys: &[String], path: &FieldPath<'_>, release: Rel
     }
 }
 
+/// The number of items up to which comparing each with each is faster than a hash table.
+const FEW: usize = 12;
+
 /// A list item in the form used for comparison.
 #[derive(PartialEq, Eq, Hash)]
 enum Item<'a> {
@@ -102,7 +107,15 @@ impl<'a> Item<'a> {
 }
 
 /// The second index of each repeated item.
-fn repeated<'a>(items: impl Iterator<Item = Item<'a>>) -> Vec<usize> {
+fn repeated<'a>(items: impl ExactSizeIterator<Item = Item<'a>>) -> Vec<usize> {
+    if items.len() <= FEW {
+        let items: Vec<Item<'a>> = items.collect();
+        let is_second = |(i, item): (usize, &Item<'a>)| {
+            let before = items.iter().take(i).filter(|other| *other == item).count();
+            (before == 1).then_some(i)
+        };
+        return items.iter().enumerate().filter_map(is_second).collect();
+    }
     let mut seen: HashMap<Item<'a>, usize> = HashMap::new();
     let mut second = Vec::new();
     for (i, item) in items.enumerate() {

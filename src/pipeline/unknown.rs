@@ -1,7 +1,7 @@
 //! Collects the paths of fields that decoding drops, as in `unknown field "spec.foo[0].bar"`. Additional properties are
 //! written like properties (`apiextensions-apiserver/pkg/apiserver/schema/options.go`).
 
-use std::fmt::Write as _;
+use crate::value::number;
 
 /// Collects the paths of dropped fields, if requested.
 #[derive(Debug)]
@@ -35,7 +35,9 @@ impl Unknown {
     pub fn enter_index(&mut self, index: usize) -> usize {
         let before = self.path.len();
         if self.wanted {
-            let _ = write!(self.path, "[{index}]");
+            self.path.push('[');
+            number::write_int(&mut self.path, index as i64);
+            self.path.push(']');
         }
         before
     }

@@ -15,9 +15,7 @@ pub fn write_compact(out: &mut String, v: &Value) {
     match v {
         Value::Null => out.push_str("null"),
         Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
-        Value::Int(i) => {
-            let _ = write!(out, "{i}");
-        }
+        Value::Int(i) => number::write_int(out, *i),
         Value::Float(x) => out.push_str(&number::format_json(*x)),
         Value::String(s) => write_string(out, s),
         Value::Array(items) => {

@@ -3,6 +3,11 @@
 use super::Value;
 use std::fmt::Write as _;
 
+/// Appends the digits of an integer.
+pub fn write_int(out: &mut String, i: i64) {
+    out.push_str(itoa::Buffer::new().format(i));
+}
+
 /// The sign of `x`, the shortest digits that parse to `x`, and the decimal exponent of the first digit; `x` must be
 /// finite.
 fn shortest(x: f64) -> (bool, String, i32) {

@@ -3,6 +3,8 @@
 //!
 //! Go's parser is more lenient than the standard: it accepts a one-digit hour, and a comma before the fraction.
 
+use super::number;
+
 /// A point in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp {
@@ -218,9 +220,31 @@ fn read(text: &str, layout: &'static str) -> Result<(Timestamp, i32), String> {
 pub fn format(t: Timestamp) -> String {
     let (year, month, day) = civil_from_days(t.seconds.div_euclid(86_400));
     let second = t.seconds.rem_euclid(86_400);
-    let sign = if year < 0 { "-" } else { "" };
-    let (h, m, s) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{sign}{:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}Z", year.abs())
+    let mut out = String::with_capacity("2006-01-02T15:04:05Z".len());
+    if year < 0 {
+        out.push('-');
+    }
+    let year = year.abs();
+    if year > 9999 {
+        number::write_int(&mut out, year / 100);
+    } else {
+        write_two_digits(&mut out, year / 100);
+    }
+    write_two_digits(&mut out, year % 100);
+    let rest = [('-', month), ('-', day), ('T', second / 3600), (':', second / 60 % 60), (':', second % 60)];
+    for (separator, number) in rest {
+        out.push(separator);
+        write_two_digits(&mut out, number);
+    }
+    out.push('Z');
+    out
+}
+
+/// Appends a number below 100.
+fn write_two_digits(out: &mut String, number: i64) {
+    let digit = |number: i64| char::from(b'0' + number as u8);
+    out.push(digit(number / 10));
+    out.push(digit(number % 10));
 }
 
 /// Formats a timestamp as `2006-01-02T15:04:05.000000Z`, like `metav1.MicroTime`.

@@ -21,19 +21,29 @@ pub fn is_integral(x: f64) -> bool {
     x == rounded || rounded != 0.0 && (x - rounded).abs() < 1e-9 * rounded.abs()
 }
 
-/// A float in decimal notation without exponent, like `strconv.FormatFloat(x, 'f', -1, 64)`.
-fn digits(x: f64) -> String {
-    format!("{x}")
+/// Returns true if an int64 is in the range of the schema's type and format.
+fn int_fits(i: i64, checks: &Checks) -> bool {
+    !checks.number_ranges
+        || !checks.types.is_just(Type::Integer)
+        || checks.format != "int32"
+        || i32::try_from(i).is_ok()
 }
 
-/// Returns true if a number is in the range of the schema's type and format.
-fn fits(text: &str, checks: &Checks) -> bool {
+/// Returns true if a float is in the range of the schema's type and format.
+fn float_fits(x: f64, checks: &Checks) -> bool {
     if !checks.number_ranges {
         true
     } else if checks.types.is_just(Type::Integer) {
-        if checks.format == "int32" { text.parse::<i32>().is_ok() } else { text.parse::<i64>().is_ok() }
+        let is_in_range = if checks.format == "int32" {
+            (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&x)
+        } else {
+            // The digits of the smallest int64, -9223372036854776000, are out of range.
+            x.abs() < i64::MAX as f64
+        };
+        x.fract() == 0.0 && is_in_range
     } else if checks.types.is_just(Type::Number) && checks.format == "float" {
-        text.parse::<f32>().is_ok_and(f32::is_finite)
+        // The decimal digits are rounded, not the float64.
+        format!("{x}").parse::<f32>().is_ok_and(f32::is_finite)
     } else {
         true
     }
@@ -53,17 +63,17 @@ fn unfit(what: &str, checks: &Checks, path: &ValuePath<'_>) -> String {
 /// Validates a number.
 pub fn check(v: &Value, checks: &Checks, path: &ValuePath<'_>, report: &Report, out: &mut Outcome) {
     out.passed += 1;
-    let (int, float, text) = match v {
-        Value::Int(i) => (Some(*i), *i as f64, i.to_string()),
-        Value::Float(x) => (None, *x, digits(*x)),
+    let (int, float, fits) = match v {
+        Value::Int(i) => (Some(*i), *i as f64, int_fits(*i, checks)),
+        Value::Float(x) => (None, *x, float_fits(*x, checks)),
         _ => return,
     };
-    if !fits(&text, checks) {
+    if !fits {
         out.fail(report.unplaced(path, unfit("Checked", checks, path)));
     }
     // Converts a bound to the type of the value, or to a float if it is out of range for the schema's type.
     let native = |bound: f64, what: &str, out: &mut Outcome| {
-        let fits = fits(&digits(bound), checks);
+        let fits = float_fits(bound, checks);
         if !fits {
             out.fail(report.unplaced(path, unfit(what, checks, path)));
         }
@@ -86,11 +96,16 @@ pub fn check(v: &Value, checks: &Checks, path: &ValuePath<'_>, report: &Report, 
     }
     if let Some(max) = checks.maximum {
         let exclusive = checks.exclusive_maximum;
-        let (exceeds, bound, bad) = match native(max, "Maximum boundary", out) {
-            Some((i, max)) => (i > max || exclusive && i == max, max.to_string(), shown.clone()),
-            None => (float > max || exclusive && float == max, number::format_v(max), Value::Float(float)),
+        let native = native(max, "Maximum boundary", out);
+        let exceeds = match native {
+            Some((i, max)) => i > max || exclusive && i == max,
+            None => float > max || exclusive && float == max,
         };
         if exceeds {
+            let (bound, bad) = match native {
+                Some((_, max)) => (max.to_string(), shown.clone()),
+                None => (number::format_v(max), Value::Float(float)),
+            };
             let relation = if exclusive { "less than" } else { "less than or equal to" };
             out.fail(report.invalid(
                 path,
@@ -101,11 +116,16 @@ pub fn check(v: &Value, checks: &Checks, path: &ValuePath<'_>, report: &Report, 
     }
     if let Some(min) = checks.minimum {
         let exclusive = checks.exclusive_minimum;
-        let (exceeds, bound, bad) = match native(min, "Minimum boundary", out) {
-            Some((i, min)) => (i < min || exclusive && i == min, min.to_string(), shown),
-            None => (float < min || exclusive && float == min, number::format_v(min), Value::Float(float)),
+        let native = native(min, "Minimum boundary", out);
+        let exceeds = match native {
+            Some((i, min)) => i < min || exclusive && i == min,
+            None => float < min || exclusive && float == min,
         };
         if exceeds {
+            let (bound, bad) = match native {
+                Some((_, min)) => (min.to_string(), shown),
+                None => (number::format_v(min), Value::Float(float)),
+            };
             let relation = if exclusive { "greater than" } else { "greater than or equal to" };
             out.fail(report.invalid(
                 path,
@@ -127,6 +147,21 @@ fn not_multiple(path: &ValuePath<'_>, factor: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pipeline::testing::node;
+
+    #[test]
+    fn floats_are_in_range_if_their_digits_can_be_parsed() {
+        let check = |schema: &str, can_be_parsed: fn(&str) -> bool| {
+            let node = node(schema);
+            for x in [0.0, -0.0, 1.5, 2_147_483_647.0, 2_147_483_648.0, -2_147_483_648.0, -2_147_483_649.0, 1e300] {
+                for x in [x, x * 4_294_967_296.0] {
+                    assert_eq!(float_fits(x, &node.checks), can_be_parsed(&format!("{x}")), "{schema} {x}");
+                }
+            }
+        };
+        check(r#"{"type":"integer","format":"int32"}"#, |digits| digits.parse::<i32>().is_ok());
+        check(r#"{"type":"integer","format":"int64"}"#, |digits| digits.parse::<i64>().is_ok());
+    }
 
     #[test]
     fn whole_floats_are_integers() {

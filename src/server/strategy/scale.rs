@@ -279,7 +279,7 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
             current.replicas = UNSET;
         }
         let fields = self.fields(object)?;
-        let mut current = current.to_value();
+        let mut current = current.into_value();
         fields.show(&mut current);
         Ok(Arc::new(current))
     }
@@ -306,7 +306,7 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
 
     /// `toScaleUpdateValidation`
     fn admitted<'v>(&self, object: &'v Value) -> Result<Cow<'v, Value>, Refusal> {
-        Ok(Cow::Owned(self.scale(object)?.to_value()))
+        Ok(Cow::Owned(self.scale(object)?.into_value()))
     }
 
     fn get_answer(&self, object: Arc<Value>) -> Result<Arc<Value>, Refusal> {
@@ -315,12 +315,12 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
             let path = &self.paths.spec_replicas;
             return Err(Refusal::internal(format!("the spec replicas field \"{path}\" does not exist")));
         }
-        Ok(Arc::new(scale.to_value()))
+        Ok(Arc::new(scale.into_value()))
     }
 
     fn write_answer(&self, object: Arc<Value>) -> Result<Arc<Value>, Refusal> {
         let scale = self.scale_of(&object).map_err(Refusal::bad_request)?;
-        Ok(Arc::new(scale.to_value()))
+        Ok(Arc::new(scale.into_value()))
     }
 
     /// The written replicas were not decoded with the object's schema, which may not specify their path.

@@ -7,7 +7,7 @@ use crate::value::{Map, Value, object, print};
 
 /// The Scale of an object; `None` if a GET of the Scale would fail.
 pub(in crate::server) fn of(object: &Value, paths: &ScalePaths) -> Option<Value> {
-    Scale::of(object, paths).ok().filter(|scale| scale.found).map(|scale| scale.to_value())
+    Scale::of(object, paths).ok().filter(|scale| scale.found).map(Scale::into_value)
 }
 
 /// A Scale read from an object.
@@ -49,7 +49,7 @@ impl Scale {
     }
 
     /// The `autoscaling/v1` Scale as JSON.
-    pub fn to_value(&self) -> Value {
+    pub fn into_value(self) -> Value {
         let mut spec = Map::new();
         if self.replicas != 0 {
             spec.insert("replicas".to_owned(), Value::Int(self.replicas));
@@ -57,12 +57,12 @@ impl Scale {
         let mut status = Map::new();
         status.insert("replicas".to_owned(), Value::Int(self.status_replicas));
         if !self.selector.is_empty() {
-            status.insert("selector".to_owned(), Value::from(self.selector.as_str()));
+            status.insert("selector".to_owned(), Value::from(self.selector));
         }
         object([
             ("kind", Value::from("Scale")),
             ("apiVersion", Value::from("autoscaling/v1")),
-            ("metadata", Value::Object(self.metadata.clone())),
+            ("metadata", Value::Object(self.metadata)),
             ("spec", Value::Object(spec)),
             ("status", Value::Object(status)),
         ])
@@ -153,7 +153,7 @@ mod tests {
         let scale = Scale::of(&o, &paths).unwrap();
         assert!(scale.found);
         assert_eq!(
-            to_string(&scale.to_value()),
+            to_string(&scale.into_value()),
             r#"{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{},"spec":{},"status":{"replicas":0}}"#
         );
         let o = object([("spec", Value::Int(3))]);
