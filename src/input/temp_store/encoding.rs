@@ -33,7 +33,9 @@ pub fn write(out: &mut Vec<u8>, value: &Value) {
         Value::Array(items) => {
             out.push(ARRAY);
             write_count(out, items.len());
-            items.iter().for_each(|item| write(out, item));
+            for item in items {
+                write(out, item);
+            }
         }
         Value::Object(members) => {
             out.push(OBJECT);

@@ -182,6 +182,7 @@ fn refused(text: &str) -> Option<usize> {
 }
 
 /// True for a byte that is, or may start, a character that is not allowed.
+#[allow(clippy::needless_bitwise_bool)] // without branches, loops over it become vector instructions
 fn is_suspect(c: u8) -> bool {
     (c < 0x20) & (c != b'\t') & (c != b'\n') & (c != b'\r') | (c == 0x7f) | (c == 0xc2) | (c == 0xef)
 }

@@ -133,7 +133,7 @@ fn errors_are_left() {
 
 #[test]
 fn depth_is_limited() {
-    let deep: String = (0..1000).map(|i| format!("{}a:\n", " ".repeat(i))).collect();
+    let deep = (0..1000).map(|i| " ".repeat(i) + "a:\n").collect::<Vec<_>>().concat();
     is_left(&[&deep, &format!("{}a\n", "- ".repeat(1000)), &format!("a: {}{}\n", "[".repeat(1000), "]".repeat(1000))]);
 }
 
