@@ -2,13 +2,16 @@
 //! clients.
 
 use crate::exchange::{Client, Http, InProcess, normalise};
+use crdx::release::Release;
+use crdx::serve::{self, Options};
+use crdx::server::Server;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::Mutex;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -168,6 +171,26 @@ fn attempt(url: &str, method: &str, path: &str, body: Option<&Value>) -> Option<
     stream.read_to_string(&mut answer).ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;
     Some((head.split(' ').nth(1)?.parse().ok()?, serde_json::from_str(body).ok()?))
+}
+
+#[test]
+fn a_write_is_visible_before_its_response() {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().build();
+    let options = Options { pause_after_write: Duration::from_millis(500), ..Options::default() };
+    let running = serve::start(serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap();
+    let url = running.url();
+    let call = |method: &str, path: &str, body: Option<&str>| {
+        let code = Http::new(&url).call(method, path, body, None, "application/json").code;
+        (code, Instant::now())
+    };
+    let maps = "/api/v1/namespaces/default/configmaps";
+    thread::scope(|scope| {
+        let write = scope.spawn(|| call("POST", maps, Some(r#"{"metadata":{"name":"a"}}"#)));
+        let read = || call("GET", &format!("{maps}/a"), None);
+        let seen = std::iter::repeat_with(read).find(|(code, _)| *code == 200).unwrap();
+        let (code, answered) = write.join().unwrap();
+        assert!(code == 201 && seen.1 < answered);
+    });
 }
 
 #[test]

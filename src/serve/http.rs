@@ -114,7 +114,12 @@ pub(super) async fn answer(service: Arc<Service>, peer: &Peer, request: Request<
         now: now(),
     };
     let known = header_text(&parts.headers, &header::IF_NONE_MATCH);
-    match answered(&service, Arc::new(request), is_long).await {
+    let pauses = !service.pause_after_write.is_zero() && read_only::writes(request.method, &request.path);
+    let answer = answered(&service, Arc::new(request), is_long).await;
+    if pauses {
+        tokio::time::sleep(service.pause_after_write).await;
+    }
+    match answer {
         Some(answer) => unless_known(answer, known.as_deref()),
         None => plain(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be answered"),
     }
