@@ -21,12 +21,13 @@ pub fn prepare_create(crd: &mut CustomResourceDefinition, release: Release) {
 /// Prepares an update: the status is kept, and the generation, which the caller has set to the old one, is incremented
 /// if the spec changes.
 pub fn prepare_update(crd: &mut CustomResourceDefinition, old: &CustomResourceDefinition, release: Release) {
-    drop_disabled_fields(crd, Some(old), release);
     crd.status.clone_from(&old.status);
     if crd.spec != old.spec {
         crd.metadata.insert("generation".to_owned(), Value::Int(old.generation() + 1));
     }
     store_version(crd);
+    // Disabled fields count as a change of the spec.
+    drop_disabled_fields(crd, Some(old), release);
     coerce_defaults(&mut crd.spec, release);
 }
 
@@ -165,5 +166,25 @@ mod tests {
         let default = schema.properties["guest"].default.as_ref().unwrap();
         let stored = r#"{"apiVersion": "v1", "kind": "Guest", "metadata": {"name": "a"}, "extra": 2}"#;
         assert_eq!(*default, json::read(stored.as_bytes()).unwrap());
+    }
+
+    /// Found by `differential_surface` on 1.30: `dropDisabledFields` runs after the specs are compared.
+    #[test]
+    fn a_disabled_field_counts_as_a_change() {
+        let crd = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": "hosts.example.com"},
+            "spec": {"group": "example.com", "scope": "Namespaced", "names": {"plural": "hosts", "kind": "Host"},
+              "versions": [{"name": "v1", "served": true, "storage": true, "selectableFields": [{"jsonPath": ".spec.a"}],
+                "schema": {"openAPIV3Schema": {"type": "object"}}}]}}"#;
+        let new = crd::decode(&json::read(crd.as_bytes()).unwrap()).unwrap().crd;
+        for (release, generation) in [("1.30", 2), ("1.31", 1)] {
+            let release: Release = release.parse().unwrap();
+            let mut old = new.clone();
+            prepare_create(&mut old, release);
+            let mut updated = new.clone();
+            updated.metadata.insert("generation".to_owned(), Value::Int(1));
+            prepare_update(&mut updated, &old, release);
+            assert_eq!((updated.generation(), &updated.spec), (generation, &old.spec));
+        }
     }
 }
