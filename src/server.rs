@@ -45,6 +45,7 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 use strategy::custom_resource::serving;
 use strategy::definition;
+use strategy::typed_resource::services::Allocations;
 
 /// An HTTP method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -278,6 +279,8 @@ pub struct Server {
     issued: endpoints::actions::Issued,
     tracks_fields: bool,
     validates_content: bool,
+    /// The addresses and ports of Services, if fields of new objects are generated.
+    allocations: Option<Arc<Allocations>>,
     pause_before_removal: Duration,
 }
 
@@ -314,6 +317,7 @@ impl Server {
             issued: endpoints::actions::Issued::new(options.token_issuer),
             tracks_fields: options.tracks_fields,
             validates_content: options.validates_content,
+            allocations: options.generates_fields.then(Arc::default),
             pause_before_removal: options.pause_before_removal,
         }
     }

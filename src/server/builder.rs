@@ -30,6 +30,7 @@ pub struct ServerBuilder {
     validates_policies: bool,
     built_in_kinds: bool,
     pub(super) validates_content: bool,
+    pub(super) generates_fields: bool,
     pub(super) pause_before_removal: Duration,
 }
 
@@ -51,6 +52,7 @@ impl ServerBuilder {
             validates_policies: false,
             built_in_kinds: false,
             validates_content: false,
+            generates_fields: false,
             pause_before_removal: Duration::ZERO,
         }
     }
@@ -129,6 +131,13 @@ impl ServerBuilder {
     /// Nothing else in the content of objects is validated.
     pub fn with_content_validation(self) -> Self {
         Self { validates_content: true, ..self }
+    }
+
+    /// Generates what the API server and its admission plugins add to new objects of built-in kinds: addresses and ports
+    /// of Services, selectors of Jobs, the priority, tolerations and quality of service of Pods, the taint of Nodes, and
+    /// finalizers of volumes.
+    pub fn with_generated_fields(self) -> Self {
+        Self { generates_fields: true, ..self }
     }
 
     /// Lets a deletion without a grace period wait between its two writes: the object is marked, then removed. On the

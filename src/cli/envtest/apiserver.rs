@@ -197,6 +197,7 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
         .with_reviews(authentication.tokens().clone())
         .with_built_in_kinds()
         .with_content_validation()
+        .with_generated_fields()
         .with_pause_before_removal(serve::PAUSE_BEFORE_REMOVAL);
     if let Some(issuer) = &config.issuer {
         server = server.with_token_issuer(issuer);

@@ -63,6 +63,7 @@ impl<S: Strategy> Registry<S> {
         review: &Review<'_>,
     ) -> Result<Mutation, Refusal> {
         self.strategy.check_create(ctx, object)?;
+        self.strategy.admit_create(object);
         let mutation = self.mutate(ctx, review, None, object)?;
         if mutation == Mutation::Changed {
             decode::match_namespace(object, &ctx.target.namespace)?;

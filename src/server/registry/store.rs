@@ -173,6 +173,11 @@ impl Collection {
         )
     }
 
+    /// All objects.
+    pub fn all(&self) -> Vec<Arc<Stored>> {
+        self.objects.read().unwrap_or_else(PoisonError::into_inner).values().map(Arc::clone).collect()
+    }
+
     /// Like [`Collection::list`], at an earlier revision; `None` if the log does not reach back that far.
     pub fn list_at(&self, prefix: &str, start: &str, revision: u64) -> Option<Entries> {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);

@@ -181,6 +181,9 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
         Ok(())
     }
 
+    /// Changes a new object as the API server's own mutating admission plugins do, which run before webhooks.
+    fn admit_create(&self, _object: &mut Self::Object) {}
+
     /// `PrepareForCreate`
     fn prepare_create(&self, object: &mut Self::Object);
 

@@ -4,12 +4,14 @@
 mod certificate_request;
 mod containers;
 pub(in crate::server) mod decode;
+mod generated;
 mod immutable;
 mod managed_fields;
 pub(in crate::server) mod patch;
 mod prepare;
 mod selector;
 mod serve;
+pub(in crate::server) mod services;
 #[cfg(test)]
 mod tests;
 
@@ -37,6 +39,7 @@ use crate::server::strategy::scale::Scalable;
 use crate::server::{Server, Timestamp, UserInfo};
 use crate::text::strict::StrictError;
 use crate::value::{Map, Value, object, time};
+use services::{Allocations, Services};
 use std::sync::Arc;
 
 /// The strategy of a built-in kind.
@@ -51,6 +54,8 @@ pub(in crate::server) struct TypedResource {
     /// The user of the request, for `CertificateSigningRequest`s.
     user: Option<UserInfo>,
     validates_content: bool,
+    /// Allocated addresses and ports, if fields of new objects are generated.
+    allocations: Option<Arc<Allocations>>,
 }
 
 impl TypedResource {
@@ -68,6 +73,7 @@ impl TypedResource {
             now: ctx.request.now,
             user,
             validates_content: ctx.server.validates_content,
+            allocations: ctx.server.allocations.clone(),
         })
     }
 
@@ -174,8 +180,20 @@ impl Strategy for TypedResource {
         self.kind.encode(Value::Object(Map::new()))
     }
 
+    fn admit_create(&self, object: &mut Value) {
+        if self.allocations.is_some() {
+            generated::admit(&self.kind, object);
+        }
+    }
+
     fn prepare_create(&self, object: &mut Value) {
         self.kind.change_stored(object, |kind, stored| prepare::create(kind, self.release(), stored));
+        if self.allocations.is_some() {
+            generated::create(&self.kind, object, &time::format(self.now));
+        }
+        if let Some(services) = self.services() {
+            services.create(object);
+        }
         if let Some(user) = &self.user {
             certificate_request::name_user(object, user);
         }
@@ -204,7 +222,13 @@ impl Strategy for TypedResource {
         }
         let stored_old = self.kind.stored_kind().and_then(|_| self.kind.stored(old));
         let old = stored_old.as_ref().unwrap_or(old);
+        if self.allocations.is_some() {
+            generated::update(&self.kind, object, old);
+        }
         self.kind.change_stored(object, |kind, stored| self.prepare_update_as(kind, stored, old));
+        if let Some(services) = self.services().filter(|_| self.part == Part::Object) {
+            services.update(object, old);
+        }
     }
 
     fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
@@ -249,6 +273,12 @@ impl Strategy for TypedResource {
 }
 
 impl TypedResource {
+    /// The Services, if this is their strategy and their addresses are allocated.
+    fn services(&self) -> Option<Services<'_>> {
+        let allocations = self.allocations.as_deref().filter(|_| self.kind.endpoint.kind == "Service")?;
+        Some(Services { allocations, objects: &self.serving.objects })
+    }
+
     fn prepare_update_as(&self, kind: &BuiltInKind, object: &mut Value, old: &Value) {
         match self.part {
             Part::Object | Part::Finalizers | Part::Approval => prepare::update(kind, self.release(), object, old),

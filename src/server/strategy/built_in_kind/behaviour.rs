@@ -13,8 +13,8 @@ pub(in crate::server) struct Behaviour {
     pub name: NameRule,
     /// The first release that sets `metadata.generation`.
     pub generation_since: Minor,
-    /// True if a change of the annotations counts as a change of the generation.
-    pub annotations_count: bool,
+    /// The field of the metadata whose changes count as changes of the generation.
+    pub counted_metadata: Option<&'static str>,
     /// The status of a new object.
     pub status: InitialStatus,
     /// The field labels of selectors besides the name; `None` if the kind has no conversion of field labels.
@@ -72,7 +72,7 @@ const DEFAULT: Behaviour = Behaviour {
     resource: "",
     name: NameRule::Subdomain,
     generation_since: Minor::NEVER,
-    annotations_count: false,
+    counted_metadata: None,
     status: InitialStatus::Empty,
     fields: None,
     fields_since: Minor::ALWAYS,
@@ -218,7 +218,7 @@ static BEHAVIOURS: &[Behaviour] = &[
     Behaviour { resource: "daemonsets.apps", pod_spec: TEMPLATE, ..GENERATION },
     Behaviour {
         resource: "deployments.apps",
-        annotations_count: true,
+        counted_metadata: Some("annotations"),
         pod_spec: TEMPLATE,
         status_keeps: &[&["spec"], &["metadata", "labels"]],
         ..GENERATION
@@ -267,7 +267,7 @@ static BEHAVIOURS: &[Behaviour] = &[
         ..DEFAULT
     },
     Behaviour { resource: "leases.coordination.k8s.io", qualifies_finalizers: false, needs_revision: true, ..DEFAULT },
-    Behaviour { resource: "endpointslices.discovery.k8s.io", ..GENERATION },
+    Behaviour { resource: "endpointslices.discovery.k8s.io", counted_metadata: Some("labels"), ..GENERATION },
     Behaviour { resource: "flowschemas.flowcontrol.apiserver.k8s.io", status_keeps: ALL_BUT_STATUS, ..GENERATION },
     Behaviour {
         resource: "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",

@@ -47,10 +47,10 @@ pub(super) fn update(kind: &BuiltInKind, release: Release, new: &mut Value, old:
     }
 }
 
-/// Returns true if anything except metadata changes.
+/// Returns true if anything except metadata changes, or the field of the metadata that counts.
 fn is_changed(kind: &BuiltInKind, new: &Value, old: &Value) -> bool {
-    let annotations_differ = metadata::get(new, "annotations") != metadata::get(old, "annotations");
-    !specification(new).eq(specification(old)) || kind.behaviour.annotations_count && annotations_differ
+    let differs = |field| metadata::get(new, field) != metadata::get(old, field);
+    !specification(new).eq(specification(old)) || kind.behaviour.counted_metadata.is_some_and(differs)
 }
 
 fn specification(object: &Value) -> impl Iterator<Item = (&String, &Value)> {

@@ -439,3 +439,148 @@ fn immutable_secrets_and_config_maps_keep_their_data() {
     );
     assert_eq!(patch("configmaps/m", r#"{"metadata":{"labels":{"a":"b"}}}"#), accepted);
 }
+
+/// A server that generates fields of new objects.
+fn generating() -> Server {
+    Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_generated_fields().build()
+}
+
+#[track_caller]
+fn created(server: &Server, path: &str, object: &str) -> Arc<Value> {
+    let response = send(server, Method::Post, path, object);
+    assert_eq!(response.code, 201, "{}", response.body.message());
+    body(&response)
+}
+
+fn merge(server: &Server, path: &str, patch: &str) -> Response {
+    answer(server, Method::Patch, path, "application/merge-patch+json", patch)
+}
+
+fn json(text: &str) -> Value {
+    json::read(text.as_bytes()).unwrap()
+}
+
+#[test]
+fn new_pods_have_priority_tolerations_and_quality() {
+    let server = generating();
+    let pod = created(
+        &server,
+        PODS,
+        r#"{"metadata":{"name":"p"},"spec":{"tolerations":[{"key":"node.kubernetes.io/not-ready"}],
+        "containers":[{"name":"a","image":"x","resources":{"requests":{"cpu":"1"}}}]}}"#,
+    );
+    let spec = pod.get("spec").unwrap();
+    assert_eq!(
+        (spec.get("priority"), spec.str_at(&["preemptionPolicy"])),
+        (Some(&Value::Int(0)), Some("PreemptLowerPriority"))
+    );
+    let unreachable =
+        r#"{"effect":"NoExecute","key":"node.kubernetes.io/unreachable","operator":"Exists","tolerationSeconds":300}"#;
+    let tolerations = spec.get("tolerations").and_then(Value::as_array).unwrap();
+    assert_eq!(tolerations.get(1..), Some(&[json(unreachable)][..]));
+    assert_eq!(pod.str_at(&["status", "qosClass"]), Some("Burstable"));
+    let patch = r#"{"metadata":{"labels":{"a":"b"}},"spec":{"priority":null,"tolerations":null}}"#;
+    let patched = body(&merge(&server, &format!("{PODS}/p"), patch));
+    assert_eq!(patched.at(&["spec", "priority"]), Some(&Value::Int(0)));
+    let tolerations = patched.at(&["spec", "tolerations"]).and_then(Value::as_array).unwrap();
+    assert_eq!(tolerations.len(), 2);
+    let patch = r#"{"status":{"phase":"Running","qosClass":null}}"#;
+    let patched = body(&merge(&server, &format!("{PODS}/p/status"), patch));
+    assert_eq!(patched.get("status"), Some(&json(r#"{"phase":"Running","qosClass":"Burstable"}"#)));
+}
+
+#[test]
+fn new_jobs_select_their_pods() {
+    let server = generating();
+    let jobs = "/apis/batch/v1/namespaces/default/jobs";
+    let pods = r#""spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"x"}]}"#;
+    let job = created(&server, jobs, &format!(r#"{{"metadata":{{"name":"j"}},"spec":{{"template":{{{pods}}}}}}}"#));
+    let uid = job.str_at(&["metadata", "uid"]).unwrap();
+    let labels = json(&format!(
+        r#"{{"batch.kubernetes.io/controller-uid":"{uid}","batch.kubernetes.io/job-name":"j","controller-uid":"{uid}","job-name":"j"}}"#
+    ));
+    assert_eq!(job.at(&["spec", "template", "metadata", "labels"]), Some(&labels));
+    assert_eq!(job.at(&["metadata", "labels"]), Some(&labels));
+    let selector = json(&format!(r#"{{"matchLabels":{{"batch.kubernetes.io/controller-uid":"{uid}"}}}}"#));
+    assert_eq!(job.at(&["spec", "selector"]), Some(&selector));
+    let manual = format!(r#"{{"metadata":{{"name":"m"}},"spec":{{"manualSelector":true,"template":{{{pods}}}}}}}"#);
+    assert_eq!(created(&server, jobs, &manual).at(&["spec", "selector"]), None);
+}
+
+#[test]
+fn new_volumes_and_nodes_are_protected() {
+    let server = generating();
+    let claim = created(&server, "/api/v1/namespaces/default/persistentvolumeclaims", r#"{"metadata":{"name":"c"}}"#);
+    assert_eq!(claim.at(&["metadata", "finalizers"]), Some(&json(r#"["kubernetes.io/pvc-protection"]"#)));
+    let volume = created(&server, "/api/v1/persistentvolumes", r#"{"metadata":{"name":"v","finalizers":["a/b"]}}"#);
+    assert_eq!(volume.at(&["metadata", "finalizers"]), Some(&json(r#"["a/b","kubernetes.io/pv-protection"]"#)));
+    assert!(volume.at(&["status", "lastPhaseTransitionTime"]).is_some());
+    let node = created(&server, "/api/v1/nodes", r#"{"metadata":{"name":"n"}}"#);
+    let taints = r#"[{"effect":"NoSchedule","key":"node.kubernetes.io/not-ready"}]"#;
+    assert_eq!(node.at(&["spec", "taints"]), Some(&json(taints)));
+}
+
+#[test]
+fn services_get_addresses_and_ports() {
+    const SERVICES: &str = "/api/v1/namespaces/default/services";
+    let server = generating();
+    let service = |name: &str, spec: &str| {
+        let object = created(&server, SERVICES, &format!(r#"{{"metadata":{{"name":"{name}"}},"spec":{spec}}}"#));
+        object.get("spec").cloned().unwrap()
+    };
+    let addressed = |spec: &Value, address: &str, families: &str, policy: &str| {
+        assert_eq!(spec.str_at(&["clusterIP"]), Some(address));
+        assert_eq!(spec.get("clusterIPs"), Some(&json(&format!(r#"["{address}"]"#))));
+        assert_eq!((spec.get("ipFamilies"), spec.str_at(&["ipFamilyPolicy"])), (Some(&json(families)), Some(policy)));
+    };
+    let ports = r#""ports":[{"name":"a","port":80},{"name":"b","port":81,"nodePort":30001}]"#;
+    addressed(
+        &service("given", r#"{"clusterIP":"10.0.0.2","selector":{"a":"b"}}"#),
+        "10.0.0.2",
+        r#"["IPv4"]"#,
+        "SingleStack",
+    );
+    addressed(&service("a", r#"{"selector":{"a":"b"}}"#), "10.0.0.3", r#"["IPv4"]"#, "SingleStack");
+    addressed(&service("none", r#"{"clusterIP":"None","selector":{"a":"b"}}"#), "None", r#"["IPv4"]"#, "SingleStack");
+    addressed(&service("dual", r#"{"clusterIP":"None"}"#), "None", r#"["IPv4","IPv6"]"#, "RequireDualStack");
+    assert_eq!(service("ext", r#"{"type":"ExternalName","externalName":"x.y"}"#).get("clusterIP"), None);
+    let numbers = |spec: &Value| {
+        let ports = spec.get("ports").and_then(Value::as_array).unwrap().iter();
+        ports.map(|port| port.get("nodePort").and_then(Value::as_int)).collect::<Vec<_>>()
+    };
+    assert_eq!(numbers(&service("np", &format!(r#"{{"type":"NodePort",{ports}}}"#))), [Some(30_000), Some(30_001)]);
+    let local = service(
+        "lb",
+        &format!(r#"{{"type":"LoadBalancer","externalTrafficPolicy":"Local",{}}}"#, r#""ports":[{"port":80}]"#),
+    );
+    assert_eq!(local.get("healthCheckNodePort"), Some(&Value::Int(30_002)));
+    assert_eq!(numbers(&local), [Some(30_003)]);
+
+    let put = |name: &str, spec: &str| {
+        let object = format!(r#"{{"metadata":{{"name":"{name}"}},"spec":{spec}}}"#);
+        let response = send(&server, Method::Put, &format!("{SERVICES}/{name}"), &object);
+        assert_eq!(response.code, 200, "{}", response.body.message());
+        body(&response).get("spec").cloned().unwrap()
+    };
+    let updated = put("np", r#"{"type":"NodePort","ports":[{"name":"a","port":90},{"name":"b","port":91}]}"#);
+    assert_eq!(numbers(&updated), [Some(30_000), Some(30_001)]);
+    addressed(&updated, "10.0.0.4", r#"["IPv4"]"#, "SingleStack");
+    let plain = put(
+        "np",
+        r#"{"type":"ClusterIP","ports":[{"name":"a","port":90,"nodePort":30000},{"name":"b","port":91,"nodePort":30001}]}"#,
+    );
+    assert_eq!(numbers(&plain), [None, None]);
+    let external =
+        put("a", r#"{"type":"ExternalName","externalName":"x.y","clusterIP":"10.0.0.3","clusterIPs":["10.0.0.3"]}"#);
+    assert_eq!((external.get("clusterIP"), external.get("clusterIPs")), (None, None));
+}
+
+#[test]
+fn labels_of_endpoint_slices_change_the_generation() {
+    let (server, path) = (server(), "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices");
+    created(&server, path, r#"{"metadata":{"name":"e"},"addressType":"IPv4"}"#);
+    let patch = |patch: &str| body(&merge(&server, &format!("{path}/e"), patch));
+    let generation = |object: &Value| object.at(&["metadata", "generation"]).and_then(Value::as_int);
+    assert_eq!(generation(&patch(r#"{"metadata":{"annotations":{"a":"b"}}}"#)), Some(1));
+    assert_eq!(generation(&patch(r#"{"metadata":{"labels":{"a":"b"}}}"#)), Some(2));
+}
