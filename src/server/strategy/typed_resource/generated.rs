@@ -57,7 +57,7 @@ pub(super) fn update(kind: &BuiltInKind, object: &mut Value, old: &Value) {
     }
 }
 
-/// `Priority`, for a Pod without a PriorityClass.
+/// `Priority`, for a Pod that names no class.
 fn set_priority(pod: &mut Value) {
     if pod.str_at(&["spec", "priorityClassName"]).is_some_and(|name| !name.is_empty()) {
         return;
