@@ -6,7 +6,7 @@ use super::{Action, Subresource, Verb};
 use crate::apply::client_side;
 use crate::apply::field_manager::LAST_APPLIED;
 use crate::server::{Format, Method, Request, Response, ResponseBody, Server, Trace};
-use crate::value::{Map, Value};
+use crate::value::{self, Map, Value};
 use std::sync::Arc;
 
 /// Which request kubectl makes; by default that of `kubectl apply`.
@@ -86,7 +86,7 @@ pub fn send(
         (None, Verb::Replace, _) if !path.is_empty() => {
             Some(replace(&path, object, before.as_deref(), request_kind, request_options))
         }
-        (None, Verb::Apply, Some(live)) => apply(&path, live, &object, request_kind, request_options)?,
+        (None, Verb::Apply, Some(live)) => apply(&path, live, object, request_kind, request_options)?,
         (None, ..) => Some(create(target, object, request_kind, request_options)),
     };
     let mut response = match (&request, &before) {
@@ -157,12 +157,11 @@ fn answered(object: Arc<Value>) -> Response {
 fn apply(
     path: &str,
     live: &Value,
-    new: &Value,
+    new: Value,
     request_kind: &RequestKind,
     request_options: RequestOptions,
 ) -> Result<Option<Request>, UnsentError> {
-    let patch =
-        client_side::patch(live, &client_side::with_last_applied(new.clone())).map_err(UnsentError::LastApplied)?;
+    let patch = client_side::patch(live, &client_side::with_last_applied(new)).map_err(UnsentError::LastApplied)?;
     if patch.as_object().is_some_and(Map::is_empty) {
         return Ok(None);
     }
@@ -213,9 +212,18 @@ fn scale(
 
 /// Returns true if two states of an object differ only in metadata written by the server and kubectl.
 fn same(before: &Value, after: &Value) -> bool {
-    let revision = |o: &Value| o.str_at(&["metadata", "resourceVersion"]).map(str::to_owned);
-    revision(before) == revision(after)
-        || without_written_metadata(before.clone()) == without_written_metadata(after.clone())
+    fn revision(object: &Value) -> Option<&str> {
+        object.str_at(&["metadata", "resourceVersion"])
+    }
+    fn content(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
+        object.as_object().into_iter().flatten().filter(|(key, _)| *key != "metadata")
+    }
+    // Only the metadata is copied.
+    let metadata = |object: &Value| {
+        let metadata = object.get("metadata")?.clone();
+        Some(without_written_metadata(value::object([("metadata", metadata)])))
+    };
+    revision(before) == revision(after) || content(before).eq(content(after)) && metadata(before) == metadata(after)
 }
 
 /// The object without the metadata that the server and kubectl write.
