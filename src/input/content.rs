@@ -83,7 +83,8 @@ fn is_kustomize(file: &str, api_version: Option<&Value>, kind: Option<&Value>) -
 /// as a template only inside a chart, because the strings of objects may contain templates of other programs.
 pub fn is_template(source: &str, chunk: &Chunk, unreadable: bool) -> bool {
     let text = &chunk.text;
-    if !String::from_utf8_lossy(text).contains("{{") {
+    if !std::str::from_utf8(text).map_or_else(|_| text.windows(2).any(|pair| pair == b"{{"), |text| text.contains("{{"))
+    {
         return false;
     }
     if unreadable { text.split(|b| *b == b'\n').any(has_action) } else { is_in_chart(Path::new(source)) }
