@@ -189,7 +189,7 @@ impl Strategy for TypedResource {
     fn prepare_create(&self, object: &mut Value) {
         self.kind.change_stored(object, |kind, stored| prepare::create(kind, self.release(), stored));
         if self.allocations.is_some() {
-            generated::create(&self.kind, object, &time::format(self.now));
+            generated::create(&self.kind, object, self.now);
         }
         if let Some(services) = self.services() {
             services.create(object);

@@ -3,17 +3,22 @@
 //! `StorageObjectInUseProtection` (`plugin/pkg/admission`).
 
 use super::prepare::copy;
+use crate::server::Timestamp;
 use crate::server::registry::metadata;
 use crate::server::strategy::built_in_kind::BuiltInKind;
-use crate::value::{Value, object};
+use crate::value::{Value, object, time};
 
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 const NO_EXECUTE: &str = "NoExecute";
-/// The labels of a Job's Pods.
+/// The labels of a Job's Pods with its name, and those with its UID.
 const NAME_LABELS: [&str; 2] = ["batch.kubernetes.io/job-name", "job-name"];
 const UID_LABELS: [&str; 2] = [CONTROLLER_UID, "controller-uid"];
 const CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
+/// The quality of service classes.
+const BEST_EFFORT: &str = "BestEffort";
+const BURSTABLE: &str = "Burstable";
+const GUARANTEED: &str = "Guaranteed";
 
 /// Changes a new object as the admission plugins do.
 pub(super) fn admit(kind: &BuiltInKind, object: &mut Value) {
@@ -31,10 +36,12 @@ pub(super) fn admit(kind: &BuiltInKind, object: &mut Value) {
 }
 
 /// Completes a new object that has a name and a UID.
-pub(super) fn create(kind: &BuiltInKind, object: &mut Value, now: &str) {
+pub(super) fn create(kind: &BuiltInKind, object: &mut Value, now: Timestamp) {
     match kind.endpoint.kind.as_str() {
         "Pod" => object.insert_at(&["status", "qosClass"], quality_of_service(object).into()),
-        "PersistentVolume" => object.insert_at(&["status", "lastPhaseTransitionTime"], now.into()),
+        "PersistentVolume" => {
+            object.insert_at(&["status", "lastPhaseTransitionTime"], time::format(now).into());
+        }
         "Job" if object.at(&["spec", "manualSelector"]) != Some(&Value::Bool(true)) => {
             generate_selector(object);
             // The labels of a Job without labels are those of its template.
@@ -72,47 +79,52 @@ fn set_priority(pod: &mut Value) {
 
 /// `DefaultTolerationSeconds`
 fn add_tolerations(pod: &mut Value) {
-    let tolerations = pod.at(&["spec", "tolerations"]).and_then(Value::as_array).unwrap_or_default();
-    let mut tolerations = tolerations.to_vec();
-    let is = |toleration: &Value, field, text| {
-        let found = toleration.str_at(&[field]).unwrap_or_default();
-        found.is_empty() || found == text
-    };
-    let missing = [NOT_READY, UNREACHABLE].into_iter().filter(|key| {
-        let tolerates = |toleration| is(toleration, "key", *key) && is(toleration, "effect", NO_EXECUTE);
-        !tolerations.iter().any(tolerates)
-    });
-    for key in missing.collect::<Vec<_>>() {
-        tolerations.push(object([
-            ("effect", Value::from(NO_EXECUTE)),
-            ("key", key.into()),
-            ("operator", "Exists".into()),
-            ("tolerationSeconds", Value::Int(300)),
-        ]));
+    let path = ["spec", "tolerations"];
+    for key in [NOT_READY, UNREACHABLE] {
+        let matches = |toleration: &Value, field, text| {
+            let found = toleration.str_at(&[field]).unwrap_or_default();
+            found.is_empty() || found == text
+        };
+        let tolerates = |toleration| matches(toleration, "key", key) && matches(toleration, "effect", NO_EXECUTE);
+        if !list(pod, &path).iter().any(tolerates) {
+            let toleration = object([
+                ("effect", Value::from(NO_EXECUTE)),
+                ("key", key.into()),
+                ("operator", "Exists".into()),
+                ("tolerationSeconds", Value::Int(300)),
+            ]);
+            append(pod, &path, toleration);
+        }
     }
-    pod.insert_at(&["spec", "tolerations"], tolerations.into());
 }
 
 /// `TaintNodesByCondition`
 fn add_taint(node: &mut Value) {
+    let path = ["spec", "taints"];
     let taint = object([("effect", "NoSchedule"), ("key", NOT_READY)]);
-    let mut taints = node.at(&["spec", "taints"]).and_then(Value::as_array).unwrap_or_default().to_vec();
     let is_same =
         |other: &Value| ["key", "effect"].iter().all(|field| other.str_at(&[field]) == taint.str_at(&[field]));
-    if !taints.iter().any(is_same) {
-        taints.push(taint);
-        node.insert_at(&["spec", "taints"], taints.into());
+    if !list(node, &path).iter().any(is_same) {
+        append(node, &path, taint);
     }
 }
 
 /// `StorageObjectInUseProtection`
 fn add_finalizer(object: &mut Value, finalizer: &str) {
-    let finalizers = metadata::get(object, "finalizers").and_then(Value::as_array).unwrap_or_default();
-    let mut finalizers = finalizers.to_vec();
-    if !finalizers.iter().any(|other| other.as_str() == Some(finalizer)) {
-        finalizers.push(finalizer.into());
-        metadata::set(object, "finalizers", Some(finalizers.into()));
+    let path = ["metadata", "finalizers"];
+    if !list(object, &path).iter().any(|other| other.as_str() == Some(finalizer)) {
+        append(object, &path, finalizer.into());
     }
+}
+
+fn list<'o>(object: &'o Value, path: &[&str]) -> &'o [Value] {
+    object.at(path).and_then(Value::as_array).unwrap_or_default()
+}
+
+fn append(object: &mut Value, path: &[&str], item: Value) {
+    let mut items = list(object, path).to_vec();
+    items.push(item);
+    object.insert_at(path, items.into());
 }
 
 /// `generateSelector` in `pkg/registry/batch/job/strategy.go`
@@ -134,19 +146,14 @@ fn generate_selector(job: &mut Value) {
 
 /// `ComputePodQOS` in `pkg/apis/core/v1/helper/qos`
 fn quality_of_service(pod: &Value) -> &'static str {
-    let own = pod.at(&["spec", "resources"]).filter(|resources| class(resources) != BEST_EFFORT);
-    if let Some(resources) = own {
-        return class(resources);
+    let own = pod.at(&["spec", "resources"]).map(class).filter(|class| *class != BEST_EFFORT);
+    if let Some(class) = own {
+        return class;
     }
-    let containers = ["initContainers", "containers"].into_iter();
-    let containers = containers.flat_map(|list| pod.at(&["spec", list]).and_then(Value::as_array).unwrap_or_default());
+    let containers = ["initContainers", "containers"].into_iter().flat_map(|field| list(pod, &["spec", field]));
     let classes = containers.map(|container| container.get("resources").map_or(BEST_EFFORT, class));
     common(classes).unwrap_or(BEST_EFFORT)
 }
-
-const BEST_EFFORT: &str = "BestEffort";
-const BURSTABLE: &str = "Burstable";
-const GUARANTEED: &str = "Guaranteed";
 
 /// The class of one container. Quantities have their canonical form, so equal ones have equal texts.
 fn class(resources: &Value) -> &'static str {

@@ -2,6 +2,8 @@
 
 use crate::server::registry::store::Collection;
 use crate::value::{Map, Value};
+use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -10,6 +12,8 @@ const FIRST_ADDRESS: u32 = u32::from_be_bytes([10, 0, 0, 2]);
 const ADDRESSES: u32 = 0xffff - 2;
 const FIRST_PORT: u32 = 30_000;
 const PORTS: u32 = 2768;
+const NODE_PORT: &str = "nodePort";
+const HEALTH_CHECK_PORT: &str = "healthCheckNodePort";
 
 /// The addresses and ports that were allocated.
 #[derive(Debug, Default)]
@@ -45,70 +49,81 @@ impl Services<'_> {
             return;
         }
         set_families(spec, old);
+        // Read only if something is allocated.
+        let used = OnceCell::new();
+        let used = || used.get_or_init(|| self.used());
         if text(spec, "clusterIP").is_empty() {
-            let address = self.free(&self.allocations.addresses, ADDRESSES, |service, n| {
-                let address = Ipv4Addr::from(FIRST_ADDRESS + n).to_string();
-                text(service, "clusterIP") == address
-            });
-            spec.insert("clusterIP".to_owned(), Ipv4Addr::from(FIRST_ADDRESS + address).to_string().into());
+            let address = |n: u32| Ipv4Addr::from(FIRST_ADDRESS + n).to_string();
+            let n = free(&self.allocations.addresses, ADDRESSES, |n| used().addresses.contains(&address(n)));
+            spec.insert("clusterIP".to_owned(), address(n).into());
         }
         if spec.get("clusterIPs").and_then(Value::as_array).is_none_or(<[Value]>::is_empty) {
             let address = Value::from(text(spec, "clusterIP"));
             spec.insert("clusterIPs".to_owned(), vec![address].into());
         }
-        let missing = |port: Option<&Value>| port.and_then(Value::as_int).unwrap_or_default() == 0;
-        if needs_health_check_port(spec) && missing(spec.get("healthCheckNodePort")) {
-            spec.insert("healthCheckNodePort".to_owned(), Value::Int(self.port()));
+        let own: Vec<i64> = node_ports(spec).collect();
+        let allocate = || {
+            let is_used = |n: u32| used().ports.contains(&port(n)) || own.contains(&port(n));
+            Value::Int(port(free(&self.allocations.ports, PORTS, is_used)))
+        };
+        if needs_health_check_port(spec) && number(spec, HEALTH_CHECK_PORT) == 0 {
+            spec.insert(HEALTH_CHECK_PORT.to_owned(), allocate());
         }
-        if needs_node_ports(spec) {
-            let ports = spec
-                .get_mut("ports")
-                .and_then(|ports| if let Value::Array(ports) = ports { Some(ports) } else { None });
-            for port in ports.into_iter().flatten().filter_map(Value::as_object_mut) {
-                if missing(port.get("nodePort")) {
-                    port.insert("nodePort".to_owned(), Value::Int(self.port()));
+        if needs_node_ports(spec)
+            && let Some(Value::Array(ports)) = spec.get_mut("ports")
+        {
+            for members in ports.iter_mut().filter_map(Value::as_object_mut) {
+                if number(members, NODE_PORT) == 0 {
+                    members.insert(NODE_PORT.to_owned(), allocate());
                 }
             }
         }
     }
 
-    fn port(&self) -> i64 {
-        let number = self.free(&self.allocations.ports, PORTS, |service, n| {
-            let number = i64::from(FIRST_PORT + n);
-            let own = ports(service).any(|port| node_port(port) == number);
-            own || service.get("healthCheckNodePort").and_then(Value::as_int) == Some(number)
-        });
-        i64::from(FIRST_PORT + number)
-    }
-
-    /// The next number that no Service uses, or any if all are in use.
-    fn free(&self, next: &AtomicU32, count: u32, uses: impl Fn(&Map, u32) -> bool) -> u32 {
-        let services: Vec<_> = self.objects.all().iter().map(|stored| stored.raw()).collect();
-        let is_used = |n| {
-            let mut specs = services.iter().filter_map(|service| service.get("spec")?.as_object());
-            specs.any(|spec| uses(spec, n))
-        };
-        let mut number = 0;
-        for _ in 0..count {
-            number = next.fetch_add(1, Ordering::Relaxed) % count;
-            if !is_used(number) {
-                break;
-            }
+    fn used(&self) -> Used {
+        let mut used = Used::default();
+        for service in self.objects.all().iter().map(|stored| stored.raw()) {
+            let Some(spec) = service.get("spec").and_then(Value::as_object) else { continue };
+            used.addresses.insert(text(spec, "clusterIP").to_owned());
+            used.ports.extend(node_ports(spec));
         }
-        number
+        used
     }
+}
+
+/// The addresses and ports of existing Services.
+#[derive(Default)]
+struct Used {
+    addresses: HashSet<String>,
+    ports: HashSet<i64>,
+}
+
+/// The next number that is not used, or any if all are used.
+fn free(next: &AtomicU32, count: u32, is_used: impl Fn(u32) -> bool) -> u32 {
+    let mut numbers = (0..count).map(|_| next.fetch_add(1, Ordering::Relaxed) % count);
+    numbers.find(|n| !is_used(*n)).unwrap_or_default()
+}
+
+fn port(n: u32) -> i64 {
+    i64::from(FIRST_PORT + n)
 }
 
 fn text<'v>(spec: &'v Map, field: &str) -> &'v str {
     spec.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn ports(spec: &Map) -> impl Iterator<Item = &Value> {
-    spec.get("ports").and_then(Value::as_array).into_iter().flatten()
+fn number(members: &Map, field: &str) -> i64 {
+    members.get(field).and_then(Value::as_int).unwrap_or_default()
 }
 
-fn node_port(port: &Value) -> i64 {
-    port.get("nodePort").and_then(Value::as_int).unwrap_or_default()
+fn ports(spec: &Map) -> impl Iterator<Item = &Map> {
+    spec.get("ports").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
+}
+
+/// The allocated ports of a Service.
+fn node_ports(spec: &Map) -> impl Iterator<Item = i64> {
+    let all = ports(spec).map(|port| number(port, NODE_PORT)).chain([number(spec, HEALTH_CHECK_PORT)]);
+    all.filter(|number| *number != 0)
 }
 
 fn needs_cluster_ip(spec: &Map) -> bool {
@@ -170,35 +185,32 @@ fn keep(spec: &mut Map, old: &Map) {
         }
     }
     let (had_ports, has_ports) = (needs_node_ports(old), needs_node_ports(spec));
-    let is_kept = |number: i64| number != 0 && ports(spec).any(|port| node_port(port) == number);
-    let by_name: Vec<(Option<Value>, i64)> = ports(old)
-        .map(|port| (port.get("name").cloned(), node_port(port)))
-        .filter(|(_, number)| !has_ports || !is_kept(*number))
-        .collect();
-    let same_ports = ports(old).map(node_port).eq(ports(spec).map(node_port));
-    if let Some(Value::Array(new_ports)) = spec.get_mut("ports").filter(|_| had_ports) {
+    let numbers = |spec| ports(spec).map(|port| number(port, NODE_PORT));
+    let given: Vec<i64> = numbers(spec).collect();
+    let allocated = |port: &Map| {
+        let same = ports(old).find(|old| old.get("name") == port.get("name"))?;
+        Some(number(same, NODE_PORT)).filter(|number| *number != 0 && !given.contains(number))
+    };
+    let same_ports = numbers(old).eq(given.iter().copied());
+    if had_ports && let Some(Value::Array(new_ports)) = spec.get_mut("ports") {
         for port in new_ports.iter_mut().filter_map(Value::as_object_mut) {
-            let number = port.get("nodePort").and_then(Value::as_int).unwrap_or_default();
-            if has_ports && number == 0 {
-                if let Some((_, number)) =
-                    by_name.iter().find(|(name, number)| *name == port.get("name").cloned() && *number != 0)
-                {
-                    port.insert("nodePort".to_owned(), Value::Int(*number));
+            if has_ports && number(port, NODE_PORT) == 0 {
+                if let Some(number) = allocated(port) {
+                    port.insert(NODE_PORT.to_owned(), Value::Int(number));
                 }
             } else if !has_ports && same_ports {
-                port.remove("nodePort");
+                port.remove(NODE_PORT);
             }
         }
     }
-    let health = "healthCheckNodePort";
     match (needs_health_check_port(old), needs_health_check_port(spec)) {
-        (true, true) if !spec.contains_key(health) => {
-            if let Some(number) = old.get(health) {
-                spec.insert(health.to_owned(), number.clone());
+        (true, true) if !spec.contains_key(HEALTH_CHECK_PORT) => {
+            if let Some(number) = old.get(HEALTH_CHECK_PORT) {
+                spec.insert(HEALTH_CHECK_PORT.to_owned(), number.clone());
             }
         }
-        (true, false) if spec.get(health) == old.get(health) => {
-            spec.remove(health);
+        (true, false) if spec.get(HEALTH_CHECK_PORT) == old.get(HEALTH_CHECK_PORT) => {
+            spec.remove(HEALTH_CHECK_PORT);
         }
         _ => {}
     }

@@ -576,6 +576,17 @@ fn services_get_addresses_and_ports() {
 }
 
 #[test]
+fn a_service_gets_no_port_that_it_requests_itself() {
+    let server = generating();
+    let ports = r#"[{"name":"a","port":80},{"name":"b","port":81,"nodePort":30000}]"#;
+    let object = format!(r#"{{"metadata":{{"name":"s"}},"spec":{{"type":"NodePort","ports":{ports}}}}}"#);
+    let service = created(&server, "/api/v1/namespaces/default/services", &object);
+    let ports = service.at(&["spec", "ports"]).and_then(Value::as_array).unwrap();
+    let numbers: Vec<_> = ports.iter().map(|port| port.get("nodePort").and_then(Value::as_int)).collect();
+    assert_eq!(numbers, [Some(30_001), Some(30_000)]);
+}
+
+#[test]
 fn labels_of_endpoint_slices_change_the_generation() {
     let (server, path) = (server(), "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices");
     created(&server, path, r#"{"metadata":{"name":"e"},"addressType":"IPv4"}"#);
