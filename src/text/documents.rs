@@ -23,6 +23,8 @@ const AMBIGUOUS: usize = 1;
 pub const MAX_DOCUMENT: usize = 256 << 20;
 /// The number of bytes kept of a document that is too large, to show its first line.
 const KEPT: usize = 1024;
+/// The number of bytes in which whole lines are searched for at once.
+const LINES: usize = 4096;
 /// The number of bytes read at a time while searching for the end of an overlong line.
 const PIECE: u64 = 1 << 16;
 
@@ -298,7 +300,8 @@ impl<R: Read> Chunks<R> {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => return Ok(()),
             buffer => buffer?,
         };
-        let room = self.limit.saturating_sub(text.len());
+        // A short piece, because a carriage return or a separator may follow on each line.
+        let room = self.limit.saturating_sub(text.len()).min(LINES);
         let buffer = buffer.get(..room).unwrap_or(buffer);
         if buffer.starts_with(b"-") {
             return Ok(());
@@ -306,13 +309,12 @@ impl<R: Read> Chunks<R> {
         let separator = memchr::memmem::find(buffer, b"\n---").unwrap_or(buffer.len());
         let carriage_return = memchr::memchr(b'\r', buffer.get(..separator).unwrap_or_default()).unwrap_or(separator);
         // The line break before a separator belongs to the last line.
-        let end = buffer.len().min(carriage_return + 1);
-        let lines = buffer.get(..end).unwrap_or_default();
-        let lines = lines.get(..memchr::memrchr(b'\n', lines).map_or(0, |at| at + 1)).unwrap_or_default();
+        let piece = buffer.get(..=carriage_return).unwrap_or(buffer);
+        let count = memchr::memrchr(b'\n', piece).map_or(0, |at| at + 1);
+        let lines = piece.get(..count).unwrap_or_default();
         text.extend_from_slice(lines);
-        self.offset += lines.len();
+        self.offset += count;
         self.position.line += memchr::memchr_iter(b'\n', lines).count();
-        let count = lines.len();
         self.input.consume(count);
         Ok(())
     }
