@@ -1,7 +1,7 @@
 //! Classifies the documents of a repository. Besides Kubernetes objects, a repository contains values files, package
 //! descriptions, kustomizations and Helm templates, which no cluster accepts.
 
-use crate::text::documents::Chunk;
+use crate::text::{self, documents::Chunk};
 use crate::value::Value;
 use std::path::Path;
 
@@ -83,8 +83,7 @@ fn is_kustomize(file: &str, api_version: Option<&Value>, kind: Option<&Value>) -
 /// as a template only inside a chart, because the strings of objects may contain templates of other programs.
 pub fn is_template(source: &str, chunk: &Chunk, unreadable: bool) -> bool {
     let text = &chunk.text;
-    if !std::str::from_utf8(text).map_or_else(|_| text.windows(2).any(|pair| pair == b"{{"), |text| text.contains("{{"))
-    {
+    if !text::contains(text, "{{") {
         return false;
     }
     if unreadable { text.split(|b| *b == b'\n').any(has_action) } else { is_in_chart(Path::new(source)) }

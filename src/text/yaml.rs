@@ -1,8 +1,8 @@
 //! Decodes YAML like kubectl and the API server: `sigs.k8s.io/yaml` 1.6 with `go.yaml.in/yaml/v2`, which is YAML 1.1.
 //!
 //! Stages: [`source`] (invalid characters) -> [`scanner`] (tokens) -> [`parser`] (events) -> [`tree`] (nodes with
-//! positions) -> [`decode`] (value). [`block`] takes a short cut for ordinary manifests. As in Go, all documents except the first one are ignored; [`super::documents`]
-//! splits streams.
+//! positions) -> [`decode`] (value). [`block`] takes a short cut for ordinary manifests. As in Go, all documents except
+//! the first one are ignored; [`super::documents`] splits streams.
 
 mod block;
 mod decode;

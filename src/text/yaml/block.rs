@@ -11,7 +11,7 @@ use super::resolve::{self, Scalar};
 use super::scanner::Scanner;
 use super::source::Source;
 use super::token::Style;
-use crate::value::{Map, Value, number};
+use crate::value::{Map, Value};
 use std::borrow::Cow;
 
 /// The maximum depth of collections that are read here.
@@ -98,12 +98,20 @@ impl<'a> Reader<'a> {
     fn end_line(&mut self) -> Option<()> {
         let end = self.at;
         self.skip_spaces();
-        match self.byte(self.at) {
-            b'\n' => self.at += 1,
-            b'#' if self.at > end => self.skip_line(),
-            _ => return None,
+        if !self.at_line_end(end) {
+            return None;
         }
+        self.skip_line();
         self.next_line()
+    }
+
+    /// True at the end of the line, or at a comment that does not touch what ended at `end`.
+    fn at_line_end(&self, end: usize) -> bool {
+        match self.byte(self.at) {
+            b'\n' => true,
+            b'#' => self.at > end,
+            _ => false,
+        }
     }
 
     fn skip_spaces(&mut self) {
@@ -114,7 +122,12 @@ impl<'a> Reader<'a> {
 
     /// True for `-` before a space or the end of the line.
     fn at_entry(&self) -> bool {
-        self.byte(self.at) == b'-' && matches!(self.byte(self.at + 1), b' ' | b'\n')
+        self.at_indicator(b'-')
+    }
+
+    /// True for an indicator before a space or the end of the line.
+    fn at_indicator(&self, indicator: u8) -> bool {
+        self.byte(self.at) == indicator && matches!(self.byte(self.at + 1), b' ' | b'\n')
     }
 
     /// Reads the collection at the start of this line.
@@ -156,23 +169,14 @@ impl<'a> Reader<'a> {
         if !self.at_line_end(end) {
             return self.inline(column);
         }
-        self.at = end;
-        self.end_line()?;
+        self.skip_line();
+        self.next_line()?;
         if self.column > column {
             self.block(depth + 1)
         } else if self.column == column && self.at_entry() {
             self.sequence(column, depth + 1)
         } else {
             Some(Value::Null)
-        }
-    }
-
-    /// True at the end of the line, or at a comment that does not touch what ended at `end`.
-    fn at_line_end(&self, end: usize) -> bool {
-        match self.byte(self.at) {
-            b'\n' => true,
-            b'#' => self.at > end,
-            _ => false,
         }
     }
 
@@ -186,8 +190,8 @@ impl<'a> Reader<'a> {
             let end = self.at;
             self.skip_spaces();
             items.push(if self.at_line_end(end) {
-                self.at = end;
-                self.end_line()?;
+                self.skip_line();
+                self.next_line()?;
                 if self.column > column { self.block(depth + 1)? } else { Value::Null }
             } else {
                 self.item(column, column + i32::try_from(self.at - end).ok()? + 1, depth)?
@@ -217,16 +221,15 @@ impl<'a> Reader<'a> {
         let first = self.byte(start);
         if first == b'"' || first == b'\'' {
             let text = self.simple_quoted()?;
-            let is_key = self.byte(self.at) == b':' && matches!(self.byte(self.at + 1), b' ' | b'\n');
+            let is_key = self.at_indicator(b':');
             self.at += 1;
             return (is_key && text.len() <= MAX_KEY).then_some(Cow::Borrowed(text));
         }
         if !first.is_ascii_alphanumeric() && !matches!(first, b'_' | b'/' | b'.' | b'$') {
             return None;
         }
-        loop {
+        while !self.at_indicator(b':') {
             match self.byte(self.at) {
-                b':' if matches!(self.byte(self.at + 1), b' ' | b'\n') => break,
                 b'!'..=b'~' => self.at += 1,
                 _ => return None,
             }
@@ -290,16 +293,8 @@ impl<'a> Reader<'a> {
     }
 
     fn resolve(text: &str) -> Option<Value> {
-        Some(match resolve::plain(text) {
-            Scalar::Text(text) => Value::String(text.into_owned()),
-            Scalar::Null => Value::Null,
-            Scalar::Bool(b) => Value::Bool(b),
-            Scalar::Int(i) => Value::Int(i),
-            Scalar::Uint(u) => Value::Float(u as f64),
-            Scalar::Float(x) if x.is_finite() => number::to_value(x),
-            // JSON has no such numbers.
-            Scalar::Float(_) => return None,
-        })
+        let scalar = resolve::plain(text);
+        (!scalar.is_infinite()).then(|| scalar.into_value())
     }
 
     /// Reads a quoted scalar on one line without escape sequences.
@@ -330,19 +325,16 @@ impl<'a> Reader<'a> {
         };
         let line = memchr::memrchr(b'\n', self.bytes.get(..end)?).map_or(0, |before| before + 1);
         let is_at_start = line > start && self.bytes.get(line..end)?.iter().all(|c| *c == b' ');
-        if is_at_start {
-            self.at = line;
-            self.next_line()?;
-        } else {
-            self.at = end;
-            if self.byte(end) == b'#' {
-                // A plain scalar ends before a comment, after the spaces.
-                self.skip_line();
-                self.next_line()?;
-            } else {
-                self.end_line()?;
+        self.at = if is_at_start { line } else { end };
+        if !is_at_start {
+            self.skip_spaces();
+            // A comment may touch a quoted scalar, and a plain one ends after the spaces before it.
+            if !self.at_line_end(start) {
+                return None;
             }
+            self.skip_line();
         }
+        self.next_line()?;
         (self.column <= indent).then_some(value)
     }
 
@@ -393,7 +385,7 @@ impl<'a> Reader<'a> {
             b'"' | b'\'' => self.simple_quoted()?.to_owned(),
             _ => super::decode::key_text(&resolve::plain(self.word()?))?,
         };
-        let is_key = self.byte(self.at) == b':' && self.byte(self.at + 1) == b' ' && key.len() <= MAX_KEY;
+        let is_key = self.at_indicator(b':') && key.len() <= MAX_KEY;
         self.at += 1;
         is_key.then_some(key)
     }

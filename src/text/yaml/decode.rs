@@ -378,17 +378,8 @@ impl<'t, 'a> Decoder<'t, 'a> {
     }
 
     fn value(&mut self, scalar: Scalar<'_>) -> Value {
-        match scalar {
-            Scalar::Null => Value::Null,
-            Scalar::Bool(b) => Value::Bool(b),
-            Scalar::Int(i) => Value::Int(i),
-            Scalar::Uint(u) => Value::Float(u as f64),
-            Scalar::Float(x) => {
-                self.infinite |= !x.is_finite();
-                number::to_value(x)
-            }
-            Scalar::Text(text) => Value::String(text.into_owned()),
-        }
+        self.infinite |= scalar.is_infinite();
+        scalar.into_value()
     }
 
     /// Completes a collection: returns it if it is the root, otherwise adds it to its parent.

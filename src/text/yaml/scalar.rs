@@ -4,6 +4,7 @@ use super::TAG_PREFIX;
 use super::resolve::{self, Scalar};
 use super::tree::{Node, NodeKind};
 use crate::text::Error;
+use crate::value::{Value, number};
 use std::borrow::Cow;
 
 /// Returns true for an unquoted `<<`.
@@ -18,5 +19,24 @@ pub(super) fn scalar<'n>(value: &'n str, tag: Option<&str>, implicit: bool) -> R
         None if implicit => Ok(resolve::plain(value)),
         None => Ok(Scalar::Text(Cow::Borrowed(value))),
         Some(tag) => resolve::tagged(tag, value).map_err(|message| Error::new(message, None)),
+    }
+}
+
+impl Scalar<'_> {
+    /// True for an infinity or NaN, which JSON does not have.
+    pub(super) fn is_infinite(&self) -> bool {
+        matches!(self, Self::Float(x) if !x.is_finite())
+    }
+
+    /// The value after a round trip through JSON.
+    pub(super) fn into_value(self) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(b) => Value::Bool(b),
+            Self::Int(i) => Value::Int(i),
+            Self::Uint(u) => Value::Float(u as f64),
+            Self::Float(x) => number::to_value(x),
+            Self::Text(text) => Value::String(text.into_owned()),
+        }
     }
 }

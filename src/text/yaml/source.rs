@@ -4,7 +4,7 @@
 //! scanner reaches it, and whether this error or a scanner error is reported depends on the chunk boundaries. For texts
 //! without such characters (nearly all) this is not relevant, and [`Source::emulates_chunks`] is false.
 
-use crate::text::{Error, ErrorKind, Position};
+use crate::text::{Error, ErrorKind, Position, contains};
 use std::borrow::Cow;
 
 const CHUNK: usize = 512;
@@ -58,7 +58,7 @@ impl<'a> Source<'a> {
             invalid = Some(InvalidCharacter::new("control characters are not allowed", width));
         }
         let start = if text.starts_with(BOM) { BOM.len() } else { 0 };
-        let emulates_chunks = invalid.is_some() || has_bom_after(text, start);
+        let emulates_chunks = invalid.is_some() || text.get(start..).is_some_and(|rest| contains(rest.as_bytes(), BOM));
         Self { text: Cow::Borrowed(text), start, emulates_chunks, invalid, len: bytes.len() }
     }
 
@@ -153,12 +153,6 @@ impl InvalidCharacter {
             Self::new("invalid Unicode character", width)
         }
     }
-}
-
-/// True if there is a byte order mark at or after `start`.
-fn has_bom_after(text: &str, start: usize) -> bool {
-    let bytes = text.as_bytes().get(start..).unwrap_or_default();
-    memchr::memchr_iter(0xef, bytes).any(|at| bytes.get(at..).is_some_and(|rest| rest.starts_with(BOM.as_bytes())))
 }
 
 /// The offset of the first character that YAML does not allow.

@@ -1,4 +1,4 @@
-//! What is read here has the value that the stages of YAML give.
+//! The short cut gives the same values as the scanner and the parser.
 
 use super::read;
 use crate::text::yaml::source::Source;
