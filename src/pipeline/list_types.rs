@@ -27,9 +27,7 @@ fn visit(v: &Value, node: &Node, path: &FieldPath<'_>, release: Release, errors:
                 if let Some(additional) = node.additional_schema() {
                     visit(v, additional, &path.key(name), release, errors);
                 }
-                if let Some(property) = node.property(name)
-                    && property.has.unique
-                {
+                if let Some(property) = node.property(name) {
                     visit(v, property, &path.child(name), release, errors);
                 }
             }

@@ -79,11 +79,10 @@ pub fn check(v: &Value, checks: &Checks, path: &ValuePath<'_>, report: &Report, 
         }
         int.filter(|_| fits).map(|i| (i, number::to_int64(bound)))
     };
-    let shown = if int.is_some() { v.clone() } else { Value::Float(float) };
     if let Some(factor) = checks.multiple_of {
         let (complaint, bad) = match native(factor, "MultipleOf", out) {
             Some((_, factor @ ..=0)) => (Some(not_positive(path, &factor.to_string())), Value::Int(factor)),
-            Some((i, factor)) => ((i % factor != 0).then(|| not_multiple(path, &factor.to_string())), shown.clone()),
+            Some((i, factor)) => ((i % factor != 0).then(|| not_multiple(path, &factor.to_string())), v.clone()),
             None if factor <= 0.0 => (Some(not_positive(path, &number::format_v(factor))), Value::Float(factor)),
             None => {
                 let multiple = if factor < 1.0 { 1.0 / factor * float } else { float / factor };
@@ -94,6 +93,13 @@ pub fn check(v: &Value, checks: &Checks, path: &ValuePath<'_>, report: &Report, 
             out.fail(report.invalid(path, BadValue::Value(bad), text));
         }
     }
+    let outside = |native: Option<(i64, i64)>, bound: f64, relation: &str, out: &mut Outcome| {
+        let (bound, bad) = match native {
+            Some((_, bound)) => (bound.to_string(), v.clone()),
+            None => (number::format_v(bound), Value::Float(float)),
+        };
+        out.fail(report.invalid(path, BadValue::Value(bad), format!("{path} in body should be {relation} {bound}")));
+    };
     if let Some(max) = checks.maximum {
         let exclusive = checks.exclusive_maximum;
         let native = native(max, "Maximum boundary", out);
@@ -102,16 +108,7 @@ pub fn check(v: &Value, checks: &Checks, path: &ValuePath<'_>, report: &Report, 
             None => float > max || exclusive && float == max,
         };
         if exceeds {
-            let (bound, bad) = match native {
-                Some((_, max)) => (max.to_string(), shown.clone()),
-                None => (number::format_v(max), Value::Float(float)),
-            };
-            let relation = if exclusive { "less than" } else { "less than or equal to" };
-            out.fail(report.invalid(
-                path,
-                BadValue::Value(bad),
-                format!("{path} in body should be {relation} {bound}"),
-            ));
+            outside(native, max, if exclusive { "less than" } else { "less than or equal to" }, out);
         }
     }
     if let Some(min) = checks.minimum {
@@ -122,16 +119,7 @@ pub fn check(v: &Value, checks: &Checks, path: &ValuePath<'_>, report: &Report, 
             None => float < min || exclusive && float == min,
         };
         if exceeds {
-            let (bound, bad) = match native {
-                Some((_, min)) => (min.to_string(), shown),
-                None => (number::format_v(min), Value::Float(float)),
-            };
-            let relation = if exclusive { "greater than" } else { "greater than or equal to" };
-            out.fail(report.invalid(
-                path,
-                BadValue::Value(bad),
-                format!("{path} in body should be {relation} {bound}"),
-            ));
+            outside(native, min, if exclusive { "greater than" } else { "greater than or equal to" }, out);
         }
     }
 }
