@@ -60,7 +60,7 @@ pub use webhooks::{Service as WebhookService, ServiceError, Webhooks};
 /// [`ServerBuilder::with_pause_before_removal`]: crate::server::ServerBuilder::with_pause_before_removal
 pub const PAUSE_BEFORE_REMOVAL: Duration = Duration::from_millis(5);
 /// The pause of servers for test suites between a write and its response ([`Options::pause_after_write`]). A write to
-/// etcd takes as long.
+/// etcd takes about as long.
 pub const PAUSE_AFTER_WRITE: Duration = Duration::from_millis(3);
 
 /// The maximum number of requests handled at the same time on other threads.

@@ -125,6 +125,11 @@ pub fn looks_like_json(text: &[u8]) -> bool {
     }
 }
 
+/// Returns true if `text` contains `part`.
+pub(crate) fn contains(text: &[u8], part: &str) -> bool {
+    memchr::memmem::find(text, part.as_bytes()).is_some()
+}
+
 /// Converts bytes to text like Go: each byte that is not part of valid UTF-8 becomes U+FFFD.
 pub(crate) fn lossy(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());

@@ -2,7 +2,7 @@
 # Build the real kube-apiserver and etcd from their Go modules, into a folder for KUBEBUILDER_ASSETS.
 # usage: kube-apiserver.sh 1.37.2 FOLDER
 set -euo pipefail
-version=$1
+version=$1 minor=${1#*.}
 mkdir -p "$2"
 out=$(realpath "$2")
 work=$(mktemp -d)
@@ -21,9 +21,8 @@ go mod init crdx.dev/kubernetes
 go mod download -json "k8s.io/kubernetes@v$version" > module.json
 modules=$(sed -n 's/.*"GoMod": "\(.*\)".*/\1/p' module.json)
 # The modules in the repository of Kubernetes have the version v0.0.0 there, and are published as v0.37.2.
-sed -e 's/^module .*/module crdx.dev\/kubernetes/' -e '/^replace (/,/^)/d' -e "s/\(k8s\.io\/[a-z-]*\) v0\.0\.0\( \|$\)/\1 v0.${version#*.}\2/" "$modules" > go.mod
+sed -e 's/^module .*/module crdx.dev\/kubernetes/' -e '/^replace (/,/^)/d' -e "s/\(k8s\.io\/[a-z-]*\) v0\.0\.0\( \|$\)/\1 v0.$minor\2/" "$modules" > go.mod
 main_module k8s.io/kubernetes/cmd/kube-apiserver/app "k8s.io/kubernetes v$version"
-minor=${version#*.}
 variables=k8s.io/component-base/version
 go build -o "$out/kube-apiserver" -ldflags "-X $variables.gitVersion=v$version -X $variables.gitMajor=1 -X $variables.gitMinor=${minor%.*}" k8s.io/kubernetes/cmd/kube-apiserver
 
