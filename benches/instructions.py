@@ -3,10 +3,11 @@
 
 usage: instructions.py [--binary target/dist/kubectl-crdx] [--reference OTHER] [--corpus ../shared/corpus] [--json FILE]
 
-The cases are the start of the program, one object, 300 objects with rules (those of rivals.py), the CRDs and objects of two projects of the corpus, and
-`lint` of the larger CRDs. With --reference, an earlier build, each line ends with the ratio to it. Needs valgrind.
+The cases are an empty program (`true`, what starting any process costs), the start of this program, one object, 300 objects with rules (those of rivals.py),
+the CRDs and objects of two projects of the corpus, and `lint` of their CRDs and of the largest CRD of the corpus. With --reference, an earlier build, each line ends with the ratio to it.
+Needs valgrind.
 """
-import argparse, json, os, random, shutil, sys, tempfile
+import argparse, glob, json, os, random, shutil, sys, tempfile
 
 from callgrind import instructions
 from rivals import HERE, gadget, measure
@@ -30,6 +31,10 @@ def cases(work, corpus):
         if os.path.isdir(crds):
             yield f"{project}: CRDs and objects", [*validate, "--crds", crds, "-f", objects]
             yield f"lint {project}", ["lint", "--offline", "-f", crds]
+    crds = [path for path in glob.glob(os.path.join(corpus, "*/crds/**"), recursive=True) if path.endswith((".yaml", ".yml"))]
+    if crds:
+        largest = max(crds, key=os.path.getsize)
+        yield f"lint the largest CRD ({os.path.getsize(largest) / 1e6:.2f} MB)", ["lint", "--offline", "-f", largest]
 
 
 def main():
@@ -37,20 +42,23 @@ def main():
     parser.add_argument("--binary", default=os.path.join(HERE, "../target/dist/kubectl-crdx"))
     parser.add_argument("--reference")
     parser.add_argument("--corpus", default=os.path.join(HERE, "../../shared/corpus"))
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--json")
     args = parser.parse_args()
     if not shutil.which("valgrind"):
         sys.exit("valgrind is not installed")
     results = {}
     print(f"binary: {os.path.getsize(args.binary):,} bytes")
-    print(f"{'case':32}{'M instructions':>16}{'CPU s':>9}{'MiB':>7}" + ("  times the reference" if args.reference else ""))
+    print(f"{'case':34}{'M instructions':>16}{'CPU ms':>9}{'MiB':>7}" + ("  times the reference" if args.reference else ""))
+    empty = shutil.which("true")
+    cpu, _, memory, _ = measure([empty], args.runs)
+    print(f"{'an empty program':34}{instructions([empty]) / 1e6:16.2f}{cpu * 1e3:9.2f}{memory:7.1f}", flush=True)
     with tempfile.TemporaryDirectory() as work:
         for name, flags in cases(work, args.corpus):
             count = instructions([args.binary, *flags])
             cpu, _, memory, _ = measure([args.binary, *flags], args.runs)
             results[name] = {"instructions": count, "cpu": cpu, "memory": memory}
-            line = f"{name:32}{count / 1e6:16.2f}{cpu:9.3f}{memory:7.1f}"
+            line = f"{name:34}{count / 1e6:16.2f}{cpu * 1e3:9.2f}{memory:7.1f}"
             if args.reference:
                 before = instructions([args.reference, *flags])
                 results[name]["reference"] = before
