@@ -32,7 +32,7 @@ pub use ignore::{Ignore, PatternError};
 pub use skipped::Skipped;
 use std::collections::VecDeque;
 use std::io::Read;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The options for reading paths.
 #[derive(Clone, Debug, Default)]
@@ -106,6 +106,8 @@ pub struct Document {
     pub value: Value,
     /// The positions found in the chunk so far, shared with its other documents.
     cache: Arc<Cache>,
+    /// The list that contains it, if it was read again; shared with the other items.
+    list: Arc<OnceLock<Value>>,
 }
 
 impl Document {
@@ -124,6 +126,15 @@ impl Document {
     /// Its path in the chunk: empty, or `items[3]`.
     pub fn prefix(&self) -> String {
         self.item.map_or_else(String::new, |i| format!("items[{i}]"))
+    }
+
+    /// Reads the object again; `None` if it is an item that the list does not have. The list is read again only once.
+    pub fn read_again(&self) -> Option<Value> {
+        let read = || self.chunk.read().map(|contents| contents.value);
+        match self.item {
+            None => read().ok(),
+            Some(i) => self.list.get_or_init(|| read().unwrap_or_default()).get("items")?.as_array()?.get(i).cloned(),
+        }
     }
 
     /// The positions of its fields.
@@ -205,17 +216,18 @@ struct Chunked {
     chunk: Arc<Chunk>,
     origin: Option<Arc<str>>,
     cache: Arc<Cache>,
+    list: Arc<OnceLock<Value>>,
 }
 
 impl Chunked {
     fn new(source: &Arc<str>, chunk: Chunk, is_stream: bool) -> Self {
         let origin = if is_stream { content::origin(&chunk.text).map(Arc::from) } else { None };
-        Self { source: Arc::clone(source), chunk: Arc::new(chunk), origin, cache: Arc::default() }
+        Self { source: Arc::clone(source), chunk: Arc::new(chunk), origin, cache: Arc::default(), list: Arc::default() }
     }
 
     fn document(&self, item: Option<usize>, value: Value) -> Document {
-        let Self { source, chunk, origin, cache } = self.clone();
-        Document { source, chunk, origin, item, value, cache }
+        let Self { source, chunk, origin, cache, list } = self.clone();
+        Document { source, chunk, origin, item, value, cache, list }
     }
 
     fn note(&self, position: Option<Position>, message: impl Into<String>) -> Note {

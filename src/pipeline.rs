@@ -199,7 +199,8 @@ pub fn default(rv: &ResourceVersion, object: &mut Value) -> Vec<Defaulted> {
     defaulted
 }
 
-/// Validates a new object: `strategy.Validate`, then the generic metadata validation if there was no error.
+/// Validates a new object (`strategy.Validate`). Without an error, the server then validates the metadata once more with a
+/// weaker rule for names, which cannot fail.
 pub fn validate_create(rv: &ResourceVersion, object: &Value) -> Verdict {
     let mut errors = type_meta(rv, object);
     if errors.is_empty() {
@@ -223,11 +224,7 @@ pub fn validate_create(rv: &ResourceVersion, object: &Value) -> Verdict {
         errors.extend(list_types::validate(object, root, &ROOT, rv.release));
     }
     let mut verdict = with_rules(rv, object, None, errors);
-    let m = Metadata::of(object);
-    if verdict.errors.is_empty() {
-        verdict.errors = metadata::validate(m, rv.facts.namespaced, NameRule::PathSegment, &METADATA, rv.release);
-    }
-    verdict.warnings_if_accepted = finalizers::warnings(m, None, rv.release);
+    verdict.warnings_if_accepted = finalizers::warnings(Metadata::of(object), None, rv.release);
     verdict
 }
 

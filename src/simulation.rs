@@ -17,11 +17,13 @@ pub mod hints;
 pub mod identity;
 pub mod linting;
 pub mod live;
+mod name_hash;
 pub mod object;
 pub mod ordered;
 pub mod policy_rehearsal;
 mod seen_kinds;
 mod shared;
+mod stored_location;
 mod stream;
 mod submit;
 pub mod testing;
@@ -83,6 +85,8 @@ pub struct Plan {
     pub jobs: Option<NonZeroUsize>,
     /// True to request the Table of each object.
     pub table: bool,
+    /// True to report the Scale of each object.
+    pub scale: bool,
     /// The request that kubectl would send.
     pub request_kind: RequestKind,
     /// True to include the last-applied annotation in results.
@@ -371,6 +375,7 @@ fn settings(plan: &Plan, release: Release, namespace: &str, cluster: Option<Arc<
             now: plan.now,
         },
         show_bookkeeping: plan.show_bookkeeping,
+        scale: plan.scale,
         ignore_missing: plan.ignore_missing_crds,
         builtin: builtin::Rules {
             release,

@@ -6,6 +6,9 @@
 use super::{field_manager::LAST_APPLIED, path::equal};
 use crate::value::{Map, Value, json, number};
 
+/// The usual length of an object as JSON.
+const CAPACITY: usize = 2048;
+
 /// Returns the object as kubectl sends it: the last-applied annotation contains the JSON of the object without that
 /// annotation. An object with malformed annotations is returned unchanged: kubectl cannot decode it, and the server
 /// rejects it.
@@ -19,7 +22,9 @@ pub fn with_last_applied(mut object: Value) -> Value {
         // kubectl keeps an empty map, which is visible in the text of the annotation.
         metadata.insert("annotations".to_owned(), Value::Object(annotations));
     }
-    let text = json::to_string(&object) + "\n";
+    let mut text = String::with_capacity(CAPACITY);
+    json::write_compact(&mut text, &object);
+    text.push('\n');
     let annotations = object.get_mut("metadata").and_then(|m| m.get_mut("annotations"));
     if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
         annotations.insert(LAST_APPLIED.to_owned(), Value::from(text));

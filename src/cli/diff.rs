@@ -8,7 +8,7 @@ use super::external_diff::ExternalDiff;
 use super::progress::Progress;
 use super::terminal::{self, Writer};
 use super::validate;
-use crate::kubectl::update::without_written_metadata;
+use crate::kubectl::update::{equals_apart_from_written_metadata, without_written_metadata};
 use crate::output::difference::{self, Sides};
 use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::text::{Style, TextReport};
@@ -58,6 +58,7 @@ fn diff(
         show.out.write_all(json::head("DiffReport").as_bytes())?;
     }
     let plan = Plan {
+        scale: json,
         compares: Some(CompareOptions { server_metadata: args.show_bookkeeping }),
         ..validate::plan(&args.inputs, &args.updates, args.kubernetes.kubernetes_version.map(Into::into), &args.cluster)
     };
@@ -104,12 +105,16 @@ impl Show<'_> {
 
     fn write(&mut self, item: &Item) -> io::Result<()> {
         let first = self.counts.total() == 0;
+        let after = item.object.as_ref().filter(|_| item.verdict == Verdict::Accepted);
+        let equal = if self.server_metadata { Value::eq } else { equals_apart_from_written_metadata };
+        let differs = after.is_some_and(|after| !item.before.as_ref().is_some_and(|before| equal(before, after)));
+        // Most objects of a large input do not change, and are not copied.
         let shown = |object: &Value| {
             if self.server_metadata { object.clone() } else { without_written_metadata(object.clone()) }
         };
-        let (before, after) = (item.before.as_ref().map(shown), item.object.as_ref().map(shown));
-        let compared = after.filter(|_| item.verdict == Verdict::Accepted);
-        let differs = compared.as_ref().is_some_and(|after| before.as_ref() != Some(after));
+        let is_shown = differs || self.json;
+        let before = item.before.as_ref().filter(|_| is_shown).map(shown);
+        let compared = after.filter(|_| is_shown).map(shown);
         match item.verdict {
             Verdict::Accepted if !differs => self.counts.unchanged += 1,
             Verdict::Accepted if item.action == Action::Create => self.counts.created += 1,

@@ -46,6 +46,7 @@ fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mu
     let plan = Plan {
         show_bookkeeping: args.show_bookkeeping,
         table: args.output == Some(args::ValidateFormat::Wide),
+        scale: matches!(args.output, Some(args::ValidateFormat::Json | args::ValidateFormat::Wide)),
         compares: (args.output == Some(args::ValidateFormat::Html) && has_existing)
             .then_some(CompareOptions { server_metadata: false }),
         ..plan(&args.inputs, &args.updates, releases.clone(), &args.cluster)
@@ -79,6 +80,7 @@ pub fn plan(
         strict_builtin: inputs.strict_builtin,
         jobs: inputs.jobs,
         table: false,
+        scale: false,
         request_kind: updates.request_kind(),
         show_bookkeeping: false,
         compares: None,

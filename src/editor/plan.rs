@@ -51,6 +51,7 @@ fn plan(settings: Settings, folders: &[PathBuf], namespace: &str, now: Timestamp
         table: false,
         request_kind: kubectl::update::RequestKind::default(),
         show_bookkeeping: false,
+        scale: false,
         compares: None,
         target: cluster::Target::default(),
         offline: true,

@@ -16,10 +16,12 @@ pub struct TempFile {
 }
 
 /// The position of some bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
-    start: u64,
-    length: usize,
+    /// The number of bytes before it.
+    pub start: u64,
+    /// The number of bytes.
+    pub length: usize,
 }
 
 impl Default for TempFile {

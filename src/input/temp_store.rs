@@ -5,18 +5,41 @@ mod encoding;
 use super::temp_file::{Span, TempFile};
 use crate::value::Value;
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// The usual length of an object.
 const CAPACITY: usize = 4096;
 
-/// Objects in a temporary file. May be shared between threads.
-#[derive(Debug, Default)]
-pub struct TempStore(Mutex<TempFile>);
+/// The number of files, so that a thread need not wait while another one writes.
+const FILES: usize = 4;
 
-/// The position of an object.
-#[derive(Clone, Copy, Debug)]
-pub struct StoredAt(Span);
+/// Objects in temporary files. May be shared between threads.
+#[derive(Debug, Default)]
+pub struct TempStore([Mutex<TempFile>; FILES]);
+
+/// The position of an object. Positions of objects that a single thread stores are in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StoredAt {
+    /// The index of the file.
+    file: usize,
+    span: Span,
+}
+
+impl StoredAt {
+    /// Returns the position as a value.
+    pub fn to_value(self) -> Value {
+        let Self { file, span: Span { start, length } } = self;
+        Value::Array([file as i64, start as i64, length as i64].map(Value::Int).to_vec())
+    }
+
+    /// Returns the position that [`StoredAt::to_value`] wrote; `None` for any other value.
+    pub fn of_value(value: &Value) -> Option<Self> {
+        let [file, start, length] = value.as_array()? else { return None };
+        let number = |value: &Value| value.as_int();
+        let span = Span { start: number(start)?.try_into().ok()?, length: number(length)?.try_into().ok()? };
+        Some(Self { file: number(file)?.try_into().ok()?, span })
+    }
+}
 
 impl TempStore {
     /// Stores an object.
@@ -26,7 +49,23 @@ impl TempStore {
     pub fn put(&self, object: &Value) -> io::Result<StoredAt> {
         let mut bytes = Vec::with_capacity(CAPACITY);
         encoding::write(&mut bytes, object);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).append(&bytes).map(StoredAt)
+        let (file, mut writer) = self.free_file()?;
+        Ok(StoredAt { file, span: writer.append(&bytes)? })
+    }
+
+    /// Returns the first file that no other thread uses, or waits for the first file.
+    fn free_file(&self) -> io::Result<(usize, MutexGuard<'_, TempFile>)> {
+        let free = self.0.iter().enumerate().find_map(|(i, file)| match file.try_lock() {
+            Ok(file) => Some((i, file)),
+            Err(TryLockError::Poisoned(file)) => Some((i, file.into_inner())),
+            Err(TryLockError::WouldBlock) => None,
+        });
+        free.map_or_else(|| self.file(0).map(|file| (0, file)), Ok)
+    }
+
+    fn file(&self, index: usize) -> io::Result<MutexGuard<'_, TempFile>> {
+        let file = self.0.get(index).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        Ok(file.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Reads the object at a position.
@@ -34,7 +73,7 @@ impl TempStore {
     /// # Errors
     /// The temporary file cannot be read.
     pub fn get(&self, at: StoredAt) -> io::Result<Value> {
-        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner).read(at.0)?;
+        let bytes = self.file(at.file)?.read(at.span)?;
         encoding::read(&mut &*bytes).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
     }
 }
@@ -49,8 +88,20 @@ mod tests {
         let temp_store = TempStore::default();
         let make = |n: i64| object([("n", Value::Int(n)), ("pad", "x".repeat(1 << 16).into())]);
         let stored: Vec<StoredAt> = (0..100).map(|n| temp_store.put(&make(n)).unwrap()).collect();
+        assert!(stored.is_sorted());
         for n in [99, 0, 50] {
             assert_eq!(temp_store.get(stored[n]).unwrap(), make(n as i64));
+            assert_eq!(StoredAt::of_value(&stored[n].to_value()), Some(stored[n]));
         }
+    }
+
+    #[test]
+    fn a_thread_uses_a_file_that_is_free() {
+        let temp_store = TempStore::default();
+        let busy = temp_store.file(0).unwrap();
+        let stored = temp_store.put(&Value::Int(7)).unwrap();
+        assert_eq!(stored.file, 1);
+        drop(busy);
+        assert_eq!(temp_store.get(stored).unwrap(), Value::Int(7));
     }
 }

@@ -101,7 +101,9 @@ pub fn send(
         response.body = ResponseBody::Json(after);
     }
     let action = match (&before, &response.body) {
-        (Some(before), ResponseBody::Json(after)) if response.code == 200 && same(before, after) => Action::Unchanged,
+        (Some(before), ResponseBody::Json(after)) if response.code == 200 && is_unchanged(before, after) => {
+            Action::Unchanged
+        }
         _ => action,
     };
     Ok(RequestOutcome { action, before, response })
@@ -210,11 +212,16 @@ fn scale(
     Ok(request::scale(path, replicas, request_kind.manager.as_deref(), request_options))
 }
 
-/// Returns true if two states of an object differ only in metadata written by the server and kubectl.
-fn same(before: &Value, after: &Value) -> bool {
+/// Returns true if the response to a write did not change the object.
+fn is_unchanged(before: &Value, after: &Value) -> bool {
     fn revision(object: &Value) -> Option<&str> {
         object.str_at(&["metadata", "resourceVersion"])
     }
+    revision(before) == revision(after) || equals_apart_from_written_metadata(before, after)
+}
+
+/// Returns true if two states of an object differ at most in metadata written by the server and kubectl.
+pub fn equals_apart_from_written_metadata(before: &Value, after: &Value) -> bool {
     fn content(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
         object.as_object().into_iter().flatten().filter(|(key, _)| *key != "metadata")
     }
@@ -223,7 +230,7 @@ fn same(before: &Value, after: &Value) -> bool {
         let metadata = object.get("metadata")?.clone();
         Some(without_written_metadata(value::object([("metadata", metadata)])))
     };
-    revision(before) == revision(after) || content(before).eq(content(after)) && metadata(before) == metadata(after)
+    content(before).eq(content(after)) && metadata(before) == metadata(after)
 }
 
 /// The object without the metadata that the server and kubectl write.

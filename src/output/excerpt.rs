@@ -48,6 +48,13 @@ impl SourceLocation {
         Self { origin: origin.cloned(), ..self }
     }
 
+    /// Returns the same location without excerpt.
+    #[must_use]
+    pub fn without_excerpt(&self) -> Self {
+        let Self { source, line, column, excerpt: _, origin } = self;
+        Self { source: Arc::clone(source), line: *line, column: *column, excerpt: None, origin: origin.clone() }
+    }
+
     /// Returns true if the source is standard input.
     pub fn is_stdin(&self) -> bool {
         &*self.source == STDIN

@@ -7,8 +7,9 @@
 use super::compiled::{Node, Unique};
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
 use crate::release::Release;
-use crate::value::{Map, Value, json};
+use crate::value::{Map, Value, json, number};
 use std::collections::HashMap;
+use std::hash::Hash;
 
 /// Validates every list in `v` that has a list type.
 pub fn validate(v: &Value, node: &Node, path: &FieldPath<'_>, release: Release) -> ErrorList {
@@ -53,7 +54,7 @@ fn visit(v: &Value, node: &Node, path: &FieldPath<'_>, release: Release, errors:
     }
 }
 
-fn list_map(items: &[Value], keys: &[String], path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
+fn list_map<'a>(items: &'a [Value], keys: &[String], path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     if let Some((i, item)) = items.iter().enumerate().find(|(_, v)| !matches!(v, Value::Object(_) | Value::Null)) {
         errors.push(FieldError::invalid(
             &path.index(i),
@@ -67,7 +68,8 @@ fn list_map(items: &[Value], keys: &[String], path: &FieldPath<'_>, release: Rel
     let repeated = if let [key] = keys {
         repeated(items.iter().map(|item| item.get(key).map_or(Item::Missing, Item::of)))
     } else {
-        repeated(items.iter().map(|item| Item::Compound(json::to_string(&Value::Object(key_of(item))))))
+        let part = |item: &'a Value, key: &String| item.get(key).map_or(Item::Missing, Item::as_json);
+        repeated(items.iter().map(|item| keys.iter().map(|key| part(item, key)).collect::<Vec<_>>()))
     };
     for i in repeated {
         let key = items.get(i).map(key_of).unwrap_or_default();
@@ -102,19 +104,30 @@ impl<'a> Item<'a> {
             Value::Array(_) | Value::Object(_) => Self::Compound(json::to_string(v)),
         }
     }
+
+    /// The part of a key that is compared as JSON, in which 1 and 1.0 are equal, but 0 and -0.0 are not.
+    fn as_json(v: &'a Value) -> Self {
+        match v {
+            Value::Float(x) => match number::to_value(*x) {
+                Value::Int(i) if i != 0 || x.is_sign_positive() => Self::Int(i),
+                _ => Self::Float(x.to_bits()),
+            },
+            _ => Self::of(v),
+        }
+    }
 }
 
 /// The second index of each repeated item.
-fn repeated<'a>(items: impl ExactSizeIterator<Item = Item<'a>>) -> Vec<usize> {
+fn repeated<T: Eq + Hash>(items: impl ExactSizeIterator<Item = T>) -> Vec<usize> {
     if items.len() <= FEW {
-        let items: Vec<Item<'a>> = items.collect();
-        let is_second = |(i, item): (usize, &Item<'a>)| {
+        let items: Vec<T> = items.collect();
+        let is_second = |(i, item): (usize, &T)| {
             let before = items.iter().take(i).filter(|other| *other == item).count();
             (before == 1).then_some(i)
         };
         return items.iter().enumerate().filter_map(is_second).collect();
     }
-    let mut seen: HashMap<Item<'a>, usize> = HashMap::new();
+    let mut seen: HashMap<T, usize> = HashMap::new();
     let mut second = Vec::new();
     for (i, item) in items.enumerate() {
         let times = seen.entry(item).or_default();
@@ -157,5 +170,8 @@ mod tests {
         assert_eq!(errors(one, r"[3]"), ["l[0]: Invalid value: 3: must be an object for an array of list-type map"]);
         let two = r#"{"x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k","p"]}"#;
         assert_eq!(errors(two, r#"[{"k":"a"},{"k":"a","p":1},{"k":"a"}]"#), [r#"l[2]: Duplicate value: {"k":"a"}"#]);
+        let integral = r#"[{"k":"a","p":1},{"k":"a","p":1.0},{"k":"a","p":"1"}]"#;
+        assert_eq!(errors(two, integral), [r#"l[1]: Duplicate value: {"k":"a","p":1}"#]);
+        assert_eq!(errors(two, r#"[{"k":"a"},{"k":"a","p":null}]"#), [""; 0]);
     }
 }

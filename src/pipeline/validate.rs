@@ -28,7 +28,7 @@ use report::{Outcome, Report, ValuePath};
 pub fn validate(v: &Value, node: &Node, prefix: &FieldPath<'_>, release: Release) -> ErrorList {
     let prefix = (!prefix.is_root()).then(|| prefix.to_string());
     let mut validator = Validator { report: Report { prefix, release }, correlation: None };
-    validator.value(v, node, &ValuePath::Root, None).into_errors()
+    validator.outcome(v, node, &ValuePath::Root, None).into_errors()
 }
 
 /// Validates an updated value against a schema. Errors at a node that equals its correlated old node are tolerated
@@ -46,7 +46,7 @@ pub fn validate_changed<'a>(
     }
     let prefix = (!prefix.is_root()).then(|| prefix.to_string());
     let mut validator = Validator { report: Report { prefix, release }, correlation: Some(correlation) };
-    validator.value(v, node, &ValuePath::Root, pair).into_errors()
+    validator.outcome(v, node, &ValuePath::Root, pair).into_errors()
 }
 
 struct Validator<'c, 'a> {
@@ -55,39 +55,45 @@ struct Validator<'c, 'a> {
 }
 
 impl<'a> Validator<'_, 'a> {
-    fn value(&mut self, v: &'a Value, node: &Node, path: &ValuePath<'_>, pair: Option<Pair>) -> Outcome {
-        let mut out = self.check(v, node, path, pair);
-        if !out.errors.is_empty()
-            && let (Some(correlation), Some(pair)) = (self.correlation.as_deref_mut(), pair)
-            && correlation.is_equal(pair)
-        {
-            out.errors.clear();
-        }
+    /// Returns the outcome of a value of its own: the root, or a branch.
+    fn outcome(&mut self, v: &'a Value, node: &Node, path: &ValuePath<'_>, pair: Option<Pair>) -> Outcome {
+        let mut out = Outcome::default();
+        self.value(v, node, path, pair, &mut out);
         out
     }
 
-    fn check(&mut self, v: &'a Value, node: &Node, path: &ValuePath<'_>, pair: Option<Pair>) -> Outcome {
+    /// Adds the outcome of a value to `out`.
+    fn value(&mut self, v: &'a Value, node: &Node, path: &ValuePath<'_>, pair: Option<Pair>, out: &mut Outcome) {
+        let before = out.errors.len();
+        self.check(v, node, path, pair, out);
+        if out.errors.len() > before
+            && let (Some(correlation), Some(pair)) = (self.correlation.as_deref_mut(), pair)
+            && correlation.is_equal(pair)
+        {
+            out.errors.truncate(before);
+        }
+    }
+
+    fn check(&mut self, v: &'a Value, node: &Node, path: &ValuePath<'_>, pair: Option<Pair>, out: &mut Outcome) {
         let checks = &node.checks;
-        let mut out = Outcome::default();
         if v.is_null() {
             if !checks.types.is_any() && !checks.types.contains(Type::Null) && !node.nullable {
                 out.fail(self.report.wrong_type(path, &checks.types.joined(), "null"));
             } else {
                 out.passed += 1;
             }
-            self.one_of_values(v, node, path, &mut out);
-            return out;
+            return self.one_of_values(v, node, path, out);
         }
         // Each group of checks that applies counts as passed, and so does the node itself.
         if !checks.types.is_any() || !checks.format.is_empty() {
-            self.type_(v, node, path, &mut out);
+            self.type_(v, node, path, out);
             out.passed += 1;
         }
-        self.branches(v, node, path, &mut out);
+        self.branches(v, node, path, out);
         out.passed += 1;
         match v {
             Value::String(s) => {
-                self.string(s, node, path, &mut out);
+                self.string(s, node, path, out);
                 out.passed += 1;
                 if checks.string_format {
                     if !format::check(&checks.format, s) {
@@ -97,23 +103,22 @@ impl<'a> Validator<'_, 'a> {
                 }
             }
             Value::Int(_) | Value::Float(_) => {
-                number::check(v, checks, path, &self.report, &mut out);
+                number::check(v, checks, path, &self.report, out);
                 out.passed += 1;
             }
             Value::Array(items) => {
-                self.array(items, node, path, pair, &mut out);
+                self.array(items, node, path, pair, out);
                 out.passed += 1;
             }
             _ => {}
         }
-        self.one_of_values(v, node, path, &mut out);
+        self.one_of_values(v, node, path, out);
         out.passed += 1;
         if let Value::Object(members) = v {
-            self.object(members, node, path, pair, &mut out);
+            self.object(members, node, path, pair, out);
             out.passed += 1;
         }
         out.passed += 1;
-        out
     }
 
     fn type_(&self, v: &Value, node: &Node, path: &ValuePath<'_>, out: &mut Outcome) {
@@ -143,8 +148,11 @@ impl<'a> Validator<'_, 'a> {
 
     fn string(&self, s: &str, node: &Node, path: &ValuePath<'_>, out: &mut Outcome) {
         let checks = &node.checks;
+        // Characters are counted only if the number of bytes does not decide.
+        let bytes = s.len() as i64;
         let length = || s.chars().count() as i64;
         if let Some(max) = checks.max_length
+            && bytes > max
             && length() > max
         {
             out.fail(self.report.too_long(path, max));
@@ -172,7 +180,7 @@ impl<'a> Validator<'_, 'a> {
         if let Some(items_node) = node.items.as_deref() {
             for (i, item) in items.iter().enumerate() {
                 let pair = self.correlation.as_deref_mut().zip(pair).and_then(|(c, pair)| c.index(pair, i));
-                out.merge(self.value(item, items_node, &ValuePath::Index(path, i), pair));
+                self.value(item, items_node, &ValuePath::Index(path, i), pair, out);
             }
         }
         let size = items.len() as i64;
@@ -207,13 +215,13 @@ impl<'a> Validator<'_, 'a> {
         for (name, v) in members {
             if let Some(property) = node.property(name) {
                 let pair = self.member_pair(path, pair, name);
-                out.merge(self.value(v, property, &ValuePath::Property(path, name), pair));
+                self.value(v, property, &ValuePath::Property(path, name), pair, out);
                 continue;
             }
             match &node.additional {
                 Some(Additional::Schema(additional)) => {
                     let pair = self.member_pair(path, pair, name);
-                    out.merge(self.value(v, additional, &ValuePath::Additional(path, name), pair));
+                    self.value(v, additional, &ValuePath::Additional(path, name), pair, out);
                 }
                 Some(Additional::Bool(false)) => {
                     let text = format!("{path}.{name} in body is a forbidden property");
@@ -250,7 +258,7 @@ impl<'a> Validator<'_, 'a> {
         if !checks.all_of.is_empty() {
             let mut valid = 0;
             for branch in &checks.all_of {
-                let result = self.value(v, branch, path, None);
+                let result = self.outcome(v, branch, path, None);
                 valid += usize::from(result.errors.is_empty());
                 out.merge(result);
             }
@@ -260,7 +268,7 @@ impl<'a> Validator<'_, 'a> {
             }
         }
         if let Some(not) = &checks.not
-            && self.value(v, not, path, None).errors.is_empty()
+            && self.outcome(v, not, path, None).errors.is_empty()
         {
             out.fail(self.unplaced(path, "must not validate the schema (not)"));
         }
@@ -269,7 +277,7 @@ impl<'a> Validator<'_, 'a> {
     fn any_of(&mut self, v: &'a Value, branches: &[Node], path: &ValuePath<'_>, out: &mut Outcome) {
         let mut best: Option<Outcome> = None;
         for branch in branches {
-            let result = self.value(v, branch, path, None);
+            let result = self.outcome(v, branch, path, None);
             if result.errors.is_empty() {
                 out.merge(result);
                 return;
@@ -289,7 +297,7 @@ impl<'a> Validator<'_, 'a> {
         let mut first: Option<Outcome> = None;
         let mut valid = 0;
         for branch in branches {
-            let result = self.value(v, branch, path, None);
+            let result = self.outcome(v, branch, path, None);
             if result.errors.is_empty() {
                 valid += 1;
                 first.get_or_insert(result);

@@ -2,7 +2,9 @@
 
 use super::identity::{FieldLocator as _, Namespace, identity};
 use super::live::Live;
+use super::name_hash::{NameHash, NameHasher};
 use super::object;
+use super::stored_location;
 use crate::cluster::{self, PendingResponse};
 use crate::input::Entry;
 use crate::input::temp_store::{StoredAt, TempStore};
@@ -10,6 +12,7 @@ use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Identity, Item, Verdict};
 use crate::value::Value;
 use std::collections::HashMap;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The source of existing objects.
@@ -24,20 +27,77 @@ pub enum ExistingObjects {
 /// Existing objects from files. Only their positions are in memory, because there may be many.
 #[derive(Clone, Debug, Default)]
 pub struct FileObjects {
-    /// By group, kind and name. Objects in several namespaces may have the same name.
-    existing: HashMap<(String, String, String), Vec<Old>>,
+    hasher: NameHasher,
+    /// By group, kind and name.
+    existing: HashMap<NameHash, Namesakes>,
     temp_store: Arc<TempStore>,
 }
 
-/// An existing object from a file.
+/// The objects with the same name, which may be in several namespaces.
 #[derive(Clone, Debug)]
+enum Namesakes {
+    One(Old),
+    Several(Vec<Old>),
+}
+
+impl Namesakes {
+    fn all(&self) -> &[Old] {
+        match self {
+            Self::One(old) => std::slice::from_ref(old),
+            Self::Several(all) => all,
+        }
+    }
+
+    fn all_mut(&mut self) -> &mut [Old] {
+        match self {
+            Self::One(old) => std::slice::from_mut(old),
+            Self::Several(all) => all,
+        }
+    }
+
+    fn push(&mut self, old: Old) {
+        match self {
+            Self::One(first) => *self = Self::Several(vec![*first, old]),
+            Self::Several(all) => all.push(old),
+        }
+    }
+}
+
+/// An existing object from a file.
+#[derive(Clone, Copy, Debug)]
 struct Old {
+    /// The position of the [`StoredObject`], in the order of the files.
     stored_at: StoredAt,
-    location: SourceLocation,
-    /// The index among all objects.
-    number: usize,
-    namespace: String,
     used: bool,
+}
+
+/// An existing object with its location.
+struct StoredObject {
+    location: SourceLocation,
+    object: Value,
+}
+
+impl StoredObject {
+    fn into_value(self) -> Value {
+        Value::Array(vec![stored_location::to_value(&self.location), self.object])
+    }
+
+    fn read(temp_store: &TempStore, at: StoredAt) -> io::Result<Self> {
+        let invalid = || io::Error::from(io::ErrorKind::InvalidData);
+        let Value::Array(parts) = temp_store.get(at)? else { return Err(invalid()) };
+        let [location, object] = <[Value; 2]>::try_from(parts).map_err(|_| invalid())?;
+        Ok(Self { location: stored_location::of_value(&location).ok_or_else(invalid)?, object })
+    }
+
+    /// Returns true if this is the existing object for the new one.
+    fn fits(&self, wanted: Lookup<'_>) -> bool {
+        let own = self.object.str_at(&["metadata", "namespace"]).unwrap_or_default();
+        match &wanted.identity.namespace {
+            None => true,
+            Some(namespace) if own.is_empty() => namespace == wanted.namespace,
+            Some(namespace) => own == namespace,
+        }
+    }
 }
 
 /// The result of a lookup.
@@ -125,17 +185,19 @@ impl ExistingObjects {
     /// Reads existing objects from files and passes problems to `show`.
     pub fn given(entries: impl Iterator<Item = Entry>, show: &mut dyn FnMut(Item)) -> Self {
         let mut given = FileObjects::default();
-        for (number, entry) in entries.enumerate() {
+        for entry in entries {
             let Some((mut object, (group, _, kind))) = object::read_with_kind(entry, show) else { continue };
-            match given.temp_store.put(object.value()) {
+            let identity = identity(object.value(), Namespace::Own);
+            let name = object.value().str_at(&["metadata", "name"]).unwrap_or_default();
+            let name = given.hasher.hash((&group, &kind, name));
+            let location = object.finder().start();
+            let stored = StoredObject { location, object: object.take_value() };
+            match given.temp_store.put(&stored.into_value()) {
                 Ok(stored_at) => {
-                    let text = |key: &str| object.value().str_at(&["metadata", key]).unwrap_or_default().to_owned();
-                    let (name, namespace) = (text("name"), text("namespace"));
-                    let old = Old { stored_at, location: object.finder().start(), number, namespace, used: false };
-                    given.existing.entry((group, kind, name)).or_default().push(old);
+                    let old = Old { stored_at, used: false };
+                    given.existing.entry(name).and_modify(|all| all.push(old)).or_insert(Namesakes::One(old));
                 }
                 Err(error) => {
-                    let identity = identity(object.value(), Namespace::Own);
                     let reason = format!("the old object cannot be kept in a temporary file: {error}");
                     show(object.item(identity, Verdict::CannotTell, reason));
                 }
@@ -165,32 +227,15 @@ impl ExistingObjects {
         let Self::Files(given) = self else { return Found::Nothing };
         let identity = wanted.identity;
         let mut given = given.lock().unwrap_or_else(PoisonError::into_inner);
-        let FileObjects { existing, temp_store } = &mut *given;
-        let key = (identity.group().to_owned(), identity.kind.clone(), identity.name.clone());
-        let existing = existing.get_mut(&key).map(Vec::as_mut_slice).unwrap_or_default();
-        let fits = |old: &&mut Old| match &identity.namespace {
-            None => true,
-            Some(namespace) if old.namespace.is_empty() => namespace == wanted.namespace,
-            Some(namespace) => old.namespace == *namespace,
-        };
-        let mut fitting = existing.iter_mut().filter(fits);
-        match (fitting.next(), fitting.next()) {
-            (Some(first), Some(second)) => {
-                (first.used, second.used) = (true, true);
-                fitting.for_each(|old| old.used = true);
-                Found::Two(first.location.clone(), second.location.clone())
+        let FileObjects { hasher, existing, temp_store } = &mut *given;
+        let name = hasher.hash((identity.group(), &identity.kind, identity.name.as_str()));
+        let Some(namesakes) = existing.get_mut(&name) else { return Found::Nothing };
+        match find_among(namesakes.all_mut(), temp_store, wanted) {
+            Ok(found) => found,
+            Err(error) => {
+                let message = format!("the old object cannot be read again from its temporary file: {error}");
+                Found::Error(cluster::Error { message, ..cluster::Error::default() })
             }
-            (Some(old), None) if !old.used => {
-                old.used = true;
-                match temp_store.get(old.stored_at) {
-                    Ok(object) => Found::Object(Box::new(object), old.location.clone()),
-                    Err(error) => {
-                        let message = format!("the old object at {} cannot be read again: {error}", old.location);
-                        Found::Error(cluster::Error { message, ..cluster::Error::default() })
-                    }
-                }
-            }
-            _ => Found::Nothing,
         }
     }
 
@@ -198,10 +243,31 @@ impl ExistingObjects {
     pub fn left(&self) -> Option<UnusedObjects> {
         let Self::Files(given) = self else { return None };
         let given = given.lock().unwrap_or_else(PoisonError::into_inner);
-        let unused: Vec<&Old> = given.existing.values().flatten().filter(|old| !old.used).collect();
-        let first = unused.iter().min_by_key(|old| old.number)?;
-        Some(UnusedObjects { count: unused.len(), first: first.location.clone() })
+        let unused =
+            || given.existing.values().flat_map(Namesakes::all).filter(|old| !old.used).map(|old| old.stored_at);
+        let first = StoredObject::read(&given.temp_store, unused().min()?).map(|stored| stored.location);
+        Some(UnusedObjects { count: unused().count(), first: first.unwrap_or_default() })
     }
+}
+
+/// Returns the existing object for a new one among those with its name.
+fn find_among(namesakes: &mut [Old], temp_store: &TempStore, wanted: Lookup<'_>) -> io::Result<Found> {
+    if let [Old { used: true, .. }] = namesakes {
+        return Ok(Found::Nothing);
+    }
+    let mut fitting = Vec::new();
+    for old in namesakes {
+        let stored = StoredObject::read(temp_store, old.stored_at)?;
+        if stored.fits(wanted) {
+            fitting.push((std::mem::replace(&mut old.used, true), stored));
+        }
+    }
+    let mut fitting = fitting.into_iter();
+    Ok(match (fitting.next(), fitting.next()) {
+        (Some((_, first)), Some((_, second))) => Found::Two(first.location, second.location),
+        (Some((false, StoredObject { location, object })), None) => Found::Object(Box::new(object), location),
+        _ => Found::Nothing,
+    })
 }
 
 #[cfg(test)]

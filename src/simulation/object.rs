@@ -210,11 +210,7 @@ impl FieldLocator for Finder<'_> {
     }
 
     fn object(&self) -> Option<Value> {
-        let value = self.document.chunk.read().ok()?.value;
-        match self.document.item {
-            None => Some(value),
-            Some(index) => value.get("items")?.as_array()?.get(index).cloned(),
-        }
+        self.document.read_again()
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Settings {
     pub request_options: RequestOptions,
     /// True to include the last-applied annotation in results.
     pub show_bookkeeping: bool,
+    /// True to report the Scale of each object.
+    pub scale: bool,
     /// True to skip objects without a CRD.
     pub ignore_missing: bool,
     /// The options for built-in kinds.
@@ -95,7 +97,7 @@ impl Simulator {
         if let Some(turn) = turn {
             let first = earlier.map(|done| done.first);
             item.remarks.extend(first.clone().map(Remark::SameObject));
-            turn.done(Done { first: first.unwrap_or_else(|| item.location.clone()), stored });
+            turn.done(Done { first: first.unwrap_or_else(|| item.location.without_excerpt()), stored });
         }
         item
     }
@@ -120,6 +122,7 @@ impl Simulator {
             temp_store: &self.temp_store,
             updates: &self.updates,
             show_bookkeeping: self.settings.show_bookkeeping,
+            scale: self.settings.scale,
             namespace: &self.settings.namespace,
             admission: self.admission.get().map(Arc::as_ref),
         }
@@ -235,7 +238,7 @@ impl OrderedState {
             return PreparedObject { object, route, turn: None, pending: None };
         }
         let namespace = identity.namespace.as_deref().unwrap_or_default();
-        let turn = self.turns.next(format!("{}/{}/{namespace}/{}", identity.group(), route.plural, identity.name));
+        let turn = self.turns.next((identity.group(), &route.plural, namespace, &identity.name));
         // Later inputs usually use the object that the first one stored.
         let pending = turn.is_first().then(|| {
             if pending.is_none() {

@@ -32,6 +32,8 @@ pub struct SimulationContext<'a> {
     pub updates: &'a Updates,
     /// True to include the last-applied annotation in results.
     pub show_bookkeeping: bool,
+    /// True to report the Scale of each object.
+    pub scale: bool,
     /// The default namespace of objects.
     pub namespace: &'a str,
     /// The policies that admit objects, if there are any.
@@ -82,7 +84,6 @@ pub fn submit(
     let target = Target { definition: &definition, version: &version, collection: &collection, name: &name };
     let compares = context.updates.compares;
     let schema = &Hints::Schema(hints::schema(&route.definition, &version));
-    let sent = compares.map(|_| object.clone());
     let existing = match existing(context, target, &route.plural, before, &identity) {
         Ok(existing) => existing,
         Err(error) => return (error.item(identity, locator), None),
@@ -132,7 +133,8 @@ pub fn submit(
             }
         }
     };
-    item.sent = sent.filter(|_| item.answer.is_some());
+    // Only pruned fields are shown as they were sent.
+    item.sent = compares.filter(|_| item.answer.is_some() && !item.pruned.is_empty()).and_then(|_| locator.object());
     if creates && !name.is_empty() {
         stored = item.object.as_ref().and_then(|object| context.temp_store.put(object).ok());
     }
@@ -143,11 +145,14 @@ pub fn submit(
         }
     }
     if let Some(result) = &mut item.object {
-        // The comparison hides these fields itself.
-        let mut copy = compares.map(|_| result.clone());
-        let shown = copy.as_mut().unwrap_or(result);
-        hide_bookkeeping(shown, context.show_bookkeeping);
-        item.scale = context.server.scale_of(&definition, &version, shown);
+        // A comparison hides these fields itself.
+        let mut copy = compares.filter(|_| context.scale).map(|_| result.clone());
+        if let Some(shown) = copy.as_mut().or_else(|| compares.is_none().then_some(result)) {
+            hide_bookkeeping(shown, context.show_bookkeeping);
+            if context.scale {
+                item.scale = context.server.scale_of(&definition, &version, shown);
+            }
+        }
     }
     (item, stored)
 }

@@ -2,30 +2,57 @@
 //! with the object that the predecessor stored.
 //!
 //! Turns are assigned in the order of the inputs, and threads take inputs in that order, so the predecessor is always
-//! in progress or done.
+//! in progress or done. Results of finished turns are in a temporary file, because there may be many names.
 
-use crate::input::temp_store::StoredAt;
+use super::name_hash::{NameHash, NameHasher};
+use super::stored_location;
+use crate::input::temp_store::{StoredAt, TempStore};
 use crate::output::excerpt::SourceLocation;
-use std::collections::HashMap;
+use crate::value::Value;
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// Assigns turns.
 #[derive(Debug, Default)]
 pub struct Turns {
-    last: HashMap<String, Arc<Gate>>,
+    hasher: NameHasher,
+    last: HashMap<NameHash, Last>,
+    /// The turns that may be in progress, in order.
+    current: VecDeque<(NameHash, Arc<Gate>)>,
+    finished: TempStore,
+}
+
+/// The last turn of a name.
+#[derive(Debug)]
+enum Last {
+    /// It may be in progress.
+    Current(Arc<Gate>),
+    /// It is finished, and its results are in the temporary file.
+    Stored(StoredAt),
+    /// It is finished. It has no results, or they cannot be written.
+    Finished(Option<Box<Done>>),
 }
 
 /// The turn of one input among those with the same name. Dropping it starts the next turn.
 #[derive(Debug)]
 pub struct Turn {
-    before: Option<Arc<Gate>>,
+    before: Before,
     own: Arc<Gate>,
 }
 
+/// The preceding turn.
+#[derive(Debug)]
+enum Before {
+    None,
+    Current(Arc<Gate>),
+    Finished(Option<Box<Done>>),
+}
+
 /// The results of the preceding inputs with the same name.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Done {
-    /// The location of the first one.
+    /// The location of the first one, without excerpt.
     pub first: SourceLocation,
     /// The stored object, if any.
     pub stored: Option<StoredAt>,
@@ -33,46 +60,98 @@ pub struct Done {
 
 #[derive(Debug, Default)]
 struct Gate {
-    /// True if the next turn may begin, and the results up to it.
-    state: Mutex<(bool, Option<Done>)>,
+    state: Mutex<GateState>,
     opened: Condvar,
 }
 
+#[derive(Debug, Default)]
+struct GateState {
+    /// True if the next turn may begin.
+    is_open: bool,
+    /// The results up to this turn.
+    done: Option<Done>,
+}
+
 impl Turns {
-    /// Assigns the next turn for the name `key`.
-    pub fn next(&mut self, key: String) -> Turn {
+    /// Assigns the next turn for a name.
+    pub fn next(&mut self, name: impl Hash) -> Turn {
+        self.store_finished();
+        let name = self.hasher.hash(name);
         let own = Arc::new(Gate::default());
-        let before = self.last.insert(key, Arc::clone(&own));
+        self.current.push_back((name, Arc::clone(&own)));
+        let before = match self.last.insert(name, Last::Current(Arc::clone(&own))) {
+            None => Before::None,
+            Some(Last::Current(gate)) => Before::Current(gate),
+            Some(Last::Stored(at)) => {
+                Before::Finished(self.finished.get(at).ok().and_then(|value| Done::of_value(&value)).map(Box::new))
+            }
+            Some(Last::Finished(done)) => Before::Finished(done),
+        };
         Turn { before, own }
+    }
+
+    /// Moves the results of finished turns out of memory.
+    fn store_finished(&mut self) {
+        while let Some((name, gate)) = self.current.front() {
+            let mut state = gate.state.lock().unwrap_or_else(PoisonError::into_inner);
+            if !state.is_open {
+                break;
+            }
+            if let Some(last) = self.last.get_mut(name)
+                && matches!(last, Last::Current(last) if Arc::ptr_eq(last, gate))
+            {
+                let done = state.done.take();
+                let stored = done.as_ref().and_then(|done| self.finished.put(&done.to_value()).ok());
+                *last = stored.map_or_else(|| Last::Finished(done.map(Box::new)), Last::Stored);
+            }
+            drop(state);
+            self.current.pop_front();
+        }
     }
 }
 
 impl Turn {
     /// Returns true if this is the first input with its name.
     pub fn is_first(&self) -> bool {
-        self.before.is_none()
+        matches!(self.before, Before::None)
     }
 
     /// Waits for the preceding inputs; returns `None` for the first one.
     pub fn wait(&self) -> Option<Done> {
-        let before = self.before.as_ref()?;
+        let before = match &self.before {
+            Before::None => return None,
+            Before::Finished(done) => return done.as_deref().cloned(),
+            Before::Current(gate) => gate,
+        };
         let mut state = before.state.lock().unwrap_or_else(PoisonError::into_inner);
-        while !state.0 {
+        while !state.is_open {
             state = before.opened.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        state.1.clone()
+        state.done.clone()
     }
 
     /// Passes the results to the next input.
     pub fn done(&self, done: Done) {
-        self.own.state.lock().unwrap_or_else(PoisonError::into_inner).1 = Some(done);
+        self.own.state.lock().unwrap_or_else(PoisonError::into_inner).done = Some(done);
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.own.state.lock().unwrap_or_else(PoisonError::into_inner).0 = true;
+        self.own.state.lock().unwrap_or_else(PoisonError::into_inner).is_open = true;
         self.own.opened.notify_all();
+    }
+}
+
+impl Done {
+    fn to_value(&self) -> Value {
+        let stored = self.stored.map_or(Value::Null, StoredAt::to_value);
+        Value::Array(vec![stored_location::to_value(&self.first), stored])
+    }
+
+    fn of_value(value: &Value) -> Option<Self> {
+        let [first, stored] = value.as_array()? else { return None };
+        Some(Self { first: stored_location::of_value(first)?, stored: StoredAt::of_value(stored) })
     }
 }
 
@@ -86,7 +165,7 @@ mod tests {
     fn the_next_input_gets_the_stored_object() {
         let temp_store = crate::input::temp_store::TempStore::default();
         let mut turns = Turns::default();
-        let (first, second, other) = (turns.next("a".into()), turns.next("a".into()), turns.next("b".into()));
+        let (first, second, other) = (turns.next("a"), turns.next("a"), turns.next("b"));
         let stored = Some(temp_store.put(&crate::value::Value::Int(7)).unwrap());
         first.done(Done { first: SourceLocation::line(&"a.yaml".into(), 3), stored });
         drop(first);
@@ -97,9 +176,26 @@ mod tests {
     }
 
     #[test]
+    fn results_of_finished_turns_are_read_again() {
+        let mut turns = Turns::default();
+        let first = SourceLocation::line(&"a.yaml".into(), 3);
+        let stored = crate::input::temp_store::TempStore::default().put(&crate::value::Value::Null).unwrap();
+        let done = Done { first, stored: Some(stored) };
+        for name in 0..100 {
+            turns.next(name).done(done.clone());
+        }
+        drop(turns.next(100));
+        assert!(turns.next(101).is_first());
+        assert_eq!(turns.current.len(), 1);
+        assert_eq!(turns.next(7).wait(), Some(done));
+        let failed = turns.next(100);
+        assert!(!failed.is_first() && failed.wait().is_none());
+    }
+
+    #[test]
     fn the_second_input_waits() {
         let mut turns = Turns::default();
-        let (first, second, other) = (turns.next("a".into()), turns.next("a".into()), turns.next("b".into()));
+        let (first, second, other) = (turns.next("a"), turns.next("a"), turns.next("b"));
         other.wait();
         let done = Mutex::new(Vec::new());
         thread::scope(|scope| {

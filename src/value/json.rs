@@ -93,7 +93,7 @@ fn string_length(s: &str) -> usize {
     let mut rest = s;
     let mut length = 2;
     let mut escape = String::new();
-    while let Some(at) = rest.bytes().position(may_be_escaped)
+    while let Some(at) = first_escape(rest.as_bytes())
         && let Some(tail) = rest.get(at..)
     {
         let mut chars = tail.chars();
@@ -109,7 +109,7 @@ fn string_length(s: &str) -> usize {
 pub fn write_string(out: &mut String, s: &str) {
     out.push('"');
     let mut rest = s;
-    while let Some(at) = rest.bytes().position(may_be_escaped)
+    while let Some(at) = first_escape(rest.as_bytes())
         && let Some((plain, tail)) = rest.split_at_checked(at)
     {
         out.push_str(plain);
@@ -137,6 +137,27 @@ fn write_char(out: &mut String, c: char) {
         }
         c => out.push(c),
     }
+}
+
+/// The index of the first byte that [`may_be_escaped`]. Most strings have none, so eight bytes are tested at a time.
+fn first_escape(bytes: &[u8]) -> Option<usize> {
+    let (words, _) = bytes.as_chunks::<8>();
+    let plain = words.iter().take_while(|word| !has_escape(u64::from_le_bytes(**word))).count() * 8;
+    let rest = bytes.get(plain..)?;
+    rest.iter().position(|b| may_be_escaped(*b)).map(|at| plain + at)
+}
+
+/// Returns true if one of eight bytes may be escaped, by the usual test for a zero byte. A byte that follows one that
+/// may be escaped can be mistaken for another.
+fn has_escape(word: u64) -> bool {
+    const ONES: u64 = u64::MAX / 0xff;
+    const HIGH: u64 = ONES << 7;
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word;
+    let equal = |byte: u8| zero(word ^ (ONES * u64::from(byte)));
+    let control = word.wrapping_sub(ONES * 0x20) & !word;
+    // `<` and `>` differ in one bit.
+    let angle = zero((word | (ONES * 2)) ^ (ONES * u64::from(b'>')));
+    (control | equal(b'"') | equal(b'\\') | equal(b'&') | angle | equal(0xe2)) & HIGH != 0
 }
 
 /// Returns true for the first byte of a character that a JSON string may escape.
@@ -172,6 +193,19 @@ pub fn go_kind(value: &Value) -> &'static str {
 mod tests {
     use super::*;
     use crate::value::object;
+
+    #[test]
+    fn every_byte_that_may_be_escaped_is_found_at_every_position() {
+        for byte in 0..=u8::MAX {
+            for (at, length) in [(0, 1), (0, 8), (3, 8), (7, 8), (8, 9), (12, 30), (29, 30)] {
+                for plain in [b'a', b' ', b'~', 0xff, 0x80] {
+                    let mut bytes = vec![plain; length];
+                    bytes[at] = byte;
+                    assert_eq!(first_escape(&bytes), may_be_escaped(byte).then_some(at), "{byte} at {at} of {length}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn json_is_written_like_go() {

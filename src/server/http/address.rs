@@ -5,9 +5,13 @@ use std::fmt::Write as _;
 /// The path of the CustomResourceDefinitions.
 pub const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
+/// The usual length of a path.
+const CAPACITY: usize = 128;
+
 /// The path of the collection of a resource.
 pub fn collection(group: &str, version: &str, plural: &str, namespace: Option<&str>) -> String {
-    let mut path = String::from("/apis");
+    let mut path = String::with_capacity(CAPACITY);
+    path.push_str("/apis");
     for part in [group, version] {
         push_segment(&mut path, part);
     }
@@ -40,13 +44,16 @@ fn push_segment(path: &mut String, text: &str) {
 }
 
 fn push_encoded(path: &mut String, text: &str) {
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~');
+    if text.bytes().all(is_plain) {
+        return path.push_str(text);
+    }
     for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => path.push(char::from(byte)),
-            _ => {
-                // Writing to a String cannot fail.
-                let _ = write!(path, "%{byte:02X}");
-            }
+        if is_plain(byte) {
+            path.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(path, "%{byte:02X}");
         }
     }
 }

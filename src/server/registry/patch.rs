@@ -8,6 +8,7 @@ use super::Registry;
 use crate::apply::raw::Raw;
 use crate::field::{FieldError, FieldPath};
 use crate::release::{Release, V1_37};
+use crate::server::Body;
 use crate::server::http::body;
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::options::{self, Write, WriteOptions};
@@ -85,9 +86,11 @@ impl<S: Strategy> Registry<S> {
                 let (document, strict) = (patch.document()?, patch.strict.clone());
                 strategy.merge_strategically(ctx, existing.clone(), document, strict, &options)?
             } else {
-                let (object, strict) = patch.apply(existing.clone(), &options, ctx.release())?;
+                let release = ctx.release();
+                let (object, strict) = patch.apply(existing.clone(), &options, release)?;
                 let source = Some(&patch.raw).filter(|_| patch.kind == Kind::Merge);
-                strategy.decode_patched(ctx, PatchedObject { object, source }, strict, &options)?
+                let again = || patch.apply(existing.clone(), &options, release).map(|(o, _)| o).unwrap_or_default();
+                strategy.decode_patched(ctx, PatchedObject { object, source, again: &again }, strict, &options)?
             };
             managed_fields::update(strategy, ctx, Some(existing), &mut object, &options);
             decode::match_namespace(&mut object, &ctx.target.namespace)?;
@@ -106,6 +109,14 @@ fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), 
     let options = options::write_options(&ctx.query, write, ctx.release())?;
     if kind == Kind::Apply {
         return Ok((None, options));
+    }
+    // A value without floats is the same when it is read back from its JSON.
+    if let Body::Value(value) = &ctx.request.body
+        && kind == Kind::Merge
+        && !has_float(value)
+    {
+        let patch = Patch { kind, document: Ok(value.clone()), raw: Raw::Null, strict: Vec::new() };
+        return Ok((Some(patch), options));
     }
     let bytes = body::bytes(&ctx.request.body)?;
     let document = match text::json::read_strict(&bytes) {

@@ -32,14 +32,17 @@ impl Random {
     /// Generates a version 4 UUID.
     pub fn uid(&self) -> String {
         let (a, b) = (self.next(), self.next());
-        format!(
-            "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
-            a >> 32,
-            (a >> 16) & 0xffff,
-            a & 0xfff,
-            0x8000 | (b >> 48) & 0x3fff,
-            b & 0xffff_ffff_ffff
-        )
+        // The 13th digit is the version, the 17th the variant.
+        let (a, b) = (a & !0xf000 | 0x4000, b & (u64::MAX >> 2) | (1 << 63));
+        let mut out = String::with_capacity(36);
+        for (bits, digits) in [(a >> 32, 8), (a >> 16, 4), (a, 4), (b >> 48, 4), (b, 12)] {
+            if !out.is_empty() {
+                out.push('-');
+            }
+            let digit = |at: u32| char::from_digit((bits >> (4 * at) & 0xf) as u32, 16).unwrap_or('0');
+            out.extend((0..digits).rev().map(digit));
+        }
+        out
     }
 
     /// Generates a name: `prefix` followed by five characters (`names.SimpleNameGenerator`).

@@ -139,13 +139,13 @@ pub(super) fn patched_object(
     strict: Vec<StrictError>,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
-    let echo = patched.text();
-    let missing = || format!("Object 'Kind' is missing in '{echo}'");
-    let typed = body::interpret(&patched.object).map_err(|text| DecodeFailure::Unreadable(text, None));
-    let result = typed.and_then(|()| decode(ctx, serving, version, patched.object, strict, &missing, options));
+    let (object, text) = patched.into_parts();
+    let missing = || format!("Object 'Kind' is missing in '{}'", text());
+    let typed = body::interpret(&object).map_err(|error| DecodeFailure::Unreadable(error, None));
+    let result = typed.and_then(|()| decode(ctx, serving, version, object, strict, &missing, options));
     result.map_err(|failure| match failure {
-        DecodeFailure::Unreadable(text, _) => patch::refuse(&echo, text),
-        DecodeFailure::Strict(error, _) => patch::refuse(&echo, error.to_string()),
+        DecodeFailure::Unreadable(error, _) => patch::refuse(&text(), error),
+        DecodeFailure::Strict(error, _) => patch::refuse(&text(), error.to_string()),
     })
 }
 
