@@ -32,6 +32,8 @@ pub struct Node {
     by_length: Box<[usize]>,
     /// The indexes of the properties with defaults, their own or below.
     defaulted: Box<[usize]>,
+    /// The indexes of the properties with a list type, their own or below.
+    with_unique: Box<[usize]>,
     /// `items`
     pub items: Option<Box<Node>>,
     /// `additionalProperties`
@@ -253,6 +255,7 @@ impl Node {
             properties,
             by_length,
             defaulted: Box::default(),
+            with_unique: Box::default(),
             items,
             additional,
             preserves: s.preserves_unknown_fields(),
@@ -280,9 +283,13 @@ impl Node {
             has.rules |= child.has.rules;
         }
         node.has = has;
-        node.defaulted =
-            node.properties.iter().enumerate().filter(|(_, (_, p))| p.has.defaults).map(|(i, _)| i).collect();
+        node.defaulted = node.indexes(|has| has.defaults);
+        node.with_unique = node.indexes(|has| has.unique);
         node
+    }
+    /// The indexes of the properties whose contents match.
+    fn indexes(&self, matches: impl Fn(&Contents) -> bool) -> Box<[usize]> {
+        self.properties.iter().enumerate().filter(|(_, (_, p))| matches(&p.has)).map(|(i, _)| i).collect()
     }
     /// The schema of the property `name`.
     pub fn property(&self, name: &str) -> Option<&Self> {
@@ -297,7 +304,14 @@ impl Node {
     }
     /// The properties with defaults, their own or below, sorted by name.
     pub fn defaulted_properties(&self) -> impl Iterator<Item = (&str, &Self)> {
-        self.defaulted.iter().filter_map(|i| self.properties.get(*i)).map(|(n, p)| (n.as_ref(), p))
+        self.at(&self.defaulted)
+    }
+    /// The properties with a list type, their own or below, sorted by name.
+    pub fn unique_properties(&self) -> impl Iterator<Item = (&str, &Self)> {
+        self.at(&self.with_unique)
+    }
+    fn at(&self, indexes: &[usize]) -> impl Iterator<Item = (&str, &Self)> {
+        indexes.iter().filter_map(|i| self.properties.get(*i)).map(|(n, p)| (n.as_ref(), p))
     }
     /// The schema of additional properties, if there is one.
     pub fn additional_schema(&self) -> Option<&Self> {

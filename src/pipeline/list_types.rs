@@ -24,11 +24,13 @@ fn visit(v: &Value, node: &Node, path: &FieldPath<'_>, release: Release, errors:
     }
     match v {
         Value::Object(members) => {
-            for (name, v) in members {
-                if let Some(additional) = node.additional_schema() {
+            if let Some(additional) = node.additional_schema().filter(|additional| additional.has.unique) {
+                for (name, v) in members {
                     visit(v, additional, &path.key(name), release, errors);
                 }
-                if let Some(property) = node.property(name) {
+            }
+            for (name, property) in node.unique_properties() {
+                if let Some(v) = members.get(name) {
                     visit(v, property, &path.child(name), release, errors);
                 }
             }

@@ -51,6 +51,13 @@ pub fn mismatch(metadata: &Map) -> Option<String> {
 }
 
 fn fields(members: &Map, types: &[(&str, Type)]) -> Option<String> {
+    let type_of = |name: &str| types.iter().find(|(known, _)| *known == name);
+    let fits =
+        |(name, value): (&String, &Value)| type_of(name).is_none_or(|(_, type_)| convert(value, *type_).is_none());
+    // The order of the fields matters only if there is an error.
+    if members.iter().all(fits) {
+        return None;
+    }
     types.iter().find_map(|(name, type_)| convert(members.get(*name)?, *type_))
 }
 

@@ -41,11 +41,11 @@ impl HasMetadata for Value {
 
 impl Object for Value {
     fn metadata_mut(&mut self) -> Option<&mut Map> {
-        let metadata = self.as_object_mut()?.entry("metadata".to_owned()).or_insert_with(|| Self::Object(Map::new()));
-        if !matches!(metadata, Self::Object(_)) {
-            *metadata = Self::Object(Map::new());
+        let members = self.as_object_mut()?;
+        if !matches!(members.get("metadata"), Some(Self::Object(_))) {
+            members.insert("metadata".to_owned(), Self::Object(Map::new()));
         }
-        metadata.as_object_mut()
+        members.get_mut("metadata")?.as_object_mut()
     }
 
     fn as_value_mut(&mut self) -> Option<&mut Value> {
@@ -159,8 +159,12 @@ pub(in crate::server) fn generation(object: &impl HasMetadata) -> i64 {
 
 /// `WipeObjectMetaSystemFields`
 pub(in crate::server) fn wipe_system_fields(object: &mut impl Object) {
+    if object.metadata().is_none() {
+        return;
+    }
+    let Some(metadata) = object.metadata_mut() else { return };
     for key in ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
-        set(object, key, None);
+        metadata.remove(key);
     }
 }
 
