@@ -113,7 +113,7 @@ impl Show<'_> {
             if self.server_metadata { object.clone() } else { without_written_metadata(object.clone()) }
         };
         let is_shown = differs || self.json;
-        let before = item.before.as_ref().filter(|_| is_shown).map(shown);
+        let before = item.before.as_deref().filter(|_| is_shown).map(shown);
         let compared = after.filter(|_| is_shown).map(shown);
         match item.verdict {
             Verdict::Accepted if !differs => self.counts.unchanged += 1,

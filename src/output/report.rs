@@ -15,6 +15,7 @@ use crate::release::{Release, ReleaseSet};
 use crate::suggest;
 use crate::value::Value;
 use admission::Admission;
+use std::sync::Arc;
 
 /// The prefix of an error of [`Item::hidden`] when it is printed alone.
 const HIDDEN_NOTE: &str = "after the unknown fields, the server would also report: ";
@@ -86,7 +87,7 @@ pub struct Item {
     /// Fields that would be defaulted.
     pub defaulted: Vec<(String, Value)>,
     /// The existing object, for comparisons.
-    pub before: Option<Value>,
+    pub before: Option<Arc<Value>>,
     /// The object as it was sent, for comparisons.
     pub sent: Option<Value>,
     /// The object as it would be stored.

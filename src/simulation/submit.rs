@@ -17,7 +17,6 @@ use crate::server::Server;
 use crate::suggest;
 use crate::value::Value;
 use crate::value::group_version;
-use std::sync::Arc;
 
 /// The context of a request.
 #[derive(Clone, Copy, Debug)]
@@ -113,18 +112,25 @@ pub fn submit(
         match update::send(context.server, target, object, request_kind, request_options) {
             Ok(mut done) => {
                 let findings = done.response.trace.policies.take();
+                // The response shares a written object with the server, which need not copy it if it is withdrawn.
+                let is_written = done.response.code < 300;
+                if is_written {
+                    stored = take_stored(context, &definition, &identity);
+                }
                 let mut item = read_response(done.response, identity, locator, schema);
                 admitted(&mut item, findings, context.admission);
                 item.hidden = hidden_errors(context, target, false, &item, locator, schema);
+                if !is_written {
+                    stored = take_stored(context, &definition, &item.identity);
+                }
                 item.action = done.action;
-                item.before = compares.and(done.before).map(Arc::unwrap_or_clone);
+                item.before = compares.and(done.before);
                 if context.request_options.table
                     && let Some(object) = &item.object
                 {
                     let objects = std::slice::from_ref(object);
                     item.table = context.server.table_of(&definition, &version, objects, context.request_options.now);
                 }
-                stored = take_stored(context, &definition, &item.identity);
                 item
             }
             Err(error) => {
@@ -269,7 +275,7 @@ pub fn submit_definition(
             let mut item = read_definition_response(done.response, identity.clone(), locator);
             admitted(&mut item, findings, context.admission);
             item.action = done.action;
-            item.before = updates.compares.and(done.before).map(Arc::unwrap_or_clone);
+            item.before = updates.compares.and(done.before);
             item.sent = updates.compares.map(|_| crd.clone());
             item
         }

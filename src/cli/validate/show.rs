@@ -250,7 +250,7 @@ fn rank(verdict: Verdict) -> usize {
 /// Returns the unified diff of the stored object, without metadata written by the server and kubectl.
 fn change(item: &Item) -> Option<String> {
     let after = without_written_metadata(item.object.clone().filter(|_| item.verdict == Verdict::Accepted)?);
-    let before = item.before.clone().map(without_written_metadata);
+    let before = item.before.as_deref().cloned().map(without_written_metadata);
     let pruned: Vec<&str> = item.pruned.iter().map(|p| p.path.as_str()).filter(|_| item.sent.is_some()).collect();
     let defaulted: Vec<&str> = item.defaulted.iter().map(|(path, _)| path.as_str()).collect();
     let mutated: Vec<_> = item.admission.iter().flat_map(|admission| admission.set()).collect();
