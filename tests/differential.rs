@@ -19,6 +19,7 @@ mod policies;
 mod protobuf;
 mod schemas;
 mod surface;
+mod texts;
 mod watches;
 mod webhooks;
 

@@ -15,6 +15,7 @@ use super::{
     syntax::{self, is_reserved},
     types::Type,
 };
+use crate::release::V1_32;
 use std::sync::Arc;
 use unify::{Bindings, has_variables, is_dyn_or_error, less_specific, shift};
 
@@ -163,6 +164,11 @@ impl Checker<'_> {
             return Some(Type::type_of(type_));
         }
         match self.env.base.names.get(name)? {
+            // Before 1.32, a type that only schemas define had the type of its values, and no value.
+            Named::Type(named) if matches!(name, "duration" | "timestamp") && self.env.base.server < V1_32 => {
+                self.set_reference(id, Reference::Variable(name.into()));
+                Some(named.clone())
+            }
             Named::Type(named) => {
                 self.set_reference(id, Reference::Type(named.clone()));
                 Some(Type::type_of(named.clone()))

@@ -206,6 +206,25 @@ mod tests {
         }
     }
 
+    /// Answers of real servers of 1.31 and 1.37.
+    #[test]
+    fn some_type_names_have_no_value() {
+        let compare = |name: &str| evaluate_patch(&format!("type(1) == {name}")).0;
+        for name in
+            ["duration", "timestamp", "google.protobuf.Any", "google.protobuf.BoolValue", "google.protobuf.Struct"]
+        {
+            assert_eq!(compare(name), format!("reference to undefined type: {name}"));
+        }
+        for name in ["google.protobuf.Duration", "google.protobuf.Timestamp", "google.protobuf.Empty", "type", "net.IP"]
+        {
+            assert_eq!(compare(name), "false", "{name}");
+        }
+        let env = Env::new(BaseEnv::for_stored(crate::release::Release::of(crate::release::V1_31)));
+        let error = env.compile("type(1) == timestamp").unwrap_err().display();
+        assert!(error.contains("no matching overload for '_==_' applied to '(type(int), timestamp)'"), "{error}");
+        assert!(env.compile("dyn(timestamp) == 1").is_ok());
+    }
+
     #[test]
     fn fields_are_computed_when_they_are_selected() {
         assert_eq!(evaluate_patch("variables.there + variables['there']"), ("14".to_owned(), 5));

@@ -3,53 +3,7 @@
 
 use super::expressions::{Kind, expression as plain};
 use super::mutate::Rng;
-
-const TEXTS: [&str; 44] = [
-    "'https://user@example.com:8080/a%20b/c?x=1&x=2&y#z'",
-    "'http://[fe80::1%25eth0]:80/'",
-    "'/path?q'",
-    "'mailto:a@b'",
-    "'https://exa mple.com'",
-    "'://'",
-    "'10.0.0.1'",
-    "'010.0.0.1'",
-    "'127.0.0.1'",
-    "'169.254.1.1'",
-    "'224.0.0.1'",
-    "'0.0.0.0'",
-    "'255.255.255.255'",
-    "'::1'",
-    "'::'",
-    "'fe80::1'",
-    "'ff02::1'",
-    "'2001:db8::A'",
-    "'::ffff:10.0.0.1'",
-    "'fe80::1%eth0'",
-    "'10.0.0.0/8'",
-    "'10.0.0.1/8'",
-    "'192.168.1.0/24'",
-    "'2001:db8::/32'",
-    "'::ffff:10.0.0.0/104'",
-    "'10.0.0.0/33'",
-    "'1.2.3'",
-    "'v1.2.3'",
-    "'1.2.3-alpha.1+build.5'",
-    "'01.2'",
-    "'1.2.3-01'",
-    "'1Gi'",
-    "'0.5'",
-    "'1e3'",
-    "'-200m'",
-    "'12E'",
-    "'1.5Ki'",
-    "'a-b'",
-    "'A_b'",
-    "'example.com/name'",
-    "'3d813cbb-47fb-32ba-91df-831e1593ac29'",
-    "'aGVsbG8='",
-    "self.s",
-    "self.e",
-];
+use super::texts::{Text, literal};
 
 const FORMATS: [&str; 20] = [
     "dns1123Label",
@@ -74,20 +28,33 @@ const FORMATS: [&str; 20] = [
     "date",
 ];
 
-fn text(depth: usize, rng: &mut Rng) -> String {
-    if depth > 0 && rng.chance(6) { plain(Kind::Text, depth, rng) } else { (*rng.pick(&TEXTS)).to_owned() }
+fn text(kind: Text, depth: usize, rng: &mut Rng) -> String {
+    match rng.below(8) {
+        0 if depth > 0 => plain(Kind::Text, depth, rng),
+        1 => (*rng.pick(&["self.s", "self.e"])).to_owned(),
+        _ => literal(kind, rng),
+    }
+}
+
+/// One of the kinds of texts that `format.` validates.
+fn formatted(rng: &mut Rng) -> Text {
+    *rng.pick(&[Text::Name, Text::Name, Text::Url, Text::Uuid, Text::Base64, Text::Time, Text::Address])
 }
 
 fn url(depth: usize, rng: &mut Rng) -> String {
-    format!("url({})", text(depth, rng))
+    format!("url({})", text(Text::Url, depth, rng))
 }
 
 fn ip(depth: usize, rng: &mut Rng) -> String {
-    if rng.chance(4) { format!("{}.ip()", cidr(depth, rng)) } else { format!("ip({})", text(depth, rng)) }
+    if rng.chance(4) {
+        format!("{}.ip()", cidr(depth, rng))
+    } else {
+        format!("ip({})", text(Text::Address, depth, rng))
+    }
 }
 
 fn cidr(depth: usize, rng: &mut Rng) -> String {
-    let of = format!("cidr({})", text(depth, rng));
+    let of = format!("cidr({})", text(Text::Network, depth, rng));
     if rng.chance(4) { format!("{of}.masked()") } else { of }
 }
 
@@ -96,12 +63,12 @@ fn quantity(depth: usize, rng: &mut Rng) -> String {
         let other = if rng.chance(2) { quantity(depth - 1, rng) } else { plain(Kind::Int, depth - 1, rng) };
         return format!("{}.{}({other})", quantity(depth - 1, rng), rng.pick(&["add", "sub"]));
     }
-    format!("quantity({})", text(depth, rng))
+    format!("quantity({})", text(Text::Quantity, depth, rng))
 }
 
 fn semver(depth: usize, rng: &mut Rng) -> String {
     let normalize = rng.pick(&["", "", ", true", ", false"]);
-    format!("semver({}{normalize})", text(depth, rng))
+    format!("semver({}{normalize})", text(Text::Version, depth, rng))
 }
 
 fn optional(depth: usize, rng: &mut Rng) -> String {
@@ -130,35 +97,35 @@ fn bool_of(depth: usize, rng: &mut Rng) -> String {
         rng.pick(&["isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast", "isGlobalUnicast"]);
     let compare = rng.pick(&["isLessThan", "isGreaterThan"]);
     match rng.below(40) {
-        0 => format!("{}.{part}() == {}", url(d, rng), text(d, rng)),
+        0 => format!("{}.{part}() == {}", url(d, rng), text(Text::Url, d, rng)),
         1 => format!("{}.getQuery().exists(k, k == 'x')", url(d, rng)),
         2 => format!("{}.getQuery()['x'] == ['1', '2']", url(d, rng)),
-        3 => format!("isURL({})", text(d, rng)),
+        3 => format!("isURL({})", text(Text::Url, d, rng)),
         4 => format!("{} == {}", url(d, rng), url(d, rng)),
         5 | 6 => format!("{}.{range}()", ip(d, rng)),
         7 => format!("{}.family() == {}", ip(d, rng), rng.pick(&["4", "6", "self.i"])),
-        8 => format!("ip.isCanonical({})", text(d, rng)),
-        9 => format!("isIP({})", text(d, rng)),
+        8 => format!("ip.isCanonical({})", text(Text::Address, d, rng)),
+        9 => format!("isIP({})", text(Text::Address, d, rng)),
         10 => format!("{} == {}", ip(d, rng), ip(d, rng)),
         11 => format!("{}.containsIP({})", cidr(d, rng), ip(d, rng)),
-        12 => format!("{}.containsIP({})", cidr(d, rng), text(d, rng)),
+        12 => format!("{}.containsIP({})", cidr(d, rng), text(Text::Address, d, rng)),
         13 => format!("{}.containsCIDR({})", cidr(d, rng), cidr(d, rng)),
-        14 => format!("{}.containsCIDR({})", cidr(d, rng), text(d, rng)),
-        15 => format!("isCIDR({})", text(d, rng)),
+        14 => format!("{}.containsCIDR({})", cidr(d, rng), text(Text::Network, d, rng)),
+        15 => format!("isCIDR({})", text(Text::Network, d, rng)),
         16 => format!("{} == {}", cidr(d, rng), cidr(d, rng)),
         17 | 18 => format!("{}.{compare}({})", quantity(d, rng), quantity(d, rng)),
         19 => format!("{}.isInteger()", quantity(d, rng)),
         20 => format!("{} == {}", quantity(d, rng), quantity(d, rng)),
-        21 => format!("isQuantity({})", text(d, rng)),
+        21 => format!("isQuantity({})", text(Text::Quantity, d, rng)),
         22 | 23 => format!("{}.{compare}({})", semver(d, rng), semver(d, rng)),
-        24 => format!("isSemver({}{})", text(d, rng), rng.pick(&["", ", true", ", false"])),
+        24 => format!("isSemver({}{})", text(Text::Version, d, rng), rng.pick(&["", ", true", ", false"])),
         25 => format!("{} == {}", semver(d, rng), semver(d, rng)),
-        26 | 27 => format!("format.{}().validate({}).hasValue()", rng.pick(&FORMATS), text(d, rng)),
+        26 | 27 => format!("format.{}().validate({}).hasValue()", rng.pick(&FORMATS), text(formatted(rng), d, rng)),
         28 => format!("format.named('{}').hasValue()", rng.pick(&FORMATS)),
         29 => format!(
             "format.named({}).value().validate({}).value().size() > 0",
             rng.pick(&["'date'", "self.s"]),
-            text(d, rng)
+            text(Text::Unusual, d, rng)
         ),
         30 => format!(
             "sets.{}({}, {})",
@@ -194,13 +161,13 @@ fn bool_of(depth: usize, rng: &mut Rng) -> String {
             rng.pick(&["<", ">=", "=="]),
             plain(Kind::Double, d, rng)
         ),
-        _ => format!("authorizer.path({}).check('get').allowed()", text(d, rng)),
+        _ => format!("authorizer.path({}).check('get').allowed()", text(Text::Unusual, d, rng)),
     }
 }
 
 fn int_of(depth: usize, rng: &mut Rng) -> String {
     let d = depth.saturating_sub(1);
-    match rng.below(14) {
+    match rng.below(16) {
         0 => format!("{}.prefixLength()", cidr(d, rng)),
         1 => format!("{}.asInteger()", quantity(d, rng)),
         2 => format!("{}.sign()", quantity(d, rng)),
@@ -210,8 +177,16 @@ fn int_of(depth: usize, rng: &mut Rng) -> String {
         7 | 8 => format!("{}.orValue({})", optional(d, rng), plain(Kind::Int, d, rng)),
         9 => format!("{}.value()", optional(d, rng)),
         10 => format!("[{}, {}].unwrapOpt().size()", optional(d, rng), optional(d, rng)),
-        11 => format!("int({})", text(d, rng)),
+        11 => format!("int({})", text(Text::Number, d, rng)),
         12 => format!("{}.getQuery().size()", url(d, rng)),
+        13 => {
+            let part = rng.pick(&["getFullYear", "getMonth", "getDate", "getDayOfWeek", "getHours", "getMilliseconds"]);
+            format!("timestamp({}).{part}({})", text(Text::Time, d, rng), text(Text::Zone, d, rng))
+        }
+        14 => {
+            let part = rng.pick(&["getHours", "getMinutes", "getSeconds", "getMilliseconds"]);
+            format!("duration({}).{part}()", text(Text::Span, d, rng))
+        }
         _ => format!("optional.unwrap([{}]).sum()", optional(d, rng)),
     }
 }
@@ -226,7 +201,7 @@ fn text_of(depth: usize, rng: &mut Rng) -> String {
         ),
         1 => format!("string({})", ip(d, rng)),
         2 => format!("string({})", cidr(d, rng)),
-        3 => format!("format.{}().validate({}).value().join('; ')", rng.pick(&FORMATS), text(d, rng)),
+        3 => format!("format.{}().validate({}).value().join('; ')", rng.pick(&FORMATS), text(formatted(rng), d, rng)),
         4 => format!("'%s %s'.format([{}, {}])", plain(Kind::Any, d, rng), plain(Kind::Map, d, rng)),
         5 => format!(
             "'{}'.format([{}])",
@@ -235,20 +210,38 @@ fn text_of(depth: usize, rng: &mut Rng) -> String {
         ),
         6 => format!("'{}'.format([{}])", rng.pick(&["%x", "%X", "%s"]), plain(Kind::Text, d, rng)),
         7 => {
-            format!("{}.split({}, {})", text(d, rng), rng.pick(&["'.'", "''", "'/'"]), plain(Kind::Int, d, rng))
-                + ".join('|')"
+            format!(
+                "{}.split({}, {})",
+                text(Text::Unusual, d, rng),
+                rng.pick(&["'.'", "''", "'/'"]),
+                plain(Kind::Int, d, rng)
+            ) + ".join('|')"
         }
         8 => {
-            format!("{}.replace({}, 'x', {})", text(d, rng), rng.pick(&["'.'", "''", "'0'"]), plain(Kind::Int, d, rng))
+            format!(
+                "{}.replace({}, 'x', {})",
+                text(Text::Unusual, d, rng),
+                rng.pick(&["'.'", "''", "'0'"]),
+                plain(Kind::Int, d, rng)
+            )
         }
-        9 => format!("{}.indexOf({}, {})", text(d, rng), rng.pick(&["'.'", "''"]), plain(Kind::Int, d, rng)),
+        9 => format!(
+            "{}.indexOf({}, {})",
+            text(Text::Unusual, d, rng),
+            rng.pick(&["'.'", "''"]),
+            plain(Kind::Int, d, rng)
+        ),
         10 => format!(
             "{}.findAll({}, {}).join('|')",
-            text(d, rng),
+            text(Text::Unusual, d, rng),
             rng.pick(&["'[0-9]+'", "'(a)(b)?'"]),
             plain(Kind::Int, d, rng)
         ),
-        11 => format!("string(timestamp({}))", plain(Kind::Int, d, rng)),
+        11 => match rng.below(3) {
+            0 => format!("string(timestamp({}))", plain(Kind::Int, d, rng)),
+            1 => format!("string(timestamp({}))", text(Text::Time, d, rng)),
+            _ => format!("string(duration({}))", text(Text::Span, d, rng)),
+        },
         12 => format!("{}.join()", plain(Kind::Texts, d, rng)),
         _ => format!("string(type({}))", plain(Kind::Any, d, rng)),
     }
@@ -278,7 +271,7 @@ pub fn expression(kind: Kind, depth: usize, rng: &mut Rng) -> String {
         }
         Kind::Bool if !rng.chance(4) => match rng.below(5) {
             0 => format!("{} {} {}", int_of(depth, rng), rng.pick(&["<", "==", ">="]), plain(Kind::Int, 1, rng)),
-            1 => format!("{} == {}", text_of(depth, rng), text(depth, rng)),
+            1 => format!("{} == {}", text_of(depth, rng), text(Text::Unusual, depth, rng)),
             2 => format!("{} == {}", ints_of(depth, rng), plain(Kind::Ints, 1, rng)),
             _ => bool_of(depth, rng),
         },

@@ -91,11 +91,14 @@ impl<'p> Planner<'p> {
             Some(Reference::Constant(number)) => {
                 return Ok(Node::Constant(Constant::literal(&Literal::Int(*number))));
             }
-            Some(Reference::Type(Type::Object(_))) => return Err(format!("reference to undefined type: {name}")),
-            Some(Reference::Type(named)) => {
-                return Ok(Node::Constant(Constant::type_name(runtime_name(named).to_owned())));
+            Some(Reference::Type(named)) if is_defined(name, named) => {
+                return Ok(Node::Constant(Constant::type_name(name.to_owned())));
             }
-            Some(Reference::Variable(name)) => self.env.variables.iter().position(|variable| variable.name == *name),
+            Some(Reference::Type(_)) => return Err(format!("reference to undefined type: {name}")),
+            // A name without a value is an error of the evaluation.
+            Some(Reference::Variable(name)) => {
+                Some(self.env.variables.iter().position(|variable| variable.name == *name).unwrap_or(usize::MAX))
+            }
             _ => self.scopes.iter().rev().find(|(scoped, _)| *scoped == name).map(|(_, slot)| *slot),
         };
         let slot = slot.ok_or_else(|| format!("no such attribute(s): {name}"))?;
@@ -317,6 +320,15 @@ fn set_of(items: &[Value<'static>]) -> Option<HashSet<Key<'static>>> {
         }
     }
     Some(set)
+}
+
+/// Returns true if the registry of types has a type by this name. The checker knows more names: those of schemas, such as
+/// `timestamp`, and those of messages that are converted to other types.
+fn is_defined(name: &str, named: &Type) -> bool {
+    match named {
+        Type::Any | Type::Object(_) => false,
+        _ => name == runtime_name(named),
+    }
 }
 
 /// The name of a type at run time, without type arguments.

@@ -25,6 +25,7 @@ enum Amount {
 }
 
 const FORMAT: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const NUMBER: &str = "unable to parse numeric part of quantity";
 const NANO: i32 = -9;
 
 impl Quantity {
@@ -50,13 +51,16 @@ impl Quantity {
         };
         let scale = scale.wrapping_sub(parts.fraction.len() as i32);
         if precision >= 0 && scale >= NANO {
-            let value: i64 = format!("{}{}", parts.number, parts.fraction)
-                .parse()
-                .map_err(|_| "unable to parse numeric part of quantity")?;
+            let value: i64 = format!("{}{}", parts.number, parts.fraction).parse().map_err(|_| NUMBER)?;
             if let Some(value) = value.checked_mul(mantissa) {
                 let value = if parts.negative { -value } else { value };
                 return Ok(Self { amount: Amount::Small(value, scale), binary, exponent_form });
             }
+        }
+        // Only here, a number without digits is an error; above, it is 0.
+        let number = text.strip_suffix(parts.suffix).unwrap_or(text);
+        if !number.bytes().any(|b| b.is_ascii_digit()) {
+            return Err(NUMBER.to_owned());
         }
         let mut amount = Decimal::parse(parts.negative, parts.number, parts.fraction);
         if binary {
@@ -304,6 +308,17 @@ mod tests {
         assert_eq!(q("1e1000000000").compare(&q("-1e2000000000")), Ordering::Greater);
         for bad in ["", "a", "1 ", "1x", "1Kii", "--1", "1e", "1.2.3", "1i", "1e99999999999999999999"] {
             assert!(Quantity::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    /// Answers of a real server.
+    #[test]
+    fn a_number_without_digits_is_zero_unless_it_is_less_than_nano() {
+        for text in ["e3", "-e3", "e-9", ".", "-", "k", ".n", "-.Ki", "0e-12", "-0.e-10", "1.e-12", ".5e-12"] {
+            assert!(Quantity::parse(text).is_ok(), "{text}");
+        }
+        for text in ["e-10", "-e-12", "+e-12", ".e-12", "-.e-12", "-e2147483648"] {
+            assert_eq!(Quantity::parse(text).err().as_deref(), Some(NUMBER), "{text}");
         }
     }
 
