@@ -14,6 +14,10 @@ from callgrind import instructions
 from rivals import HERE, gadget, measure, without_rules
 
 
+def once(command):
+    return measure(command, 1)
+
+
 def two_at_once(command):
     """The CPU time, wall time, memory and exit code for one of two equal processes; the wall time is halved."""
     start = time.perf_counter()
@@ -56,19 +60,19 @@ def main():
             ("diff --old, --jobs 1", lambda f: ["diff", "--offline", "--jobs", "1", "--crds", ruled, "--old", f, "-f", f]),
             ("rehearse, --jobs 1", lambda f: ["rehearse", "--offline", "--jobs", "1", "--old", ruled, "-f", f, ruled]),
         ]
-        kinds.append(("two processes at once", kinds[0][1]))
+        runs = [(name, flags, once) for name, flags in kinds]
+        runs.append(("two processes at once", kinds[0][1], two_at_once))
         best = {}
         for _ in range(args.runs):
-            for name, flags in kinds:
-                command = [args.binary, *flags(many)]
-                got = two_at_once(command) if name.startswith("two") else measure(command, 1)
+            for name, flags, take in runs:
+                got = take([args.binary, *flags(many)])
                 best[name] = tuple(map(min, best.get(name, got), got))
         print(f"{args.objects} objects, {megabytes:.1f} MB of YAML, best of {args.runs}")
         print(f"{'run':26}{'CPU s':>8}{'wall s':>8}{'MB/CPU s':>10}{'MiB':>7}{'exit':>6}{'times':>7}{'speed':>7}{'M instructions of 1,000':>25}")
         first_cpu, first_wall, _, _ = best[kinds[0][0]]
-        for name, flags in kinds:
+        for name, flags, take in runs:
             cpu, wall, memory, code = best[name]
-            count = None if name.startswith("two") else instructions([args.binary, *flags(few)])
+            count = instructions([args.binary, *flags(few)]) if take is once else None
             shown = f"{count / 1e6:25.1f}" if count else ""
             figures = f"{cpu:8.2f}{wall:8.2f}{megabytes / cpu:10.1f}{memory:7.1f}{code:6}{cpu / first_cpu:7.2f}{first_wall / wall:7.2f}"
             print(f"{name:26}{figures}{shown}", flush=True)

@@ -82,11 +82,14 @@ impl StoredObject {
         Value::Array(vec![stored_location::to_value(&self.location), self.object])
     }
 
+    fn of_value(value: Value) -> Option<Self> {
+        let Value::Array(parts) = value else { return None };
+        let [location, object] = <[Value; 2]>::try_from(parts).ok()?;
+        Some(Self { location: stored_location::of_value(&location)?, object })
+    }
+
     fn read(temp_store: &TempStore, at: StoredAt) -> io::Result<Self> {
-        let invalid = || io::Error::from(io::ErrorKind::InvalidData);
-        let Value::Array(parts) = temp_store.get(at)? else { return Err(invalid()) };
-        let [location, object] = <[Value; 2]>::try_from(parts).map_err(|_| invalid())?;
-        Ok(Self { location: stored_location::of_value(&location).ok_or_else(invalid)?, object })
+        Self::of_value(temp_store.get(at)?).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
     }
 
     /// Returns true if this is the existing object for the new one.
@@ -187,17 +190,18 @@ impl ExistingObjects {
         let mut given = FileObjects::default();
         for entry in entries {
             let Some((mut object, (group, _, kind))) = object::read_with_kind(entry, show) else { continue };
-            let identity = identity(object.value(), Namespace::Own);
             let name = object.value().str_at(&["metadata", "name"]).unwrap_or_default();
             let name = given.hasher.hash((&group, &kind, name));
             let location = object.finder().start();
-            let stored = StoredObject { location, object: object.take_value() };
-            match given.temp_store.put(&stored.into_value()) {
+            let stored = StoredObject { location, object: object.take_value() }.into_value();
+            match given.temp_store.put(&stored) {
                 Ok(stored_at) => {
                     let old = Old { stored_at, used: false };
                     given.existing.entry(name).and_modify(|all| all.push(old)).or_insert(Namesakes::One(old));
                 }
                 Err(error) => {
+                    let value = StoredObject::of_value(stored).map(|stored| stored.object).unwrap_or_default();
+                    let identity = identity(&value, Namespace::Own);
                     let reason = format!("the old object cannot be kept in a temporary file: {error}");
                     show(object.item(identity, Verdict::CannotTell, reason));
                 }

@@ -2,7 +2,7 @@
 
 use super::mutate::Rng;
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 pub enum Text {
     Url,
     Address,
@@ -46,7 +46,7 @@ pub fn literal(kind: Text, rng: &mut Rng) -> String {
 }
 
 /// Writes a text in one of the forms of CEL's string literals.
-pub fn quoted(text: &str, rng: &mut Rng) -> String {
+fn quoted(text: &str, rng: &mut Rng) -> String {
     let plain = !text.chars().any(|c| c == '\\' || c == '\'' || c == '"' || c.is_control());
     match rng.below(16) {
         0 if plain => format!("\"{text}\""),
@@ -263,15 +263,15 @@ fn url(rng: &mut Rng) -> String {
         ],
     );
     let fragment = part(rng, &["", "", "", "", "#", "#f", "#a b", "#%zz", "#%41", "#é", "#a#b", "#!$&()*+,/:;=?@"]);
-    let slashes = if scheme.is_empty() && rng.chance(2) { "" } else { part_of_authority(rng) };
+    let slashes = if scheme.is_empty() && rng.chance(2) {
+        String::new()
+    } else {
+        part(rng, &["//", "//", "//", "//", "//", "", "/", "///"])
+    };
     if slashes.is_empty() {
         return format!("{scheme}{path}{query}{fragment}");
     }
     format!("{scheme}{slashes}{user}{host}{port}{path}{query}{fragment}")
-}
-
-fn part_of_authority(rng: &mut Rng) -> &'static str {
-    rng.pick::<&str>(&["//", "//", "//", "//", "//", "", "/", "///"])
 }
 
 fn address(rng: &mut Rng) -> String {
