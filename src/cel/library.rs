@@ -268,7 +268,6 @@ const LIBRARIES: &[&[Overload]] = &[
     conversion::FUNCTIONS,
     text::FUNCTIONS,
     clock::FUNCTIONS,
-    clock::UNCHECKED,
     strings::FUNCTIONS,
     positions::FUNCTIONS,
     regex::FUNCTIONS,

@@ -55,6 +55,24 @@ impl<'b> Reader<'b> {
         Ok(None)
     }
 
+    /// Reads the key (1) or the value (2) of a map entry, and skips other fields; `None` at the end. The generated code
+    /// expects a length and bytes after both numbers, whatever the wire type.
+    ///
+    /// # Errors
+    /// Returns the message for malformed bytes.
+    pub fn entry(&mut self) -> Result<Option<(i32, &'b [u8])>, String> {
+        while !self.0.is_empty() {
+            let start = self.0;
+            let number = (self.number()? >> 3) as i32;
+            if let 1 | 2 = number {
+                return Ok(Some((number, self.bytes()?)));
+            }
+            self.0 = start;
+            self.skip()?;
+        }
+        Ok(None)
+    }
+
     /// Skips a field or a group (`skipGenerated`).
     fn skip(&mut self) -> Result<(), String> {
         let mut depth = 0_usize;
@@ -87,14 +105,16 @@ impl<'b> Reader<'b> {
         Ok(match wire {
             0 => Wire::Number(self.number()?),
             1 => Wire::Eight(self.take(8)?.try_into().unwrap_or_default()),
-            2 => {
-                let length =
-                    i64::try_from(self.number()?).map_err(|_| "proto: negative length found during unmarshaling")?;
-                Wire::Bytes(self.take(usize::try_from(length).unwrap_or(usize::MAX))?)
-            }
+            2 => Wire::Bytes(self.bytes()?),
             5 => Wire::Four(self.take(4)?.try_into().unwrap_or_default()),
             other => return Err(format!("proto: illegal wireType {other}")),
         })
+    }
+
+    /// Reads a length and as many bytes.
+    fn bytes(&mut self) -> Result<&'b [u8], String> {
+        let length = i64::try_from(self.number()?).map_err(|_| "proto: negative length found during unmarshaling")?;
+        self.take(usize::try_from(length).unwrap_or(usize::MAX))
     }
 
     fn number(&mut self) -> Result<u64, String> {

@@ -1,8 +1,7 @@
 //! Accessors for the fields of timestamps, in UTC or a time zone, and of durations.
 
 use super::{CallCost, Function, Overload};
-use crate::cel::value::{Duration, Error, Text, Value, time::Clock};
-use crate::release::V1_37;
+use crate::cel::value::{Duration, Error, Value, time::Clock};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use std::sync::LazyLock;
 
@@ -34,31 +33,13 @@ pub const FUNCTIONS: &[Overload] = &[
     span("getMilliseconds", "duration_to_milliseconds", milliseconds),
 ];
 
-/// The accessors of servers before cel-go 0.29.
-pub const UNCHECKED: &[Overload] = &[
-    unchecked("getFullYear", "timestamp_to_year_with_tz", |args| year(&normalized(args))),
-    unchecked("getMonth", "timestamp_to_month_with_tz", |args| month(&normalized(args))),
-    unchecked("getDayOfYear", "timestamp_to_day_of_year_with_tz", |args| day_of_year(&normalized(args))),
-    unchecked("getDayOfMonth", "timestamp_to_day_of_month_with_tz", |args| day_of_month(&normalized(args))),
-    unchecked("getDate", "timestamp_to_day_of_month_1_based_with_tz", |args| date(&normalized(args))),
-    unchecked("getDayOfWeek", "timestamp_to_day_of_week_with_tz", |args| day_of_week(&normalized(args))),
-    unchecked("getHours", "timestamp_to_hours_with_tz", |args| hours(&normalized(args))),
-    unchecked("getMinutes", "timestamp_to_minutes_with_tz", |args| minutes(&normalized(args))),
-    unchecked("getSeconds", "timestamp_to_seconds_tz", |args| seconds(&normalized(args))),
-    unchecked("getMilliseconds", "timestamp_to_milliseconds_with_tz", |args| milliseconds(&normalized(args))),
-];
-
 const fn utc(function: &'static str, id: &'static str, call: Function) -> Overload {
     Overload::member(function, id, "(timestamp) -> int", CallCost::One, call)
 }
 
-/// An accessor with a time zone. Since cel-go 0.29, the minutes of a UTC offset are range-checked.
+/// An accessor with a time zone.
 const fn zoned(function: &'static str, id: &'static str, call: Function) -> Overload {
-    Overload::member(function, id, "(timestamp, string) -> int", CallCost::One, call).from_server(V1_37)
-}
-
-const fn unchecked(function: &'static str, id: &'static str, call: Function) -> Overload {
-    Overload::member(function, id, "(timestamp, string) -> int", CallCost::One, call).until_server(V1_37)
+    Overload::member(function, id, "(timestamp, string) -> int", CallCost::One, call)
 }
 
 const fn span(function: &'static str, id: &'static str, call: Function) -> Overload {
@@ -131,25 +112,9 @@ fn offset(zone: &str, unix: i64) -> Result<i64, Error> {
         return named_offset(zone, unix);
     };
     let (hours, minutes) = (number(hours)?, number(minutes)?);
-    if !(0..=59).contains(&minutes) {
-        return Err(Error::new(format!("timezone offset minutes out of range [0, 59]: {zone}")));
-    }
-    let minutes = if zone.starts_with('-') { -minutes } else { minutes };
+    // The functions of cel-go's standard library do not check the range of the minutes.
+    let minutes = if zone.starts_with('-') { minutes.wrapping_neg() } else { minutes };
     Ok(hours.wrapping_mul(60).wrapping_add(minutes).wrapping_mul(60).clamp(-OFFSET_LIMIT, OFFSET_LIMIT))
-}
-
-/// Normalizes a UTC offset so that its minutes are at most 59.
-fn normalized<'a>(args: &[Value<'a>]) -> Vec<Value<'a>> {
-    let mut args = args.to_vec();
-    if let [_, Value::String(zone)] = &mut *args
-        && let Some((Ok(hours), Ok(minutes))) = zone.split_once(':').map(|(h, m)| (number(h), number(m)))
-    {
-        let minutes = if zone.starts_with('-') { minutes.wrapping_neg() } else { minutes };
-        let ahead = hours.wrapping_mul(60).wrapping_add(minutes);
-        let (sign, ahead) = (if ahead < 0 { '-' } else { '+' }, ahead.unsigned_abs());
-        *zone = Text::from(format!("{sign}{}:{}", ahead / 60, ahead % 60));
-    }
-    args
 }
 
 /// Clamps UTC offsets to avoid overflow. The server wraps around instead.
@@ -209,7 +174,9 @@ mod tests {
         assert_eq!(hours("EST"), "7");
         assert_eq!(hours("america/new_york"), "unknown time zone america/new_york");
         assert_eq!(hours("../etc"), "time: invalid location name");
-        assert_eq!(hours("+02:60"), "timezone offset minutes out of range [0, 59]: +02:60");
+        assert_eq!(hours("+02:60"), "15");
+        assert_eq!(hours("-02:99"), "8");
+        assert_eq!(hours("+02:-31"), "13");
         assert_eq!(hours("a:1"), "strconv.Atoi: parsing \"a\": invalid syntax");
     }
 

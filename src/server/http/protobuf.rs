@@ -54,6 +54,9 @@ enum Kind {
     Time,
     /// A message with one field that holds JSON text.
     Json,
+    /// Like `Json`, but the text is not parsed when the message is decoded. A text that is not JSON is kept as a string, which is
+    /// not a valid set of fields either.
+    Fields,
     One(&'static Message),
     /// A message whose members are members of the object itself in JSON.
     Inline(&'static Message),
@@ -81,8 +84,8 @@ impl Kind {
 }
 
 use Kind::{
-    Bool, BoolPointer, Bytes, Double, Inline, Int, IntPointer, Items, Json, Map as MapOf, One, Repeated, SchemaOrBool,
-    SchemaOrList, SchemaOrTexts, Text, TextPointer, Time,
+    Bool, BoolPointer, Bytes, Double, Fields, Inline, Int, IntPointer, Items, Json, Map as MapOf, One, Repeated,
+    SchemaOrBool, SchemaOrList, SchemaOrTexts, Text, TextPointer, Time,
 };
 
 static METADATA: Message = named(
@@ -124,7 +127,7 @@ static MANAGED: Message = named(
         (3, "apiVersion", Text),
         (4, "time", Time),
         (6, "fieldsType", Text),
-        (7, "fieldsV1", Json),
+        (7, "fieldsV1", Fields),
         (8, "subresource", Text),
     ],
 );
@@ -468,11 +471,10 @@ fn message(type_: &Message, bytes: &[u8], depth: usize) -> Result<Map, String> {
 fn entry_of(kind: Kind, bytes: &[u8], depth: usize) -> Result<(String, Value), String> {
     let (mut key, mut item) = (String::new(), None);
     let mut reader = Reader::new(bytes);
-    while let Some((number, wire)) = reader.field()? {
-        match (number, wire) {
-            (1, Wire::Bytes(bytes)) => key = text::lossy(bytes),
-            (2, wire) => item = value(kind, wire, depth)?,
-            _ => {}
+    while let Some((number, bytes)) = reader.entry()? {
+        match number {
+            1 => key = text::lossy(bytes),
+            _ => item = value(kind, Wire::Bytes(bytes), depth)?,
         }
     }
     Ok((key, item.unwrap_or_else(|| zero(kind))))
@@ -517,6 +519,11 @@ fn value(kind: Kind, wire: Wire<'_>, depth: usize) -> Result<Option<Value>, Stri
             let raw = message(&RAW, bytes, depth + 1)?;
             let raw = raw.get("raw").and_then(Value::as_str).unwrap_or("null");
             Some(text::json::read(raw.as_bytes()).map_err(|e| e.message)?)
+        }
+        (Fields, Wire::Bytes(bytes)) => {
+            let raw = message(&RAW, bytes, depth + 1)?;
+            let raw = raw.get("raw").and_then(Value::as_str).unwrap_or("null");
+            Some(text::json::read(raw.as_bytes()).unwrap_or_else(|_| Value::from(raw)))
         }
         (Items, Wire::Bytes(bytes)) => {
             let mut list = message(&ITEMS, bytes, depth + 1)?;
@@ -598,6 +605,25 @@ mod tests {
                 r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","spec":{"versions":[{"schema":{"openAPIV3Schema":"#,
                 r#"{"additionalProperties":true,"default":{"a":[1]},"items":{"type":"string"},"maximum":1.5}}}]}}"#
             )
+        );
+    }
+
+    #[test]
+    fn owned_fields_are_not_parsed() {
+        let entry = [f(1, "m"), f(7, f(1, r#"{"f:spec"W{}}"#))].concat();
+        assert_eq!(
+            shown("v1", "Namespace", &f(1, [&[17 << 3 & 0x7f | 2 | 0x80, 1, entry.len() as u8][..], &entry].concat())),
+            r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"managedFields":[{"fieldsV1":"{\"f:spec\"W{}}","manager":"m"}]}}"#
+        );
+    }
+
+    #[test]
+    fn wire_types_in_map_entries_are_ignored() {
+        // The value has the wire type of a group; field 3 is unknown.
+        let labels = f(11, [&f(1, "a")[..], &[2 << 3 | 3, 1, b'b'], &[3 << 3, 7]].concat());
+        assert_eq!(
+            shown("v1", "Namespace", &f(1, labels)),
+            r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"labels":{"a":"b"}}}"#
         );
     }
 

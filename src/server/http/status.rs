@@ -7,7 +7,7 @@ mod reason;
 
 use crate::field::ErrorList;
 use crate::value::quote::go_quote;
-use crate::value::{Map, Value, object};
+use crate::value::{Map, Value};
 pub(in crate::server) use reason::Reason;
 
 /// An error response.
@@ -26,8 +26,8 @@ pub(in crate::server) struct Refusal {
     pub details: Option<Box<Details>>,
     /// The field errors of a 422.
     pub errors: ErrorList,
-    /// The continue token of an expired list; empty for other errors.
-    pub continue_: Box<str>,
+    /// `metadata` (`ListMeta`): the continue token of an expired list, or what a webhook wrote.
+    pub metadata: Option<Box<Map>>,
 }
 
 /// `metav1.StatusDetails`
@@ -84,15 +84,7 @@ impl GroupResource<'_> {
 impl Refusal {
     /// A refusal without details.
     pub fn plain(code: u16, reason: Reason, message: impl Into<String>) -> Self {
-        Self {
-            status: None,
-            code,
-            reason,
-            message: message.into(),
-            details: None,
-            errors: Vec::new(),
-            continue_: Box::default(),
-        }
+        Self { status: None, code, reason, message: message.into(), details: None, errors: Vec::new(), metadata: None }
     }
     fn about(code: u16, reason: Reason, of: GroupResource<'_>, name: &str, message: String) -> Self {
         Self { details: Some(Box::new(of.details(name))), ..Self::plain(code, reason, message) }
@@ -199,7 +191,15 @@ impl Refusal {
         let code = u16::try_from(number(status, "code")).unwrap_or(500);
         let reason = Reason::Other(text(status, "reason"));
         let state = Some(text(status, "status").into());
-        Self { status: state, details, ..Self::plain(code, reason, text(status, "message")) }
+        let written = status.get("metadata").and_then(Value::as_object);
+        let mut metadata = written.cloned().unwrap_or_else(Map::new);
+        metadata.retain(|key, value| match &**key {
+            "selfLink" | "resourceVersion" | "continue" => value.as_str().is_some_and(|text| !text.is_empty()),
+            "remainingItemCount" => !value.is_null(),
+            _ => false,
+        });
+        let metadata = Some(Box::new(metadata));
+        Self { status: state, details, metadata, ..Self::plain(code, reason, text(status, "message")) }
     }
     pub fn internal(message: impl Into<String>) -> Self {
         let cause = message.into();
@@ -246,7 +246,8 @@ impl Refusal {
     /// The error for an expired continue token; `token` continues the list with the current objects.
     pub fn expired_page(token: String) -> Self {
         let message = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
-        Self { continue_: token.into(), ..Self::expired(message) }
+        let metadata = Map::from_iter([("continue".into(), token.into())]);
+        Self { metadata: Some(Box::new(metadata)), ..Self::expired(message) }
     }
     /// `NewTooLargeResourceVersionError`
     pub fn resource_version_too_large(wanted: u64, current: u64) -> Self {
@@ -304,10 +305,8 @@ impl Refusal {
             &self.message,
             self.details.as_deref(),
         );
-        if !self.continue_.is_empty()
-            && let Some(members) = status.as_object_mut()
-        {
-            members.insert("metadata".to_owned(), object([("continue", &*self.continue_)]));
+        if let (Some(metadata), Some(members)) = (&self.metadata, status.as_object_mut()) {
+            members.insert("metadata".to_owned(), Value::Object((**metadata).clone()));
         }
         status
     }
@@ -392,6 +391,16 @@ mod tests {
         let status = Refusal::invalid(FOOS, "x", vec![error.clone(), error]).to_value();
         assert_eq!(status.str_at(&["message"]), Some("foos.example.com \"x\" is invalid: a: Required value"));
         assert_eq!(status.at(&["details", "causes"]).and_then(Value::as_array).map(<[Value]>::len), Some(2));
+    }
+
+    #[test]
+    fn a_webhook_may_write_the_metadata_of_its_denial() {
+        let denial = r#"{"code":403,"metadata":{"name":"x","resourceVersion":"7","continue":""},"message":"no","status":"Failure"}"#;
+        let denial = crate::text::json::read(denial.as_bytes()).unwrap();
+        assert_eq!(
+            crate::value::json::to_string(&Refusal::of_status(&denial).to_value()),
+            r#"{"apiVersion":"v1","code":403,"kind":"Status","message":"no","metadata":{"resourceVersion":"7"},"status":"Failure"}"#
+        );
     }
 
     #[test]
