@@ -128,6 +128,7 @@ mod tests {
         assert_eq!(run("1 / 0 == 1 && true", 100).0, "division by zero");
         assert_eq!(run("self.exists(x, self[x.size()] == 'é' || x == 'é')", 100).0, "true");
         assert_eq!(run("self.map(x, x + self[7])", 100).0, "index out of bounds: 7");
+        assert_eq!(run("dyn(self)[self + self]", 100).0, "invalid qualifier type: *types.concatList");
         assert_eq!(run("'a' in self ? self[0] : self[9]", 100).0, "\"a\"");
     }
 

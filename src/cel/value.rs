@@ -21,6 +21,7 @@ mod show;
 mod size;
 mod text;
 pub mod time;
+pub mod well_known;
 
 pub use equal::{contains, equal, equal_strictly};
 pub use error::Error;

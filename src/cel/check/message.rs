@@ -21,6 +21,7 @@ pub(super) fn of(type_: &Type) -> Option<&'static str> {
         },
         Type::List(item) if **item == Type::Dyn => "google.protobuf.ListValue",
         Type::Map(key, value) if **key == Type::String && **value == Type::Dyn => "google.protobuf.Struct",
+        Type::Opaque(name) if **name == *"google.protobuf.Empty" => "google.protobuf.Empty",
         _ => return None,
     })
 }
@@ -47,11 +48,17 @@ pub(super) fn patch_field(message: &str, name: &str) -> Type {
     }
 }
 
+/// The types without fields that the type provider of Kubernetes declares besides the messages.
+const SCALARS: [&str; 6] = ["bool", "bytes", "double", "int", "string", "uint"];
+
 /// The type of a message field.
 ///
 /// # Errors
 /// Returns the error message if the message has no such field.
 pub(super) fn field(message: &str, name: &str) -> Result<Type, String> {
+    if SCALARS.contains(&message) {
+        return Err(format!("undefined field '{name}'"));
+    }
     let fields = fields(message).ok_or_else(|| format!("unexpected failed resolution of '{message}'"))?;
     let found = fields.into_iter().find(|(field, _)| *field == name);
     found.map(|(_, type_)| type_).ok_or_else(|| format!("undefined field '{name}'"))
@@ -67,6 +74,7 @@ fn fields(message: &str) -> Option<Vec<(&'static str, Type)>> {
         "Int64Value" => vec![("value", Type::Int)],
         "StringValue" => vec![("value", Type::String)],
         "UInt64Value" => vec![("value", Type::Uint)],
+        "Empty" => Vec::new(),
         "Timestamp" | "Duration" => vec![("seconds", Type::Int), ("nanos", Type::Int)],
         "ListValue" => vec![("values", Type::list(Type::Dyn))],
         "Struct" => vec![("fields", json_map())],

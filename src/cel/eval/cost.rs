@@ -3,8 +3,9 @@
 
 use super::call::Callee;
 use crate::cel::{
+    decl::ListKind,
     library::CallCost,
-    value::{Error, Fuel, Opaque, Value},
+    value::{Error, Fuel, List, Opaque, Value},
 };
 use crate::release::{Minor, V1_32, V1_33};
 
@@ -165,7 +166,12 @@ pub(super) fn go_type_name(value: &Value<'_>) -> &'static str {
         Value::Bytes(_) => "types.Bytes",
         Value::Timestamp(_) => "types.Timestamp",
         Value::Duration(_) => "types.Duration",
-        Value::List(list) if list.is_strict() => "*common.unstructuredList",
+        Value::List(list) if list.is_strict() => match list.kind() {
+            ListKind::Atomic => "*common.unstructuredList",
+            ListKind::Set => "*common.unstructuredSetList",
+            ListKind::Map(_) => "*common.unstructuredMapList",
+        },
+        Value::List(List::Joined(_)) => "*types.concatList",
         Value::List(_) => "*types.baseList",
         Value::Map(map) if map.is_strict() => "*common.unstructuredMap",
         Value::Map(_) => "*types.baseMap",

@@ -70,7 +70,7 @@ impl<'p> Planner<'p> {
                 Ok(constant_map(&entries)?.unwrap_or(Node::Map(entries.into())))
             }
             ExprKind::Unspecified => Err("unsupported expression".to_owned()),
-            ExprKind::Struct { type_name, fields } if self.env.message_type(type_name).is_some() => {
+            ExprKind::Struct { type_name, fields } => {
                 let fields = fields
                     .iter()
                     .map(|f| {
@@ -81,7 +81,6 @@ impl<'p> Planner<'p> {
                 let message = MessageNode { type_name: type_name.as_str().into(), fields: fields.into() };
                 Ok(Node::Message(Box::new(message)))
             }
-            ExprKind::Struct { type_name, .. } => Err(format!("unknown type: {type_name}")),
             ExprKind::Comprehension(comprehension) => self.fold(comprehension),
         }
     }

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     cel::{
         library::{self, CallCost},
-        value::{Error, Fuel, Key, Map, Message, Text, Value, equal},
+        value::{Error, Fuel, Key, Map, Message, Text, Value, equal, message, well_known},
     },
     regexp::Regexp,
     release::Minor,
@@ -341,6 +341,9 @@ impl<'a> Run<'a, '_> {
                 value => value,
             };
             fields.insert(Arc::clone(&field.name), value);
+        }
+        if !message::is_type(&node.type_name) {
+            return well_known::make(&node.type_name, fields);
         }
         Message::new(&node.type_name, fields).map(|message| Value::Message(Arc::new(message)))
     }

@@ -35,8 +35,26 @@ pub fn parse_uint(text: &str) -> Option<u64> {
     if text.starts_with('+') { None } else { text.parse().ok() }
 }
 
+/// Removes underscores between digits; `None` if an underscore is elsewhere (`underscoreOK` in Go).
+fn without_underscores(text: &str) -> Option<String> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let hex = unsigned.starts_with("0x") || unsigned.starts_with("0X");
+    let (mut after_digit, mut after_underscore) = (hex, false);
+    for letter in unsigned.chars().skip(if hex { 2 } else { 0 }) {
+        let digit = letter.is_digit(if hex { 16 } else { 10 });
+        if letter == '_' && !after_digit || after_underscore && !digit {
+            return None;
+        }
+        (after_digit, after_underscore) = (digit, letter == '_');
+    }
+    (!after_underscore).then(|| text.replace('_', ""))
+}
+
 /// `strconv.ParseFloat(text, 64)`
 pub fn parse_double(text: &str) -> Option<f64> {
+    if text.contains('_') {
+        return parse_double(&without_underscores(text)?);
+    }
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if let Some(hex) = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X")) {
         let magnitude = parse_hex(hex)?;
@@ -102,6 +120,18 @@ pub fn format_g(d: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn underscores_separate_digits() {
+        for (text, value) in
+            [("1_000.5", 1000.5), ("1e1_0", 1e10), ("00_1.5", 1.5), ("0x_1p3", 8.0), ("-0x1_0p2", -64.0)]
+        {
+            assert_eq!(parse_double(text), Some(value), "{text}");
+        }
+        for text in ["1__0", "_1", "1_", "1_.5", "1._5", "1_e5", "0b_1", "0_b1", "+_1", "in_f"] {
+            assert_eq!(parse_double(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn doubles_are_formatted_and_parsed_like_go() {

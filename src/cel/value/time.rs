@@ -36,6 +36,12 @@ impl Timestamp {
         }
     }
 
+    /// The time of a Protobuf message, whose range is not checked.
+    pub fn of_message(seconds: i64, nanos: i64) -> Self {
+        let seconds = seconds.wrapping_add(nanos.div_euclid(NANOS));
+        Self { seconds, nanos: nanos.rem_euclid(NANOS) as u32, offset: 0 }
+    }
+
     /// `timestamp(text)`; `None` if it is not RFC 3339.
     pub fn parse(text: &str) -> Option<Result<Self, Error>> {
         let (t, offset) = rfc3339::parse_with_offset(text).ok()?;
@@ -148,6 +154,12 @@ fn overflow() -> Error {
 }
 
 impl Duration {
+    /// The duration of a Protobuf message; the closest one if it is too long.
+    pub fn of_message(seconds: i64, nanos: i64) -> Self {
+        let total = i128::from(seconds) * i128::from(NANOS) + i128::from(nanos);
+        Self(total.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64)
+    }
+
     /// `-self`
     pub fn negate(self) -> Result<Self, Error> {
         self.0.checked_neg().map(Self).ok_or_else(overflow)
