@@ -18,8 +18,10 @@ mod pairs;
 mod policies;
 mod protobuf;
 mod schemas;
+mod signatures;
 mod surface;
 mod texts;
+mod tokens;
 mod watches;
 mod webhooks;
 
@@ -448,6 +450,12 @@ fn undeclared(answer: &Value) -> (Value, BTreeSet<String>) {
     (rest, listed.into_iter().collect())
 }
 
+/// Writes random expressions for `tests/apiserver/facts/cel.go`.
+fn print(path: &str, expression: expressions::Generator) {
+    let lines = expressions::facts(&mut Rng::new(setting("CRDX_SEED", 1)), setting("CRDX_ROUNDS", 40), expression);
+    fs::write(path, lines).unwrap();
+}
+
 #[test]
 #[ignore = "needs the real server and a corpus: see tests/apiserver/README.md"]
 fn differential_objects() {
@@ -555,8 +563,7 @@ fn differential_crds() {
 #[ignore = "needs the real server: see tests/apiserver/README.md"]
 fn differential_expressions() {
     if let Ok(path) = std::env::var("CRDX_PRINT") {
-        let lines = expressions::facts(&mut Rng::new(setting("CRDX_SEED", 1)), setting("CRDX_ROUNDS", 40));
-        return fs::write(path, lines).unwrap();
+        return print(&path, expressions::expression);
     }
     let mut pair = Pair::new();
     expressions::compare(&mut pair, setting("CRDX_SEED", 1), setting("CRDX_ROUNDS", 40), expressions::expression);
@@ -566,6 +573,9 @@ fn differential_expressions() {
 #[test]
 #[ignore = "needs the real server: see tests/apiserver/README.md"]
 fn differential_libraries() {
+    if let Ok(path) = std::env::var("CRDX_PRINT") {
+        return print(&path, libraries::expression);
+    }
     let mut pair = Pair::new();
     expressions::compare(&mut pair, setting("CRDX_SEED", 1), setting("CRDX_ROUNDS", 40), libraries::expression);
     pair.finish();

@@ -108,6 +108,14 @@ fn show(value: &Cel<'_>) -> String {
     }
 }
 
+/// A recorded value; Go escapes more characters of a text than `serde_json`.
+fn recorded(run: &Value) -> Value {
+    match run["value"].as_str().and_then(|value| value.strip_prefix("text ")) {
+        Some(text) => json!([serde_json::from_str::<Value>(text).unwrap()]),
+        None => run["value"].clone(),
+    }
+}
+
 /// The difference between two results. The cost of a failed evaluation and the type names of values are not compared.
 fn differs(theirs: &Value, ours: &Value) -> bool {
     let runs = |answer: &Value| answer["runs"].as_array().cloned().unwrap_or_default();
@@ -115,14 +123,23 @@ fn differs(theirs: &Value, ours: &Value) -> bool {
         let mut answer = answer.clone();
         answer["runs"] = Value::Null;
         answer["version"] = Value::Null;
+        // Since 1.37, the recorder prints the long names.
+        if let Some(name) = answer["type"].as_str() {
+            let names = [("Duration", "duration"), ("Timestamp", "timestamp"), ("Any", "any")];
+            let short = names.iter().fold(name.replace("null_type", "null"), |name, (long, short)| {
+                name.replace(&format!("google.protobuf.{long}"), short)
+            });
+            answer["type"] = short.into();
+        }
         answer
     };
     let runs_differ = runs(theirs).iter().zip(&runs(ours)).any(|(theirs, ours)| {
         let of_type = |run: &Value| run["value"].as_str().is_some_and(|value| value.starts_with("of type"));
-        let values = theirs["value"] != ours["value"] && !(of_type(theirs) && of_type(ours));
+        let values = recorded(theirs) != recorded(ours) && !(of_type(theirs) && of_type(ours));
         theirs["err"] != ours["err"] || values || theirs["cost"] != ours["cost"]
     });
-    rest(theirs) != rest(ours) || runs(theirs).len() != runs(ours).len() || runs_differ
+    // The real server aborts a request whose expression panics.
+    theirs["panic"].is_null() && (rest(theirs) != rest(ours) || runs(theirs).len() != runs(ours).len() || runs_differ)
 }
 
 fn compare(given: &Given, release: Release, facts: &[Value]) -> (usize, String) {
@@ -167,7 +184,9 @@ fn answers_of_a_release() {
             &crdx::text::json::read(read("CRDX_FACTS").lines().next().unwrap().as_bytes()).unwrap(),
             release,
         );
-        let facts: Vec<Value> = read("CRDX_ANSWERS").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        // The recorder declares the whole object, whose types have longer names.
+        let answers = read("CRDX_ANSWERS").replace("selfTypeN.spec", "selfTypeN");
+        let facts: Vec<Value> = answers.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let (count, text) = compare(&given, release, &facts);
         assert!(count == 0, "{count} of {} differ:\n{text}", facts.len());
     });

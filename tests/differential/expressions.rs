@@ -269,8 +269,11 @@ fn specs() -> [Value; 2] {
     ]
 }
 
+/// Makes an expression that usually has the requested type.
+pub type Generator = fn(Kind, usize, &mut Rng) -> String;
+
 /// Random expressions as input for `tests/apiserver/facts/cel`.
-pub fn facts(rng: &mut Rng, count: u64) -> String {
+pub fn facts(rng: &mut Rng, count: u64, expression: Generator) -> String {
     let [a, b] = specs();
     let mut lines =
         json!({"schema": schema(&[]), "samples": {"a": {"spec": a}, "b": {"spec": b}, "old": {"spec": a}}}).to_string();
@@ -288,7 +291,7 @@ const RULES: usize = 16;
 const CHANGED: usize = 30;
 
 /// Compiles batches of rules on both servers, then evaluates those that compile on objects.
-pub fn compare(pair: &mut Pair, seed: u64, rounds: u64, expression: fn(Kind, usize, &mut Rng) -> String) {
+pub fn compare(pair: &mut Pair, seed: u64, rounds: u64, expression: Generator) {
     let rng = &mut Rng::new(seed);
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All";
     for round in (0..rounds).map(|round| seed * 100_000 + round) {

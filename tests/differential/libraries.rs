@@ -4,6 +4,7 @@
 use super::expressions::{Kind, expression as plain};
 use super::mutate::Rng;
 use super::texts::{Text, literal};
+use super::{signatures, tokens};
 
 const FORMATS: [&str; 20] = [
     "dns1123Label",
@@ -265,6 +266,8 @@ fn ints_of(depth: usize, rng: &mut Rng) -> String {
 /// An expression that usually has the requested type.
 pub fn expression(kind: Kind, depth: usize, rng: &mut Rng) -> String {
     let made = match kind {
+        kind if rng.chance(2) => signatures::expression(kind, depth, rng),
+        kind if rng.chance(6) => tokens::expression(kind, depth, rng),
         Kind::Bool if rng.chance(5) => {
             let operator = rng.pick(&["&&", "||", "==", "!="]);
             format!("{} {operator} {}", bool_of(depth, rng), bool_of(depth, rng))
