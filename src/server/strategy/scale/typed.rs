@@ -3,13 +3,13 @@
 //! For any mistake in the body of a PUT, the server reports only that it does not know the type.
 
 use crate::apply::raw::{self, Raw};
+use crate::pipeline::object_meta;
 use crate::release::Release;
 use crate::server::http::body;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::status::Refusal;
-use crate::server::registry::metadata::MEMBERS;
 use crate::server::registry::patch;
 use crate::server::registry::patched_object::PatchedObject;
 use crate::text::strict::StrictError;
@@ -70,39 +70,21 @@ fn check(mut scale: Value, source: Option<&Raw>, release: Release) -> Result<Rea
     }
     let mut unknown = Vec::new();
     fields(&scale, "", &["kind", "apiVersion", "metadata", "spec", "status"], &mut unknown);
-    for (part, type_) in [("metadata", "v1.ObjectMeta"), ("spec", "v1.ScaleSpec"), ("status", "v1.ScaleStatus")] {
-        if let Some(value) = scale.get(part)
-            && !matches!(value, Value::Object(_) | Value::Null)
-        {
-            return Err(format!(
-                "json: cannot unmarshal {} into Go struct field Scale.{part} of type {type_}",
-                go_kind(value)
-            ));
-        }
+    // In the order of the text, in which the server decodes them.
+    if let Some(metadata) = part(&scale, "metadata", "v1.ObjectMeta")? {
+        integer(metadata, source, "ObjectMeta", "metadata", &GENERATION)?;
+        integer(metadata, source, "ObjectMeta", "metadata", &GRACE_PERIOD)?;
+        let read = object_meta::normalize(metadata.clone()).map_err(|error| in_metadata(&error.message))?;
+        unknown.extend(read.unknown.into_iter().map(|path| StrictError::UnknownField(format!("metadata.{path}"))));
     }
-    if let Some(spec) = scale.get("spec") {
-        int32(spec, source, "ScaleSpec", "spec")?;
+    if let Some(spec) = part(&scale, "spec", "v1.ScaleSpec")? {
+        integer(spec, source, "ScaleSpec", "spec", &REPLICAS)?;
         fields(spec, "spec.", &["replicas"], &mut unknown);
     }
-    if let Some(status) = scale.get("status") {
-        int32(status, source, "ScaleStatus", "status")?;
+    if let Some(status) = part(&scale, "status", "v1.ScaleStatus")? {
+        integer(status, source, "ScaleStatus", "status", &REPLICAS)?;
         text(status, "ScaleStatus", "status", "selector")?;
         fields(status, "status.", &["replicas", "selector"], &mut unknown);
-    }
-    if let Some(metadata) = scale.get("metadata") {
-        for key in TEXTS {
-            text(metadata, "ObjectMeta", "metadata", key)?;
-        }
-        for key in ["labels", "annotations"] {
-            let values = metadata.get(key).and_then(Value::as_object).into_iter().flat_map(|m| m.values());
-            if let Some(value) = values.into_iter().find(|v| !matches!(v, Value::String(_) | Value::Null)) {
-                return Err(format!(
-                    "json: cannot unmarshal {} into Go struct field ObjectMeta.metadata.{key} of type string",
-                    go_kind(value)
-                ));
-            }
-        }
-        fields(metadata, "metadata.", &MEMBERS, &mut unknown);
     }
     if let Some(spec) = scale.get_mut("spec").and_then(Value::as_object_mut) {
         spec.retain(|key, value| key == "replicas" && !value.is_null());
@@ -111,7 +93,25 @@ fn check(mut scale: Value, source: Option<&Raw>, release: Release) -> Result<Rea
     Ok(Read { scale, unknown })
 }
 
-const TEXTS: [&str; 6] = ["name", "generateName", "namespace", "selfLink", "uid", "resourceVersion"];
+/// A part of a Scale, which must be an object.
+fn part<'v>(scale: &'v Value, key: &str, type_: &str) -> Result<Option<&'v Value>, String> {
+    match scale.get(key) {
+        Some(value) if !matches!(value, Value::Object(_) | Value::Null) => {
+            Err(format!("json: cannot unmarshal {} into Go struct field Scale.{key} of type {type_}", go_kind(value)))
+        }
+        found => Ok(found),
+    }
+}
+
+/// The message for a field of the metadata of a Scale, whose path includes the field `metadata`.
+fn in_metadata(message: &str) -> String {
+    let field = "into Go struct field ";
+    match message.split_once(field).and_then(|(before, path)| Some((before, path.split_once('.')?))) {
+        Some((before, (structure, path))) => format!("{before}{field}{structure}.metadata.{path}"),
+        None => message.to_owned(),
+    }
+}
+
 fn fields(value: &Value, prefix: &str, known: &[&str], unknown: &mut Vec<StrictError>) {
     let keys = value.as_object().into_iter().flat_map(|m| m.keys());
     unknown.extend(
@@ -119,19 +119,30 @@ fn fields(value: &Value, prefix: &str, known: &[&str], unknown: &mut Vec<StrictE
     );
 }
 
-/// Checks the number of replicas in a part of a Scale.
-fn int32(value: &Value, source: Option<&Raw>, type_: &str, part: &str) -> Result<(), String> {
-    let key = "replicas";
+/// An integer field and its type in Go.
+struct Integer {
+    key: &'static str,
+    type_: &'static str,
+    is_in_range: fn(i64) -> bool,
+}
+
+const REPLICAS: Integer = Integer { key: "replicas", type_: "int32", is_in_range: |i| i32::try_from(i).is_ok() };
+const GENERATION: Integer = Integer { key: "generation", type_: "int64", is_in_range: |_| true };
+const GRACE_PERIOD: Integer = Integer { key: "deletionGracePeriodSeconds", type_: "int64", is_in_range: |_| true };
+
+/// Checks an integer in a part of a Scale.
+fn integer(value: &Value, source: Option<&Raw>, of: &str, part: &str, field: &Integer) -> Result<(), String> {
+    let Integer { key, type_, is_in_range } = field;
     let shown = match value.get(key) {
         None | Some(Value::Null) => return Ok(()),
-        Some(Value::Int(i)) if i32::try_from(*i).is_ok() => return Ok(()),
+        Some(Value::Int(i)) if is_in_range(*i) => return Ok(()),
         Some(number @ (Value::Int(_) | Value::Float(_))) => {
             let source = source.and_then(|source| source.get(part)?.get(key));
             format!("number {}", raw::text(number, source))
         }
         Some(other) => go_kind(other).to_owned(),
     };
-    Err(format!("json: cannot unmarshal {shown} into Go struct field {type_}.{part}.{key} of type int32"))
+    Err(format!("json: cannot unmarshal {shown} into Go struct field {of}.{part}.{key} of type {type_}"))
 }
 
 fn text(value: &Value, type_: &str, part: &str, key: &str) -> Result<(), String> {
@@ -161,6 +172,25 @@ mod tests {
         assert_eq!(
             read(r#"{"spec":{"replicas":"x"}}"#).unwrap_err(),
             "json: cannot unmarshal string into Go struct field ScaleSpec.spec.replicas of type int32"
+        );
+        for (metadata, error) in [
+            (r#""generation":1.5"#, "number 1.5 into Go struct field ObjectMeta.metadata.generation of type int64"),
+            (r#""uid":5"#, "number into Go struct field ObjectMeta.metadata.uid of type types.UID"),
+            (
+                r#""ownerReferences":[{"kind":5}]"#,
+                "number into Go struct field OwnerReference.metadata.ownerReferences.kind of type string",
+            ),
+            (r#""labels":[]"#, "array into Go struct field ObjectMeta.metadata.labels of type map[string]string"),
+        ] {
+            let text = format!(r#"{{"metadata":{{{metadata}}}}}"#);
+            assert_eq!(read(&text).unwrap_err(), format!("json: cannot unmarshal {error}"));
+        }
+        assert!(read(r#"{"metadata":{"deletionTimestamp":"2020"}}"#).is_err());
+        assert_eq!(
+            read(r#"{"metadata":{"ownerReferences":[{"x":1}],"y":2}}"#),
+            Ok(["metadata.ownerReferences[0].x", "metadata.y"]
+                .map(|path| StrictError::UnknownField(path.to_owned()))
+                .to_vec())
         );
         assert_eq!(
             read(r#"{"apiVersion":"v1"}"#).unwrap_err(),
