@@ -5,7 +5,7 @@ use super::call::Callee;
 use crate::cel::{
     decl::ListKind,
     library::CallCost,
-    value::{Error, Fuel, List, Opaque, Value},
+    value::{Error, Fuel, Opaque, Value},
 };
 use crate::release::{Minor, V1_32, V1_33};
 
@@ -171,7 +171,7 @@ pub(super) fn go_type_name(value: &Value<'_>) -> &'static str {
             ListKind::Set => "*common.unstructuredSetList",
             ListKind::Map(_) => "*common.unstructuredMapList",
         },
-        Value::List(List::Joined(_)) => "*types.concatList",
+        Value::List(list) if list.is_joined() => "*types.concatList",
         Value::List(_) => "*types.baseList",
         Value::Map(map) if map.is_strict() => "*common.unstructuredMap",
         Value::Map(_) => "*types.baseMap",

@@ -108,7 +108,7 @@ impl<'a> List<'a> {
 
     /// Returns true if the list is the concatenation of two plain lists. Concatenation with a list of a document copies
     /// it instead.
-    pub(super) fn is_joined(&self) -> bool {
+    pub(in crate::cel) fn is_joined(&self) -> bool {
         matches!(self, Self::Joined(joined) if !joined.first.is_strict())
     }
 

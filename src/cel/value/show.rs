@@ -107,6 +107,7 @@ impl Value<'_> {
                 format!("[{}]", numbers.join(" "))
             }
             Self::Null => "0".to_owned(),
+            Self::Timestamp(t) => t.to_go_text(),
             Self::Duration(d) => d.to_go_text(),
             Self::Type(name) => name.to_string(),
             Self::Optional(Some(value)) => format!("optional({})", value.plain_with(fuel)),

@@ -42,6 +42,21 @@ impl Timestamp {
         Self { seconds, nanos: nanos.rem_euclid(NANOS) as u32, offset: 0 }
     }
 
+    /// The text of `time.Time.String` in Go, such as `2020-02-29 12:00:00.5 +0000 UTC`.
+    pub fn to_go_text(self) -> String {
+        let text = self.to_text().replacen('T', " ", 1);
+        match text.strip_suffix('Z') {
+            Some(utc) => format!("{utc} +0000 UTC"),
+            None => match text.len().checked_sub(6).and_then(|at| text.split_at_checked(at)) {
+                Some((clock, zone)) => {
+                    let zone = zone.replace(':', "");
+                    format!("{clock} {zone} {zone}")
+                }
+                None => text,
+            },
+        }
+    }
+
     /// `timestamp(text)`; `None` if it is not RFC 3339.
     pub fn parse(text: &str) -> Option<Result<Self, Error>> {
         let (t, offset) = rfc3339::parse_with_offset(text).ok()?;
@@ -401,6 +416,9 @@ mod tests {
         let t = Timestamp::parse("2024-02-29T12:34:56.7890+05:30").and_then(Result::ok).expect("reads");
         assert_eq!(t.to_text(), "2024-02-29T12:34:56.789+05:30");
         assert_eq!(t.to_utc_text(), "2024-02-29T07:04:56.789Z");
+        assert_eq!(t.to_go_text(), "2024-02-29 12:34:56.789 +0530 +0530");
+        let utc = Timestamp::from_unix(0).expect("in range");
+        assert_eq!(utc.to_go_text(), "1970-01-01 00:00:00 +0000 UTC");
         let c = t.clock(0);
         assert_eq!((c.day_of_year, c.weekday, c.millisecond), (59, 4, 789));
         assert!(t.plus(Duration(i64::MAX)).is_ok());

@@ -87,7 +87,10 @@ impl<'a> Fieldwise<'_, 'a> {
     fn value(&self) -> Result<Value<'a>, Error> {
         let Some((name, value)) = self.fields.iter().next_back() else { return Ok(Value::Null) };
         let read = match &**name {
-            "null_value" => int32(value).map(|_| Value::Null),
+            "null_value" => {
+                let wrong = || impossible(value, "protoreflect.EnumNumber");
+                if let Value::Int(_) = value { int32(value).map(|_| Value::Null) } else { Err(wrong()) }
+            }
             "number_value" => double(value),
             "string_value" => string(value),
             "bool_value" => boolean(value),
@@ -117,6 +120,9 @@ fn impossible(value: &Value<'_>, to: &str) -> String {
         Value::Null => format!("type conversion error from 'null_type' to '{to}'"),
         Value::Type(_) => "type conversion not supported for 'type'".to_owned(),
         Value::Optional(None) => "optional.none() dereference".to_owned(),
+        // A list or an object of the document.
+        Value::List(list) if list.is_strict() => format!("type conversion error from 'list(dyn)' to '{to}'"),
+        Value::Map(map) if map.is_strict() => format!("type conversion error from 'map(dyn, dyn)' to '{to}'"),
         other => format!("type conversion error from {} to '{to}'", other.type_name()),
     }
 }
@@ -185,9 +191,6 @@ fn json<'a>(value: &Value<'a>) -> Result<Value<'a>, String> {
             Ok(Value::list(items.collect::<Result<_, _>>()?))
         }
         Value::Map(map) if !map.is_strict() => json_map(map),
-        // A list or an object of the document.
-        Value::List(_) => Err("type conversion error from 'list(dyn)' to '*structpb.Value'".to_owned()),
-        Value::Map(_) => Err("type conversion error from 'map(dyn, dyn)' to '*structpb.Value'".to_owned()),
         other => Err(impossible(other, "*structpb.Value")),
     }
 }
@@ -268,6 +271,9 @@ mod tests {
         ] {
             assert_eq!(run(source), format!("field type conversion error for {error}"), "{source}");
         }
+        let wrong = "type conversion error from Double to 'protoreflect.EnumNumber'";
+        let path = "field type conversion error for google.protobuf.Value.null_value value type";
+        assert_eq!(run("google.protobuf.Value{null_value: dyn(1.5)}"), format!("{path}: {wrong}"));
         let wrong = "unsupported field type for google.protobuf.ListValue.values: int";
         assert_eq!(run("google.protobuf.ListValue{values: self}"), wrong);
         let unknown = "unsupported conversion to ref.Val: (*dynamicpb.Message)";
