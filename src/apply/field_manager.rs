@@ -15,8 +15,9 @@ use super::{
     },
     updater::{Conflict, Failure, Owners, Updater, Versions},
 };
+use crate::pipeline::object_meta;
 use crate::release::{Release, V1_37};
-use crate::value::{Value, json, object};
+use crate::value::{Map, Value, json, object};
 use std::{borrow::Cow, sync::LazyLock};
 
 /// An object with only apiVersion and kind.
@@ -248,7 +249,7 @@ impl FieldManager<'_> {
                 .map_err(|e| Refusal::Internal(format!("failed to create manager for existing fields: {e}")))?;
             managed.cap();
         }
-        if managed_fields(patch).is_some_and(|m| !m.is_null()) {
+        if managed_fields(patch).is_some_and(is_readable) {
             return Err(Refusal::BadRequest("metadata.managedFields must be nil".to_owned()));
         }
         let described = |o: &Value| self.describe(o);
@@ -356,6 +357,12 @@ fn refresh_last_applied(object: &mut Value, patch: &Value) {
     }
 }
 
+/// Returns true if managedFields can be decoded; the server treats others as absent.
+fn is_readable(managed_fields: &Value) -> bool {
+    let metadata = Map::from([("managedFields".to_owned(), managed_fields.clone())]);
+    managed_fields.as_array().is_some() && object_meta::normalize(Value::Object(metadata)).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::identity::conflict_message;
@@ -407,6 +414,13 @@ mod tests {
             now: "2026-01-01T00:00:00Z",
             release: Release::NEWEST,
         }
+    }
+
+    #[test]
+    fn managed_fields_of_wrong_types_are_absent() {
+        let of = |text: &str| is_readable(&crate::text::json::read(text.as_bytes()).unwrap());
+        assert!(of("[]") && of(r#"[{"manager":"m","time":null}]"#));
+        assert!(!of("null") && !of("true") && !of(r#"[{"time":"now"}]"#) && !of("[5]"));
     }
 
     #[test]

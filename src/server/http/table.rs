@@ -141,12 +141,15 @@ pub(in crate::server) fn table<'a>(
         };
         object([("cells", Value::Array(cells)), ("object", shown)])
     });
+    let rows: Vec<Value> = rows.collect();
+    // The server starts with a nil list for CRDs, and with an empty one for custom resources.
+    let is_nil = rows.is_empty() && matches!(columns.cells, Cells::OfDefinition | Cells::NameAndCreation);
     object([
         ("kind", Value::from("Table")),
         ("apiVersion", Value::from(format!("meta.k8s.io/{version}"))),
         ("metadata", Value::Object(list)),
         ("columnDefinitions", Value::Array(columns.headers.clone())),
-        ("rows", Value::Array(rows.collect())),
+        ("rows", if is_nil { Value::Null } else { Value::Array(rows) }),
     ])
 }
 
@@ -205,5 +208,11 @@ mod tests {
         let row = t.get("rows").and_then(Value::as_array).and_then(<[Value]>::first).unwrap();
         assert_eq!(row.get("cells").and_then(Value::as_array).and_then(<[Value]>::first), Some(&Value::from("a")));
         assert_eq!(row.str_at(&["object", "kind"]), Some("PartialObjectMetadata"));
+        let rows = |columns: &Columns| {
+            let table = table(columns, [].into_iter(), Map::new(), "v1", IncludeObject::None, Timestamp::default());
+            table.get("rows").cloned()
+        };
+        assert_eq!(rows(&columns), Some(Value::Array(Vec::new())));
+        assert_eq!(rows(&Columns::of_definitions(Release::NEWEST)), Some(Value::Null));
     }
 }

@@ -30,7 +30,8 @@ pub(in crate::server) fn keep_system_fields(object: &mut impl Object, existing: 
             metadata::set(object, key, Some(time.clone()));
         }
     }
-    if metadata::get(object, GRACE).is_none()
+    // The server ignores a value that is not an integer.
+    if metadata::get(object, GRACE).and_then(Value::as_int).is_none()
         && let Some(grace) = metadata::get(existing, GRACE)
     {
         metadata::set(object, GRACE, Some(grace.clone()));
@@ -193,6 +194,16 @@ pub(in crate::server) fn dry_key(resource: GroupResource<'_>, key: &str) -> Stri
 mod tests {
     use super::*;
     use crate::value::object;
+
+    #[test]
+    fn a_grace_period_that_is_not_an_integer_is_restored() {
+        let with = |value: Value| object([("metadata", object([(GRACE, value)]))]);
+        for wrong in [Value::Null, Value::Float(2.5)] {
+            let mut applied = with(wrong);
+            keep_system_fields(&mut applied, &with(Value::Int(0)));
+            assert_eq!(applied, with(Value::Int(0)));
+        }
+    }
 
     #[test]
     fn removing_the_last_finalizer_removes_a_deleted_object() {
