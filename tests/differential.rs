@@ -9,9 +9,13 @@
 mod bounds;
 mod crds;
 mod definitions;
+mod endpoints;
 mod expressions;
+mod keywords;
 mod libraries;
+mod metadata;
 pub mod mutate;
+mod names;
 mod objects;
 mod openapi;
 mod pairs;
@@ -263,6 +267,11 @@ impl Pair {
     /// The stored object of the simulated server.
     pub fn stored(&mut self, path: &str) -> Value {
         self.ours.call("GET", path, None, None, "application/json").body
+    }
+
+    /// The body of a GET of the real server.
+    pub fn real_body(&mut self, path: &str) -> Value {
+        self.real.call("GET", path, None, None, "application/json").body
     }
 
     /// Sends the same bytes to both servers and compares the responses.
@@ -587,6 +596,37 @@ fn differential_definitions() {
     let seed = setting("CRDX_SEED", 1);
     let (mut pair, mut rng) = (Pair::new(), Rng::new(seed));
     definitions::compare(&mut pair, &mut rng, seed, setting("CRDX_ROUNDS", 40));
+    pair.finish();
+}
+
+/// Objects with unusual metadata.
+#[test]
+#[ignore = "needs the real server: see tests/apiserver/README.md"]
+fn differential_metadata() {
+    let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
+    metadata::compare(&mut pair, &mut rng, setting("CRDX_ROUNDS", 40));
+    pair.finish();
+}
+
+/// CRDs with conflicting names, and requests for the collection of CRDs.
+#[test]
+#[ignore = "needs the real server: see tests/apiserver/README.md"]
+fn differential_names() {
+    let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
+    names::compare(&mut pair, &mut rng, setting("CRDX_ROUNDS", 40));
+    pair.finish();
+}
+
+/// Discovery, OpenAPI documents and health checks in all formats; needs a new real server.
+#[test]
+#[ignore = "needs the real server: see tests/apiserver/README.md"]
+fn differential_endpoints() {
+    let seed = setting("CRDX_SEED", 1);
+    let (mut pair, mut rng) = (Pair::new(), Rng::new(seed));
+    let mut all: Vec<Subject> =
+        (0..setting("CRDX_CRDS", 3)).map(|number| schemas::subject(&mut rng, seed * 10_000 + number)).collect();
+    all.retain_mut(|subject| schemas::accepted(&mut pair, subject));
+    endpoints::compare(&mut pair, &mut rng, &all, setting("CRDX_ROUNDS", 40));
     pair.finish();
 }
 

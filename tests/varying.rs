@@ -18,8 +18,10 @@ patterns! {
     QUOTED_MEMBER: r#"(creationTimestamp|time|resourceVersion)\\+":\\+"[^"\\]*\\+""#;
     RESOURCE_VERSION: r#"(resourceVersion"?: ?)"\d+""#;
     REVISION: r"revision=\d+";
+    /// The hash in the address of an OpenAPI document.
+    HASH: "hash=[0-9A-F]+";
     /// A revision in the text of an error.
-    REVISION_IN_TEXT: r#"(current: |in the precondition \(|ParseUint: parsing \\+")\d+"#;
+    REVISION_IN_TEXT: r#"(current: |in the precondition \(|ResourceVersion in object meta: |ParseUint: parsing \\+")\d+"#;
     /// A time of the run in a cell of a Table.
     TIME_OF_RUN: r#""20[2-9]\d-\d\d-\d\dT\d\d:\d\d:\d\dZ""#;
     NUMBER: r"\d{2,}";

@@ -116,7 +116,7 @@ fn unusual(crd: &mut Value, rng: &mut Rng) {
     if !crd["spec"].is_object() || count == 0 {
         return;
     }
-    match rng.below(26) {
+    match rng.below(36) {
         0 => {
             crd["metadata"]["name"] =
                 text(rng, &["other.definitions.example.com", "x", "plurals1.definitions.example.com"]);
@@ -149,6 +149,7 @@ fn unusual(crd: &mut Value, rng: &mut Rng) {
         13 => {
             crd["spec"]["versions"] = rng.pick(&[json!([]), json!(null), json!([{}]), json!([{"name": "v1"}])]).clone();
         }
+        26..=35 => super::keywords::add(crd, rng),
         14 => {
             let again = crd["spec"]["versions"][0].clone();
             crd["spec"]["versions"].as_array_mut().unwrap().push(again);

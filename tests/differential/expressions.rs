@@ -249,7 +249,10 @@ fn schema(rules: &[Value]) -> Value {
         "ls": {"type": "array", "maxItems": 6, "items": {"type": "string", "maxLength": 10}},
         "m": {"type": "object", "maxProperties": 6, "additionalProperties": {"type": "integer"}},
         "o": {"type": "object", "properties": {"a": {"type": "integer"}}}, "ios": {"x-kubernetes-int-or-string": true},
-        "absent": {"type": "integer"}, "opt": {"type": "integer"}
+        "absent": {"type": "integer"}, "opt": {"type": "integer"}, "n": {"type": "string", "nullable": true, "maxLength": 9},
+        "p": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+        "lm": {"type": "array", "maxItems": 4, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"], "items": {"type": "object", "required": ["k"],
+            "properties": {"k": {"type": "string", "maxLength": 5}, "v": {"type": "integer"}}}}
     }}}})
 }
 
@@ -263,7 +266,7 @@ fn crd(number: u64, rules: &[Value]) -> Value {
 fn specs() -> [Value; 2] {
     [
         json!({"b": true, "i": 3, "j": 0, "d": 2.5, "s": "abc", "e": "red", "by": "aGk=", "t": "2021-03-04T05:06:07Z", "u": "1h", "l": [3, 1, 2], "set": [1, 2],
-            "ls": ["x", "yy"], "m": {"x": 1, "z": -1}, "o": {"a": 7}, "ios": 5, "opt": 9}),
+            "ls": ["x", "yy"], "m": {"x": 1, "z": -1}, "o": {"a": 7}, "ios": 5, "opt": 9, "n": null, "p": {"x": [1, "y"]}, "lm": [{"k": "a", "v": 2}, {"k": "b"}]}),
         json!({"b": false, "i": -9_223_372_036_854_775_808_i64, "j": 1, "d": 0, "s": "", "e": "green", "by": "", "t": "1999-12-31T23:59:59.999Z", "u": "-5m", "l": [], "set": [],
             "ls": [], "m": {}, "o": {}, "ios": "text"}),
     ]

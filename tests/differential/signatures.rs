@@ -82,6 +82,20 @@ const FORMATS: [&str; 22] = [
     "''",
 ];
 
+const ADDRESSES: [&str; 5] = ["'10.0.0.1'", "'::1'", "'fe80::1'", "'127.0.0.1'", "'2001:db8::1'"];
+const NETWORKS: [&str; 4] = ["'10.0.0.0/8'", "'10.1.2.3/24'", "'2001:db8::/32'", "'::/0'"];
+const URLS: [&str; 5] = [
+    "'https://u:p@example.com:80/a?x=1#f'",
+    "'/a/b'",
+    "'http://[::1]:8080/'",
+    "'https://user@h'",
+    "'http://h/%41?a=b&a=c'",
+];
+const QUANTITIES: [&str; 9] =
+    ["'1'", "'1.5Gi'", "'-200m'", "'1e3'", "'50k'", "'9223372036854775807'", "'0'", "'12345678901234567890'", "'1Ki'"];
+const VERSIONS: [&str; 7] =
+    ["'1.2.3'", "'1.2.3-alpha.1'", "'1.2.3-alpha.b'", "'0.0.1+x'", "'10.0.0'", "'1.2.3-1.x+y.2'", "'1.2.3-rc'"];
+
 const FORMAT_NAMES: [&str; 8] = [
     "'dns1123Label'",
     "'dns1123Subdomain'",
@@ -216,10 +230,10 @@ fn argument(function: &str, index: usize, type_: &str, depth: usize, rng: &mut R
 
 /// An expression of a type.
 fn value(type_: &str, depth: usize, rng: &mut Rng) -> String {
-    if rng.chance(16) {
+    if rng.chance(11) {
         let other = *rng.pick(&TYPES);
         let made = simple(other, depth.saturating_sub(1), rng);
-        return if rng.chance(2) { format!("dyn({made})") } else { made };
+        return if rng.chance(3) { made } else { format!("dyn({made})") };
     }
     if depth > 0
         && rng.chance(2)
@@ -247,16 +261,21 @@ fn simple(type_: &str, depth: usize, rng: &mut Rng) -> String {
         "list(string)" if rng.chance(3) => Kind::Texts,
         "map(string, int)" if rng.chance(3) => Kind::Map,
         "dyn" => return format!("dyn({})", simple(rng.pick::<&str>(&TYPES[..12]), depth, rng)),
-        "net.IP" => return format!("ip({})", literal(Text::Address, rng)),
-        "net.CIDR" => return format!("cidr({})", literal(Text::Network, rng)),
-        "kubernetes.URL" => return format!("url({})", literal(Text::Url, rng)),
-        "kubernetes.Quantity" => return format!("quantity({})", literal(Text::Quantity, rng)),
-        "kubernetes.Semver" => return format!("semver({})", literal(Text::Version, rng)),
+        "net.IP" => return format!("ip({})", or_valid(&ADDRESSES, Text::Address, rng)),
+        "net.CIDR" => return format!("cidr({})", or_valid(&NETWORKS, Text::Network, rng)),
+        "kubernetes.URL" => return format!("url({})", or_valid(&URLS, Text::Url, rng)),
+        "kubernetes.Quantity" => return format!("quantity({})", or_valid(&QUANTITIES, Text::Quantity, rng)),
+        "kubernetes.Semver" => return format!("semver({})", or_valid(&VERSIONS, Text::Version, rng)),
         "kubernetes.NamedFormat" => return format!("format.named({}).value()", rng.pick(&FORMAT_NAMES)),
         "kubernetes.authorization.Authorizer" => return "authorizer".to_owned(),
         other => return made_of(other, depth, rng),
     };
     plain(kind, 0, rng)
+}
+
+/// A valid text, or any text of a kind.
+fn or_valid(valid: &[&str], kind: Text, rng: &mut Rng) -> String {
+    if rng.chance(3) { literal(kind, rng) } else { (*rng.pick(valid)).to_owned() }
 }
 
 /// A list, map, optional or type.
