@@ -101,7 +101,7 @@ impl Error {
 }
 
 /// The syntax of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Syntax {
     /// JSON.
     Json,

@@ -66,6 +66,24 @@ pub fn to_create(object: Value) -> Value {
     object
 }
 
+/// Like [`to_create`], but without the last-applied annotation.
+#[must_use]
+pub fn to_create_unannotated(mut object: Value) -> Value {
+    if let Some(mut annotations) = annotations(object.at(&["metadata", "annotations"]))
+        && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
+    {
+        annotations.remove(LAST_APPLIED);
+        // The server omits an empty map.
+        if annotations.is_empty() {
+            metadata.remove("annotations");
+        } else {
+            metadata.insert("annotations".to_owned(), Value::Object(annotations));
+        }
+    }
+    drop_nulls(&mut object);
+    object
+}
+
 /// Drops null members; list items are kept (`pruneNullsFromMap` in `kubectl apply`).
 pub fn drop_nulls(value: &mut Value) {
     match value {
@@ -180,6 +198,23 @@ mod tests {
 
     fn read(text: &str) -> Value {
         crate::text::json::read(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn an_object_without_the_annotation_is_otherwise_the_same() {
+        for annotations in [
+            "null",
+            "{}",
+            r#"{"a":null,"b":"1"}"#,
+            r#"{"a":1}"#,
+            r#"{"kubectl.kubernetes.io/last-applied-configuration":"{}"}"#,
+        ] {
+            let text =
+                format!(r#"{{"metadata":{{"annotations":{annotations},"name":"x"}},"spec":{{"a":null,"b":[null]}}}}"#);
+            let mut expected = to_create(read(&text));
+            crate::kubectl::update::remove_last_applied(&mut expected);
+            assert_eq!(to_create_unannotated(read(&text)), expected, "{annotations}");
+        }
     }
 
     #[test]

@@ -124,6 +124,19 @@ pub fn create(
     request::create_by(target.collection, object, request_kind.manager.as_deref().unwrap_or(by), request_options)
 }
 
+/// The create of `kubectl apply` without the last-applied annotation, for answers that do not depend on it: the
+/// annotation takes as long to write as the object takes to validate.
+pub fn create_unannotated(
+    target: Target<'_>,
+    object: Value,
+    request_kind: &RequestKind,
+    request_options: RequestOptions,
+) -> Request {
+    let object = client_side::to_create_unannotated(object);
+    let by = request_kind.manager.as_deref().unwrap_or(CLIENT_SIDE);
+    request::create_by(target.collection, object, by, request_options)
+}
+
 const CLIENT_SIDE: &str = "kubectl-client-side-apply";
 
 /// The field manager of the request that creates an object.

@@ -2,6 +2,7 @@
 
 use crate::output::excerpt::SourceLocation;
 use crate::output::report::Identity;
+use crate::text::Syntax;
 use crate::value::Value;
 
 /// Finds the location of a field in the source text of an object.
@@ -14,6 +15,10 @@ pub trait FieldLocator {
     fn name(&self, path: &str) -> SourceLocation;
     /// Parses the object from its source text again; `None` if there is no text.
     fn object(&self) -> Option<Value> {
+        None
+    }
+    /// The source text of the object alone; `None` if the object is an item of a list.
+    fn text(&self) -> Option<(&[u8], Syntax)> {
         None
     }
 }

@@ -5,6 +5,7 @@ use crate::input::{self, Document, Entry, Note};
 use crate::lint;
 use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Identity, Item, Problem, Verdict};
+use crate::text::Syntax;
 use crate::text::documents::Chunk;
 use crate::text::spans::Found;
 use crate::value::Value;
@@ -211,6 +212,11 @@ impl FieldLocator for Finder<'_> {
 
     fn object(&self) -> Option<Value> {
         self.document.read_again()
+    }
+
+    fn text(&self) -> Option<(&[u8], Syntax)> {
+        let chunk = &self.document.chunk;
+        self.document.item.is_none().then_some((chunk.text.as_slice(), chunk.syntax))
     }
 }
 

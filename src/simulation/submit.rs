@@ -15,6 +15,7 @@ use crate::kubectl::{FieldValidation, Verb};
 use crate::output::report::{Answer, Identity, Item, Problem, Remark, Verdict};
 use crate::server::Server;
 use crate::suggest;
+use crate::text::Syntax;
 use crate::value::Value;
 use crate::value::group_version;
 
@@ -96,9 +97,11 @@ pub fn submit(
     if let Some(admission) = context.admission {
         admission.prepare(identity.namespace.as_deref(), context.server);
     }
+    let text = locator.text().filter(|_| context.admission.is_none());
     let mut item = if creates {
         let request_options = RequestOptions { dry_run: true, ..context.request_options };
-        let mut request = update::create(target, object, request_kind, request_options);
+        let create = if hides_annotation(context, target, text) { update::create_unannotated } else { update::create };
+        let mut request = create(target, object, request_kind, request_options);
         // Policies can read the dry-run option.
         request.hides_dry_run = true;
         let mut response = context.server.take(request);
@@ -142,7 +145,10 @@ pub fn submit(
     // Only pruned fields are shown as they were sent.
     item.sent = compares.filter(|_| item.answer.is_some() && !item.pruned.is_empty()).and_then(|_| locator.object());
     if creates && !name.is_empty() {
-        stored = item.object.as_ref().and_then(|object| context.temp_store.put(object).ok());
+        stored = item.object.as_ref().and_then(|object| match text {
+            Some((text, syntax)) => context.temp_store.put_text(text, syntax).ok(),
+            None => context.temp_store.put(object).ok(),
+        });
     }
     if let Some(prefix) = prefix {
         generated_name::hide(&mut item, &prefix);
@@ -161,6 +167,21 @@ pub fn submit(
         }
     }
     (item, stored)
+}
+
+/// Returns true if a create can be sent without the last-applied annotation: the annotation is hidden, nothing but the
+/// limit on the size of annotations can depend on it, and it is far below this limit. `text` is the source text of the
+/// object, if the object is created again from it.
+fn hides_annotation(context: SimulationContext<'_>, target: Target<'_>, text: Option<(&[u8], Syntax)>) -> bool {
+    // In JSON, a text without aliases is at most six times as long.
+    const SHORT: usize = 16 << 10;
+    let updates = context.updates;
+    updates.request_kind.verb == Verb::Apply
+        && !target.name.is_empty()
+        && !context.show_bookkeeping
+        && !context.request_options.table
+        && updates.compares.is_none()
+        && text.is_some_and(|(text, _)| text.len() <= SHORT && !text.contains(&b'*'))
 }
 
 /// Moves an object from the server, to limit its memory, to the store for later inputs with the same name.
@@ -311,7 +332,12 @@ fn existing(
     if let Some(stored) = before.stored {
         let unreadable =
             |error| format!("the earlier object of the same name cannot be read from its temporary file: {error}");
-        seed(context.temp_store.get(stored).map_err(unreadable)?, "")?;
+        let earlier = context.temp_store.get(stored).map_err(unreadable)?;
+        if stored.is_text() {
+            create_again(context, target, plural, earlier, identity)?;
+        } else {
+            seed(earlier, "")?;
+        }
         return Ok(true);
     }
     if target.name.is_empty() {
@@ -325,6 +351,28 @@ fn existing(
         Found::Object(old, location) => seed(*old, &format!(" at {location}")).map(|()| true).map_err(Unsent::from),
         found => Err(not_determined(found)),
     }
+}
+
+/// Creates the object of an earlier input of the same name, which was created in a dry run only.
+fn create_again(
+    context: SimulationContext<'_>,
+    target: Target<'_>,
+    plural: &str,
+    earlier: Value,
+    identity: &Identity,
+) -> Result<(), Unsent> {
+    let api_version = earlier.str_at(&["apiVersion"]).unwrap_or_default().to_owned();
+    let (group, version) = group_version::split(&api_version);
+    let collection = request::collection(group, version, plural, identity.namespace.as_deref());
+    let target = Target { version, collection: &collection, ..target };
+    let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
+    let earlier = in_namespace(earlier, identity);
+    let request = update::create(target, earlier, &context.updates.request_kind, request_options);
+    let response = context.server.take(request);
+    if response.code < 300 {
+        return Ok(());
+    }
+    Err(format!("the earlier object of the same name could not be created again: {}", response.body.message()).into())
 }
 
 /// Sets the default namespace, as kubectl does before it computes the last-applied annotation.
