@@ -38,14 +38,27 @@ pub fn create(path: &str, object: Value, request_options: RequestOptions) -> Req
 }
 
 /// A create by a field manager. As kubectl does (`Helper.Create`), removes the resourceVersion of the object.
-pub fn create_by(path: &str, mut object: Value, by: &str, request_options: RequestOptions) -> Request {
+pub fn create_by(path: &str, object: Value, by: &str, request_options: RequestOptions) -> Request {
+    create_with(path, body(without_revision(object)), by, request_options)
+}
+
+/// Like [`create_by`] for an object that is known to be shorter than the server's limit.
+pub fn create_short_by(path: &str, object: Value, by: &str, request_options: RequestOptions) -> Request {
+    create_with(path, Body::Value(without_revision(object)), by, request_options)
+}
+
+fn create_with(path: &str, body: Body, by: &str, request_options: RequestOptions) -> Request {
+    let by = format!("fieldManager={}", encoded(by));
+    write_body(Method::Post, path, "application/json", &by, body, request_options)
+}
+
+fn without_revision(mut object: Value) -> Value {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
         && metadata.get("resourceVersion").is_some_and(|revision| revision.as_str().is_some())
     {
         metadata.remove("resourceVersion");
     }
-    let by = format!("fieldManager={}", encoded(by));
-    write(Method::Post, path, "application/json", &by, object, request_options)
+    object
 }
 
 /// A write. `query` holds parameters beyond those of all writes.
@@ -57,6 +70,26 @@ pub fn write(
     object: Value,
     request_options: RequestOptions,
 ) -> Request {
+    write_body(method, path, content_type, query, body(object), request_options)
+}
+
+fn body(object: Value) -> Body {
+    if json::is_longer_than(&object, LIMIT) {
+        // The server refuses the body by its length.
+        Body::Bytes(json::to_string(&object).into_bytes())
+    } else {
+        Body::Value(object)
+    }
+}
+
+fn write_body(
+    method: Method,
+    path: &str,
+    content_type: &str,
+    query: &str,
+    body: Body,
+    request_options: RequestOptions,
+) -> Request {
     let dry_run = if request_options.dry_run { "&dryRun=All" } else { "" };
     let (accept, whole) = if request_options.table {
         ("application/json;as=Table;v=v1;g=meta.k8s.io", "&includeObject=Object")
@@ -65,12 +98,6 @@ pub fn write(
     };
     let and = if query.is_empty() { "" } else { "&" };
     let path = format!("{path}?{query}{and}fieldValidation={}{dry_run}{whole}", request_options.level.as_str());
-    let body = if json::is_longer_than(&object, LIMIT) {
-        // The server refuses the body by its length.
-        Body::Bytes(json::to_string(&object).into_bytes())
-    } else {
-        Body::Value(object)
-    };
     Request {
         content_type: Some(content_type.to_owned()),
         accept: Some(accept.to_owned()),

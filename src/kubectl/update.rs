@@ -124,8 +124,12 @@ pub fn create(
     request::create_by(target.collection, object, request_kind.manager.as_deref().unwrap_or(by), request_options)
 }
 
-/// The create of `kubectl apply` without the last-applied annotation, for answers that do not depend on it: the
-/// annotation takes as long to write as the object takes to validate.
+/// The length in JSON up to which [`create_unannotated`] sends an object: with the annotation, it would be far below the
+/// limits of the server.
+pub const SHORT: usize = 64 << 10;
+
+/// The create of `kubectl apply` for an object of at most [`SHORT`] bytes, without the last-applied annotation, which
+/// takes half as long to write as the object takes to read. For answers that do not show the annotation.
 pub fn create_unannotated(
     target: Target<'_>,
     object: Value,
@@ -134,7 +138,7 @@ pub fn create_unannotated(
 ) -> Request {
     let object = client_side::to_create_unannotated(object);
     let by = request_kind.manager.as_deref().unwrap_or(CLIENT_SIDE);
-    request::create_by(target.collection, object, by, request_options)
+    request::create_short_by(target.collection, object, by, request_options)
 }
 
 const CLIENT_SIDE: &str = "kubectl-client-side-apply";

@@ -15,9 +15,8 @@ use crate::kubectl::{FieldValidation, Verb};
 use crate::output::report::{Answer, Identity, Item, Problem, Remark, Verdict};
 use crate::server::Server;
 use crate::suggest;
-use crate::text::Syntax;
 use crate::value::Value;
-use crate::value::group_version;
+use crate::value::{group_version, json};
 
 /// The context of a request.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +99,9 @@ pub fn submit(
     let text = locator.text().filter(|_| context.admission.is_none());
     let mut item = if creates {
         let request_options = RequestOptions { dry_run: true, ..context.request_options };
-        let create = if hides_annotation(context, target, text) { update::create_unannotated } else { update::create };
+        // Without its text, the object is kept with the annotation.
+        let hides = text.is_some() && hides_annotation(context, target, &object);
+        let create = if hides { update::create_unannotated } else { update::create };
         let mut request = create(target, object, request_kind, request_options);
         // Policies can read the dry-run option.
         request.hides_dry_run = true;
@@ -169,19 +170,17 @@ pub fn submit(
     (item, stored)
 }
 
-/// Returns true if a create can be sent without the last-applied annotation: the annotation is hidden, nothing but the
-/// limit on the size of annotations can depend on it, and it is far below this limit. `text` is the source text of the
-/// object, if the object is created again from it.
-fn hides_annotation(context: SimulationContext<'_>, target: Target<'_>, text: Option<(&[u8], Syntax)>) -> bool {
-    // In JSON, a text without aliases is at most six times as long.
-    const SHORT: usize = 16 << 10;
+/// Returns true if a create can be sent without the last-applied annotation: nothing shows it, and nothing but the limit
+/// on the size of annotations can depend on it.
+fn hides_annotation(context: SimulationContext<'_>, target: Target<'_>, object: &Value) -> bool {
     let updates = context.updates;
     updates.request_kind.verb == Verb::Apply
         && !target.name.is_empty()
         && !context.show_bookkeeping
         && !context.request_options.table
         && updates.compares.is_none()
-        && text.is_some_and(|(text, _)| text.len() <= SHORT && !text.contains(&b'*'))
+        && context.admission.is_none()
+        && !json::is_longer_than(object, update::SHORT)
 }
 
 /// Moves an object from the server, to limit its memory, to the store for later inputs with the same name.
