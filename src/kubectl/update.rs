@@ -274,6 +274,24 @@ mod tests {
     use crate::text::json;
 
     #[test]
+    fn an_object_without_the_annotation_is_otherwise_the_same() {
+        for annotations in [
+            "null",
+            "{}",
+            r#"{"a":null,"b":"1"}"#,
+            r#"{"a":1}"#,
+            r#"{"kubectl.kubernetes.io/last-applied-configuration":"{}"}"#,
+        ] {
+            let read = |text: &str| json::read(text.as_bytes()).unwrap();
+            let text =
+                format!(r#"{{"metadata":{{"annotations":{annotations},"name":"x"}},"spec":{{"a":null,"b":[null]}}}}"#);
+            let mut expected = client_side::to_create(read(&text));
+            remove_last_applied(&mut expected);
+            assert_eq!(client_side::to_create_unannotated(read(&text)), expected, "{annotations}");
+        }
+    }
+
+    #[test]
     fn books_are_not_part_of_an_object() {
         let read = |text: &str| json::read(text.as_bytes()).unwrap();
         let kept = read(

@@ -232,6 +232,9 @@ impl ExistingObjects {
         let identity = wanted.identity;
         let mut given = given.lock().unwrap_or_else(PoisonError::into_inner);
         let FileObjects { hasher, existing, temp_store } = &mut *given;
+        if existing.is_empty() {
+            return Found::Nothing;
+        }
         let name = hasher.hash((identity.group(), &identity.kind, identity.name.as_str()));
         let Some(namesakes) = existing.get_mut(&name) else { return Found::Nothing };
         match find_among(namesakes.all_mut(), temp_store, wanted) {

@@ -226,7 +226,7 @@ pub(in crate::server) enum Input {
 /// Chooses the decoder from `Content-Type`.
 pub(in crate::server) fn input(content_type: Option<&str>) -> Result<Input, Refusal> {
     let text = content_type.unwrap_or_default();
-    if text.is_empty() {
+    if matches!(text, "" | JSON) {
         return Ok(Input::Json);
     }
     match media_type(text).as_deref() {
