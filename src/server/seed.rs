@@ -43,10 +43,20 @@ impl Server {
             return Err(SeedError::NoName);
         }
         let namespace = if serving.namespaced { namespace } else { "" };
-        let raw = stored_form(&serving, namespace, object)?;
+        let StoredForm { raw, read } = stored_form(&serving, namespace, object)?;
         let revision = parse_revision(metadata::text(&raw, "resourceVersion")).ok().filter(|r| *r > 0);
         let key = store::key(namespace, &name);
-        serving.objects.seed(&key, raw, revision, &self.revision);
+        let stored = serving.objects.seed(&key, raw, revision, &self.revision);
+        if let Some((tag, read)) = read {
+            let read = read.map_or_else(
+                || stored.raw(),
+                |mut read| {
+                    metadata::set_text(&mut read, "resourceVersion", &stored.revision.to_string());
+                    Arc::new(read)
+                },
+            );
+            stored.cache_read(tag, &read);
+        }
         Ok(())
     }
 
@@ -68,7 +78,7 @@ impl Server {
         let key = store::key(if serving.namespaced { namespace } else { "" }, name);
         if let Some(stored) = serving.objects.get(&key) {
             // An object that was written in the meantime is kept.
-            let _ = serving.objects.remove(&key, &stored, &self.revision);
+            serving.objects.forget(&key, &stored, &self.revision);
         }
     }
 
@@ -103,8 +113,17 @@ impl Server {
     }
 }
 
-/// Converts the object to the storage version, as etcd would store it.
-fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<Value, SeedError> {
+/// An object as etcd would store it.
+struct StoredForm {
+    /// The object in the storage version.
+    raw: Value,
+    /// The tag of the storage version and what a read at this version returns, if this differs from `raw`. `None` if a
+    /// read must decode the object.
+    read: Option<(u64, Option<Value>)>,
+}
+
+/// Converts the object to the storage version.
+fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<StoredForm, SeedError> {
     integral_floats(&mut object);
     metadata::set_text(&mut object, "namespace", namespace);
     let api_version = object.str_at(&["apiVersion"]).unwrap_or_default().to_owned();
@@ -114,7 +133,12 @@ fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<
     // Decoding fails for an object that the server could not read back.
     let read = serving.decode_stored(&object, storage, &Calls::default());
     let read = read.map_err(|refusal| SeedError::NotDecoded(refusal.message))?;
-    Ok(if own.name == storage.name { object } else { read.unwrap_or(object) })
+    Ok(if own.name == storage.name {
+        let is_typed = serving.typed_version(&storage.name).is_some();
+        StoredForm { raw: object, read: (!is_typed).then(|| (storage.tag(), read)) }
+    } else {
+        StoredForm { raw: read.unwrap_or(object), read: None }
+    })
 }
 
 #[cfg(test)]

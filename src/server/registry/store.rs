@@ -252,7 +252,7 @@ impl Collection {
     }
 
     /// Stores `object` unconditionally, at the revision `own` or, if `None`, at the next revision.
-    pub fn seed(&self, key: &str, mut object: Value, own: Option<u64>, revision: &Revision) {
+    pub fn seed(&self, key: &str, mut object: Value, own: Option<u64>, revision: &Revision) -> Arc<Stored> {
         let text = self.text(&object);
         let mut objects = self.write();
         let number = own.unwrap_or_else(|| revision.next());
@@ -266,6 +266,18 @@ impl Collection {
         self.reset_log(revision.current());
         drop(objects);
         self.compress_oldest(&stored);
+        stored
+    }
+
+    /// Removes the object at `key` if it is still `expected`, as if it had never existed. There is no event; the log,
+    /// which would keep the object in memory, is reset.
+    pub fn forget(&self, key: &str, expected: &Arc<Stored>, revision: &Revision) {
+        let mut objects = self.write();
+        if same(objects.get(key), Some(expected)) {
+            self.write_to_journal(key, revision.next(), None);
+            objects.remove(key);
+            self.reset_log(revision.current());
+        }
     }
 
     /// Removes the object at `key` if it is still `expected`, and returns the revision of the removal.
