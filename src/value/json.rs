@@ -28,19 +28,22 @@ pub fn write_compact(out: &mut String, v: &Value) {
             }
             out.push(']');
         }
-        Value::Object(members) => {
-            out.push('{');
-            for (i, (key, value)) in members.iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                write_string(out, key);
-                out.push(':');
-                write_compact(out, value);
-            }
-            out.push('}');
-        }
+        Value::Object(members) => write_object(out, members.iter().map(|(key, value)| (key.as_str(), value))),
     }
+}
+
+/// Appends an object with these members as compact JSON.
+pub fn write_object<'m>(out: &mut String, members: impl IntoIterator<Item = (&'m str, &'m Value)>) {
+    out.push('{');
+    for (i, (key, value)) in members.into_iter().enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        write_string(out, key);
+        out.push(':');
+        write_compact(out, value);
+    }
+    out.push('}');
 }
 
 /// Returns true if the compact JSON of `v` has more than `limit` bytes; stops as soon as this is known.

@@ -22,14 +22,20 @@ pub fn item(item: &Item, first: bool) -> String {
 pub fn item_with(item: &Item, more: Map, first: bool) -> String {
     let mut members = members(item);
     members.extend(more);
+    // The object, which may be large, is written without a copy.
+    let own = members.iter().map(|(key, value)| (key.as_str(), value));
+    let mut all: Vec<(&str, &Value)> = own.chain(object_members(item)).collect();
+    all.sort_unstable_by_key(|(key, _)| *key);
     let mut text = if first { "\n".to_owned() } else { ",\n".to_owned() };
-    text.push_str(&json::to_string(&Value::Object(members)));
+    json::write_object(&mut text, all);
     text
 }
 
 /// Formats an item that is not part of a list.
 pub fn value(item: &Item) -> Value {
-    Value::Object(members(item))
+    let mut all = members(item);
+    all.extend(object_members(item).map(|(key, value)| (key.to_owned(), value.clone())));
+    Value::Object(all)
 }
 
 /// Returns the notes of a report.
@@ -81,6 +87,15 @@ pub fn identified(identity: &Identity, location: &SourceLocation) -> Map {
     members
 }
 
+/// Returns the members for the resulting object.
+fn object_members(item: &Item) -> impl Iterator<Item = (&str, &Value)> {
+    item.object
+        .iter()
+        .flat_map(|result| [("result", Some(result)), ("status", result.get("status"))])
+        .filter_map(|(key, value)| Some((key, value?)))
+}
+
+/// Returns the other members.
 fn members(item: &Item) -> Map {
     let mut members = identified(&item.identity, &item.location);
     let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);
@@ -112,12 +127,6 @@ fn members(item: &Item) -> Map {
         .iter()
         .map(|(path, value)| object([("path", Value::from(path.as_str())), ("value", value.clone())]));
     put("defaulted", defaulted.collect::<Vec<_>>().into());
-    if let Some(result) = &item.object {
-        if let Some(status) = result.get("status") {
-            put("status", status.clone());
-        }
-        put("result", result.clone());
-    }
     if let Some(scale) = &item.scale {
         put("scale", scale.clone());
     }
