@@ -18,13 +18,14 @@ pub fn item(item: &Item, first: bool) -> String {
     item_with(item, Map::new(), first)
 }
 
-/// Formats an item with members that only one command reports.
+/// Formats an item with members that only one command reports, or that replace those of the item.
 pub fn item_with(item: &Item, more: Map, first: bool) -> String {
     let mut members = members(item);
     members.extend(more);
     // The object, which may be large, is written without a copy.
     let own = members.iter().map(|(key, value)| (key.as_str(), value));
-    let mut all: Vec<(&str, &Value)> = own.chain(object_members(item)).collect();
+    let object = object_members(item).filter(|(key, _)| !members.contains_key(*key));
+    let mut all: Vec<(&str, &Value)> = own.chain(object).collect();
     all.sort_unstable_by_key(|(key, _)| *key);
     let mut text = if first { "\n".to_owned() } else { ",\n".to_owned() };
     json::write_object(&mut text, all);
