@@ -179,6 +179,7 @@ impl<S: Strategy> Registry<S> {
                 if options.dry_run {
                     return Ok(self.removal_in_dry_run(existing.value));
                 }
+                self.check_unread(&existing.value, &options, &key)?;
                 if let Ok(revision) = objects.remove(&key, &stored, &ctx.server.revision) {
                     strategy.removed(ctx, name);
                     let mut object = existing.value;
@@ -218,6 +219,20 @@ impl<S: Strategy> Registry<S> {
             options.grace_period_seconds = Some(period);
         }
         graceful
+    }
+
+    /// Rejects a resourceVersion in the preconditions if the options take the last finalizers away: `Store.Delete`
+    /// replaces it by that of the result of an abandoned update, which is empty.
+    fn check_unread(&self, existing: &Value, options: &DeleteOptions, key: &str) -> Result<(), Refusal> {
+        if options.resource_version.is_none() || metadata::finalizers(existing).is_empty() {
+            return Ok(());
+        }
+        let (resource, have) = (self.strategy.resource(), metadata::text(existing, "resourceVersion"));
+        let reason = format!(
+            "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ResourceVersion in precondition: , ResourceVersion in object meta: {have}",
+            etcd_key(resource, key)
+        );
+        Err(Refusal::conflict(resource, metadata::text(existing, "name"), &reason))
     }
 
     /// The result of a dry run that would remove an object. If the options take the last finalizers away, `Store.Delete`
@@ -286,4 +301,31 @@ fn success(resource: GroupResource<'_>, name: &str, uid: &str) -> Value {
         ..Details::default()
     };
     status_value("Success", 0, "", "", Some(&details))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::release::Release;
+    use crate::server::{Method, Request, ResponseBody, Server};
+
+    #[test]
+    fn a_revision_does_not_match_if_the_last_finalizer_is_taken_away() {
+        let server = Server::new(Release::NEWEST, 1);
+        let send = |method, path: &str, body: &str| server.handle(&Request::new(method, path, body));
+        let crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        let crd = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.example.com"},
+            "spec":{"group":"example.com","scope":"Cluster","names":{"plural":"foos","kind":"Foo"},"versions":[{"name":"v1",
+            "served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}"#;
+        assert_eq!(send(Method::Post, crds, crd).code, 201);
+        let foos = "/apis/example.com/v1/foos";
+        let foo = r#"{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"a","finalizers":["orphan"]}}"#;
+        let ResponseBody::Json(created) = send(Method::Post, foos, foo).body else { panic!("no object") };
+        let revision = created.str_at(&["metadata", "resourceVersion"]).unwrap();
+        let options = format!(r#"{{"orphanDependents":false,"preconditions":{{"resourceVersion":"{revision}"}}}}"#);
+        let refused = send(Method::Delete, &format!("{foos}/a"), &options);
+        assert_eq!(refused.code, 409);
+        let end = format!("ResourceVersion in precondition: , ResourceVersion in object meta: {revision}");
+        assert!(refused.body.message().ends_with(&end), "{}", refused.body.message());
+        assert_eq!(send(Method::Delete, &format!("{foos}/a"), r#"{"orphanDependents":false}"#).code, 200);
+    }
 }
