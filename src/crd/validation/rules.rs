@@ -48,7 +48,8 @@ pub fn texts(s: &Schema, supported: bool, path: &FieldPath<'_>, release: Release
             errors.push(FieldError::required(&path.child("messageExpression"), detail));
         }
         if let Some(reason) = rule.reason.as_deref().filter(|r| !REASONS.contains(r)) {
-            errors.push(FieldError::not_supported(&path.child("reason"), reason, &REASONS));
+            let shown = golang::text(reason, release);
+            errors.push(FieldError::not_supported(&path.child("reason"), shown, &REASONS));
         }
         if rule.field_path.is_empty() {
             continue;

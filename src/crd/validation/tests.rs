@@ -121,4 +121,8 @@ const CASES: &[(&str, &[&str])] = &[
         r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"preserveUnknownFields":true,"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"type":"object"}},"served":true,"storage":true}]}"#,
         &["spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"],
     ),
+    (
+        r#"{"group":"lab.example.io","names":{"kind":"Gizmo","plural":"gizmos"},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"properties":{"a":{"type":"integer","x-kubernetes-validations":[{"reason":"<x>","rule":"self > 1"}]}},"type":"object"}},"served":true,"storage":true}]}"#,
+        &[r#"spec.validation.openAPIV3Schema.properties[a].x-kubernetes-validations[0].reason: Unsupported value: "\u003cx\u003e": supported values: "FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired""#],
+    ),
 ];
