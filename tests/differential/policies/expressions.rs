@@ -181,6 +181,23 @@ impl Scope {
             "has(object.status)",
             "object.status.phase == 'Ready'",
             "has(object.metadata.managedFields)",
+            "authorizer.serviceAccount('Bad Name', 'x').path('/x').check('get').allowed()",
+            "authorizer.serviceAccount('red', 'Bad Name').path('/x').check('get').allowed()",
+            "authorizer.path(' ').check('get').allowed()",
+            "authorizer.group('').resource('').check('get').allowed()",
+            "authorizer.group('').resource('pods').name('n').namespace('red').fieldSelector('a=b').labelSelector('x in (y)').check('list').allowed()",
+            "authorizer.group('').resource('pods').labelSelector('((').check('list').errored()",
+            "authorizer.path('/unknown').check('get').reason() == ''",
+            "authorizer == authorizer",
+            "authorizer.group('') == authorizer.group('')",
+            "authorizer.requestResource == authorizer.requestResource",
+            "[authorizer.path('/x').check('get')].size() == 1",
+            "dyn(authorizer).path('/x').check(dyn(1)).allowed()",
+            "dyn(object.spec).check('x').allowed()",
+            "string(dyn(authorizer)) == ''",
+            "request.uid.size() > 0",
+            "request.options.preconditions.uid == 'x'",
+            "request.options.orphanDependents",
         ];
         let with_params = [
             "has(params.data)",
@@ -296,7 +313,26 @@ impl Scope {
 
     /// Returns an apply configuration.
     pub fn apply(&self, rng: &mut Rng) -> String {
-        let field = match rng.below(26) {
+        let field = match rng.below(30) {
+            26 | 27 => format!("spec: {}", rng.pick(&[
+                "Object.spec{note: string(Object.spec{note: 'a'} == Object.spec{note: 'a'})}",
+                "Object.spec{note: string(Object.spec{note: 'a'} == Object.spec{mode: 'on'})}",
+                "has(Object.spec{replicas: 1}.replicas) ? Object.spec{note: 'has'} : Object.spec{}",
+                "has(Object.spec{replicas: 1}.note) ? Object.spec{note: 'has'} : Object.spec{mode: 'off'}",
+                "Object.spec{note: Object.spec{note: 'n'}.note}",
+                "Object.spec{note: Object.spec{mode: 'n'}.note}",
+                "Object.spec{note: JSONPatch{op: 'add'}.op + JSONPatch{}.path}",
+                "Object.spec{note: string(has(JSONPatch{op: ''}.op))}",
+                "Object.spec{note: string(JSONPatch{value: 1} == JSONPatch{value: 1})}",
+                "Object.spec{note: string(type(Object.spec{}))}",
+                "Object.spec{?note: optional.of('o'), ?mode: optional.none()}",
+                "Object.spec{?note: dyn(Object.spec{note: 'a'})}",
+                "Object.spec{replicas: {1: Object.spec{}}[1].replicas}",
+                "[Object.spec{note: 'a'}, Object.spec{note: 'b'}][1]",
+                "Object.spec{any: dyn({'t': timestamp('2024-01-01T00:00:00Z'), 'd': duration('1h'), 'b': b'x', 'u': 2u, 'f': 1.5, 'n': null, 'l': [1, 'a']})}",
+            ])),
+            28 => format!("spec: Object.spec{{note: '%s'.format([{}])}}", rng.pick(&["Object.spec{a: 1}", "type(object)", "[object.spec.replicas]", "JSONPatch{op: 'add'}"])),
+            29 => format!("metadata: Object.metadata{{{}}}", rng.pick(&["name: 'other'", "finalizers: ['a/b']", "labels: {'k': 1}", "ownerReferences: []", "generation: 'x'", "uid: 5"])),
             0..=3 => format!("spec: Object.spec{{replicas: {}}}", self.int(1, rng)),
             4..=6 => format!("metadata: Object.metadata{{labels: {{'k': {}}}}}", self.text(1, rng)),
             7 => format!("metadata: Object.metadata{{annotations: {{'k': {}}}}}", self.text(1, rng)),
@@ -385,7 +421,12 @@ impl Scope {
             "/nowhere/deep",
             "spec/note",
         ]);
-        match rng.below(12) {
+        match rng.below(14) {
+            12 => format!("JSONPatch{{{}: dyn({value}), path: '{path}'}}", rng.pick(&["op", "from", "value", "other"])),
+            13 => format!(
+                "JSONPatch{{?op: {}, path: '/spec/note', value: {value}}}",
+                rng.pick(&["optional.of('add')", "optional.none()", "dyn('add')"])
+            ),
             0..=4 => format!("JSONPatch{{op: 'add', path: '{path}', value: {value}}}"),
             5 | 6 => format!("JSONPatch{{op: 'replace', path: '{path}', value: {value}}}"),
             7 => format!("JSONPatch{{op: 'remove', path: '{path}'}}"),

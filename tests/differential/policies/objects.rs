@@ -303,6 +303,19 @@ pub fn request(rng: &mut Rng, mutates: bool) -> (&'static str, String, Option<Va
             if rng.chance(3) {
                 body["dryRun"] = json!(["All"]);
             }
+            if rng.chance(4) {
+                body["preconditions"] = rng
+                    .pick(&[
+                        json!({"uid": "{{uid}}"}),
+                        json!({"uid": "x"}),
+                        json!({"resourceVersion": "{{resourceVersion}}"}),
+                    ])
+                    .clone();
+            }
+            if rng.chance(6) {
+                body.as_object_mut().unwrap().remove("propagationPolicy");
+                body["orphanDependents"] = json!(rng.chance(2));
+            }
             ("DELETE", one, Some(body), super::JSON)
         }
         17 => ("DELETE", with(collection, &["labelSelector=app%3Da".to_owned()]), None, super::JSON),
