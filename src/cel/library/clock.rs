@@ -114,11 +114,9 @@ fn offset(zone: &str, unix: i64) -> Result<i64, Error> {
     let (hours, minutes) = (number(hours)?, number(minutes)?);
     // The functions of cel-go's standard library do not check the range of the minutes.
     let minutes = if zone.starts_with('-') { minutes.wrapping_neg() } else { minutes };
-    Ok(hours.wrapping_mul(60).wrapping_add(minutes).wrapping_mul(60).clamp(-OFFSET_LIMIT, OFFSET_LIMIT))
+    // In Go, the offset is a duration, whose nanoseconds wrap around.
+    Ok(hours.wrapping_mul(60).wrapping_add(minutes).wrapping_mul(60_000_000_000) / 1_000_000_000)
 }
-
-/// Clamps UTC offsets to avoid overflow. The server wraps around instead.
-const OFFSET_LIMIT: i64 = 1 << 40;
 
 /// `strconv.Atoi`
 fn number(text: &str) -> Result<i64, Error> {
@@ -177,6 +175,7 @@ mod tests {
         assert_eq!(hours("+02:60"), "15");
         assert_eq!(hours("-02:99"), "8");
         assert_eq!(hours("+02:-31"), "13");
+        assert_eq!(offset("+999999999999999999:0", 0), Ok(7_208_949_328));
         assert_eq!(hours("a:1"), "strconv.Atoi: parsing \"a\": invalid syntax");
     }
 

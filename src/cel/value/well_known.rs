@@ -63,7 +63,12 @@ impl<'a> Fieldwise<'_, 'a> {
     }
 
     fn unsupported(&self, name: &str, value: &Value<'_>) -> Error {
-        Error::new(format!("unsupported field type for {}.{name}: {}", self.type_name, value.type_name()))
+        let found = match value {
+            Value::List(_) => "list(dyn)",
+            Value::Map(_) => "map(dyn, dyn)",
+            other => other.type_name(),
+        };
+        Error::new(format!("unsupported field type for {}.{name}: {found}", self.type_name))
     }
 
     fn time(&self) -> Result<(i64, i64), Error> {
@@ -276,6 +281,8 @@ mod tests {
         assert_eq!(run("google.protobuf.Value{null_value: dyn(1.5)}"), format!("{path}: {wrong}"));
         let wrong = "unsupported field type for google.protobuf.ListValue.values: int";
         assert_eq!(run("google.protobuf.ListValue{values: self}"), wrong);
+        let wrong = "unsupported field type for google.protobuf.Struct.fields: list(dyn)";
+        assert_eq!(run("google.protobuf.Struct{fields: dyn([1])}"), wrong);
         let unknown = "unsupported conversion to ref.Val: (*dynamicpb.Message)";
         assert_eq!(run("google.protobuf.Any{}"), unknown);
         assert_eq!(run("google.protobuf.Any{type_url: 'a'}"), format!("{unknown}type_url:\"a\""));
