@@ -45,8 +45,18 @@ fn definition(rng: &mut Rng, plural: &str) -> Value {
         "names": names, "versions": [{"name": "v1", "served": !rng.chance(8), "storage": true, "schema": {"openAPIV3Schema": schema}}]}})
 }
 
-/// Reads a CRD until both servers have set the same conditions.
+/// Reads the CRDs of a group until both servers have set the same conditions.
 fn settled(pair: &mut Pair, path: &str) {
+    let (_, group) = path.rsplit_once('/').and_then(|(_, name)| name.split_once('.')).unwrap();
+    for plural in PLURALS {
+        let path = format!("{DEFINITIONS}/{plural}.{group}");
+        if pair.stored(&path)["kind"] == "CustomResourceDefinition" {
+            is_settled(pair, &path);
+        }
+    }
+}
+
+fn is_settled(pair: &mut Pair, path: &str) {
     let shown =
         |value: &Value| json!([value["status"]["acceptedNames"], value["status"]["storedVersions"], conditions(value)]);
     let want = shown(&pair.stored(path));
@@ -223,13 +233,6 @@ fn gone(pair: &mut Pair, path: &str) {
         }
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
-    // Conflicts of other CRDs are resolved after that.
-    for plural in PLURALS {
-        for group in ["names.example.com", "names.k8s.io"] {
-            let other = format!("{DEFINITIONS}/{plural}.{group}");
-            if is_gone && pair.stored(&other)["kind"] == "CustomResourceDefinition" {
-                settled(pair, &other);
-            }
-        }
-    }
+    // Conflicts of the other CRD are resolved after that.
+    settled(pair, path);
 }
