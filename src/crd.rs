@@ -486,5 +486,13 @@ mod tests {
         );
         assert_eq!(second.status.accepted_names.plural, "gizmoz");
         assert!(!second.is_true("Established"));
+
+        // A CRD that has names already conflicts with itself.
+        first.status.accepted_names.short_names = vec!["taken".to_owned()];
+        let mut third = decode(&read(&GIZMO.replace("gizmos", "widgets").replace("Gizmo", "Widget"))).unwrap().crd;
+        third.spec.names.short_names = vec!["widgets".to_owned(), "taken".to_owned()];
+        conditions::accept_names(&mut third, std::iter::once(&first), "2026-01-01T00:00:00Z");
+        let message = &third.condition("NamesAccepted").unwrap().message;
+        assert_eq!(message, r#"["widgets" is already in use, "taken" is already in use]"#);
     }
 }

@@ -44,6 +44,16 @@ fn condition(type_: &str, status: &str, reason: &str, message: impl Into<String>
 /// `Established`. `others` are all other CRDs of the server.
 pub fn accept_names<'a>(
     crd: &mut CustomResourceDefinition,
+    others: impl Iterator<Item = &'a CustomResourceDefinition> + Clone,
+    now: &str,
+) {
+    accept_once(crd, others.clone(), now);
+    // The controller is called again for its own change. The accepted names of the CRD itself are then in use, too.
+    accept_once(crd, others, now);
+}
+
+fn accept_once<'a>(
+    crd: &mut CustomResourceDefinition,
     others: impl Iterator<Item = &'a CustomResourceDefinition>,
     now: &str,
 ) {
