@@ -44,9 +44,10 @@ pub fn run(words: Vec<OsString>) -> u8 {
     if let Some(program) = envtest::Program::of(words.first()) {
         return program.run(&words);
     }
-    let mut command = args::command();
     let program = PathBuf::from(words.first().cloned().unwrap_or_default());
-    let words = words::normal(&command, words);
+    let words = words::normal(words);
+    let named = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
+    let mut command = args::definition_of(named.unwrap_or_default());
     if is_plugin(words.first()) {
         command = command.bin_name("kubectl crdx");
     }
@@ -113,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_definition_of_the_arguments_is_sound() {
-        args::command().debug_assert();
+        args::definition().debug_assert();
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub use validate::Validate;
 pub use version::Version;
 
 use crate::release::Release;
-use clap::{Arg, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args as _, CommandFactory, Parser, Subcommand, ValueEnum};
 
 /// Returns the text at the end of `--help`.
 fn after_help() -> String {
@@ -99,17 +99,64 @@ pub struct Args {
     pub verbosity: u8,
 }
 
-/// Returns the definition of the command line. The values of flags are case-insensitive.
-pub fn command() -> clap::Command {
-    let without_case = |arg: Arg| {
-        let has_values = arg.get_action().takes_values() && !arg.get_possible_values().is_empty();
-        if has_values { arg.ignore_case(true) } else { arg }
-    };
-    Args::command().mut_subcommands(|command| command.mut_args(without_case))
+/// Defines the arguments of a command.
+type Define = fn(clap::Command) -> clap::Command;
+
+/// The commands by name.
+const COMMANDS: [(&str, Define); 19] = [
+    ("validate", Validate::augment_args),
+    ("diff", Diff::augment_args),
+    ("get", Get::augment_args),
+    ("rehearse", Rehearse::augment_args),
+    ("cel", Cel::augment_args),
+    ("lint", Lint::augment_args),
+    ("test", Test::augment_args),
+    ("example", Example::augment_args),
+    ("explain", Explain::augment_args),
+    ("openapi", Openapi::augment_args),
+    ("schema", Schema::augment_args),
+    ("rbac", Rbac::augment_args),
+    ("scale", Scale::augment_args),
+    ("serve", Serve::augment_args),
+    ("envtest", Envtest::augment_args),
+    ("lsp", Lsp::augment_args),
+    ("completion", Completion::augment_args),
+    ("version", Version::augment_args),
+    ("__complete", Complete::augment_args),
+];
+
+/// Returns true if `name` is the name of a command.
+pub fn is_command(name: &str) -> bool {
+    COMMANDS.iter().any(|(known, _)| *known == name)
 }
 
-/// The commands.
+/// Returns the definition of the command line with the arguments of all commands.
+pub fn definition() -> clap::Command {
+    defined(|_| true)
+}
+
+/// Returns the definition of the command line with the arguments of one command. All others together would take most of
+/// the time of a start.
+pub fn definition_of(command: &str) -> clap::Command {
+    defined(|name| name == command)
+}
+
+fn defined(has_arguments: impl Fn(&str) -> bool) -> clap::Command {
+    Args::command().mut_subcommands(|listed| {
+        let command = COMMANDS.iter().find(|(name, _)| *name == listed.get_name() && has_arguments(name));
+        command.map_or_else(
+            || listed.clone(),
+            |(name, define)| {
+                let own = define(clap::Command::new(*name)).hide(listed.is_hide_set());
+                if let Some(about) = listed.get_about() { own.about(about.clone()) } else { own }
+            },
+        )
+    })
+}
+
+/// The commands. Their arguments are deferred: see [`definition_of`].
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Command {
     /// Show what the server would do with each object: accept or reject it, create or update it, prune and default fields
     Validate(Validate),
@@ -162,4 +209,30 @@ pub enum Color {
     Always,
     /// Never
     Never,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_case_of_words_that_a_flag_lists_does_not_matter() {
+        let definition = definition();
+        let commands = definition.get_subcommands().chain([&definition]);
+        let mut checked = 0;
+        for (command, arg) in commands.flat_map(|command| command.get_arguments().map(move |arg| (command, arg))) {
+            if arg.get_action().takes_values() && !arg.get_possible_values().is_empty() {
+                assert!(arg.is_ignore_case_set(), "{} {}", command.get_name(), arg.get_id());
+                checked += 1;
+            }
+        }
+        assert!(checked > 15, "{checked}");
+    }
+
+    #[test]
+    fn every_command_is_in_the_list() {
+        let listed = Args::command();
+        let names: Vec<&str> = listed.get_subcommands().map(clap::Command::get_name).collect();
+        assert_eq!(names, COMMANDS.map(|(name, _)| name));
+    }
 }

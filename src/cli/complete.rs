@@ -52,7 +52,7 @@ impl Candidates {
 }
 
 fn offer(words: &[String], last: &str) -> Candidates {
-    let root = args::command();
+    let root = args::definition();
     let Some((name, words)) = words.split_first() else {
         let commands = root.get_subcommands().filter(|c| !c.is_hide_set());
         return Candidates::of(commands.map(|c| (c.get_name().to_owned(), about(c.get_about()))), last);
@@ -141,7 +141,7 @@ fn typed(command: &str, words: &[String]) -> Result<Typed, Error> {
     let line = ["kubectl-crdx", command].into_iter().chain(words.iter().map(String::as_str));
     let unreadable = |_| Error::default();
     // An incomplete command line may lack required arguments.
-    let mut parser = args::command().ignore_errors(true).mut_subcommand("scale", |scale| {
+    let mut parser = args::definition().ignore_errors(true).mut_subcommand("scale", |scale| {
         scale.mut_args(|arg| arg.required(false)).mut_arg("replicas", |arg| arg.default_value("0"))
     });
     let matches = parser.try_get_matches_from_mut(line).map_err(unreadable)?;

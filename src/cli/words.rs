@@ -1,18 +1,19 @@
 //! Normalizes command lines that follow kubectl's conventions: flags before the command are moved after it, and `-v`,
 //! `-v 6` and `--v 6` become `--v=6`.
 
+use super::args;
 use clap::{Arg, ArgAction, Command};
 use std::ffi::OsString;
 
 /// Returns the words with flags after the command; unchanged if no word names a command.
-pub fn normal(command: &Command, words: Vec<OsString>) -> Vec<OsString> {
+pub fn normal(words: Vec<OsString>) -> Vec<OsString> {
     let words = with_verbosity(words);
     let mut flags = Vec::new();
     let mut rest = words.iter().cloned();
     let Some(program) = rest.next() else { return words };
     while let Some(word) = rest.next() {
         let text = word.to_string_lossy().into_owned();
-        if text == "help" || command.find_subcommand(&text).is_some() {
+        if text == "help" || args::is_command(&text) {
             // `help` does not accept the global flags of this program.
             let flags = if text == "help" { Vec::new() } else { flags };
             return [program, word].into_iter().chain(flags).chain(rest).collect();
@@ -20,7 +21,7 @@ pub fn normal(command: &Command, words: Vec<OsString>) -> Vec<OsString> {
         if !text.starts_with('-') || text == "-" || text == "--" {
             break;
         }
-        let takes_value = !text.contains('=') && takes_value(command, &text);
+        let takes_value = !text.contains('=') && takes_value(&args::definition(), &text);
         flags.push(word);
         if takes_value {
             flags.extend(rest.next());
@@ -71,11 +72,10 @@ fn with_verbosity(words: Vec<OsString>) -> Vec<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::args;
 
     fn normal_of(line: &str) -> String {
         let words = line.split(' ').map(OsString::from).collect();
-        let words = normal(&args::command(), words);
+        let words = normal(words);
         words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
     }
 

@@ -41,6 +41,6 @@ pub struct Cel {
     #[command(flatten)]
     pub kubernetes: KubernetesVersion,
     /// Output format: json (documented in docs/output.md) [default: text]
-    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
+    #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, help_heading = "Output")]
     pub output: Option<OnlyJson>,
 }

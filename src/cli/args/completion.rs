@@ -14,7 +14,7 @@ use clap_complete::Shell;
   kubectl completion bash")]
 pub struct Completion {
     /// The shell that reads the script
-    #[arg(value_name = "SHELL")]
+    #[arg(value_name = "SHELL", ignore_case = true)]
     pub shell: Shell,
 }
 

@@ -35,7 +35,7 @@ pub struct Diff {
     pub show_bookkeeping: bool,
     /// Output format: json (documented in docs/output.md), or for pipelines sarif, junit, github (annotations) or tap
     /// [default: table, a unified diff]
-    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
+    #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, help_heading = "Output")]
     pub output: Option<DiffFormat>,
     /// The cluster from which CRDs and, without --old, existing objects are read.
     #[command(flatten)]

@@ -25,6 +25,6 @@ pub struct Envtest {
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
     /// The output format [default: the path of the folder]
-    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
+    #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, help_heading = "Output")]
     pub output: Option<OnlyJson>,
 }

@@ -31,6 +31,13 @@ pub struct Example {
     #[command(flatten)]
     pub kubernetes: KubernetesVersion,
     /// Output format: yaml with descriptions as comments, or json; several objects are a List in json
-    #[arg(short = 'o', long, value_name = "FORMAT", default_value = "yaml", help_heading = "Output")]
+    #[arg(
+        short = 'o',
+        long,
+        value_name = "FORMAT",
+        ignore_case = true,
+        default_value = "yaml",
+        help_heading = "Output"
+    )]
     pub output: JsonOrYaml,
 }

@@ -34,7 +34,14 @@ pub struct Explain {
     #[arg(long)]
     pub rules: bool,
     /// The layout, named as by kubectl
-    #[arg(short = 'o', long, value_name = "FORMAT", default_value = "plaintext", help_heading = "Output")]
+    #[arg(
+        short = 'o',
+        long,
+        value_name = "FORMAT",
+        ignore_case = true,
+        default_value = "plaintext",
+        help_heading = "Output"
+    )]
     pub output: ExplainFormat,
     /// The simulated server, which estimates costs.
     #[command(flatten)]

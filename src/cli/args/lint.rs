@@ -49,7 +49,14 @@ pub struct Lint {
     pub convert: bool,
     /// Output format: json (documented in docs/output.md), html (one self-contained page), or for pipelines sarif,
     /// junit, github (annotations) or tap [default: table, text with tables]
-    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output", conflicts_with = "convert")]
+    #[arg(
+        short = 'o',
+        long,
+        value_name = "FORMAT",
+        ignore_case = true,
+        help_heading = "Output",
+        conflicts_with = "convert"
+    )]
     pub output: Option<LintFormat>,
     /// The cluster to read with --live.
     #[command(flatten)]

@@ -24,6 +24,6 @@ pub struct Rbac {
     #[arg(long, value_name = "NAME", default_value = "crdx")]
     pub name: String,
     /// Output format: json [default: yaml]
-    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
+    #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, help_heading = "Output")]
     pub output: Option<OnlyJson>,
 }

@@ -61,7 +61,7 @@ pub struct Rehearse {
     pub jobs: Option<NonZeroUsize>,
     /// Output format: json (documented in docs/output.md) or html (one self-contained page) [default: a table and the
     /// effects on each object]
-    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
+    #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, help_heading = "Output")]
     pub output: Option<RehearseFormat>,
     /// The cluster with the current CRD and the stored objects.
     #[command(flatten)]

@@ -23,7 +23,7 @@ pub struct Scale {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(0..))]
     pub replicas: i32,
     /// Has no effect, because nothing is ever written; accepted because kubectl has this flag
-    #[arg(long, value_name = "WHERE", num_args = 0..=1, require_equals = true, default_missing_value = "server")]
+    #[arg(long, value_name = "WHERE", ignore_case = true, num_args = 0..=1, require_equals = true, default_missing_value = "server")]
     pub dry_run: Option<DryRun>,
     /// A file or directory with objects, read instead of live ones; may be repeated
     #[arg(short = 'f', long = "filename", value_name = "PATH", group = "files", help_heading = "Files")]
@@ -41,7 +41,7 @@ pub struct Scale {
     #[command(flatten)]
     pub kubernetes: KubernetesVersion,
     /// Output format [default: the Scale and a diff of the object]
-    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
+    #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, help_heading = "Output")]
     pub output: Option<TableOrJson>,
     /// Admission policies.
     #[command(flatten)]

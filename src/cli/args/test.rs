@@ -71,7 +71,7 @@ pub struct Test {
     pub kubernetes: KubernetesVersions,
     /// Output format: json (documented in docs/output.md), or for pipelines junit, tap or github (annotations)
     /// [default: text]
-    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
+    #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, help_heading = "Output")]
     pub output: Option<TestFormat>,
 }
 

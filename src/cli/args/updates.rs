@@ -24,7 +24,7 @@ pub struct Updates {
     pub create: bool,
     /// Write a subresource: status is replaced (or applied with --server-side), scale receives the replicas of the
     /// object
-    #[arg(long, value_name = "NAME", conflicts_with = "create")]
+    #[arg(long, value_name = "NAME", ignore_case = true, conflicts_with = "create")]
     pub subresource: Option<Subresource>,
     /// With --server-side, take over fields that other managers own
     #[arg(long, requires = "server_side")]

@@ -38,7 +38,7 @@ pub struct Validate {
     /// Output format: json (documented in docs/output.md), yaml (the objects as they would be stored), wide (with the
     /// printer columns of each kind), name (of the accepted objects), html (one self-contained page), or for pipelines
     /// sarif, junit, github (annotations) or tap [default: a table and the errors]
-    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
+    #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, help_heading = "Output")]
     pub output: Option<ValidateFormat>,
     /// Keep the last-applied annotation of `kubectl apply` in the objects that are printed
     #[arg(long, help_heading = "Output")]

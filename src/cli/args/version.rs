@@ -13,6 +13,6 @@ use clap::Args as ClapArgs;
   kubectl crdx version -o json")]
 pub struct Version {
     /// The output format [default: text]
-    #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
+    #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, help_heading = "Output")]
     pub output: Option<JsonOrYaml>,
 }
