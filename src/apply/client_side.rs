@@ -5,6 +5,7 @@
 
 use super::{field_manager::LAST_APPLIED, path::equal};
 use crate::value::{Map, Value, json, number};
+use std::borrow::Cow;
 
 /// The usual length of an object as JSON.
 const CAPACITY: usize = 2048;
@@ -115,19 +116,18 @@ pub fn drop_nulls(value: &mut Value) {
 ///
 /// # Errors
 /// Returns a text if the annotation is not valid JSON.
-pub fn patch(live: &Value, modified: &Value) -> Result<Value, String> {
-    let original = match live.str_at(&["metadata", "annotations", LAST_APPLIED]).filter(|text| !text.is_empty()) {
+pub fn patch(live: &Value, mut modified: Value) -> Result<Value, String> {
+    let mut original = match live.str_at(&["metadata", "annotations", LAST_APPLIED]).filter(|text| !text.is_empty()) {
         Some(text) => crate::text::json::read(text.as_bytes()).map_err(|e| e.message)?,
         None => Value::Object(Map::new()),
     };
-    let members = |v: &Value| -> Map {
-        let mut members = v.as_object().cloned().unwrap_or_default();
-        members.values_mut().for_each(round_numbers);
-        members
-    };
-    let (original, modified, live) = (members(&original), members(modified), members(live));
-    let changes = only(&difference(&live, &modified), false);
-    let deletions = only(&difference(&original, &modified), true);
+    round_numbers(&mut original);
+    round_numbers(&mut modified);
+    let live = rounded(live);
+    let none = Map::new();
+    let [original, modified, live] = [&original, &modified, &*live].map(|value| value.as_object().unwrap_or(&none));
+    let changes = difference(live, modified, Part::Changes);
+    let deletions = difference(original, modified, Part::Deletions);
     Ok(Value::Object(combine(deletions, changes)))
 }
 
@@ -141,46 +141,68 @@ fn round_numbers(value: &mut Value) {
     }
 }
 
-/// Computes the merge patch from one object to another.
-fn difference(from: &Map, to: &Map) -> Map {
-    let mut out = Map::new();
-    for (name, new) in to {
-        match (from.get(name), new) {
-            (Some(Value::Object(old)), Value::Object(new)) => {
-                let below = difference(old, new);
-                if !below.is_empty() {
-                    out.insert(name.clone(), Value::Object(below));
-                }
-            }
-            (Some(old), new) if equal(old, new) => {}
-            _ => {
-                out.insert(name.clone(), new.clone());
-            }
+/// The value with rounded numbers, which is copied only if it changes.
+fn rounded(value: &Value) -> Cow<'_, Value> {
+    fn is_exact(value: &Value) -> bool {
+        const EXACT: u64 = 1 << f64::MANTISSA_DIGITS;
+        match value {
+            Value::Int(i) => i.unsigned_abs() <= EXACT,
+            Value::Array(items) => items.iter().all(is_exact),
+            Value::Object(members) => members.values().all(is_exact),
+            _ => true,
         }
     }
-    for name in from.keys().filter(|name| !to.contains_key(*name)) {
-        out.insert(name.clone(), Value::Null);
+    if is_exact(value) {
+        return Cow::Borrowed(value);
     }
-    out
+    let mut value = value.clone();
+    round_numbers(&mut value);
+    Cow::Owned(value)
 }
 
-/// The deletions of a merge patch, or everything else.
-fn only(patch: &Map, deletions: bool) -> Map {
+/// A part of a merge patch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The members that are null.
+    Deletions,
+    /// All others.
+    Changes,
+}
+
+/// Computes a part of the merge patch from one object to another.
+fn difference(from: &Map, to: &Map, part: Part) -> Map {
     let mut out = Map::new();
-    for (name, value) in patch {
-        let kept = match value {
-            Value::Null => deletions.then_some(Value::Null),
-            Value::Object(below) if !below.is_empty() => {
-                let below = only(below, deletions);
-                (!below.is_empty()).then_some(Value::Object(below))
-            }
-            other => (!deletions).then(|| other.clone()),
+    for (name, new) in to {
+        let kept = match (from.get(name), new) {
+            (Some(Value::Object(old)), Value::Object(new)) => non_empty(difference(old, new, part)),
+            (Some(old), new) if equal(old, new) => None,
+            (_, new) => of_part(new, part),
         };
         if let Some(kept) = kept {
             out.insert(name.clone(), kept);
         }
     }
+    if part == Part::Deletions {
+        let removed = from.keys().filter(|name| !to.contains_key(*name));
+        out.extend(removed.map(|name| (name.clone(), Value::Null)));
+    }
     out
+}
+
+/// The part of a new value.
+fn of_part(new: &Value, part: Part) -> Option<Value> {
+    match new {
+        Value::Null => (part == Part::Deletions).then_some(Value::Null),
+        Value::Object(members) if !members.is_empty() => {
+            let kept = members.iter().filter_map(|(name, value)| Some((name.clone(), of_part(value, part)?)));
+            non_empty(kept.collect())
+        }
+        other => (part == Part::Changes).then(|| other.clone()),
+    }
+}
+
+fn non_empty(members: Map) -> Option<Value> {
+    (!members.is_empty()).then_some(Value::Object(members))
 }
 
 fn combine(mut into: Map, from: Map) -> Map {
@@ -239,9 +261,9 @@ mod tests {
         let before = with_last_applied(read(r#"{"metadata":{"name":"a"},"spec":{"x":1,"y":{"z":1},"l":[1]}}"#));
         let mut live = before.clone();
         live.get_mut("spec").unwrap().as_object_mut().unwrap().insert("theirs".to_owned(), Value::Int(1));
-        assert_eq!(patch(&live, &before), Ok(Value::Object(Map::new())));
+        assert_eq!(patch(&live, before.clone()), Ok(Value::Object(Map::new())));
         let after = with_last_applied(read(r#"{"metadata":{"name":"a"},"spec":{"x":2.0,"l":[1]}}"#));
-        let sent = patch(&live, &after).unwrap();
+        let sent = patch(&live, after.clone()).unwrap();
         assert_eq!(json::to_string(sent.get("spec").unwrap()), r#"{"x":2,"y":null}"#);
         let text = sent.str_at(&["metadata", "annotations", LAST_APPLIED]).unwrap();
         assert_eq!(text, "{\"metadata\":{\"annotations\":{},\"name\":\"a\"},\"spec\":{\"l\":[1],\"x\":2}}\n");
@@ -252,7 +274,7 @@ mod tests {
         let before = with_last_applied(of(r#"{"x":1,"same":9007199254740993}"#));
         let after =
             with_last_applied(of(r#"{"x":9007199254740993,"l":[9223372036854775807],"same":9007199254740992}"#));
-        let sent = patch(&before, &after).unwrap();
+        let sent = patch(&before, after.clone()).unwrap();
         let rounded = r#"{"l":[9223372036854776000],"x":9007199254740992}"#;
         assert_eq!(json::to_string(sent.get("spec").unwrap()), rounded);
         assert_eq!(sent.get("spec").unwrap().get("x"), Some(&Value::Int(9_007_199_254_740_992)));

@@ -6,6 +6,9 @@ use tempfile::SpooledTempFile;
 /// The number of bytes that stay in memory.
 const IN_MEMORY: usize = 1 << 20;
 
+/// The number of bytes that are written or read at once.
+const BLOCK: usize = 64 << 10;
+
 /// Bytes that are appended, and read at a position or from the start.
 #[derive(Debug)]
 pub struct TempFile {
@@ -13,6 +16,12 @@ pub struct TempFile {
     length: u64,
     /// True after a read, which moves the file's position.
     moved: bool,
+    /// The bytes that were read last. If reads follow one another, more than requested.
+    block: Vec<u8>,
+    /// The position of these bytes.
+    block_start: u64,
+    /// The position after the last read.
+    next: u64,
 }
 
 /// The position of some bytes.
@@ -26,7 +35,8 @@ pub struct Span {
 
 impl Default for TempFile {
     fn default() -> Self {
-        Self { file: BufWriter::new(SpooledTempFile::new(IN_MEMORY)), length: 0, moved: false }
+        let file = BufWriter::with_capacity(BLOCK, SpooledTempFile::new(IN_MEMORY));
+        Self { file, length: 0, moved: false, block: Vec::new(), block_start: 0, next: 0 }
     }
 }
 
@@ -50,11 +60,23 @@ impl TempFile {
     /// # Errors
     /// The temporary file cannot be written or read.
     pub fn read(&mut self, span: Span) -> io::Result<Vec<u8>> {
+        let follows = span.start == self.next;
+        self.next = span.start.saturating_add(span.length as u64);
+        if let Some(bytes) = self.in_block(span) {
+            return Ok(bytes.to_vec());
+        }
         self.moved = true;
         self.file.seek(SeekFrom::Start(span.start))?;
-        let mut bytes = vec![0; span.length];
-        self.file.get_mut().read_exact(&mut bytes)?;
-        Ok(bytes)
+        self.block.clear();
+        self.block_start = span.start;
+        let length = if follows { span.length.max(BLOCK) } else { span.length };
+        self.file.get_mut().take(length as u64).read_to_end(&mut self.block)?;
+        self.in_block(span).map(<[u8]>::to_vec).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+
+    fn in_block(&self, span: Span) -> Option<&[u8]> {
+        let start = usize::try_from(span.start.checked_sub(self.block_start)?).ok()?;
+        self.block.get(start..start.checked_add(span.length)?)
     }
 
     /// A reader of all bytes from the start.

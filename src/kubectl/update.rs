@@ -180,7 +180,7 @@ fn apply(
     request_kind: &RequestKind,
     request_options: RequestOptions,
 ) -> Result<Option<Request>, UnsentError> {
-    let patch = client_side::patch(live, &client_side::with_last_applied(new)).map_err(UnsentError::LastApplied)?;
+    let patch = client_side::patch(live, client_side::with_last_applied(new)).map_err(UnsentError::LastApplied)?;
     if patch.as_object().is_some_and(Map::is_empty) {
         return Ok(None);
     }

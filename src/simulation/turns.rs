@@ -68,6 +68,8 @@ struct Gate {
 struct GateState {
     /// True if the next turn may begin.
     is_open: bool,
+    /// True if the next turn waits.
+    has_waiter: bool,
     /// The results up to this turn.
     done: Option<Done>,
 }
@@ -125,6 +127,7 @@ impl Turn {
         };
         let mut state = before.state.lock().unwrap_or_else(PoisonError::into_inner);
         while !state.is_open {
+            state.has_waiter = true;
             state = before.opened.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.done.clone()
@@ -138,8 +141,12 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.own.state.lock().unwrap_or_else(PoisonError::into_inner).is_open = true;
-        self.own.opened.notify_all();
+        let mut state = self.own.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.is_open = true;
+        // Most names occur once, and each notification is a system call.
+        if state.has_waiter {
+            self.own.opened.notify_all();
+        }
     }
 }
 

@@ -156,7 +156,7 @@ impl<B: Fn(&Value) -> String> Walk<B> {
         pair.ask("POST", &format!("{}{by}", (self.base)(old)), Some(&sent), JSON, JSON);
         let path = format!("{}/{}-client", (self.base)(new), self.name);
         let live = pair.ours.call("GET", &path, None, None, JSON).body;
-        let patch = client_side::patch(&own(&live), &client_side::with_last_applied(own(new))).unwrap();
+        let patch = client_side::patch(&own(&live), client_side::with_last_applied(own(new))).unwrap();
         pair.ask("PATCH", &format!("{path}{by}"), Some(&foreign(&patch)), MERGE, JSON);
     }
 
@@ -173,7 +173,7 @@ impl<B: Fn(&Value) -> String> Walk<B> {
                 let body = foreign(&client_side::to_create(own(object))).to_string();
                 pair.ours.call("POST", &format!("{}{query}", (self.base)(object)), Some(&body), Some(JSON), JSON).code
             } else {
-                let patch = foreign(&client_side::patch(&own(&live.body), &modified).unwrap());
+                let patch = foreign(&client_side::patch(&own(&live.body), modified).unwrap());
                 if patch == json!({}) {
                     200
                 } else {
