@@ -89,6 +89,15 @@ def table(folder):
     print(f"| all | {sum(t['seconds'] for t in totals.values()):,.0f} | {sum(t['executions'] for t in totals.values()):,} | | |")
 
 
+def bits(numbers):
+    """The set of these numbers as the bits of one integer."""
+    numbers = list(numbers)
+    array = bytearray(max(numbers, default=0) // 8 + 1)
+    for number in numbers:
+        array[number >> 3] |= 1 << (number & 7)
+    return int.from_bytes(array, "little")
+
+
 def minimize(target, folder, files, size):
     """Replaces the corpus in the repository by small inputs that execute the same edges, at most this many and this long in all."""
     corpora = [c for c in [FUZZ / "corpus" / target, folder / target, folder / "seeds" / target] if c.exists()]
@@ -100,15 +109,15 @@ def minimize(target, folder, files, size):
         subprocess.run([BUILT / target, *options, unused, *corpora], stderr=subprocess.DEVNULL, check=True, preexec_fn=limits)
     rows = control.read_text().splitlines()
     names = [row for row in rows[2:] if not re.match(r"(STARTED|FT|COV) ", row)][:int(rows[0])]
-    edges = {names[int(row.split()[1])]: set(row.split()[2:]) for row in rows if row.startswith("FT ")}
+    numbers = {}
+    edges = {names[int(row.split()[1])]: bits(numbers.setdefault(edge, len(numbers)) for edge in row.split()[2:]) for row in rows if row.startswith("FT ")}
     sizes = {name: os.path.getsize(name) for name in edges}
-    every = set().union(*edges.values())
-    chosen, covered = [], set()
+    chosen, covered = [], 0
     while len(chosen) < files:
-        left = [name for name in edges if sizes[name] <= size and edges[name] - covered]
+        left = [name for name in edges if sizes[name] <= size and edges[name] & ~covered]
         if not left:
             break
-        best = max(left, key=lambda name: (len(edges[name] - covered) / (sizes[name] + 100), name))
+        best = max(left, key=lambda name: ((edges[name] & ~covered).bit_count() / (sizes[name] + 100), name))
         chosen.append((best, pathlib.Path(best).read_bytes()))
         size -= sizes[best]
         covered |= edges.pop(best)
@@ -120,7 +129,7 @@ def minimize(target, folder, files, size):
     for _, data in chosen:
         (corpus / hashlib.sha1(data).hexdigest()[:12]).write_bytes(data)
     length = sum(len(data) for _, data in chosen)
-    print(f"{target}: {len(chosen)} of {len(names)} inputs, {length:,} bytes, {len(covered):,} of {len(every):,} edges", flush=True)
+    print(f"{target}: {len(chosen)} of {len(names)} inputs, {length:,} bytes, {covered.bit_count():,} of {len(numbers):,} edges", flush=True)
 
 
 def main():
