@@ -144,13 +144,9 @@ pub fn definition_of(command: &str) -> clap::Command {
 fn defined(has_arguments: impl Fn(&str) -> bool) -> clap::Command {
     Args::command().mut_subcommands(|listed| {
         let command = COMMANDS.iter().find(|(name, _)| *name == listed.get_name() && has_arguments(name));
-        command.map_or_else(
-            || listed.clone(),
-            |(name, define)| {
-                let own = define(clap::Command::new(*name)).hide(listed.is_hide_set());
-                if let Some(about) = listed.get_about() { own.about(about.clone()) } else { own }
-            },
-        )
+        let Some((name, define)) = command else { return listed };
+        let own = define(clap::Command::new(*name)).hide(listed.is_hide_set());
+        if let Some(about) = listed.get_about() { own.about(about.clone()) } else { own }
     })
 }
 
