@@ -23,12 +23,13 @@ fn deep(v: &Value, left: usize) -> bool {
         }
 }
 
-/// True for a document without separators, directives and a byte order mark.
+/// True for a document without separators, directives, a byte order mark and control characters. Go refuses a control
+/// character only if it reads as far, and a directive changes how far it reads.
 fn is_one_document(bytes: &[u8]) -> bool {
     let is_content = |line: &[u8]| !line.starts_with(b"---") && !line.starts_with(b"...") && !line.starts_with(b"%");
     bytes.ends_with(b"\n")
         && bytes.is_ascii()
-        && !bytes.contains(&b'\r')
+        && !bytes.iter().any(|byte| byte.is_ascii_control() && !matches!(byte, b'\n' | b'\t'))
         && bytes.split(|c| *c == b'\n').all(is_content)
 }
 
