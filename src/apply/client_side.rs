@@ -15,8 +15,7 @@ const CAPACITY: usize = 2048;
 /// rejects it.
 #[must_use]
 pub fn with_last_applied(mut object: Value) -> Value {
-    let Some(mut annotations) = annotations(object.at(&["metadata", "annotations"])) else { return object };
-    annotations.remove(LAST_APPLIED);
+    let Some(annotations) = own_annotations(&object) else { return object };
     let Some(members) = object.as_object_mut() else { return object };
     let metadata = members.entry("metadata".to_owned()).or_insert_with(|| Value::Object(Map::new()));
     if let Some(metadata) = metadata.as_object_mut() {
@@ -33,19 +32,21 @@ pub fn with_last_applied(mut object: Value) -> Value {
     object
 }
 
-/// The annotations as kubectl's accessor decodes them (`NestedNullCoercingStringMap`): a null is an empty string.
-/// `None` if they are not a map of strings.
-fn annotations(value: Option<&Value>) -> Option<Map> {
+/// The annotations without the last-applied one, as kubectl's accessor decodes them (`NestedNullCoercingStringMap`): a null
+/// is an empty string. `None` if they are not a map of strings.
+fn own_annotations(object: &Value) -> Option<Map> {
     let text = |(key, value): (&String, &Value)| match value {
         Value::String(_) => Some((key.clone(), value.clone())),
         Value::Null => Some((key.clone(), Value::from(""))),
         _ => None,
     };
-    match value {
-        None | Some(Value::Null) => Some(Map::new()),
-        Some(Value::Object(members)) => members.iter().map(text).collect(),
-        Some(_) => None,
-    }
+    let mut annotations = match object.at(&["metadata", "annotations"]) {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(members)) => members.iter().map(text).collect::<Option<Map>>()?,
+        Some(_) => return None,
+    };
+    annotations.remove(LAST_APPLIED);
+    Some(annotations)
 }
 
 /// Returns the object as `kubectl create` and `kubectl replace` send it: an existing last-applied annotation is updated
@@ -70,10 +71,9 @@ pub fn to_create(object: Value) -> Value {
 /// Like [`to_create`], but without the last-applied annotation.
 #[must_use]
 pub fn to_create_unannotated(mut object: Value) -> Value {
-    if let Some(mut annotations) = annotations(object.at(&["metadata", "annotations"]))
+    if let Some(annotations) = own_annotations(&object)
         && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
     {
-        annotations.remove(LAST_APPLIED);
         // The server omits an empty map.
         if annotations.is_empty() {
             metadata.remove("annotations");

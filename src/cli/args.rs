@@ -125,11 +125,6 @@ const COMMANDS: [(&str, Define); 19] = [
     ("__complete", Complete::augment_args),
 ];
 
-/// Returns true if `name` is the name of a command.
-pub fn is_command(name: &str) -> bool {
-    COMMANDS.iter().any(|(known, _)| *known == name)
-}
-
 /// Returns the definition of the command line with the arguments of all commands.
 pub fn definition() -> clap::Command {
     defined(|_| true)

@@ -2,18 +2,20 @@
 //! `-v 6` and `--v 6` become `--v=6`.
 
 use super::args;
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, ArgAction, Command, Subcommand};
+use std::cell::LazyCell;
 use std::ffi::OsString;
 
 /// Returns the words with flags after the command; unchanged if no word names a command.
 pub fn normal(words: Vec<OsString>) -> Vec<OsString> {
     let words = with_verbosity(words);
+    let definition = LazyCell::new(args::definition);
     let mut flags = Vec::new();
     let mut rest = words.iter().cloned();
     let Some(program) = rest.next() else { return words };
     while let Some(word) = rest.next() {
         let text = word.to_string_lossy().into_owned();
-        if text == "help" || args::is_command(&text) {
+        if text == "help" || args::Command::has_subcommand(&text) {
             // `help` does not accept the global flags of this program.
             let flags = if text == "help" { Vec::new() } else { flags };
             return [program, word].into_iter().chain(flags).chain(rest).collect();
@@ -21,7 +23,7 @@ pub fn normal(words: Vec<OsString>) -> Vec<OsString> {
         if !text.starts_with('-') || text == "-" || text == "--" {
             break;
         }
-        let takes_value = !text.contains('=') && takes_value(&args::definition(), &text);
+        let takes_value = !text.contains('=') && takes_value(&definition, &text);
         flags.push(word);
         if takes_value {
             flags.extend(rest.next());

@@ -96,12 +96,13 @@ pub fn submit(
     if let Some(admission) = context.admission {
         admission.prepare(identity.namespace.as_deref(), context.server);
     }
+    // Policies could give another answer when the object is created again from its text.
     let text = locator.text().filter(|_| context.admission.is_none());
     let mut item = if creates {
         let request_options = RequestOptions { dry_run: true, ..context.request_options };
-        // Without its text, the object is kept with the annotation.
-        let hides = text.is_some() && hides_annotation(context, target, &object);
-        let create = if hides { update::create_unannotated } else { update::create };
+        // An object without text is kept with the annotation, and policies read the annotation.
+        let needs_annotation = text.is_none() || depends_on_annotation(context, target, &object);
+        let create = if needs_annotation { update::create } else { update::create_unannotated };
         let mut request = create(target, object, request_kind, request_options);
         // Policies can read the dry-run option.
         request.hides_dry_run = true;
@@ -170,17 +171,16 @@ pub fn submit(
     (item, stored)
 }
 
-/// Returns true if a create can be sent without the last-applied annotation: nothing shows it, and nothing but the limit
-/// on the size of annotations can depend on it.
-fn hides_annotation(context: SimulationContext<'_>, target: Target<'_>, object: &Value) -> bool {
+/// Returns true if the answer to a create may depend on the last-applied annotation: if something shows it, if the object
+/// is so long that the annotation could exceed the limit on annotations, or if `kubectl apply` does not set it.
+fn depends_on_annotation(context: SimulationContext<'_>, target: Target<'_>, object: &Value) -> bool {
     let updates = context.updates;
-    updates.request_kind.verb == Verb::Apply
-        && !target.name.is_empty()
-        && !context.show_bookkeeping
-        && !context.request_options.table
-        && updates.compares.is_none()
-        && context.admission.is_none()
-        && !json::is_longer_than(object, update::SHORT)
+    updates.request_kind.verb != Verb::Apply
+        || target.name.is_empty()
+        || context.show_bookkeeping
+        || context.request_options.table
+        || updates.compares.is_some()
+        || json::is_longer_than(object, update::SHORT)
 }
 
 /// Moves an object from the server, to limit its memory, to the store for later inputs with the same name.

@@ -222,7 +222,7 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) {
         }
     }
     for name in ["n0", "n1", "n2"] {
-        pair.ask("PATCH", &format!("{NOTES}/{name}"), Some(&json!({"metadata": {"finalizers": null}})), MERGE, JSON);
+        pair.remove_finalizers(&format!("{NOTES}/{name}"));
     }
     pair.uninstall(&crd());
 }

@@ -211,13 +211,7 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) {
     for plural in PLURALS {
         for group in ["names.example.com", "names.k8s.io"] {
             let path = format!("{DEFINITIONS}/{plural}.{group}");
-            pair.ask(
-                "PATCH",
-                &path,
-                Some(&json!({"metadata": {"finalizers": null}})),
-                "application/merge-patch+json",
-                JSON,
-            );
+            pair.remove_finalizers(&path);
             pair.both("DELETE", &path, None);
             gone(pair, &path);
         }

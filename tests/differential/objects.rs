@@ -142,13 +142,7 @@ pub fn compare(pair: &mut Pair, subject: &Subject, rng: &mut Rng, rounds: u64) {
     }
     for name in stored {
         let path = format!("{}/{name}", base(versions[0]));
-        pair.ask(
-            "PATCH",
-            &path,
-            Some(&json!({"metadata": {"finalizers": null}})),
-            "application/merge-patch+json",
-            JSON,
-        );
+        pair.remove_finalizers(&path);
     }
     pair.uninstall(&subject.crd);
 }

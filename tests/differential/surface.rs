@@ -63,7 +63,7 @@ pub fn compare(pair: &mut Pair, subject: &Subject, rng: &mut Rng, rounds: u64) {
     for namespace in ["default", "other"] {
         for name in names() {
             let path = surface.one(&surface.versions[0], namespace, name);
-            pair.ask("PATCH", &path, Some(&json!({"metadata": {"finalizers": null}})), MERGE, JSON);
+            pair.remove_finalizers(&path);
         }
         if !surface.namespaced {
             break;

@@ -191,7 +191,7 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) {
     for namespace in NAMESPACES {
         for name in NAMES {
             let one = format!("/apis/watch.example.com/v1/namespaces/{namespace}/kites/{name}");
-            pair.ask("PATCH", &one, Some(&json!({"metadata": {"finalizers": null}})), MERGE, JSON);
+            pair.remove_finalizers(&one);
         }
     }
     pair.uninstall(&crd());

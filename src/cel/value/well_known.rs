@@ -88,7 +88,7 @@ impl<'a> Fieldwise<'_, 'a> {
         json_map(map).map(Some).map_err(|error| self.wrong(name, &error))
     }
 
-    /// `google.protobuf.Value`, of which one field is set.
+    /// `google.protobuf.Value`, a union: one of its fields is set.
     fn value(&self) -> Result<Value<'a>, Error> {
         let Some((name, value)) = self.fields.iter().next_back() else { return Ok(Value::Null) };
         let read = match &**name {

@@ -192,7 +192,7 @@ impl Refusal {
         let reason = Reason::Other(text(status, "reason"));
         let state = Some(text(status, "status").into());
         let written = status.get("metadata").and_then(Value::as_object);
-        let mut metadata = written.cloned().unwrap_or_else(Map::new);
+        let mut metadata = written.cloned().unwrap_or_default();
         metadata.retain(|key, value| match &**key {
             "selfLink" | "resourceVersion" | "continue" => value.as_str().is_some_and(|text| !text.is_empty()),
             "remainingItemCount" => !value.is_null(),
