@@ -3,24 +3,21 @@
 //!
 //! A table is printed in two passes, because every row may decide which columns are shown and how wide they are.
 //! [`Columns::row`] measures a row and returns it as one line of text, which the caller keeps (in a temporary file if
-//! there are many). [`Columns::write`] reads those lines back and prints them in windows of [`WINDOW`] rows, so memory
-//! does not grow with the number of rows.
+//! there are many). [`Columns::write`] reads those lines back and prints them, so memory does not grow with the number
+//! of rows.
 
 use super::paint::Paint;
 use crate::release::Release;
-use comfy_table::{Attribute, Cell as Styled, Color, ContentArrangement, Table};
 use std::borrow::Cow;
 use std::io::{self, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The number of rows that are formatted at a time.
-const WINDOW: usize = 500;
 /// Spaces between columns.
-const PADDING: u16 = 3;
+const PADDING: usize = 3;
 /// A column is not made narrower than this to fit a terminal.
 const NARROWEST: usize = 10;
 /// The maximum width of an aligned cell, in terminal columns. A longer cell would move the other columns off the
-/// screen, and `comfy_table` counts widths in 16 bits, so the row is written without alignment.
+/// screen, so it does not widen its column.
 const WIDEST: usize = 1000;
 /// Separates the cells of a stored row. Cells contain no control characters.
 const SEPARATOR: char = '\x1f';
@@ -43,8 +40,8 @@ pub struct Cell {
 
 impl Cell {
     /// Creates a cell with a colour.
-    pub fn painted(text: impl AsRef<str>, paint: Paint) -> Self {
-        Self { text: one_line(text.as_ref()), paint }
+    pub fn painted(text: impl Into<String>, paint: Paint) -> Self {
+        Self { text: one_line(text.into()), paint }
     }
 
     /// Creates a cell with a number, which is coloured unless it is 0.
@@ -53,7 +50,7 @@ impl Cell {
     }
 }
 
-impl<T: AsRef<str>> From<T> for Cell {
+impl<T: Into<String>> From<T> for Cell {
     fn from(text: T) -> Self {
         Self::painted(text, Paint::None)
     }
@@ -61,10 +58,13 @@ impl<T: AsRef<str>> From<T> for Cell {
 
 /// Returns the first line of `text`. Control characters are made visible as by `cat -v`, so that an object cannot move
 /// the terminal's cursor.
-fn one_line(text: &str) -> String {
+fn one_line(text: String) -> String {
+    if !text.bytes().any(|byte| byte.is_ascii_control()) {
+        return text;
+    }
     let (head, cut) = match text.split_once(['\n', '\r', '\x0c']) {
         Some((head, _)) => (head, true),
-        None => (text, false),
+        None => (text.as_str(), false),
     };
     let mut shown = String::with_capacity(text.len());
     for c in head.chars() {
@@ -82,6 +82,11 @@ fn one_line(text: &str) -> String {
         shown.push_str("...");
     }
     shown
+}
+
+/// Returns the width of text without control characters, in terminal columns.
+fn width(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.width() }
 }
 
 /// A column: its title, and how cells are shortened.
@@ -162,7 +167,7 @@ impl Columns {
         Self {
             layout: columns.to_vec(),
             look,
-            widths: columns.iter().map(|column| column.title.width()).collect(),
+            widths: columns.iter().map(|column| width(&column.title)).collect(),
             shown: vec![false; columns.len()],
             rows: 0,
         }
@@ -176,10 +181,10 @@ impl Columns {
     /// Measures a row and returns it as a line for [`write`](Self::write), without the line break.
     pub fn row(&mut self, cells: &[Cell]) -> String {
         self.rows += 1;
-        let mut line = String::new();
+        let mut line = String::with_capacity(cells.iter().map(|cell| cell.text.len() + 2).sum());
         let state = self.widths.iter_mut().zip(&mut self.shown).zip(&self.layout);
         for (cell, ((widest, shown), column)) in cells.iter().zip(state) {
-            *widest = Some(cell.text.width()).filter(|width| *width <= WIDEST).unwrap_or_default().max(*widest);
+            *widest = Some(width(&cell.text)).filter(|width| *width <= WIDEST).unwrap_or_default().max(*widest);
             *shown |= column.shows(&cell.text);
             if !line.is_empty() {
                 line.push(SEPARATOR);
@@ -200,21 +205,15 @@ impl Columns {
             return Ok(());
         }
         let widths = self.fitted();
-        let titles = self.layout.iter().map(|column| Cell::painted(&column.title, Paint::Bold)).collect();
-        let mut window = vec![self.visible(titles, &widths)];
+        let titles = self.layout.iter().map(|column| (Paint::Bold, column.title.as_ref()));
+        let mut line = String::new();
+        self.format(titles, &widths, &mut line);
+        out.write_all(line.as_bytes())?;
         for row in rows {
-            let cells = self.visible(row?.split(SEPARATOR).map(decoded).collect(), &widths);
-            if cells.iter().any(|cell| cell.text.width() > WIDEST) {
-                out.write_all(self.arranged(&std::mem::take(&mut window), &widths).as_bytes())?;
-                out.write_all(self.unaligned(&cells).as_bytes())?;
-                continue;
-            }
-            window.push(cells);
-            if window.len() == WINDOW {
-                out.write_all(self.arranged(&std::mem::take(&mut window), &widths).as_bytes())?;
-            }
+            self.format(row?.split(SEPARATOR).map(decoded), &widths, &mut line);
+            out.write_all(line.as_bytes())?;
         }
-        out.write_all(self.arranged(&window, &widths).as_bytes())
+        Ok(())
     }
 
     /// Returns the width of every column. On a terminal, text columns share the space that other columns leave; a
@@ -223,7 +222,7 @@ impl Columns {
         let mut widths = self.widths.clone();
         let Some(terminal) = self.look.width else { return widths };
         let shown = || (0..widths.len()).filter(|i| self.shown.get(*i) == Some(&true));
-        let mut left = usize::from(terminal).saturating_sub(shown().count().saturating_sub(1) * usize::from(PADDING));
+        let mut left = usize::from(terminal).saturating_sub(shown().count().saturating_sub(1) * PADDING);
         let mut texts: Vec<(usize, usize)> = Vec::new();
         for i in shown() {
             let width = widths.get(i).copied().unwrap_or_default();
@@ -246,58 +245,36 @@ impl Columns {
         widths
     }
 
-    /// Returns the cells of the columns that are shown, shortened to their widths.
-    fn visible(&self, cells: Vec<Cell>, widths: &[usize]) -> Vec<Cell> {
+    /// Formats a row as a line: the cells of the columns that are shown, shortened to their widths and aligned.
+    fn format<'a>(&self, cells: impl Iterator<Item = (Paint, &'a str)>, widths: &[usize], line: &mut String) {
+        line.clear();
+        // The spaces before the next cell.
+        let mut gap = 0;
         let columns = self.layout.iter().zip(&self.shown).zip(widths);
-        let cells = cells.into_iter().zip(columns).filter(|(_, ((_, shown), _))| **shown);
-        let fit = |(cell, ((column, _), width)): (Cell, ((&Column, &bool), &usize))| {
-            let text = match (self.look.width, column.fit) {
-                (Some(_), Fit::End) => shortened(&cell.text, *width, true),
-                (Some(_), _) => shortened(&cell.text, *width, false),
-                (None, _) => cell.text,
+        for ((paint, text), ((column, _), widest)) in cells.zip(columns).filter(|(_, ((_, shown), _))| **shown) {
+            let text = match self.look.width {
+                Some(_) => shortened(text, *widest, column.fit == Fit::End),
+                None => Cow::Borrowed(text),
             };
-            Cell { text, ..cell }
-        };
-        cells.map(fit).collect()
-    }
-
-    fn unaligned(&self, cells: &[Cell]) -> String {
-        let cells: Vec<String> = cells.iter().map(|cell| cell.paint.when(self.look.color, &cell.text)).collect();
-        cells.join(&" ".repeat(PADDING.into())) + "\n"
-    }
-
-    /// Formats rows whose cells are no wider than `widths`.
-    fn arranged(&self, rows: &[Vec<Cell>], widths: &[usize]) -> String {
-        if rows.is_empty() {
-            return String::new();
+            if text.is_empty() {
+                gap += widest + PADDING;
+                continue;
+            }
+            line.extend(std::iter::repeat_n(' ', gap));
+            paint.push(self.look.color, &text, line);
+            gap = widest.saturating_sub(width(&text)) + PADDING;
         }
-        let mut table = Table::new();
-        table.load_style(comfy_table::presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        table.style_text_only();
-        table.force_no_tty();
-        if self.look.color {
-            table.enforce_styling();
-        }
-        // An invisible row with the widest cells of the table, so that every window has the same layout.
-        let visible = widths.iter().zip(&self.shown).filter(|(_, shown)| **shown);
-        table.add_row(visible.map(|(width, _)| "x".repeat(*width)));
-        for row in rows {
-            table.add_row(row.iter().map(styled));
-        }
-        let last = table.column_count().saturating_sub(1);
-        for column in table.column_iter_mut() {
-            column.set_padding((0, if column.index == last { 0 } else { PADDING }));
-        }
-        table.lines().skip(1).map(|line| line.trim_end().to_owned() + "\n").collect()
+        line.truncate(line.trim_end().len());
+        line.push('\n');
     }
 }
 
 /// Returns `text`, or the part of its beginning or end that fits, with an ellipsis.
-fn shortened(text: &str, width: usize, end: bool) -> String {
-    if text.width() <= width {
-        return text.to_owned();
+fn shortened(text: &str, limit: usize, end: bool) -> Cow<'_, str> {
+    if width(text) <= limit {
+        return Cow::Borrowed(text);
     }
-    let mut left = width.saturating_sub(1);
+    let mut left = limit.saturating_sub(1);
     let mut fits = |c: &char| {
         let fits = c.width().unwrap_or_default() <= left;
         left = left.saturating_sub(c.width().unwrap_or_default());
@@ -321,19 +298,6 @@ pub fn table(columns: &[Column], look: TableStyle, rows: &[Vec<Cell>]) -> String
     String::from_utf8(text).unwrap_or_default()
 }
 
-fn styled(cell: &Cell) -> Styled {
-    let styled = Styled::new_owned(cell.text.clone());
-    match cell.paint {
-        Paint::None => styled,
-        Paint::Green => styled.fg(Color::DarkGreen),
-        Paint::Red => styled.fg(Color::DarkRed).add_attribute(Attribute::Bold),
-        Paint::Yellow => styled.fg(Color::DarkYellow),
-        Paint::Dim => styled.add_attribute(Attribute::Dim),
-        Paint::Bold => styled.add_attribute(Attribute::Bold),
-        Paint::Cyan => styled.fg(Color::DarkCyan),
-    }
-}
-
 const PAINTS: [Paint; 7] = [Paint::None, Paint::Green, Paint::Red, Paint::Yellow, Paint::Dim, Paint::Bold, Paint::Cyan];
 
 /// Encodes a colour in a stored row.
@@ -342,11 +306,11 @@ fn code(paint: Paint) -> char {
     char::from_digit(position as u32, 10).unwrap_or('0')
 }
 
-fn decoded(text: &str) -> Cell {
-    let mut chars = text.chars();
+/// Decodes a cell of a stored row.
+fn decoded(cell: &str) -> (Paint, &str) {
+    let mut chars = cell.chars();
     let position = chars.next().and_then(|c| c.to_digit(10)).unwrap_or_default();
-    let paint = PAINTS.get(position as usize).copied().unwrap_or_default();
-    Cell { text: chars.as_str().to_owned(), paint }
+    (PAINTS.get(position as usize).copied().unwrap_or_default(), chars.as_str())
 }
 
 #[cfg(test)]
@@ -356,7 +320,7 @@ mod tests {
     const COLUMNS: &[Column] = &[Column::text("NAME"), Column::optional("N"), Column::always("VERDICT")];
 
     fn row(cells: &[&str]) -> Vec<Cell> {
-        cells.iter().map(Cell::from).collect()
+        cells.iter().copied().map(Cell::from).collect()
     }
 
     fn print(look: TableStyle, rows: &[Vec<Cell>]) -> String {
@@ -398,9 +362,9 @@ mod tests {
     }
 
     #[test]
-    fn every_window_has_the_same_widths() {
+    fn every_row_of_a_long_table_is_aligned() {
         let name = |i: usize| format!("name {}", "x".repeat(i % 70));
-        let rows: Vec<_> = (0..3 * WINDOW).map(|i| row(&[&name(i), "1", "accepted"])).collect();
+        let rows: Vec<_> = (0..1500).map(|i| row(&[&name(i), "1", "accepted"])).collect();
         for width in [None, Some(30)] {
             let text = print(TableStyle { width, color: false }, &rows);
             let mut starts: Vec<_> = text.lines().skip(1).map(|line| line.replace('…', ".").find("accepted")).collect();
@@ -419,8 +383,8 @@ mod tests {
 
     #[test]
     fn no_cell_breaks_its_line_or_moves_the_cursor() {
-        assert_eq!(one_line("a\x1b[2Jb\tc\x1fd"), "a^[[2Jb c^_d");
-        assert_eq!(one_line("first\nsecond"), "first...");
+        assert_eq!(one_line("a\x1b[2Jb\tc\x1fd".to_owned()), "a^[[2Jb c^_d");
+        assert_eq!(one_line("first\nsecond".to_owned()), "first...");
     }
 
     #[test]

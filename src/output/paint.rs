@@ -23,9 +23,16 @@ pub enum Paint {
 impl Paint {
     /// Returns `text` between the escape sequences of this style, or `text` alone unless `color` is set.
     pub fn when(self, color: bool, text: &str) -> String {
+        let mut painted = String::with_capacity(text.len());
+        self.push(color, text, &mut painted);
+        painted
+    }
+
+    /// Appends to `out` what [`when`](Self::when) returns.
+    pub fn push(self, color: bool, text: &str, out: &mut String) {
         let code = match self {
-            _ if !color => return text.to_owned(),
-            Self::None => return text.to_owned(),
+            _ if !color => return out.push_str(text),
+            Self::None => return out.push_str(text),
             Self::Green => "32",
             Self::Red => "1;31",
             Self::Yellow => "33",
@@ -33,6 +40,8 @@ impl Paint {
             Self::Bold => "1",
             Self::Cyan => "36",
         };
-        format!("\x1b[{code}m{text}\x1b[0m")
+        for part in ["\x1b[", code, "m", text, "\x1b[0m"] {
+            out.push_str(part);
+        }
     }
 }
