@@ -31,11 +31,12 @@ pub fn coerce(
             if is_resource {
                 coerce_resource(members, drop_malformed, path, unknown, release)?;
             }
+            let mut properties = node.properties_in_order();
             for (key, v) in members.iter_mut() {
                 if is_resource && key == "metadata" {
                     continue;
                 }
-                if let Some(property) = node.property(key) {
+                if let Some(property) = properties.find(key) {
                     coerce(v, property, false, drop_malformed, &path.child(key), unknown, release)?;
                 } else if let Some(additional) = node.additional_schema() {
                     coerce(v, additional, false, drop_malformed, &path.key(key), unknown, release)?;

@@ -302,6 +302,10 @@ impl Node {
     pub fn properties(&self) -> impl Iterator<Item = (&str, &Self)> {
         self.properties.iter().map(|(n, p)| (n.as_ref(), p))
     }
+    /// The properties for a walk over the members of an object, which are sorted, too.
+    pub fn properties_in_order(&self) -> PropertiesInOrder<'_> {
+        PropertiesInOrder(&self.properties)
+    }
     /// The properties with defaults, their own or below, sorted by name.
     pub fn defaulted_properties(&self) -> impl Iterator<Item = (&str, &Self)> {
         self.at(&self.defaulted)
@@ -321,6 +325,53 @@ impl Node {
     pub fn member(&self, name: &str) -> Option<&Self> {
         self.property(name).or_else(|| self.additional_schema())
     }
+}
+
+/// Finds the properties of a schema by names in ascending order, faster than [`Node::property`].
+#[derive(Debug)]
+pub struct PropertiesInOrder<'n>(&'n [(Box<str>, Node)]);
+
+impl<'n> PropertiesInOrder<'n> {
+    /// The schema of the property `name`, which must be greater than all names that were looked up before.
+    pub fn find(&mut self, name: &str) -> Option<&'n Node> {
+        self.take(name).or_else(|| {
+            self.skip_less(name);
+            self.take(name)
+        })
+    }
+
+    /// Takes the next property if it has this name.
+    fn take(&mut self, name: &str) -> Option<&'n Node> {
+        let ((property, node), rest) = self.0.split_first()?;
+        (**property == *name).then(|| {
+            self.0 = rest;
+            node
+        })
+    }
+
+    /// Skips the properties with lesser names. Objects may have few of many properties, so the steps grow until one goes
+    /// too far.
+    fn skip_less(&mut self, name: &str) {
+        let is_less = |(property, _): &(Box<str>, Node)| in_order(property, name).is_lt();
+        let mut step = 1;
+        while self.0.get(step - 1).is_some_and(is_less) {
+            step *= 2;
+        }
+        let (less, limit) = (step / 2, (step - 1).min(self.0.len()));
+        let unknown = self.0.get(less..limit).unwrap_or_default();
+        let skipped = less + unknown.partition_point(is_less);
+        self.0 = self.0.get(skipped..).unwrap_or_default();
+    }
+
+    /// The schema of the member `name`, like [`Node::member`] of `node`.
+    pub fn member(&mut self, name: &str, node: &'n Node) -> Option<&'n Node> {
+        self.find(name).or_else(|| node.additional_schema())
+    }
+}
+
+/// Compares texts, most of which differ in their first byte.
+fn in_order(a: &str, b: &str) -> Ordering {
+    a.as_bytes().first().cmp(&b.as_bytes().first()).then_with(|| a.cmp(b))
 }
 
 fn by_length(a: &str, b: &str) -> Ordering {
@@ -379,6 +430,7 @@ impl Checks {
 mod tests {
     use super::*;
     use crate::value::object;
+    use std::collections::BTreeSet;
 
     fn node(v: &Value) -> Node {
         Node::compile(&Schema::from_value(v).unwrap(), Dialect::Objects, Release::NEWEST)
@@ -393,6 +445,25 @@ mod tests {
         )]));
         assert!(n.has.unique && n.has.defaults && !n.has.rules && !n.has.embedded);
         assert!(!n.property("a").unwrap().has.defaults);
+    }
+
+    #[test]
+    fn properties_are_found_in_order() {
+        let names: Vec<String> = (0..300).map(|i| format!("p{i:03}")).collect();
+        let n = node(&object([(
+            "properties",
+            object(names.iter().map(|name| (name.as_str(), object([("type", "string")])))),
+        )]));
+        for step in [1, 2, 3, 7, 50, 299] {
+            // Members that are properties, and others between, before and after them.
+            let member = |i: usize| [format!("o{i:03}"), format!("p{i:03}"), format!("p{i:03}x"), format!("q{i:03}")];
+            let members: BTreeSet<String> = (0..300).step_by(step).flat_map(member).collect();
+            let mut properties = n.properties_in_order();
+            for member in &members {
+                let found = properties.find(member).map(std::ptr::from_ref);
+                assert_eq!(found, n.property(member).map(std::ptr::from_ref), "{member}");
+            }
+        }
     }
 
     #[test]

@@ -25,8 +25,9 @@ fn visit(v: &Value, node: &Node, is_root: bool, (path, release): (&FieldPath<'_>
             if node.embedded || is_root {
                 resource(members, path, release, errors);
             }
+            let mut properties = node.properties_in_order();
             for (key, v) in members {
-                if let Some(property) = node.property(key) {
+                if let Some(property) = properties.find(key) {
                     visit(v, property, false, (&path.child(key), release), errors);
                 } else if let Some(additional) = node.additional_schema() {
                     visit(v, additional, false, (&path.key(key), release), errors);

@@ -13,11 +13,12 @@ pub fn drop_nulls(v: &mut Value, node: &Node) {
     match v {
         Value::Object(members) => {
             let mut drops = false;
+            let mut properties = node.properties_in_order();
             for (key, v) in members.iter_mut() {
                 match v {
-                    Value::Null => drops |= node.member(key).is_some_and(is_dropped),
+                    Value::Null => drops |= properties.member(key, node).is_some_and(is_dropped),
                     Value::Object(_) | Value::Array(_) => {
-                        if let Some(child) = node.member(key) {
+                        if let Some(child) = properties.member(key, node) {
                             drop_nulls(v, child);
                         }
                     }

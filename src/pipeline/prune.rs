@@ -57,11 +57,12 @@ fn prune_value(v: &mut Value, node: Option<&Node>, unknown: &mut Unknown) {
 
 fn prune_object(members: &mut Map, node: &Node, is_resource: bool, unknown: &mut Unknown) {
     let mut drops = false;
+    let mut properties = node.properties_in_order();
     for (key, v) in members.iter_mut() {
         if is_resource && is_meta(key) {
             continue;
         }
-        match (node.property(key), &node.additional) {
+        match (properties.find(key), &node.additional) {
             (Some(property), _) => descend(key, v, Some(property), unknown),
             (None, Some(_)) => descend(key, v, node.additional_schema(), unknown),
             (None, None) => {
@@ -102,11 +103,12 @@ fn preserve(v: &mut Value, node: &Node, unknown: &mut Unknown) {
 }
 
 fn preserve_object(members: &mut Map, node: &Node, is_resource: bool, unknown: &mut Unknown) {
+    let mut properties = node.properties_in_order();
     for (key, v) in members.iter_mut() {
         if is_resource && is_meta(key) {
             continue;
         }
-        if let Some(property) = node.property(key) {
+        if let Some(property) = properties.find(key) {
             descend(key, v, Some(property), unknown);
         } else if node.additional.is_some() {
             descend(key, v, node.additional_schema(), unknown);

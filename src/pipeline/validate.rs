@@ -212,8 +212,9 @@ impl<'a> Validator<'_, 'a> {
         {
             out.fail(self.report.too_many(path, size, max, "properties"));
         }
+        let mut properties = node.properties_in_order();
         for (name, v) in members {
-            if let Some(property) = node.property(name) {
+            if let Some(property) = properties.find(name) {
                 let pair = self.member_pair(path, pair, name);
                 self.value(v, property, &ValuePath::Property(path, name), pair, out);
                 continue;

@@ -69,9 +69,7 @@ impl<'a> Reader<'a> {
     fn next_line(&mut self) -> Option<()> {
         loop {
             let start = self.at;
-            while self.byte(self.at) == b' ' {
-                self.at += 1;
-            }
+            self.skip_spaces();
             match self.byte(self.at) {
                 b'\n' if self.at >= self.bytes.len() => {
                     self.column = END;
@@ -90,7 +88,11 @@ impl<'a> Reader<'a> {
     }
 
     fn skip_line(&mut self) {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let rest = self.rest();
+        if rest.first() == Some(&b'\n') {
+            self.at += 1;
+            return;
+        }
         self.at += memchr::memchr(b'\n', rest).map_or(rest.len(), |length| length + 1);
     }
 
@@ -115,9 +117,11 @@ impl<'a> Reader<'a> {
     }
 
     fn skip_spaces(&mut self) {
-        while self.byte(self.at) == b' ' {
-            self.at += 1;
-        }
+        self.at += self.rest().iter().take_while(|c| **c == b' ').count();
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
     }
 
     /// True for `-` before a space or the end of the line.
@@ -228,11 +232,16 @@ impl<'a> Reader<'a> {
         if !first.is_ascii_alphanumeric() && !matches!(first, b'_' | b'/' | b'.' | b'$') {
             return None;
         }
-        while !self.at_indicator(b':') {
-            match self.byte(self.at) {
-                b'!'..=b'~' => self.at += 1,
-                _ => return None,
+        loop {
+            let length = self.rest().iter().position(|c| matches!(c, b':' | ..=b' ' | 0x7f..))?;
+            self.at += length;
+            if self.at_indicator(b':') {
+                break;
             }
+            if self.byte(self.at) != b':' {
+                return None;
+            }
+            self.at += 1;
         }
         let text = self.slice(start, self.at);
         self.at += 1;
@@ -277,8 +286,8 @@ impl<'a> Reader<'a> {
     fn plain(&mut self) -> Option<Value> {
         let start = self.at;
         loop {
-            let c = self.byte(self.at);
-            match c {
+            self.at += self.rest().iter().position(|c| matches!(c, b'\n' | b':' | b'#' | b'\t'))?;
+            match self.byte(self.at) {
                 b'\n' => break,
                 b':' if matches!(self.byte(self.at + 1), b' ' | b'\t' | b'\n') => return None,
                 b'#' if self.byte(self.at - 1) == b' ' => break,
