@@ -1,10 +1,11 @@
 //! Processes inputs on several threads and returns the results in the order of the inputs, with a limited number of
 //! inputs in memory.
 //!
-//! Each thread takes a batch of inputs, processes it and delivers the results after all earlier batches. Memory for an
-//! input is thus allocated and freed by the same thread, which is cheaper.
+//! Each thread takes a batch of inputs, processes it and delivers the results. Those of a batch that is ready before an
+//! earlier one are kept until then, so that no thread waits for another, except for a batch that takes very long.
 
 use crate::value::STACK_SIZE;
+use std::collections::BTreeMap;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -13,6 +14,9 @@ use std::thread;
 /// The batch size: large enough for little synchronization, small enough for constant memory.
 const BATCH: usize = 16;
 
+/// The maximum number of batches that are kept because an earlier one is not ready.
+const KEPT: usize = 16;
+
 /// Returns the number of threads: the requested number, or one per CPU.
 pub fn threads(requested: Option<NonZeroUsize>) -> NonZeroUsize {
     requested.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
@@ -20,7 +24,7 @@ pub fn threads(requested: Option<NonZeroUsize>) -> NonZeroUsize {
 
 /// Calls `work` on every input and passes each result to `take`, in order. With one job, the calling thread does all
 /// work.
-pub fn in_order<T, R>(
+pub fn in_order<T, R: Send>(
     jobs: NonZeroUsize,
     inputs: impl Iterator<Item = T> + Send,
     work: impl Fn(T) -> R + Sync,
@@ -41,7 +45,8 @@ pub fn in_order<T, R>(
         return Ok(());
     }
     let source = Mutex::new(source);
-    let sink = Sink { state: Mutex::new(Delivery { next: 1, abandoned: false, take }), changed: Condvar::new() };
+    let state = Delivery { next: 1, kept: BTreeMap::new(), abandoned: false, take };
+    let sink = Sink { state: Mutex::new(state), changed: Condvar::new() };
     let run = || {
         loop {
             let (at, batch) = source.lock().unwrap_or_else(PoisonError::into_inner).batch();
@@ -78,48 +83,53 @@ impl<I: Iterator> Source<I> {
     }
 }
 
-struct Sink<F> {
-    state: Mutex<Delivery<F>>,
+struct Sink<R, F> {
+    state: Mutex<Delivery<R, F>>,
     changed: Condvar,
 }
 
-struct Delivery<F> {
+struct Delivery<R, F> {
     /// The number of the batch to deliver next.
     next: usize,
+    /// The results of later batches.
+    kept: BTreeMap<usize, Vec<R>>,
     /// True if a thread panicked, so its batch will never be delivered.
     abandoned: bool,
     take: F,
 }
 
 /// The position of a batch.
-struct ResultSlot<'a, F> {
-    sink: &'a Sink<F>,
+struct ResultSlot<'a, R, F: FnMut(R)> {
+    sink: &'a Sink<R, F>,
     at: usize,
 }
 
-impl<F> ResultSlot<'_, F> {
-    /// Delivers the results after all earlier batches. Returns false if that is impossible because a thread panicked.
-    fn deliver<R>(self, results: Vec<R>) -> bool
-    where
-        F: FnMut(R),
-    {
-        let mut state = self.sink.state.lock().unwrap_or_else(PoisonError::into_inner);
-        while state.next != self.at && !state.abandoned {
-            state = self.sink.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+impl<R, F: FnMut(R)> ResultSlot<'_, R, F> {
+    /// Delivers the results after those of all earlier batches. Returns false if that is impossible because a thread
+    /// panicked.
+    fn deliver(self, results: Vec<R>) -> bool {
+        let mut guard = self.sink.state.lock().unwrap_or_else(PoisonError::into_inner);
+        while guard.next != self.at && guard.kept.len() >= KEPT && !guard.abandoned {
+            guard = self.sink.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
-        if state.abandoned {
+        if guard.abandoned {
             return false;
         }
-        for result in results {
-            (state.take)(result);
+        let state = &mut *guard;
+        state.kept.insert(self.at, results);
+        let before = state.next;
+        while let Some(results) = state.kept.remove(&state.next) {
+            results.into_iter().for_each(&mut state.take);
+            state.next += 1;
         }
-        state.next += 1;
-        self.sink.changed.notify_all();
+        if state.next != before {
+            self.sink.changed.notify_all();
+        }
         true
     }
 }
 
-impl<F> Drop for ResultSlot<'_, F> {
+impl<R, F: FnMut(R)> Drop for ResultSlot<'_, R, F> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.sink.state.lock().unwrap_or_else(PoisonError::into_inner).abandoned = true;
