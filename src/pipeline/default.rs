@@ -4,29 +4,26 @@
 
 use super::Defaulted;
 use super::compiled::Node;
-use super::unknown::Unknown;
+use super::unknown::Path;
 use crate::value::Value;
 
 /// Sets defaults in `v`, and appends them to `defaulted` if it is given.
 pub fn set_defaults(v: &mut Value, node: &Node, defaulted: Option<&mut Vec<Defaulted>>) {
-    // The paths have the same form as those of unknown fields.
-    let mut walk = Walk { path: Unknown::new(defaulted.is_some()), defaulted };
-    walk.value(v, node);
+    Walk { defaulted }.value(v, node, Path::Root);
 }
 
 struct Walk<'a> {
-    path: Unknown,
     defaulted: Option<&'a mut Vec<Defaulted>>,
 }
 
 impl Walk<'_> {
-    fn record(&mut self, value: &Value) {
+    fn record(&mut self, path: Path<'_>, value: &Value) {
         if let Some(defaulted) = &mut self.defaulted {
-            defaulted.push(Defaulted { path: self.path.path().to_owned(), value: value.clone() });
+            defaulted.push(Defaulted { path: path.text(), value: value.clone() });
         }
     }
 
-    fn value(&mut self, v: &mut Value, node: &Node) {
+    fn value(&mut self, v: &mut Value, node: &Node, path: Path<'_>) {
         if !node.has.inner_defaults {
             return;
         }
@@ -41,29 +38,21 @@ impl Walk<'_> {
                             members.insert(name.to_owned(), default.clone());
                         }
                     }
-                    let before = self.path.enter_key(name);
-                    self.record(default);
-                    self.path.leave(before);
+                    self.record(Path::Key(&path, name), default);
                 }
                 for (name, property) in node.defaulted_properties().filter(|(_, p)| p.has.inner_defaults) {
                     let Some(v) = members.get_mut(name) else { continue };
-                    let before = self.path.enter_key(name);
-                    self.value(v, property);
-                    self.path.leave(before);
+                    self.value(v, property, Path::Key(&path, name));
                 }
                 let Some(additional) = node.additional_schema().filter(|a| a.has.defaults) else { return };
                 for (key, v) in members.iter_mut().filter(|(key, _)| node.property(key).is_none()) {
-                    let before = self.path.enter_key(key);
-                    self.element(v, additional);
-                    self.path.leave(before);
+                    self.element(v, additional, Path::Key(&path, key));
                 }
             }
             Value::Array(items) => {
                 let Some(node) = &node.items else { return };
                 for (i, item) in items.iter_mut().enumerate() {
-                    let before = self.path.enter_index(i);
-                    self.element(item, node);
-                    self.path.leave(before);
+                    self.element(item, node, Path::Index(&path, i));
                 }
             }
             _ => {}
@@ -71,15 +60,15 @@ impl Walk<'_> {
     }
 
     /// Sets defaults in a list item or additional property, where a null may be replaced.
-    fn element(&mut self, v: &mut Value, node: &Node) {
+    fn element(&mut self, v: &mut Value, node: &Node, path: Path<'_>) {
         if v.is_null()
             && !node.nullable
             && let Some(default) = &node.default
         {
             *v = default.clone();
-            self.record(default);
+            self.record(path, default);
         }
-        self.value(v, node);
+        self.value(v, node, path);
     }
 }
 

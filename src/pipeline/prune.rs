@@ -6,24 +6,24 @@
 //! schema, objects become `{}`.
 
 use super::compiled::Node;
-use super::unknown::Unknown;
+use super::unknown::{Path, Unknown};
 use crate::value::{Map, Value};
 
 /// Prunes `v` by `node`. apiVersion, kind and metadata are kept at the root of a resource and in embedded resources.
 pub fn prune(v: &mut Value, node: Option<&Node>, is_root: bool, unknown: &mut Unknown) {
     match v {
         Value::Object(members) if is_root => match node {
-            Some(node) if node.preserves => preserve_object(members, node, true, unknown),
-            Some(node) => prune_object(members, node, true, unknown),
+            Some(node) if node.preserves => preserve_object(members, node, true, Path::Root, unknown),
+            Some(node) => prune_object(members, node, true, Path::Root, unknown),
             None => members.retain(|key, _| {
                 let keep = is_meta(key);
                 if !keep {
-                    unknown.record(key);
+                    unknown.record(Path::Root, key);
                 }
                 keep
             }),
         },
-        _ => prune_value(v, node, unknown),
+        _ => prune_value(v, node, Path::Root, unknown),
     }
 }
 
@@ -31,13 +31,13 @@ fn is_meta(key: &str) -> bool {
     matches!(key, "apiVersion" | "kind" | "metadata")
 }
 
-fn prune_value(v: &mut Value, node: Option<&Node>, unknown: &mut Unknown) {
+fn prune_value(v: &mut Value, node: Option<&Node>, path: Path<'_>, unknown: &mut Unknown) {
     match (v, node) {
-        (v, Some(node)) if node.preserves => preserve(v, node, unknown),
-        (Value::Object(members), Some(node)) => prune_object(members, node, node.embedded, unknown),
+        (v, Some(node)) if node.preserves => preserve(v, node, path, unknown),
+        (Value::Object(members), Some(node)) => prune_object(members, node, node.embedded, path, unknown),
         (Value::Object(members), None) => {
             for key in members.keys() {
-                unknown.record(key);
+                unknown.record(path, key);
             }
             members.clear();
         }
@@ -45,9 +45,7 @@ fn prune_value(v: &mut Value, node: Option<&Node>, unknown: &mut Unknown) {
             let items_node = node.and_then(|n| n.items.as_deref());
             for (i, item) in items.iter_mut().enumerate() {
                 if matches!(item, Value::Object(_) | Value::Array(_)) {
-                    let before = unknown.enter_index(i);
-                    prune_value(item, items_node, unknown);
-                    unknown.leave(before);
+                    prune_value(item, items_node, Path::Index(&path, i), unknown);
                 }
             }
         }
@@ -55,7 +53,7 @@ fn prune_value(v: &mut Value, node: Option<&Node>, unknown: &mut Unknown) {
     }
 }
 
-fn prune_object(members: &mut Map, node: &Node, is_resource: bool, unknown: &mut Unknown) {
+fn prune_object(members: &mut Map, node: &Node, is_resource: bool, path: Path<'_>, unknown: &mut Unknown) {
     let mut drops = false;
     let mut properties = node.properties_in_order();
     for (key, v) in members.iter_mut() {
@@ -63,11 +61,11 @@ fn prune_object(members: &mut Map, node: &Node, is_resource: bool, unknown: &mut
             continue;
         }
         match (properties.find(key), &node.additional) {
-            (Some(property), _) => descend(key, v, Some(property), unknown),
-            (None, Some(_)) => descend(key, v, node.additional_schema(), unknown),
+            (Some(property), _) => descend(v, Some(property), Path::Key(&path, key), unknown),
+            (None, Some(_)) => descend(v, node.additional_schema(), Path::Key(&path, key), unknown),
             (None, None) => {
-                if !is_meta(key) || !unknown.at_root() {
-                    unknown.record(key);
+                if !is_meta(key) || !matches!(path, Path::Root) {
+                    unknown.record(path, key);
                 }
                 drops = true;
             }
@@ -79,39 +77,35 @@ fn prune_object(members: &mut Map, node: &Node, is_resource: bool, unknown: &mut
     }
 }
 
-fn descend(key: &str, v: &mut Value, child: Option<&Node>, unknown: &mut Unknown) {
+fn descend(v: &mut Value, node: Option<&Node>, path: Path<'_>, unknown: &mut Unknown) {
     if matches!(v, Value::Object(_) | Value::Array(_)) {
-        let before = unknown.enter_key(key);
-        prune_value(v, child, unknown);
-        unknown.leave(before);
+        prune_value(v, node, path, unknown);
     }
 }
 
-fn preserve(v: &mut Value, node: &Node, unknown: &mut Unknown) {
+fn preserve(v: &mut Value, node: &Node, path: Path<'_>, unknown: &mut Unknown) {
     match v {
-        Value::Object(members) => preserve_object(members, node, node.embedded, unknown),
+        Value::Object(members) => preserve_object(members, node, node.embedded, path, unknown),
         Value::Array(items) => {
             let Some(items_node) = node.items.as_deref() else { return };
             for (i, item) in items.iter_mut().enumerate() {
-                let before = unknown.enter_index(i);
-                preserve(item, items_node, unknown);
-                unknown.leave(before);
+                preserve(item, items_node, Path::Index(&path, i), unknown);
             }
         }
         _ => {}
     }
 }
 
-fn preserve_object(members: &mut Map, node: &Node, is_resource: bool, unknown: &mut Unknown) {
+fn preserve_object(members: &mut Map, node: &Node, is_resource: bool, path: Path<'_>, unknown: &mut Unknown) {
     let mut properties = node.properties_in_order();
     for (key, v) in members.iter_mut() {
         if is_resource && is_meta(key) {
             continue;
         }
         if let Some(property) = properties.find(key) {
-            descend(key, v, Some(property), unknown);
+            descend(v, Some(property), Path::Key(&path, key), unknown);
         } else if node.additional.is_some() {
-            descend(key, v, node.additional_schema(), unknown);
+            descend(v, node.additional_schema(), Path::Key(&path, key), unknown);
         }
     }
 }

@@ -3,62 +3,65 @@
 
 use crate::value::number;
 
+/// The path of a value, built on the stack while walking. It is formatted only when a field is recorded.
+#[derive(Clone, Copy, Debug)]
+pub enum Path<'p> {
+    /// The root of the object.
+    Root,
+    /// A member.
+    Key(&'p Path<'p>, &'p str),
+    /// A list item.
+    Index(&'p Path<'p>, usize),
+}
+
+impl Path<'_> {
+    /// Returns the path as text. The recursion is bounded by the depth of the object.
+    pub fn text(self) -> String {
+        let mut text = String::new();
+        self.write(&mut text);
+        text
+    }
+
+    fn write(self, text: &mut String) {
+        match self {
+            Self::Root => {}
+            Self::Key(parent, key) => {
+                if !matches!(parent, Self::Root) {
+                    parent.write(text);
+                    text.push('.');
+                }
+                text.push_str(key);
+            }
+            Self::Index(parent, index) => {
+                parent.write(text);
+                text.push('[');
+                number::write_int(text, index as i64);
+                text.push(']');
+            }
+        }
+    }
+}
+
 /// Collects the paths of dropped fields, if requested.
 #[derive(Debug)]
 pub struct Unknown {
     wanted: bool,
-    path: String,
     found: Vec<String>,
 }
 
 impl Unknown {
     /// Creates a collector; if not `wanted`, it collects nothing.
     pub fn new(wanted: bool) -> Self {
-        Self { wanted, path: String::new(), found: Vec::new() }
+        Self { wanted, found: Vec::new() }
     }
     /// Returns true if paths are collected.
     pub fn wanted(&self) -> bool {
         self.wanted
     }
-    /// Descends into a member. Pass the result to [`Self::leave`].
-    pub fn enter_key(&mut self, key: &str) -> usize {
-        let before = self.path.len();
+    /// Adds the member `key` of the object at `path`.
+    pub fn record(&mut self, path: Path<'_>, key: &str) {
         if self.wanted {
-            if before > 0 {
-                self.path.push('.');
-            }
-            self.path.push_str(key);
-        }
-        before
-    }
-    /// Descends into a list item. Pass the result to [`Self::leave`].
-    pub fn enter_index(&mut self, index: usize) -> usize {
-        let before = self.path.len();
-        if self.wanted {
-            self.path.push('[');
-            number::write_int(&mut self.path, index as i64);
-            self.path.push(']');
-        }
-        before
-    }
-    /// Returns to the parent.
-    pub fn leave(&mut self, before: usize) {
-        self.path.truncate(before);
-    }
-    /// Returns true at the root of the object.
-    pub fn at_root(&self) -> bool {
-        self.path.is_empty()
-    }
-    /// The current path.
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-    /// Adds the member `key` of the current object.
-    pub fn record(&mut self, key: &str) {
-        if self.wanted {
-            let before = self.enter_key(key);
-            self.found.push(self.path.clone());
-            self.leave(before);
+            self.found.push(Path::Key(&path, key).text());
         }
     }
     /// Adds a path.
@@ -71,5 +74,20 @@ impl Unknown {
     pub fn sorted(mut self) -> Vec<String> {
         self.found.sort_unstable();
         self.found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_those_of_the_server() {
+        let spec = Path::Key(&Path::Root, "spec");
+        let item = Path::Index(&spec, 12);
+        assert_eq!(Path::Key(&Path::Index(&item, 0), "a").text(), "spec[12][0].a");
+        assert_eq!(Path::Index(&Path::Root, 3).text(), "[3]");
+        // A member without a name is a part of the path, too.
+        assert_eq!(Path::Key(&Path::Key(&Path::Root, ""), "a").text(), ".a");
     }
 }
