@@ -25,7 +25,7 @@ use crate::policies::{self, model::PolicyKind};
 use crate::text::Position;
 use crate::text::documents::{Chunk, Chunks, Contents};
 use crate::text::spans::{Cache, Found, Spans};
-use crate::value::Value;
+use crate::value::{Value, group_version};
 pub use content::NoObject;
 use files::{Source, Step};
 pub use ignore::{Ignore, PatternError};
@@ -111,16 +111,18 @@ pub struct Document {
 }
 
 impl Document {
+    fn group(&self) -> &str {
+        group_version::group(self.value.str_at(&["apiVersion"]).unwrap_or_default())
+    }
+
     /// True if this is a CRD of any version.
     pub fn is_definition(&self) -> bool {
-        let group = self.value.str_at(&["apiVersion"]).and_then(|v| v.split_once('/')).map(|(group, _)| group);
-        self.value.str_at(&["kind"]) == Some("CustomResourceDefinition") && group == Some(crd::GROUP)
+        self.value.str_at(&["kind"]) == Some("CustomResourceDefinition") && self.group() == crd::GROUP
     }
 
     /// True if this is an admission policy or a binding of any version.
     pub fn is_policy(&self) -> bool {
-        let group = self.value.str_at(&["apiVersion"]).and_then(|v| v.split_once('/')).map(|(group, _)| group);
-        group == Some(policies::GROUP) && PolicyKind::has_kind(self.value.str_at(&["kind"]).unwrap_or_default())
+        self.group() == policies::GROUP && PolicyKind::has_kind(self.value.str_at(&["kind"]).unwrap_or_default())
     }
 
     /// Its path in the chunk: empty, or `items[3]`.

@@ -122,7 +122,7 @@ pub fn versions(group: &str, plural_name: &str, release: u32) -> Vec<ServedKind>
     for group in groups {
         for kind in table.kinds(group, release).into_iter().filter(|kind| plural(kind) == plural_name) {
             all.extend(table.versions(group, kind, release).into_iter().map(|api_version| {
-                let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+                let (group, version) = group_version::split(api_version);
                 ServedKind { group, version, kind }
             }));
         }

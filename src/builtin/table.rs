@@ -25,6 +25,7 @@
 //! `lk` and `mt`, its list type, list map keys and map type; `d`, its default as JSON, which is the rest of the line.
 
 use crate::embedded;
+use crate::value::group_version;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
@@ -169,20 +170,20 @@ impl Table {
 
     /// Returns true if any release serves a kind of this group.
     pub fn has_group(&self, group: &str) -> bool {
-        let mut of_group = self.kinds.iter().filter(|(group_version, _)| group_of(group_version) == group);
+        let mut of_group = self.kinds.iter().filter(|(group_version, _)| group_version::group(group_version) == group);
         of_group.any(|(_, kinds)| kinds.values().flatten().any(|row| row.served))
     }
 
     /// The versions of a group that serve a kind in `release`.
     pub fn versions(&self, group: &str, kind: &str, release: u32) -> Vec<&'static str> {
-        let of_group = self.kinds.keys().filter(|group_version| group_of(group_version) == group);
+        let of_group = self.kinds.keys().filter(|group_version| group_version::group(group_version) == group);
         let served = |group_version: &&&str| self.kind(group_version, kind, release).is_some_and(|row| row.served);
         of_group.filter(served).copied().collect()
     }
 
     /// The kinds of a group that `release` serves, except list kinds.
     pub fn kinds(&self, group: &str, release: u32) -> Vec<&'static str> {
-        let of_group = self.kinds.iter().filter(|(group_version, _)| group_of(group_version) == group);
+        let of_group = self.kinds.iter().filter(|(group_version, _)| group_version::group(group_version) == group);
         let rows = of_group.flat_map(|(_, kinds)| kinds);
         let served = rows.filter(|(_, rows)| rows.iter().any(|row| row.served && row.releases.contains(&release)));
         let mut kinds: Vec<_> = served.map(|(kind, _)| *kind).filter(|kind| !kind.ends_with("List")).collect();
@@ -243,11 +244,6 @@ impl KindRow {
         }
         row
     }
-}
-
-/// The group of a valid `apiVersion`.
-fn group_of(group_version: &str) -> &str {
-    group_version.split_once('/').map_or("", |(group, _)| group)
 }
 
 /// Splits off the release range at the end of a line.

@@ -2,7 +2,7 @@
 //! descriptions, kustomizations and Helm templates, which no cluster accepts.
 
 use crate::text::{self, documents::Chunk};
-use crate::value::Value;
+use crate::value::{Value, group_version};
 use std::path::Path;
 
 /// The reason why a document or a file is not an object.
@@ -67,10 +67,8 @@ pub fn no_object(source: &str, value: &Value) -> Option<NoObject> {
 /// Kustomize accepts its files without `apiVersion` and `kind` (`kustomize/api/types`,
 /// `FixKustomizationPostUnmarshal`).
 fn is_kustomize(file: &str, api_version: Option<&Value>, kind: Option<&Value>) -> bool {
-    let of_kustomize = |value: &Value| {
-        let group = value.as_str().and_then(|text| text.split_once('/')).map(|(group, _)| group);
-        group == Some("kustomize.config.k8s.io")
-    };
+    let of_kustomize =
+        |value: &Value| group_version::group(value.as_str().unwrap_or_default()) == "kustomize.config.k8s.io";
     let own_kind = |value: &Value| matches!(value.as_str(), Some("Kustomization" | "Component"));
     let own_file = matches!(file, "kustomization.yaml" | "kustomization.yml" | "Kustomization");
     match (api_version, kind) {

@@ -13,7 +13,7 @@ use super::excerpt::SourceLocation;
 pub use crate::kubectl::Action;
 use crate::release::{Release, ReleaseSet};
 use crate::suggest;
-use crate::value::Value;
+use crate::value::{Value, group_version};
 use admission::Admission;
 use std::sync::Arc;
 
@@ -184,7 +184,7 @@ pub struct Identity {
 impl Identity {
     /// Returns the API group.
     pub fn group(&self) -> &str {
-        self.api_version.split_once('/').map_or("", |(group, _)| group)
+        group_version::group(&self.api_version)
     }
     /// Returns `kind.group/name`, as kubectl's `-o name` does.
     pub fn short(&self) -> String {
@@ -197,7 +197,7 @@ impl Identity {
     /// Returns `namespace/name`, without the parts that are unknown.
     pub fn full_name(&self) -> String {
         match &self.namespace {
-            Some(namespace) if !self.name.is_empty() => format!("{namespace}/{}", self.name),
+            Some(namespace) if !self.name.is_empty() => [namespace, "/", &self.name].concat(),
             _ => self.name.clone(),
         }
     }

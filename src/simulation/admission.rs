@@ -32,7 +32,7 @@ use crate::policies::rbac::Rbac;
 use crate::policies::request::Kind;
 use crate::release::{Gate, Release};
 use crate::server::{Method, Server, ServerBuilder, Timestamp, UserInfo};
-use crate::value::Value;
+use crate::value::{Value, group_version};
 use crate::webhooks::model::configurations;
 use live::LiveObjects;
 use std::collections::{BTreeMap, BTreeSet};
@@ -468,7 +468,7 @@ fn policy_kind(object: &Value) -> PolicyKind {
 
 /// Returns true if an object is of a kind, in any version.
 fn is_of(object: &Value, kind: &Kind) -> bool {
-    let group = object.str_at(&["apiVersion"]).unwrap_or_default().split_once('/').map_or("", |(group, _)| group);
+    let group = group_version::group(object.str_at(&["apiVersion"]).unwrap_or_default());
     group == kind.group && object.str_at(&["kind"]) == Some(&kind.kind)
 }
 

@@ -1,7 +1,7 @@
 //! Selects the objects to simulate: `--skip` and `--selector`.
 
 use crate::server::LabelSelector;
-use crate::value::Value;
+use crate::value::{Value, group_version};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -32,7 +32,7 @@ impl FromStr for KindPattern {
 impl KindPattern {
     fn matches(&self, object: &Value) -> bool {
         let text = |key| object.str_at(&[key]).unwrap_or_default();
-        let group = text("apiVersion").split_once('/').map_or("", |(group, _)| group);
+        let group = group_version::group(text("apiVersion"));
         self.kind.eq_ignore_ascii_case(text("kind")) && self.group.as_ref().is_none_or(|wanted| wanted == group)
     }
 }

@@ -3,13 +3,22 @@
 /// `group/version`, or only the version in the core group (`schema.GroupVersion.String`).
 #[must_use]
 pub fn api_version(group: &str, version: &str) -> String {
-    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
+    if group.is_empty() { version.to_owned() } else { [group, "/", version].concat() }
 }
 
 /// Splits an `apiVersion` into group and version without validation.
 #[must_use]
 pub fn split(api_version: &str) -> (&str, &str) {
-    api_version.split_once('/').unwrap_or(("", api_version))
+    // Faster for short texts than `split_once`.
+    let slash = api_version.bytes().position(|c| c == b'/');
+    let parts = slash.and_then(|at| Some((api_version.get(..at)?, api_version.get(at + 1..)?)));
+    parts.unwrap_or(("", api_version))
+}
+
+/// The group of an `apiVersion`; empty for the core group.
+#[must_use]
+pub fn group(api_version: &str) -> &str {
+    split(api_version).0
 }
 
 /// Parses an `apiVersion` into group and version; both are empty for an empty text (`schema.ParseGroupVersion`).
@@ -20,9 +29,9 @@ pub fn parse(text: &str) -> Result<(&str, &str), String> {
     if text == "/" {
         return Ok(("", ""));
     }
-    match text.split_once('/') {
-        None => Ok(("", text)),
-        Some((_, version)) if version.contains('/') => Err(format!("unexpected GroupVersion string: {text}")),
-        Some(parts) => Ok(parts),
+    let (group, version) = split(text);
+    if version.bytes().any(|c| c == b'/') {
+        return Err(format!("unexpected GroupVersion string: {text}"));
     }
+    Ok((group, version))
 }

@@ -127,7 +127,7 @@ impl Files {
             }
             // Built-in kinds are skipped, as in `validate`.
             let api_version = object.value().str_at(&["apiVersion"]).unwrap_or_default();
-            if !builtin::owns(api_version.split_once('/').map_or("", |(group, _)| group)) {
+            if !builtin::owns(group_version::group(api_version)) {
                 let stored_at = temp_store.put(object.value()).map_err(|error| temp_store_error(&error))?;
                 pending.push(Pending { stored_at, source: Arc::clone(&location.source), line: location.line });
             }

@@ -3,7 +3,7 @@
 use crate::policies::model::{Binding, ParamKind, Policy, PolicyKind};
 use crate::policies::request::Kind;
 use crate::release::Release;
-use crate::value::Value;
+use crate::value::{Value, group_version};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The objects that bindings may refer to.
@@ -34,7 +34,7 @@ impl Objects {
         let text = |path: &[&str]| object.str_at(path).unwrap_or_default().to_owned();
         let (kind, name) = (text(&["kind"]), text(&["metadata", "name"]));
         let api_version = text(&["apiVersion"]);
-        let group = api_version.split_once('/').map_or("", |(group, _)| group);
+        let group = group_version::group(&api_version);
         if group == crate::policies::GROUP && PolicyKind::has_kind(&kind) {
             if !kind.ends_with("Binding") {
                 self.policies.insert((PolicyKind::of_kind(&kind), name), Policy::read(object, release).param_kind);

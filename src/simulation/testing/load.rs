@@ -4,7 +4,7 @@ use super::find::Found;
 use crate::input::{Document, Entry, FieldPositions, Input, Options};
 use crate::suites::suite::{Source, SuiteError};
 use crate::suites::{Action, Case, Suite, Variant};
-use crate::value::Value;
+use crate::value::{Value, group_version};
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ pub fn suites(found: &Found) -> Result<Vec<Arc<Suite>>, Vec<Problem>> {
 fn case_of(document: &Document, action: Action) -> (String, Case) {
     let text = |key: &str| document.value.str_at(&[key]).unwrap_or_default();
     let name = document.value.str_at(&["metadata", "name"]).unwrap_or_default();
-    let group = text("apiVersion").split_once('/').map_or("", |(group, _)| group);
+    let group = group_version::group(text("apiVersion"));
     let position = document.position();
     let expected_error = (action == Action::Invalid).then(|| comment(&document.chunk.text)).flatten();
     let case = Case {
