@@ -91,8 +91,11 @@ pub fn drop_nulls(value: &mut Value) {
         Value::Object(members) => {
             let mut has_null = false;
             for child in members.values_mut() {
-                has_null |= child.is_null();
-                drop_nulls(child);
+                match child {
+                    Value::Null => has_null = true,
+                    Value::Object(_) | Value::Array(_) => drop_nulls(child),
+                    _ => {}
+                }
             }
             // Removing members rebuilds the map; most maps have no nulls.
             if has_null {

@@ -11,9 +11,10 @@ const DELAY: Duration = Duration::from_secs(1);
 /// Counts objects. The line is shown only if standard error is a terminal, and only after [`DELAY`].
 #[derive(Debug)]
 pub struct Progress {
-    bar: ProgressBar,
+    /// `None` if the line is never shown.
+    bar: Option<ProgressBar>,
     start: Instant,
-    /// True if the line may be shown but is not shown yet.
+    /// True until the line is shown.
     is_hidden: AtomicBool,
 }
 
@@ -22,11 +23,13 @@ impl Progress {
     /// line would mix with the output on the same terminal, so it is shown only if standard output is not a terminal.
     pub fn new(buffers_output: bool) -> Self {
         let shows = io::stderr().is_terminal() && (buffers_output || !io::stdout().is_terminal());
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} objects, {elapsed}") {
+        let bar = shows.then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()));
+        if let Some(bar) = &bar
+            && let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} objects, {elapsed}")
+        {
             bar.set_style(style);
         }
-        Self { bar, start: Instant::now(), is_hidden: AtomicBool::new(shows) }
+        Self { bar, start: Instant::now(), is_hidden: AtomicBool::new(true) }
     }
 
     /// Counts one object.
@@ -36,11 +39,12 @@ impl Progress {
 
     /// Counts several objects.
     pub fn add_many(&self, count: usize) {
+        let Some(bar) = &self.bar else { return };
         if self.is_hidden.load(Ordering::Relaxed) && self.start.elapsed() > DELAY {
             self.is_hidden.store(false, Ordering::Relaxed);
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        self.bar.inc(count as u64);
+        bar.inc(count as u64);
     }
 
     /// Counts the items of an iterator.
@@ -50,12 +54,17 @@ impl Progress {
 
     /// Hides the line while `write` writes to standard error.
     pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
-        if self.bar.is_hidden() { write() } else { self.bar.suspend(write) }
+        match &self.bar {
+            Some(bar) if !bar.is_hidden() => bar.suspend(write),
+            _ => write(),
+        }
     }
 
     /// Removes the line.
     pub fn clear(&self) {
-        self.bar.finish_and_clear();
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
     }
 }
 

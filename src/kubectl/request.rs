@@ -97,7 +97,7 @@ fn write_body(
         ("application/json", "")
     };
     let and = if query.is_empty() { "" } else { "&" };
-    let path = format!("{path}?{query}{and}fieldValidation={}{dry_run}{whole}", request_options.level.as_str());
+    let path = [path, "?", query, and, "fieldValidation=", request_options.level.as_str(), dry_run, whole].concat();
     Request {
         content_type: Some(content_type.to_owned()),
         accept: Some(accept.to_owned()),

@@ -137,6 +137,8 @@ pub struct Checks {
     pub one_of: Vec<Node>,
     /// `not`
     pub not: Option<Box<Node>>,
+    /// True if there is any of the last four.
+    pub has_branches: bool,
 }
 
 /// A JSON type.
@@ -352,7 +354,7 @@ impl<'n> PropertiesInOrder<'n> {
     /// Skips the properties with lesser names. Objects may have few of many properties, so the steps grow until one goes
     /// too far.
     fn skip_less(&mut self, name: &str) {
-        let is_less = |(property, _): &(Box<str>, Node)| in_order(property, name).is_lt();
+        let is_less = |(property, _): &(Box<str>, Node)| name_order(property, name).is_lt();
         let mut step = 1;
         while self.0.get(step - 1).is_some_and(is_less) {
             step *= 2;
@@ -369,8 +371,8 @@ impl<'n> PropertiesInOrder<'n> {
     }
 }
 
-/// Compares texts, most of which differ in their first byte.
-fn in_order(a: &str, b: &str) -> Ordering {
+/// Compares names, most of which differ in their first byte.
+pub fn name_order(a: &str, b: &str) -> Ordering {
     a.as_bytes().first().cmp(&b.as_bytes().first()).then_with(|| a.cmp(b))
 }
 
@@ -422,6 +424,7 @@ impl Checks {
             any_of: all(&s.any_of),
             one_of: all(&s.one_of),
             not: s.not.as_ref().map(|b| Box::new(Node::compile(b, dialect, release))),
+            has_branches: !(s.all_of.is_empty() && s.any_of.is_empty() && s.one_of.is_empty() && s.not.is_none()),
         }
     }
 }

@@ -46,7 +46,7 @@ fn visit(v: &Value, node: &Node, path: &FieldPath<'_>, release: Release, errors:
                 Some(Unique::Map(keys)) => list_map(items, keys, path, release, errors),
                 None => {}
             }
-            if let Some(node) = &node.items {
+            if let Some(node) = node.items.as_deref().filter(|node| node.has.unique) {
                 for (i, item) in items.iter().enumerate() {
                     visit(item, node, &path.index(i), release, errors);
                 }

@@ -89,8 +89,10 @@ impl<'a> Validator<'_, 'a> {
             self.type_(v, node, path, out);
             out.passed += 1;
         }
-        self.branches(v, node, path, out);
-        out.passed += 1;
+        if checks.has_branches {
+            self.branches(v, node, path, out);
+        }
+        out.passed += 2;
         match v {
             Value::String(s) => {
                 self.string(s, node, path, out);
@@ -135,11 +137,15 @@ impl<'a> Validator<'_, 'a> {
         let fits = types.contains(found)
             || matches!(v, Value::Float(x) if types.contains(Type::Integer) && number::is_integral(*x))
             || found == Type::Integer && types.contains(Type::Number);
+        if fits {
+            out.passed += 1;
+            return;
+        }
         let texts = matches!(found, Type::String | Type::Array);
         let numeric = types.contains(Type::Number) || types.contains(Type::Integer);
-        if !format.is_empty() && !texts && !fits && found_format != format {
+        if !format.is_empty() && !texts && found_format != format {
             out.fail(self.report.wrong_type(path, format, found_format));
-        } else if fits || !format.is_empty() && texts && !numeric {
+        } else if !format.is_empty() && texts && !numeric {
             out.passed += 1;
         } else {
             out.fail(self.report.wrong_type(path, &types.joined(), found.name()));
@@ -169,6 +175,7 @@ impl<'a> Validator<'_, 'a> {
         }
     }
 
+    #[inline]
     fn one_of_values(&self, v: &Value, node: &Node, path: &ValuePath<'_>, out: &mut Outcome) {
         let allowed = &node.checks.enum_;
         if !allowed.is_empty() && !allowed.iter().any(|a| value_enum::equals(v, a)) {
@@ -249,7 +256,6 @@ impl<'a> Validator<'_, 'a> {
 
     fn branches(&mut self, v: &'a Value, node: &Node, path: &ValuePath<'_>, out: &mut Outcome) {
         let checks = &node.checks;
-        out.passed += 1;
         if !checks.any_of.is_empty() {
             self.any_of(v, &checks.any_of, path, out);
         }

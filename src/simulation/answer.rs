@@ -1,6 +1,6 @@
 //! Converts a response of the server into an item with source locations.
 
-use super::hints::{self, Hints};
+use super::hints::Hints;
 use super::identity::FieldLocator;
 use crate::crd;
 use crate::field::FieldError;
@@ -20,8 +20,7 @@ pub fn read_policy_response(
 ) -> Item {
     let plural = PolicyKind::resource_of(&identity.kind);
     let definition = server.definition(&format!("{plural}.{}", policies::GROUP));
-    let schema = definition.as_ref().and_then(|definition| hints::schema(definition, "v1"));
-    read_response(response, identity, locator, &Hints::Schema(schema))
+    read_response(response, identity, locator, &Hints::Schema(definition.as_ref(), "v1"))
 }
 
 /// Reads the response to a CRD.

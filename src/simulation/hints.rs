@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 /// The source of suggestions.
 #[derive(Clone, Debug)]
 pub enum Hints<'a> {
-    /// The schema of an object, if it has one.
-    Schema(Option<&'a Value>),
+    /// The schema of an object: its CRD, if it is known, and the version.
+    Schema(Option<&'a Value>, &'a str),
     /// The unknown fields of a CRD, by path.
     Definition(BTreeMap<String, crd::Unknown>),
 }
@@ -19,7 +19,7 @@ impl Hints<'_> {
     /// Returns a field with a name similar to the unknown field at `path`.
     pub fn for_unknown_field(&self, path: &str) -> Option<&str> {
         match self {
-            Self::Schema(schema) => for_unknown_field((*schema)?, path),
+            Self::Schema(definition, version) => for_unknown_field(schema((*definition)?, version)?, path),
             Self::Definition(unknown) => {
                 let crd::Unknown { name, known } = unknown.get(path)?;
                 suggest::closest(name, known.iter().copied())
@@ -30,7 +30,7 @@ impl Hints<'_> {
     /// Returns an enum value similar to the value of the error.
     pub fn for_value(&self, error: &FieldError) -> Option<&str> {
         match self {
-            Self::Schema(schema) => for_value((*schema)?, error),
+            Self::Schema(definition, version) => for_value(schema((*definition)?, version)?, error),
             Self::Definition(_) => None,
         }
     }

@@ -5,7 +5,7 @@ mod builtin;
 
 use super::admission::{Admission, admitted};
 use super::answer;
-use super::hints::{self, Hints};
+use super::hints::Hints;
 use super::identity::{self, FieldLocator, Namespace};
 use super::live::Live;
 use crate::kubectl::FieldValidation;
@@ -130,8 +130,8 @@ impl<'a> PolicyRehearsal<'a> {
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).push(server);
         let findings = response.trace.policies.take().unwrap_or_default();
         let (findings, effects) = self.effects(findings);
-        let schema = hints::schema(&definition.crd, version);
-        let mut item = answer::read_response(response, identity, locator, &Hints::Schema(schema));
+        let hints = Hints::Schema(Some(&definition.crd), version);
+        let mut item = answer::read_response(response, identity, locator, &hints);
         item.action = Action::Update;
         item.object = None;
         (item.pruned, item.defaulted) = (Vec::new(), Vec::new());

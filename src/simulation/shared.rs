@@ -17,7 +17,7 @@ use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::update::{self, RequestKind};
 use crate::output::excerpt::SourceLocation;
-use crate::output::report::{Item, Remark, Verdict};
+use crate::output::report::{Identity, Item, Remark, Verdict};
 use crate::server::Server;
 use crate::suggest;
 use crate::value::Value;
@@ -75,10 +75,8 @@ impl Simulator {
 
     /// Simulates an object.
     pub fn simulate(&self, ready: PreparedObject) -> Item {
-        let PreparedObject { mut object, route, turn, pending } = ready;
+        let PreparedObject { mut object, identity, route, turn, pending } = ready;
         let earlier = turn.as_ref().and_then(Turn::wait);
-        let namespace = if route.namespaced { Namespace::Or(&self.settings.namespace) } else { Namespace::None };
-        let identity = identity::identity(object.value(), namespace);
         let warnings = std::mem::take(&mut object.warnings);
         let value = object.take_value();
         let finder = object.finder();
@@ -144,6 +142,7 @@ pub struct OrderedState {
 #[derive(Debug)]
 pub struct PreparedObject {
     object: Object,
+    identity: Identity,
     route: Arc<Route>,
     /// The turn among the inputs with the same name; `None` if the name is generated.
     turn: Option<Turn>,
@@ -235,7 +234,7 @@ impl OrderedState {
         let namespace = if route.namespaced { Namespace::Or(&simulator.settings.namespace) } else { Namespace::None };
         let identity = identity::identity(object.value(), namespace);
         if object.value().str_at(&["metadata", "name"]).is_none_or(str::is_empty) {
-            return PreparedObject { object, route, turn: None, pending: None };
+            return PreparedObject { object, identity, route, turn: None, pending: None };
         }
         let namespace = identity.namespace.as_deref().unwrap_or_default();
         let turn = self.turns.next((identity.group(), &route.plural, namespace, &identity.name));
@@ -247,7 +246,7 @@ impl OrderedState {
             pending.clone()
         });
         let pending = pending.flatten();
-        PreparedObject { object, route, turn: Some(turn), pending }
+        PreparedObject { object, identity, route, turn: Some(turn), pending }
     }
 
     /// Returns the CRDs.

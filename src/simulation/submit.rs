@@ -6,7 +6,7 @@ use super::answer::{read_definition_response, read_response};
 use super::definitions::{DEFINITION, Route};
 use super::existing::{ExistingObjects, Found, Lookup, PendingObject};
 use super::generated_name;
-use super::hints::{self, Hints};
+use super::hints::Hints;
 use super::identity::FieldLocator;
 use crate::input::temp_store::{StoredAt, TempStore};
 use crate::kubectl::request::{self, RequestOptions};
@@ -76,13 +76,13 @@ pub fn submit(
         return (unserved(route, identity, locator), before.stored);
     }
     let collection = request::collection(group, version, &route.plural, identity.namespace.as_deref());
-    let definition = format!("{}.{group}", route.plural);
+    let definition = [&route.plural, ".", group].concat();
     let version = version.to_owned();
     let name = object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
     let prefix = object.str_at(&["metadata", "generateName"]).filter(|_| name.is_empty()).map(str::to_owned);
     let target = Target { definition: &definition, version: &version, collection: &collection, name: &name };
     let compares = context.updates.compares;
-    let schema = &Hints::Schema(hints::schema(&route.definition, &version));
+    let schema = &Hints::Schema(Some(&route.definition), &version);
     let existing = match existing(context, target, &route.plural, before, &identity) {
         Ok(existing) => existing,
         Err(error) => return (error.item(identity, locator), None),
@@ -101,7 +101,8 @@ pub fn submit(
     let mut item = if creates {
         let request_options = RequestOptions { dry_run: true, ..context.request_options };
         // An object without text is kept with the annotation, and policies read the annotation.
-        let needs_annotation = text.is_none() || depends_on_annotation(context, target, &object);
+        let is_short = text.is_some_and(|(text, _)| is_short(text)) || !json::is_longer_than(&object, update::SHORT);
+        let needs_annotation = text.is_none() || !is_short || depends_on_annotation(context, target);
         let create = if needs_annotation { update::create } else { update::create_unannotated };
         let mut request = create(target, object, request_kind, request_options);
         // Policies can read the dry-run option.
@@ -171,16 +172,22 @@ pub fn submit(
     (item, stored)
 }
 
-/// Returns true if the answer to a create may depend on the last-applied annotation: if something shows it, if the object
-/// is so long that the annotation could exceed the limit on annotations, or if `kubectl apply` does not set it.
-fn depends_on_annotation(context: SimulationContext<'_>, target: Target<'_>, object: &Value) -> bool {
+/// Returns true if the JSON of an object with this text is certainly not longer than [`update::SHORT`].
+fn is_short(text: &[u8]) -> bool {
+    /// No byte of YAML without aliases becomes more bytes of JSON: `<` becomes `\u003c`, and `1e20` 21 digits.
+    const GROWTH: usize = 8;
+    text.len() <= update::SHORT / GROWTH && !crate::text::contains(text, "&")
+}
+
+/// Returns true if the answer to the create of a short object may depend on the last-applied annotation: if something
+/// shows it, or if `kubectl apply` does not set it.
+fn depends_on_annotation(context: SimulationContext<'_>, target: Target<'_>) -> bool {
     let updates = context.updates;
     updates.request_kind.verb != Verb::Apply
         || target.name.is_empty()
         || context.show_bookkeeping
         || context.request_options.table
         || updates.compares.is_some()
-        || json::is_longer_than(object, update::SHORT)
 }
 
 /// Moves an object from the server, to limit its memory, to the store for later inputs with the same name.

@@ -25,6 +25,8 @@ pub const MAX_DOCUMENT: usize = 256 << 20;
 const KEPT: usize = 1024;
 /// The number of bytes in which whole lines are searched for at once.
 const LINES: usize = 4096;
+/// The usual maximum length of a separator.
+const SHORT_LINE: usize = 16;
 /// The number of bytes read at a time while searching for the end of an overlong line.
 const PIECE: u64 = 1 << 16;
 
@@ -312,6 +314,8 @@ impl<R: Read> Chunks<R> {
         let piece = buffer.get(..=carriage_return).unwrap_or(buffer);
         let count = memchr::memrchr(b'\n', piece).map_or(0, |at| at + 1);
         let lines = piece.get(..count).unwrap_or_default();
+        // With room for the line that follows, which is usually a separator.
+        text.reserve(count + SHORT_LINE);
         text.extend_from_slice(lines);
         self.offset += count;
         self.position.line += memchr::memchr_iter(b'\n', lines).count();

@@ -93,7 +93,7 @@ fn named<'c>(ctx: &'c Context<'_>) -> GroupResource<'c> {
 /// The compiled CRD and version for the request, if both are served.
 fn find(ctx: &Context<'_>) -> Option<(Arc<Serving>, Arc<Version>)> {
     let target = &ctx.target;
-    let serving = ctx.server.serving_of(&format!("{}.{}", target.resource, target.group))?;
+    let serving = ctx.server.serving_of(&[&target.resource, ".", &target.group].concat())?;
     let in_namespace = !target.namespace.is_empty();
     let fits = serving.namespaced == in_namespace || serving.namespaced && matches!(target.verb, "list" | "watch");
     let version = Arc::clone(serving.version(&target.version)?);

@@ -82,7 +82,7 @@ pub(in crate::server) struct Raced;
 
 /// The store key: `namespace/name`, or `name` for a cluster-scoped object.
 pub(in crate::server) fn key(namespace: &str, name: &str) -> String {
-    if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") }
+    if namespace.is_empty() { name.to_owned() } else { [namespace, "/", name].concat() }
 }
 
 /// `NamespaceKeyFunc`. Rejects a name that cannot be part of a key.

@@ -26,7 +26,9 @@ pub fn read(source: &Source<'_>) -> Option<Value> {
     if source.emulates_chunks || source.start > 0 || !source.text.ends_with('\n') || has_other_breaks(&source.text) {
         return None;
     }
-    let mut reader = Reader { source, text: &source.text, bytes: source.text.as_bytes(), at: 0, column: END };
+    let bytes = source.text.as_bytes();
+    let has_tabs = memchr::memchr(b'\t', bytes).is_some();
+    let mut reader = Reader { source, text: &source.text, bytes, has_tabs, at: 0, column: END };
     if let Some(rest) = source.text.strip_prefix("---")
         && rest.starts_with(['\n', ' '])
     {
@@ -51,6 +53,8 @@ struct Reader<'a> {
     source: &'a Source<'a>,
     text: &'a str,
     bytes: &'a [u8],
+    /// True if there is a tab anywhere in the text.
+    has_tabs: bool,
     at: usize,
     /// The number of spaces before `at` on its line, or [`END`].
     column: i32,
@@ -232,16 +236,11 @@ impl<'a> Reader<'a> {
         if !first.is_ascii_alphanumeric() && !matches!(first, b'_' | b'/' | b'.' | b'$') {
             return None;
         }
-        loop {
-            let length = self.rest().iter().position(|c| matches!(c, b':' | ..=b' ' | 0x7f..))?;
-            self.at += length;
-            if self.at_indicator(b':') {
-                break;
+        while !self.at_indicator(b':') {
+            match self.byte(self.at) {
+                b'!'..=b'~' => self.at += 1,
+                _ => return None,
             }
-            if self.byte(self.at) != b':' {
-                return None;
-            }
-            self.at += 1;
         }
         let text = self.slice(start, self.at);
         self.at += 1;
@@ -286,19 +285,22 @@ impl<'a> Reader<'a> {
     fn plain(&mut self) -> Option<Value> {
         let start = self.at;
         loop {
-            self.at += self.rest().iter().position(|c| matches!(c, b'\n' | b':' | b'#' | b'\t'))?;
+            self.at += memchr::memchr3(b'\n', b':', b'#', self.rest())?;
             match self.byte(self.at) {
                 b'\n' => break,
                 b':' if matches!(self.byte(self.at + 1), b' ' | b'\t' | b'\n') => return None,
                 b'#' if self.byte(self.at - 1) == b' ' => break,
-                b'\t' => return None,
                 _ => self.at += 1,
             }
         }
         while self.byte(self.at - 1) == b' ' {
             self.at -= 1;
         }
-        Self::resolve(self.slice(start, self.at))
+        let text = self.slice(start, self.at);
+        if self.has_tabs && text.contains('\t') {
+            return None;
+        }
+        Self::resolve(text)
     }
 
     fn resolve(text: &str) -> Option<Value> {

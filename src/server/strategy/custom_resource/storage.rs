@@ -71,10 +71,15 @@ pub(in crate::server) fn integral_floats(value: &mut Value) {
                 *value = Value::Int(i);
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(integral_floats),
-        Value::Object(members) => members.values_mut().for_each(integral_floats),
+        Value::Array(items) => items.iter_mut().filter(|item| may_change(item)).for_each(integral_floats),
+        Value::Object(members) => members.values_mut().filter(|value| may_change(value)).for_each(integral_floats),
         _ => {}
     }
+}
+
+/// False for a value that is certainly not changed by [`integral_floats`], like most values.
+fn may_change(value: &Value) -> bool {
+    matches!(value, Value::Float(_) | Value::Array(_) | Value::Object(_))
 }
 
 #[cfg(test)]
