@@ -286,7 +286,9 @@ impl Pair {
         let shown = clients.map(|client| {
             let answer = client.send(method, path, Some(body), Some(content_type), "application/json");
             let body = normalise(parse(&String::from_utf8_lossy(&answer.data)), false);
-            json!([answer.code, body, answer.warnings])
+            // Go collects unrecognized formats while it iterates over maps in random order (`SchemaHas`).
+            let warnings: BTreeSet<String> = answer.warnings.into_iter().collect();
+            json!([answer.code, body, warnings])
         });
         self.asked += 1;
         if shown[0] != shown[1] && shown[0][0] != 0 {

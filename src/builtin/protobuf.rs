@@ -5,12 +5,26 @@
 
 use super::custom::Custom;
 use super::types::{Definition, Type, TypeId, Types};
-use crate::text::protobuf::{Reader, Wire};
+use crate::text::protobuf::{self as wire_format, Entry, Reader, Wire, go_name};
 use crate::text::{json, lossy};
 use crate::value::base64::Encoding;
 use crate::value::number;
 use crate::value::time::{self, Timestamp};
 use crate::value::{Map, Value};
+
+/// An object that cannot be decoded.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Error {
+    /// The bytes are malformed.
+    #[error(transparent)]
+    Wire(#[from] wire_format::Error),
+    /// A text that should be JSON is not.
+    #[error(transparent)]
+    Json(#[from] crate::text::Error),
+    /// A value has another wire type than its Go type.
+    #[error("proto: wrong wireType")]
+    WrongWireType,
+}
 
 /// The maximum depth of nested messages.
 const MAX_DEPTH: usize = 500;
@@ -18,8 +32,8 @@ const MAX_DEPTH: usize = 500;
 /// Decodes a message into an object of a struct type.
 ///
 /// # Errors
-/// Returns the message for malformed bytes.
-pub fn read(types: &'static Types, id: TypeId, message: &[u8]) -> Result<Value, String> {
+/// Returns an error for malformed bytes.
+pub fn read(types: &'static Types, id: TypeId, message: &[u8]) -> Result<Value, Error> {
     Decoder { types }.named(id, message, 0)
 }
 
@@ -28,9 +42,9 @@ struct Decoder {
 }
 
 impl Decoder {
-    fn named(&self, id: TypeId, bytes: &[u8], depth: usize) -> Result<Value, String> {
+    fn named(&self, id: TypeId, bytes: &[u8], depth: usize) -> Result<Value, Error> {
         if depth > MAX_DEPTH {
-            return Err("exceeded max depth".to_owned());
+            return Err(wire_format::Error::TooDeep.into());
         }
         match self.types.definition(id) {
             Some(Definition::Struct(_)) => {
@@ -42,7 +56,7 @@ impl Decoder {
             Some(Definition::Named { of: Type::List(item), .. }) => {
                 let mut items = Vec::new();
                 let mut reader = Reader::new(bytes);
-                while let Some((_, wire)) = reader.field()? {
+                while let Some((_, wire)) = reader.known(self.bare_name(id), |number, _| Ok(number == 1))? {
                     items.push(self.value(item, wire, depth + 1)?);
                 }
                 Ok(Value::Array(items))
@@ -52,9 +66,10 @@ impl Decoder {
         }
     }
 
-    fn members(&self, id: TypeId, bytes: &[u8], members: &mut Map, depth: usize) -> Result<(), String> {
+    fn members(&self, id: TypeId, bytes: &[u8], members: &mut Map, depth: usize) -> Result<(), Error> {
         let mut reader = Reader::new(bytes);
-        while let Some((number, wire)) = reader.field()? {
+        let knows = |number, wire| self.has_field(id, number, wire);
+        while let Some((number, wire)) = reader.known(self.bare_name(id), knows)? {
             let Some((name, type_)) = self.types.numbered(id, number) else { continue };
             let target = self.base(type_.target());
             match (target, wire) {
@@ -71,7 +86,7 @@ impl Decoder {
                     }
                 }
                 (Type::Map(_, of), Wire::Bytes(entry)) => {
-                    let (key, value) = self.entry(&of, entry, depth)?;
+                    let (key, value) = self.entry(&of, reader.entry(entry), depth)?;
                     match members.get_mut(name) {
                         Some(Value::Object(entries)) => drop(entries.insert(key, value)),
                         _ => drop(members.insert(name.to_owned(), Value::Object(Map::from([(key, value)])))),
@@ -92,21 +107,44 @@ impl Decoder {
         }
     }
 
-    fn entry(&self, of: &Type, bytes: &[u8], depth: usize) -> Result<(String, Value), String> {
+    fn entry(&self, of: &Type, mut entry: Entry<'_>, depth: usize) -> Result<(String, Value), Error> {
         let (mut key, mut value) = (String::new(), None);
-        let mut reader = Reader::new(bytes);
-        while let Some((number, wire)) = reader.field()? {
-            match (number, wire) {
+        while let Some((number, member)) = entry.member(self.wire(of))? {
+            match (number, member) {
                 (1, Wire::Bytes(bytes)) => key = lossy(bytes),
-                (2, wire) => value = Some(self.value(of, wire, depth + 1)?),
-                _ => {}
+                (_, member) => value = Some(self.value(of, member, depth + 1)?),
             }
         }
         Ok((key, value.unwrap_or_default()))
     }
 
-    fn value(&self, type_: &Type, wire: Wire<'_>, depth: usize) -> Result<Value, String> {
-        let wrong = || Err("proto: wrong wireType".to_owned());
+    /// The name of a type in Go, without its package.
+    fn bare_name(&self, id: TypeId) -> &'static str {
+        bare(self.types.name(id))
+    }
+
+    /// Returns true if a struct has a field with this number, and an error if it has another wire type.
+    fn has_field(&self, id: TypeId, number: u64, wire: u64) -> Result<bool, wire_format::Error> {
+        let Some((name, type_)) = self.types.numbered(id, number) else { return Ok(false) };
+        if self.wire(&type_) == wire {
+            return Ok(true);
+        }
+        Err(wire_format::Error::WrongWireType { wire, field: go_name(name) })
+    }
+
+    /// The wire type of the values of a type, for a list that of its elements.
+    fn wire(&self, type_: &Type) -> u64 {
+        match self.base(type_.target()) {
+            Type::List(item) if *item != Type::Uint(8) => self.wire(&item),
+            Type::Bool | Type::Int(_) | Type::Uint(_) => 0,
+            Type::Float(64) => 1,
+            Type::Float(_) => 5,
+            _ => 2,
+        }
+    }
+
+    fn value(&self, type_: &Type, wire: Wire<'_>, depth: usize) -> Result<Value, Error> {
+        let wrong = || Err(Error::WrongWireType);
         Ok(match (type_.target(), wire) {
             (Type::Named(id), wire) => match (self.types.definition(*id), wire) {
                 (Some(Definition::Named { of, .. }), wire) if !matches!(of, Type::List(_)) => {
@@ -128,11 +166,17 @@ impl Decoder {
     }
 }
 
+/// A name without its package.
+fn bare(name: &'static str) -> &'static str {
+    name.rsplit_once('.').map_or(name, |(_, bare)| bare)
+}
+
 /// Decodes a value of a type with its own `UnmarshalJSON`.
-fn custom_value(custom: Custom, name: &str, bytes: &[u8]) -> Result<Value, String> {
+fn custom_value(custom: Custom, name: &'static str, bytes: &[u8]) -> Result<Value, Error> {
     let (mut numbers, mut texts) = ([0_i64; 4], [&[][..]; 4]);
     let mut reader = Reader::new(bytes);
-    while let Some((number, wire)) = reader.field()? {
+    let knows = |_, wire| Ok(matches!(wire, 0 | 2));
+    while let Some((number, wire)) = reader.known(bare(name), knows)? {
         let at = usize::try_from(number).unwrap_or(usize::MAX);
         match wire {
             Wire::Number(number) => {
@@ -162,7 +206,7 @@ fn custom_value(custom: Custom, name: &str, bytes: &[u8]) -> Result<Value, Strin
         Custom::IntOrString => lossy(third).into(),
         Custom::Raw if name.ends_with("Duration") => duration(first).into(),
         Custom::Raw if text.is_empty() => Value::Null,
-        Custom::Raw => json::read(text).map_err(|error| error.message)?,
+        Custom::Raw => json::read(text)?,
     })
 }
 
@@ -199,5 +243,26 @@ mod tests {
         let resources = b"\x0a\x0a\x0a\x03cpu\x12\x03\x0a\x011";
         assert_eq!(to_string(&read("core/v1.ResourceRequirements", resources).unwrap()), r#"{"limits":{"cpu":"1"}}"#);
         assert!(read("core/v1.Container", b"\x0a\x05a").is_err());
+    }
+
+    #[test]
+    fn map_entries_are_read_as_by_the_generated_code() {
+        let types = Types::of(37);
+        let read = |bytes: &[u8]| read(types, types.id("core/v1.Secret").unwrap(), bytes);
+        // `data` has a key with the wire type of a number, an unknown group and no value.
+        let object = read(b"\x12\x05\x08\x01k\x1b\x1c").unwrap();
+        assert_eq!(to_string(&object), r#"{"data":{"k":null}}"#);
+        // The value ends after the entry. Its bytes are read again: they are the type.
+        let object = read(b"\x12\x05\x0a\x01k\x12\x03\x1a\x01t").unwrap();
+        assert_eq!(to_string(&object), r#"{"data":{"k":"GgF0"},"type":"t"}"#);
+    }
+
+    #[test]
+    fn wrong_wire_types_are_refused_and_unknown_fields_are_skipped() {
+        let types = Types::of(37);
+        let read = |bytes: &[u8]| read(types, types.id("core/v1.Secret").unwrap(), bytes);
+        assert_eq!(read(b"\x18\x01").unwrap_err().to_string(), "proto: wrong wireType = 0 for field Type");
+        assert_eq!(read(b"\x04").unwrap_err().to_string(), "proto: Secret: wiretype end group for non-group");
+        assert_eq!(to_string(&read(b"\xfb\x01\x08\x01\xfc\x01\x1a\x01t").unwrap()), r#"{"type":"t"}"#);
     }
 }

@@ -11,6 +11,7 @@ use crate::server::http::body;
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::negotiate::{self, Endpoint};
 use crate::server::http::options::{self, Write};
+use crate::server::http::protobuf::DefaultType;
 use crate::server::http::status::{GroupResource, Reason, Refusal};
 use crate::server::registry::{decode as common, metadata};
 use crate::server::{Method, Response, UserInfo};
@@ -102,7 +103,9 @@ impl Review {
         let input = negotiate::input(ctx.request.content_type.as_deref())?;
         body::check_size(&ctx.request.body)?;
         let options = options::write_options(&ctx.query, Write::Create, ctx.release())?;
-        let document = ctx.body_object(input, options.field_validation);
+        let api_version = format!("{}/{VERSION}", self.group);
+        let default = DefaultType { api_version: &api_version, kind: self.kind };
+        let document = ctx.body_object(input, options.field_validation, default);
         let document = document.map_err(|unreadable| Refusal::bad_request(unreadable.into_text()))?;
         let endpoint =
             BuiltInEndpoint { group: self.group.to_owned(), version: VERSION.to_owned(), kind: self.kind.to_owned() };

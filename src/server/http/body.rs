@@ -5,7 +5,7 @@ pub(in crate::server) mod unreadable;
 use crate::server::Body;
 use crate::server::http::negotiate::Input;
 use crate::server::http::options::FieldValidation;
-use crate::server::http::protobuf;
+use crate::server::http::protobuf::{self, DefaultType};
 use crate::server::http::status::Refusal;
 use crate::text;
 pub(in crate::server) use crate::text::json::summary;
@@ -49,16 +49,18 @@ pub(in crate::server) fn check_size(body: &Body) -> Result<(), Refusal> {
     if length(body) > LIMIT { Err(Refusal::too_large(&format!("limit is {LIMIT}"))) } else { Ok(()) }
 }
 
-/// Decodes a body, which must be a JSON object with apiVersion and kind.
+/// Decodes a body, which must be a JSON object with apiVersion and kind. The type of a Protobuf body may be missing; it is
+/// then `default`.
 pub(in crate::server) fn object(
     body: &Body,
     input: Input,
     validation: FieldValidation,
+    default: DefaultType<'_>,
 ) -> Result<Document, Unreadable> {
     let document = match body {
         Body::Value(value) => Document { value: value.clone(), strict: Vec::new() },
-        Body::Empty => read(&[], input, validation)?,
-        Body::Bytes(bytes) => read(bytes, input, validation)?,
+        Body::Empty => read(&[], input, validation, default)?,
+        Body::Bytes(bytes) => read(bytes, input, validation, default)?,
     };
     interpret(&document.value).map_err(Unreadable::Early)?;
     Ok(document)
@@ -76,7 +78,12 @@ pub(in crate::server) fn take(body: &mut Body) -> Option<Value> {
     }
 }
 
-fn read(bytes: &[u8], input: Input, validation: FieldValidation) -> Result<Document, Unreadable> {
+fn read(
+    bytes: &[u8],
+    input: Input,
+    validation: FieldValidation,
+    default: DefaultType<'_>,
+) -> Result<Document, Unreadable> {
     match input {
         Input::Json => {
             let read = text::json::read_strict(bytes).map_err(|e| {
@@ -89,7 +96,7 @@ fn read(bytes: &[u8], input: Input, validation: FieldValidation) -> Result<Docum
             Ok(Document { value: read.value, strict })
         }
         Input::Protobuf => {
-            let value = protobuf::read(bytes)?;
+            let value = protobuf::read(bytes, default)?;
             Ok(Document { value, strict: Vec::new() })
         }
         Input::Yaml => {
@@ -155,10 +162,12 @@ pub(in crate::server) fn or_empty(value: Value) -> Value {
 mod tests {
     use super::*;
 
+    const TYPE: DefaultType<'_> = DefaultType { api_version: "v1", kind: "A" };
+
     #[test]
     fn apiversion_and_kind_must_be_strings() {
         let read = |text: &str| {
-            object(&Body::Bytes(text.as_bytes().to_vec()), Input::Json, FieldValidation::Strict).map(|d| d.strict)
+            object(&Body::Bytes(text.as_bytes().to_vec()), Input::Json, FieldValidation::Strict, TYPE).map(|d| d.strict)
         };
         assert_eq!(read(r#"{"kind":"A","a":1,"a":2}"#), Ok(vec![StrictError::DuplicateField("a".to_owned())]));
         assert_eq!(

@@ -6,6 +6,7 @@ use crate::server::http::body::unreadable::Unreadable;
 use crate::server::http::body::{self, Document};
 use crate::server::http::negotiate::{self, Conversion, Endpoint, Input, Output};
 use crate::server::http::options::{self, FieldValidation, WriteOptions};
+use crate::server::http::protobuf::DefaultType;
 use crate::server::http::query::Query;
 use crate::server::http::route::Target;
 use crate::server::http::status::Refusal;
@@ -104,11 +105,16 @@ impl<'a> Context<'a> {
         self.server.release
     }
 
-    /// Decodes the object of the body, which must have apiVersion and kind.
-    pub fn body_object(&mut self, input: Input, validation: FieldValidation) -> Result<Document, Unreadable> {
+    /// Decodes the object of the body, which must have apiVersion and kind, except in Protobuf: there `default` is used.
+    pub fn body_object(
+        &mut self,
+        input: Input,
+        validation: FieldValidation,
+        default: DefaultType<'_>,
+    ) -> Result<Document, Unreadable> {
         match self.object.take() {
             Some(value) => Ok(Document { value, strict: Vec::new() }),
-            None => body::object(&self.request.body, input, validation),
+            None => body::object(&self.request.body, input, validation, default),
         }
     }
 

@@ -7,6 +7,7 @@ use crate::server::http::body;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::{self, Input};
 use crate::server::http::options::{self as shared, FieldValidation};
+use crate::server::http::protobuf::DefaultType;
 use crate::server::http::query::Query;
 use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::registry::metadata::{self, HasMetadata};
@@ -126,8 +127,11 @@ fn from_body(ctx: &Context<'_>) -> Result<Raw, Refusal> {
     decoded(ctx, input).map_err(|refusal| if since { refusal } else { Refusal::unclassified(refusal.message) })
 }
 
+/// The type of options without a type (`scope.MetaGroupVersion`).
+const TYPE: DefaultType<'_> = DefaultType { api_version: "meta.k8s.io/v1", kind: "DeleteOptions" };
+
 fn decoded(ctx: &Context<'_>, input: Input) -> Result<Raw, Refusal> {
-    let document = body::object(&ctx.request.body, input, FieldValidation::Ignore)
+    let document = body::object(&ctx.request.body, input, FieldValidation::Ignore, TYPE)
         .map_err(|e| Refusal::bad_request(e.into_text()))?;
     of_value(&document.value, ctx.release())
 }

@@ -178,8 +178,8 @@ impl BuiltInKind {
     /// Decodes an object of this kind from Protobuf.
     ///
     /// # Errors
-    /// Returns the message for bytes that are not such an object.
-    pub fn read_protobuf(&self, message: &[u8]) -> Result<Value, String> {
+    /// Returns an error for bytes that are not such an object.
+    pub fn read_protobuf(&self, message: &[u8]) -> Result<Value, protobuf::Error> {
         protobuf::read(self.types, self.id, message)
     }
 

@@ -9,6 +9,7 @@ use crate::server::http::body::unreadable::Unreadable;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
 use crate::server::http::options::{FieldValidation, WriteOptions};
+use crate::server::http::protobuf::DefaultType;
 use crate::server::http::status::Refusal;
 use crate::server::registry::patch;
 use crate::server::registry::patched_object::PatchedObject;
@@ -35,7 +36,9 @@ pub(super) fn request_object(
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
     let request = ctx.request;
-    let read = ctx.body_object(input, options.field_validation);
+    let api_version = serving.api_version(version);
+    let default = DefaultType { api_version: &api_version, kind: &serving.kind };
+    let read = ctx.body_object(input, options.field_validation, default);
     let decoded = match read {
         Ok(document) => {
             let missing = || body::missing_kind(&request.body, input, options.field_validation);

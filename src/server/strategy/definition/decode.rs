@@ -7,6 +7,7 @@ use crate::server::http::body::unreadable::Unreadable;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
 use crate::server::http::options::WriteOptions;
+use crate::server::http::protobuf::DefaultType;
 use crate::server::http::status::Refusal;
 use crate::text::Syntax;
 use crate::text::spans::{Found, Spans};
@@ -16,6 +17,7 @@ use std::cell::OnceCell;
 
 const KIND: &str = "CustomResourceDefinition";
 const VERSION: &str = "apiextensions.k8s.io/v1";
+const TYPE: DefaultType<'_> = DefaultType { api_version: VERSION, kind: KIND };
 
 /// Decodes the CRD of a POST or PUT.
 pub(super) fn request(
@@ -23,7 +25,7 @@ pub(super) fn request(
     input: Input,
     options: &WriteOptions,
 ) -> Result<CustomResourceDefinition, Refusal> {
-    let document = ctx.body_object(input, options.field_validation).map_err(|e| {
+    let document = ctx.body_object(input, options.field_validation, TYPE).map_err(|e| {
         if let (Input::Protobuf, Unreadable::Late(text)) = (input, &e) {
             return Refusal::bad_request(format!("{KIND} in version \"v1\" cannot be handled as a {KIND}: {text}"));
         }

@@ -9,6 +9,7 @@ use crate::server::http::body;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
 use crate::server::http::options::WriteOptions;
+use crate::server::http::protobuf::DefaultType;
 use crate::server::http::status::Refusal;
 use crate::server::registry::patch;
 use crate::server::registry::patched_object::PatchedObject;
@@ -16,9 +17,11 @@ use crate::text::strict::StrictError;
 use crate::value::json::go_kind;
 use crate::value::{Value, quote};
 
+const TYPE: DefaultType<'_> = DefaultType { api_version: "autoscaling/v1", kind: "Scale" };
+
 /// Decodes the Scale of a PUT.
 pub(super) fn request_scale(ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
-    let read = body::object(&ctx.request.body, input, options.field_validation);
+    let read = body::object(&ctx.request.body, input, options.field_validation, TYPE);
     let read = read.map_err(body::unreadable::Unreadable::into_text).and_then(|mut document| {
         let read = check(body::or_empty(document.value), None, ctx.release())?;
         document.strict.extend(read.unknown);

@@ -6,7 +6,7 @@ use crate::server::http::body;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
 use crate::server::http::options::WriteOptions;
-use crate::server::http::protobuf;
+use crate::server::http::protobuf::{self, DefaultType};
 use crate::server::http::status::Refusal;
 use crate::server::registry::patch;
 use crate::server::registry::patched_object::PatchedObject;
@@ -57,14 +57,17 @@ pub(in crate::server) fn request_object(
 
 /// Decodes a Protobuf body. Of another kind only the type is returned, which the error response needs.
 fn protobuf_object(kind: &BuiltInKind, bytes: &[u8]) -> Result<Value, String> {
-    let (types, message) = protobuf::open(bytes)?;
-    let text = |key: &str| types.get(key).and_then(Value::as_str).unwrap_or_default();
-    let api_version = text("apiVersion");
-    let accepts = api_version == kind.api_version() || kind.accepted.contains(&api_version);
-    let is_own = accepts && text("kind") == kind.endpoint.kind;
-    let mut object = if is_own { kind.read_protobuf(message)? } else { Value::Object(Map::new()) };
+    let own = kind.api_version();
+    let envelope = protobuf::open(bytes, DefaultType { api_version: &own, kind: &kind.endpoint.kind })?;
+    let accepts = envelope.api_version == own || kind.accepted.contains(&envelope.api_version.as_str());
+    let is_own = accepts && envelope.kind == kind.endpoint.kind;
+    let mut object = if is_own {
+        kind.read_protobuf(envelope.raw).map_err(|error| error.to_string())?
+    } else {
+        Value::Object(Map::new())
+    };
     if let Some(members) = object.as_object_mut() {
-        members.extend(types);
+        members.extend(envelope.types());
     }
     Ok(object)
 }

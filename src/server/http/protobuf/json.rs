@@ -1,0 +1,110 @@
+//! Converts the decoded fields of a message to the JSON value of the object.
+
+use super::wire::{Fields, Node};
+use super::{Kind, Message};
+use crate::text;
+use crate::value::base64::Encoding;
+use crate::value::number;
+use crate::value::time::{self, Timestamp};
+use crate::value::{Map, Value};
+
+/// An object that cannot be decoded.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Error {
+    /// The bytes are malformed.
+    #[error(transparent)]
+    Wire(#[from] text::protobuf::Error),
+    /// A text that should be JSON is not.
+    #[error(transparent)]
+    Json(#[from] text::Error),
+    /// JSON cannot represent NaN and infinities, and objects are stored as JSON.
+    #[error("json: unsupported value: {}", number::format_v(*.0))]
+    Number(f64),
+}
+
+/// Converts a message to an object.
+pub(super) fn object(type_: &Message, fields: &Fields<'_>) -> Result<Map, Error> {
+    let mut object = Map::new();
+    for (number, name, kind) in type_.fields {
+        match (kind, fields.get(number)) {
+            (_, None) => {}
+            (Kind::Inline(type_), Some(Node::Message(fields))) => object.append(&mut self::object(type_, fields)?),
+            (kind, Some(node)) => {
+                if let Some(value) = value(*kind, node)? {
+                    object.insert((*name).to_owned(), value);
+                }
+            }
+        }
+    }
+    Ok(object)
+}
+
+/// Converts a value; `None` if JSON omits it.
+fn value(kind: Kind, node: &Node<'_>) -> Result<Option<Value>, Error> {
+    Ok(match (kind, node) {
+        (Kind::Repeated(each), Node::List(items)) => {
+            Some(Value::Array(items.iter().map(|item| kept(*each, Some(item))).collect::<Result<_, _>>()?))
+        }
+        (Kind::Map(each), Node::Map(members)) => {
+            let members = members.iter().map(|(key, item)| Ok((text::lossy(key), kept(*each, item.as_ref())?)));
+            Some(Value::Object(members.collect::<Result<_, Error>>()?))
+        }
+        (Kind::Text | Kind::Bytes, Node::Bytes([])) => None,
+        (Kind::Text | Kind::TextPointer, Node::Bytes(bytes)) => Some(text::lossy(bytes).into()),
+        (Kind::Bytes, Node::Bytes(bytes)) => Some(Encoding::Standard.encode(bytes).into()),
+        (Kind::Bool, Node::Number(number)) => (*number != 0).then_some(Value::Bool(true)),
+        (Kind::BoolPointer, Node::Number(number)) => Some(Value::Bool(*number != 0)),
+        (Kind::Int, Node::Number(number)) => Some(*number as i64).filter(|n| *n != 0).map(Value::Int),
+        (Kind::IntPointer, Node::Number(number)) => Some(Value::Int(*number as i64)),
+        (Kind::Int32, Node::Number(number)) => Some(*number as i32).filter(|n| *n != 0).map(|n| Value::Int(n.into())),
+        (Kind::Int32Pointer, Node::Number(number)) => Some(Value::Int((*number as i32).into())),
+        (Kind::Double, Node::Eight(bytes)) => {
+            let number = f64::from_le_bytes(*bytes);
+            if !number.is_finite() {
+                return Err(Error::Number(number));
+            }
+            Some(number::to_value(number))
+        }
+        (Kind::Time, Node::Time(seconds)) => {
+            seconds.map(|seconds| time::format(Timestamp { seconds, nanos: 0 }).into())
+        }
+        (kind, Node::Message(fields)) => Some(of_message(kind, fields)?),
+        _ => None,
+    })
+}
+
+/// Converts a list item or a map value; they are kept even if they are zero.
+fn kept(kind: Kind, node: Option<&Node<'_>>) -> Result<Value, Error> {
+    let value = node.map(|node| value(kind, node)).transpose()?.flatten();
+    Ok(value.unwrap_or_else(|| match (kind, node) {
+        (Kind::Text, _) | (Kind::Bytes, Some(_)) => Value::from(""),
+        (Kind::One(_), _) => Value::Object(Map::new()),
+        _ => Value::Null,
+    }))
+}
+
+/// Converts a message that a value is encoded as.
+fn of_message(kind: Kind, fields: &Fields<'_>) -> Result<Value, Error> {
+    let Some(type_) = kind.message() else { return Ok(Value::Null) };
+    if let Kind::Json | Kind::Fields = kind {
+        let raw: &[u8] = match fields.get(&1) {
+            Some(Node::Bytes(raw)) if !raw.is_empty() => raw,
+            _ => b"null",
+        };
+        return match (text::json::read(raw), kind) {
+            (Err(_), Kind::Fields) => Ok(text::lossy(raw).into()),
+            (read, _) => Ok(read?),
+        };
+    }
+    let mut members = object(type_, fields)?;
+    Ok(match kind {
+        Kind::Items => members.remove("items").unwrap_or(Value::Null),
+        Kind::SchemaOrList => members.remove("jSONSchemas").or_else(|| members.remove("schema")).unwrap_or(Value::Null),
+        Kind::SchemaOrBool => {
+            let allows = members.contains_key("allows");
+            members.remove("schema").unwrap_or(Value::Bool(allows))
+        }
+        Kind::SchemaOrTexts => members.remove("property").or_else(|| members.remove("schema")).unwrap_or(Value::Null),
+        _ => Value::Object(members),
+    })
+}
