@@ -4,6 +4,10 @@ use crdx::value::{Value, object, time::Timestamp};
 
 pub fn check(input: &[u8]) {
     let Ok(template) = std::str::from_utf8(input) else { return };
+    // The time of nested ranges is the product of their lengths, as in kubectl.
+    if template.matches("range").count() > 6 {
+        return;
+    }
     let item = object([("name", Value::from("a")), ("n", Value::Int(1)), ("z", Value::Null)]);
     let data = object([("items", Value::from(vec![item, Value::Null, Value::from("é")])), ("f", Value::Float(0.5))]);
     if let Ok(path) = JsonPath::parse(template) {
