@@ -10,7 +10,6 @@ const CEL_IMPORTS: &[&str] = &["release", "value", "regexp"];
 const CRATES: &[(&str, &[&str])] = &[
     ("annotate_snippets", &["output"]),
     ("clap", &["cli"]),
-    ("comfy_table", &["output"]),
     ("ctrlc", &["cli"]),
     ("dirs", &["cluster"]),
     ("clap_complete", &["cli"]),
