@@ -127,7 +127,9 @@ pub fn looks_like_json(text: &[u8]) -> bool {
 
 /// Returns true if `text` contains `part`.
 pub(crate) fn contains(text: &[u8], part: &str) -> bool {
-    memchr::memmem::find(text, part.as_bytes()).is_some()
+    // Most texts do not even have the first byte, and preparing a search for several takes longer than that for one.
+    let start = part.bytes().next().map_or(Some(0), |first| memchr::memchr(first, text));
+    start.and_then(|at| memchr::memmem::find(text.get(at..)?, part.as_bytes())).is_some()
 }
 
 /// Converts bytes to text like Go: each byte that is not part of valid UTF-8 becomes U+FFFD.

@@ -335,6 +335,7 @@ pub struct PropertiesInOrder<'n>(&'n [(Box<str>, Node)]);
 
 impl<'n> PropertiesInOrder<'n> {
     /// The schema of the property `name`, which must be greater than all names that were looked up before.
+    #[inline]
     pub fn find(&mut self, name: &str) -> Option<&'n Node> {
         self.take(name).or_else(|| {
             self.skip_less(name);
@@ -343,6 +344,7 @@ impl<'n> PropertiesInOrder<'n> {
     }
 
     /// Takes the next property if it has this name.
+    #[inline]
     fn take(&mut self, name: &str) -> Option<&'n Node> {
         let ((property, node), rest) = self.0.split_first()?;
         (**property == *name).then(|| {

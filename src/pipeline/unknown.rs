@@ -3,6 +3,9 @@
 
 use crate::value::number;
 
+/// The usual maximum length of a path.
+const CAPACITY: usize = 48;
+
 /// The path of a value, built on the stack while walking. It is formatted only when a field is recorded.
 #[derive(Clone, Copy, Debug)]
 pub enum Path<'p> {
@@ -17,7 +20,7 @@ pub enum Path<'p> {
 impl Path<'_> {
     /// Returns the path as text. The recursion is bounded by the depth of the object.
     pub fn text(self) -> String {
-        let mut text = String::new();
+        let mut text = String::with_capacity(CAPACITY);
         self.write(&mut text);
         text
     }

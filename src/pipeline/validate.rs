@@ -63,6 +63,7 @@ impl<'a> Validator<'_, 'a> {
     }
 
     /// Adds the outcome of a value to `out`.
+    #[inline]
     fn value(&mut self, v: &'a Value, node: &Node, path: &ValuePath<'_>, pair: Option<Pair>, out: &mut Outcome) {
         let before = out.errors.len();
         self.check(v, node, path, pair, out);

@@ -11,6 +11,7 @@
 use super::yaml::Duplicate;
 use super::{Error, ErrorKind, Position, Syntax, json, looks_like_json, yaml};
 use crate::value::Value;
+use memchr::memmem::Finder;
 use std::io::{self, BufRead, BufReader, Read};
 
 /// The number of bytes in which the first `{` is searched for.
@@ -126,6 +127,8 @@ pub struct Chunks<R> {
     input: Pushback<R>,
     /// The maximum size of a document in bytes.
     limit: usize,
+    /// Finds the line break before a separator.
+    separator: Finder<'static>,
     /// The position of the next byte.
     position: Position,
     mode: Mode,
@@ -163,6 +166,7 @@ impl<R: Read> Chunks<R> {
         Self {
             input: Pushback { pushed: Vec::new(), at: 0, inner: BufReader::with_capacity(1 << 16, reader) },
             limit,
+            separator: Finder::new(b"\n---"),
             position: Position { line: 1, column: 1 },
             mode: Mode::Unknown,
             values: 0,
@@ -308,7 +312,7 @@ impl<R: Read> Chunks<R> {
         if buffer.starts_with(b"-") {
             return Ok(());
         }
-        let separator = memchr::memmem::find(buffer, b"\n---").unwrap_or(buffer.len());
+        let separator = self.separator.find(buffer).unwrap_or(buffer.len());
         let carriage_return = memchr::memchr(b'\r', buffer.get(..separator).unwrap_or_default()).unwrap_or(separator);
         // The line break before a separator belongs to the last line.
         let piece = buffer.get(..=carriage_return).unwrap_or(buffer);

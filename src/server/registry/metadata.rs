@@ -170,8 +170,10 @@ pub(in crate::server) fn wipe_system_fields(object: &mut impl Object) {
 
 /// `FillObjectMetaSystemFields`
 pub(in crate::server) fn fill_system_fields(object: &mut impl Object, uid: &str, now: &str) {
-    set_text(object, "creationTimestamp", now);
-    set_text(object, "uid", uid);
+    let Some(metadata) = object.metadata_mut() else { return };
+    for (key, text) in [("creationTimestamp", now), ("uid", uid)] {
+        metadata.insert(key.to_owned(), text.into());
+    }
 }
 
 /// Removes duplicate owner references and returns the UIDs of the removed ones.

@@ -160,9 +160,10 @@ fn refused(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut from = 0;
     loop {
-        // Most pieces have no such byte: this loop is compiled to vector instructions.
+        // Most pieces have no such byte: these loops are compiled to vector instructions.
         while let Some(piece) = bytes.get(from..from + PIECE)
-            && !piece.iter().fold(false, |found, c| found | is_suspect(*c))
+            && (!piece.iter().fold(false, |found, c| found | is_unusual(*c))
+                || !piece.iter().fold(false, |found, c| found | is_suspect(*c)))
         {
             from += PIECE;
         }
@@ -173,6 +174,12 @@ fn refused(text: &str) -> Option<usize> {
             _ => return Some(at),
         }
     }
+}
+
+/// True for a byte that is neither a line feed nor a visible ASCII character or a space.
+#[allow(clippy::needless_bitwise_bool)] // as in `is_suspect`
+fn is_unusual(c: u8) -> bool {
+    (c.wrapping_sub(b' ') > b'~' - b' ') & (c != b'\n')
 }
 
 /// True for a byte that is, or may start, a character that is not allowed.
