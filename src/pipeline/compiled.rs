@@ -137,7 +137,7 @@ pub struct Checks {
     pub one_of: Vec<Node>,
     /// `not`
     pub not: Option<Box<Node>>,
-    /// True if there is any of the last four.
+    /// True if there is an `allOf`, `anyOf`, `oneOf` or `not`.
     pub has_branches: bool,
 }
 
@@ -306,7 +306,7 @@ impl Node {
     }
     /// The properties for a walk over the members of an object, which are sorted, too.
     pub fn properties_in_order(&self) -> PropertiesInOrder<'_> {
-        PropertiesInOrder(&self.properties)
+        PropertiesInOrder { node: self, rest: &self.properties }
     }
     /// The properties with defaults, their own or below, sorted by name.
     pub fn defaulted_properties(&self) -> impl Iterator<Item = (&str, &Self)> {
@@ -331,7 +331,11 @@ impl Node {
 
 /// Finds the properties of a schema by names in ascending order, faster than [`Node::property`].
 #[derive(Debug)]
-pub struct PropertiesInOrder<'n>(&'n [(Box<str>, Node)]);
+pub struct PropertiesInOrder<'n> {
+    node: &'n Node,
+    /// The properties that were not found or skipped yet.
+    rest: &'n [(Box<str>, Node)],
+}
 
 impl<'n> PropertiesInOrder<'n> {
     /// The schema of the property `name`, which must be greater than all names that were looked up before.
@@ -346,9 +350,9 @@ impl<'n> PropertiesInOrder<'n> {
     /// Takes the next property if it has this name.
     #[inline]
     fn take(&mut self, name: &str) -> Option<&'n Node> {
-        let ((property, node), rest) = self.0.split_first()?;
+        let ((property, node), rest) = self.rest.split_first()?;
         (**property == *name).then(|| {
-            self.0 = rest;
+            self.rest = rest;
             node
         })
     }
@@ -358,23 +362,23 @@ impl<'n> PropertiesInOrder<'n> {
     fn skip_less(&mut self, name: &str) {
         let is_less = |(property, _): &(Box<str>, Node)| name_order(property, name).is_lt();
         let mut step = 1;
-        while self.0.get(step - 1).is_some_and(is_less) {
+        while self.rest.get(step - 1).is_some_and(is_less) {
             step *= 2;
         }
-        let (less, limit) = (step / 2, (step - 1).min(self.0.len()));
-        let unknown = self.0.get(less..limit).unwrap_or_default();
+        let (less, limit) = (step / 2, (step - 1).min(self.rest.len()));
+        let unknown = self.rest.get(less..limit).unwrap_or_default();
         let skipped = less + unknown.partition_point(is_less);
-        self.0 = self.0.get(skipped..).unwrap_or_default();
+        self.rest = self.rest.get(skipped..).unwrap_or_default();
     }
 
-    /// The schema of the member `name`, like [`Node::member`] of `node`.
-    pub fn member(&mut self, name: &str, node: &'n Node) -> Option<&'n Node> {
-        self.find(name).or_else(|| node.additional_schema())
+    /// The schema of the member `name`, like [`Node::member`].
+    pub fn member(&mut self, name: &str) -> Option<&'n Node> {
+        self.find(name).or_else(|| self.node.additional_schema())
     }
 }
 
 /// Compares names, most of which differ in their first byte.
-pub fn name_order(a: &str, b: &str) -> Ordering {
+fn name_order(a: &str, b: &str) -> Ordering {
     a.as_bytes().first().cmp(&b.as_bytes().first()).then_with(|| a.cmp(b))
 }
 

@@ -16,9 +16,9 @@ pub fn drop_nulls(v: &mut Value, node: &Node) {
             let mut properties = node.properties_in_order();
             for (key, v) in members.iter_mut() {
                 match v {
-                    Value::Null => drops |= properties.member(key, node).is_some_and(is_dropped),
+                    Value::Null => drops |= properties.member(key).is_some_and(is_dropped),
                     Value::Object(_) | Value::Array(_) => {
-                        if let Some(child) = properties.member(key, node) {
+                        if let Some(child) = properties.member(key) {
                             drop_nulls(v, child);
                         }
                     }

@@ -93,6 +93,7 @@ impl<'a> Validator<'_, 'a> {
         if checks.has_branches {
             self.branches(v, node, path, out);
         }
+        // The branches, which count even if there are none, and the node itself.
         out.passed += 2;
         match v {
             Value::String(s) => {
