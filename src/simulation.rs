@@ -10,6 +10,7 @@ pub mod admission;
 pub mod answer;
 pub mod builtin;
 mod definitions;
+mod earlier_object;
 mod existing;
 pub mod filter;
 mod generated_name;

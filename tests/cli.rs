@@ -169,6 +169,34 @@ fn unreadable_files_are_reported() {
     assert!(text.contains("1 decode (built in"), "{text}");
 }
 
+/// An object whose name occurred before is an update of the earlier object. If that one is lost, the verdict is unknown.
+#[cfg(unix)]
+#[test]
+fn repeated_names_need_the_temporary_file() {
+    let place = place("temporary");
+    let object = |n: usize, image: &str| {
+        let name = format!("metadata:\n  name: tab-{n}\n");
+        format!(
+            "apiVersion: stable.example.com/v1\nkind: CronTab\n{name}spec:\n  cronSpec: '* * * * */5'\n  image: {image}\n---\n"
+        )
+    };
+    let long = "x".repeat(64 << 10);
+    let objects: String = (0..24).map(|n| object(n, &long)).collect();
+    fs::write(place.join("objects.yaml"), objects + &object(23, "a") + &object(23, "b")).unwrap();
+    let run = |directory: &str| {
+        let line = "validate -f objects.yaml --crds examples/crds --offline --jobs 1 -q";
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"));
+        let output = command.args(line.split(' ')).current_dir(&place).env("TMPDIR", directory).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    assert_eq!(run(".").0, Some(0));
+    let (code, stdout) = run("missing");
+    assert_eq!(code, Some(2), "{stdout}");
+    let reason = "the earlier object of the same name cannot be kept in a temporary file: entity not found";
+    assert_eq!(stdout.matches(&format!("cannot tell   {reason}")).count(), 2, "{stdout}");
+    assert!(stdout.contains("help: make room"), "{stdout}");
+}
+
 /// The documents are long, so only the parts about the CRD are checked. The other parts are the same for all CRDs
 /// (`tests/differential/openapi.rs` compares whole documents with the real server's).
 #[test]

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use tempfile::SpooledTempFile;
 
 /// The number of bytes that stay in memory.
-const IN_MEMORY: usize = 1 << 20;
+const IN_MEMORY: usize = 256 << 10;
 
 /// The number of bytes that are written or read at once.
 const BLOCK: usize = 64 << 10;
@@ -14,7 +14,7 @@ const BLOCK: usize = 64 << 10;
 pub struct TempFile {
     file: BufWriter<SpooledTempFile>,
     length: u64,
-    /// True after a read, which moves the file's position.
+    /// True if the file's position may not be its end.
     moved: bool,
     /// The bytes that were read last. If reads follow one another, more than requested.
     block: Vec<u8>,
@@ -46,10 +46,12 @@ impl TempFile {
     /// # Errors
     /// The temporary file cannot be created or written.
     pub fn append(&mut self, bytes: &[u8]) -> io::Result<Span> {
-        if std::mem::take(&mut self.moved) {
+        // A failed write may move the position, too.
+        if std::mem::replace(&mut self.moved, true) {
             self.file.seek(SeekFrom::Start(self.length))?;
         }
         self.file.write_all(bytes)?;
+        self.moved = false;
         let start = self.length;
         self.length = start.saturating_add(bytes.len() as u64);
         Ok(Span { start, length: bytes.len() })

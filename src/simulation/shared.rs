@@ -4,6 +4,7 @@ use super::admission::{Admission, admitted};
 use super::answer;
 use super::builtin;
 use super::definitions::{Definitions, Installed, Route};
+use super::earlier_object::EarlierObject;
 use super::existing::PendingObject;
 use super::filter::SkipReason;
 use super::identity::{self, Namespace};
@@ -82,20 +83,20 @@ impl Simulator {
         let finder = object.finder();
         let known = identity.clone();
         // A panic in the simulation of one object must not affect the others.
-        let before = Before { stored: earlier.as_ref().and_then(|done| done.stored), pending };
+        let before = Before { stored: earlier.as_ref().map_or(EarlierObject::None, |done| done.stored), pending };
         let simulated = panic::catch_unwind(AssertUnwindSafe(|| {
             submit::submit(self.context(), &route, value, identity, before, &finder)
         }));
         let (mut item, stored) = simulated.unwrap_or_else(|_| {
             let mut item = object.item(known, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
             item.help = Some("this is a bug: please report it, with the object and its CRD".to_owned());
-            (item, None)
+            (item, EarlierObject::None)
         });
         item.warnings.extend(warnings);
         if let Some(turn) = turn {
-            let first = earlier.map(|done| done.first);
+            let first = earlier.and_then(|done| done.first);
             item.remarks.extend(first.clone().map(Remark::SameObject));
-            turn.done(Done { first: first.unwrap_or_else(|| item.location.without_excerpt()), stored });
+            turn.done(Done { first: first.or_else(|| Some(item.location.without_excerpt())), stored });
         }
         item
     }

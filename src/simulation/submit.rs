@@ -4,11 +4,12 @@ use super::CompareOptions;
 use super::admission::{Admission, admitted};
 use super::answer::{read_definition_response, read_response};
 use super::definitions::{DEFINITION, Route};
+use super::earlier_object::EarlierObject;
 use super::existing::{ExistingObjects, Found, Lookup, PendingObject};
 use super::generated_name;
 use super::hints::Hints;
 use super::identity::FieldLocator;
-use crate::input::temp_store::{StoredAt, TempStore};
+use crate::input::temp_store::{self, TempStore};
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::update::{self, RequestKind, Target, UnsentError};
 use crate::kubectl::{FieldValidation, Verb};
@@ -17,6 +18,7 @@ use crate::server::Server;
 use crate::suggest;
 use crate::value::Value;
 use crate::value::{group_version, json};
+use std::io;
 
 /// The context of a request.
 #[derive(Clone, Copy, Debug)]
@@ -54,13 +56,13 @@ pub struct Updates {
 #[derive(Debug, Default)]
 pub struct Before {
     /// The object that an earlier input with the same name stored.
-    pub stored: Option<StoredAt>,
+    pub stored: EarlierObject,
     /// The object requested from the cluster.
     pub pending: Option<PendingObject>,
 }
 
 /// The item of an object, and the stored object for later inputs with the same name.
-pub type Simulated = (Item, Option<StoredAt>);
+pub type Simulated = (Item, EarlierObject);
 
 /// Sends `object` and reads the response.
 pub fn submit(
@@ -83,16 +85,17 @@ pub fn submit(
     let target = Target { definition: &definition, version: &version, collection: &collection, name: &name };
     let compares = context.updates.compares;
     let schema = &Hints::Schema(Some(&route.definition), &version);
+    let earlier = before.stored;
     let existing = match existing(context, target, &route.plural, before, &identity) {
         Ok(existing) => existing,
-        Err(error) => return (error.item(identity, locator), None),
+        Err(error) => return (error.item(identity, locator), earlier),
     };
     let object = in_namespace(object, &identity);
     let request_kind = &context.updates.request_kind;
     // Most requests are creates, for which a dry run is sufficient: its response is the object that would be stored.
     let creates =
         !existing && request_kind.subresource.is_none() && matches!(request_kind.verb, Verb::Apply | Verb::Create);
-    let mut stored = None;
+    let mut stored = EarlierObject::None;
     if let Some(admission) = context.admission {
         admission.prepare(identity.namespace.as_deref(), context.server);
     }
@@ -148,10 +151,10 @@ pub fn submit(
     // Only pruned fields are shown as they were sent.
     item.sent = compares.filter(|_| item.answer.is_some() && !item.pruned.is_empty()).and_then(|_| locator.object());
     if creates && !name.is_empty() {
-        stored = item.object.as_ref().and_then(|object| match text {
-            Some((text, syntax)) => context.temp_store.put_text(text, syntax).ok(),
-            None => context.temp_store.put(object).ok(),
-        });
+        stored = item
+            .object
+            .as_ref()
+            .map_or(EarlierObject::None, |object| EarlierObject::put(context.temp_store, object, text));
     }
     if let Some(prefix) = prefix {
         generated_name::hide(&mut item, &prefix);
@@ -191,12 +194,12 @@ fn depends_on_annotation(context: SimulationContext<'_>, target: Target<'_>) -> 
 }
 
 /// Moves an object from the server, to limit its memory, to the store for later inputs with the same name.
-fn take_stored(context: SimulationContext<'_>, definition: &str, identity: &Identity) -> Option<StoredAt> {
+fn take_stored(context: SimulationContext<'_>, definition: &str, identity: &Identity) -> EarlierObject {
     let namespace = identity.namespace.as_deref().unwrap_or_default();
-    let stored = context.server.stored(definition, namespace, &identity.name)?;
-    let stored_at = context.temp_store.put(&stored).ok()?;
+    let Some(object) = context.server.stored(definition, namespace, &identity.name) else { return EarlierObject::None };
+    let stored = EarlierObject::put(context.temp_store, &object, None);
     context.server.withdraw(definition, namespace, &identity.name);
-    Some(stored_at)
+    stored
 }
 
 /// Returns true if an object was refused because of unknown fields, before other validation.
@@ -322,6 +325,14 @@ fn not_determined(found: Found) -> Unsent {
     }
 }
 
+/// Describes why the object that an earlier input stored is not known.
+fn lost(kind: io::ErrorKind) -> Unsent {
+    Unsent {
+        message: format!("the earlier object of the same name cannot be kept in a temporary file: {kind}"),
+        help: Some(temp_store::HELP.to_owned()),
+    }
+}
+
 /// Stores the existing object in the server. Returns false if there is none.
 fn existing(
     context: SimulationContext<'_>,
@@ -335,16 +346,18 @@ fn existing(
         let seeded = context.server.seed(target.definition, namespace, old);
         seeded.map_err(|error| format!("the old object{of} could not have been stored: {error}"))
     };
-    if let Some(stored) = before.stored {
-        let unreadable =
-            |error| format!("the earlier object of the same name cannot be read from its temporary file: {error}");
-        let earlier = context.temp_store.get(stored).map_err(unreadable)?;
-        if stored.is_text() {
-            create_again(context, target, plural, earlier, identity)?;
-        } else {
-            seed(earlier, "")?;
+    match before.stored {
+        EarlierObject::None => {}
+        EarlierObject::At(stored) => {
+            let earlier = context.temp_store.get(stored).map_err(|error| lost(error.kind()))?;
+            if stored.is_text() {
+                create_again(context, target, plural, earlier, identity)?;
+            } else {
+                seed(earlier, "")?;
+            }
+            return Ok(true);
         }
-        return Ok(true);
+        EarlierObject::Lost(kind) => return Err(lost(kind)),
     }
     if target.name.is_empty() {
         return Ok(false);

@@ -4,6 +4,7 @@
 //! Turns are assigned in the order of the inputs, and threads take inputs in that order, so the predecessor is always
 //! in progress or done. Results of finished turns are in a temporary file, because there may be many names.
 
+use super::earlier_object::EarlierObject;
 use super::name_hash::{NameHash, NameHasher};
 use super::stored_location;
 use crate::input::temp_store::{StoredAt, TempStore};
@@ -11,6 +12,7 @@ use crate::output::excerpt::SourceLocation;
 use crate::value::Value;
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
+use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// Assigns turns.
@@ -52,10 +54,10 @@ enum Before {
 /// The results of the preceding inputs with the same name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Done {
-    /// The location of the first one, without excerpt.
-    pub first: SourceLocation,
-    /// The stored object, if any.
-    pub stored: Option<StoredAt>,
+    /// The location of the first one, without excerpt; `None` if it is lost.
+    pub first: Option<SourceLocation>,
+    /// The object that the last one stored.
+    pub stored: EarlierObject,
 }
 
 #[derive(Debug, Default)]
@@ -84,12 +86,17 @@ impl Turns {
         let before = match self.last.insert(name, Last::Current(Arc::clone(&own))) {
             None => Before::None,
             Some(Last::Current(gate)) => Before::Current(gate),
-            Some(Last::Stored(at)) => {
-                Before::Finished(self.finished.get(at).ok().and_then(|value| Done::of_value(&value)).map(Box::new))
-            }
+            Some(Last::Stored(at)) => Before::Finished(Some(Box::new(self.finished(at)))),
             Some(Last::Finished(done)) => Before::Finished(done),
         };
         Turn { before, own }
+    }
+
+    /// Reads the results of a finished turn.
+    fn finished(&self, at: StoredAt) -> Done {
+        let malformed = || io::ErrorKind::InvalidData.into();
+        let done = self.finished.get(at).and_then(|value| Done::of_value(&value).ok_or_else(malformed));
+        done.unwrap_or_else(|error| Done { first: None, stored: EarlierObject::Lost(error.kind()) })
     }
 
     /// Moves the results of finished turns out of memory.
@@ -103,7 +110,7 @@ impl Turns {
                 && matches!(last, Last::Current(last) if Arc::ptr_eq(last, gate))
             {
                 let done = state.done.take();
-                let stored = done.as_ref().and_then(|done| self.finished.put(&done.to_value()).ok());
+                let stored = done.as_ref().and_then(Done::to_value).and_then(|done| self.finished.put(&done).ok());
                 *last = stored.map_or_else(|| Last::Finished(done.map(Box::new)), Last::Stored);
             }
             drop(state);
@@ -151,14 +158,16 @@ impl Drop for Turn {
 }
 
 impl Done {
-    fn to_value(&self) -> Value {
-        let stored = self.stored.map_or(Value::Null, StoredAt::to_value);
-        Value::Array(vec![stored_location::to_value(&self.first), stored])
+    /// Returns the results as a value; `None` if one of them is lost.
+    fn to_value(&self) -> Option<Value> {
+        let first = stored_location::to_value(self.first.as_ref()?);
+        Some(Value::Array(vec![first, self.stored.to_value()?]))
     }
 
     fn of_value(value: &Value) -> Option<Self> {
         let [first, stored] = value.as_array()? else { return None };
-        Some(Self { first: stored_location::of_value(first)?, stored: StoredAt::of_value(stored) })
+        let first = Some(stored_location::of_value(first)?);
+        Some(Self { first, stored: EarlierObject::of_value(stored)? })
     }
 }
 
@@ -169,34 +178,48 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn the_next_input_gets_the_stored_object() {
+    fn the_next_input_gets_the_earlier_object() {
         let temp_store = crate::input::temp_store::TempStore::default();
         let mut turns = Turns::default();
         let (first, second, other) = (turns.next("a"), turns.next("a"), turns.next("b"));
-        let stored = Some(temp_store.put(&crate::value::Value::Int(7)).unwrap());
-        first.done(Done { first: SourceLocation::line(&"a.yaml".into(), 3), stored });
+        let stored = temp_store.put(&crate::value::Value::Int(7)).unwrap();
+        let location = SourceLocation::line(&"a.yaml".into(), 3);
+        let done = Done { first: Some(location), stored: EarlierObject::At(stored) };
+        first.done(done.clone());
         drop(first);
-        let done = second.wait().unwrap();
-        assert_eq!(done.first.to_string(), "a.yaml:3");
-        assert_eq!(temp_store.get(done.stored.unwrap()).unwrap(), crate::value::Value::Int(7));
+        assert_eq!(second.wait(), Some(done));
+        assert_eq!(temp_store.get(stored).unwrap(), crate::value::Value::Int(7));
         assert!(other.wait().is_none());
     }
 
     #[test]
     fn results_of_finished_turns_are_read_again() {
         let mut turns = Turns::default();
-        let first = SourceLocation::line(&"a.yaml".into(), 3);
+        let first = Some(SourceLocation::line(&"a.yaml".into(), 3));
         let stored = crate::input::temp_store::TempStore::default().put(&crate::value::Value::Null).unwrap();
-        let done = Done { first, stored: Some(stored) };
+        let done = Done { first, stored: EarlierObject::At(stored) };
+        let lost = Done { stored: EarlierObject::Lost(io::ErrorKind::StorageFull), ..done.clone() };
         for name in 0..100 {
-            turns.next(name).done(done.clone());
+            turns.next(name).done(if name == 8 { lost.clone() } else { done.clone() });
         }
         drop(turns.next(100));
         assert!(turns.next(101).is_first());
         assert_eq!(turns.current.len(), 1);
         assert_eq!(turns.next(7).wait(), Some(done));
+        assert_eq!(turns.next(8).wait(), Some(lost));
         let failed = turns.next(100);
         assert!(!failed.is_first() && failed.wait().is_none());
+    }
+
+    #[test]
+    fn results_that_cannot_be_read_are_lost() {
+        let mut turns = Turns::default();
+        let first = Some(SourceLocation::line(&"a.yaml".into(), 3));
+        turns.next("a").done(Done { first, stored: EarlierObject::None });
+        drop(turns.next("b"));
+        turns.finished = TempStore::default();
+        let lost = Done { first: None, stored: EarlierObject::Lost(io::ErrorKind::UnexpectedEof) };
+        assert_eq!(turns.next("a").wait(), Some(lost));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::cli::failure::Failure;
 use crate::cli::source::problem;
-use crate::input::temp_store::{StoredAt, TempStore};
+use crate::input::temp_store::{self, StoredAt, TempStore};
 use crate::output::sort::Sorter;
 use crate::value::Value;
 use std::io;
@@ -47,6 +47,5 @@ impl Ordered {
 }
 
 fn temp_store_error(error: &io::Error) -> Failure {
-    let help = "make room in the directory for temporary files, or name another with TMPDIR";
-    problem(&format!("objects cannot be kept in a temporary file: {error}"), help).into()
+    problem(&format!("objects cannot be kept in a temporary file: {error}"), temp_store::HELP).into()
 }
