@@ -34,6 +34,7 @@ mod words;
 pub use exit::Exit;
 
 use crate::cluster;
+use crate::input::temp_file::{self, TempFileError};
 use clap::FromArgMatches;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -56,8 +57,8 @@ pub fn run(words: Vec<OsString>) -> u8 {
         Ok(args) => args,
         Err(error) => {
             // If this message cannot be written, no other can.
-            let _ = error.print();
-            return if error.use_stderr() { Exit::CannotTell.code() } else { Exit::Fine.code() };
+            let is_written = error.print().is_ok();
+            return if is_written && !error.use_stderr() { Exit::Fine.code() } else { Exit::CannotTell.code() };
         }
     };
     cluster::log::set_level(args.verbosity);
@@ -66,11 +67,20 @@ pub fn run(words: Vec<OsString>) -> u8 {
         Err(error) => {
             // The reader closed the pipe (`| head`): stop quietly.
             if error.kind() != io::ErrorKind::BrokenPipe {
-                eprintln!("error: {error}");
+                eprintln!("error: {}", message(&error));
             }
             Exit::CannotTell.code()
         }
     }
+}
+
+/// Describes an error that stopped a command.
+fn message(error: &io::Error) -> String {
+    if error.get_ref().and_then(|inner| inner.downcast_ref::<TempFileError>()).is_some() {
+        return format!("{error}\nhelp: {}", temp_file::HELP);
+    }
+    // Other errors of the operating system come from writing the output.
+    if error.raw_os_error().is_some() { format!("the output cannot be written: {error}") } else { error.to_string() }
 }
 
 /// Runs the command. `program` is the first word of the command line.

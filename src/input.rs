@@ -15,7 +15,7 @@ mod kustomize;
 pub mod pending_documents;
 pub mod required;
 mod skipped;
-mod temp_file;
+pub mod temp_file;
 pub mod temp_store;
 pub mod watch;
 

@@ -21,6 +21,8 @@ fn a_closed_pipe_ends_every_command_quietly() {
         "serve --port 0",
         "completion bash",
         "version",
+        "help",
+        "diff --help",
         "__complete va",
     ] {
         let (reader, writer) = std::io::pipe().unwrap();

@@ -183,18 +183,29 @@ fn repeated_names_need_the_temporary_file() {
     let long = "x".repeat(64 << 10);
     let objects: String = (0..24).map(|n| object(n, &long)).collect();
     fs::write(place.join("objects.yaml"), objects + &object(23, "a") + &object(23, "b")).unwrap();
-    let run = |directory: &str| {
-        let line = "validate -f objects.yaml --crds examples/crds --offline --jobs 1 -q";
+    let run = |line: &str, directory: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"));
         let output = command.args(line.split(' ')).current_dir(&place).env("TMPDIR", directory).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
     };
-    assert_eq!(run(".").0, Some(0));
-    let (code, stdout) = run("missing");
+    let line = "validate -f objects.yaml --crds examples/crds --offline --jobs 1 -q";
+    assert_eq!(run(line, ".").0, Some(0));
+    let (code, stdout, _) = run(line, "missing");
     assert_eq!(code, Some(2), "{stdout}");
     let reason = "the earlier object of the same name cannot be kept in a temporary file: entity not found";
     assert_eq!(stdout.matches(&format!("cannot tell   {reason}")).count(), 2, "{stdout}");
     assert!(stdout.contains("help: make room"), "{stdout}");
+    // Objects before their CRD, and the rows of an HTML page, are buffered.
+    for line in [
+        "validate -f objects.yaml -f examples/crds --offline",
+        "validate -f objects.yaml --crds examples/crds --offline -o html",
+    ] {
+        let (code, _, stderr) = run(line, "missing");
+        let message = "error: the temporary file cannot be written or read: No such file or directory (os error 2)";
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.contains(message) && stderr.contains("help: make room"), "{line}: {stderr}");
+    }
 }
 
 /// The documents are long, so only the parts about the CRD are checked. The other parts are the same for all CRDs

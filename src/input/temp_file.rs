@@ -1,5 +1,7 @@
 //! Buffers data: a small amount stays in memory, a larger amount is written to one temporary file.
 
+use std::error::Error;
+use std::fmt;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use tempfile::SpooledTempFile;
 
@@ -8,6 +10,31 @@ const IN_MEMORY: usize = 256 << 10;
 
 /// The number of bytes that are written or read at once.
 const BLOCK: usize = 64 << 10;
+
+/// What to do if a temporary file cannot be written or read.
+pub const HELP: &str = "make room in the directory for temporary files, or name another with TMPDIR";
+
+/// A temporary file cannot be created, written or read; in an [`io::Error`].
+#[derive(Debug)]
+pub struct TempFileError(io::Error);
+
+impl TempFileError {
+    fn wrap(error: io::Error) -> io::Error {
+        io::Error::new(error.kind(), Self(error))
+    }
+}
+
+impl fmt::Display for TempFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the temporary file cannot be written or read: {}", self.0)
+    }
+}
+
+impl Error for TempFileError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.0)
+    }
+}
 
 /// Bytes that are appended, and read at a position or from the start.
 #[derive(Debug)]
@@ -46,6 +73,10 @@ impl TempFile {
     /// # Errors
     /// The temporary file cannot be created or written.
     pub fn append(&mut self, bytes: &[u8]) -> io::Result<Span> {
+        self.append_at_end(bytes).map_err(TempFileError::wrap)
+    }
+
+    fn append_at_end(&mut self, bytes: &[u8]) -> io::Result<Span> {
         // A failed write may move the position, too.
         if std::mem::replace(&mut self.moved, true) {
             self.file.seek(SeekFrom::Start(self.length))?;
@@ -67,13 +98,17 @@ impl TempFile {
         if let Some(bytes) = self.in_block(span) {
             return Ok(bytes.to_vec());
         }
-        self.moved = true;
-        self.file.seek(SeekFrom::Start(span.start))?;
-        self.block.clear();
-        self.block_start = span.start;
         let length = if follows { span.length.max(BLOCK) } else { span.length };
-        self.file.get_mut().take(length as u64).read_to_end(&mut self.block)?;
+        self.read_block(span.start, length).map_err(TempFileError::wrap)?;
         self.in_block(span).map(<[u8]>::to_vec).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+
+    fn read_block(&mut self, start: u64, length: usize) -> io::Result<usize> {
+        self.moved = true;
+        self.file.seek(SeekFrom::Start(start))?;
+        self.block.clear();
+        self.block_start = start;
+        self.file.get_mut().take(length as u64).read_to_end(&mut self.block)
     }
 
     fn in_block(&self, span: Span) -> Option<&[u8]> {
@@ -86,9 +121,9 @@ impl TempFile {
     /// # Errors
     /// The temporary file cannot be written or rewound.
     pub fn into_reader(self) -> io::Result<impl BufRead> {
-        let mut file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.rewind()?;
-        Ok(BufReader::new(file))
+        let written = self.file.into_inner().map_err(io::IntoInnerError::into_error);
+        let rewound = written.and_then(|mut file| file.rewind().map(|()| file));
+        rewound.map(BufReader::new).map_err(TempFileError::wrap)
     }
 }
 

@@ -8,9 +8,6 @@ use crate::value::Value;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// What to do if a temporary file cannot be written or read.
-pub const HELP: &str = "make room in the directory for temporary files, or name another with TMPDIR";
-
 /// The usual length of an object.
 const CAPACITY: usize = 4096;
 

@@ -7,6 +7,7 @@ use super::object;
 use super::stored_location;
 use crate::cluster::{self, PendingResponse};
 use crate::input::Entry;
+use crate::input::temp_file;
 use crate::input::temp_store::{StoredAt, TempStore};
 use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Identity, Item, Verdict};
@@ -202,8 +203,10 @@ impl ExistingObjects {
                 Err(error) => {
                     let value = StoredObject::of_value(stored).map(|stored| stored.object).unwrap_or_default();
                     let identity = identity(&value, Namespace::Own);
-                    let reason = format!("the old object cannot be kept in a temporary file: {error}");
-                    show(object.item(identity, Verdict::CannotTell, reason));
+                    let reason = format!("the old object cannot be kept in a temporary file: {}", error.kind());
+                    let mut item = object.item(identity, Verdict::CannotTell, reason);
+                    item.help = Some(temp_file::HELP.to_owned());
+                    show(item);
                 }
             }
         }
@@ -240,8 +243,9 @@ impl ExistingObjects {
         match find_among(namesakes.all_mut(), temp_store, wanted) {
             Ok(found) => found,
             Err(error) => {
-                let message = format!("the old object cannot be read again from its temporary file: {error}");
-                Found::Error(cluster::Error { message, ..cluster::Error::default() })
+                let message = format!("the old object cannot be read again from its temporary file: {}", error.kind());
+                let help = Some(temp_file::HELP.to_owned());
+                Found::Error(cluster::Error { message, help, ..cluster::Error::default() })
             }
         }
     }

@@ -9,7 +9,8 @@ use super::existing::{ExistingObjects, Found, Lookup, PendingObject};
 use super::generated_name;
 use super::hints::Hints;
 use super::identity::FieldLocator;
-use crate::input::temp_store::{self, TempStore};
+use crate::input::temp_file;
+use crate::input::temp_store::TempStore;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::update::{self, RequestKind, Target, UnsentError};
 use crate::kubectl::{FieldValidation, Verb};
@@ -329,7 +330,7 @@ fn not_determined(found: Found) -> Unsent {
 fn lost(kind: io::ErrorKind) -> Unsent {
     Unsent {
         message: format!("the earlier object of the same name cannot be kept in a temporary file: {kind}"),
-        help: Some(temp_store::HELP.to_owned()),
+        help: Some(temp_file::HELP.to_owned()),
     }
 }
 

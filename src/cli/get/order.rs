@@ -2,7 +2,8 @@
 
 use crate::cli::failure::Failure;
 use crate::cli::source::problem;
-use crate::input::temp_store::{self, StoredAt, TempStore};
+use crate::input::temp_file;
+use crate::input::temp_store::{StoredAt, TempStore};
 use crate::output::sort::Sorter;
 use crate::value::Value;
 use std::io;
@@ -47,5 +48,5 @@ impl Ordered {
 }
 
 fn temp_store_error(error: &io::Error) -> Failure {
-    problem(&format!("objects cannot be kept in a temporary file: {error}"), temp_store::HELP).into()
+    problem(&error.to_string(), temp_file::HELP).into()
 }

@@ -7,7 +7,8 @@ use crate::cli::terminal;
 use crate::cluster::{self, Connection, Error, Query, Resource};
 use crate::crd;
 use crate::input::required::{Required, Sources};
-use crate::input::temp_store::{self, StoredAt, TempStore};
+use crate::input::temp_file;
+use crate::input::temp_store::{StoredAt, TempStore};
 use crate::input::{Document, Entry, Note};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
@@ -183,7 +184,7 @@ impl Load<'_> {
 }
 
 fn temp_store_error(error: &io::Error) -> String {
-    format!("objects cannot be kept in a temporary file: {error}: {}", temp_store::HELP)
+    format!("{error}: {}", temp_file::HELP)
 }
 
 /// Returns a CRD as v1. A CRD of v1beta1 is converted, because current servers reject it.

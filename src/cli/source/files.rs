@@ -6,7 +6,8 @@ use crate::cli::progress::Progress;
 use crate::cli::terminal;
 use crate::cluster::{AGGREGATED, Error, Query, Resource, Status, aggregated};
 use crate::input::required::{Required, Sources};
-use crate::input::temp_store::{self, StoredAt, TempStore};
+use crate::input::temp_file;
+use crate::input::temp_store::{StoredAt, TempStore};
 use crate::input::{Entry, Note, Options};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
@@ -320,5 +321,5 @@ fn parts(key: &str) -> (&str, &str) {
 }
 
 fn temp_store_error(error: &io::Error) -> Error {
-    problem(&format!("objects cannot be kept in a temporary file: {error}"), temp_store::HELP)
+    problem(&error.to_string(), temp_file::HELP)
 }
