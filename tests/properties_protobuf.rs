@@ -1,6 +1,6 @@
-//! Every Protobuf body gets a response.
+//! CRDs in Protobuf: every body gets a response, and some get that of the real server.
 
-use crdx::server::{Body, Method, Request, Server};
+use crdx::server::{Body, Method, Request, ResponseBody, Server};
 use proptest::prelude::*;
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -71,4 +71,46 @@ fn depth_is_bounded() {
     let deep = std::thread::Builder::new().stack_size(256 << 20).spawn(move || post(&field(2, &version)));
     let (created, _) = deep.unwrap().join().unwrap();
     assert_eq!(created, 422);
+}
+
+fn text(number: u64, text: &str) -> Vec<u8> {
+    field(number, text.as_bytes())
+}
+
+/// A body with a CRD that has this schema of the field `a`.
+fn definition(schema: &[u8]) -> Vec<u8> {
+    let properties = field(29, &[text(1, "a"), field(2, schema)].concat());
+    let root = field(1, &[text(5, "object"), properties].concat());
+    let version = [text(1, "v1"), vec![2 << 3, 1, 3 << 3, 1], field(4, &root)].concat();
+    let names = [text(1, "things"), text(4, "Thing")].concat();
+    let spec = [text(1, "example.com"), field(3, &names), text(4, "Namespaced"), field(7, &version)].concat();
+    [field(1, &text(1, "things.example.com")), field(2, &spec)].concat()
+}
+
+/// The answer to a POST of a CRD with this schema.
+fn answer(server: &Server, query: &str, schema: &[u8]) -> (u16, String) {
+    let types = [text(1, "apiextensions.k8s.io/v1"), text(2, "CustomResourceDefinition")].concat();
+    let body = [b"k8s\0".to_vec(), field(1, &types), field(2, &definition(schema))].concat();
+    let response = server.handle(&Request {
+        content_type: Some("application/vnd.kubernetes.protobuf".to_owned()),
+        ..Request::new(Method::Post, &format!("{DEFINITIONS}{query}"), Body::Bytes(body))
+    });
+    let ResponseBody::Json(body) = &response.body else { panic!() };
+    (response.code, body.str_at(&["message"]).unwrap_or_default().to_owned())
+}
+
+/// Storage encodes CRDs as JSON: before it looks whether the name is taken, but after validation. A dry run first looks
+/// for the name.
+#[test]
+fn numbers_that_json_cannot_represent_are_rejected_by_storage() {
+    let server = Server::new(crdx::release::Release::NEWEST, 1);
+    let maximum = |number: f64| [text(5, "number"), vec![9 << 3 | 1], number.to_le_bytes().to_vec()].concat();
+    let unsupported = |number: &str| (500, format!("json: unsupported value: {number}"));
+    assert_eq!(answer(&server, "", &maximum(f64::NAN)), unsupported("NaN"));
+    assert_eq!(answer(&server, "?dryRun=All", &maximum(f64::NEG_INFINITY)), unsupported("-Inf"));
+    let invalid = [maximum(f64::NAN), text(5, "decimal")].concat();
+    assert_eq!(answer(&server, "", &invalid).0, 422);
+    assert_eq!(answer(&server, "", &maximum(1.5)).0, 201);
+    assert_eq!(answer(&server, "", &maximum(f64::INFINITY)), unsupported("+Inf"));
+    assert_eq!(answer(&server, "?dryRun=All", &maximum(f64::INFINITY)).0, 409);
 }

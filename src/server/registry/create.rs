@@ -103,19 +103,17 @@ impl<S: Strategy> Registry<S> {
         let key = store::key(metadata::text(&object, "namespace"), &name);
         let objects = self.strategy.objects();
         let _lock = self.strategy.lock(ctx.server);
-        // Storage converts an object before it looks whether the name is taken; a dry run looks first.
-        let early =
-            if ctx.calls.are_made() && !dry_run { Some(self.strategy.written(object.clone(), decoded)?) } else { None };
-        if let Some(existing) = objects.get(&key) {
-            return Err(name_taken(self.strategy.resource(), Some(&existing.raw()), &name, generated));
-        }
+        let taken = || match objects.get(&key) {
+            Some(existing) => Err(name_taken(self.strategy.resource(), Some(&existing.raw()), &name, generated)),
+            None => Ok(()),
+        };
+        // Storage encodes an object before it looks whether the name is taken; a dry run looks first.
         if dry_run {
+            taken()?;
             return self.strategy.dry_run(object, decoded);
         }
-        let written = match early {
-            Some(written) => written,
-            None => self.strategy.written(object, decoded)?,
-        };
+        let written = self.strategy.written(object, decoded)?;
+        taken()?;
         ctx.calls.check()?;
         written.check_size(body::length(&ctx.request.body))?;
         ctx.server.ensure_namespace(&ctx.target.namespace, ctx.request.now);

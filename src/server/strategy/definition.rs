@@ -26,7 +26,7 @@ use crate::server::registry::store::{Collection, Stored};
 use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
 use crate::server::registry::written::Written;
 use crate::text::strict::StrictError;
-use crate::value::{Map, Value, object};
+use crate::value::{Map, Value, number, object};
 pub(in crate::server) use managed_fields::update_by_controller;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -274,7 +274,11 @@ impl Strategy for Definition {
         Some(server.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Storage encodes CRDs as JSON, which cannot represent NaN and infinities.
     fn written(&self, object: Value, _: bool) -> Result<Written, Refusal> {
+        if let Some(number) = non_finite(&object) {
+            return Err(Refusal::unclassified(format!("json: unsupported value: {}", number::format_v(number))));
+        }
         Ok(Written { raw: object, shown: None })
     }
 
@@ -284,6 +288,16 @@ impl Strategy for Definition {
 
     fn removed(&self, ctx: &Context<'_>, name: &str) {
         ctx.server.stop_serving(name);
+    }
+}
+
+/// The first number that is NaN or infinite.
+fn non_finite(value: &Value) -> Option<f64> {
+    match value {
+        Value::Float(number) if !number.is_finite() => Some(*number),
+        Value::Array(items) => items.iter().find_map(non_finite),
+        Value::Object(members) => members.values().find_map(non_finite),
+        _ => None,
     }
 }
 

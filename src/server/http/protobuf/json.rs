@@ -17,9 +17,6 @@ pub(super) enum Error {
     /// A text that should be JSON is not.
     #[error(transparent)]
     Json(#[from] text::Error),
-    /// JSON cannot represent NaN and infinities, and objects are stored as JSON.
-    #[error("json: unsupported value: {}", number::format_v(*.0))]
-    Number(f64),
 }
 
 /// Converts a message to an object.
@@ -58,13 +55,9 @@ fn value(kind: Kind, node: &Node<'_>) -> Result<Option<Value>, Error> {
         (Kind::IntPointer, Node::Number(number)) => Some(Value::Int(*number as i64)),
         (Kind::Int32, Node::Number(number)) => Some(*number as i32).filter(|n| *n != 0).map(|n| Value::Int(n.into())),
         (Kind::Int32Pointer, Node::Number(number)) => Some(Value::Int((*number as i32).into())),
-        (Kind::Double, Node::Eight(bytes)) => {
-            let number = f64::from_le_bytes(*bytes);
-            if !number.is_finite() {
-                return Err(Error::Number(number));
-            }
-            Some(number::to_value(number))
-        }
+        // NaN and infinities are kept: JSON cannot represent them, but objects are validated before they are encoded as
+        // JSON.
+        (Kind::Double, Node::Eight(bytes)) => Some(number::to_value(f64::from_le_bytes(*bytes))),
         (Kind::Time, Node::Time(seconds)) => {
             seconds.map(|seconds| time::format(Timestamp { seconds, nanos: 0 }).into())
         }
