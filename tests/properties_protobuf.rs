@@ -114,3 +114,12 @@ fn numbers_that_json_cannot_represent_are_rejected_by_storage() {
     assert_eq!(answer(&server, "", &maximum(f64::INFINITY)), unsupported("+Inf"));
     assert_eq!(answer(&server, "?dryRun=All", &maximum(f64::INFINITY)).0, 409);
 }
+
+#[test]
+fn items_without_a_schema_are_not_a_single_schema() {
+    let server = Server::new(crdx::release::Release::NEWEST, 1);
+    let list = [text(5, "array"), field(24, b""), text(41, "k"), text(42, "map")].concat();
+    let (code, message) = answer(&server, "", &list);
+    assert_eq!(code, 422);
+    assert!(message.contains("must only have a single schema if x-kubernetes-list-type is map"), "{message}");
+}

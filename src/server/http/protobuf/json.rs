@@ -92,7 +92,11 @@ fn of_message(kind: Kind, fields: &Fields<'_>) -> Result<Value, Error> {
     let mut members = object(type_, fields)?;
     Ok(match kind {
         Kind::Items => members.remove("items").unwrap_or(Value::Null),
-        Kind::SchemaOrList => members.remove("jSONSchemas").or_else(|| members.remove("schema")).unwrap_or(Value::Null),
+        Kind::SchemaOrList => {
+            // Without a schema it is an empty list, which some validations distinguish from a missing one.
+            let given = members.remove("jSONSchemas").or_else(|| members.remove("schema"));
+            given.unwrap_or_else(|| Value::Array(Vec::new()))
+        }
         Kind::SchemaOrBool => {
             let allows = members.contains_key("allows");
             members.remove("schema").unwrap_or(Value::Bool(allows))
