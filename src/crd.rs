@@ -25,6 +25,7 @@ pub use decode::{
 };
 
 use crate::schema::Schema;
+use crate::text::malformed::MalformedStrings;
 use crate::value::{Map, Value};
 use std::sync::Arc;
 
@@ -44,6 +45,8 @@ pub struct CustomResourceDefinition {
     pub spec: Spec,
     /// `status`
     pub status: Status,
+    /// The strings that are not UTF-8, if the CRD was read from Protobuf.
+    pub malformed: MalformedStrings,
 }
 
 /// `spec`

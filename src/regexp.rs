@@ -40,8 +40,18 @@ impl Regexp {
     /// # Errors
     /// Returns Go's message, such as ``error parsing regexp: missing closing ): `(` ``.
     pub fn new(pattern: &str) -> Result<Self, String> {
-        let names = parse::parse(pattern).map_err(|e| e.to_string())?.names.into_boxed_slice();
+        let names = parse::parse(pattern, None).map_err(|e| e.to_string())?.names.into_boxed_slice();
         Ok(Self { inner: Arc::new(Inner { source: pattern.into(), names, engine: OnceLock::new() }) })
+    }
+
+    /// Parses a pattern that is not UTF-8, which is always an error. `decoded` has a replacement character in place of
+    /// each byte of `pattern` that is not UTF-8.
+    ///
+    /// # Errors
+    /// Returns Go's message; its source text is that of `decoded`.
+    pub fn check_malformed(decoded: &str, pattern: &[u8]) -> Result<(), String> {
+        let malformed = std::str::from_utf8(pattern).map_err(|error| error.valid_up_to()).err();
+        parse::parse(decoded, malformed).map(drop).map_err(|e| e.to_string())
     }
 
     /// The source of the pattern.
@@ -60,7 +70,7 @@ impl Regexp {
         if let Some(engine) = self.inner.engine.get() {
             return Some(engine);
         }
-        let pattern = parse::parse(&self.inner.source).ok()?;
+        let pattern = parse::parse(&self.inner.source, None).ok()?;
         Some(self.inner.engine.get_or_init(|| Engine::new(pattern)))
     }
 
@@ -193,7 +203,7 @@ mod tests {
         ] {
             let engine = regexp(pattern);
             let names = engine.group_names().len();
-            let program = vm::Program::new(&parse::parse(pattern).unwrap().tree);
+            let program = vm::Program::new(&parse::parse(pattern, None).unwrap().tree);
             assert!(matches!(engine.engine(), Some(Engine::Automaton { .. })));
             for subject in subjects {
                 let mut slots = vec![None; 2 * names];
@@ -215,5 +225,38 @@ mod tests {
         assert!(error.starts_with("error parsing regexp: missing closing ): `((("));
         let error = Regexp::new(&format!("{}{}", "(".repeat(1001), ")".repeat(1001))).unwrap_err();
         assert!(error.starts_with("error parsing regexp: expression nests too deeply: `"));
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_errors_where_go_decodes_them() {
+        let error = |pattern: &[u8]| {
+            let decoded: String =
+                pattern.utf8_chunks().map(|c| c.valid().to_owned() + &"\u{fffd}".repeat(c.invalid().len())).collect();
+            Regexp::check_malformed(&decoded, pattern).unwrap_err()
+        };
+        for (pattern, kind, source) in [
+            (&b"\xffa"[..], "invalid UTF-8", "\u{fffd}a"),
+            (b"a\xe2\x82b", "invalid UTF-8", "\u{fffd}\u{fffd}b"),
+            (b"a**\xff", "invalid nested repetition operator", "**"),
+            (b"a)\xff", "unexpected )", "a)\u{fffd}"),
+            (b"\\Qa\xffb\\Ec", "invalid UTF-8", "\u{fffd}b"),
+            (b"\\\xff", "invalid UTF-8", "\u{fffd}"),
+            (b"\\x\xff0", "invalid UTF-8", "\u{fffd}0"),
+            (b"\\xg\xff", "invalid UTF-8", "\u{fffd}"),
+            (b"\\x{\xff}", "invalid UTF-8", "\u{fffd}}"),
+            (b"\\p\xff", "invalid UTF-8", "\u{fffd}"),
+            (b"\\p{a\xffb}c", "invalid UTF-8", "\u{fffd}b"),
+            (b"\\p{a}\xff", "invalid character class range", "\\p{a}"),
+            (b"\\pL\\p{a\xff", "invalid UTF-8", "\u{fffd}"),
+            (b"[a-\xff]", "invalid UTF-8", "\u{fffd}]"),
+            (b"[b-a\xff]", "invalid character class range", "b-a"),
+            (b"[[:a\xff:]]", "invalid character class range", "[:a\u{fffd}:]"),
+            (b"(?\xff)", "invalid UTF-8", "\u{fffd})"),
+            (b"(?P<\xff>a)", "invalid UTF-8", "\u{fffd}"),
+            (b"(?<a\xff", "invalid UTF-8", "\u{fffd}"),
+            (b"(?<->\xff)", "invalid named capture", "(?<->"),
+        ] {
+            assert_eq!(error(pattern), format!("error parsing regexp: {kind}: `{source}`"));
+        }
     }
 }

@@ -5,10 +5,12 @@
 //! - [`json`] decodes request bodies like `sigs.k8s.io/json`, and writes the output of `kubectl -o json`.
 //! - [`documents`] splits a stream into documents like `k8s.io/apimachinery/pkg/util/yaml`.
 //! - [`strict`] has the errors that only strict decoding reports.
+//! - [`malformed`] has the bytes of strings that are not UTF-8.
 //! - [`spans`] finds the line and column of a field on demand.
 
 pub mod documents;
 pub mod json;
+pub mod malformed;
 pub mod protobuf;
 pub mod spans;
 pub mod strict;

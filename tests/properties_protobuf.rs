@@ -123,3 +123,18 @@ fn items_without_a_schema_are_not_a_single_schema() {
     assert_eq!(code, 422);
     assert!(message.contains("must only have a single schema if x-kubernetes-list-type is map"), "{message}");
 }
+
+/// Go keeps bytes that are not UTF-8.
+#[test]
+fn patterns_that_are_not_utf8_are_rejected() {
+    let server = Server::new(crdx::release::Release::NEWEST, 1);
+    let pattern = [text(5, "string"), field(15, b"^\xc3\xff")].concat();
+    let expected = concat!(
+        r#"CustomResourceDefinition.apiextensions.k8s.io "things.example.com" is invalid: spec.validation."#,
+        r#"openAPIV3Schema.properties[a].pattern: Invalid value: "^\xc3\xff": must be a valid regular expression, "#,
+        "but isn't: error parsing regexp: invalid UTF-8: `\u{fffd}\u{fffd}`"
+    );
+    assert_eq!(answer(&server, "", &pattern), (422, expected.to_owned()));
+    let description = [text(5, "string"), field(4, b"\xff")].concat();
+    assert_eq!(answer(&server, "", &description).0, 201);
+}

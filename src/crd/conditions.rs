@@ -10,6 +10,7 @@ use super::approval::{Approval, approval, is_protected};
 use super::validation::structural;
 use super::{CLEANUP_FINALIZER, Condition, CustomResourceDefinition, Names, Spec};
 use crate::field::{ErrorList, FieldError, FieldPath};
+use crate::text::malformed::MalformedStrings;
 use crate::value::Value;
 use std::collections::BTreeSet;
 
@@ -187,7 +188,7 @@ pub fn structural_errors(spec: &Spec) -> Result<ErrorList, String> {
         }
         let path = path.index(i);
         let path = path.child("schema");
-        errors.append(&mut structural::validate(schema, &path.child("openAPIV3Schema")));
+        errors.append(&mut structural::validate(schema, &MalformedStrings::default(), &path.child("openAPIV3Schema")));
     }
     Ok(errors)
 }

@@ -5,7 +5,7 @@ use super::validation::{coerce_all, schemas};
 use super::{CustomResourceDefinition, Spec, Status, default};
 use crate::release::{Gate, Release, V1_34, V1_36, V1_37};
 use crate::schema::{Schema, format};
-use crate::value::{Value, quote};
+use crate::value::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ pub fn warnings(
     }
     let old_values = old.map(|old| (unknown_formats(&old.spec, release), compound_sets(&old.spec))).unwrap_or_default();
     let formats = unknown_formats(&crd.spec, release);
-    let formats = formats.difference(&old_values.0).map(|f| format!("unrecognized format {}", quote::go_quote(f)));
+    let formats = formats.difference(&old_values.0).map(|f| format!("unrecognized format {}", crd.malformed.quote(f)));
     let sets = if release.since(V1_37) { compound_sets(&crd.spec) } else { BTreeSet::new() };
     let sets = sets.difference(&old_values.1).map(|t| {
         format!("x-kubernetes-list-type: set for items of type \"{t}\" is not supported by server-side apply or CEL validation rules")

@@ -6,7 +6,7 @@
 //! spec: group, scope, versions, names, columns, subresources, selectable fields · conversion (ca_bundle)
 //! schema: structural · defaults · lists · rules
 //! options, update_options: relaxations for updates
-//! golang: Go structs in error messages
+//! golang: Go structs in error messages · malformed: strings that are not UTF-8 in error messages
 //! ```
 
 mod ca_bundle;
@@ -15,6 +15,7 @@ mod defaults;
 mod enum_text;
 mod golang;
 mod lists;
+mod malformed;
 mod options;
 pub mod rules;
 mod schema;
@@ -47,11 +48,13 @@ pub fn validate_create(crd: &CustomResourceDefinition, release: Release) -> Erro
             errors.push(FieldError::invalid(&METADATA.child(key), name, detail));
         }
     }
-    spec::validate(&crd.spec, &Options::create(release), &FieldPath::new("spec"), &mut errors);
+    let options = Options { malformed: crd.malformed.clone(), ..Options::create(release) };
+    spec::validate(&crd.spec, &options, &FieldPath::new("spec"), &mut errors);
     rest(crd, None, release, &mut errors);
     if errors.is_empty() {
         errors = metadata::validate(m, false, NameRule::PathSegment, &METADATA, release);
     }
+    malformed::show(&crd.malformed, &mut errors);
     errors
 }
 
@@ -62,18 +65,23 @@ pub fn validate_update(new: &CustomResourceDefinition, old: &CustomResourceDefin
     let path = FieldPath::new("spec");
     spec::validate(&new.spec, &options, &path, &mut errors);
     let names = path.child("names");
+    // The scope has a string type of its own in Go.
+    if options.immutable_names && new.spec.scope != old.spec.scope {
+        let shown = golang::text(&new.spec.scope, release);
+        errors.push(FieldError::invalid(&path.child("scope"), shown, "field is immutable"));
+    }
     let mut immutable = |path: &FieldPath<'_>, new: &str, old: &str| {
         if new != old {
             errors.push(FieldError::invalid(path, new, "field is immutable"));
         }
     };
     if options.immutable_names {
-        immutable(&path.child("scope"), &new.spec.scope, &old.spec.scope);
         immutable(&names.child("kind"), &new.spec.names.kind, &old.spec.names.kind);
     }
     immutable(&path.child("group"), &new.spec.group, &old.spec.group);
     immutable(&names.child("plural"), &new.spec.names.plural, &old.spec.names.plural);
     rest(new, Some(old), release, &mut errors);
+    malformed::show(&new.malformed, &mut errors);
     errors
 }
 
@@ -94,6 +102,7 @@ pub fn validate_status_update(
 ) -> ErrorList {
     let mut errors = changed_metadata(new, old, release);
     status(new, &mut errors);
+    malformed::show(&new.malformed, &mut errors);
     errors
 }
 

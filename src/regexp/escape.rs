@@ -7,7 +7,7 @@ use crate::value::unicode::{self as tables, MAX, Ranges};
 impl Parser<'_> {
     /// Parses an escaped character; returns it and the offset after it.
     pub(super) fn escape(&self, at: usize) -> Result<(u32, usize), Error> {
-        let Some((c, mut end)) = self.next(at + 1) else { return Err(Error::new(TRAILING_BACKSLASH, "")) };
+        let Some((c, mut end)) = self.next(at + 1)? else { return Err(Error::new(TRAILING_BACKSLASH, "")) };
         let octal = |at: usize| self.byte(at).filter(|b| (b'0'..=b'7').contains(b)).map(|b| u32::from(b - b'0'));
         match c {
             'a' => Ok((0x7, end)),
@@ -38,7 +38,7 @@ impl Parser<'_> {
         let mut digits = 0;
         let braces = self.byte(end) == Some(b'{');
         end += usize::from(braces);
-        while let Some((c, after)) = self.next(end) {
+        while let Some((c, after)) = self.next(end)? {
             end = after;
             match (c, c.to_digit(16)) {
                 ('}', _) if braces && digits > 0 => return Ok((value, end)),
@@ -54,7 +54,7 @@ impl Parser<'_> {
                 }
                 // Go has consumed two characters before it checks the first.
                 _ if !braces && digits == 0 => {
-                    end = self.next(end).map_or(end, |(_, after)| after);
+                    end = self.next(end)?.map_or(end, |(_, after)| after);
                     break;
                 }
                 _ => break,
@@ -102,11 +102,17 @@ impl Parser<'_> {
             (Some(b'\\'), Some(b'P')) => true,
             _ => return Ok(None),
         };
-        let (name, end) = match self.next(at + 2) {
+        let (name, end) = match self.next(at + 2)? {
             None => ("", at + 2),
             Some(('{', start)) => match self.rest(at).find('}') {
-                None => return Err(Error::new(BAD_RANGE, self.rest(at))),
-                Some(length) => (self.slice(start, at + length), at + length + 1),
+                None => {
+                    self.check_utf8(start, at + self.rest(at).len())?;
+                    return Err(Error::new(BAD_RANGE, self.rest(at)));
+                }
+                Some(length) => {
+                    self.check_utf8(start, at + length)?;
+                    (self.slice(start, at + length), at + length + 1)
+                }
             },
             Some((_, end)) => (self.slice(at + 2, end), end),
         };

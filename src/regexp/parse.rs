@@ -37,6 +37,7 @@ const BAD_REPEAT_OP: &str = "invalid nested repetition operator";
 const BAD_REPEAT_SIZE: &str = "invalid repeat count";
 const MISSING_BRACKET: &str = "missing closing ]";
 const MISSING_PAREN: &str = "missing closing )";
+const INVALID_UTF8: &str = "invalid UTF-8";
 const MISSING_REPEAT_ARGUMENT: &str = "missing argument to repetition operator";
 const UNEXPECTED_PAREN: &str = "unexpected )";
 const TOO_DEEP: &str = "expression nests too deeply";
@@ -85,10 +86,11 @@ pub struct Pattern {
     pub names: Vec<String>,
 }
 
-/// Parses a pattern.
-pub fn parse(pattern: &str) -> Result<Pattern, Error> {
+/// Parses a pattern. `malformed` is the offset of its first character that stands for a byte that is not UTF-8.
+pub fn parse(pattern: &str, malformed: Option<usize>) -> Result<Pattern, Error> {
     let mut parser = Parser {
         source: pattern,
+        malformed,
         flags: Flags::default(),
         stack: Vec::new(),
         names: vec![String::new()],
@@ -104,6 +106,7 @@ pub fn parse(pattern: &str) -> Result<Pattern, Error> {
 
 pub(super) struct Parser<'a> {
     source: &'a str,
+    malformed: Option<usize>,
     pub(super) flags: Flags,
     stack: Vec<Entry>,
     names: Vec<String>,
@@ -132,10 +135,20 @@ impl<'a> Parser<'a> {
         self.source.as_bytes().get(at).copied()
     }
 
-    /// The character at an offset, and the offset after it.
-    pub(super) fn next(&self, at: usize) -> Option<(char, usize)> {
-        let c = self.rest(at).chars().next()?;
-        Some((c, at + c.len_utf8()))
+    /// The character at an offset, and the offset after it (`nextRune`).
+    pub(super) fn next(&self, at: usize) -> Result<Option<(char, usize)>, Error> {
+        if self.malformed == Some(at) {
+            return Err(Error::new(INVALID_UTF8, self.rest(at)));
+        }
+        Ok(self.rest(at).chars().next().map(|c| (c, at + c.len_utf8())))
+    }
+
+    /// Returns an error if a byte between two offsets is not UTF-8 (`checkUTF8`).
+    pub(super) fn check_utf8(&self, from: usize, to: usize) -> Result<(), Error> {
+        match self.malformed {
+            Some(at) if (from..to).contains(&at) => Err(Error::new(INVALID_UTF8, self.slice(at, to))),
+            _ => Ok(()),
+        }
     }
 
     fn whole(&self, limit: Limit) -> Error {
@@ -149,7 +162,7 @@ impl<'a> Parser<'a> {
     fn run(&mut self) -> Result<Node, Error> {
         let mut at = 0;
         let mut last_repeat = None;
-        while let Some((c, after)) = self.next(at) {
+        while let Some((c, after)) = self.next(at)? {
             let mut repeat = None;
             match c {
                 '(' if self.byte(after) == Some(b'?') => at = self.group_flags(at)?,
@@ -229,7 +242,8 @@ impl<'a> Parser<'a> {
                     Some(i) => (self.slice(after, after + i), after + i + 2),
                     None => (rest, self.source.len()),
                 };
-                for c in literal.chars() {
+                for (i, c) in literal.char_indices() {
+                    self.check_utf8(after + i, after + literal.len())?;
                     self.literal(c as u32).map_err(|l| self.whole(l))?;
                 }
                 return Ok(end);
@@ -283,7 +297,9 @@ impl<'a> Parser<'a> {
             None
         };
         if let Some(name_start) = name_start {
-            let Some(end) = text.find('>').map(|i| at + i) else { return Err(Error::new(BAD_NAME, text)) };
+            let end = text.find('>').map(|i| at + i);
+            self.check_utf8(name_start, end.unwrap_or(self.source.len()))?;
+            let Some(end) = end else { return Err(Error::new(BAD_NAME, text)) };
             let name = self.slice(name_start, end);
             if name.is_empty() || !name.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric()) {
                 return Err(Error::new(BAD_NAME, self.slice(at, end + 1)));
@@ -296,7 +312,7 @@ impl<'a> Parser<'a> {
         let mut on = true;
         let mut saw_flag = false;
         let mut end = at + 2;
-        while let Some((c, after)) = self.next(end) {
+        while let Some((c, after)) = self.next(end)? {
             end = after;
             match c {
                 'i' => flags.fold = on,
@@ -648,7 +664,7 @@ impl<'a> Parser<'a> {
     }
 
     fn class_char(&self, at: usize, class_start: usize) -> Result<(u32, usize), Error> {
-        match self.next(at) {
+        match self.next(at)? {
             None => Err(Error::new(MISSING_BRACKET, self.rest(class_start))),
             Some(('\\', _)) => self.escape(at),
             Some((c, end)) => Ok((c as u32, end)),

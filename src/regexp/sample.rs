@@ -15,7 +15,7 @@ impl Regexp {
     /// A short text that matches and has at least `least` characters, or `None` if none is found. Of alternatives it takes
     /// number `choice`, modulo their number.
     pub fn sample(&self, least: usize, choice: usize) -> Option<String> {
-        let tree = parse::parse(self.source()).ok()?.tree;
+        let tree = parse::parse(self.source(), None).ok()?.tree;
         let least = least.min(MAX_LENGTH);
         let extra = (0..=16).chain([least.saturating_sub(1), least, least.saturating_mul(2)]);
         extra

@@ -5,8 +5,24 @@ use std::fmt::Write as _;
 
 /// `strconv.Quote`, which is also `%q`.
 pub fn go_quote(s: &str) -> String {
+    go_quote_bytes(s.as_bytes())
+}
+
+/// [`go_quote`] of a Go string that need not be UTF-8.
+pub fn go_quote_bytes(s: &[u8]) -> String {
     let mut out = String::with_capacity(s.len() + 2);
     out.push('"');
+    for chunk in s.utf8_chunks() {
+        escape(chunk.valid(), &mut out);
+        for byte in chunk.invalid() {
+            let _ = write!(out, "\\x{byte:02x}");
+        }
+    }
+    out.push('"');
+    out
+}
+
+fn escape(s: &str, out: &mut String) {
     for c in s.chars() {
         match c {
             '"' => out.push_str("\\\""),
@@ -30,8 +46,6 @@ pub fn go_quote(s: &str) -> String {
             }
         }
     }
-    out.push('"');
-    out
 }
 
 #[cfg(test)]

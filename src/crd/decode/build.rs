@@ -7,6 +7,7 @@ use crate::crd::{
 };
 use crate::pipeline::object_meta;
 use crate::schema::Schema;
+use crate::text::malformed::MalformedStrings;
 use crate::value::Value;
 use crate::value::base64::Encoding;
 use std::sync::Arc;
@@ -55,6 +56,7 @@ pub fn crd(object: &Value, beta: bool) -> Result<CustomResourceDefinition, Decod
         metadata: object_meta::normalize(get(object, "metadata").clone())?.metadata,
         spec: spec(get(object, "spec"), beta)?,
         status: status(get(object, "status")),
+        malformed: MalformedStrings::default(),
     })
 }
 

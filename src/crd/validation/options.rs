@@ -3,6 +3,7 @@
 use crate::crd::Spec;
 use crate::release::Release;
 use crate::schema::Schema;
+use crate::text::malformed::MalformedStrings;
 use std::collections::BTreeSet;
 
 /// The types that a schema may have.
@@ -15,6 +16,8 @@ pub const MAX_SELECTABLE_FIELDS: usize = 8;
 pub struct Options {
     /// The simulated release.
     pub release: Release,
+    /// The strings of the new CRD that are not UTF-8.
+    pub malformed: MalformedStrings,
     /// True if conversion webhooks must accept a `ConversionReview` version that the server supports.
     pub recognized_review_version: bool,
     /// True if scope and kind are immutable.
@@ -54,6 +57,7 @@ impl Options {
     pub fn create(release: Release) -> Self {
         Self {
             release,
+            malformed: MalformedStrings::default(),
             recognized_review_version: true,
             immutable_names: false,
             schema: true,

@@ -32,7 +32,7 @@ pub fn validate(
     let unsupported = structural::unsupported(schema);
     let mut rules_can_run = false;
     if options.structural && unsupported.is_none() {
-        let mut found = structural::validate(schema, &schema_path);
+        let mut found = structural::validate(schema, &options.malformed, &schema_path);
         if found.is_empty() {
             found = defaults::validate_all(schema, options.pruned_defaults, options.release, &schema_path);
         }

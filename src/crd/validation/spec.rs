@@ -187,7 +187,7 @@ fn versions(spec: &Spec, options: &Options, path: &FieldPath<'_>, errors: &mut E
 }
 
 fn version(v: &CrdVersion, status: bool, options: &Options, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    deprecation_warning(v, &path.child("deprecationWarning"), options.release, errors);
+    deprecation_warning(v, options, &path.child("deprecationWarning"), errors);
     if let Some(validation) = &v.schema {
         let unchanged = options.unchanged_versions.contains(&v.name);
         schema::validate(validation, status, options, unchanged, &path.child("schema"), errors);
@@ -223,22 +223,39 @@ fn version(v: &CrdVersion, status: bool, options: &Options, path: &FieldPath<'_>
     }
 }
 
-fn deprecation_warning(v: &CrdVersion, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
+fn deprecation_warning(v: &CrdVersion, options: &Options, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let Some(warning) = v.deprecation_warning.as_deref() else { return };
-    let mut invalid = |detail: String| errors.push(FieldError::invalid(path, golang::text(warning, release), detail));
+    let mut invalid =
+        |detail: String| errors.push(FieldError::invalid(path, golang::text(warning, options.release), detail));
     if !v.deprecated {
         return invalid("can only be set for deprecated versions".to_owned());
     }
-    if warning.len() > 256 {
+    let bytes = options.malformed.bytes(warning);
+    if bytes.len() > 256 {
         invalid("must be <= 256 characters long".to_owned());
     }
     if warning.is_empty() {
         invalid("must not be an empty string".to_owned());
     }
-    if let Some((i, _)) = warning.char_indices().find(|(_, c)| !quote::is_print(*c)) {
-        let rule = "must only contain printable UTF-8 characters";
+    let rule = "must only contain printable UTF-8 characters";
+    if let Some(i) = first_not_printable(bytes) {
         invalid(format!("{rule}; non-printable character found at index {i}"));
     }
+    if options.malformed.get(warning).is_some() {
+        invalid(rule.to_owned());
+    }
+}
+
+/// The index of the first character that is not printable. U+FFFD is printable, and so are bytes that are not UTF-8.
+fn first_not_printable(bytes: &[u8]) -> Option<usize> {
+    let mut start = 0;
+    for chunk in bytes.utf8_chunks() {
+        if let Some((i, _)) = chunk.valid().char_indices().find(|(_, c)| !quote::is_print(*c)) {
+            return Some(start + i);
+        }
+        start += chunk.valid().len() + chunk.invalid().len();
+    }
+    None
 }
 
 fn required_names(names: &Names, path: &FieldPath<'_>, errors: &mut ErrorList) {

@@ -6,6 +6,7 @@
 use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::regexp::Regexp;
 use crate::schema::{Items, Schema, SchemaOrBool};
+use crate::text::malformed::MalformedStrings;
 
 /// The first reason, in the server's order, why `s` cannot be converted to a structural schema (`NewStructural`).
 pub fn unsupported(s: &Schema) -> Option<String> {
@@ -49,16 +50,30 @@ pub fn unsupported(s: &Schema) -> Option<String> {
 
 /// Returns true if `s` is structural.
 pub fn is_structural(s: &Schema) -> bool {
-    unsupported(s).is_none() && validate(s, &FieldPath::new("")).is_empty()
+    unsupported(s).is_none() && validate(s, &MalformedStrings::default(), &FieldPath::new("")).is_empty()
 }
 
 /// The reasons why `s`, the root schema of a resource, is not structural. Requires that [`unsupported`] returns `None`.
-pub fn validate(s: &Schema, path: &FieldPath<'_>) -> ErrorList {
-    let mut errors = Vec::new();
-    invariants(s, Level::Root, path, &mut errors);
-    completeness(s, s, path, path, &mut errors);
+/// `malformed` are the strings of the schema that are not UTF-8.
+pub fn validate(s: &Schema, malformed: &MalformedStrings, path: &FieldPath<'_>) -> ErrorList {
+    let mut found = Found { malformed, errors: Vec::new() };
+    invariants(s, Level::Root, path, &mut found);
+    completeness(s, s, path, path, &mut found);
+    let mut errors = found.errors;
     errors.sort_by_cached_key(ToString::to_string);
     errors
+}
+
+/// The errors found so far.
+struct Found<'m> {
+    malformed: &'m MalformedStrings,
+    errors: ErrorList,
+}
+
+impl Found<'_> {
+    fn push(&mut self, error: FieldError) {
+        self.errors.push(error);
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -68,7 +83,7 @@ enum Level {
     Field,
 }
 
-fn invariants(s: &Schema, level: Level, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn invariants(s: &Schema, level: Level, path: &FieldPath<'_>, errors: &mut Found<'_>) {
     if s.type_ == "array" && s.items_schema().is_none() {
         errors.push(FieldError::required(&path.child("items"), "must be specified"));
     }
@@ -136,7 +151,7 @@ fn invariants(s: &Schema, level: Level, path: &FieldPath<'_>, errors: &mut Error
 }
 
 /// Validates `apiVersion`, `kind` and `metadata` of the root or an embedded resource.
-fn meta_properties(s: &Schema, level: Level, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn meta_properties(s: &Schema, level: Level, path: &FieldPath<'_>, errors: &mut Found<'_>) {
     let resource = level == Level::Root || s.x_embedded_resource;
     let properties = path.child("properties");
     if resource {
@@ -209,7 +224,7 @@ pub fn is_int_or_string_any_of(s: &Schema) -> bool {
 }
 
 /// Validates the junctors and the pattern of one node.
-fn values(s: &Schema, skip_any_of: bool, skip_first_all_of: bool, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn values(s: &Schema, skip_any_of: bool, skip_first_all_of: bool, path: &FieldPath<'_>, errors: &mut Found<'_>) {
     if !skip_any_of && !s.any_of.is_empty() {
         let path = path.child("anyOf");
         for (i, branch) in s.any_of.iter().enumerate() {
@@ -232,15 +247,22 @@ fn values(s: &Schema, skip_any_of: bool, skip_first_all_of: bool, path: &FieldPa
         nested(not, false, &path.child("not"), errors);
     }
     if !s.pattern.is_empty()
-        && let Err(e) = Regexp::new(&s.pattern)
+        && let Err(e) = check_pattern(&s.pattern, errors.malformed)
     {
         let detail = format!("must be a valid regular expression, but isn't: {e}");
         errors.push(FieldError::invalid(&path.child("pattern"), s.pattern.as_str(), detail));
     }
 }
 
+fn check_pattern(pattern: &str, malformed: &MalformedStrings) -> Result<(), String> {
+    match malformed.get(pattern) {
+        Some(bytes) => Regexp::check_malformed(pattern, bytes),
+        None => Regexp::new(pattern).map(drop),
+    }
+}
+
 /// Schemas under `allOf`, `anyOf`, `oneOf` and `not` may only restrict values.
-fn nested(s: &Schema, skip_any_of: bool, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn nested(s: &Schema, skip_any_of: bool, path: &FieldPath<'_>, errors: &mut Found<'_>) {
     values(s, skip_any_of, false, path, errors);
     if let Some(items) = s.items_schema() {
         nested(items, false, &path.child("items"), errors);
@@ -283,7 +305,7 @@ fn completeness(
     s: &Schema,
     path: &FieldPath<'_>,
     branch_path: &FieldPath<'_>,
-    errors: &mut ErrorList,
+    errors: &mut Found<'_>,
 ) {
     if let Some(not) = &branch.not {
         nested_completeness(not, Some(s), path, &branch_path.child("not"), errors);
@@ -301,7 +323,7 @@ fn nested_completeness(
     s: Option<&Schema>,
     path: &FieldPath<'_>,
     branch_path: &FieldPath<'_>,
-    errors: &mut ErrorList,
+    errors: &mut Found<'_>,
 ) {
     let Some(s) = s else {
         errors.push(FieldError::required(path, format!("because it is defined in {branch_path}")));

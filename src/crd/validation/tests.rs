@@ -3,6 +3,7 @@
 use super::{super::strategy, validate_create};
 use crate::crd::{CustomResourceDefinition, decode};
 use crate::text::json;
+use crate::text::malformed::MalformedStrings;
 
 fn definition(spec: &str) -> CustomResourceDefinition {
     let text = format!(
@@ -12,7 +13,10 @@ fn definition(spec: &str) -> CustomResourceDefinition {
 }
 
 fn created(spec: &str) -> Vec<String> {
-    let mut crd = definition(spec);
+    created_errors(definition(spec))
+}
+
+fn created_errors(mut crd: CustomResourceDefinition) -> Vec<String> {
     strategy::prepare_create(&mut crd, crate::release::Release::NEWEST);
     let mut errors: Vec<String> =
         validate_create(&crd, crate::release::Release::NEWEST).iter().map(ToString::to_string).collect();
@@ -25,6 +29,34 @@ fn errors_have_the_servers_messages() {
     for (spec, errors) in CASES {
         assert_eq!(created(spec), *errors, "{spec}");
     }
+}
+
+#[test]
+fn strings_that_are_not_utf8_are_shown_like_in_go() {
+    let mut malformed = MalformedStrings::default();
+    let mut text = |bytes: &[u8]| malformed.decode(bytes);
+    let (scope, pattern, warning, rule) =
+        (text(b"Nam\x80spaced"), text(b"^[\xc3]"), text(b"\xff\x7f\xfe"), text(b"self.\xe9"));
+    let a = format!(
+        r#"{{"type":"string","pattern":"{pattern}","x-kubernetes-validations":[{{"rule":"{rule}","reason":"{rule}"}}]}}"#
+    );
+    let version = format!(
+        r#"{{"name":"v1","deprecated":true,"deprecationWarning":"{warning}","schema":{{"openAPIV3Schema":{{"type":"object","properties":{{"a":{a}}}}}}},"served":true,"storage":true}}"#
+    );
+    let spec = format!(
+        r#"{{"group":"lab.example.io","names":{{"kind":"Gizmo","plural":"gizmos"}},"scope":"{scope}","versions":[{version}]}}"#
+    );
+    let crd = CustomResourceDefinition { malformed, ..definition(&spec) };
+    assert_eq!(
+        created_errors(crd),
+        [
+            r#"spec.scope: Unsupported value: "Nam\x80spaced": supported values: "Cluster", "Namespaced""#,
+            "spec.validation.openAPIV3Schema.properties[a].pattern: Invalid value: \"^[\\xc3]\": must be a valid regular expression, but isn't: error parsing regexp: invalid UTF-8: `\u{fffd}]`",
+            r#"spec.validation.openAPIV3Schema.properties[a].x-kubernetes-validations[0].reason: Unsupported value: "self.\ufffd": supported values: "FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired""#,
+            "spec.versions[0].deprecationWarning: Invalid value: \"\\ufffd\u{7f}\\ufffd\": must only contain printable UTF-8 characters",
+            "spec.versions[0].deprecationWarning: Invalid value: \"\\ufffd\u{7f}\\ufffd\": must only contain printable UTF-8 characters; non-printable character found at index 1",
+        ]
+    );
 }
 
 #[rustfmt::skip]

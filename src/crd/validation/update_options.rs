@@ -19,6 +19,7 @@ impl Options {
         let review_versions = spec.conversion.as_ref().map_or(&[][..], |c| &c.review_versions);
         Self {
             release,
+            malformed: new.malformed.clone(),
             recognized_review_version: review_versions.is_empty()
                 || review_versions.iter().any(|v| is_accepted_review_version(v)),
             immutable_names: old.is_true("Established"),

@@ -9,6 +9,7 @@ use crate::server::http::protobuf::{self, DefaultType};
 use crate::server::http::status::Refusal;
 use crate::text;
 pub(in crate::server) use crate::text::json::summary;
+use crate::text::malformed::MalformedStrings;
 use crate::text::strict::StrictError;
 pub(in crate::server) use crate::value::group_version::parse as parse_group_version;
 use crate::value::json::go_kind;
@@ -26,6 +27,19 @@ pub(in crate::server) struct Document {
     pub value: Value,
     /// The duplicate keys.
     pub strict: Vec<StrictError>,
+    /// The strings of a Protobuf body that are not UTF-8.
+    pub malformed: MalformedStrings,
+}
+
+impl Document {
+    fn new(value: Value, strict: Vec<StrictError>) -> Self {
+        Self { value, strict, malformed: MalformedStrings::default() }
+    }
+
+    /// A document without errors.
+    pub fn of(value: Value) -> Self {
+        Self::new(value, Vec::new())
+    }
 }
 
 /// The bytes of a body; for a body passed as a value, its JSON. Returns a refusal for a body that is too large.
@@ -58,7 +72,7 @@ pub(in crate::server) fn object(
     default: DefaultType<'_>,
 ) -> Result<Document, Unreadable> {
     let document = match body {
-        Body::Value(value) => Document { value: value.clone(), strict: Vec::new() },
+        Body::Value(value) => Document::of(value.clone()),
         Body::Empty => read(&[], input, validation, default)?,
         Body::Bytes(bytes) => read(bytes, input, validation, default)?,
     };
@@ -93,16 +107,16 @@ fn read(
                 Unreadable::Early(format!("couldn't get version/kind; json parse error: {}", e.message))
             })?;
             let strict = if validation.is_enabled() { read.errors } else { Vec::new() };
-            Ok(Document { value: read.value, strict })
+            Ok(Document::new(read.value, strict))
         }
         Input::Protobuf => {
-            let value = protobuf::read(bytes, default)?;
-            Ok(Document { value, strict: Vec::new() })
+            let object = protobuf::read(bytes, default)?;
+            Ok(Document { malformed: object.malformed, ..Document::of(object.value) })
         }
         Input::Yaml => {
             let read = text::yaml::read_strict(bytes).map_err(|e| Unreadable::Early(e.message))?;
             let strict = if validation.is_enabled() { read.error().into_iter().collect() } else { Vec::new() };
-            Ok(Document { value: read.value, strict })
+            Ok(Document::new(read.value, strict))
         }
     }
 }

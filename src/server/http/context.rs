@@ -113,7 +113,7 @@ impl<'a> Context<'a> {
         default: DefaultType<'_>,
     ) -> Result<Document, Unreadable> {
         match self.object.take() {
-            Some(value) => Ok(Document { value, strict: Vec::new() }),
+            Some(value) => Ok(Document::of(value)),
             None => body::object(&self.request.body, input, validation, default),
         }
     }

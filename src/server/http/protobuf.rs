@@ -11,10 +11,11 @@ mod messages;
 mod wire;
 
 use crate::server::http::body::unreadable::Unreadable;
-use crate::text;
+use crate::text::malformed::MalformedStrings;
 use crate::text::protobuf::Error;
 use crate::value::group_version;
 use crate::value::{Map, Value};
+use json::Converter;
 use wire::Node;
 
 /// The magic number at the start of every body.
@@ -100,6 +101,8 @@ pub(in crate::server) struct Envelope<'b> {
     pub kind: String,
     /// The encoded object.
     pub raw: &'b [u8],
+    /// The group and version, the version and the kind, if they are not UTF-8.
+    malformed: MalformedStrings,
 }
 
 impl Envelope<'_> {
@@ -109,19 +112,29 @@ impl Envelope<'_> {
     }
 }
 
-/// Decodes a body; its numbers may be NaN or infinite. For an unknown type only its apiVersion and kind are returned, which the error response needs.
-pub(in crate::server) fn read(body: &[u8], default: DefaultType<'_>) -> Result<Value, Unreadable> {
+/// A decoded body.
+#[derive(Debug)]
+pub(in crate::server) struct Object {
+    /// The object. Its numbers may be NaN or infinite.
+    pub value: Value,
+    /// The strings of the object that are not UTF-8.
+    pub malformed: MalformedStrings,
+}
+
+/// Decodes a body. For an unknown type only its apiVersion and kind are returned, which the error response needs.
+pub(in crate::server) fn read(body: &[u8], default: DefaultType<'_>) -> Result<Object, Unreadable> {
     let envelope = open(body, default).map_err(Unreadable::Early)?;
+    let mut converter = Converter { malformed: envelope.malformed.clone() };
     let mut object = match message_of(&envelope.api_version, &envelope.kind) {
-        Some(type_) => decoded(type_, envelope.raw).map_err(|error| Unreadable::Late(error.to_string()))?,
+        Some(type_) => converted(&mut converter, type_, envelope.raw).map_err(|e| Unreadable::Late(e.to_string()))?,
         None => Map::new(),
     };
     object.append(&mut envelope.types());
-    Ok(Value::Object(object))
+    Ok(Object { value: Value::Object(object), malformed: converter.malformed })
 }
 
-fn decoded(type_: &'static Message, raw: &[u8]) -> Result<Map, json::Error> {
-    json::object(type_, &wire::fields(type_, raw)?)
+fn converted(converter: &mut Converter, type_: &'static Message, raw: &[u8]) -> Result<Map, json::Error> {
+    converter.object(type_, &wire::fields(type_, raw)?)
 }
 
 /// Decodes the envelope of a body. A missing kind, and a missing or malformed apiVersion, are those of `default`
@@ -141,8 +154,14 @@ pub(in crate::server) fn open<'b>(body: &'b [u8], default: DefaultType<'_>) -> R
         Some(Node::Bytes(bytes)) => *bytes,
         _ => &[],
     };
+    let mut malformed = MalformedStrings::default();
     let (api_version, kind) = match fields.get(&1) {
-        Some(Node::Message(types)) => (text::lossy(bytes(types, 1)), text::lossy(bytes(types, 2))),
+        Some(Node::Message(types)) => {
+            let api_version = bytes(types, 1);
+            // Some messages show only the version.
+            api_version.split(|byte| *byte == b'/').for_each(|part| drop(malformed.decode(part)));
+            (malformed.decode(api_version), malformed.decode(bytes(types, 2)))
+        }
         _ => Default::default(),
     };
     let kind = if kind.is_empty() { default.kind.to_owned() } else { kind };
@@ -150,7 +169,7 @@ pub(in crate::server) fn open<'b>(body: &'b [u8], default: DefaultType<'_>) -> R
         Err(_) | Ok((_, "")) => default.api_version.to_owned(),
         Ok((group, version)) => group_version::api_version(group, version),
     };
-    Ok(Envelope { api_version, kind, raw: bytes(&fields, 2) })
+    Ok(Envelope { api_version, kind, raw: bytes(&fields, 2), malformed })
 }
 
 #[cfg(test)]
@@ -171,7 +190,22 @@ mod tests {
     }
 
     fn shown(api_version: &str, kind: &str, raw: &[u8]) -> String {
-        to_string(&read(&body(api_version, kind, raw), TYPE).unwrap())
+        to_string(&read(&body(api_version, kind, raw), TYPE).unwrap().value)
+    }
+
+    /// Decodes a CRD with a schema of its first version.
+    fn of_schema(schema: impl AsRef<[u8]>) -> Result<Object, Unreadable> {
+        let raw = f(2, f(7, f(4, f(1, schema))));
+        read(&body("apiextensions.k8s.io/v1", "CustomResourceDefinition", &raw), TYPE)
+    }
+
+    /// The decoded schema of the first version of a CRD.
+    fn schema(schema: impl AsRef<[u8]>) -> Value {
+        let read = of_schema(schema).unwrap().value;
+        read.at(&["spec", "versions"]).unwrap().as_array().unwrap()[0]
+            .at(&["schema", "openAPIV3Schema"])
+            .unwrap()
+            .clone()
     }
 
     #[test]
@@ -232,9 +266,35 @@ mod tests {
 
     #[test]
     fn infinities_and_nan_are_kept() {
-        let maximum = [&[73][..], &f64::NAN.to_le_bytes()].concat();
-        let raw = f(2, f(7, f(4, f(1, maximum))));
-        assert!(read(&body("apiextensions.k8s.io/v1", "CustomResourceDefinition", &raw), TYPE).is_ok());
+        let maximum = |number: f64| schema([&[73][..], &number.to_le_bytes()].concat()).get("maximum").cloned();
+        assert!(matches!(maximum(f64::NAN), Some(Value::Float(number)) if number.is_nan()));
+        assert_eq!(maximum(f64::NEG_INFINITY), Some(Value::Float(f64::NEG_INFINITY)));
+    }
+
+    #[test]
+    fn items_without_a_schema_are_a_list() {
+        assert_eq!(to_string(&schema([24 << 3 & 0x7f | 2 | 0x80, 1, 0])), r#"{"items":[]}"#);
+    }
+
+    #[test]
+    fn strings_that_are_not_utf8_are_kept() {
+        let read = of_schema(f(15, b"^\xc3(")).unwrap();
+        assert!(to_string(&read.value).contains("{\"pattern\":\"^\u{fffd}(\"}"));
+        assert_eq!(read.malformed.get("^\u{fffd}("), Some(&b"^\xc3("[..]));
+        // A map key, the version and the kind; JSON texts are decoded like any JSON.
+        let labels = f(11, [f(1, b"\xff"), f(2, "")].concat());
+        let namespace = read_bytes(b"g/v\xfe", b"\xfd", &[]);
+        assert_eq!(
+            ["g/v\u{fffd}", "v\u{fffd}", "\u{fffd}"].map(|text| namespace.malformed.quote(text)),
+            [r#""g/v\xfe""#, r#""v\xfe""#, r#""\xfd""#]
+        );
+        assert_eq!(read_bytes(b"v1", b"Namespace", &f(1, labels)).malformed.quote("\u{fffd}"), r#""\xff""#);
+        assert!(of_schema(f(8, f(1, b"\"\xff\""))).unwrap().malformed.is_empty());
+    }
+
+    fn read_bytes(api_version: &[u8], kind: &[u8], raw: &[u8]) -> Object {
+        let type_ = [f(1, api_version), f(2, kind)].concat();
+        read(&[PREFIX, &f(1, type_), &f(2, raw)].concat(), TYPE).unwrap()
     }
 
     #[test]
@@ -249,7 +309,7 @@ mod tests {
     }
 
     /// Encodes a namespace in an envelope with this type.
-    fn typed(type_: &[u8]) -> Result<Value, Unreadable> {
+    fn typed(type_: &[u8]) -> Result<Object, Unreadable> {
         read(&[PREFIX, type_, &f(2, f(1, f(1, "x")))].concat(), TYPE)
     }
 
@@ -268,7 +328,7 @@ mod tests {
         for type_ in missing {
             let read = typed(&type_).unwrap();
             assert_eq!(
-                to_string(&read),
+                to_string(&read.value),
                 r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"x"}}"#,
                 "{type_:?}"
             );
@@ -278,7 +338,7 @@ mod tests {
     #[test]
     fn an_object_of_an_unknown_type_is_not_decoded() {
         let read = read(&body("v1", "Thing", &[0xff]), TYPE).unwrap();
-        assert_eq!(to_string(&read), r#"{"apiVersion":"v1","kind":"Thing"}"#);
+        assert_eq!(to_string(&read.value), r#"{"apiVersion":"v1","kind":"Thing"}"#);
     }
 
     #[test]
@@ -303,13 +363,9 @@ mod tests {
     #[test]
     fn json_is_parsed_after_the_whole_message() {
         let default = |text: &str| f(8, f(1, text));
-        let of = |schema: Vec<u8>| {
-            let raw = f(2, f(7, f(4, f(1, schema))));
-            read(&body("apiextensions.k8s.io/v1", "CustomResourceDefinition", &raw), TYPE)
-        };
         // Only the last text counts, and malformed bytes are reported first.
-        assert!(of([default("{"), default("1")].concat()).is_ok());
-        let error = of([&default("{")[..], &[15 << 3]].concat()).unwrap_err();
+        assert!(of_schema([default("{"), default("1")].concat()).is_ok());
+        let error = of_schema([&default("{")[..], &[15 << 3]].concat()).unwrap_err();
         assert_eq!(error.into_text(), "proto: wrong wireType = 0 for field Pattern");
     }
 }

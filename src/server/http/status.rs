@@ -278,11 +278,15 @@ impl Refusal {
     }
     /// `NewInvalid`: a 422 with one cause per field error. `of.resource` is the kind.
     pub fn invalid(of: GroupResource<'_>, name: &str, errors: ErrorList) -> Self {
+        Self::invalid_quoted(of, name, &go_quote(name), errors)
+    }
+    /// `NewInvalid` for a name that is quoted differently in the message.
+    pub fn invalid_quoted(of: GroupResource<'_>, name: &str, quoted: &str, errors: ErrorList) -> Self {
         let causes = errors
             .iter()
             .map(|e| Cause { reason: e.kind.reason().to_owned(), message: e.body(), field: e.field.clone() })
             .collect();
-        let mut message = format!("{of} {} is invalid", go_quote(name));
+        let mut message = format!("{of} {quoted} is invalid");
         if let Some(text) = aggregate(&errors) {
             message.push_str(": ");
             message.push_str(&text);

@@ -25,6 +25,7 @@ use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::store::{Collection, Stored};
 use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
 use crate::server::registry::written::Written;
+use crate::text::malformed::MalformedStrings;
 use crate::text::strict::StrictError;
 use crate::value::{Map, Value, number, object};
 pub(in crate::server) use managed_fields::update_by_controller;
@@ -189,7 +190,8 @@ impl Strategy for Definition {
             ctx.trace.undecodable_field = Some(error.path);
             refuse(format!("unable to convert unstructured object to {type_}: {}", error.message))
         })?;
-        decode::read(ctx, applied, Vec::new(), decode::Text::None, options).map_err(refuse)
+        let text = decode::Text::None(&MalformedStrings::default());
+        decode::read(ctx, applied, Vec::new(), text, options).map_err(refuse)
     }
 
     fn default(&self, definition: &mut Value) {
@@ -241,7 +243,8 @@ impl Strategy for Definition {
     }
 
     fn invalid(&self, definition: &CustomResourceDefinition, errors: ErrorList) -> Refusal {
-        Refusal::invalid(GroupResource { group: crd::GROUP, resource: KIND }, definition.name(), errors)
+        let (of, name) = (GroupResource { group: crd::GROUP, resource: KIND }, definition.name());
+        Refusal::invalid_quoted(of, name, &definition.malformed.quote(name), errors)
     }
 
     /// `REST.Delete` checks the preconditions itself, before the store does.

@@ -10,9 +10,11 @@ use crate::server::http::options::WriteOptions;
 use crate::server::http::protobuf::DefaultType;
 use crate::server::http::status::Refusal;
 use crate::text::Syntax;
+use crate::text::malformed::MalformedStrings;
 use crate::text::spans::{Found, Spans};
 use crate::text::strict::StrictError;
-use crate::value::{Map, Value, quote};
+use crate::value::quote::go_quote;
+use crate::value::{Map, Value};
 use std::cell::OnceCell;
 
 const KIND: &str = "CustomResourceDefinition";
@@ -38,20 +40,22 @@ pub(super) fn request(
     let (kind, api_version) = types(&document.value);
     let (kind, api_version) = (kind.to_owned(), api_version.to_owned());
     let version = body::parse_group_version(&api_version).map(|(_, v)| v.to_owned()).unwrap_or_default();
+    let malformed = document.malformed;
     let refuse = |text: String| {
-        let version = quote::go_quote(&version);
+        let version = malformed.quote(&version);
         Refusal::bad_request(format!("{kind} in version {version} cannot be handled as a {KIND}: {text}"))
     };
     let text = match &ctx.request.body {
         Body::Bytes(text) if input == Input::Json => Text::Body(text),
-        _ => Text::None,
+        _ => Text::None(&malformed),
     };
-    let definition = read(ctx, document.value, document.strict, text, options).map_err(refuse)?;
+    let mut definition = read(ctx, document.value, document.strict, text, options).map_err(refuse)?;
     if api_version != VERSION {
         return Err(Refusal::bad_request(format!(
             "the API version in the data ({api_version}) does not match the expected API version ({VERSION})"
         )));
     }
+    definition.malformed = malformed;
     Ok(definition)
 }
 
@@ -62,8 +66,8 @@ pub(super) enum Text<'a> {
     Body(&'a [u8]),
     /// The result of a patch.
     Patched(&'a str),
-    /// The CRD was not read from JSON.
-    None,
+    /// The CRD was not read from JSON. These strings of it are not UTF-8.
+    None(&'a MalformedStrings),
 }
 
 /// Decodes a value; the error is the decoder's message.
@@ -75,11 +79,12 @@ pub(super) fn read(
     options: &WriteOptions,
 ) -> Result<CustomResourceDefinition, String> {
     let (kind, api_version) = types(&value);
+    let quote = |type_: &str| if let Text::None(malformed) = text { malformed.quote(type_) } else { go_quote(type_) };
     if kind != KIND || !matches!(api_version, VERSION | "apiextensions.k8s.io/v1beta1") {
         return Err(format!(
             "no kind {} is registered for version {} in scheme {}",
-            quote::go_quote(kind),
-            quote::go_quote(api_version),
+            quote(kind),
+            quote(api_version),
             ctx.release().scheme()
         ));
     }
@@ -92,7 +97,7 @@ pub(super) fn read(
     let source: Box<dyn Source> = match text {
         Text::Body(text) => Box::new(json(text)),
         Text::Patched(text) => Box::new(json(text.as_bytes())),
-        Text::None => Box::new(NoSource),
+        Text::None(_) => Box::new(NoSource),
     };
     let decoded = crd::decode_text(&value, ctx.release(), &*source).map_err(|error| refuse(ctx, error))?;
     if let Text::Body(_) = text {

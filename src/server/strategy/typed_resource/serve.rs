@@ -90,5 +90,6 @@ fn definition(versions: &[&Resource], name: String) -> Option<CustomResourceDefi
             stored_versions: vec![resource.version.to_owned()],
             ..Status::default()
         },
+        ..CustomResourceDefinition::default()
     })
 }
