@@ -51,21 +51,23 @@ impl Linted {
 /// Checks a CRD on each of `releases`, as an update of `old` if there is one.
 pub fn check(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: Timestamp) -> Linted {
     let locator = new.finder();
-    let mut typed = crd::decode(new.value()).ok().map(|decoded| decoded.crd);
-    let beta_crd = typed.as_ref().filter(|_| is_beta(new.value()));
-    let ask = |release| match beta_crd {
+    let decode = || crd::decode(new.value()).ok().map(|decoded| decoded.crd);
+    let beta_crd = if is_beta(new.value()) { decode() } else { None };
+    let ask = |release| match &beta_crd {
         Some(crd) => beta(new, crd.clone(), release),
         None => ask(new, old, release, now),
     };
     let answers: Vec<(Release, Item)> = releases.iter().map(|release| (release, ask(release))).collect();
-    if let Some(crd) = typed.as_mut().filter(|_| is_beta(new.value())) {
-        crd::strategy::prepare_create(crd, releases.newest());
-    }
     let no_release = || Item::new(locator.start(), Verdict::CannotTell, "no Kubernetes version to simulate");
     let mut item = merged(answers).unwrap_or_else(no_release);
     item.warnings.extend(new.warnings.iter().cloned());
     let mut linted = Linted::of(item);
-    let Some(typed) = typed else { return linted };
+    let prepared = beta_crd.map(|mut crd| {
+        crd::strategy::prepare_create(&mut crd, releases.newest());
+        crd
+    });
+    // A v1 CRD is decoded only now, because the servers need as much memory.
+    let Some(typed) = prepared.or_else(decode) else { return linted };
     let located = |path: &str| locator.field(path);
     for cost in costs::costs(&typed.spec, releases) {
         let locations: Vec<SourceLocation> = cost.expressions.iter().map(|one| located(&one.crd_field)).collect();
@@ -122,11 +124,8 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Ite
     let mut value = new.value().clone();
     request::remove_cluster_state(&mut value);
     let Some(old) = old else {
-        return read_definition_response(
-            server.handle(&request::create(request::DEFINITIONS, value, request_options)),
-            identity,
-            &locator,
-        );
+        let create = request::create(request::DEFINITIONS, value, request_options);
+        return read_definition_response(server.take(create), identity, &locator);
     };
     if let Err(error) = server.seed_definition(&old.value, now) {
         let reason = format!("the old CRD cannot be read: {error}");
