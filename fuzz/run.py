@@ -59,6 +59,8 @@ def run(target, folder, seconds):
     executions = [int(n) for n in re.findall(r"number_of_executed_units: (\d+)", text)] or [int(n) for n in re.findall(r"^#(\d+)", text, re.M)]
     coverage = re.findall(r"cov: (\d+) ft: (\d+)", text)
     found = sorted(path.name for path in artifacts.iterdir() if path not in known)
+    for name in found:
+        (artifacts.parent / f"{name}.log").write_text(text)
     with LOCK:
         path = folder / "totals.json"
         totals = json.loads(path.read_text()) if path.exists() else {}
