@@ -79,8 +79,9 @@ fn message(error: &io::Error) -> String {
     if error.get_ref().and_then(|inner| inner.downcast_ref::<TempFileError>()).is_some() {
         return format!("{error}\nhelp: {}", temp_file::HELP);
     }
-    // Other errors of the operating system come from writing the output.
-    if error.raw_os_error().is_some() { format!("the output cannot be written: {error}") } else { error.to_string() }
+    // The disk of the output is full: errors of other files say which file it is.
+    let is_full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded, io::ErrorKind::FileTooLarge];
+    if is_full.contains(&error.kind()) { format!("the output cannot be written: {error}") } else { error.to_string() }
 }
 
 /// Runs the command. `program` is the first word of the command line.

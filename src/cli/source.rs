@@ -8,10 +8,12 @@ use crate::cli::args;
 use crate::cli::failure::Failure;
 use crate::cli::terminal;
 use crate::cluster::{self, Connection, Error, JSON, Pages, Query, Resource, Simulated, Status};
+use crate::input::temp_file;
 use crate::release::Release;
 use crate::suggest;
 use crate::value::Value;
 use crate::value::group_version::api_version;
+use std::io;
 use std::sync::Arc;
 
 /// A source of objects.
@@ -193,6 +195,11 @@ pub fn namespace(cluster: &args::Cluster) -> String {
 /// Creates an error with a suggestion.
 pub fn problem(message: &str, help: &str) -> Error {
     Error { message: message.to_owned(), help: Some(help.to_owned()), ..Error::default() }
+}
+
+/// Creates the error for a temporary file that cannot be written or read.
+pub fn temp_file_problem(error: &io::Error) -> Error {
+    problem(&error.to_string(), temp_file::HELP)
 }
 
 /// Sets apiVersion and kind of items; lists of built-in kinds omit them.

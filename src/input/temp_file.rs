@@ -11,7 +11,7 @@ const IN_MEMORY: usize = 256 << 10;
 /// The number of bytes that are written or read at once.
 const BLOCK: usize = 64 << 10;
 
-/// What to do if a temporary file cannot be written or read.
+/// The suggestion for an error of a temporary file.
 pub const HELP: &str = "make room in the directory for temporary files, or name another with TMPDIR";
 
 /// A temporary file cannot be created, written or read; in an [`io::Error`].
@@ -19,7 +19,7 @@ pub const HELP: &str = "make room in the directory for temporary files, or name 
 pub struct TempFileError(io::Error);
 
 impl TempFileError {
-    fn wrap(error: io::Error) -> io::Error {
+    pub(super) fn wrap(error: io::Error) -> io::Error {
         io::Error::new(error.kind(), Self(error))
     }
 }
@@ -100,7 +100,8 @@ impl TempFile {
         }
         let length = if follows { span.length.max(BLOCK) } else { span.length };
         self.read_block(span.start, length).map_err(TempFileError::wrap)?;
-        self.in_block(span).map(<[u8]>::to_vec).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+        let end = || TempFileError::wrap(io::ErrorKind::UnexpectedEof.into());
+        self.in_block(span).map(<[u8]>::to_vec).ok_or_else(end)
     }
 
     fn read_block(&mut self, start: u64, length: usize) -> io::Result<usize> {
@@ -123,7 +124,16 @@ impl TempFile {
     pub fn into_reader(self) -> io::Result<impl BufRead> {
         let written = self.file.into_inner().map_err(io::IntoInnerError::into_error);
         let rewound = written.and_then(|mut file| file.rewind().map(|()| file));
-        rewound.map(BufReader::new).map_err(TempFileError::wrap)
+        rewound.map(|file| BufReader::new(Reader(file))).map_err(TempFileError::wrap)
+    }
+}
+
+/// Reads all bytes from the start.
+struct Reader(SpooledTempFile);
+
+impl Read for Reader {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.0.read(out).map_err(TempFileError::wrap)
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod encoding;
 
-use super::temp_file::{Span, TempFile};
+use super::temp_file::{Span, TempFile, TempFileError};
 use crate::text::{Syntax, json, yaml};
 use crate::value::Value;
 use std::io;
@@ -109,7 +109,7 @@ impl TempStore {
             Some(Syntax::Json) => json::read(&bytes).ok(),
             Some(Syntax::Yaml) => yaml::read(&bytes).ok(),
         };
-        object.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+        object.ok_or_else(|| TempFileError::wrap(io::ErrorKind::InvalidData.into()))
     }
 }
 

@@ -86,7 +86,7 @@ pub struct Pattern {
     pub names: Vec<String>,
 }
 
-/// Parses a pattern. `malformed` is the offset of its first character that stands for a byte that is not UTF-8.
+/// Parses a pattern. If it was not UTF-8, `malformed` is the offset of the first U+FFFD that replaces a byte.
 pub fn parse(pattern: &str, malformed: Option<usize>) -> Result<Pattern, Error> {
     let mut parser = Parser {
         source: pattern,

@@ -48,7 +48,7 @@ impl MalformedStrings {
         quote::go_quote_bytes(self.bytes(decoded))
     }
 
-    /// Replaces the malformed strings in a JSON text. Go's encoder escapes U+FFFD if it stands for a malformed byte.
+    /// Escapes U+FFFD in the malformed strings of a JSON text: Go's encoder writes `\ufffd` for a byte that is not UTF-8.
     pub fn escape_json(&self, text: &str) -> String {
         self.0.keys().fold(text.to_owned(), |text, decoded| {
             let plain = json::to_string(&decoded.as_str().into());

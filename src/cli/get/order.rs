@@ -1,12 +1,10 @@
 //! `--sort-by`: sorts objects by a field. The objects are stored in a temporary file until all keys are known.
 
 use crate::cli::failure::Failure;
-use crate::cli::source::problem;
-use crate::input::temp_file;
+use crate::cli::source::temp_file_problem;
 use crate::input::temp_store::{StoredAt, TempStore};
 use crate::output::sort::Sorter;
 use crate::value::Value;
-use std::io;
 
 /// Collects and sorts objects.
 pub struct Ordered {
@@ -30,7 +28,7 @@ impl Ordered {
         {
             self.sorter = Err(message);
         }
-        self.stored.push(self.temp_store.put(object).map_err(|error| temp_store_error(&error))?);
+        self.stored.push(self.temp_store.put(object).map_err(|error| temp_file_problem(&error))?);
         Ok(())
     }
 
@@ -43,10 +41,6 @@ impl Ordered {
             sorter.and_then(Sorter::order).map_err(Failure::message)?
         };
         let stored = order.into_iter().filter_map(move |index| stored.get(index).copied());
-        Ok(stored.map(move |at| temp_store.get(at).map_err(|error| temp_store_error(&error))))
+        Ok(stored.map(move |at| temp_store.get(at).map_err(|error| temp_file_problem(&error).into())))
     }
-}
-
-fn temp_store_error(error: &io::Error) -> Failure {
-    problem(&error.to_string(), temp_file::HELP).into()
 }

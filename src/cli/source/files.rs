@@ -1,12 +1,11 @@
 //! Reads objects from files as if a server had stored them. The objects are in a temporary file and are loaded into the
 //! server only while it responds to a request for them.
 
-use super::problem;
+use super::{problem, temp_file_problem};
 use crate::cli::progress::Progress;
 use crate::cli::terminal;
 use crate::cluster::{AGGREGATED, Error, Query, Resource, Status, aggregated};
 use crate::input::required::{Required, Sources};
-use crate::input::temp_file;
 use crate::input::temp_store::{StoredAt, TempStore};
 use crate::input::{Entry, Note, Options};
 use crate::kubectl::FieldValidation;
@@ -19,7 +18,6 @@ use crate::simulation::object::Object;
 use crate::value::Value;
 use crate::value::group_version;
 use std::collections::{BTreeMap, HashMap};
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -129,7 +127,7 @@ impl Files {
             // Built-in kinds are skipped, as in `validate`.
             let api_version = object.value().str_at(&["apiVersion"]).unwrap_or_default();
             if !builtin::owns(group_version::group(api_version)) {
-                let stored_at = temp_store.put(object.value()).map_err(|error| temp_store_error(&error))?;
+                let stored_at = temp_store.put(object.value()).map_err(|error| temp_file_problem(&error))?;
                 pending.push(Pending { stored_at, source: Arc::clone(&location.source), line: location.line });
             }
         }
@@ -139,7 +137,7 @@ impl Files {
         files.resources = Arc::new(aggregated(&files.answer(&discovery)?));
         let resources: Vec<Arc<Resource>> = files.resources.iter().cloned().map(Arc::new).collect();
         for Pending { stored_at, source, line } in pending {
-            let object = files.temp_store.get(stored_at).map_err(|error| temp_store_error(&error))?;
+            let object = files.temp_store.get(stored_at).map_err(|error| temp_file_problem(&error))?;
             if let Err(reason) = files.store(&resources, object, namespace)? {
                 report(format!("error: {source}:{line}: {reason}"));
             }
@@ -176,7 +174,7 @@ impl Files {
         }
         let stored = self.server.stored(&definition, &namespace, &name).unwrap_or_default();
         self.server.withdraw(&definition, &namespace, &name);
-        let stored_at = self.temp_store.put(&stored).map_err(|error| temp_store_error(&error))?;
+        let stored_at = self.temp_store.put(&stored).map_err(|error| temp_file_problem(&error))?;
         let key = key(&namespace, &name);
         self.objects.entry(definition).or_default().insert(key, Stored { stored_at, versioned });
         self.order.push(Named { resource, namespace: namespace.into(), name: name.into() });
@@ -233,7 +231,7 @@ impl Files {
         ask: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
         for (key, stored) in keys {
-            let object = self.temp_store.get(stored.stored_at).map_err(|error| temp_store_error(&error))?;
+            let object = self.temp_store.get(stored.stored_at).map_err(|error| temp_file_problem(&error))?;
             let (namespace, _) = parts(key);
             self.server
                 .seed(definition, namespace, object)
@@ -318,8 +316,4 @@ fn key(namespace: &str, name: &str) -> String {
 /// Returns the namespace and the name in a key.
 fn parts(key: &str) -> (&str, &str) {
     key.split_once('/').unwrap_or(("", key))
-}
-
-fn temp_store_error(error: &io::Error) -> Error {
-    problem(&error.to_string(), temp_file::HELP)
 }
