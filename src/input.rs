@@ -117,7 +117,9 @@ impl Document {
 
     /// True if this is a CRD of any version.
     pub fn is_definition(&self) -> bool {
-        self.value.str_at(&["kind"]) == Some("CustomResourceDefinition") && self.group() == crd::GROUP
+        // kubectl also finds kinds in lower case; the server then rejects the CRD.
+        matches!(self.value.str_at(&["kind"]), Some("CustomResourceDefinition" | "customresourcedefinition"))
+            && self.group() == crd::GROUP
     }
 
     /// True if this is an admission policy or a binding of any version.

@@ -252,6 +252,38 @@ fn a_crd_of_the_input_takes_precedence_over_the_live_one() {
 }
 
 #[test]
+fn kinds_that_the_cluster_does_not_serve_are_rejected() {
+    let place = TestDir::new("unserved");
+    let metrics = group("metrics.example.com", "v1", &[("loads", "Load")]);
+    let beta = group("resource.k8s.io", "v1beta1", &[("deviceclasses", "DeviceClass")]);
+    let discovery = groups(&[group("fake.example.com", "v1", &[("widgets", "Widget")]), metrics, beta]);
+    let fake = Fake::serve(move |path, _| match path {
+        "/apis" => Reply::Json(200, discovery.clone()),
+        _ => cluster(path),
+    });
+    let line = |file: &str| format!("validate -f {file} -s {}", fake.url);
+    place.write("kite.yaml", "apiVersion: toys.example.com/v1\nkind: Kite\nmetadata: {name: k}\n");
+    let message = "no matches for kind \"Kite\" in version \"toys.example.com/v1\"";
+    place.run(&line("kite.yaml")).ends(1, &["rejected", message, "ensure CRDs are installed first"]);
+    place.run(&format!("{} --ignore-missing-crds", line("kite.yaml"))).ends(0, &["skipped"]);
+    // Its CRD comes later in the input.
+    let crd = crd("", 10).replace("fake.example.com", "toys.example.com");
+    place.write("kite-crd.yaml", &crd.replace("widget", "kite").replace("Widget", "Kite"));
+    place.run(&line("kite.yaml kite-crd.yaml")).ends(0, &["2 accepted"]);
+    // The cluster serves a kind without a CRD: an aggregated API.
+    place.write("load.yaml", "apiVersion: metrics.example.com/v1\nkind: Load\nmetadata: {name: l}\n");
+    place.run(&line("load.yaml")).ends(2, &["cannot tell", "the cluster serves it without a CRD"]);
+    // Built-in kinds that are not served by default.
+    place
+        .write("class.yaml", "apiVersion: resource.k8s.io/v1beta1\nkind: DeviceClass\nmetadata: {name: c}\nspec: {}\n");
+    place.run(&line("class.yaml")).ends(0, &["decodes"]);
+    place
+        .write("class.yaml", "apiVersion: resource.k8s.io/v1beta2\nkind: DeviceClass\nmetadata: {name: c}\nspec: {}\n");
+    let message = "no matches for kind \"DeviceClass\" in version \"resource.k8s.io/v1beta2\"";
+    place.run(&line("class.yaml")).ends(1, &[message, "Kubernetes 1.37 serves it as resource.k8s.io/v1"]);
+}
+
+#[test]
 fn an_object_is_read_in_a_version_that_the_cluster_serves() {
     let place = TestDir::new("versions");
     let fake = Fake::serve(|path, _| cluster(path));

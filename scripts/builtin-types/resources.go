@@ -46,13 +46,8 @@ type resource struct {
 	Subresources     []subresource `json:"subresources"`
 }
 
-// stable are the versions that API servers serve without --runtime-config.
-var stable = regexp.MustCompile(`^v[0-9]+$`)
-
-// notHere are groups whose kinds are not in client-go's scheme.
-var notHere = []string{"apiextensions.k8s.io", "apiregistration.k8s.io"}
-
-// resources writes the table that src/builtin/resources.rs reads: the resources that can be read, and their subresources status and scale.
+// resources writes the table that src/builtin/resources.rs reads: the resources that API servers serve by default, and their
+// subresources status and scale.
 func resources(w io.Writer, dirs []string) error {
 	type found struct {
 		key string
@@ -72,14 +67,15 @@ func resources(w io.Writer, dirs []string) error {
 		if err != nil {
 			return err
 		}
+		isDefault, err := defaults(dir, document)
+		if err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
 		for _, group := range document.Items {
 			for _, version := range group.Versions {
-				if !stable.MatchString(version.Version) || slices.Contains(notHere, group.Metadata.Name) {
-					continue
-				}
 				gv := strings.TrimPrefix(group.Metadata.Name+"/"+version.Version, "/")
 				for _, r := range version.Resources {
-					if !slices.Contains(r.Verbs, "get") {
+					if !isDefault(group.Metadata.Name, version.Version, r.Resource) {
 						continue
 					}
 					text := resourceRow(gv, r)
@@ -102,6 +98,57 @@ func resources(w io.Writer, dirs []string) error {
 		fmt.Fprintf(w, "%s%s\n", r.text, when)
 	}
 	return nil
+}
+
+var (
+	aliases = regexp.MustCompile(`(?m)^\t(\w+) "k8s\.io/(?:api|kubernetes/pkg/apis)/(\w+)/(\w+)"$`)
+	lists   = regexp.MustCompile(`(?ms)^\t(\w+) = \[\]schema\.GroupVersion(?:Resource)?\{$(.*?)^\t\}$`)
+	entries = regexp.MustCompile(`(?m)^\t\t(\w+)\.SchemeGroupVersion(?:\.WithResource\("(\w+)"\))?,`)
+)
+
+// defaults reads the default resource configuration (DefaultAPIResourceConfigSource). The discovery documents are those of a
+// server that serves every version with all feature gates. In no release does a resource of a version that is enabled by
+// default depend on a feature gate that is off by default (pkg/registry/*/rest).
+func defaults(dir string, document discovery) (func(group, version, resource string) bool, error) {
+	source, err := os.ReadFile(filepath.Join(dir, "pkg/controlplane/instance.go"))
+	if err != nil {
+		return nil, err
+	}
+	groups := map[string]string{}
+	for _, group := range document.Items {
+		name, _, _ := strings.Cut(group.Metadata.Name, ".")
+		if name == "" {
+			name = "core"
+		}
+		groups[name] = group.Metadata.Name
+	}
+	packages := map[string][2]string{}
+	for _, alias := range aliases.FindAllSubmatch(source, -1) {
+		packages[string(alias[1])] = [2]string{string(alias[2]), string(alias[3])}
+	}
+	// The default configurations of apiextensions-apiserver and kube-aggregator.
+	enabled := map[string]bool{"apiextensions.k8s.io/v1/": true, "apiregistration.k8s.io/v1/": true}
+	for _, list := range lists.FindAllSubmatch(source, -1) {
+		name := string(list[1])
+		if !strings.HasSuffix(name, "EnabledByDefault") && name != "legacyBetaEnabledByDefaultResources" {
+			continue
+		}
+		for _, entry := range entries.FindAllSubmatch(list[2], -1) {
+			of, ok := packages[string(entry[1])]
+			group, known := groups[of[0]]
+			if !ok || !known {
+				return nil, fmt.Errorf("%s: no group for %s", name, entry[1])
+			}
+			enabled[group+"/"+of[1]+"/"+string(entry[2])] = true
+		}
+	}
+	if len(enabled) < 15 {
+		return nil, fmt.Errorf("only %d versions are enabled by default", len(enabled))
+	}
+	return func(group, version, resource string) bool {
+		version = group + "/" + version + "/"
+		return enabled[version] || enabled[version+resource]
+	}, nil
 }
 
 func readDiscovery(dir string) (discovery, error) {

@@ -50,7 +50,7 @@ pub struct KindRow {
     pub releases: Releases,
     /// The name of the Go type.
     pub type_name: &'static str,
-    /// True if API servers serve the kind; otherwise it can only be decoded.
+    /// True if API servers of the release can serve the kind; otherwise it can only be decoded.
     pub served: bool,
     /// True if the kind is cluster-scoped.
     pub cluster: bool,
@@ -174,24 +174,6 @@ impl Table {
         of_group.any(|(_, kinds)| kinds.values().flatten().any(|row| row.served))
     }
 
-    /// The versions of a group that serve a kind in `release`.
-    pub fn versions(&self, group: &str, kind: &str, release: u32) -> Vec<&'static str> {
-        let of_group = self.kinds.keys().filter(|group_version| group_version::group(group_version) == group);
-        let served = |group_version: &&&str| self.kind(group_version, kind, release).is_some_and(|row| row.served);
-        of_group.filter(served).copied().collect()
-    }
-
-    /// The kinds of a group that `release` serves, except list kinds.
-    pub fn kinds(&self, group: &str, release: u32) -> Vec<&'static str> {
-        let of_group = self.kinds.iter().filter(|(group_version, _)| group_version::group(group_version) == group);
-        let rows = of_group.flat_map(|(_, kinds)| kinds);
-        let served = rows.filter(|(_, rows)| rows.iter().any(|row| row.served && row.releases.contains(&release)));
-        let mut kinds: Vec<_> = served.map(|(kind, _)| *kind).filter(|kind| !kind.ends_with("List")).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        kinds
-    }
-
     pub(super) fn types(&self) -> &[TypeRow] {
         &self.types
     }
@@ -271,9 +253,6 @@ mod tests {
         assert!(table.kind("apps/v1", "Deployment", 37).is_some_and(|row| row.served && !row.cluster));
         assert!(table.kind("v1", "Namespace", 30).is_some_and(|row| row.cluster));
         assert!(table.kind("policy/v1beta1", "PodDisruptionBudget", 37).is_none_or(|row| !row.served));
-        assert_eq!(table.versions("autoscaling", "HorizontalPodAutoscaler", 37), ["autoscaling/v1", "autoscaling/v2"]);
-        let kinds = ["ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"];
-        assert_eq!(table.kinds("apps", 37), kinds);
         assert!(table.has_group("apps") && !table.has_group("example.com"));
     }
 

@@ -6,9 +6,11 @@ use super::identity::{self, FieldLocator, Namespace};
 use super::object::{Kind, Object};
 use super::submit::SimulationContext;
 use crate::apply::client_side;
+use crate::builtin::resources::{self, Resource};
 use crate::builtin::table::{self, KindRow};
 use crate::builtin::types::Types;
 use crate::builtin::{Decoded, Endpoint, Missing, Strict, decode};
+use crate::cluster;
 use crate::kubectl::{FieldValidation, Verb};
 use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
 use crate::release::Release;
@@ -17,7 +19,7 @@ use crate::value::group_version::api_version;
 use crate::value::{json, quote};
 
 /// The groups that are not in the table, because their types are in other Go modules.
-const OTHER_GROUPS: &[&str] = &["admission.k8s.io", "extensions", "imagepolicy.k8s.io"];
+const OTHER_GROUPS: &[&str] = &["admission.k8s.io", "apiextensions.k8s.io", "extensions", "imagepolicy.k8s.io"];
 
 /// The hint after a requirement of the published schema.
 const NOT_SIMULATED: &str = "the schema published by the server requires it; its own validation is not simulated";
@@ -53,11 +55,29 @@ pub fn decode(rules: Rules, context: SimulationContext<'_>, mut object: Object, 
     let (group, version, kind) = kind;
     let own = identity::identity(object.value(), Namespace::Own);
     let api_version = api_version(group, version);
+    let resource = resources::of_kind(&api_version, kind, rules.minor());
+    // The kind of the resource differs if kubectl finds it in lower case.
+    let kind = resource.map_or(kind.as_str(), |resource| resource.kind);
+    let served = if resource.is_some() { Ok(true) } else { served_by_cluster(context, (group, version, kind)) };
+    match served {
+        Ok(true) => {}
+        Ok(false) => return not_served(rules.release, own, object),
+        Err(error) => {
+            let mut item = object.item(own, Verdict::CannotTell, error.message);
+            item.help = error.help;
+            return item;
+        }
+    }
     let row = table::table().kind(&api_version, kind, rules.minor()).filter(|row| row.served);
-    let Some(row) = row else { return not_served(rules, own, object) };
+    let Some(row) = row else {
+        let reason = format!("Kubernetes {} has no type for it, but the cluster serves it", rules.release);
+        let mut item = object.item(own, Verdict::CannotTell, reason);
+        item.help = Some(admission::ASK_THE_CLUSTER.to_owned());
+        return item;
+    };
     let namespace = if row.cluster { Namespace::None } else { Namespace::Or(context.namespace) };
     let identity = identity::identity(object.value(), namespace);
-    let endpoint = Endpoint { group: group.clone(), version: version.clone(), kind: kind.clone() };
+    let endpoint = Endpoint { group: group.clone(), version: version.clone(), kind: kind.to_owned() };
     let mut sent = object.take_value();
     let written = context.admission.is_some().then(|| sent.clone());
     // Any text of kubectl's last-applied annotation can be decoded.
@@ -71,6 +91,10 @@ pub fn decode(rules: Rules, context: SimulationContext<'_>, mut object: Object, 
     let mut item = Item::new(locator.start(), Verdict::Decodes, "");
     item.warnings.extend(deprecation(row, &identity, rules.minor(), &locator));
     item.identity = identity;
+    if let Some((code, reason, message)) = resource.and_then(|resource| not_allowed(resource, rules.verb)) {
+        reject_with(&mut item, Answer { code, reason: reason.to_owned(), message: message.to_owned() });
+        return item;
+    }
     match result {
         Err(refusal) => {
             let location = refusal.path.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
@@ -95,6 +119,39 @@ pub fn decode(rules: Rules, context: SimulationContext<'_>, mut object: Object, 
     }
     item.warnings.extend(input_warnings);
     item
+}
+
+/// Returns true if the cluster serves a kind that its release does not serve by default.
+fn served_by_cluster(context: SimulationContext<'_>, kind: (&str, &str, &str)) -> Result<bool, cluster::Error> {
+    match context.cluster {
+        Some(live) if live.is_configured() => live.serves(kind),
+        _ => Ok(false),
+    }
+}
+
+/// Returns the answer to a request that no object of a resource allows: code, reason and message.
+fn not_allowed(resource: &Resource, verb: Verb) -> Option<(u16, &'static str, &'static str)> {
+    let replaces = matches!(verb, Verb::Replace | Verb::ServerSide);
+    if !resource.writable {
+        let message = "the server does not allow this method on the requested resource";
+        Some((405, "MethodNotAllowed", message))
+    } else if !resource.readable && replaces {
+        Some((404, "NotFound", "the server could not find the requested resource"))
+    } else {
+        None
+    }
+}
+
+/// Rejects an object with an answer that names no field.
+fn reject_with(item: &mut Item, answer: Answer) {
+    item.verdict = Verdict::Rejected;
+    item.errors = vec![Problem {
+        kind: answer.reason.clone(),
+        message: answer.message.clone(),
+        location: Some(item.location.clone()),
+        ..Problem::default()
+    }];
+    item.answer = Some(answer);
 }
 
 const BAD_REQUEST: &str = "BadRequest";
@@ -228,33 +285,39 @@ fn minor(version: &str) -> Option<u32> {
     version.strip_prefix("1.")?.parse().ok()
 }
 
-/// Returns the item of a kind that the release does not serve: kubectl sends no request.
-fn not_served(rules: Rules, identity: Identity, mut object: Object) -> Item {
+/// Returns the item of a kind that no API server of the release serves without configuration: kubectl sends no request.
+pub fn not_served(release: Release, identity: Identity, mut object: Object) -> Item {
     let (api_version, kind) = (&identity.api_version, &identity.kind);
-    let table = table::table();
-    let served = table.versions(identity.group(), kind, rules.minor());
-    let later = table.rows(api_version, kind).iter().find(|row| row.served && *row.releases.start() > rules.minor());
-    let release = rules.minor();
-    // The kind is the body of a subresource or of no resource; removed kinds are in the table.
-    let no_resource = || table.kind(api_version, kind, release).is_some_and(|row| row.removed.is_none());
-    let instead = match (served.as_slice(), later) {
-        ([], None) if no_resource() => "; no resource has objects of this kind".to_owned(),
-        ([], None) => other_kinds(identity.group(), kind, release),
-        ([], Some(row)) => format!("; it exists since Kubernetes 1.{}", row.releases.start()),
-        (served, _) => format!("; Kubernetes 1.{release} serves it as {}", served.join(", ")),
+    let minor: u32 = release.minor().number().into();
+    let served = resources::versions_of_kind(identity.group(), kind, minor);
+    let rows = table::table().rows(api_version, kind);
+    let later = rows.iter().find(|row| row.served && *row.releases.start() > minor);
+    let own = rows.iter().find(|row| row.releases.contains(&minor));
+    let instead = match (served.as_slice(), own, later) {
+        ([], Some(row), _) if row.served && !resources::has_version(api_version, minor) => {
+            format!("; Kubernetes {release} serves it only with --runtime-config={api_version}=true")
+        }
+        // The kind is the body of a subresource or of no resource; removed kinds are in the table.
+        ([], Some(row), None) if row.removed.is_none() => "; no resource has objects of this kind".to_owned(),
+        ([], _, None) => other_kinds(identity.group(), kind, minor),
+        ([], _, Some(row)) => format!("; it exists since Kubernetes 1.{}", row.releases.start()),
+        (served, ..) => format!("; Kubernetes {release} serves it as {}", served.join(", ")),
     };
-    let message = format!("no matches for kind \"{kind}\" in version \"{api_version}\"");
-    let help = Some(format!("ensure CRDs are installed first{instead}"));
+    no_matches(&mut object, identity, &instead)
+}
+
+/// Returns the item of a kind for which kubectl finds no resource. `advice` continues kubectl's text.
+pub fn no_matches(object: &mut Object, identity: Identity, advice: &str) -> Item {
+    let message = format!("no matches for kind \"{}\" in version \"{}\"", identity.kind, identity.api_version);
     let location = object.finder().field("apiVersion");
     let mut item = object.item(identity, Verdict::Rejected, "");
     item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
-    let field = Some("apiVersion".to_owned());
     item.errors.push(Problem {
         kind: "NotFound".to_owned(),
-        field,
+        field: Some("apiVersion".to_owned()),
         message,
         location: Some(location),
-        help,
+        help: Some(format!("ensure CRDs are installed first{advice}")),
         ..Problem::default()
     });
     item
@@ -262,7 +325,7 @@ fn not_served(rules: Rules, identity: Identity, mut object: Object) -> Item {
 
 /// Suggests kinds of the group with a similar name.
 fn other_kinds(group: &str, kind: &str, release: u32) -> String {
-    let kinds = table::table().kinds(group, release);
+    let kinds = resources::kinds(group, release);
     match suggest::closest(kind, kinds.iter().copied()) {
         Some(close) => format!("; {}", suggest::did_you_mean(close)),
         None if kinds.is_empty() => String::new(),

@@ -23,6 +23,28 @@ impl Live {
         Self { target, open: OnceLock::new() }
     }
 
+    /// Returns true if a cluster is configured, without contacting it.
+    pub fn is_configured(&self) -> bool {
+        cluster::is_configured(&self.target)
+    }
+
+    /// Returns true if the cluster serves a group, version and kind.
+    ///
+    /// # Errors
+    /// Returns the reason why the resources of the cluster cannot be read.
+    pub fn serves(&self, (group, version, kind): (&str, &str, &str)) -> Result<bool, cluster::Error> {
+        let is_it = |r: &Resource| r.group == group && r.version == version && r.kind == kind;
+        Ok(self.connection()?.resource_where(is_it)?.is_some())
+    }
+
+    /// Returns true if the cluster serves a kind of a group in any version.
+    ///
+    /// # Errors
+    /// Returns the reason why the resources of the cluster cannot be read.
+    pub fn has_kind(&self, group: &str, kind: &str) -> Result<bool, cluster::Error> {
+        Ok(self.connection()?.resource_where(|r| r.group == group && r.kind == kind)?.is_some())
+    }
+
     /// Returns the connection, which is opened on first use.
     pub fn connection(&self) -> Result<&Connection, cluster::Error> {
         // Warnings of the cluster are reported with the simulated response.

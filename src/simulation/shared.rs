@@ -23,7 +23,7 @@ use crate::server::Server;
 use crate::suggest;
 use crate::value::Value;
 use crate::value::group_version::api_version;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, OnceLock};
 
@@ -124,6 +124,7 @@ impl Simulator {
             scale: self.settings.scale,
             namespace: &self.settings.namespace,
             admission: self.admission.get().map(Arc::as_ref),
+            cluster: self.settings.cluster.as_deref(),
         }
     }
 }
@@ -136,6 +137,8 @@ pub struct OrderedState {
     invalid: BTreeMap<(String, String), SourceLocation>,
     /// By group and kind: the error if the CRD could not be read from the cluster.
     refused: BTreeMap<(String, String), cluster::Error>,
+    /// The groups and kinds that the cluster does not serve.
+    absent: BTreeSet<(String, String)>,
     turns: Turns,
 }
 
@@ -170,6 +173,7 @@ impl OrderedState {
             definitions: self.definitions.clone(),
             invalid: self.invalid.clone(),
             refused: self.refused.clone(),
+            absent: self.absent.clone(),
             turns: Turns::default(),
         }
     }
@@ -275,6 +279,11 @@ impl OrderedState {
         self.refused.insert((kind.0.clone(), kind.2.clone()), error);
     }
 
+    /// Records that the cluster does not serve a kind.
+    pub fn set_absent(&mut self, kind: &Kind) {
+        self.absent.insert((kind.0.clone(), kind.2.clone()));
+    }
+
     /// Returns the item of an object without a known CRD.
     pub fn without_definition(&self, simulator: &Simulator, mut object: Object, kind: &Kind) -> Item {
         let identity = identity::identity(object.value(), Namespace::Own);
@@ -289,6 +298,13 @@ impl OrderedState {
         if simulator.settings.ignore_missing && kinds.is_empty() {
             return object.item(identity, Verdict::Skipped, "no CRD for it");
         }
+        let similar =
+            self.definitions.similar_kind(group, name).or_else(|| self.definitions.similar_group(group, name));
+        let similar = similar.map(suggest::did_you_mean);
+        if self.absent.contains(&(group.clone(), name.clone())) {
+            let advice = similar.unwrap_or_else(|| format!("the cluster does not serve it; {GIVE_IT}"));
+            return builtin::no_matches(&mut object, identity, &format!("; {advice}"));
+        }
         let refusal = self.refused.get(&(group.clone(), name.clone()));
         let none = || format!("no CRD for {} {name}", api_version(group, version));
         let reason = refusal.map_or_else(none, |error| error.message.clone());
@@ -299,12 +315,10 @@ impl OrderedState {
             (Some(error), _) => {
                 Some(error.help.as_ref().map_or_else(String::new, |help| format!("{help}; or ")) + OFFLINE)
             }
-            (None, Some(_)) => Some(format!("the cluster has none either; {GIVE_IT}")),
+            (None, Some(_)) => Some(format!("the cluster serves it without a CRD; {GIVE_IT}")),
             (None, None) => Some(format!("{GIVE_IT}, or ask the cluster: leave out --offline")),
         };
-        let similar =
-            self.definitions.similar_kind(group, name).or_else(|| self.definitions.similar_group(group, name));
-        let help = match (similar.map(suggest::did_you_mean), help) {
+        let help = match (similar, help) {
             (Some(question), Some(help)) => Some(format!("{question} If not, {help}")),
             (None, help) => help,
             (question, None) => question,
@@ -324,16 +338,15 @@ impl OrderedState {
     ) -> Item {
         let identity = identity::identity(object.value(), Namespace::None);
         if identity.api_version != "apiextensions.k8s.io/v1" {
-            let reason = format!("CRDs of {} cannot be read", identity.api_version);
-            let mut item = object.item(identity, Verdict::CannotTell, reason);
-            item.help = Some("write it as apiextensions.k8s.io/v1".to_owned());
+            let names = defined(object.value());
+            let item = builtin::not_served(simulator.settings.builtin.release, identity, object);
+            self.invalid.entry(names).or_insert_with(|| item.location.clone());
             return item;
         }
         let request_options =
             RequestOptions { level, dry_run: false, table: false, ..simulator.settings.request_options };
         let crd = object.take_definition();
-        let named = |path: &[&str]| crd.str_at(path).unwrap_or_default().to_owned();
-        let defined = (named(&["spec", "group"]), named(&["spec", "names", "kind"]));
+        let defined = defined(&crd);
         let warnings = std::mem::take(&mut object.warnings);
         let finder = object.finder();
         let location = identity::FieldLocator::start(&finder);
@@ -390,6 +403,12 @@ impl OrderedState {
         let message = format!("the CRD that the cluster has cannot be used: {message}");
         self.refuse(kind, cluster::Error { message, ..cluster::Error::default() });
     }
+}
+
+/// Returns the group and kind that a CRD defines.
+fn defined(crd: &Value) -> (String, String) {
+    let named = |path: &[&str]| crd.str_at(path).unwrap_or_default().to_owned();
+    (named(&["spec", "group"]), named(&["spec", "names", "kind"]))
 }
 
 const OFFLINE: &str = "give the CRD in a file with --crds and --offline";

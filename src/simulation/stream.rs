@@ -372,9 +372,12 @@ fn fetch(run: &Run<'_>, known: &mut [OrderedState], missing: &BTreeSet<Kind>) {
         Err(error) => kinds.iter().map(|_| Err(error.clone())).collect(),
     };
     for (kind, found) in missing.into_iter().zip(found) {
+        // An aggregated API server may serve the kind.
+        let is_absent = matches!(found, Ok(None)) && live.has_kind(&kind.0, &kind.2) == Ok(false);
         for (simulator, known) in run.simulators.iter().zip(known.iter_mut()).filter(|(_, known)| !known.knows(kind)) {
             match &found {
                 Ok(Some(crd)) => known.install_from_cluster(simulator, kind, crd.clone()),
+                Ok(None) if is_absent => known.set_absent(kind),
                 Ok(None) => {}
                 Err(error) => known.refuse(kind, error.clone()),
             }

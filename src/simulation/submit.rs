@@ -9,6 +9,7 @@ use super::existing::{ExistingObjects, Found, Lookup, PendingObject};
 use super::generated_name;
 use super::hints::Hints;
 use super::identity::FieldLocator;
+use super::live::Live;
 use crate::input::temp_file;
 use crate::input::temp_store::TempStore;
 use crate::kubectl::request::{self, RequestOptions};
@@ -40,6 +41,8 @@ pub struct SimulationContext<'a> {
     pub namespace: &'a str,
     /// The policies that admit objects, if there are any.
     pub admission: Option<&'a Admission>,
+    /// The cluster, if it may be asked.
+    pub cluster: Option<&'a Live>,
 }
 
 /// The request to send and the objects it may update.

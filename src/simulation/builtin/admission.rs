@@ -17,7 +17,8 @@ use crate::simulation::submit::SimulationContext;
 use crate::value::group_version;
 use crate::value::{Map, Value};
 
-const ASK_THE_CLUSTER: &str = "kubectl apply --dry-run=server gives the cluster's answer";
+/// The help if the answer depends on the cluster.
+pub const ASK_THE_CLUSTER: &str = "kubectl apply --dry-run=server gives the cluster's answer";
 
 /// Lets policies evaluate the create of an object that decodes, `sent` as it is written in the input.
 pub fn review(
