@@ -59,9 +59,9 @@ pub use webhooks::{Service as WebhookService, ServiceError, Webhooks};
 ///
 /// [`ServerBuilder::with_pause_before_removal`]: crate::server::ServerBuilder::with_pause_before_removal
 pub const PAUSE_BEFORE_REMOVAL: Duration = Duration::from_millis(5);
-/// The pause of servers for test suites between a write and its response ([`Options::pause_after_write`]). A write to
-/// etcd takes about as long.
-pub const PAUSE_AFTER_WRITE: Duration = Duration::from_millis(3);
+/// The pause of servers for test suites before a write is committed ([`Options::pause_before_commit`]). A write to etcd
+/// takes about as long.
+pub const PAUSE_BEFORE_COMMIT: Duration = Duration::from_millis(3);
 
 /// The maximum number of requests handled at the same time on other threads.
 const THREADS: usize = 64;
@@ -77,9 +77,13 @@ pub struct Options {
     pub allowed_hosts: Vec<String>,
     /// True to refuse every request that would change an object.
     pub read_only: bool,
-    /// The time between a write and its response. Watch events are not delayed. Controllers that read from caches
-    /// rely on it: without it, they can reconcile an object again before their caches contain what they just wrote.
-    pub pause_after_write: Duration,
+    /// The time that a write waits before it is handled, as a write to etcd takes time. It is then committed, sent to
+    /// watches and answered at once. Other requests do not wait for it, and it is handled against the state after the
+    /// pause. Requests that store nothing, such as reads and dry runs, are not delayed.
+    ///
+    /// Tests of controllers rely on it: without it, a controller can react to a write before the test that made the
+    /// previous one has observed its effect.
+    pub pause_before_commit: Duration,
     /// The file in which every exchange is recorded, one JSON object per line.
     pub record: Option<File>,
     /// The file that persists the store. Without it, all objects are lost when the process ends.
@@ -100,7 +104,7 @@ impl Default for Options {
             port: 0,
             allowed_hosts: Vec::new(),
             read_only: false,
-            pause_after_write: Duration::ZERO,
+            pause_before_commit: Duration::ZERO,
             record: None,
             state: None,
             webhooks: None,
@@ -124,7 +128,7 @@ struct Service {
     server: Arc<Server>,
     access: access::Access,
     read_only: bool,
-    pause_after_write: Duration,
+    pause_before_commit: Duration,
     record: Option<Record>,
     state: Option<Arc<State>>,
     webhooks: Option<Webhooks>,
@@ -161,7 +165,7 @@ pub fn start(runtime: Runtime, server: Arc<Server>, options: Options) -> io::Res
         server,
         access: access::Access::new(allowed),
         read_only: options.read_only,
-        pause_after_write: options.pause_after_write,
+        pause_before_commit: options.pause_before_commit,
         record: options.record.map(Record::new),
         state: options.state,
         webhooks: options.webhooks,

@@ -13,6 +13,7 @@ mod calls;
 mod controllers;
 mod endpoints;
 pub mod http;
+mod pauses;
 mod project;
 mod registry;
 mod seed;
@@ -344,22 +345,6 @@ impl Server {
     /// CRD the caller must call [`Server::run_controllers`].
     pub fn reply(&self, request: &Request) -> Reply {
         self.answer(request, None, &Calls::default())
-    }
-
-    /// Reports whether the thread that handles this request may have to wait
-    /// ([`ServerBuilder::with_pause_before_removal`]): deletions and evictions do.
-    pub fn may_pause(&self, request: &Request) -> bool {
-        if self.pause_before_removal.is_zero() {
-            return false;
-        }
-        match request.method {
-            Method::Delete => true,
-            Method::Post => {
-                let path = request.path.split_once('?').map_or(&*request.path, |(path, _)| path);
-                path.ends_with("/eviction")
-            }
-            _ => false,
-        }
     }
 
     /// Handles one request as [`Server::reply`] does, with the webhooks that it needs. A watch may need calls

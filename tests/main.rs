@@ -33,6 +33,7 @@ mod live;
 mod long_names;
 mod lsp;
 mod pages;
+mod patch_types;
 mod plugin_manifest;
 mod properties;
 mod properties_builtin;

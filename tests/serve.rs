@@ -4,14 +4,14 @@
 use crate::exchange::{Client, Http, InProcess, normalise};
 use crdx::release::Release;
 use crdx::serve::{self, Options};
-use crdx::server::Server;
+use crdx::server::{Method, Server};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use std::{fs, thread};
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -176,24 +176,70 @@ fn attempt(url: &str, method: &str, path: &str, body: Option<&Value>) -> Option<
     Some((head.split(' ').nth(1)?.parse().ok()?, serde_json::from_str(body).ok()?))
 }
 
-#[test]
-fn a_write_is_visible_before_its_response() {
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+fn start_with_pause(pause: Duration) -> serve::Running {
     let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().build();
-    let options = Options { pause_after_write: Duration::from_millis(500), ..Options::default() };
-    let running = serve::start(serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap();
+    let options = Options { pause_before_commit: pause, ..Options::default() };
+    serve::start(serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap()
+}
+
+#[test]
+fn a_write_pauses_before_it_is_visible() {
+    let running = start_with_pause(Duration::from_millis(500));
     let url = running.url();
     let call = |method: &str, path: &str, body: Option<&str>| {
-        let code = Http::new(&url).call(method, path, body, None, "application/json").code;
-        (code, Instant::now())
+        Http::new(&url).call(method, path, body, None, "application/json").code
     };
-    let maps = "/api/v1/namespaces/default/configmaps";
+    let body = Some(r#"{"metadata":{"name":"a"}}"#);
     thread::scope(|scope| {
-        let write = scope.spawn(|| call("POST", maps, Some(r#"{"metadata":{"name":"a"}}"#)));
-        let read = || call("GET", &format!("{maps}/a"), None);
-        let seen = std::iter::repeat_with(read).find(|(code, _)| *code == 200).unwrap();
-        let (code, answered) = write.join().unwrap();
-        assert!(code == 201 && seen.1 < answered);
+        let write = scope.spawn(|| call("POST", MAPS, body));
+        // Reads and dry runs do not pause. The number of those that do not see the object yet is compared with the number
+        // of those between commit and response, so that the load of the machine does not matter.
+        let (mut before, mut after) = (0, 0);
+        while !write.is_finished() {
+            let is_visible = call("GET", &format!("{MAPS}/a"), None) == 200;
+            let dry_run = call("POST", &format!("{MAPS}?dryRun=All"), body);
+            assert!(if is_visible { dry_run == 409 } else { matches!(dry_run, 201 | 409) });
+            if is_visible { after += 1 } else { before += 1 }
+        }
+        assert_eq!(write.join().unwrap(), 201);
+        assert!(before > after, "{before} reads before the commit, {after} between commit and response");
     });
+}
+
+#[test]
+fn a_write_is_handled_against_the_state_after_its_pause() {
+    let running = start_with_pause(Duration::from_millis(300));
+    let url = running.url();
+    let direct =
+        |method, path: &str, body: &str| running.server().handle(&crdx::server::Request::new(method, path, body)).code;
+    let path = format!("{MAPS}/a");
+    assert_eq!(direct(Method::Post, MAPS, r#"{"metadata":{"name":"a"}}"#), 201);
+    let read = || Http::new(&url).call("GET", &path, None, None, "application/json").body;
+    let mut object = read();
+    object["data"] = json!({"by": "http"});
+    let update = object.to_string();
+    object["data"] = json!({"by": "process"});
+    let other = object.to_string();
+    thread::scope(|scope| {
+        const JSON: &str = "application/json";
+        let waiting = scope.spawn(|| Http::new(&url).call("PUT", &path, Some(&update), Some(JSON), JSON).code);
+        // This write does not pause.
+        let mut codes = [direct(Method::Put, &path, &other), waiting.join().unwrap()];
+        codes.sort_unstable();
+        assert_eq!(codes, [200, 409]);
+    });
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            let merge = Some("application/merge-patch+json");
+            Http::new(&url).call("PATCH", &path, Some(r#"{"data":{"a":"1"}}"#), merge, "application/json").code
+        });
+        assert_eq!(direct(Method::Patch, &path, r#"{"data":{"b":"2"}}"#), 200);
+        assert_eq!(waiting.join().unwrap(), 200);
+    });
+    let data = &read()["data"];
+    assert!(data["a"] == "1" && data["b"] == "2", "{data}");
 }
 
 #[test]

@@ -51,6 +51,14 @@ pub fn merge(types: &'static Types, id: TypeId, original: Map, patch: Map) -> Re
     merge_map(original, patch, Schema::of(types, id))
 }
 
+/// Applies `patch` to an object of a type none of whose fields have a patch strategy, except those of its metadata.
+///
+/// # Errors
+/// Returns the reason why the patch cannot be applied.
+pub fn merge_without_strategies(types: &'static Types, original: Map, patch: Map) -> Result<Map, PatchError> {
+    merge_map(original, patch, Schema::without_strategies(types))
+}
+
 /// `mergeMap`. The recursion is bounded by the nesting depth of the patch, which its decoder limits.
 fn merge_map(mut original: Map, mut patch: Map, schema: Schema) -> Result<Map, PatchError> {
     if let Some(directive) = patch.get(DIRECTIVE) {

@@ -114,12 +114,11 @@ pub(super) async fn answer(service: Arc<Service>, peer: &Peer, request: Request<
         now: now(),
     };
     let known = header_text(&parts.headers, &header::IF_NONE_MATCH);
-    let pauses = !service.pause_after_write.is_zero() && read_only::writes(request.method, &request.path);
-    let answer = answered(&service, Arc::new(request), is_long).await;
-    if pauses {
-        tokio::time::sleep(service.pause_after_write).await;
+    if !service.pause_before_commit.is_zero() && !service.read_only && service.server.may_store(&request) {
+        // No lock is held and nothing has been read yet, so writes that wait at the same time conflict as usual.
+        tokio::time::sleep(service.pause_before_commit).await;
     }
-    match answer {
+    match answered(&service, Arc::new(request), is_long).await {
         Some(answer) => unless_known(answer, known.as_deref()),
         None => plain(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be answered"),
     }

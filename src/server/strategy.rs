@@ -9,4 +9,5 @@ pub(in crate::server) mod custom_resource;
 pub(in crate::server) mod definition;
 pub(in crate::server) mod namespace;
 pub(in crate::server) mod scale;
+pub(in crate::server) mod strategic_merge;
 pub(in crate::server) mod typed_resource;

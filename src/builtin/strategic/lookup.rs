@@ -16,6 +16,9 @@ pub(super) struct Schema {
 enum Shape {
     Of(&'static Type),
     Root(TypeId),
+    /// An object with `metadata` and without patch strategies.
+    ObjectWithoutStrategies,
+    WithoutStrategies,
 }
 
 impl Schema {
@@ -24,14 +27,25 @@ impl Schema {
         Self { types, type_: Shape::Root(id) }
     }
 
+    /// The schema of an object without patch strategies, except in its metadata.
+    pub fn without_strategies(types: &'static Types) -> Self {
+        Self { types, type_: Shape::ObjectWithoutStrategies }
+    }
+
     /// The type and markers of a field.
     pub fn field(self, key: &str) -> Result<(Self, Merging), PatchError> {
+        if let Some(found) = self.field_without_strategies(key) {
+            return Ok(found);
+        }
         let field = self.lookup(key)?;
         Ok((Self { type_: Shape::Of(&field.type_), ..self }, field.merging))
     }
 
     /// The item type and markers of a list field.
     pub fn item(self, key: &str) -> Result<(Self, Merging), PatchError> {
+        if let Some(found) = self.field_without_strategies(key) {
+            return Ok(found);
+        }
         let field = self.lookup(key)?;
         let item = match (self.base(Shape::Of(&field.type_)), &field.type_) {
             (Some(Type::List(item)), Type::Pointer(_)) => &**item,
@@ -48,6 +62,16 @@ impl Schema {
         Ok((Self { type_: Shape::Of(item), ..self }, field.merging))
     }
 
+    fn field_without_strategies(self, key: &str) -> Option<(Self, Merging)> {
+        let metadata = || self.types.id("meta/v1.ObjectMeta").map(Shape::Root);
+        let type_ = match self.type_ {
+            Shape::ObjectWithoutStrategies if key == "metadata" => metadata(),
+            Shape::ObjectWithoutStrategies | Shape::WithoutStrategies => None,
+            Shape::Of(_) | Shape::Root(_) => return None,
+        };
+        Some((Self { type_: type_.unwrap_or(Shape::WithoutStrategies), ..self }, Merging::default()))
+    }
+
     fn lookup(self, key: &str) -> Result<&'static Field, PatchError> {
         let id = match self.type_ {
             Shape::Root(id) => Some(id),
@@ -55,6 +79,7 @@ impl Schema {
                 Type::Named(id) => Some(*id),
                 _ => None,
             },
+            Shape::ObjectWithoutStrategies | Shape::WithoutStrategies => None,
         };
         let missing = |name: &str| {
             let quoted = quote::go_quote(key);
@@ -82,7 +107,7 @@ impl Schema {
     fn base(self, shape: Shape) -> Option<&'static Type> {
         let type_ = match shape {
             Shape::Of(type_) => type_.target(),
-            Shape::Root(_) => return None,
+            Shape::Root(_) | Shape::ObjectWithoutStrategies | Shape::WithoutStrategies => return None,
         };
         let Type::Named(id) = type_ else { return Some(type_) };
         match self.types.definition(*id)? {

@@ -214,7 +214,7 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
         webhooks: Some(Webhooks::default()),
         tls: Some(Tls::new(&certificate, &key)?),
         authentication: Some(authentication),
-        pause_after_write: serve::PAUSE_AFTER_WRITE,
+        pause_before_commit: serve::PAUSE_BEFORE_COMMIT,
         ..Options::default()
     };
     serve::start(runtime, Arc::new(server), options).map_err(EnvtestError::Serve)

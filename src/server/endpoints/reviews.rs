@@ -49,7 +49,7 @@ const fn review(group: &'static str, plural: &'static str, kind: &'static str) -
 }
 
 /// Returns true if the server answers reviews and the request is for their groups.
-pub(super) fn serves(ctx: &Context<'_>) -> bool {
+pub(in crate::server) fn serves(ctx: &Context<'_>) -> bool {
     ctx.server.reviewed_tokens.is_some() && REVIEWS.iter().any(|review| review.group == ctx.target.group)
 }
 

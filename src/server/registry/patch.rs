@@ -65,13 +65,10 @@ pub(in crate::server) fn typed_kind(content_type: Option<&str>) -> Result<Kind, 
     kind(content_type).map_err(|_| Refusal::unsupported_media_type(&TYPED_MEDIA_TYPES))
 }
 
-/// The patch type for a CRD. A strategic merge patch is treated as a merge patch: no list in a CRD has a patch merge
-/// key.
+/// The patch type for a CRD.
 pub(in crate::server) fn definition_kind(content_type: Option<&str>) -> Result<Kind, Refusal> {
-    if content_type.and_then(|t| t.split(';').next()) == Some(STRATEGIC) {
-        return Ok(Kind::Merge);
-    }
-    kind(content_type).map_err(|refusal| Refusal::unrouted(refusal.code, refusal.reason, "415: Unsupported Media Type"))
+    typed_kind(content_type)
+        .map_err(|refusal| Refusal::unrouted(refusal.code, refusal.reason, "415: Unsupported Media Type"))
 }
 
 impl<S: Strategy> Registry<S> {

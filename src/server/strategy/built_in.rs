@@ -30,6 +30,11 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
         (ErrorList::new(), None)
     }
 
+    /// Returns true if the real server has a Go type for the kind, so that it accepts strategic merge patches.
+    fn has_go_type(&self) -> bool {
+        true
+    }
+
     /// Returns true if the server sets the generation of objects.
     fn has_generation(&self) -> bool {
         true
@@ -72,6 +77,10 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
 pub(in crate::server) struct Custom;
 
 impl BuiltIn for Custom {
+    fn has_go_type(&self) -> bool {
+        false
+    }
+
     fn may_remove_defaults(&self) -> bool {
         false
     }

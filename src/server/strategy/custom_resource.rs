@@ -6,6 +6,8 @@ mod managed_fields;
 pub(in crate::server) mod serving;
 mod storage;
 
+use super::built_in_kind::BuiltInKind;
+use super::strategic_merge;
 use crate::apply::field_manager;
 use crate::pipeline::{self, Verdict};
 use crate::release::V1_34;
@@ -159,6 +161,26 @@ impl Strategy for CustomResource {
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
         decode::patched_object(ctx, &self.serving, &self.version, patched, strict, options)
+    }
+
+    fn accepts_strategic_merge(&self) -> bool {
+        self.serving.built_in.has_go_type()
+    }
+
+    fn merge_strategically(
+        &self,
+        ctx: &mut Context<'_>,
+        current: Value,
+        patch: &Value,
+        strict: Vec<StrictError>,
+        options: &WriteOptions,
+    ) -> Result<Value, Refusal> {
+        let Serving { group, kind, plural, .. } = &*self.serving;
+        let Some(kind) = BuiltInKind::new(group, &self.version.name, kind, plural, ctx.release()) else {
+            return Err(Refusal::unsupported_media_type(&[]));
+        };
+        let merged = strategic_merge::checked(ctx, &kind, current, patch, strict, options)?;
+        decode::merged_object(&self.version, merged)
     }
 
     fn default(&self, object: &mut Value) {

@@ -4,6 +4,9 @@
 mod decode;
 mod managed_fields;
 
+use super::strategic_merge;
+use crate::builtin::strategic;
+use crate::builtin::types::Types;
 use crate::crd::{self, CustomResourceDefinition, conditions, strategy, validation};
 use crate::field::ErrorList;
 use crate::pipeline::Verdict;
@@ -27,7 +30,7 @@ use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strate
 use crate::server::registry::written::Written;
 use crate::text::malformed::MalformedStrings;
 use crate::text::strict::StrictError;
-use crate::value::{Map, Value, number, object};
+use crate::value::{Map, Value, number, object, print};
 pub(in crate::server) use managed_fields::update_by_controller;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -171,6 +174,27 @@ impl Strategy for Definition {
         body::interpret(&patched.object)
             .and_then(|()| decode::read(ctx, patched.object, strict, decode::Text::Patched(&text), options))
             .map_err(|error| patch::refuse(&text, error))
+    }
+
+    fn merge_strategically(
+        &self,
+        ctx: &mut Context<'_>,
+        current: Value,
+        patch: &Value,
+        strict: Vec<StrictError>,
+        options: &WriteOptions,
+    ) -> Result<CustomResourceDefinition, Refusal> {
+        let types = Types::of(ctx.release().minor().number().into());
+        let mut merged = strategic_merge::merged(current, patch, |current, patch| {
+            strategic::merge_without_strategies(types, current, patch)
+        })?;
+        let echo = || print::format_v(patch);
+        crd::restore(&mut merged, ctx.release()).map_err(|error| {
+            ctx.trace.undecodable_field = Some(error.path);
+            patch::refuse(&echo(), error.message)
+        })?;
+        let text = decode::Text::None(&MalformedStrings::default());
+        decode::read(ctx, merged, strict, text, options).map_err(|error| patch::refuse(&echo(), error))
     }
 
     fn decode_applied(

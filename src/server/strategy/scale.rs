@@ -8,7 +8,8 @@ mod typed;
 use super::built_in_kind::BuiltInKind;
 use super::custom_resource::CustomResource;
 use super::custom_resource::serving::{Serving, Version};
-use super::typed_resource::{decode, patch as typed_patch};
+use super::strategic_merge;
+use super::typed_resource::decode;
 use crate::apply::field_manager;
 use crate::apply::set::Set;
 use crate::apply::types::{self, Type};
@@ -224,7 +225,7 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
         match &self.kind {
-            Some(kind) => typed_patch::merge(ctx, kind, current, patch, strict, options),
+            Some(kind) => strategic_merge::typed(ctx, kind, current, patch, strict, options),
             None => Err(Refusal::unsupported_media_type(&[])),
         }
     }

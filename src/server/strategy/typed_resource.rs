@@ -7,7 +7,6 @@ pub(in crate::server) mod decode;
 mod generated;
 mod immutable;
 mod managed_fields;
-pub(in crate::server) mod patch;
 mod prepare;
 mod selector;
 mod serve;
@@ -36,6 +35,7 @@ use crate::server::strategy::built_in_kind::BuiltInKind;
 use crate::server::strategy::custom_resource::Part;
 use crate::server::strategy::custom_resource::serving::{Serving, Version};
 use crate::server::strategy::scale::Scalable;
+use crate::server::strategy::strategic_merge;
 use crate::server::{Server, Timestamp, UserInfo};
 use crate::text::strict::StrictError;
 use crate::value::{Map, Value, object, time};
@@ -169,7 +169,7 @@ impl Strategy for TypedResource {
         strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
-        patch::merge(ctx, &self.kind, current, patch, strict, options)
+        strategic_merge::typed(ctx, &self.kind, current, patch, strict, options)
     }
 
     fn default(&self, object: &mut Value) {

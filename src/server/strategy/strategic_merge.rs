@@ -10,14 +10,43 @@ use crate::text::strict::StrictError;
 use crate::value::json::go_kind;
 use crate::value::{Map, Value, print};
 
-/// Applies a patch to the current object; `strict` are the duplicate fields of the patch.
-pub(in crate::server) fn merge(
+/// Applies a patch to the current object of a kind that is served with its Go type; `strict` are the duplicate fields of
+/// the patch.
+pub(in crate::server) fn typed(
+    ctx: &mut Context<'_>,
+    kind: &BuiltInKind,
+    current: Value,
+    patch: &Value,
+    strict: Vec<StrictError>,
+    options: &WriteOptions,
+) -> Result<Value, Refusal> {
+    checked(ctx, kind, current, patch, strict, options).map(|merged| kind.complete(merged))
+}
+
+/// Like [`typed`], but does not encode the result.
+pub(in crate::server) fn checked(
     ctx: &mut Context<'_>,
     kind: &BuiltInKind,
     current: Value,
     patch: &Value,
     mut strict: Vec<StrictError>,
     options: &WriteOptions,
+) -> Result<Value, Refusal> {
+    let merged = merged(current, patch, |current, patch| kind.patch(current, patch))?;
+    let echo = || print::format_v(patch);
+    let unknown = kind.check(&merged).map_err(|error| refuse(&echo(), error))?;
+    if options.field_validation.is_enabled() {
+        strict.extend(unknown.into_iter().map(StrictError::DroppedField));
+    }
+    ctx.strict_errors(strict, options).map_err(|error| refuse(&echo(), error.to_string()))?;
+    Ok(merged)
+}
+
+/// Applies a patch with `merge`, without checking the types of the result.
+pub(in crate::server) fn merged(
+    current: Value,
+    patch: &Value,
+    merge: impl FnOnce(Map, Map) -> Result<Map, PatchError>,
 ) -> Result<Value, Refusal> {
     let members = match patch {
         Value::Object(members) => members.clone(),
@@ -29,17 +58,10 @@ pub(in crate::server) fn merge(
         }
     };
     let Value::Object(current) = current else { return Err(Refusal::internal("the stored object is no object")) };
-    let merged = kind.patch(current, members).map_err(|patch_error| match patch_error {
+    let merged = merge(current, members).map_err(|patch_error| match patch_error {
         PatchError::Format(text) => Refusal::bad_request(text),
         PatchError::Unprocessable(text) => Refusal::unrouted(422, Reason::Invalid, text),
         PatchError::Other(text) => Refusal::unclassified(text),
     })?;
-    let merged = Value::Object(merged);
-    let echo = || print::format_v(patch);
-    let unknown = kind.check(&merged).map_err(|error| refuse(&echo(), error))?;
-    if options.field_validation.is_enabled() {
-        strict.extend(unknown.into_iter().map(StrictError::DroppedField));
-    }
-    ctx.strict_errors(strict, options).map_err(|error| refuse(&echo(), error.to_string()))?;
-    Ok(kind.complete(merged))
+    Ok(Value::Object(merged))
 }
