@@ -22,6 +22,7 @@ mod name_hash;
 pub mod object;
 pub mod ordered;
 pub mod policy_rehearsal;
+pub mod removed_versions;
 mod seen_kinds;
 mod shared;
 mod stored_location;

@@ -25,6 +25,7 @@ use crate::simulation::identity::{self, FieldLocator};
 use crate::simulation::live::Live;
 use crate::simulation::object::{self as input_object, Object};
 use crate::simulation::ordered::{in_order, threads};
+use crate::simulation::removed_versions::RemovedVersions;
 use crate::value::{Value, json};
 use std::io::{self, BufWriter, Write};
 use std::sync::{Mutex, PoisonError};
@@ -100,6 +101,7 @@ fn rehearse(
         None => existing_crd(&live, &name)?,
     };
     let read = old.clone().filter(|_| args.old.is_none());
+    let removed = old.as_ref().map(|old| RemovedVersions::of(old, &new.value)).unwrap_or_default();
     let reported = |message: &str, help| {
         let location = new.object.finder().start();
         Failure::Reported(excerpt::render(MessageSeverity::Error, message, &location, help, message_color))
@@ -112,12 +114,19 @@ fn rehearse(
     let mut crd_item = answer::read_definition_response(plan.answer.clone(), identity, &new.object.finder());
     crd_item.action = if plan.is_update() { Action::Update } else { Action::Create };
     crd_item.object = None;
+    removed.complete(&mut crd_item);
     let mut show = Show::new(args.output, look, out, messages);
     show.definition(&crd_item, &plan)?;
     let first = plan.stage().map_err(|error| reported(&error.to_string(), None))?;
-    let work = RehearsalTasks { plan: &plan, stages: Mutex::new(vec![first]), namespace: &namespace };
+    let work = RehearsalTasks {
+        plan: &plan,
+        stages: Mutex::new(vec![first]),
+        namespace: &namespace,
+        must_migrate: removed.needs_migration(),
+    };
     let jobs = threads(args.jobs);
     let mut notes: Vec<Note> = note.map(|message| Note { kind: "version", message }).into_iter().collect();
+    notes.extend(removed.note());
     let options = args.reading.options();
     if from_files {
         let progress = Progress::new(args.output != Some(RehearseFormat::Json));
@@ -221,6 +230,8 @@ struct RehearsalTasks<'a> {
     /// Idle stages.
     stages: Mutex<Vec<Stage>>,
     namespace: &'a str,
+    /// True if objects must be rewritten before the server accepts the new CRD.
+    must_migrate: bool,
 }
 
 impl RehearsalTasks<'_> {
@@ -267,7 +278,7 @@ impl RehearsalTasks<'_> {
         };
         let errors = outcome.as_ref().map(|outcome| outcome.errors.as_slice()).unwrap_or_default();
         let locations = errors.iter().map(|error| finder.field(&error.field)).collect();
-        Entry { location: finder.start(), identity, outcome, locations }
+        Entry { location: finder.start(), identity, outcome, locations, must_migrate: self.must_migrate }
     }
 }
 
@@ -318,7 +329,7 @@ impl<'a> Show<'a> {
             }
             Some(RehearseFormat::Html) => return Ok(()),
         }
-        if plan.is_accepted() {
+        if crd_item.verdict == Verdict::Accepted {
             let releases = plan.releases();
             let line = match releases.single() {
                 Some(_) => format!("The server would accept {}.", plan.name),
@@ -332,6 +343,7 @@ impl<'a> Show<'a> {
             writeln!(self.out, "{}", Paint::Bold.when(self.color, &line))?;
         }
         self.out.write_all(self.report.details(crd_item).as_bytes())?;
+        self.out.write_all(self.report.common_details().as_bytes())?;
         if !plan.is_accepted() {
             writeln!(self.out, "The following would happen if the server accepted the CRD.")?;
         }

@@ -25,6 +25,8 @@ pub struct Entry {
     pub outcome: Result<ObjectOutcome, RehearsalError>,
     /// The source location of each error's field.
     pub locations: Vec<SourceLocation>,
+    /// True if the object must be rewritten before the server accepts the new CRD.
+    pub must_migrate: bool,
 }
 
 impl Entry {
@@ -35,7 +37,9 @@ impl Entry {
 
     /// Returns true if the upgrade affects the object.
     pub fn is_touched(&self) -> bool {
-        self.breaks() || self.outcome.as_ref().is_ok_and(|f| !f.difference.is_empty() || !f.cells.is_empty())
+        self.breaks()
+            || self.must_migrate
+            || self.outcome.as_ref().is_ok_and(|f| !f.difference.is_empty() || !f.cells.is_empty())
     }
 }
 
@@ -53,6 +57,7 @@ pub struct Counts {
     blocked: usize,
     unreadable: usize,
     shown_otherwise: usize,
+    to_migrate: usize,
     unknown: usize,
     /// The number of objects that lose a field, by path without indices.
     lost: BTreeMap<String, usize>,
@@ -63,6 +68,7 @@ impl Counts {
     pub fn add(&mut self, entry: &Entry) {
         self.objects += 1;
         self.untouched += usize::from(!entry.is_touched());
+        self.to_migrate += usize::from(entry.must_migrate);
         let outcome = match &entry.outcome {
             Ok(outcome) => outcome,
             Err(RehearsalError::Old(_)) => {
@@ -145,6 +151,10 @@ impl Counts {
     pub fn unreadable(&self) -> usize {
         self.unreadable
     }
+    /// The number of objects that must be rewritten before the upgrade.
+    pub fn to_migrate(&self) -> usize {
+        self.to_migrate
+    }
     /// The number of objects for which the effect is unknown.
     pub fn unknown(&self) -> usize {
         self.unknown
@@ -193,6 +203,7 @@ impl Counts {
         };
         part(self.invalid, &outcomes);
         part(self.unreadable, "unreadable under the new CRD");
+        part(self.to_migrate, "to rewrite before the upgrade");
         part(self.unknown, "unknown");
         let _ = write!(text, "{}", plural(self.objects, "object"));
         if !parts.is_empty() {
@@ -216,6 +227,7 @@ impl Counts {
             ("editable", self.editable),
             ("blocked", self.blocked),
             ("unreadable", self.unreadable),
+            ("toMigrate", self.to_migrate),
             ("cannotTell", self.unknown),
         ];
         let mut members: Map = counts.iter().map(|(k, n)| ((*k).to_owned(), Value::Int(*n as i64))).collect();
@@ -270,6 +282,7 @@ pub fn row(entry: &Entry) -> Vec<Cell> {
         Ok(outcome) => {
             let difference = &outcome.difference;
             let (next, note) = match outcome.edit {
+                Edit::Untried if entry.must_migrate => (Cell::from("accepted"), "rewrite it before the upgrade"),
                 Edit::Untried => (Cell::from("accepted"), ""),
                 Edit::Passes => (Cell::painted("accepted", Paint::Yellow), "if it leaves the invalid fields unchanged"),
                 Edit::Blocked(_) => (Cell::painted("rejected", Paint::Red), ""),
@@ -298,6 +311,10 @@ pub fn row(entry: &Entry) -> Vec<Cell> {
 /// Formats the details of an object.
 pub fn details(entry: &Entry, color: bool) -> String {
     let Ok(outcome) = &entry.outcome else { return String::new() };
+    let is_unchanged = outcome.difference.is_empty() && outcome.errors.is_empty() && outcome.cells.is_empty();
+    if is_unchanged && outcome.moved_to.is_none() {
+        return String::new();
+    }
     let name = format!("{} {}", entry.identity.kind, entry.identity.full_name());
     let mut text = Paint::Bold.when(color, &format!("{name} ({})", entry.location)) + "\n";
     let mut line = |paint: Paint, line: String| {
@@ -364,6 +381,9 @@ pub fn columns_value(changes: &[ColumnChange]) -> Value {
 pub fn value(entry: &Entry) -> Value {
     let mut members = identified(&entry.identity, &entry.location);
     let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);
+    if entry.must_migrate {
+        put("mustMigrate", true.into());
+    }
     match &entry.outcome {
         Err(RehearsalError::Old(reason)) => drop(put("cannotTell", reason.as_str().into())),
         Err(RehearsalError::New(reason)) => drop(put("unreadable", reason.as_str().into())),

@@ -7,6 +7,7 @@ pub mod policy;
 use super::answer::read_definition_response;
 use super::identity::{FieldLocator, Namespace, identity};
 use super::object::Object;
+use super::removed_versions::RemovedVersions;
 use crate::crd::{self, CustomResourceDefinition, Spec, conditions, validation};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
@@ -145,6 +146,7 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Ite
     let request = request::write(Method::Put, &path, "application/json", by, value, request_options);
     let mut item = read_definition_response(server.handle(&request), identity, &locator);
     item.action = Action::Update;
+    RemovedVersions::of(&old.value, new.value()).complete(&mut item);
     item
 }
 

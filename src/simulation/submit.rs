@@ -10,6 +10,7 @@ use super::generated_name;
 use super::hints::Hints;
 use super::identity::FieldLocator;
 use super::live::Live;
+use super::removed_versions::RemovedVersions;
 use crate::input::temp_file;
 use crate::input::temp_store::TempStore;
 use crate::kubectl::request::{self, RequestOptions};
@@ -281,9 +282,11 @@ pub fn submit_definition(
     let updates = context.updates;
     let pending = updates.existing.ask(identity, "customresourcedefinitions");
     let wanted = Lookup { identity, namespace: context.namespace };
+    let mut removed = RemovedVersions::default();
     let done = match pending.map_or_else(|| updates.existing.find(wanted), PendingObject::wait) {
         Found::Nothing => return None,
         Found::Object(old, location) => {
+            removed = RemovedVersions::of(&old, crd);
             let server = Server::builder(context.server.release(), 0).without_managed_fields();
             let server = match context.admission {
                 Some(admission) => admission.server(server, context.request_options.now, context.namespace),
@@ -311,6 +314,7 @@ pub fn submit_definition(
             item.action = done.action;
             item.before = updates.compares.and(done.before);
             item.sent = updates.compares.map(|_| crd.clone());
+            removed.complete(&mut item);
             item
         }
         Err(error) => error.item(identity.clone(), locator),

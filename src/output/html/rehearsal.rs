@@ -21,6 +21,9 @@ pub fn head(counts: &Counts, crd_item: &Item, columns: &[ColumnChange], releases
     let refused = crd_item.verdict != Verdict::Accepted;
     let broken = counts.losing() + counts.invalid() + counts.unreadable();
     let (headline, colour) = match (refused, broken) {
+        (true, _) if crd_item.verdict == Verdict::CannotTell => {
+            ("It is unknown whether the server would accept the new CRD".to_owned(), Colour::Unsure)
+        }
         (true, _) => ("The server would reject the new CRD".to_owned(), Colour::Bad),
         (false, 0) if counts.is_unsure() => (format!("The effect on some of {total} is unknown"), Colour::Unsure),
         (false, 0) => (format!("Nothing breaks in {total}"), Colour::Good),
@@ -33,6 +36,7 @@ pub fn head(counts: &Counts, crd_item: &Item, columns: &[ColumnChange], releases
         (counts.invalid(), "invalid", Colour::Bad),
         (counts.blocked(), "blocked at the next write", Colour::Bad),
         (counts.unreadable(), "unreadable", Colour::Bad),
+        (counts.to_migrate(), "to rewrite before the upgrade", Colour::Unsure),
         (counts.appearing(), "with fields that appear", Colour::Unsure),
         (counts.defaulted(), "with new defaults", Colour::Plain),
         (counts.shown_otherwise(), "shown differently", Colour::Plain),
@@ -94,6 +98,9 @@ fn next_write(entry: &Entry) -> (String, Colour) {
     match &entry.outcome {
         Ok(ObjectOutcome { edit: Edit::Untried, difference, .. }) if !difference.lost.is_empty() => {
             ("loses fields".to_owned(), Colour::Unsure)
+        }
+        Ok(ObjectOutcome { edit: Edit::Untried, .. }) if entry.must_migrate => {
+            ("rewrite before the upgrade".to_owned(), Colour::Unsure)
         }
         Ok(ObjectOutcome { edit: Edit::Untried, .. }) => ("fine".to_owned(), Colour::Good),
         Ok(ObjectOutcome { edit: Edit::Passes, .. }) => ("invalid, still editable".to_owned(), Colour::Unsure),
