@@ -21,7 +21,7 @@ mod strategy;
 
 pub use self::http::body::LIMIT as BODY_LIMIT;
 pub use self::http::selector::LabelSelector;
-pub use admission::{Admitted, TypedWrite, UserInfo};
+pub use admission::{Admitted, NamespaceState, TypedWrite, UserInfo};
 pub use builder::ServerBuilder;
 pub use calls::{Call, Calls, Outcome};
 pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};
@@ -114,6 +114,8 @@ pub struct Request {
     pub skips_admission: bool,
     /// True to hide a dry run from policies and webhooks: the request simulates a write that is not a dry run.
     pub hides_dry_run: bool,
+    /// What is known of the namespace of a create.
+    pub namespace_state: NamespaceState,
     /// The request body.
     pub body: Body,
     /// The time of the request.
@@ -144,6 +146,7 @@ impl Request {
             user: None,
             skips_admission: false,
             hides_dry_run: false,
+            namespace_state: NamespaceState::default(),
             body: body.into(),
             now: Timestamp::default(),
         }

@@ -102,6 +102,7 @@ impl Client for InProcess {
             user: None,
             skips_admission: false,
             hides_dry_run: false,
+            namespace_state: crdx::server::NamespaceState::default(),
             body: body.map_or(Body::Empty, |bytes| Body::Bytes(bytes.to_vec())),
             now: Timestamp { seconds: now.as_secs().cast_signed(), nanos: 0 },
         });

@@ -251,6 +251,74 @@ fn a_crd_of_the_input_takes_precedence_over_the_live_one() {
     assert_eq!(said.err, "");
 }
 
+/// A cluster with the namespaces `default`, `ending`, which is being deleted, and `secret`, which may not be read.
+fn cluster_with_namespaces(path: &str) -> Reply {
+    match path {
+        "/api" => {
+            Reply::Json(200, groups(&[group("", "v1", &[("namespaces", "Namespace"), ("configmaps", "ConfigMap")])]))
+        }
+        "/api/v1/namespaces/default" => Reply::Json(200, r#"{"status":{"phase":"Active"}}"#.to_owned()),
+        "/api/v1/namespaces/ending" => Reply::Json(200, r#"{"status":{"phase":"Terminating"}}"#.to_owned()),
+        "/api/v1/namespaces/secret" => status(403, "namespaces \"secret\" is forbidden"),
+        "/apis/fake.example.com/v1/namespaces/ending/widgets/old"
+        | "/apis/fake.example.com/v1/namespaces/gone/widgets/old" => Reply::Json(200, widget("old", 3)),
+        _ => cluster(path),
+    }
+}
+
+#[test]
+fn a_create_in_a_namespace_that_does_not_accept_it_is_rejected() {
+    let place = TestDir::new("namespaces");
+    let fake = Fake::serve(|path, _| cluster_with_namespaces(path));
+    let url = &fake.url;
+    let widget = |name: &str, namespace: &str| {
+        object(name, 1).replace(&format!("name: {name}"), &format!("name: {name}\n  namespace: {namespace}"))
+    };
+    let map = |namespace: &str| {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m, namespace: {namespace}}}\n---\n")
+    };
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: new}\n---\n";
+    let missing = "namespaces \"new\" not found";
+    place.write("widget.yaml", &widget("b", "new"));
+    place.write("map.yaml", &map("new"));
+    for file in ["widget.yaml", "map.yaml"] {
+        for flags in ["", " --server-side", " --create"] {
+            place.run(&format!("validate -f {file} -s {url}{flags}")).ends(1, &["(404 NotFound)", missing]);
+        }
+        place.run(&format!("diff -f {file} -s {url}")).ends(2, &[missing]);
+        // Without a cluster, and with existing objects from files, namespaces are not known.
+        place.run(&format!("validate -f {file} --crds crd.yaml --offline")).ends(0, &[]);
+    }
+    // kubectl sends objects in the order of the input. A CRD that comes last delays all of them.
+    let other = widget("g", "new").replace("Widget", "Gadget");
+    place.write("first.yaml", &(namespace.to_owned() + &map("new") + &widget("b", "new") + "---\n" + &other));
+    place.write("last.yaml", &(map("new") + &widget("b", "new") + "---\n" + &other + "---\n" + namespace));
+    place.write("gadgets.yaml", &crd("", 9).replace("widget", "gadget").replace("Widget", "Gadget"));
+    place.run(&format!("validate -f first.yaml gadgets.yaml -s {url}")).ends(0, &["3 accepted, 2 decode"]);
+    place.run(&format!("validate -f last.yaml gadgets.yaml -s {url}")).ends(1, &["3 rejected", missing]);
+    // A Namespace that is rejected is not created.
+    place.write("bad.yaml", &(namespace.replace("{name: new}", "{name: new, labels: 1}") + &map("new")));
+    place.run(&format!("validate -f bad.yaml -s {url}")).ends(1, &["2 rejected", missing]);
+    // Validation errors come after the namespace.
+    place.write("wrong.yaml", &widget("b", "new").replace("size: 1", "size: 11"));
+    place.run(&format!("validate -f wrong.yaml -s {url}")).ends(1, &[missing, "less than or equal to 10"]);
+    // Updates do not depend on the namespace.
+    place.write("old.yaml", &(widget("old", "gone") + "---\n" + &widget("old", "ending")));
+    place.run(&format!("validate -f old.yaml -s {url}")).ends(0, &["2 accepted"]);
+    place.write("ending.yaml", &(map("ending") + &widget("b", "ending")));
+    let terminating = "unable to create new content in namespace ending because it is being terminated";
+    let said = place.run(&format!("validate -f ending.yaml -s {url}")).ends(1, &["2 rejected", terminating]);
+    assert!(said.out.contains("configmaps \"m\" is forbidden"), "{}", said.out);
+    assert!(said.out.contains("widgets.fake.example.com \"b\" is forbidden"), "{}", said.out);
+    // A namespace that may not be read.
+    place.write("secret.yaml", &(map("secret") + &widget("b", "secret")));
+    let note = "these could not be read from the cluster, so their effect on a write is unknown: namespaces (403)";
+    place.run(&format!("validate -f secret.yaml -s {url}")).ends(0, &["1 accepted, 1 decode", note]);
+    place.write("secret.yaml", &map("secret"));
+    place.run(&format!("validate -f secret.yaml -s {url}")).ends(0, &["1 decode", note]);
+    assert_eq!(fake.count("/api/v1/namespaces/secret"), 2);
+}
+
 #[test]
 fn kinds_that_the_cluster_does_not_serve_are_rejected() {
     let place = TestDir::new("unserved");
@@ -377,10 +445,7 @@ fn unsimulated_behaviour_is_reported_once() {
         _ => cluster(path),
     };
     let place = TestDir::new("notes");
-    place.write(
-        "b.yaml",
-        &(object("b", 1) + "---\n" + &object("c", 1).replace("name: c", "name: c\n  namespace: nowhere")),
-    );
+    place.write("b.yaml", &(object("b", 1) + "---\n" + &object("c", 1)));
     let readable = answer.clone();
     let fake = Fake::serve(move |path, _| readable(path, false));
     let said = place.run(&format!("validate -f a.yaml b.yaml -s {} -o json", fake.url));
@@ -390,12 +455,11 @@ fn unsimulated_behaviour_is_reported_once() {
             "note: the cluster runs Kubernetes 1.99; 1.37 is simulated, the newest supported version\n",
             "note: webhook \"check.example.com\" of ValidatingWebhookConfiguration \"guard\" would be called for 3 objects and may reject them; it is not called here\n",
             "note: quota in namespace default is not simulated: few (2 widgets.fake.example.com used)\n",
-            "neither in the cluster nor among the inputs, so the server would reject every create in it: namespace nowhere\n",
         ],
     );
     let report: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     let kinds: Vec<&str> = report["notes"].as_array().unwrap().iter().map(|n| n["type"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["version", "validatingWebhook", "quota", "namespace"]);
+    assert_eq!(kinds, ["version", "validatingWebhook", "quota"]);
     assert_eq!(report["kubernetesVersions"][0], "1.37");
     let fake = Fake::serve(move |path, _| answer(path, true));
     place.run(&format!("diff -f a.yaml -s {}", fake.url)).ends(

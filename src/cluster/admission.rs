@@ -78,9 +78,20 @@ const KINDS: [Kind; 4] = [
 ];
 
 impl Connection {
-    /// The notes about writing `written`. Namespaces in `made` are created by the run itself.
-    pub fn unsimulated(&self, written: &[Written], made: &BTreeSet<String>, evaluates_policies: bool) -> Vec<Note> {
+    /// The notes about writing `written`. Namespaces in `made` are created by the run itself; `unreadable` are errors of
+    /// reading namespaces.
+    pub fn unsimulated<'e>(
+        &self,
+        written: &[Written],
+        made: &BTreeSet<String>,
+        unreadable: impl Iterator<Item = &'e Error>,
+        evaluates_policies: bool,
+    ) -> Vec<Note> {
         let mut failed_lists = FailedLists::default();
+        unreadable.for_each(|error| failed_lists.add("namespaces", error));
+        if written.is_empty() {
+            return failed_lists.note().into_iter().collect();
+        }
         let served = failed_lists.or_nothing("the resources it serves", self.resources()).unwrap_or_default();
         let resource = |group: &str, plural: &str| {
             served.iter().find(|r| r.group == group && r.plural == plural).map(|r| self.all(r))
@@ -95,11 +106,10 @@ impl Connection {
             written.iter().filter(|w| w.creates).flat_map(|w| &w.namespaces).map(String::as_str).collect();
         let namespaces = namespaces.into_iter().filter(|ns| !made.contains(*ns)).take(MAX_NAMESPACES);
         let ask = |there: bool, path: String| there.then(|| self.ask(&path, JSON));
-        let asked_of: Vec<(&str, Option<PendingResponse>, Option<PendingResponse>)> = namespaces
+        let quotas_of: Vec<(&str, Option<PendingResponse>)> = namespaces
             .map(|ns| {
-                let path = format!("/api/v1/namespaces/{}", encoded(ns));
-                let quota = ask(core("resourcequotas"), format!("{path}/resourcequotas"));
-                (ns, ask(core("namespaces"), path), quota)
+                let path = format!("/api/v1/namespaces/{}/resourcequotas", encoded(ns));
+                (ns, ask(core("resourcequotas"), path))
             })
             .collect();
 
@@ -110,23 +120,10 @@ impl Connection {
             let bound = bindings.and_then(|bindings| failed_lists.or_nothing(kind.plural, bindings.wait()).flatten());
             notes.extend(intercepting(kind, &list, bound.as_ref(), written));
         }
-        let mut absent = Vec::new();
-        for (namespace, found, quota) in asked_of {
-            match found.map(PendingResponse::wait) {
-                Some(Ok(None)) => absent.push(namespace),
-                Some(Err(error)) => failed_lists.add("namespaces", &error),
-                _ => {}
-            }
+        for (namespace, quota) in quotas_of {
             if let Some(list) = quota.and_then(|q| failed_lists.or_nothing("resourcequotas", q.wait()).flatten()) {
                 notes.extend(quotas(namespace, &list, written));
             }
-        }
-        if !absent.is_empty() {
-            let message = format!(
-                "neither in the cluster nor among the inputs, so the server would reject every create in it: namespace {}",
-                absent.join(", ")
-            );
-            notes.push(Note { kind: "namespace", message });
         }
         notes.extend(failed_lists.note());
         notes

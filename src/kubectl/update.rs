@@ -5,7 +5,7 @@ use super::request::{self, RequestOptions};
 use super::{Action, Subresource, Verb};
 use crate::apply::client_side;
 use crate::apply::field_manager::LAST_APPLIED;
-use crate::server::{Format, Method, Request, Response, ResponseBody, Server, Trace};
+use crate::server::{Format, Method, NamespaceState, Request, Response, ResponseBody, Server, Trace};
 use crate::value::{self, Map, Value};
 use std::sync::Arc;
 
@@ -33,6 +33,8 @@ pub struct Target<'a> {
     pub collection: &'a str,
     /// Its name; empty if the server generates one.
     pub name: &'a str,
+    /// What is known of its namespace, if it is created.
+    pub namespace_state: NamespaceState,
 }
 
 /// The result of a request.
@@ -81,7 +83,8 @@ pub fn send(
             Some(replace(&format!("{path}/status"), object, before.as_deref(), request_kind, request_options))
         }
         (None, Verb::ServerSide, _) if !path.is_empty() => {
-            Some(server_side(&path, object, request_kind, request_options))
+            let request = server_side(&path, object, request_kind, request_options);
+            Some(Request { namespace_state: target.namespace_state, ..request })
         }
         (None, Verb::Replace, _) if !path.is_empty() => {
             Some(replace(&path, object, before.as_deref(), request_kind, request_options))
@@ -121,7 +124,9 @@ pub fn create(
         Verb::Apply if !target.name.is_empty() => (client_side::to_create(object), CLIENT_SIDE),
         _ => (client_side::with_current_annotation(object), "kubectl-create"),
     };
-    request::create_by(target.collection, object, request_kind.manager.as_deref().unwrap_or(by), request_options)
+    let by = request_kind.manager.as_deref().unwrap_or(by);
+    let request = request::create_by(target.collection, object, by, request_options);
+    Request { namespace_state: target.namespace_state, ..request }
 }
 
 /// The length in JSON up to which [`create_unannotated`] sends an object: with the annotation, it would be far below the
@@ -138,7 +143,8 @@ pub fn create_unannotated(
 ) -> Request {
     let object = client_side::to_create_unannotated(object);
     let by = request_kind.manager.as_deref().unwrap_or(CLIENT_SIDE);
-    request::create_short_by(target.collection, object, by, request_options)
+    let request = request::create_short_by(target.collection, object, by, request_options);
+    Request { namespace_state: target.namespace_state, ..request }
 }
 
 const CLIENT_SIDE: &str = "kubectl-client-side-apply";

@@ -110,6 +110,7 @@ pub(super) async fn answer(service: Arc<Service>, peer: &Peer, request: Request<
         user: impersonated.or(user),
         skips_admission: false,
         hides_dry_run: false,
+        namespace_state: server::NamespaceState::default(),
         body: if bytes.is_empty() { server::Body::Empty } else { server::Body::Bytes(bytes) },
         now: now(),
     };

@@ -28,6 +28,7 @@ pub(super) use attributes::{
 };
 pub(super) use cluster::Cluster;
 pub(super) use lifecycle::NamespaceLifecycle;
+pub use lifecycle::NamespaceState;
 use policies::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
 pub(super) use review::Review;
 use std::fmt::Debug;

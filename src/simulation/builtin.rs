@@ -2,6 +2,7 @@
 
 mod admission;
 
+use super::existing::{Found, PendingObject};
 use super::identity::{self, FieldLocator, Namespace};
 use super::object::{Kind, Object};
 use super::submit::SimulationContext;
@@ -14,6 +15,7 @@ use crate::cluster;
 use crate::kubectl::{FieldValidation, Verb};
 use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
 use crate::release::Release;
+use crate::server::NamespaceState;
 use crate::suggest;
 use crate::value::group_version::api_version;
 use crate::value::{json, quote};
@@ -51,7 +53,14 @@ pub fn owns(group: &str) -> bool {
 }
 
 /// Decodes an object as the server does, in the form in which kubectl sends it, and lets policies evaluate it.
-pub fn decode(rules: Rules, context: SimulationContext<'_>, mut object: Object, kind: &Kind) -> Item {
+/// `creates_namespace` is true if an earlier input creates its namespace.
+pub fn decode(
+    rules: Rules,
+    context: SimulationContext<'_>,
+    mut object: Object,
+    kind: &Kind,
+    creates_namespace: bool,
+) -> Item {
     let (group, version, kind) = kind;
     let own = identity::identity(object.value(), Namespace::Own);
     let api_version = api_version(group, version);
@@ -114,11 +123,40 @@ pub fn decode(rules: Rules, context: SimulationContext<'_>, mut object: Object, 
         }
         Ok(decoded) => decoded_item(&mut item, &decoded, rules, types, &locator),
     }
+    if !creates_namespace && item.verdict == Verdict::Decodes {
+        check_namespace(&mut item, context, rules.verb);
+    }
     if let Some(written) = written.filter(|_| item.verdict == Verdict::Decodes) {
         admission::review(&mut item, &written, row, rules, context, &locator);
     }
     item.warnings.extend(input_warnings);
     item
+}
+
+/// Rejects a new object whose namespace does not accept it.
+fn check_namespace(item: &mut Item, context: SimulationContext<'_>, verb: Verb) {
+    if verb == Verb::Replace || context.updates.request_kind.subresource.is_some() {
+        return;
+    }
+    let Some(namespace) = item.identity.namespace.clone() else { return };
+    let state = context.namespace_state(Some(&namespace));
+    let plural = resources::plural(&item.identity.kind);
+    let refusal = state.refusal(&namespace, (item.identity.group(), &plural), &item.identity.name);
+    let Some((code, reason, message)) = refusal else { return };
+    // Objects in a namespace that is being deleted can still be updated.
+    let exists = || match context.updates.existing.ask(&item.identity, &plural).map(PendingObject::wait) {
+        Some(Found::Object(..)) => Ok(true),
+        Some(Found::Error(error)) => Err(error),
+        _ => Ok(false),
+    };
+    match if state == NamespaceState::Terminating { exists() } else { Ok(false) } {
+        Ok(true) => {}
+        Ok(false) => reject_with(item, Answer { code, reason, message }),
+        Err(error) => {
+            (item.verdict, item.help) = (Verdict::CannotTell, error.help);
+            item.reason = format!("its namespace is being deleted, and the object cannot be read: {}", error.message);
+        }
+    }
 }
 
 /// Returns true if the cluster serves a kind that its release does not serve by default.

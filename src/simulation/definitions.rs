@@ -5,7 +5,7 @@ use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::update::{self, RequestKind, Target};
 use crate::output::excerpt::SourceLocation;
 use crate::release::Release;
-use crate::server::{Response, ResponseBody, Server};
+use crate::server::{NamespaceState, Response, ResponseBody, Server};
 use crate::suggest;
 use crate::value::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
@@ -114,7 +114,13 @@ impl Definitions {
         {
             return Installed::Same(first.clone());
         }
-        let target = Target { definition: DEFINITION, version: "v1", collection: request::DEFINITIONS, name: &name };
+        let target = Target {
+            definition: DEFINITION,
+            version: "v1",
+            collection: request::DEFINITIONS,
+            name: &name,
+            namespace_state: NamespaceState::default(),
+        };
         let mut request = update::create(target, crd.clone(), request_kind.unwrap_or(&CREATE), request_options);
         request.skips_admission = request_kind.is_none();
         let response = server.take(request);

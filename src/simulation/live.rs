@@ -2,14 +2,21 @@
 
 use crate::cluster::{self, Connection, JSON, PendingResponse, Resource};
 use crate::output::report::Identity;
-use crate::value::group_version;
-use std::sync::OnceLock;
+use crate::server::NamespaceState;
+use crate::value::{Value, group_version};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A cluster that can be queried.
 pub struct Live {
     target: cluster::Target,
     open: OnceLock<Result<Connection, cluster::Error>>,
+    /// The namespaces that were read, each once.
+    namespaces: Mutex<HashMap<String, Arc<OnceLock<ReadNamespace>>>>,
 }
+
+/// The state of a namespace, or the reason why it is not known.
+type ReadNamespace = Result<NamespaceState, cluster::Error>;
 
 impl std::fmt::Debug for Live {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -20,7 +27,7 @@ impl std::fmt::Debug for Live {
 impl Live {
     /// Creates the value without contacting the cluster.
     pub fn new(target: cluster::Target) -> Self {
-        Self { target, open: OnceLock::new() }
+        Self { target, open: OnceLock::new(), namespaces: Mutex::default() }
     }
 
     /// Returns true if a cluster is configured, without contacting it.
@@ -56,6 +63,38 @@ impl Live {
         self.open.get()?.as_ref().ok()
     }
 
+    /// Returns whether a namespace accepts new objects. A namespace that cannot be read is assumed to accept them
+    /// ([`Live::unreadable_namespaces`]).
+    pub fn namespace_state(&self, name: &str) -> NamespaceState {
+        let once = {
+            let mut all = self.namespaces.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(all.entry(name.to_owned()).or_default())
+        };
+        let read = || self.read_namespace(name);
+        once.get_or_init(read).as_ref().map_or(NamespaceState::default(), |state| *state)
+    }
+
+    fn read_namespace(&self, name: &str) -> ReadNamespace {
+        let connection = self.connection()?;
+        // A server without namespaces accepts every namespace.
+        if connection.served_version("", "namespaces", "v1")?.is_none() {
+            return Ok(NamespaceState::Unspecified);
+        }
+        let found = connection.ask(&Resource::namespaces().object_path(None, name), JSON).wait()?;
+        Ok(match found {
+            None => NamespaceState::Missing,
+            Some(found) if is_terminating(&found) => NamespaceState::Terminating,
+            Some(_) => NamespaceState::Unspecified,
+        })
+    }
+
+    /// Returns the errors of namespaces that could not be read, by name.
+    pub fn unreadable_namespaces(&self) -> BTreeMap<String, cluster::Error> {
+        let all = self.namespaces.lock().unwrap_or_else(PoisonError::into_inner);
+        let errors = all.iter().filter_map(|(name, read)| Some((name.clone(), read.get()?.as_ref().err()?.clone())));
+        errors.collect()
+    }
+
     /// Requests an existing object; `None` if the cluster does not serve its kind.
     pub fn ask(&self, identity: &Identity, plural: &str) -> Result<Option<PendingResponse>, cluster::Error> {
         let connection = self.connection()?;
@@ -70,4 +109,8 @@ impl Live {
         };
         Ok(Some(connection.ask(&resource.object_path(identity.namespace.as_deref(), &identity.name), JSON)))
     }
+}
+
+fn is_terminating(namespace: &Value) -> bool {
+    namespace.str_at(&["status", "phase"]) == Some("Terminating")
 }

@@ -106,10 +106,11 @@ impl SeenKinds {
             );
             notes.push(Note { kind: "conversion", message });
         }
-        if let Some(connection) = live.and_then(Live::opened)
-            && !written.is_empty()
+        if let Some(live) = live
+            && let Some(connection) = live.opened()
         {
-            notes.extend(connection.unsimulated(&written, &self.namespaces, evaluated));
+            let unreadable = live.unreadable_namespaces();
+            notes.extend(connection.unsimulated(&written, &self.namespaces, unreadable.values(), evaluated));
         }
         notes
     }

@@ -76,14 +76,15 @@ impl Simulator {
 
     /// Simulates an object.
     pub fn simulate(&self, ready: PreparedObject) -> Item {
-        let PreparedObject { mut object, identity, route, turn, pending } = ready;
+        let PreparedObject { mut object, identity, route, turn, pending, creates_namespace } = ready;
         let earlier = turn.as_ref().and_then(Turn::wait);
         let warnings = std::mem::take(&mut object.warnings);
         let value = object.take_value();
         let finder = object.finder();
         let known = identity.clone();
         // A panic in the simulation of one object must not affect the others.
-        let before = Before { stored: earlier.as_ref().map_or(EarlierObject::None, |done| done.stored), pending };
+        let stored = earlier.as_ref().map_or(EarlierObject::None, |done| done.stored);
+        let before = Before { stored, pending, creates_namespace };
         let simulated = panic::catch_unwind(AssertUnwindSafe(|| {
             submit::submit(self.context(), &route, value, identity, before, &finder)
         }));
@@ -102,10 +103,10 @@ impl Simulator {
     }
 
     /// Decodes an object of a built-in kind and lets policies evaluate it.
-    pub fn decode(&self, object: Object, kind: &Kind) -> Item {
+    pub fn decode(&self, object: Object, kind: &Kind, creates_namespace: bool) -> Item {
         let identity = identity::identity(object.value(), Namespace::Own);
         let location = identity::FieldLocator::start(&object.finder());
-        let decode = || builtin::decode(self.settings.builtin, self.context(), object, kind);
+        let decode = || builtin::decode(self.settings.builtin, self.context(), object, kind, creates_namespace);
         panic::catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
             let mut item = Item::new(location, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
             item.identity = identity;
@@ -140,6 +141,8 @@ pub struct OrderedState {
     /// The groups and kinds that the cluster does not serve.
     absent: BTreeSet<(String, String)>,
     turns: Turns,
+    /// The namespaces that inputs so far create.
+    namespaces: BTreeSet<String>,
 }
 
 /// An object ready to be simulated.
@@ -152,6 +155,8 @@ pub struct PreparedObject {
     turn: Option<Turn>,
     /// The object requested from the cluster.
     pending: Option<PendingObject>,
+    /// True if an earlier input creates its namespace.
+    creates_namespace: bool,
 }
 
 /// The next step for an object.
@@ -175,6 +180,7 @@ impl OrderedState {
             refused: self.refused.clone(),
             absent: self.absent.clone(),
             turns: Turns::default(),
+            namespaces: BTreeSet::new(),
         }
     }
 
@@ -218,6 +224,10 @@ impl OrderedState {
             SkipReason::Kind => Some(object.item(identity, Verdict::Skipped, "its kind is skipped with --skip")),
             SkipReason::Labels => None,
         };
+        // The object is left out of the report, not of what is sent to the server.
+        if reason == SkipReason::Kind && is_namespace(object.value()) {
+            self.namespaces.insert(item.as_ref().map(|item| item.identity.name.clone()).unwrap_or_default());
+        }
         if object.is_definition() {
             let installed = self.install(simulator, object, None, FieldValidation::Ignore);
             if matches!(installed.verdict, Verdict::Rejected | Verdict::CannotTell) {
@@ -225,6 +235,21 @@ impl OrderedState {
             }
         }
         item
+    }
+
+    /// Decodes a Namespace before any later object, whose answer may depend on it.
+    pub fn decode_namespace(&mut self, simulator: &Simulator, object: Object, kind: &Kind) -> Item {
+        let item = simulator.decode(object, kind, false);
+        if item.verdict != Verdict::Rejected {
+            self.namespaces.insert(item.identity.name.clone());
+        }
+        item
+    }
+
+    /// Returns true if an earlier input creates the namespace of an object.
+    pub fn creates_namespace_of(&self, simulator: &Simulator, object: &Object) -> bool {
+        let identity = identity::identity(object.value(), Namespace::Or(&simulator.settings.namespace));
+        identity.namespace.is_some_and(|name| self.namespaces.contains(&name))
     }
 
     /// Assigns a turn to an object and requests the existing object from the cluster, unless `pending` contains it.
@@ -238,8 +263,9 @@ impl OrderedState {
     ) -> PreparedObject {
         let namespace = if route.namespaced { Namespace::Or(&simulator.settings.namespace) } else { Namespace::None };
         let identity = identity::identity(object.value(), namespace);
+        let creates_namespace = identity.namespace.as_ref().is_some_and(|name| self.namespaces.contains(name));
         if object.value().str_at(&["metadata", "name"]).is_none_or(str::is_empty) {
-            return PreparedObject { object, identity, route, turn: None, pending: None };
+            return PreparedObject { object, identity, route, turn: None, pending: None, creates_namespace };
         }
         let namespace = identity.namespace.as_deref().unwrap_or_default();
         let turn = self.turns.next((identity.group(), &route.plural, namespace, &identity.name));
@@ -251,7 +277,7 @@ impl OrderedState {
             pending.clone()
         });
         let pending = pending.flatten();
-        PreparedObject { object, identity, route, turn: Some(turn), pending }
+        PreparedObject { object, identity, route, turn: Some(turn), pending, creates_namespace }
     }
 
     /// Returns the CRDs.
@@ -409,6 +435,11 @@ impl OrderedState {
 fn defined(crd: &Value) -> (String, String) {
     let named = |path: &[&str]| crd.str_at(path).unwrap_or_default().to_owned();
     (named(&["spec", "group"]), named(&["spec", "names", "kind"]))
+}
+
+/// Returns true for a Namespace object.
+pub fn is_namespace(object: &Value) -> bool {
+    object.str_at(&["kind"]) == Some("Namespace") && object.str_at(&["apiVersion"]) == Some("v1")
 }
 
 const OFFLINE: &str = "give the CRD in a file with --crds and --offline";

@@ -9,7 +9,7 @@ use super::filter::Filter;
 use super::identity::{self, Namespace};
 use super::object::{self, Kind, Object};
 use super::ordered::in_order;
-use super::shared::{Destination, OrderedState, PreparedObject, Simulator};
+use super::shared::{Destination, OrderedState, PreparedObject, Simulator, is_namespace};
 use crate::input::pending_documents::PendingDocuments;
 use crate::input::{Entry, Note};
 use crate::kubectl::FieldValidation;
@@ -162,8 +162,8 @@ enum Step {
     Item(Box<Item>),
     /// Simulates an object.
     Simulator(Box<PreparedObject>),
-    /// Decodes an object of a built-in kind.
-    Builtin(Box<Object>, Kind),
+    /// Decodes an object of a built-in kind; true if an earlier input creates its namespace.
+    Builtin(Box<Object>, Kind, bool),
 }
 
 impl Task {
@@ -176,7 +176,7 @@ impl Task {
         let each = self.0.into_iter().zip(run.simulators).map(|(step, simulator)| match step {
             Step::Item(item) => *item,
             Step::Simulator(ready) => simulator.simulate(*ready),
-            Step::Builtin(object, kind) => simulator.decode(*object, &kind),
+            Step::Builtin(object, kind, creates_namespace) => simulator.decode(*object, &kind, creates_namespace),
         });
         run.merged(each.collect())
     }
@@ -315,7 +315,13 @@ fn steps(run: &Run<'_>, known: &mut [OrderedState], all: Vec<Destination>) -> Ta
         Destination::Simulator(object, route) => {
             Step::Simulator(Box::new(known.ready(simulator, *object, route, &mut pending)))
         }
-        Destination::Builtin(object, kind) => Step::Builtin(object, kind),
+        Destination::Builtin(object, kind) if is_namespace(object.value()) => {
+            Step::Item(Box::new(known.decode_namespace(simulator, *object, &kind)))
+        }
+        Destination::Builtin(object, kind) => {
+            let creates_namespace = known.creates_namespace_of(simulator, &object);
+            Step::Builtin(object, kind, creates_namespace)
+        }
         Destination::Unknown(object, kind) => Step::Item(Box::new(known.without_definition(simulator, *object, &kind))),
     });
     Task(steps.collect())

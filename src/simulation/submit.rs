@@ -17,7 +17,7 @@ use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::update::{self, RequestKind, Target, UnsentError};
 use crate::kubectl::{FieldValidation, Verb};
 use crate::output::report::{Answer, Identity, Item, Problem, Remark, Verdict};
-use crate::server::Server;
+use crate::server::{NamespaceState, Server};
 use crate::suggest;
 use crate::value::Value;
 use crate::value::{group_version, json};
@@ -64,6 +64,22 @@ pub struct Before {
     pub stored: EarlierObject,
     /// The object requested from the cluster.
     pub pending: Option<PendingObject>,
+    /// True if an earlier input creates its namespace.
+    pub creates_namespace: bool,
+}
+
+impl SimulationContext<'_> {
+    /// Returns whether the namespace of a new object accepts it. Only a cluster is asked: without one, every namespace
+    /// is assumed to exist.
+    pub fn namespace_state(&self, namespace: Option<&str>) -> NamespaceState {
+        let (Some(namespace), ExistingObjects::Live(live)) = (namespace, &self.updates.existing) else {
+            return NamespaceState::default();
+        };
+        if self.admission.is_some_and(|admission| admission.gives_namespace(namespace)) || !live.is_configured() {
+            return NamespaceState::default();
+        }
+        live.namespace_state(namespace)
+    }
 }
 
 /// The item of an object, and the stored object for later inputs with the same name.
@@ -87,10 +103,16 @@ pub fn submit(
     let version = version.to_owned();
     let name = object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
     let prefix = object.str_at(&["metadata", "generateName"]).filter(|_| name.is_empty()).map(str::to_owned);
-    let target = Target { definition: &definition, version: &version, collection: &collection, name: &name };
+    let mut target = Target {
+        definition: &definition,
+        version: &version,
+        collection: &collection,
+        name: &name,
+        namespace_state: NamespaceState::default(),
+    };
     let compares = context.updates.compares;
     let schema = &Hints::Schema(Some(&route.definition), &version);
-    let earlier = before.stored;
+    let (earlier, creates_namespace) = (before.stored, before.creates_namespace);
     let existing = match existing(context, target, &route.plural, before, &identity) {
         Ok(existing) => existing,
         Err(error) => return (error.item(identity, locator), earlier),
@@ -100,6 +122,9 @@ pub fn submit(
     // Most requests are creates, for which a dry run is sufficient: its response is the object that would be stored.
     let creates =
         !existing && request_kind.subresource.is_none() && matches!(request_kind.verb, Verb::Apply | Verb::Create);
+    if !existing && !creates_namespace && request_kind.subresource.is_none() && request_kind.verb != Verb::Replace {
+        target.namespace_state = context.namespace_state(identity.namespace.as_deref());
+    }
     let mut stored = EarlierObject::None;
     if let Some(admission) = context.admission {
         admission.prepare(identity.namespace.as_deref(), context.server);
@@ -224,9 +249,12 @@ fn hidden_errors(
     locator: &dyn FieldLocator,
     schema: &Hints<'_>,
 ) -> Vec<Problem> {
-    if !refuses_unknown_fields(item, context.request_options) {
+    let refuses_namespace = target.namespace_state != NamespaceState::default() && item.verdict == Verdict::Rejected;
+    if !refuses_unknown_fields(item, context.request_options) && !refuses_namespace {
         return Vec::new();
     }
+    // Validation comes after the namespace: show its errors, too.
+    let target = Target { namespace_state: NamespaceState::default(), ..target };
     let Some(object) = locator.object() else { return Vec::new() };
     let object = in_namespace(object, &item.identity);
     let request_options =
@@ -297,6 +325,7 @@ pub fn submit_definition(
                 version: "v1",
                 collection: request::DEFINITIONS,
                 name: &identity.name,
+                namespace_state: NamespaceState::default(),
             };
             let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
             server

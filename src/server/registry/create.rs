@@ -63,6 +63,8 @@ impl<S: Strategy> Registry<S> {
         review: &Review<'_>,
     ) -> Result<Mutation, Refusal> {
         self.strategy.check_create(ctx, object)?;
+        let name = if ctx.target.name.is_empty() { review.new_name } else { &ctx.target.name };
+        ctx.request.namespace_state.check(&ctx.target.namespace, self.strategy.resource(), name)?;
         self.strategy.admit_create(object);
         let mutation = self.mutate(ctx, review, None, object)?;
         if mutation == Mutation::Changed {
