@@ -3,7 +3,8 @@
 # manifest for krew.
 #
 #   scripts/release.sh TAG [PLATFORM…]         builds static Linux binaries (linux-amd64, unless others are named), then packs
-#   scripts/release.sh --pack TAG              packs what other machines built: dist/bin/PLATFORM/kubectl-crdx[.exe]
+#   scripts/release.sh --pack TAG              packs what other machines built: dist/bin/PLATFORM/kubectl-crdx[.exe],
+#                                              and writes the manifest; every platform must be there
 #
 # The owner and the URL are defined by `repository` in Cargo.toml; the tag must be the version in Cargo.toml.
 # Needs musl-tools for linux-amd64, cargo-zigbuild (or a cross linker in cargo's configuration) for linux-arm64, and
@@ -11,7 +12,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-MOST_BYTES=15000000
+# The limit for the binary of any platform.
+MOST_BYTES=22000000
 
 fail() { echo "release.sh: $*" >&2; exit 1; }
 field() { sed -n "s/^$1 = \"\(.*\)\"$/\1/p" Cargo.toml | head -1; }
@@ -31,37 +33,50 @@ build() {
     binary=$(scripts/build.sh "$target")
     mkdir -p "dist/bin/$platform"
     cp "$binary" "dist/bin/$platform/"
-    check "dist/bin/$platform/kubectl-crdx"
 }
 
-# A binary must run on any Linux, and be small.
+# A binary must be small, and on Linux run everywhere.
 check() {
-    local size
-    size=$(stat -c %s "$1")
-    echo "$1: $size bytes"
-    [ "$size" -le "$MOST_BYTES" ] || fail "$1 is larger than $MOST_BYTES bytes"
-    if readelf -l "$1" | grep -q INTERP; then fail "$1 is not static: it asks for a loader"; fi
-    if readelf -d "$1" 2>/dev/null | grep -q NEEDED; then fail "$1 is not static: it needs libraries"; fi
+    local platform=$1 binary=$2 size
+    [ -f "$binary" ] || fail "$binary is missing"
+    size=$(stat -c %s "$binary")
+    echo "$binary: $size bytes"
+    [ "$size" -le "$MOST_BYTES" ] || fail "$binary is larger than $MOST_BYTES bytes"
+    case $platform in linux-*) ;; *) return 0 ;; esac
+    readelf -h "$binary" >/dev/null 2>&1 || fail "$binary is not a program for Linux"
+    if readelf -l "$binary" | grep -q INTERP; then fail "$binary is not static: it asks for a loader"; fi
+    if readelf -d "$binary" 2>/dev/null | grep -q NEEDED; then fail "$binary is not static: it needs libraries"; fi
 }
 
-# Archives of the same files are the same bytes.
+# Archives of the same files are the same bytes: sorted names, and fixed times, owners and modes.
 pack() {
-    local platform=$1 directory=dist/bin/$1 date
-    cp LICENSE "$directory/"
-    mkdir -p "$directory/man"
-    cp dist/man/*.1 "$directory/man/"
+    local platform=$1 binary=kubectl-crdx stage date file
+    case $platform in windows-*) binary=kubectl-crdx.exe ;; esac
+    check "$platform" "dist/bin/$platform/$binary"
+    stage=$(mktemp -d)
+    install -m 755 "dist/bin/$platform/$binary" "$stage/"
+    install -m 644 LICENSE "$stage/"
+    install -d -m 755 "$stage/man"
+    install -m 644 dist/man/*.1 "$stage/man/"
     date=$(git log -1 --format=%ct)
-    find "$directory" -type f -exec touch -d "@$date" {} +
     case $platform in
         windows-*)
-            rm -f "dist/kubectl-crdx-$platform.zip"
-            (cd "$directory" && TZ=UTC zip -qrX "../../kubectl-crdx-$platform.zip" LICENSE kubectl-crdx.exe man) ;;
+            find "$stage" -exec touch -d "@$date" {} +
+            file=$PWD/dist/kubectl-crdx-$platform.zip
+            rm -f "$file"
+            (cd "$stage" && find . -mindepth 1 | LC_ALL=C sort | TZ=UTC zip -qX -@ "$file") ;;
         *)
-            chmod 755 "$directory/kubectl-crdx"
-            tar -C "$directory" --owner=0 --group=0 --numeric-owner --sort=name --format=ustar -cf - LICENSE kubectl-crdx man |
+            # kubectl runs this script to complete `kubectl crdx …`.
+            install -m 755 plugin-manifest/kubectl_complete-crdx "$stage/"
+            (cd "$stage" && find . -mindepth 1 -printf '%P\n' | LC_ALL=C sort) |
+                tar -C "$stage" --no-recursion --owner=0 --group=0 --numeric-owner --mtime="@$date" --format=ustar -cf - -T - |
                 gzip -n >"dist/kubectl-crdx-$platform.tar.gz" ;;
     esac
+    rm -rf "$stage"
 }
+
+# The platforms of the manifest.
+platforms() { sed -n 's#^    uri: .*/kubectl-crdx-\([a-z0-9-]*\)\..*#\1#p' plugin-manifest/crdx.yaml; }
 
 # The manifest of the repository with the owner, the tag, and the checksum behind each uri.
 manifest() {
@@ -72,8 +87,7 @@ manifest() {
         /^#/ { next }
         /^  version:/ { print "  version: " tag; next }
         /^    uri:/ { sub(/download\/[^\/]*\//, "download/" tag "/"); n = split($0, parts, "/"); file = parts[n] }
-        /^    sha256:/ && file in sums { print "    sha256: " sums[file]; next }
-        /^    sha256:/ { print file ": not packed, its checksum is a placeholder" > "/dev/stderr" }
+        /^    sha256:/ { print "    sha256: " sums[file]; next }
         { print }
     ' dist/checksums.txt plugin-manifest/crdx.yaml >dist/crdx.yaml
 }
@@ -84,14 +98,20 @@ tag=${1:-}
 [ -n "$tag" ] || fail "say which tag: scripts/release.sh v$(field version)"
 shift
 [ "$tag" = "v$(field version)" ] || fail "the tag is $tag, but Cargo.toml says $(field version)"
-case $(field repository) in */OWNER/*) echo "release.sh: the owner in Cargo.toml is still a placeholder" >&2 ;; esac
+case $(field repository) in "" | */OWNER/*) fail "set the owner in Cargo.toml: repository is \"$(field repository)\"" ;; esac
 
-if [ -z "$only_pack" ]; then
+if [ -n "$only_pack" ]; then
+    # A release has every platform of the manifest.
+    for platform in $(platforms); do
+        ls "dist/bin/$platform/kubectl-crdx"* >/dev/null 2>&1 || fail "$platform is missing: put its binary into dist/bin/$platform/"
+    done
+else
     for platform in "${@:-linux-amd64}"; do build "$platform"; done
 fi
 [ -n "$(ls dist/man/*.1 2>/dev/null)" ] || scripts/man.sh dist/man
 [ -s dist/kubectl-crdx.cdx.json ] || scripts/sbom.sh dist/kubectl-crdx.cdx.json
+rm -f dist/kubectl-crdx-*.tar.gz dist/kubectl-crdx-*.zip
 for directory in dist/bin/*/; do pack "$(basename "$directory")"; done
 (cd dist && sha256sum kubectl-crdx-*.tar.gz $(ls kubectl-crdx-*.zip 2>/dev/null) kubectl-crdx.cdx.json >checksums.txt)
-manifest "$tag"
+if [ -n "$only_pack" ]; then manifest "$tag"; else echo "release.sh: no manifest without every platform: --pack writes it" >&2; fi
 cat dist/checksums.txt

@@ -187,14 +187,23 @@ fn the_release_is_packed() {
     }
     let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("release");
     let _ = fs::remove_dir_all(&dir);
-    for file in ["scripts/release.sh", "plugin-manifest/crdx.yaml", "LICENSE", "Cargo.toml"] {
+    for file in [
+        "scripts/release.sh",
+        "plugin-manifest/crdx.yaml",
+        "plugin-manifest/kubectl_complete-crdx",
+        "LICENSE",
+        "Cargo.toml",
+    ] {
         let to = dir.join(file);
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         fs::copy(root().join(file), to).unwrap();
     }
     let cargo = fs::read_to_string(dir.join("Cargo.toml")).unwrap();
-    let cargo = cargo.replace(env!("CARGO_PKG_REPOSITORY"), "https://git.example/somebody/else");
-    fs::write(dir.join("Cargo.toml"), cargo).unwrap();
+    let with_owner = |url: &str| {
+        let text = cargo
+            .replace(&format!("repository = {:?}", env!("CARGO_PKG_REPOSITORY")), &format!("repository = {url:?}"));
+        fs::write(dir.join("Cargo.toml"), text).unwrap();
+    };
     let run = |program: &str, words: &[&str]| {
         Command::new(program).args(words).current_dir(&dir).env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap()
     };
@@ -204,7 +213,14 @@ fn the_release_is_packed() {
         let bin = dir.join("dist/bin").join(&platform);
         fs::create_dir_all(&bin).unwrap();
         let name = if platform.starts_with("windows") { "kubectl-crdx.exe" } else { "kubectl-crdx" };
-        fs::write(bin.join(name), &platform).unwrap();
+        // The header of a static program.
+        let mut program = b"\x7fELF\x02\x01\x01".to_vec();
+        program.resize(16, 0);
+        program.extend([2, 0, 0x3e, 0, 1, 0, 0, 0]);
+        program.resize(52, 0);
+        program.extend([64, 0, 56, 0, 0, 0, 64, 0, 0, 0, 0, 0]);
+        program.extend(platform.bytes());
+        fs::write(bin.join(name), program).unwrap();
     }
     // The man pages as written by scripts/man.sh.
     let man = dir.join("dist/man");
@@ -213,11 +229,28 @@ fn the_release_is_packed() {
     // The SBOM as written by scripts/sbom.sh.
     fs::write(dir.join("dist/kubectl-crdx.cdx.json"), "{}").unwrap();
     let tag = concat!("v", env!("CARGO_PKG_VERSION"));
-    assert_eq!(
-        run("scripts/release.sh", &["--pack", "v99.0.0"]).status.code(),
-        Some(1),
-        "another tag than the version"
-    );
+    let refuses = |tag: &str, reason: &str| {
+        let output = run("scripts/release.sh", &["--pack", tag]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(1) && text.contains(reason), "{reason}: {text}");
+    };
+    with_owner("https://github.com/OWNER/kubectl-crdx");
+    refuses(tag, "set the owner in Cargo.toml");
+    with_owner("https://git.example/somebody/else");
+    refuses("v99.0.0", "but Cargo.toml says");
+    let darwin = dir.join("dist/bin/darwin-arm64");
+    fs::rename(&darwin, dir.join("elsewhere")).unwrap();
+    refuses(tag, "darwin-arm64 is missing");
+    fs::rename(dir.join("elsewhere"), &darwin).unwrap();
+    let limit: u64 = {
+        let script = fs::read_to_string(dir.join("scripts/release.sh")).unwrap();
+        script.lines().find_map(|line| line.strip_prefix("MOST_BYTES=")).unwrap().parse().unwrap()
+    };
+    let binary = darwin.join("kubectl-crdx");
+    let bytes = fs::read(&binary).unwrap();
+    fs::OpenOptions::new().write(true).open(&binary).unwrap().set_len(limit + 1).unwrap();
+    refuses(tag, "is larger than");
+    fs::write(&binary, bytes).unwrap();
     let packed = run("scripts/release.sh", &["--pack", tag]);
     assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
     let sums = fs::read_to_string(dir.join("dist/checksums.txt")).unwrap();
@@ -234,8 +267,18 @@ fn the_release_is_packed() {
         assert!(sums.lines().any(|known| known == line), "{line} is not in\n{sums}");
     }
     let listed = run("tar", &["-tzf", "dist/kubectl-crdx-linux-amd64.tar.gz"]);
-    assert_eq!(String::from_utf8_lossy(&listed.stdout), "LICENSE\nkubectl-crdx\nman/\nman/kubectl-crdx.1\n");
-    // A second run produces the same bytes.
+    assert_eq!(
+        String::from_utf8_lossy(&listed.stdout),
+        "LICENSE\nkubectl-crdx\nkubectl_complete-crdx\nman/\nman/kubectl-crdx.1\n"
+    );
+    let listed = run("tar", &["-tvzf", "dist/kubectl-crdx-linux-amd64.tar.gz"]);
+    let owners = String::from_utf8_lossy(&listed.stdout).lines().filter(|line| line.contains(" 0/0 ")).count();
+    assert_eq!(owners, 5);
+    // A second run produces the same bytes, with files of another time, owner and mode.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    for file in ["LICENSE", "dist/man/kubectl-crdx.1"] {
+        assert!(run("touch", &[file]).status.success() && run("chmod", &["600", file]).status.success());
+    }
     assert!(run("scripts/release.sh", &["--pack", tag]).status.success());
     assert_eq!(fs::read_to_string(dir.join("dist/checksums.txt")).unwrap(), sums);
 }
