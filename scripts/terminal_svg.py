@@ -87,7 +87,7 @@ def svg(lines, label):
     height = len(lines) * LINE + 2 * MARGIN
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" height="{height}" role="img" aria-label="{html.escape(label)}">',
            f'<rect width="{width:.0f}" height="{height}" rx="8" fill="{BACKGROUND}"/>',
-           f'<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="14" fill="{FOREGROUND}" xml:space="preserve">']
+           f'<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="14" fill="{FOREGROUND}" style="white-space:pre">']
     style = Style()
     for number, line in enumerate(lines):
         x, y = MARGIN, MARGIN + (number + 1) * LINE - 5
@@ -97,6 +97,7 @@ def svg(lines, label):
                 out.append(f'<rect x="{x:.1f}" y="{y - 14}" width="{length:.1f}" height="{LINE}" fill="{background}"/>')
             if text.strip():
                 look = (f' fill="{color}"' if color else "") + (' font-weight="bold"' if bold else "") + (' text-decoration="underline"' if underlined else "")
-                out.append(f'<text x="{x:.1f}" y="{y}" textLength="{length:.1f}"{look}>{html.escape(text)}</text>')
+                # Browsers read xml:space only on the element itself.
+                out.append(f'<text x="{x:.1f}" y="{y}" textLength="{length:.1f}" xml:space="preserve"{look}>{html.escape(text)}</text>')
             x += length
     return "\n".join([*out, "</g>", "</svg>", ""])
