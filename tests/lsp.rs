@@ -13,6 +13,7 @@ mod suites;
 mod text;
 
 use editor::Editor;
+use regex::Regex;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
@@ -47,6 +48,15 @@ fn diagnostics_follow_the_text() {
     assert_eq!(editor.diagnostics(&uri), [unknown]);
     editor.notify("textDocument/didClose", &json!({"textDocument": {"uri": uri}}));
     assert_eq!(editor.diagnostics(&uri), [""; 0]);
+}
+
+#[test]
+fn broken_yaml_is_an_error_at_a_line_of_the_file() {
+    let (folder, uri) = workspace();
+    let mut editor = Editor::start(folder.path(), &Value::Null);
+    editor.open(&uri, &format!("{KITE}---\n{}", KITE.replace("length: 3", "length: [3")));
+    let broken = "12:8-12:9 1 error converting YAML to JSON: yaml: line 12: did not find expected ',' or ']'";
+    assert_eq!(editor.diagnostics(&uri), [broken]);
 }
 
 #[test]
@@ -223,6 +233,7 @@ fn diagnostics_are_the_findings_of_validate() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % below
     };
+    let line = Regex::new("yaml: line [0-9]+").unwrap();
     for edit in 0..60 {
         if edit % 12 == 0 {
             text = format!("{KITE}---\n{KITE}").replace("name: red", &format!("name: k{edit}"));
@@ -242,7 +253,12 @@ fn diagnostics_are_the_findings_of_validate() {
         let piece = PIECES[random(PIECES.len())];
         editor.replace(&uri, from, to, piece);
         text.replace_range(start..end, piece);
-        let shown = places(&editor.diagnostics(&uri));
-        assert_eq!(shown, validated(folder.path(), &text), "after edit {edit}:\n{text}");
+        // The editor counts lines from the start of the file, and kubectl from that of the document.
+        let without_lines = |found: &[String]| -> Vec<String> {
+            found.iter().map(|found| line.replace(found, "yaml: line N").into_owned()).collect()
+        };
+        let shown = without_lines(&places(&editor.diagnostics(&uri)));
+        let expected = without_lines(&validated(folder.path(), &text));
+        assert_eq!(shown, expected, "after edit {edit}:\n{text}");
     }
 }

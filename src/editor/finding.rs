@@ -13,6 +13,7 @@ use crate::simulation::linting::advice::advice;
 use crate::simulation::object::Object;
 use crate::suites::suite::SuiteError;
 use crate::text::Position;
+use crate::text::documents::Chunks;
 use std::ops::Range;
 
 /// The severity of a finding.
@@ -56,12 +57,17 @@ pub fn findings(checked: &Checked, text: &Text) -> Vec<Finding> {
 }
 
 fn of_item(item: &Item, text: &Text) -> Vec<Finding> {
-    let unknown = (item.verdict == Verdict::CannotTell).then(|| Finding {
-        range: range(&item.location, text),
-        severity: Severity::Unknown,
-        kind: "cannotTell".to_owned(),
-        message: with_help(item.reason.clone(), item.help.as_deref()),
-        fix: None,
+    // Without a kind, the text itself cannot be read.
+    let is_unreadable = item.identity.kind.is_empty();
+    let unknown = (item.verdict == Verdict::CannotTell).then(|| {
+        let reason = if is_unreadable { in_file(&item.reason, item.location.line, text) } else { item.reason.clone() };
+        Finding {
+            range: range(&item.location, text),
+            severity: if is_unreadable { Severity::Error } else { Severity::Unknown },
+            kind: if is_unreadable { "unreadable" } else { "cannotTell" }.to_owned(),
+            message: with_help(reason, item.help.as_deref()),
+            fix: None,
+        }
     });
     let problem = |severity: Severity| {
         move |problem: &Problem| {
@@ -90,6 +96,20 @@ fn of_item(item: &Item, text: &Text) -> Vec<Finding> {
     };
     let warnings = item.warnings.iter().map(problem(Severity::Warning));
     unknown.into_iter().chain(errors).chain(whole).chain(warnings).collect()
+}
+
+/// Returns a message about the document at `line`, with line numbers of the file: kubectl counts lines from the start of
+/// a document, which an editor does not show.
+fn in_file(message: &str, line: usize, text: &Text) -> String {
+    let chunks = Chunks::new(text.content().as_bytes()).map_while(Result::ok);
+    let start = chunks.map(|chunk| chunk.start.line).take_while(|start| *start <= line).last().unwrap_or(1);
+    let Some((before, after)) = message.split_once("yaml: line ") else { return message.to_owned() };
+    let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+    let (digits, rest) = after.split_at(end);
+    match digits.parse::<usize>() {
+        Ok(number) => format!("{before}yaml: line {}{rest}", number + start - 1),
+        Err(_) => message.to_owned(),
+    }
 }
 
 /// The response of the server, limits for costs, and breaking changes.
