@@ -80,7 +80,8 @@ fn role(name: &str, wanted: &BTreeMap<String, BTreeSet<String>>) -> Value {
     ]);
     let mut rules = vec![
         paths,
-        rule("apiextensions.k8s.io", texts(["customresourcedefinitions"]), &["get"]),
+        // `get crds`, `serve --load-from-cluster` and `rehearse --policies` list CRDs.
+        rule("apiextensions.k8s.io", texts(["customresourcedefinitions"]), &["get", "list"]),
         rule(policies::GROUP, texts(admission), &["list"]),
         rule("", texts(["namespaces"]), &["get"]),
         rule("", texts(["resourcequotas"]), &["list"]),
@@ -113,6 +114,13 @@ mod tests {
         for verb in rules.iter().flat_map(|r| r.get("verbs").and_then(Value::as_array).unwrap_or_default()) {
             assert!(matches!(verb.as_str(), Some("get" | "list" | "watch")), "{verb:?}");
         }
+        let of = |resource: &str| {
+            rules
+                .iter()
+                .find(|rule| rule.get("resources") == Some(&texts([resource])))
+                .and_then(|rule| rule.get("verbs"))
+        };
+        assert_eq!(of("customresourcedefinitions"), Some(&texts(["get", "list"])));
         assert_eq!(rules.last().and_then(|r| r.get("resources")), Some(&texts(["things"])));
     }
 }
