@@ -1,5 +1,6 @@
 //! A progress line on standard error for operations that take more than a second.
 
+use super::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +23,8 @@ impl Progress {
     /// Starts counting. `buffers_output` is true if nothing is written to standard output before the end. Otherwise the
     /// line would mix with the output on the same terminal, so it is shown only if standard output is not a terminal.
     pub fn new(buffers_output: bool) -> Self {
-        let shows = io::stderr().is_terminal() && (buffers_output || !io::stdout().is_terminal());
+        let is_dumb = terminal::is_dumb(std::env::var_os("TERM"));
+        let shows = !is_dumb && io::stderr().is_terminal() && (buffers_output || !io::stdout().is_terminal());
         let bar = shows.then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()));
         if let Some(bar) = &bar
             && let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} objects, {elapsed}")

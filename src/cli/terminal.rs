@@ -3,6 +3,7 @@
 use super::args::Color;
 use crate::output::TableStyle;
 use crate::server::Timestamp;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -40,13 +41,28 @@ impl Stream {
     }
 }
 
-/// Decides if output is coloured. `NO_COLOR` disables colours unless it is empty (no-color.org).
+/// Decides if output is coloured.
 fn colored(color: Color, terminal: bool) -> bool {
+    colored_in(color, terminal, |name| std::env::var_os(name))
+}
+
+/// Decides if output is coloured: `NO_COLOR` disables colours unless it is empty (no-color.org); otherwise `FORCE_COLOR`
+/// and `CLICOLOR_FORCE` enable them, also where there is no terminal, unless they are empty or 0.
+fn colored_in(color: Color, terminal: bool, variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
+    let is_on = |name| is_set(name) && variable(name).is_none_or(|value| value != "0" && value != "false");
     match color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+        Color::Auto if is_set("NO_COLOR") => false,
+        Color::Auto if is_on("FORCE_COLOR") || is_on("CLICOLOR_FORCE") => true,
+        Color::Auto => terminal && !is_dumb(variable("TERM")),
     }
+}
+
+/// Returns true if the terminal cannot move its cursor or show colours.
+pub fn is_dumb(term: Option<OsString>) -> bool {
+    term.is_some_and(|term| term == "dumb")
 }
 
 /// Prints a warning of the server as kubectl does.
@@ -62,4 +78,26 @@ pub fn warn(text: &str) {
 pub fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp { seconds: since.as_secs() as i64, nanos: since.subsec_nanos() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_decide_where_colours_are_automatic() {
+        let decide = |terminal: bool, variables: &[(&str, &str)]| {
+            let find = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, v)| OsString::from(v));
+            colored_in(Color::Auto, terminal, find)
+        };
+        assert!(decide(true, &[]) && !decide(false, &[]));
+        assert!(decide(true, &[("TERM", "xterm"), ("NO_COLOR", "")]) && !decide(true, &[("TERM", "dumb")]));
+        for variable in ["FORCE_COLOR", "CLICOLOR_FORCE"] {
+            assert!(decide(false, &[(variable, "1")]) && decide(true, &[(variable, "1"), ("TERM", "dumb")]));
+            assert!(!decide(false, &[(variable, "0")]) && !decide(false, &[(variable, "")]));
+            assert!(!decide(true, &[(variable, "1"), ("NO_COLOR", "1")]));
+        }
+        let all = |_: &str| Some(OsString::from("1"));
+        assert!(colored_in(Color::Always, false, all) && !colored_in(Color::Never, true, all));
+    }
 }

@@ -14,8 +14,14 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Spaces between columns.
 const PADDING: usize = 3;
+/// Spaces between columns if the terminal is narrow.
+const NARROW_PADDING: usize = 2;
+/// The indentation of what belongs to the line above.
+const INDENT: usize = 2;
 /// A column is not made narrower than this to fit a terminal.
 const NARROWEST: usize = 10;
+/// A text column is made narrower than this only if no other layout fits the terminal.
+const COMFORTABLE: usize = 24;
 /// The maximum width of an aligned cell, in terminal columns. A longer cell would move the other columns off the
 /// screen, so it does not widen its column.
 const WIDEST: usize = 1000;
@@ -107,6 +113,9 @@ enum Fit {
     Start,
     /// Long text, shortened at the beginning, because the end of a path is more specific.
     End,
+    /// Text that is shown nowhere else: never shortened, but on a line of its own if it is too long; omitted when all
+    /// cells are empty.
+    Note,
 }
 
 impl Column {
@@ -120,9 +129,15 @@ impl Column {
         Self { title: Cow::Borrowed(title), fit: Fit::Optional }
     }
 
-    /// A column of long text, which is shortened at the end; omitted when all cells are empty.
+    /// A column of long text, which is shortened at the end; omitted when all cells are empty. At the start of a table,
+    /// text columns and locations are not shortened, but move to a line above the others.
     pub const fn text(title: &'static str) -> Self {
         Self { title: Cow::Borrowed(title), fit: Fit::Start }
+    }
+
+    /// A column of text that is never shortened, but moves to a line of its own; omitted when all cells are empty.
+    pub const fn note(title: &'static str) -> Self {
+        Self { title: Cow::Borrowed(title), fit: Fit::Note }
     }
 
     /// A column of source locations, which are shortened at the beginning.
@@ -135,18 +150,27 @@ impl Column {
         Self { title: Cow::Owned(release.to_string()), fit: Fit::Always }
     }
 
-    fn is_text(&self) -> bool {
-        matches!(self.fit, Fit::Start | Fit::End)
-    }
-
     /// Returns true if the column must be shown because of this cell.
     fn shows(&self, text: &str) -> bool {
         match self.fit {
             Fit::Always | Fit::End => true,
-            Fit::Start => !text.is_empty(),
+            Fit::Start | Fit::Note => !text.is_empty(),
             Fit::Optional => !matches!(text, "" | "0" | "-" | "create"),
         }
     }
+}
+
+/// The arrangement of a table on a terminal.
+#[derive(Clone, Debug)]
+struct Layout {
+    /// Spaces between columns.
+    padding: usize,
+    /// The number of columns on a line of their own, above the others.
+    above: usize,
+    /// True if notes are on a line of their own, below the others.
+    note_below: bool,
+    /// The width of each column.
+    widths: Vec<usize>,
 }
 
 /// A table.
@@ -204,29 +228,83 @@ impl Columns {
         if self.is_empty() {
             return Ok(());
         }
-        let widths = self.fitted();
+        let layout = self.arrange();
         let titles = self.layout.iter().map(|column| (Paint::Bold, column.title.as_ref()));
         let mut line = String::new();
-        self.format(titles, &widths, &mut line);
+        self.format(titles, &layout, true, &mut line);
         out.write_all(line.as_bytes())?;
         for row in rows {
-            self.format(row?.split(SEPARATOR).map(decoded), &widths, &mut line);
+            self.format(row?.split(SEPARATOR).map(decoded), &layout, false, &mut line);
             out.write_all(line.as_bytes())?;
         }
         Ok(())
     }
 
-    /// Returns the width of every column. On a terminal, text columns share the space that other columns leave; a
-    /// column that needs less than an equal share gets the width it needs.
-    fn fitted(&self) -> Vec<usize> {
-        let mut widths = self.widths.clone();
-        let Some(terminal) = self.look.width else { return widths };
-        let shown = || (0..widths.len()).filter(|i| self.shown.get(*i) == Some(&true));
-        let mut left = usize::from(terminal).saturating_sub(shown().count().saturating_sub(1) * PADDING);
+    /// Returns the first layout that fits the terminal.
+    fn arrange(&self) -> Layout {
+        let whole = Layout { padding: PADDING, above: 0, note_below: false, widths: self.widths.clone() };
+        let Some(terminal) = self.look.width.map(usize::from) else { return whole };
+        let is_shown = |i: usize, fit: Fit| {
+            self.shown.get(i) == Some(&true) && self.layout.get(i).is_some_and(|column| column.fit == fit)
+        };
+        let place = usize::from(is_shown(0, Fit::End));
+        let note = (0..self.layout.len()).any(|i| is_shown(i, Fit::Note));
+        let choices = [(0, false), (0, note), (place, note), (self.names(), note)];
+        let mut chosen = whole;
+        for (above, note_below) in choices {
+            chosen = Layout { padding: PADDING, above, note_below, ..chosen };
+            if self.needed(&chosen) <= terminal {
+                break;
+            }
+            if note_below == note {
+                chosen.padding = NARROW_PADDING;
+                if self.needed(&chosen) <= terminal {
+                    break;
+                }
+            }
+        }
+        self.fit(&mut chosen, terminal);
+        chosen
+    }
+
+    /// Returns the number of text columns at the start, which name the subject of a row. They are never shortened: two
+    /// names could become the same.
+    fn names(&self) -> usize {
+        self.layout.iter().take_while(|column| matches!(column.fit, Fit::Start | Fit::End)).count()
+    }
+
+    /// Returns the columns on the main line of a row, and which of them may be shortened.
+    fn inline(&self, layout: &Layout) -> impl Iterator<Item = (usize, bool)> {
+        let columns = self.layout.iter().zip(&self.shown).enumerate().filter(|(_, (_, shown))| **shown);
+        let names = self.names();
+        columns.filter(|(i, _)| *i >= layout.above).filter_map(move |(i, (column, _))| match column.fit {
+            Fit::Note => (!layout.note_below).then_some((i, false)),
+            _ if i < names => Some((i, false)),
+            Fit::Start | Fit::End => Some((i, true)),
+            Fit::Always | Fit::Optional => Some((i, false)),
+        })
+    }
+
+    /// Returns the width of a line with text columns of a comfortable width.
+    fn needed(&self, layout: &Layout) -> usize {
+        let mut needed = if layout.above > 0 { INDENT } else { 0 };
+        for (n, (i, is_text)) in self.inline(layout).enumerate() {
+            let width = self.widths.get(i).copied().unwrap_or_default();
+            needed += if is_text { width.min(COMFORTABLE) } else { width };
+            needed += if n > 0 { layout.padding } else { 0 };
+        }
+        needed
+    }
+
+    /// Narrows the text columns. They share the space that other columns leave; a column that needs less than an equal
+    /// share gets the width it needs.
+    fn fit(&self, layout: &mut Layout, terminal: usize) {
+        let mut left = terminal.saturating_sub(if layout.above > 0 { INDENT } else { 0 });
+        left = left.saturating_sub(self.inline(layout).count().saturating_sub(1) * layout.padding);
         let mut texts: Vec<(usize, usize)> = Vec::new();
-        for i in shown() {
-            let width = widths.get(i).copied().unwrap_or_default();
-            if self.layout.get(i).is_some_and(Column::is_text) {
+        for (i, is_text) in self.inline(layout) {
+            let width = self.widths.get(i).copied().unwrap_or_default();
+            if is_text {
                 texts.push((width, i));
             } else {
                 left = left.saturating_sub(width);
@@ -238,34 +316,62 @@ impl Columns {
             let share = (left / sharing.max(1)).max(NARROWEST).min(needed);
             left = left.saturating_sub(share);
             sharing -= 1;
-            if let Some(width) = widths.get_mut(i) {
+            if let Some(width) = layout.widths.get_mut(i) {
                 *width = share;
             }
         }
-        widths
     }
 
-    /// Formats a row as a line: the cells of the columns that are shown, shortened to their widths and aligned.
-    fn format<'a>(&self, cells: impl Iterator<Item = (Paint, &'a str)>, widths: &[usize], line: &mut String) {
+    /// Formats a row: the cells of the columns that are shown, shortened to their widths and aligned.
+    fn format<'a>(
+        &self,
+        cells: impl Iterator<Item = (Paint, &'a str)>,
+        layout: &Layout,
+        is_title: bool,
+        line: &mut String,
+    ) {
         line.clear();
         // The spaces before the next cell.
         let mut gap = 0;
-        let columns = self.layout.iter().zip(&self.shown).zip(widths);
-        for ((paint, text), ((column, _), widest)) in cells.zip(columns).filter(|(_, ((_, shown), _))| **shown) {
-            let text = match self.look.width {
-                Some(_) => shortened(text, *widest, column.fit == Fit::End),
-                None => Cow::Borrowed(text),
+        let (mut note, mut is_below, names) = (None, false, self.names());
+        let columns = self.layout.iter().zip(&self.shown).zip(&layout.widths).enumerate();
+        for ((paint, text), (i, ((column, shown), widest))) in cells.zip(columns) {
+            if !shown {
+                continue;
+            }
+            if column.fit == Fit::Note && layout.note_below {
+                note = Some((paint, text));
+                continue;
+            }
+            if i < layout.above {
+                line.extend(std::iter::repeat_n(' ', if line.is_empty() { 0 } else { layout.padding }));
+                paint.push(self.look.color, text, line);
+                continue;
+            }
+            if layout.above > 0 && !std::mem::replace(&mut is_below, true) {
+                line.push('\n');
+                gap = INDENT;
+            }
+            let text = match (self.look.width, column.fit) {
+                (Some(_), Fit::Start | Fit::End) if i >= names => shortened(text, *widest, column.fit == Fit::End),
+                _ => Cow::Borrowed(text),
             };
             if text.is_empty() {
-                gap += widest + PADDING;
+                gap += widest + layout.padding;
                 continue;
             }
             line.extend(std::iter::repeat_n(' ', gap));
             paint.push(self.look.color, &text, line);
-            gap = widest.saturating_sub(width(&text)) + PADDING;
+            gap = widest.saturating_sub(width(&text)) + layout.padding;
         }
         line.truncate(line.trim_end().len());
         line.push('\n');
+        if let Some((paint, text)) = note.filter(|(_, text)| !is_title && !text.is_empty()) {
+            line.extend(std::iter::repeat_n(' ', INDENT * if layout.above > 0 { 2 } else { 1 }));
+            line.push_str("note: ");
+            paint.push(self.look.color, text, line);
+            line.push('\n');
+        }
     }
 }
 
@@ -340,13 +446,22 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_shortened_on_a_terminal_only() {
+    fn long_names_are_not_shortened_on_a_terminal() {
         let long = "a".repeat(300);
         let rows = [row(&[&long, "0", "accepted"])];
         let text = print(TableStyle { width: Some(40), color: false }, &rows);
-        assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
-        assert!(text.contains("…   accepted\n"), "{text}");
-        assert!(print(TableStyle::default(), &rows).contains(&long));
+        assert_eq!(text, format!("NAME\n  VERDICT\n{long}\n  accepted\n"));
+        assert!(print(TableStyle::default(), &rows).contains(&format!("{long}   accepted\n")));
+    }
+
+    #[test]
+    fn other_long_text_is_shortened_on_a_terminal_only() {
+        const COLUMNS: &[Column] = &[Column::always("COST"), Column::text("RULE")];
+        let long = "a".repeat(300);
+        let rows = [row(&["1", &long])];
+        let text = table(COLUMNS, TableStyle { width: Some(40), color: false }, &rows);
+        assert!(text.lines().all(|line| line.chars().count() <= 40) && text.ends_with("…\n"), "{text}");
+        assert!(table(COLUMNS, TableStyle::default(), &rows).contains(&long));
     }
 
     #[test]
@@ -354,10 +469,51 @@ mod tests {
         const COLUMNS: &[Column] = &[Column::location("PLACE"), Column::text("NAME"), Column::always("VERDICT")];
         let rows = [row(&["some/long/directory/file.yaml:12", "short-name", "accepted"])];
         let text = table(COLUMNS, TableStyle { width: Some(40), color: false }, &rows);
+        // Two paths could be shortened to the same text, so a path has a line of its own.
         assert_eq!(
             text,
-            "PLACE              NAME         VERDICT\n\
-             …ry/file.yaml:12   short-name   accepted\n"
+            "PLACE\n  NAME         VERDICT\n\
+             some/long/directory/file.yaml:12\n  short-name   accepted\n"
+        );
+        let wide = table(COLUMNS, TableStyle { width: Some(60), color: false }, &rows);
+        assert!(wide.ends_with("\nsome/long/directory/file.yaml:12   short-name   accepted\n"), "{wide}");
+    }
+
+    #[test]
+    fn a_note_is_never_shortened() {
+        const COLUMNS: &[Column] = &[Column::location("PLACE"), Column::always("VERDICT"), Column::note("NOTE")];
+        let rows = [row(&["a.yaml:1", "skipped", "there is no CRD for it"]), row(&["b.yaml:1", "accepted", ""])];
+        let print = |width| table(COLUMNS, TableStyle { width, color: false }, &rows);
+        let one_line =
+            "PLACE      VERDICT    NOTE\na.yaml:1   skipped    there is no CRD for it\nb.yaml:1   accepted\n";
+        assert_eq!(print(None), one_line);
+        assert_eq!(print(Some(80)), one_line);
+        let below = "PLACE      VERDICT\na.yaml:1   skipped\n  note: there is no CRD for it\nb.yaml:1   accepted\n";
+        assert_eq!(print(Some(30)), below);
+    }
+
+    #[test]
+    fn no_header_is_wider_than_the_terminal() {
+        let titles = ["ACTION", "ERRORS", "PRUNED", "DEFAULTED", "WARNINGS"].map(Column::always);
+        let identity =
+            [Column::location("PLACE"), Column::text("KIND"), Column::text("NAME"), Column::always("VERDICT")];
+        let columns = [identity.as_slice(), &titles].concat();
+        let cells = [
+            "config/samples/a/object.yaml:12",
+            "CronTab",
+            "default/nightly-backup",
+            "rejected",
+            "update",
+            "1",
+            "2",
+            "3",
+            "4",
+        ];
+        let text = table(&columns, TableStyle { width: Some(80), color: false }, &[row(&cells)]);
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(
+            text.contains("config/samples/a/object.yaml:12   CronTab   default/nightly-backup\n  rejected "),
+            "{text}"
         );
     }
 
@@ -367,7 +523,7 @@ mod tests {
         let rows: Vec<_> = (0..1500).map(|i| row(&[&name(i), "1", "accepted"])).collect();
         for width in [None, Some(30)] {
             let text = print(TableStyle { width, color: false }, &rows);
-            let mut starts: Vec<_> = text.lines().skip(1).map(|line| line.replace('…', ".").find("accepted")).collect();
+            let mut starts: Vec<_> = text.lines().filter_map(|line| line.find("accepted")).collect();
             assert_eq!(starts.len(), rows.len());
             starts.dedup();
             assert_eq!(starts.len(), 1);

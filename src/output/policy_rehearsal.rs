@@ -208,7 +208,7 @@ pub const COLUMNS: &[Column] = &[
     Column::text("NAME"),
     Column::always("NEXT WRITE"),
     Column::text("POLICIES"),
-    Column::text("NOTE"),
+    Column::note("NOTE"),
 ];
 
 /// Returns the row of an object.

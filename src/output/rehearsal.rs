@@ -272,7 +272,7 @@ pub const COLUMNS: &[Column] = &[
     Column::optional("DEFAULTED"),
     Column::optional("CHANGED"),
     Column::optional("ERRORS"),
-    Column::text("NOTE"),
+    Column::note("NOTE"),
 ];
 
 /// Returns the row of an object.

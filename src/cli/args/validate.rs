@@ -43,7 +43,7 @@ pub struct Validate {
     /// Keep the last-applied annotation of `kubectl apply` in the objects that are printed
     #[arg(long, help_heading = "Output")]
     pub show_bookkeeping: bool,
-    /// Print only objects that are not accepted, and no summary
+    /// Print only objects that are not accepted, and the line of counts
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
     /// Validate again whenever one of the files changes, until Ctrl-C; the exit code is that of the last validation

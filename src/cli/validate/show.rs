@@ -195,10 +195,10 @@ impl<'a> Show<'a> {
                 if !common.is_empty() {
                     write!(self.out, "\n{common}")?;
                 }
-                if !last.is_empty() {
+                if !self.text.table().is_empty() {
                     writeln!(self.out)?;
-                    self.out.write_all(last.as_bytes())?;
                 }
+                self.out.write_all(last.as_bytes())?;
             }
             Form::Json { has_items } => {
                 if !has_items {

@@ -18,7 +18,7 @@ const COUNTS: &[Column] = &[
     Column::optional("PRUNED"),
     Column::optional("DEFAULTED"),
     Column::optional("WARNINGS"),
-    Column::text("NOTE"),
+    Column::note("NOTE"),
 ];
 
 /// The options of the report.
@@ -26,7 +26,7 @@ const COUNTS: &[Column] = &[
 pub struct Style {
     /// True if colours are allowed.
     pub color: bool,
-    /// True to show only objects that are not accepted, and no summary.
+    /// True to show only objects that are not accepted, and the summary.
     pub quiet: bool,
     /// The width of the terminal; `None` if the output is not a terminal.
     pub width: Option<u16>,
@@ -158,7 +158,7 @@ impl TextReport {
 
     /// Formats the summary line.
     pub fn summary(&self, summary: &Summary) -> String {
-        if self.style.quiet { String::new() } else { summary_line(summary, self.style.color) }
+        summary_line(summary, self.style.color)
     }
 }
 
