@@ -49,6 +49,13 @@ pub fn run(words: Vec<OsString>) -> u8 {
     let words = words::normal(words);
     let named = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
     let mut command = args::definition_of(named.unwrap_or_default());
+    let words = match words::pflag::canonical(&command, words) {
+        Ok(words) => words,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return Exit::CannotTell.code();
+        }
+    };
     if is_plugin(words.first()) {
         command = command.bin_name("kubectl crdx");
     }

@@ -12,7 +12,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("clap", &["cli"]),
     ("ctrlc", &["cli"]),
     ("dirs", &["cluster"]),
-    ("clap_complete", &["cli"]),
+    ("gotmpl", &["output"]),
     ("http", &["cluster", "serve"]),
     ("http_body_util", &["cluster", "serve"]),
     ("hyper", &["serve"]),

@@ -80,6 +80,8 @@ fn screen(line: &str, dir: &Path) -> String {
         .current_dir(dir)
         .env("KUBECONFIG", "/nonexistent/kubeconfig")
         .env_remove("NO_COLOR")
+        .env_remove("FORCE_COLOR")
+        .env_remove("CLICOLOR_FORCE")
         .stdin(stdin)
         .output()
         .unwrap();

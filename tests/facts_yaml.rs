@@ -66,3 +66,14 @@ fn values_are_encoded_like_kubectl() {
         assert_eq!(yaml::write::to_string(&value), fact.str_at(&["yaml"]).unwrap(), "{line}");
     }
 }
+
+#[test]
+fn values_are_written_as_kyaml_like_kubectl() {
+    let lines = unpacked("kyaml.jsonl.gz");
+    assert_eq!(lines.lines().count(), 1501);
+    for line in lines.lines() {
+        let fact = json::read(line.as_bytes()).unwrap();
+        let value = json::read(fact.str_at(&["json"]).unwrap().as_bytes()).unwrap();
+        assert_eq!(yaml::kyaml::to_string(&value), fact.str_at(&["kyaml"]).unwrap(), "{line}");
+    }
+}

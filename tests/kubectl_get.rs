@@ -366,6 +366,15 @@ fn special() -> Vec<Vec<String>> {
         odd -o custom-columns=NAME:.metadata.name,WHEN:.spec.when --no-headers|odd -o custom-columns=NAME|odd -o custom-columns=|odd -o custom-columns=A:{.b}{.c}
         odd odd-01 -o custom-columns=ALL:.spec|odd -o custom-columns=NAME:.metadata.name,R:.spec.rank --sort-by .spec.rank
         odd -o yaml --show-managed-fields|odd odd-01 -o json --show-managed-fields|odd -o YAML|odd --show-labels -o json
+        odd -o kyaml|odd odd-01 -o kyaml|odd -n other -o KYAML|odd odd-01 -o kyaml --show-managed-fields|odd odd-01 -w -o kyaml --request-timeout=2s
+        odd odd-01 odd-02 --subresource=status|odd odd-01 --subresource status -o yaml|odd --subresource=status|odd odd-01 --subresource=scale|odd odd-01 nope --subresource=status
+        odd --server-print=false|odd,crd --server-print=false -A|odd odd-01 --server-print=false --show-labels|odd --server-print=false --sort-by .spec.rank|odd -w --server-print=false --request-timeout=2s
+        odd -w --output-watch-events --request-timeout=2s|odd -w -A -o wide --output-watch-events --request-timeout=2s|odd odd-01 -w --output-watch-events -o yaml --request-timeout=2s
+        odd odd-01 -w --output-watch-events -o json --request-timeout=2s|odd odd-01 -w --output-watch-events -o kyaml --request-timeout=2s|odd -w --output-watch-events -o name --request-timeout=2s
+        odd -w --output-watch-events -o custom-columns=T:.type,N:.object.metadata.name --request-timeout=2s|odd --output-watch-events
+        odd -o go-template={{range~.items}}{{.metadata.name}},{{.spec.number}},{{.spec.bool}};{{end}}|odd odd-02 -o go-template={{.spec.nope}}|odd odd-01 --template={{.kind}}|odd -o go-template|odd -o go-template={{.a
+        odd odd-01 -o jsonpath={.spec.nope} --allow-missing-template-keys=false|odd odd-01 -o=go-template={{.metadata.labels}}|odd --no-headers=false -w=false|odd --no-headers=true --no-headers=f
+        --raw=/apis/get.example.com|--raw=/apis/nope|--raw=apis|--raw=/version -o json|--raw=/apis odd|--raw /api/v1/namespaces/none|odd --no-headers=maybe|odd -L n,example.com/tier -L=n
         gateways -A|vs -A|backups -A|gtw -A|clusters -A|httproutes,gateways -A -o wide|httproutes.gateway.networking.k8s.io,certs,issuers -A|all -A|cert-manager -A
         HTTPRoute -A|httproute -A --sort-by .metadata.creationTimestamp|httproute -A --sort-by .metadata.generation|httproute -A --sort-by .spec.hostnames[0]";
     let lines = lines.split(['|', '\n']).map(str::trim).filter(|line| !line.is_empty());

@@ -4,6 +4,7 @@
 mod architecture;
 mod broken_pipe;
 mod cli;
+mod completion;
 mod conformance;
 mod cycles;
 mod differential;
@@ -34,6 +35,7 @@ mod long_names;
 mod lsp;
 mod pages;
 mod patch_types;
+mod pictures;
 mod plugin_manifest;
 mod properties;
 mod properties_builtin;

@@ -31,7 +31,7 @@ mod version;
 
 pub use cel::Cel;
 pub use cluster::Cluster;
-pub use completion::{Complete, Completion};
+pub use completion::{Complete, Completion, CompletionScript};
 pub use diff::Diff;
 pub use envtest::Envtest;
 pub use example::Example;
@@ -83,7 +83,7 @@ pub struct Args {
     /// The command.
     #[command(subcommand)]
     pub command: Command,
-    /// When to colour human-readable output; `auto` colours on a terminal unless `NO_COLOR` is set
+    /// When to colour human-readable output; `auto` colours on a terminal, or with `FORCE_COLOR`, unless `NO_COLOR` is set
     #[arg(
         long,
         global = true,
@@ -130,6 +130,16 @@ pub fn definition() -> clap::Command {
     defined(|_| true)
 }
 
+/// Returns the definition for manual pages, where every argument has a long help text: a page leaves out the text of
+/// arguments that are hidden in short help.
+pub fn definition_of_pages() -> clap::Command {
+    let describe = |arg: clap::Arg| match (arg.get_long_help(), arg.get_help().cloned()) {
+        (None, Some(help)) => arg.long_help(help),
+        _ => arg,
+    };
+    definition().mut_args(describe).mut_subcommands(|command| command.mut_args(describe))
+}
+
 /// Returns the definition of the command line with the arguments of one command. All others together would take most of
 /// the time of a start.
 pub fn definition_of(command: &str) -> clap::Command {
@@ -140,9 +150,18 @@ fn defined(has_arguments: impl Fn(&str) -> bool) -> clap::Command {
     Args::command().mut_subcommands(|listed| {
         let command = COMMANDS.iter().find(|(name, _)| *name == listed.get_name() && has_arguments(name));
         let Some((name, define)) = command else { return listed };
-        let own = define(clap::Command::new(*name)).hide(listed.is_hide_set());
+        let own = accept_offline(define(clap::Command::new(*name)).hide(listed.is_hide_set()));
         if let Some(about) = listed.get_about() { own.about(about.clone()) } else { own }
     })
+}
+
+/// Adds `--offline` to a command without it: the command contacts no cluster, but scripts may give the flag to any command.
+fn accept_offline(command: clap::Command) -> clap::Command {
+    if command.is_hide_set() || command.get_arguments().any(|arg| arg.get_long() == Some("offline")) {
+        return command;
+    }
+    let flag = clap::Arg::new("offline").long("offline").action(clap::ArgAction::SetTrue).hide_short_help(true);
+    command.arg(flag.help("Has no effect, because this command never contacts a cluster; every command accepts it"))
 }
 
 /// The commands. Their arguments are deferred: see [`definition_of`].
@@ -181,7 +200,7 @@ pub enum Command {
     Envtest(Envtest),
     /// Show findings in an editor as you type: a language server for custom resources and CRDs
     Lsp(Lsp),
-    /// Print the completion script of a shell
+    /// Print the completion script of a shell or of kubectl
     Completion(Completion),
     /// Print the versions of this program and of the Kubernetes it simulates
     Version(Version),
@@ -193,7 +212,7 @@ pub enum Command {
 /// `--color`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Color {
-    /// On a terminal, unless `NO_COLOR` is set
+    /// On a terminal that is not `dumb`, or if `FORCE_COLOR` or `CLICOLOR_FORCE` is set, unless `NO_COLOR` is set
     #[default]
     Auto,
     /// Always
@@ -218,6 +237,20 @@ mod tests {
             }
         }
         assert!(checked > 15, "{checked}");
+    }
+
+    #[test]
+    fn every_flag_has_a_text_in_manual_pages() {
+        let definition = definition_of_pages();
+        let (mut checked, mut connection) = (0, 0);
+        for command in definition.get_subcommands() {
+            for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+                assert!(arg.get_long_help().is_some(), "{} {}", command.get_name(), arg.get_id());
+                checked += 1;
+                connection += usize::from(arg.get_long() == Some("certificate-authority"));
+            }
+        }
+        assert!(checked > 200 && connection > 5, "{checked} {connection}");
     }
 
     #[test]

@@ -2,11 +2,14 @@
 //! line contains a candidate, a tab and a description; the last line is `:N` with the shell's directive
 //! (`kubectl/pkg/cmd/plugin/plugin_completion.go`, cobra's `ShellCompDirective`).
 
-use super::Exit;
 use super::args::{self, Args};
 use super::source::Source;
-use crate::cluster::{Error, Query, Resource};
+use super::{Exit, words};
+use crate::cluster::{self, Error, Query, Resource};
+use crate::release::Release;
 use clap::{Arg, ArgAction, Command, FromArgMatches};
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
@@ -16,6 +19,12 @@ const FILES: u8 = 0;
 const UNFINISHED: u8 = 2 | NO_FILES;
 /// The shell offers no file names.
 const NO_FILES: u8 = 4;
+/// The shell offers directories.
+const ONLY_DIRECTORIES: u8 = 16;
+/// The names of values that are files.
+const PATHS: &[&str] = &["PATH", "FILE", "CRD", "NEW_CRD", "OLD_CRD"];
+/// The names of values that are directories.
+const DIRECTORIES: &[&str] = &["DIR"];
 /// The time limit for requests to a cluster.
 const TIMEOUT: Duration = Duration::from_secs(3);
 /// The maximum number of names that are offered.
@@ -49,38 +58,136 @@ impl Candidates {
     fn files() -> Self {
         Self { candidates: Vec::new(), directive: FILES }
     }
+
+    /// Files or directories if an argument takes them, otherwise nothing.
+    fn of_paths(arg: &Arg) -> Self {
+        let is = |names: &[&str]| {
+            let own = arg.get_value_names().unwrap_or_default();
+            own.iter().any(|own| names.contains(&own.as_str()))
+        };
+        let directive = match () {
+            () if is(DIRECTORIES) => ONLY_DIRECTORIES,
+            () if is(PATHS) => FILES,
+            () => NO_FILES,
+        };
+        Self { candidates: Vec::new(), directive }
+    }
+}
+
+/// The command line before the last word.
+struct Line<'a> {
+    root: &'a Command,
+    /// The command, if there is one.
+    command: Option<&'a Command>,
+    /// The words after the command.
+    words: Vec<String>,
 }
 
 fn offer(words: &[String], last: &str) -> Candidates {
     let root = args::definition();
-    let Some((name, words)) = words.split_first() else {
-        let commands = root.get_subcommands().filter(|c| !c.is_hide_set());
-        return Candidates::of(commands.map(|c| (c.get_name().to_owned(), about(c.get_about()))), last);
-    };
-    let Some(command) = root.find_subcommand(name) else { return Candidates::files() };
-    let flags: Vec<&Arg> = root.get_arguments().filter(|a| a.is_global_set()).chain(command.get_arguments()).collect();
-    if let Some((flag, value)) = last.split_once('=').filter(|_| last.starts_with("--")) {
-        let Some(arg) = flags.iter().find(|a| is_called(a, flag)) else { return Candidates::files() };
-        let mut offer = values(name, arg, words, value);
-        for (candidate, _) in &mut offer.candidates {
-            *candidate = format!("{flag}={candidate}");
+    let typed = ["kubectl-crdx"].into_iter().chain(words.iter().map(String::as_str)).map(OsString::from).collect();
+    // Flags may come before the command.
+    let mut words = words::normal(typed).into_iter().skip(1).map(|word| word.to_string_lossy().into_owned()).peekable();
+    let command = words.next_if(|word| root.find_subcommand(word).is_some());
+    let command = command.and_then(|name| root.find_subcommand(name));
+    let line = Line { root: &root, command, words: words.collect() };
+    line.offer(last)
+}
+
+impl Line<'_> {
+    fn offer(&self, last: &str) -> Candidates {
+        if self.words.iter().any(|word| word == "--") {
+            return self.positional(last);
         }
-        return offer;
-    }
-    if let Some(arg) = words.last().and_then(|word| flags.iter().find(|a| is_called(a, word) && takes_value(a))) {
-        return values(name, arg, words, last);
-    }
-    if last.starts_with('-') {
-        let long = flags.iter().filter(|a| !a.is_hide_set());
-        let long = long.filter_map(|a| Some((format!("--{}", a.get_long()?), about(a.get_help()))));
-        return Candidates::of(long, last);
-    }
-    match name.as_str() {
-        "get" | "scale" => {
-            objects(name, words, last).unwrap_or_else(|_| Candidates { directive: NO_FILES, ..Candidates::default() })
+        let flags = self.flags();
+        if let Some((flag, value)) = last.split_once('=').filter(|_| last.starts_with("--")) {
+            let Some(arg) = flags.iter().find(|a| is_called(a, flag)) else { return Candidates::files() };
+            let mut offer = self.values(arg, value);
+            for (candidate, _) in &mut offer.candidates {
+                *candidate = format!("{flag}={candidate}");
+            }
+            return offer;
         }
-        _ => positional(command, last),
+        if let Some(arg) =
+            self.words.last().and_then(|word| flags.iter().find(|a| is_called(a, word) && takes_value(a)))
+        {
+            return self.values(arg, last);
+        }
+        if last.starts_with('-') {
+            let long = flags.iter().filter(|a| !a.is_hide_set());
+            let long = long.filter_map(|a| Some((format!("--{}", a.get_long()?), about(a.get_help()))));
+            return Candidates::of(long, last);
+        }
+        self.positional(last)
     }
+
+    /// Returns the flags that may follow; without a command those of every command.
+    fn flags(&self) -> Vec<&Arg> {
+        let global = self.root.get_arguments().filter(|a| a.is_global_set());
+        let Some(command) = self.command else {
+            let shown = self.root.get_subcommands().filter(|c| !c.is_hide_set()).flat_map(Command::get_arguments);
+            let mut flags: Vec<&Arg> = global.chain(shown).filter(|a| !a.is_positional()).collect();
+            let mut seen = HashSet::new();
+            flags.retain(|arg| seen.insert(arg.get_long()));
+            return flags;
+        };
+        global.chain(command.get_arguments()).collect()
+    }
+
+    /// Returns the values of a flag.
+    fn values(&self, arg: &Arg, last: &str) -> Candidates {
+        let possible = arg.get_possible_values();
+        if !possible.is_empty() {
+            let shown = possible.iter().filter(|v| !v.is_hide_set());
+            return Candidates::of(shown.map(|v| (v.get_name().to_owned(), about(v.get_help()))), last);
+        }
+        let plain = |names: Vec<String>| Candidates::of(names.into_iter().map(|name| (name, String::new())), last);
+        match arg.get_long() {
+            Some("output") => formats(last),
+            Some("namespace") => self.namespaces(last).unwrap_or_else(|_| plain(Vec::new())),
+            Some("context") => plain(self.kubeconfig("contexts")),
+            Some("cluster") => plain(self.kubeconfig("clusters")),
+            Some("user") => plain(self.kubeconfig("users")),
+            Some("kubernetes-version") => plain(Release::known().map(|release| release.to_string()).collect()),
+            Some("authorizer") => {
+                let words = ["allow", "deny"].map(|word| (word.to_owned(), String::new()));
+                Candidates { directive: FILES, ..Candidates::of(words.into_iter(), last) }
+            }
+            _ => Candidates::of_paths(arg),
+        }
+    }
+
+    fn positional(&self, last: &str) -> Candidates {
+        let Some(command) = self.command else {
+            let commands = self.root.get_subcommands().filter(|c| !c.is_hide_set());
+            return Candidates::of(commands.map(|c| (c.get_name().to_owned(), about(c.get_about()))), last);
+        };
+        if let name @ ("get" | "scale" | "explain") = command.get_name() {
+            return self.objects(name, last).unwrap_or_else(|_| Candidates::of(std::iter::empty(), last));
+        }
+        let possible = command.get_positionals().flat_map(Arg::get_possible_values);
+        let words: Vec<_> = possible.map(|v| (v.get_name().to_owned(), about(v.get_help()))).collect();
+        if words.is_empty() {
+            return command
+                .get_positionals()
+                .next()
+                .map_or_else(|| Candidates::of(std::iter::empty(), last), Candidates::of_paths);
+        }
+        Candidates::of(words.into_iter(), last)
+    }
+}
+
+/// Returns the values of `-o` of `get`.
+fn formats(last: &str) -> Candidates {
+    let formats = ["json", "yaml", "kyaml", "name", "wide", "jsonpath=", "jsonpath-as-json=", "jsonpath-file="];
+    let more = ["go-template=", "go-template-file=", "custom-columns=", "custom-columns-file="];
+    let mut offer = Candidates::of(formats.into_iter().chain(more).map(|f| (f.to_owned(), String::new())), last);
+    if let [(only, _)] = offer.candidates.as_slice()
+        && only.ends_with('=')
+    {
+        offer.directive = UNFINISHED;
+    }
+    offer
 }
 
 fn about(text: Option<&clap::builder::StyledStr>) -> String {
@@ -98,50 +205,20 @@ fn takes_value(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
 }
 
-/// Returns the values of a flag.
-fn values(command: &str, arg: &Arg, words: &[String], last: &str) -> Candidates {
-    let possible = arg.get_possible_values();
-    if !possible.is_empty() {
-        let shown = possible.iter().filter(|v| !v.is_hide_set());
-        return Candidates::of(shown.map(|v| (v.get_name().to_owned(), about(v.get_help()))), last);
-    }
-    match arg.get_long() {
-        Some("output") => {
-            let formats = ["json", "yaml", "name", "wide", "jsonpath=", "jsonpath-as-json=", "jsonpath-file="];
-            let formats = formats.into_iter().chain(["custom-columns=", "custom-columns-file="]);
-            let mut offer = Candidates::of(formats.map(|f| (f.to_owned(), String::new())), last);
-            if let [(only, _)] = offer.candidates.as_slice()
-                && only.ends_with('=')
-            {
-                offer.directive = UNFINISHED;
-            }
-            offer
-        }
-        Some("namespace") => {
-            namespaces(command, words, last).unwrap_or_else(|_| Candidates::of(std::iter::empty(), last))
-        }
-        _ if arg.get_value_names().is_some_and(|names| names.iter().any(|n| n == "PATH")) => Candidates::files(),
-        _ => Candidates::of(std::iter::empty(), last),
-    }
-}
-
-fn positional(command: &Command, last: &str) -> Candidates {
-    let possible = command.get_positionals().flat_map(Arg::get_possible_values);
-    let words: Vec<_> = possible.map(|v| (v.get_name().to_owned(), about(v.get_help()))).collect();
-    if words.is_empty() { Candidates::files() } else { Candidates::of(words.into_iter(), last) }
-}
-
-/// The arguments of `get` and `scale` before the last one, and the cluster they select.
+/// The arguments before the last one, and the cluster they select.
 struct Typed {
     words: Vec<String>,
     cluster: args::Cluster,
 }
 
+/// Parses the arguments as those of `command`.
 fn typed(command: &str, words: &[String]) -> Result<Typed, Error> {
     let line = ["kubectl-crdx", command].into_iter().chain(words.iter().map(String::as_str));
+    let definition = args::definition();
+    let line = words::pflag::canonical(&definition, line.map(OsString::from).collect()).unwrap_or_default();
     let unreadable = |_| Error::default();
     // An incomplete command line may lack required arguments.
-    let mut parser = args::definition().ignore_errors(true).mut_subcommand("scale", |scale| {
+    let mut parser = definition.ignore_errors(true).mut_subcommand("scale", |scale| {
         scale.mut_args(|arg| arg.required(false)).mut_arg("replicas", |arg| arg.default_value("0"))
     });
     let matches = parser.try_get_matches_from_mut(line).map_err(unreadable)?;
@@ -155,23 +232,65 @@ fn typed(command: &str, words: &[String]) -> Result<Typed, Error> {
     Ok(Typed { words, cluster })
 }
 
-/// Returns resource types, or names of objects after a resource type.
-fn objects(command: &str, words: &[String], last: &str) -> Result<Candidates, Error> {
-    let typed = typed(command, words)?;
-    let source = Source::live(&typed.cluster)?;
-    let namespace = super::source::namespace(&typed.cluster);
-    let names = |word: &str| -> Result<Vec<String>, Error> {
-        let resource = source.resource(word)?;
-        names(&source, &resource, Some(&namespace).filter(|_| resource.namespaced))
-    };
-    if let Some((word, _)) = last.split_once('/') {
-        let pairs = names(word)?.into_iter().map(|name| (format!("{word}/{name}"), String::new()));
-        return Ok(Candidates::of(pairs, last));
+impl Line<'_> {
+    /// Returns the cluster that the flags of any command select: `get` has all of them.
+    fn cluster(&self) -> Result<args::Cluster, Error> {
+        let known = self.root.find_subcommand("get").into_iter().flat_map(Command::get_arguments);
+        let known: Vec<&Arg> = known.filter(|arg| arg.get_help_heading() == Some(args::Cluster::HEADING)).collect();
+        let mut words = Vec::new();
+        let mut given = self.words.iter().peekable();
+        while let Some(word) = given.next() {
+            let flag = word.split_once('=').map_or(word.as_str(), |(flag, _)| flag);
+            let Some(arg) = known.iter().find(|arg| is_called(arg, flag)) else { continue };
+            words.push(word.clone());
+            if takes_value(arg) && !word.contains('=') {
+                // The last word is a flag whose value is being completed.
+                let Some(value) = given.next() else {
+                    _ = words.pop();
+                    break;
+                };
+                words.push(value.clone());
+            }
+        }
+        Ok(typed("get", &words)?.cluster)
     }
-    if let Some(word) = typed.words.first().filter(|word| !word.contains('/')) {
-        let left = names(word)?.into_iter().filter(|name| !typed.words.contains(name));
-        return Ok(Candidates::of(left.map(|name| (name, String::new())), last));
+
+    /// Returns names in the kubeconfig.
+    fn kubeconfig(&self, list: &str) -> Vec<String> {
+        self.cluster().map(|cluster| cluster::names(&cluster.target(), list)).unwrap_or_default()
     }
+
+    fn namespaces(&self, last: &str) -> Result<Candidates, Error> {
+        let source = Source::live(&self.cluster()?)?;
+        let names = names(&source, &Resource::namespaces(), None)?;
+        Ok(Candidates::of(names.into_iter().map(|name| (name, String::new())), last))
+    }
+
+    /// Returns resource types, or names of objects after a resource type.
+    fn objects(&self, command: &str, last: &str) -> Result<Candidates, Error> {
+        if command == "explain" {
+            return resource_types(&Source::live(&self.cluster()?)?, last);
+        }
+        let typed = typed(command, &self.words)?;
+        let source = Source::live(&typed.cluster)?;
+        let namespace = super::source::namespace(&typed.cluster);
+        let names = |word: &str| -> Result<Vec<String>, Error> {
+            let resource = source.resource(word)?;
+            names(&source, &resource, Some(&namespace).filter(|_| resource.namespaced))
+        };
+        if let Some((word, _)) = last.split_once('/') {
+            let pairs = names(word)?.into_iter().map(|name| (format!("{word}/{name}"), String::new()));
+            return Ok(Candidates::of(pairs, last));
+        }
+        if let Some(word) = typed.words.first().filter(|word| !word.contains('/')) {
+            let left = names(word)?.into_iter().filter(|name| !typed.words.contains(name));
+            return Ok(Candidates::of(left.map(|name| (name, String::new())), last));
+        }
+        resource_types(&source, last)
+    }
+}
+
+fn resource_types(source: &Source, last: &str) -> Result<Candidates, Error> {
     let (before, _) = last.rsplit_once(',').map_or(("", last), |(before, word)| (before, word));
     let before = if before.is_empty() { String::new() } else { format!("{before},") };
     let resources = source.resources()?;
@@ -197,16 +316,6 @@ fn names(source: &Source, resource: &Resource, namespace: Option<&String>) -> Re
     Ok(names)
 }
 
-fn namespaces(command: &str, words: &[String], last: &str) -> Result<Candidates, Error> {
-    // The last word is the flag without its value.
-    let words = words.split_last().map_or([].as_slice(), |(_, words)| words);
-    let source = Source::live(&typed(command, words)?.cluster)?;
-    Ok(Candidates::of(
-        names(&source, &Resource::namespaces(), None)?.into_iter().map(|name| (name, String::new())),
-        last,
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,6 +337,11 @@ mod tests {
         assert_eq!(offered("validate --field-validation=S").0, ["--field-validation=Strict"]);
         assert_eq!(offered("get --col"), (vec!["--color".to_owned()], NO_FILES));
         assert_eq!(offered("completion fi").0, ["fish"]);
+        assert_eq!(offered("completion ku").0, ["kubectl"]);
+        assert_eq!(offered("lint --kubernetes-version 1.33").0, ["1.33"]);
+        assert_eq!(offered("lint --kubernetes-version=1.33").0, ["--kubernetes-version=1.33"]);
+        assert_eq!(offered("version "), (vec![], NO_FILES));
+        assert!(!offered("va").0.iter().chain(&offered("-").0).any(|word| word.contains("__")));
     }
 
     #[test]
@@ -235,7 +349,46 @@ mod tests {
         assert_eq!(offered("validate -f ex"), (vec![], FILES));
         assert_eq!(offered("lint "), (vec![], FILES));
         assert_eq!(offered("get crontabs --crds "), (vec![], FILES));
-        assert_eq!(offered("nothing-we-know x").1, FILES);
+        for line in
+            ["scale -f ", "test --init ", "serve --load=", "rehearse --old ", "serve --state ", "get --kubeconfig="]
+        {
+            assert_eq!(offered(line), (vec![], FILES), "{line}");
+        }
+        assert_eq!(offered("lint -- "), (vec![], FILES));
+        assert_eq!(offered("validate --authorizer a"), (vec!["allow".to_owned()], FILES));
+        for line in ["validate -k ", "schema a.yaml --output-dir=", "envtest --dir "] {
+            assert_eq!(offered(line), (vec![], ONLY_DIRECTORIES), "{line}");
+        }
+        for line in ["validate --jobs ", "cel ", "get -l ", "rbac "] {
+            assert_eq!(offered(line), (vec![], NO_FILES), "{line}");
+        }
+    }
+
+    #[test]
+    fn flags_may_come_before_the_command() {
+        assert_eq!(offered("--color a").0, ["auto", "always"]);
+        assert_eq!(offered("--offline va").0, ["validate"]);
+        assert_eq!(offered("-n=x get --show-l").0, ["--show-labels"]);
+        assert!(offered("--conte").0.contains(&"--context".to_owned()));
+    }
+
+    #[test]
+    fn every_flag_that_takes_files_says_so() {
+        let files = ["filename", "crds", "crd", "old", "policies", "load", "kubeconfig", "state", "record", "init"];
+        let directories = ["kustomize", "output-dir", "dir", "cache-dir"];
+        for command in args::definition().get_subcommands() {
+            for arg in command.get_arguments() {
+                let Some(long) = arg.get_long() else { continue };
+                let directive = Candidates::of_paths(arg).directive;
+                let name = format!("{} --{long}", command.get_name());
+                assert_eq!(
+                    directive == FILES,
+                    files.contains(&long) || long.starts_with("client-") || long == "certificate-authority",
+                    "{name}"
+                );
+                assert_eq!(directive == ONLY_DIRECTORIES, directories.contains(&long), "{name}");
+            }
+        }
     }
 
     #[test]

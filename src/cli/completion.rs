@@ -1,15 +1,25 @@
-//! `completion`: prints the completion script of a shell.
+//! `completion`: prints the completion script of a shell. All scripts ask `__complete` for the candidates.
 
-use super::args;
+use super::args::{self, CompletionScript};
 use super::{Exit, terminal};
 use std::io;
 
+/// Returns the text of a script.
+fn script(of: CompletionScript) -> &'static str {
+    match of {
+        CompletionScript::Bash => include_str!("completion/bash.sh"),
+        CompletionScript::Zsh => include_str!("completion/zsh.sh"),
+        CompletionScript::Fish => include_str!("completion/fish.fish"),
+        CompletionScript::Powershell => include_str!("completion/powershell.ps1"),
+        CompletionScript::Elvish => include_str!("completion/elvish.elv"),
+        CompletionScript::Kubectl => include_str!("../../plugin-manifest/kubectl_complete-crdx"),
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &args::Completion) -> io::Result<Exit> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut args::definition(), "kubectl-crdx", &mut script);
     let mut out = terminal::Stream::stdout(args::Color::Never);
-    out.write.write_all(&script)?;
+    out.write.write_all(script(args.shell).as_bytes())?;
     out.write.flush()?;
     Ok(Exit::Fine)
 }

@@ -3,6 +3,7 @@
 
 mod objects;
 mod order;
+mod raw;
 mod rows;
 mod tables;
 mod watch;
@@ -15,7 +16,7 @@ use super::selection::{self, Selection};
 use super::source::{self, Source, problem};
 use super::terminal;
 use crate::cluster::{Query, Resource};
-use crate::output::objects::{Form, form};
+use crate::output::objects::{Form, FormFlags, form};
 use crate::value::Value;
 use rows::Rows;
 use std::io::{self, Write};
@@ -88,11 +89,15 @@ impl SelectedObjects {
     }
 
     /// Returns the objects with their resources, in order.
-    fn read(self, source: &Source) -> Box<dyn Iterator<Item = Result<Named, Failure>> + '_> {
+    fn read<'a>(
+        self,
+        source: &'a Source,
+        subresource: Option<&'a str>,
+    ) -> Box<dyn Iterator<Item = Result<Named, Failure>> + 'a> {
         match self {
             Self::Objects(found) => Box::new(found.into_iter().map(Ok)),
-            Self::Files(names) => Box::new(names.into_iter().map(|name| {
-                let object = source.get(&name.resource, Some(&name.namespace), &name.name)?;
+            Self::Files(names) => Box::new(names.into_iter().map(move |name| {
+                let object = source.get(&name.resource, Some(&name.namespace), &name.name, subresource)?;
                 Ok(Named { resource: (*name.resource).clone(), object })
             })),
         }
@@ -100,12 +105,19 @@ impl SelectedObjects {
 }
 
 fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Failure>) -> Result<(), Failure> {
+    if let Some(uri) = &args.raw {
+        return raw::print(args, uri, out);
+    }
     let output = output(args)?;
+    if args.output_watch_events && !(args.watch || args.watch_only) {
+        let message = "--output-watch-events option can only be used with --watch or --watch-only";
+        return Err(Failure::message(message));
+    }
     let namespace = source::namespace(&args.cluster);
     let source = Source::open(args.files(&args.reading.options()), args.kubernetes, &args.cluster, failures)?;
     let text = |text: &Option<String>| text.as_ref().map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
     let query = Query { labels: text(&args.selector), fields: text(&args.field_selector), limit: Some(args.page()) };
-    let rows = Rows::new(&args.new_crds, &source, args.kubernetes, terminal::now)?;
+    let rows = Rows::new(args, &source, terminal::now)?;
     // A table is written after all its objects were read.
     let progress = Progress::new(matches!(output, Output::Table { .. }));
     let mut get = Get { args, source, rows, namespace, query, progress, out };
@@ -117,6 +129,10 @@ fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Failure>) -> Re
         return watch::run(&mut get, &selection, output);
     }
     match &selection {
+        Selection::Types(_) if args.subresource().is_some() => {
+            let help = "name the objects: TYPE/NAME, or TYPE NAME…";
+            Err(problem("subresource cannot be used when bulk resources are specified", help).into())
+        }
         Selection::Types(types) => {
             let resources = get.resources(types)?;
             match output {
@@ -134,6 +150,8 @@ fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Failure>) -> Re
 /// Parses `-o` and its related flags.
 fn output(args: &args::Get) -> Result<Output, Failure> {
     let word = args.output.as_deref().filter(|word| !word.eq_ignore_ascii_case("table")).unwrap_or_default();
+    let template = args.template.as_deref().filter(|template| !template.is_empty());
+    let word = if word.is_empty() && template.is_some() { "go-template" } else { word };
     if args.show_labels && !matches!(word, "" | "wide") {
         return Err(Failure::message(format!("--show-labels option cannot be used with {word} printer")));
     }
@@ -148,14 +166,13 @@ fn output(args: &args::Get) -> Result<Output, Failure> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(format!("open {path}: no such file or directory")),
         Err(error) => Err(format!("open {path}: {error}")),
     };
-    match form(word, args.template.as_deref(), args.no_headers, read) {
+    let allow_missing = args.allow_missing_template_keys;
+    match form(FormFlags { output: word, template, no_headers: args.no_headers, allow_missing }, read) {
         Ok(Some(form)) => Ok(Output::Whole(form)),
-        Ok(None) if word.starts_with("go-template") || word.starts_with("template") => {
-            Err(problem("Go templates are not supported", "write it as -o jsonpath=… or -o custom-columns=…").into())
-        }
         Ok(None) => Err(Failure::message(format!(
             "unable to match a printer suitable for the output format {word:?}, allowed formats are: custom-columns,\
-             custom-columns-file,json,jsonpath,jsonpath-as-json,jsonpath-file,name,wide,yaml"
+             custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,\
+             template,templatefile,wide,yaml"
         ))),
         Err(message) => Err(Failure::message(message)),
     }
@@ -179,7 +196,15 @@ impl Get<'_> {
             let help = "name one: kubectl crdx get TYPE -f …";
             return Err(problem("selectors and watches are of the objects of a type", help).into());
         }
-        let names = if let Source::Files(files) = &self.source { files.objects().to_vec() } else { Vec::new() };
+        let Source::Files(files) = &self.source else { return Ok(()) };
+        let names = files.objects().to_vec();
+        if let built_in @ 1.. = files.built_in() {
+            let (kinds, are) = if built_in == 1 { ("object of a kind", "is") } else { ("objects of kinds", "are") };
+            eprintln!(
+                "note: {built_in} {kinds} built into Kubernetes {are} left out; kubectl crdx validate -f … -o yaml \
+                 prints them"
+            );
+        }
         let single = self.args.filenames.len() + self.args.kustomize.len() == 1;
         self.print_found(SelectedObjects::Files(names), single, output, failures)
     }
@@ -251,7 +276,8 @@ impl Get<'_> {
     }
 
     fn one(&self, resource: &Resource, name: &str) -> Result<Value, Failure> {
-        let found = self.source.get(resource, self.namespace_of(resource).as_deref(), name)?;
+        let namespace = self.namespace_of(resource);
+        let found = self.source.get(resource, namespace.as_deref(), name, self.args.subresource())?;
         self.rows.read(resource, found)
     }
 }

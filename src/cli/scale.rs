@@ -1,9 +1,10 @@
 //! `scale`: shows the Scale of objects and the effect of `kubectl scale`. Writes go to a simulated server only.
 
+mod targets;
+
 use super::Exit;
 use super::args;
 use super::failure::{Failure, summarize};
-use super::selection::{self, Selection};
 use super::source::{self, Source, definition_name, problem};
 use super::terminal;
 use crate::cluster::{Error, Resource};
@@ -28,6 +29,7 @@ use crate::value::{Map, Value, json, object};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
+use targets::Target;
 
 /// Runs the command.
 pub fn run(args: &args::Scale, color: args::Color) -> io::Result<Exit> {
@@ -77,8 +79,8 @@ struct Change {
     /// The existing Scale and object.
     before: Option<Value>,
     object: Value,
-    /// The Scale and object after scaling, or the server's refusal.
-    after: Result<(Value, Value), Box<Response>>,
+    /// The Scale and object after scaling, or the reason why they do not change.
+    after: Result<(Value, Value), Refusal>,
     /// The findings of policies that have not been reported.
     findings: Option<Box<Findings>>,
     /// The effects of policies.
@@ -87,32 +89,30 @@ struct Change {
     unknown: Option<Error>,
 }
 
+/// The reason why an object is not scaled.
+enum Refusal {
+    /// The server's response.
+    Server(Box<Response>),
+    /// kubectl sends nothing, because the object does not meet a condition of the command line.
+    Precondition(String),
+}
+
 /// The simulated release and the results.
 type Scaled = (Option<Release>, Vec<Change>);
 
 fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Failure> {
     let namespace = source::namespace(&args.cluster);
-    let names = match selection::read(&args.words, false, |_| None).map_err(Failure::message)? {
-        Selection::Names(names) => names,
-        Selection::Types(_) => return Err(problem("name the objects to scale", "kubectl crdx scale TYPE/NAME").into()),
-    };
+    let selection = targets::selection(args)?;
     let source = Source::open(args.files(&args.reading.options()), args.kubernetes, &args.cluster, failures)?;
     let release = source.release(args.kubernetes);
     let now = terminal::now();
     let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: false, table: false, now };
     let admission = policies(args, &source, release, &namespace, failures);
     let mut changes = Vec::new();
-    for (word, name) in names {
-        let resource = source.resource(&word)?;
+    for target in targets::targets(args, &source, selection, &namespace, failures)? {
+        let Target { resource, namespace, name, object } = target;
         let object_namespace = Some(namespace.as_str()).filter(|_| resource.namespaced);
-        let found = match source.get(&resource, object_namespace, &name).map_err(Failure::from) {
-            Ok(found) => found,
-            Err(failure) if failure.is_not_found() => {
-                failures.push(failure);
-                continue;
-            }
-            Err(failure) => return Err(failure),
-        };
+        let is_versioned = object.at(&["metadata", "resourceVersion"]).is_some();
         // Each object has a separate server, so that requests do not affect one another.
         let server = Server::builder(release, 0);
         let server = match &admission {
@@ -127,12 +127,16 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Fail
         };
         server
             .seed_definition(&crd, now)
-            .and_then(|()| server.seed(&definition, &namespace, found))
+            .and_then(|()| server.seed(&definition, &namespace, object))
             .map_err(|error| Failure::message(format!("{definition} {name:?} cannot be read: {error}")))?;
         if let Some(admission) = &admission {
             admission.prepare(object_namespace, &server);
         }
         let mut change = change(&server, resource, &namespace, name, args.replicas, request_options);
+        if let Some(message) = change.precondition(args, is_versioned) {
+            change.after = Err(Refusal::Precondition(message));
+            change.findings = None;
+        }
         if let (Some(admission), Some(findings)) = (&admission, change.findings.take()) {
             change.admit(admission, *findings);
         }
@@ -196,7 +200,7 @@ fn change(
     let findings = response.trace.policies.take();
     let after = match json_of(&response) {
         Some(scale) => Ok((scale, read(&path).unwrap_or_default())),
-        None => Err(Box::new(response)),
+        None => Err(Refusal::Server(Box::new(response))),
     };
     let namespace = if resource.namespaced { namespace.to_owned() } else { String::new() };
     Change { resource, namespace, name, before, object, after, findings, admission: None, unknown: None }
@@ -222,6 +226,20 @@ impl Change {
         self.admission = item.admission;
     }
 
+    /// Returns kubectl's message if the object does not meet the conditions of the command line
+    /// (`ScalePrecondition.validate`).
+    fn precondition(&self, args: &args::Scale, is_versioned: bool) -> Option<String> {
+        let scale = self.before.as_ref()?;
+        let replicas = scale.at(&["spec", "replicas"]).and_then(Value::as_int).unwrap_or(0);
+        if args.current_replicas >= 0 && replicas != i64::from(args.current_replicas) {
+            return Some(format!("Expected replicas to be {}, was {replicas}", args.current_replicas));
+        }
+        // The simulated server gives a version to an object without one.
+        let version = scale.str_at(&["metadata", "resourceVersion"]).filter(|_| is_versioned).unwrap_or_default();
+        let expected = args.resource_version().filter(|expected| *expected != version)?;
+        Some(format!("Expected resource version to be {expected}, was {version}"))
+    }
+
     /// Returns the verdict in reports.
     fn verdict(&self) -> Verdict {
         match (&self.unknown, &self.after) {
@@ -236,7 +254,10 @@ impl Change {
         if self.unknown.is_some() {
             return None;
         }
-        let response = self.after.as_ref().err()?;
+        let response = match self.after.as_ref().err()? {
+            Refusal::Server(response) => response,
+            Refusal::Precondition(message) => return Some(Failure::message(message)),
+        };
         let mut failure = match &response.body {
             ResponseBody::Json(status) => Failure::refused(status),
             // The server's response for a resource that it does not serve; kubectl replaces the message.
@@ -337,7 +358,10 @@ fn report(changes: &[Change], release: Option<Release>) -> String {
                 put("wouldBe", scale.clone());
                 put("result", without_written_metadata(object.clone()));
             }
-            Err(response) => {
+            Err(Refusal::Precondition(message)) => {
+                put("reason", message.as_str().into());
+            }
+            Err(Refusal::Server(response)) => {
                 let message = match &response.body {
                     ResponseBody::Json(status) => status.str_at(&["message"]).unwrap_or_default(),
                     ResponseBody::Text(text) => text.trim(),

@@ -4,11 +4,13 @@ mod files;
 
 pub use files::{FileArguments, Files, Named};
 
+use crate::builtin;
 use crate::cli::args;
 use crate::cli::failure::Failure;
 use crate::cli::terminal;
 use crate::cluster::{self, Connection, Error, JSON, Pages, Query, Resource, Simulated, Status};
 use crate::input::temp_file;
+use crate::kubectl::request::encoded;
 use crate::release::Release;
 use crate::suggest;
 use crate::value::Value;
@@ -84,7 +86,14 @@ impl Source {
     pub fn resource(&self, word: &str) -> Result<Resource, Error> {
         let found = match self {
             Self::Live(connection) => connection.resource(word)?,
-            Self::Files(files) => cluster::find(&files.resources(), word).cloned(),
+            Self::Files(files) => match cluster::find(&files.resources(), word).cloned() {
+                None if cluster::find(&built_in(), word).is_some() => {
+                    let message =
+                        format!("{word} is a kind built into Kubernetes: get prints only custom resources of files");
+                    return Err(problem(&message, "kubectl crdx validate -f … -o yaml prints objects of any kind"));
+                }
+                found => found,
+            },
         };
         let missing = || {
             let (name, group) = word.split_once('.').unwrap_or((word, ""));
@@ -125,16 +134,25 @@ impl Source {
         Listing { resource, query, pages, revision: String::new() }
     }
 
-    /// Returns one object; an error if it does not exist.
-    pub fn get(&self, resource: &Resource, namespace: Option<&str>, name: &str) -> Result<Value, Error> {
-        let path = resource.object_path(namespace, name);
+    /// Returns one object or its subresource; an error if it does not exist.
+    pub fn get(
+        &self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        name: &str,
+        subresource: Option<&str>,
+    ) -> Result<Value, Error> {
+        let mut path = resource.object_path(namespace, name);
+        if let Some(subresource) = subresource {
+            path.extend(["/", &encoded(subresource)]);
+        }
         match self {
             Self::Live(connection) => connection.object(&path).map_err(|error| {
                 let error = unserved(error, &format!(" (get {} {name})", resource.qualified()));
                 let namespace = namespace.filter(|_| resource.namespaced && error.code == Some(404));
                 namespace.and_then(|namespace| missing(connection, namespace)).unwrap_or(error)
             }),
-            Self::Files(files) => files.get(resource, namespace, name),
+            Self::Files(files) => files.get(resource, namespace, name, subresource),
         }
     }
 }
@@ -182,6 +200,22 @@ impl Iterator for Listing<'_> {
     }
 }
 
+/// Returns the resources that are built into Kubernetes.
+fn built_in() -> Vec<Resource> {
+    let resources = builtin::resources::resources(Release::NEWEST.minor().number().into());
+    let texts = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    let resource = |r: builtin::resources::Resource| Resource {
+        group: r.group.to_owned(),
+        version: r.version.to_owned(),
+        plural: r.plural.to_owned(),
+        singular: r.singular.to_owned(),
+        kind: r.kind.to_owned(),
+        short_names: texts(&r.short_names),
+        ..Resource::default()
+    };
+    resources.map(resource).collect()
+}
+
 /// Returns the name of the CRD of a resource.
 pub fn definition_name(resource: &Resource) -> String {
     format!("{}.{}", resource.plural, resource.group)
@@ -215,7 +249,7 @@ fn typed(mut items: Vec<Value>, resource: &Resource) -> Vec<Value> {
 }
 
 /// Replaces the message of a 404 that is not a `Status`, as kubectl does: the server does not serve the path.
-fn unserved(mut error: Error, suffix: &str) -> Error {
+pub fn unserved(mut error: Error, suffix: &str) -> Error {
     if error.code == Some(404) && error.status.is_none() {
         let message = format!("the server could not find the requested resource{suffix}");
         error.status = Some(Status { reason: "NotFound".to_owned(), message });

@@ -1,5 +1,8 @@
-//! Normalizes command lines that follow kubectl's conventions: flags before the command are moved after it, and `-v`,
-//! `-v 6` and `--v 6` become `--v=6`.
+//! Normalizes command lines that follow kubectl's conventions: flags before the command are moved after it, `-v`, `-v 6`
+//! and `--v 6` become `--v=6`, and the other flags are rewritten by [`pflag`].
+
+mod csv;
+pub mod pflag;
 
 use super::args;
 use clap::{Arg, ArgAction, Command, Subcommand};

@@ -37,6 +37,16 @@ pub fn is_configured(target: &Target) -> bool {
         || in_cluster()
 }
 
+/// The names of the entries in a list of the kubeconfig: `contexts`, `clusters` or `users`.
+pub fn names(target: &Target, list: &str) -> Vec<String> {
+    let documents = documents(target);
+    let entries = documents.iter().filter_map(|d| d.get(list)?.as_array()).flatten();
+    let mut names: Vec<String> = entries.filter_map(|e| e.str_at(&["name"])).map(str::to_owned).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
 fn in_cluster() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|v| !v.is_empty());
     set("KUBERNETES_SERVICE_HOST") && set("KUBERNETES_SERVICE_PORT") && PathBuf::from(ACCOUNT).join("token").exists()

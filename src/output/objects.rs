@@ -1,14 +1,15 @@
-//! Prints whole objects or the results of templates: `kubectl get -o json|yaml|name|jsonpath|custom-columns`
+//! Prints whole objects or the results of templates: `kubectl get -o json|yaml|kyaml|name|jsonpath|go-template|custom-columns`
 //! (`printGeneric` of `kubectl/pkg/cmd/get/get.go`).
 //!
 //! Several objects, or the items of a list, are printed as one `List`, which is written while the objects arrive. Only
-//! JSONPath templates and custom columns need all results in memory.
+//! templates and custom columns need all results in memory.
 
 use super::custom_columns::CustomColumns;
+use super::go_template::GoTemplate;
 use super::tabs::Tabs;
 use crate::jsonpath::{Item, JsonPath};
 use crate::text::{json, yaml};
-use crate::value::{Value, object};
+use crate::value::{self, Value, object};
 
 /// The format of objects.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub enum Form {
     Json,
     /// `-o yaml`
     Yaml,
+    /// `-o kyaml`
+    Kyaml,
     /// `-o name`: `kind.group/name`
     Name,
     /// `-o jsonpath=…`
@@ -28,6 +31,8 @@ pub enum Form {
         /// True to print results as JSON arrays (`jsonpath-as-json`).
         as_json: bool,
     },
+    /// `-o go-template=…`
+    Template(GoTemplate),
     /// `-o custom-columns=…`
     Columns(CustomColumns),
 }
@@ -58,12 +63,13 @@ impl Objects {
     pub fn add(&mut self, mut object: Value) -> Result<String, String> {
         let first = self.printed == 0;
         self.printed += 1;
-        if !self.managed_fields && matches!(self.form, Form::Json | Form::Yaml) {
+        if !self.managed_fields && matches!(self.form, Form::Json | Form::Yaml | Form::Kyaml) {
             forget_managed_fields(&mut object);
         }
         Ok(match &self.form {
             Form::Json if self.single => json::write::kubectl(&object),
             Form::Yaml if self.single => yaml::write::to_string(&object),
+            Form::Kyaml if self.single => yaml::kyaml::to_string(&object),
             Form::Json => {
                 let before = if first { "{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n" } else { ",\n" };
                 let text = json::write::indented(&object, "    ");
@@ -74,8 +80,12 @@ impl Objects {
                 let list = yaml::write::to_string(&self::object([("items", Value::Array(vec![object]))]));
                 format!("{before}{}", list.strip_prefix("items:\n").unwrap_or(&list))
             }
+            Form::Kyaml => {
+                let before = if first { "---\n{\n  apiVersion: \"v1\",\n  items: [" } else { ", " };
+                format!("{before}{}", yaml::kyaml::node(&object, 1))
+            }
             Form::Name => name(&object),
-            Form::JsonPath { .. } => {
+            Form::JsonPath { .. } | Form::Template(_) => {
                 self.buffered.push(object);
                 String::new()
             }
@@ -94,18 +104,25 @@ impl Objects {
         let none = self.printed == 0;
         Ok(match &self.form {
             _ if self.single && none => String::new(),
-            Form::Json | Form::Yaml if self.single => String::new(),
+            Form::Json | Form::Yaml | Form::Kyaml if self.single => String::new(),
             Form::Json if none => json::write::kubectl(&list(Vec::new())),
             Form::Yaml if none => yaml::write::to_string(&list(Vec::new())),
+            Form::Kyaml if none => yaml::kyaml::to_string(&list(Vec::new())),
             Form::Json => {
                 "\n    ],\n    \"kind\": \"List\",\n    \"metadata\": {\n        \"resourceVersion\": \"\"\n    }\n}\n"
                     .to_owned()
             }
             Form::Yaml => "kind: List\nmetadata:\n  resourceVersion: \"\"\n".to_owned(),
+            Form::Kyaml => "],\n  kind: \"List\",\n  metadata: {\n    resourceVersion: \"\",\n  },\n}\n".to_owned(),
             Form::Name => String::new(),
-            Form::JsonPath { template, text, as_json } => {
+            Form::JsonPath { .. } | Form::Template(_) => {
                 let single = if self.single { self.buffered.pop() } else { None };
-                fill(template, text, *as_json, &single.unwrap_or_else(|| list(self.buffered)))?
+                let data = single.unwrap_or_else(|| list(self.buffered));
+                match &self.form {
+                    Form::JsonPath { template, text, as_json } => fill(template, text, *as_json, &data)?,
+                    Form::Template(template) => template.execute(&data)?,
+                    _ => String::new(),
+                }
             }
             Form::Columns(columns) => {
                 if none {
@@ -115,6 +132,30 @@ impl Objects {
             }
         })
     }
+}
+
+/// Formats the event `kind` of a watch as kubectl does with `--output-watch-events`.
+///
+/// # Errors
+/// Returns kubectl's message.
+pub fn event(form: &Form, kind: &str, object: Value) -> Result<String, String> {
+    let event = |object: Value| self::object([("type", Value::from(kind)), ("object", object)]);
+    Ok(match form {
+        Form::Json => {
+            let (kind, object) = (value::json::to_string(&kind.into()), value::json::to_string(&object));
+            format!("{{\"type\":{kind},\"object\":{object}}}\n")
+        }
+        Form::Yaml => yaml::write::to_string(&event(object)),
+        Form::Kyaml => {
+            let (kind, object) = (yaml::kyaml::node(&kind.into(), 1), yaml::kyaml::node(&object, 1));
+            format!("---\n{{\n  type: {kind},\n  object: {object},\n}}\n")
+        }
+        Form::Name => name(&object),
+        Form::JsonPath { .. } | Form::Template(_) | Form::Columns(_) => {
+            let mut printer = Objects::new(form.clone(), true, true);
+            printer.add(event(object))? + &printer.finish()?
+        }
+    })
 }
 
 fn list(items: Vec<Value>) -> Value {
@@ -158,16 +199,29 @@ fn as_arrays(template: &JsonPath, data: &Value) -> Result<String, String> {
     Ok(template.find(data)?.iter().map(array).collect())
 }
 
+/// The flags that select a format.
+#[derive(Clone, Copy, Debug)]
+pub struct FormFlags<'a> {
+    /// `-o`
+    pub output: &'a str,
+    /// `--template`
+    pub template: Option<&'a str>,
+    /// `--no-headers`
+    pub no_headers: bool,
+    /// `--allow-missing-template-keys`
+    pub allow_missing: bool,
+}
+
 /// Parses the values of `-o` for these formats; returns `None` for other values. `read` returns the text of a file.
-pub fn form(
-    output: &str,
-    template: Option<&str>,
-    no_headers: bool,
-    read: impl Fn(&str) -> Result<String, String>,
-) -> Result<Option<Form>, String> {
+///
+/// # Errors
+/// Returns kubectl's message.
+pub fn form(flags: FormFlags<'_>, read: impl Fn(&str) -> Result<String, String>) -> Result<Option<Form>, String> {
+    let FormFlags { output, template, no_headers, allow_missing } = flags;
     match output.to_lowercase().as_str() {
         "json" => return Ok(Some(Form::Json)),
         "yaml" => return Ok(Some(Form::Yaml)),
+        "kyaml" => return Ok(Some(Form::Kyaml)),
         _ if output == "name" => return Ok(Some(Form::Name)),
         _ => {}
     }
@@ -176,18 +230,24 @@ pub fn form(
         (None, Some((word, text))) => (word, text),
         (None, None) => (output, ""),
     };
+    let is_template = matches!(word, "go-template" | "go-template-file" | "template" | "templatefile");
+    if (is_template || matches!(word, "jsonpath" | "jsonpath-as-json" | "jsonpath-file")) && text.is_empty() {
+        return Err("template format specified but no template given".to_owned());
+    }
     match word {
+        "go-template" | "template" => GoTemplate::parse(text, allow_missing).map(|t| Some(Form::Template(t))),
+        "go-template-file" | "templatefile" => {
+            let text = read(text).map_err(|e| format!("error reading --template {text}, {e}"))?;
+            GoTemplate::parse(&text, allow_missing).map(|t| Some(Form::Template(t)))
+        }
         "jsonpath" | "jsonpath-as-json" | "jsonpath-file" => {
-            if text.is_empty() {
-                return Err("template format specified but no template given".to_owned());
-            }
             let text = match word {
                 "jsonpath-file" => read(text).map_err(|e| format!("error reading --template {text}, {e}"))?,
                 _ => text.to_owned(),
             };
             let parsed = JsonPath::parse(&text).map_err(|e| format!("error parsing jsonpath {text}, {e}"))?;
             let as_json = word == "jsonpath-as-json";
-            Ok(Some(Form::JsonPath { template: parsed.allow_missing_keys(true), text, as_json }))
+            Ok(Some(Form::JsonPath { template: parsed.allow_missing_keys(allow_missing), text, as_json }))
         }
         "custom-columns" => CustomColumns::parse(text, no_headers).map(|c| Some(Form::Columns(c))),
         "custom-columns-file" => {

@@ -27,6 +27,7 @@ pub struct View {
 #[derive(Debug)]
 pub struct TableText {
     view: View,
+    event: Option<String>,
     tabs: Tabs,
     headed: bool,
 }
@@ -34,7 +35,13 @@ pub struct TableText {
 impl TableText {
     /// Creates a table without rows.
     pub fn new(view: View) -> Self {
-        Self { view, tabs: Tabs::default(), headed: false }
+        Self { view, event: None, tabs: Tabs::default(), headed: false }
+    }
+
+    /// Sets the event of a watch that the next rows show in their first column.
+    pub fn set_event(&mut self, kind: &str) {
+        // kubectl pads the names of events.
+        self.event = Some(format!("{kind:8}"));
     }
 
     /// Adds the rows of a Table, each followed by the cells `more` with the titles `more_titles`.
@@ -71,6 +78,7 @@ impl TableText {
 
     fn titles<'a>(&'a self, names: impl Iterator<Item = &'a str>, more: &[&'a str]) -> Vec<String> {
         let mut titles: Vec<&str> = Vec::new();
+        titles.extend(self.event.is_some().then_some("Event"));
         titles.extend(self.view.namespace.then_some("Namespace"));
         titles.extend(names);
         titles.extend(self.view.labels.iter().map(|label| label.rsplit('/').next().unwrap_or_default()));
@@ -81,7 +89,7 @@ impl TableText {
 
     /// Returns the cells of a row before they are shortened.
     fn cells(&self, row: &Value, shown: &[usize], more: &[String]) -> Vec<String> {
-        let mut cells: Vec<String> = Vec::new();
+        let mut cells: Vec<String> = self.event.iter().cloned().collect();
         if self.view.namespace {
             cells.push(row.str_at(&["object", "metadata", "namespace"]).unwrap_or_default().to_owned());
         }

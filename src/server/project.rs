@@ -23,6 +23,18 @@ impl Server {
         table::table(&columns, crds.iter(), Map::new(), "v1", IncludeObject::Metadata, now)
     }
 
+    /// Renders objects of any kind as a Table with their names and ages.
+    pub fn table_of_names(&self, objects: &[Value], now: Timestamp) -> Value {
+        let columns = table::Columns::new(&[]);
+        table::table(&columns, objects.iter(), Map::new(), "v1", IncludeObject::Metadata, now)
+    }
+
+    /// Renders Scales as a Table.
+    pub fn table_of_scales(&self, scales: &[Value], now: Timestamp) -> Value {
+        let columns = table::Columns::of_scale();
+        table::table(&columns, scales.iter(), Map::new(), "v1", IncludeObject::Metadata, now)
+    }
+
     /// Returns the response to a GET at `version` for `object`, which is given as another server stores it: pruned,
     /// defaulted and converted. Returns `None` if the version does not exist, and an error text if the object cannot be
     /// decoded.

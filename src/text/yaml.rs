@@ -6,6 +6,7 @@
 
 mod block;
 mod decode;
+pub mod kyaml;
 mod parser;
 mod resolve;
 mod scalar;

@@ -172,6 +172,12 @@ pub fn is_digit(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_digit() } else { in_categories(&DIGITS, &["Nd"], c) }
 }
 
+/// `unicode.IsNumber`: digits, numerals and other numbers.
+pub fn is_number(c: char) -> bool {
+    static NUMBERS: OnceLock<Ranges> = OnceLock::new();
+    if c.is_ascii() { c.is_ascii_digit() } else { in_categories(&NUMBERS, &["N"], c) }
+}
+
 /// `unicode.IsSymbol`
 pub fn is_symbol(c: char) -> bool {
     static SYMBOLS: OnceLock<Ranges> = OnceLock::new();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// The cluster to read; it is never written to.
 #[derive(Clone, Debug, Default, ClapArgs)]
-#[command(next_help_heading = "Cluster (read only)")]
+#[command(next_help_heading = Cluster::HEADING)]
 pub struct Cluster {
     /// Never open a connection
     #[arg(long)]
@@ -64,7 +64,7 @@ pub struct Cluster {
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub tls_server_name: Option<String>,
     /// The directory that caches discovery and CRDs between runs [default: in the user's cache directory]
-    #[arg(long, value_name = "PATH", hide_short_help = true)]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     pub cache_dir: Option<PathBuf>,
     /// Neither read nor write the cache directory
     #[arg(long, hide_short_help = true)]
@@ -72,6 +72,9 @@ pub struct Cluster {
 }
 
 impl Cluster {
+    /// The heading of these flags in help.
+    pub const HEADING: &str = "Cluster (read only)";
+
     /// Returns the selected cluster.
     pub fn target(&self) -> cluster::Target {
         let own = self.clone();

@@ -1,9 +1,15 @@
 //! The errors of values on the command line.
 
+use crate::cli::words::pflag::parse_bool;
 use crate::policies::authorizer::RulesError;
 use crate::release::ReleaseSetError;
 use crate::serve::ServiceError;
 use crate::text;
+
+/// Parses a boolean as kubectl does.
+pub fn boolean(text: &str) -> Result<bool, ArgumentError> {
+    parse_bool(text).ok_or_else(|| ArgumentError::NoBoolean(text.to_owned()))
+}
 
 /// The reason why the value of a flag is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

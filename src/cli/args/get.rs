@@ -1,9 +1,10 @@
 //! The arguments of `kubectl crdx get`, which are those of `kubectl get`.
 
+use super::error::boolean;
 use super::{Cluster, KubernetesVersion, Reading};
 use crate::cli::source::FileArguments;
 use crate::input::Options;
-use clap::Args as ClapArgs;
+use clap::{ArgAction, Args as ClapArgs};
 use std::path::PathBuf;
 
 /// `get`
@@ -24,7 +25,7 @@ pub struct Get {
     // The brackets are part of the help text and not a link.
     #[allow(rustdoc::broken_intra_doc_links)]
     /// TYPE, or several with commas, each as NAME[.VERSION][.GROUP]; then names. Or TYPE/NAME pairs
-    #[arg(value_name = "TYPE [NAME…] | TYPE/NAME", required_unless_present = "files")]
+    #[arg(value_name = "TYPE [NAME…] | TYPE/NAME", required_unless_present_any = ["files", "raw"])]
     pub words: Vec<String>,
     /// List objects of all namespaces
     #[arg(short = 'A', long)]
@@ -35,6 +36,12 @@ pub struct Get {
     /// Only objects whose fields match
     #[arg(long, value_name = "SELECTOR")]
     pub field_selector: Option<String>,
+    /// Read this subresource of the named objects, such as status or scale
+    #[arg(long, value_name = "NAME", conflicts_with = "new_crds")]
+    pub subresource: Option<String>,
+    /// Print the cluster's answer to a GET of this path, such as /apis
+    #[arg(long, value_name = "URI", conflicts_with = "files", hide_short_help = true)]
+    pub raw: Option<String>,
     /// Exit with 0 and without a message if an object does not exist
     #[arg(long)]
     pub ignore_not_found: bool,
@@ -44,6 +51,9 @@ pub struct Get {
     /// Print objects as they change, without the existing ones
     #[arg(long)]
     pub watch_only: bool,
+    /// With --watch or --watch-only, print the type of each event, too; existing objects are ADDED
+    #[arg(long, hide_short_help = true)]
+    pub output_watch_events: bool,
     /// The number of objects in each page of a list; 0 requests all objects at once
     #[arg(long, value_name = "N", default_value_t = 500)]
     pub chunk_size: usize,
@@ -65,17 +75,29 @@ pub struct Get {
     /// The version of the server.
     #[command(flatten)]
     pub kubernetes: KubernetesVersion,
-    /// json, yaml, name, wide, jsonpath=…, jsonpath-as-json=…, jsonpath-file=…, custom-columns=…, custom-columns-file=…
+    /// json, yaml, kyaml, name, wide, jsonpath=…, jsonpath-as-json=…, jsonpath-file=…, go-template=…,
+    /// go-template-file=…, custom-columns=…, custom-columns-file=…
     #[arg(short = 'o', long, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<String>,
-    /// The template of `-o jsonpath`, the columns of `-o custom-columns`, or the file with them
+    /// The template of `-o jsonpath` or `-o go-template` (the default with this flag), the columns of
+    /// `-o custom-columns`, or the file with them
     #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
     pub template: Option<String>,
+    /// Print nothing for keys that a template names and an object lacks; with =false, they are errors
+    #[arg(long, value_name = "BOOL", help_heading = "Output", hide_short_help = true, action = ArgAction::Set)]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "true")]
+    #[arg(value_parser = boolean)]
+    pub allow_missing_template_keys: bool,
+    /// Print the printer columns; with =false, only names and ages, of any kind
+    #[arg(long, value_name = "BOOL", help_heading = "Output", hide_short_help = true, action = ArgAction::Set)]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "true")]
+    #[arg(value_parser = boolean)]
+    pub server_print: bool,
     /// Sort by the field at this JSONPath
     #[arg(long, value_name = "JSONPATH", help_heading = "Output")]
     pub sort_by: Option<String>,
     /// Add a column for each of these labels
-    #[arg(short = 'L', long, value_name = "LABEL", value_delimiter = ',', help_heading = "Output")]
+    #[arg(short = 'L', long, value_name = "LABEL", help_heading = "Output")]
     pub label_columns: Vec<String>,
     /// Add a last column with all labels
     #[arg(long, help_heading = "Output")]
@@ -98,6 +120,11 @@ impl Get {
     /// Returns the arguments that name files.
     pub fn files<'a>(&'a self, options: &'a Options) -> FileArguments<'a> {
         FileArguments { filenames: &self.filenames, kustomizations: &self.kustomize, crds: &self.crds, options }
+    }
+
+    /// Returns the subresource to read.
+    pub fn subresource(&self) -> Option<&str> {
+        self.subresource.as_deref().filter(|name| !name.is_empty())
     }
 
     /// Returns the number of objects per page; 0 for a single request, as kubectl sends for sorting.

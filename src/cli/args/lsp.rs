@@ -29,8 +29,11 @@ pub struct Lsp {
     pub policies: Vec<String>,
     /// Read CRDs that are not in the files from the cluster of the current context; without this flag no cluster is
     /// contacted
-    #[arg(long)]
+    #[arg(long, conflicts_with = "offline")]
     pub live: bool,
+    /// Never open a connection, which is also the default
+    #[arg(long)]
+    pub offline: bool,
     /// Use standard input and output, which is the only transport; some editors pass this flag
     #[arg(long, hide = true)]
     pub stdio: bool,

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx serve`.
 
-use super::error::ArgumentError;
+use super::error::{ArgumentError, boolean};
 use super::{Cluster, KubernetesVersion, Reading};
 use crate::policies::authorizer::Rules;
 use crate::serve::WebhookService;
@@ -35,7 +35,7 @@ pub struct Serve {
     #[command(flatten)]
     pub kubernetes: KubernetesVersion,
     /// Feature gates that concern custom resources, such as `CRDValidationRatcheting=false`
-    #[arg(long, value_name = "NAME=BOOL", value_delimiter = ',', value_parser = gate)]
+    #[arg(long, value_name = "NAME=BOOL", value_parser = gate)]
     pub feature_gates: Vec<(String, bool)>,
     /// The port to listen on; 0 selects a free port
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -64,7 +64,7 @@ pub struct Serve {
     pub load_from_cluster: bool,
     /// Serve namespaces, with `default` and these at the start; without names, a namespace is created when it is first
     /// used
-    #[arg(long, value_name = "NAME", value_delimiter = ',', num_args = 0..=1)]
+    #[arg(long, value_name = "NAME", num_args = 0..=1)]
     pub namespaces: Option<Vec<String>>,
     /// Store and enforce admission policies (validating and mutating) with their bindings, namespaces and config maps,
     /// and call admission webhooks and the conversion webhooks of CRDs
@@ -112,8 +112,7 @@ pub struct Serve {
 /// Parses `NAME=true` or `NAME=false`.
 fn gate(text: &str) -> Result<(String, bool), ArgumentError> {
     let (name, value) = text.split_once('=').ok_or(ArgumentError::Form("NAME=true or NAME=false"))?;
-    let enabled = value.parse().map_err(|_| ArgumentError::NoBoolean(value.to_owned()))?;
-    Ok((name.to_owned(), enabled))
+    Ok((name.to_owned(), boolean(value)?))
 }
 
 /// Parses `NAMESPACE/NAME=URL`.

@@ -60,7 +60,7 @@ pub fn of_names(get: &mut Get<'_>, found: SelectedObjects, single: bool, form: F
     let alone = single && found.len() == 1;
     let mut printer = Objects::new(form, alone, get.args.show_managed_fields);
     let order = get.args.order().filter(|_| !alone && !found.is_empty());
-    let objects = found.read(&get.source).map(|named| named.map(|named| named.object));
+    let objects = found.read(&get.source, get.args.subresource()).map(|named| named.map(|named| named.object));
     let objects = get.progress.count(objects);
     if let Some(field) = order {
         let mut ordered = Ordered::new(field, 1);

@@ -19,20 +19,27 @@ pub struct Rows {
     known: HashSet<String>,
     /// CRDs that replace those of the source.
     overridden: HashSet<String>,
+    /// True if tables have only names and ages.
+    only_names: bool,
+    /// True if objects may be Scales.
+    subresource: bool,
     /// A watch may take long, so ages are computed when a row is printed.
     clock: fn() -> Timestamp,
 }
 
 impl Rows {
-    /// Creates the value with the CRDs in the files at `crds`.
-    pub fn new(
-        crds: &[String],
-        source: &Source,
-        kubernetes: args::KubernetesVersion,
-        clock: fn() -> Timestamp,
-    ) -> Result<Self, Failure> {
-        let mut rows = Self { server: None, kubernetes, known: HashSet::new(), overridden: HashSet::new(), clock };
-        for entry in Sources::open(crds, false, Required::Definition, "--crd") {
+    /// Creates the value with the CRDs in the files of `--crd`.
+    pub fn new(args: &args::Get, source: &Source, clock: fn() -> Timestamp) -> Result<Self, Failure> {
+        let mut rows = Self {
+            server: None,
+            kubernetes: args.kubernetes,
+            known: HashSet::new(),
+            overridden: HashSet::new(),
+            only_names: !args.server_print,
+            subresource: args.subresource().is_some(),
+            clock,
+        };
+        for entry in Sources::open(&args.new_crds, false, Required::Definition, "--crd") {
             let document = match entry {
                 Entry::Document(document) if document.is_definition() => document,
                 Entry::Problem(note) => return Err(Failure::message(note.text())),
@@ -85,22 +92,36 @@ impl Rows {
 
     /// Returns the Table of some objects.
     pub fn table(&mut self, source: &Source, resource: &Resource, objects: &[Value]) -> Result<Value, Failure> {
+        let now = (self.clock)();
+        if self.only_names {
+            return Ok(self.server(source).table_of_names(objects, now));
+        }
+        let is_scale = |object: &Value| {
+            let text = |key| object.str_at(&[key]);
+            text("kind") == Some("Scale") && text("apiVersion") == Some("autoscaling/v1")
+        };
+        if self.subresource && objects.iter().all(is_scale) {
+            return Ok(self.server(source).table_of_scales(objects, now));
+        }
         let name = definition_name(resource);
         if resource.group == crd::GROUP && resource.plural == "customresourcedefinitions" {
-            let now = (self.clock)();
             return Ok(self.server(source).table_of_definitions(objects, now));
         }
         if !self.known.contains(&name) {
             let Some(crd) = source.definition(resource)? else {
-                return Err(problem(&format!("{name} is not a custom resource"), "kubectl get prints it").into());
+                let name = resource.qualified();
+                let message = format!("{name} is not a custom resource: there is no CRD with its columns");
+                let help = format!(
+                    "kubectl get {name} prints them; here, --server-print=false prints names and ages, and -o yaml, json, … \
+                     whole objects"
+                );
+                return Err(problem(&message, &help).into());
             };
-            let now = (self.clock)();
             self.server(source).seed_definition(&crd, now).map_err(|error| {
                 problem(&format!("the cluster's CRD {name} cannot be used: {error}"), "-o yaml needs no CRD")
             })?;
             self.known.insert(name.clone());
         }
-        let now = (self.clock)();
         self.server(source).table_of(&name, &resource.version, objects, now).ok_or_else(|| {
             let message = format!("the CRD {name} has no version {}", resource.version);
             problem(&message, "name a version that it has: TYPE.VERSION.GROUP").into()

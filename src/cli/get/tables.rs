@@ -27,7 +27,9 @@ pub fn of_types(
         .map(|(resource, namespace)| source.list(resource, namespace.as_deref(), query));
     let mut lists: Vec<_> = lists.map(Iterator::peekable).collect();
     // Names have their kind as a prefix in lists of several kinds, but not if objects are selected by name.
-    let answered = lists.iter_mut().filter_map(|list| list.peek()?.as_ref().ok()).count();
+    // Without the server's tables, kubectl does not see the kind of an empty list.
+    let shows = |page: &Vec<Value>| args.server_print || !page.is_empty();
+    let answered = lists.iter_mut().filter_map(|list| list.peek()?.as_ref().ok().filter(|page| shows(page))).count();
     let mut tables = Tables::new(answered > 1, wide);
     for (resource, mut list) in resources.iter().zip(lists) {
         if matches!(list.peek(), Some(Err(_))) {
@@ -74,7 +76,7 @@ pub fn of_names(get: &mut Get<'_>, found: SelectedObjects, wide: bool, failures:
     let namespaced = found.resources().all(|resource| resource.namespaced);
     let mut tables = Tables::new(several, wide);
     let Get { args, source, rows, progress, out, .. } = get;
-    let mut objects = found.read(source).peekable();
+    let mut objects = found.read(source, args.subresource()).peekable();
     // Consecutive objects of the same resource share a table.
     while let Some(named) = objects.next() {
         let Named { resource, object } = named?;

@@ -6,7 +6,7 @@ use crate::cli::failure::Failure;
 use crate::cli::selection::Selection;
 use crate::cli::source::{Source, problem};
 use crate::cluster::{JSON, Query, Resource};
-use crate::output::objects::{Form, Objects};
+use crate::output::objects::{self, Form, Objects};
 use crate::output::sort;
 use crate::output::table::TableText;
 use crate::value::Value;
@@ -79,8 +79,9 @@ pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(
             "BOOKMARK" => {}
             _ => {
                 let objects = vec![rows.read(&resource, object)?];
+                let event = args.output_watch_events.then_some(kind.as_str());
                 let text = printer
-                    .text(objects, args.show_managed_fields, |objects| rows.table(source, &resource, objects))?;
+                    .text(objects, event, args.show_managed_fields, |objects| rows.table(source, &resource, objects))?;
                 out.write_all(text.as_bytes())
                     .and_then(|()| out.flush())
                     .map_err(|error| Failure::Output(error.kind()))?;
@@ -114,7 +115,10 @@ enum Printer {
 impl Printer {
     fn print(&mut self, get: &mut Get<'_>, resource: &Resource, objects: Vec<Value>) -> Result<(), Failure> {
         let Get { args, source, rows, .. } = get;
-        let text = self.text(objects, args.show_managed_fields, |objects| rows.table(source, resource, objects))?;
+        // Existing objects are like new ones.
+        let event = args.output_watch_events.then_some("ADDED");
+        let text =
+            self.text(objects, event, args.show_managed_fields, |objects| rows.table(source, resource, objects))?;
         super::print(get.out, &[&text])?;
         get.out.flush().map_err(|error| Failure::Output(error.kind()))
     }
@@ -122,12 +126,16 @@ impl Printer {
     fn text(
         &mut self,
         objects: Vec<Value>,
+        event: Option<&str>,
         managed_fields: bool,
         rows: impl FnOnce(&[Value]) -> Result<Value, Failure>,
     ) -> Result<String, Failure> {
         match self {
             Self::Table(_) if objects.is_empty() => Ok(String::new()),
             Self::Table(table) => {
+                if let Some(kind) = event {
+                    table.set_event(kind);
+                }
                 table.add(&rows(&objects)?, &[], &[]);
                 Ok(table.flush())
             }
@@ -141,6 +149,10 @@ impl Printer {
                         columns.no_titles();
                     }
                     *printed += 1;
+                    if let Some(kind) = event {
+                        text.push_str(&objects::event(form, kind, object).map_err(Failure::message)?);
+                        continue;
+                    }
                     let mut one = Objects::new(form.clone(), true, managed_fields);
                     text.push_str(&one.add(object).map_err(Failure::message)?);
                     text.push_str(&one.finish().map_err(Failure::message)?);

@@ -53,6 +53,8 @@ pub struct Files {
     objects: HashMap<String, BTreeMap<String, Stored>>,
     /// The objects in the order of the files.
     order: Vec<Named>,
+    /// The number of objects of built-in kinds, which are left out.
+    built_in: usize,
     request_options: RequestOptions,
 }
 
@@ -102,7 +104,7 @@ impl Files {
         let request_options =
             RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
         let (server, temp_store) = (Server::new(release, 0), TempStore::default());
-        let mut pending = Vec::new();
+        let (mut pending, mut built_in) = (Vec::new(), 0);
         let definitions = Sources::open(given.crds, given.options.clone(), Required::Definition, "--crds");
         let objects = Sources::open(given.filenames, given.options.clone(), Required::Object, "-f");
         let progress = Progress::new(true);
@@ -126,13 +128,15 @@ impl Files {
             }
             // Built-in kinds are skipped, as in `validate`.
             let api_version = object.value().str_at(&["apiVersion"]).unwrap_or_default();
-            if !builtin::owns(group_version::group(api_version)) {
+            if builtin::owns(group_version::group(api_version)) {
+                built_in += 1;
+            } else {
                 let stored_at = temp_store.put(object.value()).map_err(|error| temp_file_problem(&error))?;
                 pending.push(Pending { stored_at, source: Arc::clone(&location.source), line: location.line });
             }
         }
         let (resources, objects, order) = (Arc::default(), HashMap::new(), Vec::new());
-        let mut files = Self { server, resources, temp_store, objects, order, request_options };
+        let mut files = Self { server, resources, temp_store, objects, order, built_in, request_options };
         let discovery = Request { accept: Some(AGGREGATED.to_owned()), ..request::read("/apis", request_options) };
         files.resources = Arc::new(aggregated(&files.answer(&discovery)?));
         let resources: Vec<Arc<Resource>> = files.resources.iter().cloned().map(Arc::new).collect();
@@ -191,6 +195,11 @@ impl Files {
         &self.order
     }
 
+    /// Returns the number of objects of built-in kinds in the files, which are left out.
+    pub fn built_in(&self) -> usize {
+        self.built_in
+    }
+
     /// Returns the CRD with a name.
     pub fn definition(&self, name: &str) -> Result<Option<Value>, Error> {
         match self.answer(&request::read(&request::object(request::DEFINITIONS, name), self.request_options)) {
@@ -211,13 +220,22 @@ impl Files {
         Pages { files: self, definition, path, keys: Box::new(keys), has_started: false }
     }
 
-    /// Returns one object; an error if it does not exist.
-    pub fn get(&self, resource: &Resource, namespace: Option<&str>, name: &str) -> Result<Value, Error> {
+    /// Returns one object or its subresource; an error if it does not exist.
+    pub fn get(
+        &self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        name: &str,
+        subresource: Option<&str>,
+    ) -> Result<Value, Error> {
         let definition = super::definition_name(resource);
         let namespace = namespace.filter(|_| resource.namespaced).unwrap_or_default();
         let key = key(namespace, name);
         let stored = self.objects.get(&definition).and_then(|objects| objects.get(&key)).copied();
-        let path = resource.object_path(Some(namespace), name);
+        let mut path = resource.object_path(Some(namespace), name);
+        if let Some(subresource) = subresource {
+            path.extend(["/", &request::encoded(subresource)]);
+        }
         let found =
             self.with(&definition, stored.map(|stored| (key.as_str(), stored)).as_slice(), || self.ask(&path))?;
         Ok(shown(found, stored.is_some_and(|stored| stored.versioned)))
