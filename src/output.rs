@@ -9,6 +9,7 @@ pub mod difference;
 pub mod example;
 pub mod excerpt;
 pub mod explain;
+pub mod go_template;
 pub mod html;
 pub mod json_schema;
 mod markup;
