@@ -176,6 +176,20 @@ fn the_workflows_build_every_platform() {
     }
 }
 
+#[test]
+fn the_compiler_is_the_same_everywhere() {
+    let toml = |file: &str| -> toml::Table { fs::read_to_string(root().join(file)).unwrap().parse().unwrap() };
+    let toolchain = toml("rust-toolchain.toml");
+    let channel = toolchain["toolchain"]["channel"].as_str().unwrap();
+    let oldest = toml("Cargo.toml");
+    let oldest = oldest["package"]["rust-version"].as_str().unwrap();
+    assert!(channel.starts_with(&format!("{oldest}.")), "{channel} is not {oldest}");
+    let release = read(".github/workflows/release.yml");
+    for job in ["build", "publish"] {
+        assert_eq!(release.str_at(&["jobs", job, "env", "RUSTUP_TOOLCHAIN"]), Some(channel), "{job}");
+    }
+}
+
 /// The release script packs placeholder binaries, and fills the manifest.
 #[cfg(target_os = "linux")]
 #[test]
