@@ -225,6 +225,9 @@ pub struct Trace {
     pub errors: ErrorList,
     /// Decisions and changes made by admission policies, if any policy was evaluated.
     pub policies: Option<Box<Findings>>,
+    /// True if the object is so near to etcd's limit that some clusters store it and others do not, because the length
+    /// of a request depends on the IDs of etcd's members and on the revision.
+    pub size_depends: bool,
 }
 
 impl Response {

@@ -39,7 +39,7 @@ pub fn create(path: &str, object: Value, request_options: RequestOptions) -> Req
 
 /// A create by a field manager. As kubectl does (`Helper.Create`), removes the resourceVersion of the object.
 pub fn create_by(path: &str, object: Value, by: &str, request_options: RequestOptions) -> Request {
-    create_with(path, body(without_revision(object)), by, request_options)
+    create_with(path, body(without_revision(object), true), by, request_options)
 }
 
 /// Like [`create_by`] for an object that is known to be shorter than the server's limit.
@@ -61,6 +61,9 @@ fn without_revision(mut object: Value) -> Value {
     object
 }
 
+/// The content type of a server-side apply.
+pub const APPLY: &str = "application/apply-patch+yaml";
+
 /// A write. `query` holds parameters beyond those of all writes.
 pub fn write(
     method: Method,
@@ -70,13 +73,17 @@ pub fn write(
     object: Value,
     request_options: RequestOptions,
 ) -> Request {
-    write_body(method, path, content_type, query, body(object), request_options)
+    let body = body(object, method != Method::Patch || content_type == APPLY);
+    write_body(method, path, content_type, query, body, request_options)
 }
 
-fn body(object: Value) -> Body {
-    if json::is_longer_than(&object, LIMIT) {
+/// The body of a request. kubectl ends an object with a line break, and a merge patch without one.
+fn body(object: Value, ends_line: bool) -> Body {
+    if json::is_longer_than(&object, LIMIT - usize::from(ends_line)) {
         // The server refuses the body by its length.
-        Body::Bytes(json::to_string(&object).into_bytes())
+        let mut text = json::to_string(&object);
+        text.push_str(if ends_line { "\n" } else { "" });
+        Body::Bytes(text.into_bytes())
     } else {
         Body::Value(object)
     }

@@ -197,7 +197,7 @@ fn apply(
 fn server_side(path: &str, object: Value, request_kind: &RequestKind, request_options: RequestOptions) -> Request {
     let by = request::encoded(request_kind.manager.as_deref().unwrap_or("kubectl"));
     let query = format!("fieldManager={by}&force={}", request_kind.force);
-    request::write(Method::Patch, path, "application/apply-patch+yaml", &query, object, request_options)
+    request::write(Method::Patch, path, request::APPLY, &query, object, request_options)
 }
 
 /// A PUT. If the new object has no resourceVersion, kubectl sets that of the existing one (`Helper.Replace`).

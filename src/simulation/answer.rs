@@ -33,6 +33,9 @@ pub fn read_definition_response(response: Response, identity: Identity, locator:
 /// Reads a response, with suggestions from `hints`.
 pub fn read_response(response: Response, identity: Identity, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Item {
     let accepted = matches!(response.code, 200 | 201);
+    if response.trace.size_depends {
+        return of_uncertain_size(identity, locator);
+    }
     let mut item = Item::new(locator.start(), if accepted { Verdict::Accepted } else { Verdict::Rejected }, "");
     item.identity = identity;
     let (body, text) = match response.body {
@@ -64,6 +67,15 @@ pub fn read_response(response: Response, identity: Identity, locator: &dyn Field
         take_result(&mut item, body);
     }
     item.answer = Some(Answer { code: response.code, reason, message });
+    item
+}
+
+/// The item of an object that some clusters store and others do not.
+fn of_uncertain_size(identity: Identity, locator: &dyn FieldLocator) -> Item {
+    let message = "the object is so near to etcd's limit of 1572864 bytes for a request that the cluster decides: the request has a few bytes more or less, depending on the IDs of etcd's members and on the revision";
+    let mut item = Item::new(locator.start(), Verdict::CannotTell, message);
+    item.identity = identity;
+    item.help = Some("make the object smaller, for example by removing descriptions or annotations".to_owned());
     item
 }
 

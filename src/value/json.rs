@@ -46,28 +46,33 @@ pub fn write_object<'m>(out: &mut String, members: impl IntoIterator<Item = (&'m
     out.push('}');
 }
 
+/// The length of the compact JSON of `v` in bytes.
+pub fn length(v: &Value) -> usize {
+    usize::MAX - room_after(v, usize::MAX).unwrap_or(0)
+}
+
 /// Returns true if the compact JSON of `v` has more than `limit` bytes; stops as soon as this is known.
 pub fn is_longer_than(v: &Value, limit: usize) -> bool {
-    fn rest(v: &Value, left: Option<usize>) -> Option<usize> {
-        let text = |s: &str, left: usize| left.checked_sub(string_length(s));
-        let left = left?;
-        match v {
-            Value::Null => left.checked_sub(4),
-            Value::Bool(b) => left.checked_sub(if *b { 4 } else { 5 }),
-            Value::Int(_) | Value::Float(_) => left.checked_sub(to_string(v).len()),
-            Value::String(s) => text(s, left),
-            Value::Array(items) => {
-                let left = left.checked_sub(2 + items.len().saturating_sub(1))?;
-                items.iter().try_fold(left, |left, item| rest(item, Some(left)))
-            }
-            Value::Object(members) => {
-                let left = left.checked_sub(2 + members.len() + members.len().saturating_sub(1))?;
-                members.iter().try_fold(left, |left, (key, value)| rest(value, text(key, left)))
-            }
+    let mut left = limit;
+    !is_surely_within(v, &mut left) && room_after(v, limit).is_none()
+}
+
+/// Subtracts the length of the compact JSON of `v` from `left`; `None` if it is longer.
+fn room_after(v: &Value, left: usize) -> Option<usize> {
+    match v {
+        Value::Null => left.checked_sub(4),
+        Value::Bool(b) => left.checked_sub(if *b { 4 } else { 5 }),
+        Value::Int(_) | Value::Float(_) => left.checked_sub(to_string(v).len()),
+        Value::String(s) => left.checked_sub(string_length(s)),
+        Value::Array(items) => {
+            let left = left.checked_sub(2 + items.len().saturating_sub(1))?;
+            items.iter().try_fold(left, |left, item| room_after(item, left))
+        }
+        Value::Object(members) => {
+            let left = left.checked_sub(2 + members.len() + members.len().saturating_sub(1))?;
+            members.iter().try_fold(left, |left, (key, value)| room_after(value, left.checked_sub(string_length(key))?))
         }
     }
-    let mut left = limit;
-    !is_surely_within(v, &mut left) && rest(v, Some(limit)).is_none()
 }
 
 /// Returns true if the compact JSON of `v` cannot have more than `left` bytes, by an upper bound for every string and
@@ -218,6 +223,7 @@ mod tests {
         ]);
         assert_eq!(to_string(&v), r#"{"a":"\u003c\u0001é\u2028","b":[1,1,null]}"#);
         let length = to_string(&v).len();
+        assert_eq!(super::length(&v), length);
         assert!(!is_longer_than(&v, length) && is_longer_than(&v, length - 1));
         let (mut few, mut many) = (length, 10 * length);
         assert!(!is_surely_within(&v, &mut few) && is_surely_within(&v, &mut many));

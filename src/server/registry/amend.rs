@@ -1,8 +1,10 @@
 //! `GuaranteedUpdate` of etcd's storage: a change of a stored object without preparation, validation and admission.
 
 use super::Registry;
+use crate::server::Trace;
 use crate::server::http::context::Context;
 use crate::server::http::status::Refusal;
+use crate::server::registry::size::ManagedFields;
 use crate::server::registry::store;
 use crate::server::registry::strategy::Strategy;
 use crate::value::Value;
@@ -31,13 +33,15 @@ impl<S: Strategy<Object = Value>> Registry<S> {
             let existing = strategy.read(&stored)?;
             let mut object = (*existing).clone();
             change(&mut object)?;
-            let written = strategy.written(object, false)?;
+            let mut written = strategy.written(object, false)?;
             if dry_run {
                 return Ok(written.shown());
             }
             if written.raw == *stored.raw() {
                 return Ok(existing);
             }
+            let expected = (key.as_str(), Some(stored.revision));
+            self.check_size(ctx.server, &mut Trace::default(), expected, &mut written, ManagedFields::Kept)?;
             if let Ok(shown) = self.commit(ctx.server, &key, Some(&stored), written) {
                 return Ok(shown);
             }

@@ -10,6 +10,7 @@ use crate::server::registry::decode;
 use crate::server::registry::managed_fields;
 use crate::server::registry::metadata::{self, Object};
 use crate::server::registry::rest::{check_new_revision, name_taken};
+use crate::server::registry::size::ManagedFields;
 use crate::server::registry::store;
 use crate::server::registry::strategy::Strategy;
 use crate::value::Value;
@@ -95,11 +96,17 @@ impl<S: Strategy> Registry<S> {
         if source != Source::Applied {
             check_new_revision(metadata::text(&object, "resourceVersion"), options.dry_run)?;
         }
-        self.insert(ctx, object, source == Source::Decoded, options.dry_run).map(|shown| Answer::object(201, shown))
+        self.insert(ctx, object, source, options.dry_run).map(|shown| Answer::object(201, shown))
     }
 
-    /// Stores a new object unless an object with its name exists; for `decoded`, see [`Strategy::written`].
-    fn insert(&self, ctx: &Context<'_>, object: Value, decoded: bool, dry_run: bool) -> Result<Arc<Value>, Refusal> {
+    /// Stores a new object unless an object with its name exists.
+    fn insert(
+        &self,
+        ctx: &mut Context<'_>,
+        object: Value,
+        source: Source,
+        dry_run: bool,
+    ) -> Result<Arc<Value>, Refusal> {
         let name = metadata::text(&object, "name").to_owned();
         let generated = !metadata::text(&object, "generateName").is_empty();
         let key = store::key(metadata::text(&object, "namespace"), &name);
@@ -109,15 +116,24 @@ impl<S: Strategy> Registry<S> {
             Some(existing) => Err(name_taken(self.strategy.resource(), Some(&existing.raw()), &name, generated)),
             None => Ok(()),
         };
+        // An apply is stored as an update of an object that does not exist yet.
+        let (expected, managed_fields) =
+            if source == Source::Applied { (Some(0), ManagedFields::Kept) } else { (None, ManagedFields::Dropped) };
+        let decoded = source == Source::Decoded;
         // Storage encodes an object before it looks whether the name is taken; a dry run looks first.
         if dry_run {
             taken()?;
-            return self.strategy.dry_run(object, decoded);
+            let mut written = self.strategy.dry_run(object, decoded)?;
+            if ctx.request.hides_dry_run {
+                ctx.calls.check()?;
+                self.check_size(ctx.server, &mut ctx.trace, (&key, expected), &mut written, managed_fields)?;
+            }
+            return Ok(written.shown());
         }
-        let written = self.strategy.written(object, decoded)?;
-        taken()?;
+        let mut written = self.strategy.written(object, decoded)?;
         ctx.calls.check()?;
-        written.check_size(body::length(&ctx.request.body))?;
+        self.check_size(ctx.server, &mut ctx.trace, (&key, expected), &mut written, managed_fields)?;
+        taken()?;
         ctx.server.ensure_namespace(&ctx.target.namespace, ctx.request.now);
         self.commit(ctx.server, &key, None, written).map_err(|_| {
             // Another thread created an object with this name.

@@ -10,6 +10,7 @@ use crate::server::registry::metadata::{self, Object};
 use crate::server::registry::rest::{
     check_preconditions, deletion_finalizers, etcd_key, mark_deleting, set_finalizers,
 };
+use crate::server::registry::size::ManagedFields;
 use crate::server::registry::store;
 use crate::server::registry::strategy::{Existing, Strategy};
 use crate::server::strategy::admission_kinds;
@@ -158,11 +159,18 @@ impl<S: Strategy> Registry<S> {
                     // `Store.Delete` has both the update and the removal reviewed.
                     review.validate(ctx, Some(&object), None)?;
                 }
-                let written = strategy.written(object, true)?;
+                let mut written = strategy.written(object, true)?;
                 if options.dry_run {
                     let shown = written.shown();
                     return Ok(if is_kept { Removal::Kept(shown) } else { Removal::Gone(shown) });
                 }
+                self.check_size(
+                    ctx.server,
+                    &mut ctx.trace,
+                    (&key, Some(stored.revision)),
+                    &mut written,
+                    ManagedFields::Kept,
+                )?;
                 let Ok(shown) = self.commit(ctx.server, &key, Some(&stored), written) else { continue };
                 if is_kept {
                     return Ok(Removal::Kept(shown));
@@ -191,13 +199,20 @@ impl<S: Strategy> Registry<S> {
                 }
                 continue;
             };
-            let written = strategy.written(marked.into_value(), true)?;
+            let mut written = strategy.written(marked.into_value(), true)?;
             if options.dry_run {
                 return Ok(Removal::Kept(written.shown()));
             }
             if written.raw == *stored.raw() {
                 return Ok(Removal::Kept(existing.value));
             }
+            self.check_size(
+                ctx.server,
+                &mut ctx.trace,
+                (&key, Some(stored.revision)),
+                &mut written,
+                ManagedFields::Kept,
+            )?;
             if let Ok(shown) = self.commit(ctx.server, &key, Some(&stored), written) {
                 return Ok(Removal::Kept(shown));
             }

@@ -16,6 +16,7 @@ use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::registry::decode;
 use crate::server::registry::managed_fields;
 use crate::server::registry::patched_object::PatchedObject;
+use crate::server::registry::size::ManagedFields;
 use crate::server::registry::strategy::Strategy;
 use crate::server::registry::update::Update;
 use crate::text::strict::StrictError;
@@ -95,7 +96,8 @@ impl<S: Strategy> Registry<S> {
             decode::dedup_owners(ctx, &mut object, true);
             Ok(object)
         };
-        self.update(ctx, &Update { decoded: true, uid: "", options: &options }, &mut transform)
+        let update = Update { decoded: true, uid: "", managed_fields: ManagedFields::Dropped, options: &options };
+        self.update(ctx, &update, &mut transform)
     }
 }
 

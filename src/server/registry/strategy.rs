@@ -13,6 +13,7 @@ use crate::server::http::options::{ListOptions, WriteOptions};
 use crate::server::http::selector::FieldSelector;
 use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::http::table::Columns;
+use crate::server::registry::etcd;
 use crate::server::registry::metadata::{HasMetadata, Object};
 use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::rest;
@@ -312,8 +313,19 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     ///
     /// # Errors
     /// See [`Strategy::written`].
-    fn dry_run(&self, object: Value, decoded: bool) -> Result<Arc<Value>, Refusal> {
-        self.written(object, decoded).map(Written::shown)
+    fn dry_run(&self, object: Value, decoded: bool) -> Result<Written, Refusal> {
+        self.written(object, decoded)
+    }
+
+    /// The prefix of the keys of etcd, before the namespace and name.
+    fn etcd_prefix(&self) -> String {
+        let GroupResource { group, resource } = self.resource();
+        format!("/registry/{group}/{resource}/")
+    }
+
+    /// The length of a stored object as etcd has it, in bytes. Custom resources are stored as JSON.
+    fn stored_length(&self, raw: &Value) -> usize {
+        etcd::json_length(raw)
     }
 
     /// Called after an object was stored; `shown` is the object at the version of the request.

@@ -12,8 +12,10 @@ use crate::server::registry::decode;
 use crate::server::registry::managed_fields;
 use crate::server::registry::metadata::{self, Object};
 use crate::server::registry::rest::{check_revision, check_uid, keep_system_fields, set_generation, should_delete};
+use crate::server::registry::size::ManagedFields;
 use crate::server::registry::store;
 use crate::server::registry::strategy::{Existing, Strategy};
+use crate::server::registry::written::Written;
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -26,6 +28,8 @@ pub(super) struct Update<'a> {
     pub decoded: bool,
     /// The required UID of the existing object; empty for any.
     pub uid: &'a str,
+    /// What happens to them if the object is too large.
+    pub managed_fields: ManagedFields,
     /// The options of the request.
     pub options: &'a WriteOptions,
 }
@@ -53,7 +57,11 @@ impl<S: Strategy> Registry<S> {
             managed_fields::update(strategy, ctx, Some(existing), &mut new, &options);
             Ok(new)
         };
-        self.update(ctx, &Update { decoded: true, uid: &uid, options: &options }, &mut transform)
+        self.update(
+            ctx,
+            &Update { decoded: true, uid: &uid, managed_fields: ManagedFields::Dropped, options: &options },
+            &mut transform,
+        )
     }
 
     /// Updates the object that the URL names.
@@ -120,14 +128,26 @@ impl<S: Strategy> Registry<S> {
                 }
                 return Ok(Arc::new(object));
             }
-            let written = strategy.written(object, decoded)?;
+            let mut written = strategy.written(object, decoded)?;
+            if options.dry_run && !ctx.request.hides_dry_run {
+                return Ok(written.shown());
+            }
+            let is_unchanged = |written: &Written| written.raw == *stored.raw();
+            if !is_unchanged(&written) {
+                self.check_size(
+                    ctx.server,
+                    &mut ctx.trace,
+                    (&key, Some(stored.revision)),
+                    &mut written,
+                    update.managed_fields,
+                )?;
+            }
             if options.dry_run {
                 return Ok(written.shown());
             }
-            if written.raw == *stored.raw() {
+            if is_unchanged(&written) {
                 return Ok(existing);
             }
-            written.check_size(body::length(&ctx.request.body))?;
             if let Ok(shown) = self.commit(ctx.server, &key, Some(&stored), written) {
                 return Ok(shown);
             }

@@ -1,13 +1,9 @@
 //! An object that is ready to be stored.
 
-use crate::server::http::status::Refusal;
 use crate::server::registry::metadata;
 use crate::server::registry::store::{Collection, Raced, Revision, Stored};
 use crate::value::Value;
 use std::sync::Arc;
-
-/// The maximum size of an etcd request, in bytes.
-const ETCD_LIMIT: usize = 1_572_864;
 
 /// An object that is ready to be stored.
 #[derive(Debug)]
@@ -45,18 +41,5 @@ impl Written {
             }
         };
         Ok((stored, shown))
-    }
-
-    /// Rejects an object that is too large for etcd.
-    ///
-    /// # Errors
-    /// Returns the error of etcd for a request that is too large.
-    pub fn check_size(&self, request_bytes: usize) -> Result<(), Refusal> {
-        // The stored object is rarely more than twice as long as the request, so only then is it serialized to measure
-        // it.
-        if request_bytes * 2 > ETCD_LIMIT && crate::value::json::to_string(&self.raw).len() > ETCD_LIMIT {
-            return Err(Refusal::unclassified("etcdserver: request is too large"));
-        }
-        Ok(())
     }
 }

@@ -263,8 +263,8 @@ impl Strategy for CustomResource {
         self.serving.written(object, &self.version, decoded, &self.calls)
     }
 
-    fn dry_run(&self, object: Value, decoded: bool) -> Result<Arc<Value>, Refusal> {
-        self.serving.shown(object, &self.version, decoded, &self.calls)
+    fn dry_run(&self, object: Value, decoded: bool) -> Result<Written, Refusal> {
+        self.serving.dry_run(object, &self.version, decoded, &self.calls)
     }
 
     fn mark_deleting(&self, existing: &Value, now: &str) -> Option<Value> {

@@ -3,6 +3,7 @@
 
 mod decode;
 mod managed_fields;
+mod stored;
 
 use super::strategic_merge;
 use crate::builtin::strategic;
@@ -21,6 +22,7 @@ use crate::server::http::options::{ListOptions, WriteOptions};
 use crate::server::http::selector::FieldSelector;
 use crate::server::http::status::{GroupResource, Refusal};
 use crate::server::http::table::Columns;
+use crate::server::registry::etcd;
 use crate::server::registry::journal;
 use crate::server::registry::metadata;
 use crate::server::registry::patch;
@@ -307,6 +309,10 @@ impl Strategy for Definition {
             return Err(Refusal::unclassified(format!("json: unsupported value: {}", number::format_v(number))));
         }
         Ok(Written { raw: object, shown: None })
+    }
+
+    fn stored_length(&self, raw: &Value) -> usize {
+        etcd::json_length(&stored::stored(raw.clone()))
     }
 
     fn committed(&self, server: &Server, _: &Stored, shown: &Arc<Value>) {

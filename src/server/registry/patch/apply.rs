@@ -13,6 +13,7 @@ use crate::server::registry::decode;
 use crate::server::registry::managed_fields;
 use crate::server::registry::metadata;
 use crate::server::registry::revision::parse_revision;
+use crate::server::registry::size::ManagedFields;
 use crate::server::registry::store;
 use crate::server::registry::strategy::Strategy;
 use crate::server::registry::update::Update;
@@ -38,7 +39,8 @@ impl<S: Strategy> Registry<S> {
             }
             let mut transform =
                 |ctx: &mut Context<'_>, existing: &Value| self.applied(ctx, &config, Some(existing), options);
-            match self.update(ctx, &Update { decoded: false, uid: "", options }, &mut transform) {
+            let update = Update { decoded: false, uid: "", managed_fields: ManagedFields::Kept, options };
+            match self.update(ctx, &update, &mut transform) {
                 // Another thread removed the object in the meantime.
                 Err(refusal) if creates && refusal.reason == Reason::NotFound => {}
                 result => return result,

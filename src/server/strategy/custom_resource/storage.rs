@@ -11,7 +11,6 @@ use crate::server::http::status::Refusal;
 use crate::server::registry::metadata;
 use crate::server::registry::written::Written;
 use crate::value::{Value, number};
-use std::sync::Arc;
 
 impl Serving {
     /// Converts `object`, written at `version`, to its stored form. `decoded` is true if it comes from a request
@@ -38,23 +37,23 @@ impl Serving {
         Ok(Written { raw, shown })
     }
 
-    /// The response to a dry run, which stores nothing.
-    pub fn shown(
+    /// Like [`Self::written`], for a dry run, which needs no copy in the storage version.
+    pub fn dry_run(
         &self,
         mut object: Value,
         version: &Version,
         decoded: bool,
         calls: &Calls,
-    ) -> Result<Arc<Value>, Refusal> {
+    ) -> Result<Written, Refusal> {
         if !(version.storage && decoded) {
-            return Ok(self.written(object, version, decoded, calls)?.shown());
+            return self.written(object, version, decoded, calls);
         }
         integral_floats(&mut object);
         metadata::set(&mut object, "selfLink", None);
         if self.may_lack_defaults(version) && !pipeline::default(&version.stages, &mut object).is_empty() {
             object = self.convert(object, version, calls)?;
         }
-        Ok(Arc::new(object))
+        Ok(Written { raw: object, shown: None })
     }
 
     /// Returns true if an object that was decoded and defaulted may lack defaults after its preparation.
