@@ -41,6 +41,8 @@ pub struct Options {
     pub recursive: bool,
     /// Skips documents that are not objects even in files given by name.
     pub skip_non_objects: bool,
+    /// Refuses pipes and devices given by name.
+    pub only_regular_files: bool,
     /// Files to leave out.
     pub ignore: Ignore,
     /// Returns every document, whatever its shape.
@@ -308,7 +310,7 @@ impl Input {
     }
 
     fn start(&mut self, source: &Source, named: bool) {
-        match source.open() {
+        match source.open(self.options.only_regular_files || !named) {
             Ok(reader) => self.current = Some(self.current(source.name(), reader, named)),
             Err(e) => self.problem(files::unreadable(&source.name(), &e)),
         }

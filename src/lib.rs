@@ -49,6 +49,8 @@ pub mod suites;
 
 pub mod output;
 
+pub mod files;
+
 pub mod cluster;
 pub mod input;
 pub mod serve;

@@ -16,6 +16,7 @@ use super::selection::{self, Selection};
 use super::source::{self, Source, problem};
 use super::terminal;
 use crate::cluster::{Query, Resource};
+use crate::files::open::read_any;
 use crate::output::objects::{Form, FormFlags, form};
 use crate::value::Value;
 use rows::Rows;
@@ -161,7 +162,7 @@ fn output(args: &args::Get) -> Result<Output, Failure> {
     if matches!(word, "" | "wide") {
         return Ok(Output::Table { wide: !word.is_empty() });
     }
-    let read = |path: &str| match std::fs::read(path) {
+    let read = |path: &str| match read_any(path.as_ref()) {
         Ok(bytes) => String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(format!("open {path}: no such file or directory")),
         Err(error) => Err(format!("open {path}: {error}")),

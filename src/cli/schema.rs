@@ -3,6 +3,7 @@
 use super::Exit;
 use super::args;
 use crate::crd::{self, CustomResourceDefinition};
+use crate::files::replace::replace;
 use crate::input::required::{Required, Sources};
 use crate::input::{Document, Entry, Options};
 use crate::output::json_schema::{Strictness, json_schema};
@@ -109,5 +110,5 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)?;
     }
-    fs::write(path, text)
+    replace(path, text.as_bytes())
 }

@@ -6,10 +6,10 @@ use super::Exit;
 use super::args;
 use super::terminal;
 use crate::field::names;
+use crate::files::open::private_log;
 use crate::policies::authorizer::Rules;
 use crate::serve::{self, Opened, Options, Running, Runtime, State, Webhooks};
 use crate::server::{Namespaces, Server, ServerBuilder, UserInfo};
-use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
@@ -97,8 +97,11 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     };
     let server = match &args.state {
         Some(path) => {
-            let Opened { server, state, orphans } =
+            let Opened { server, state, orphans, notes } =
                 State::open(path, server).map_err(|error| one(error.to_string()))?;
+            for note in notes {
+                eprintln!("warning: {}: {note}", path.display());
+            }
             for orphan in orphans {
                 eprintln!("warning: {}: {orphan} is left out: its CRD is missing", path.display());
             }
@@ -119,7 +122,7 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
         return Err(one(format!("{failure}: {}", failure.help())));
     }
     if let Some(path) = &args.record {
-        let file = OpenOptions::new().create(true).append(true).open(path);
+        let file = private_log(path);
         options.record = Some(file.map_err(|e| one(format!("cannot record to {}: {e}", path.display())))?);
     }
     serve::start(runtime, server, options).map_err(|e| one(format!("cannot serve: {e}")))

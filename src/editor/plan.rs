@@ -40,7 +40,7 @@ fn plan(settings: Settings, folders: &[PathBuf], namespace: &str, now: Timestamp
         crds,
         old: Vec::new(),
         kustomizations: Vec::new(),
-        options: input::Options { recursive: true, ..input::Options::default() },
+        options: input::Options { recursive: true, only_regular_files: true, ..input::Options::default() },
         policies: simulation::admission::Options { paths: settings.policies, ..Default::default() },
         skip: Vec::new(),
         selector: None,

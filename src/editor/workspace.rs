@@ -1,5 +1,6 @@
 //! Finds the files with CRDs in the folders of the workspace.
 
+use crate::files::open::read_small;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -49,16 +50,14 @@ fn search(directory: &Path, left: &mut usize, found: &mut Vec<String>) {
 
 /// The text of a file that is not open.
 pub fn read(path: &str) -> Option<String> {
-    fs::metadata(path).ok().filter(|metadata| metadata.len() <= LARGEST)?;
-    fs::read_to_string(path).ok()
+    String::from_utf8(read_small(Path::new(path), LARGEST).ok()?).ok()
 }
 
 /// Returns true if a file probably contains a CRD. The file is searched for words and not parsed.
 pub fn contains_definition(path: &Path) -> bool {
     let has_extension = path.extension().is_some_and(|e| e == "yaml" || e == "yml" || e == "json");
     has_extension
-        && fs::metadata(path).is_ok_and(|metadata| metadata.len() <= LARGEST)
-        && fs::read(path)
+        && read_small(path, LARGEST)
             .is_ok_and(|text| contains(&text, b"CustomResourceDefinition") && contains(&text, b"openAPIV3Schema"))
 }
 

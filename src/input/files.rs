@@ -3,6 +3,7 @@
 use super::decode::Decoder;
 use super::kustomize;
 use super::{Note, Options};
+use crate::files::open::regular;
 use crate::text::ErrorKind;
 use crate::text::documents::Chunk;
 use std::fs::{self, File};
@@ -36,12 +37,13 @@ impl Source {
         }
     }
 
-    /// Opens the source; its bytes are converted to UTF-8 as kubectl does.
-    pub fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+    /// Opens the source; its bytes are converted to UTF-8 as kubectl does. A pipe can be the user's input, but not a file
+    /// found in a directory.
+    pub fn open(&self, only_regular: bool) -> io::Result<Box<dyn Read + Send>> {
         match self {
             Self::Stdin => Ok(Box::new(Decoder::new(io::stdin()))),
             Self::File(path) => {
-                let file = File::open(path)?;
+                let file = if only_regular { regular(path)? } else { File::open(path)? };
                 if file.metadata()?.is_dir() {
                     return Err(io::ErrorKind::IsADirectory.into());
                 }

@@ -1,13 +1,14 @@
 //! `--state`: persists the store in one file.
 //!
-//! The file is a log of JSON lines: a header, then one line per commit; the last line of a key is valid. A commit is
+//! The file is a log of JSON lines: a header, then one line per commit; the last line of a key is valid. Every line has a
+//! checksum, so that a damaged line is an error and not another object. A commit is
 //! written to the file before its response and before any other client can read it, so a crash of this process loses no
 //! acknowledged write. The file is synced to disk (`fsync`) once a second, so a power failure may lose the writes of
 //! the last second. An incomplete last line is dropped: its request had no response.
 //!
 //! When the file has doubled in size it is compacted: rewritten without superseded lines. Meanwhile commits are written
 //! to `FILE.tail`, which is appended at the end. One rename replaces the old file by the new one. A tail that exists at
-//! start is read after the file. `FILE.lock` prevents another process from opening the file.
+//! start is read after the file. A [`lock`] prevents another process from opening the file.
 //!
 //! After a failed write or sync, nothing more is written and every request fails ([`StateFailure`]), because the content
 //! of the file after the error is unknown until it is read again.
@@ -17,19 +18,25 @@ mod failure;
 #[cfg(test)]
 mod faults;
 mod line;
+mod lock;
+mod note;
 #[cfg(test)]
 mod tests;
 
+use crate::files::open;
 use crate::server::{Commit, Journal, Server, ServerBuilder};
 use disk::{Appender, Disk, DiskFile, FileSystem, with_suffix};
 pub use failure::{StateError, StateFailure};
-use line::Index;
-use std::fs::{File, OpenOptions, TryLockError};
+use line::{Format, Index};
+use lock::{Lock, LockError};
+pub use note::StateNote;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-const HEADER: &str = "{\"kubectlCrdxState\":1}\n";
+const HEADER: &str = "{\"kubectlCrdxState\":2}\n";
+/// The header of files whose lines have no checksums.
+const EARLIER_HEADER: &str = "{\"kubectlCrdxState\":1}\n";
 /// A file shorter than this is not compacted.
 const MIN_COMPACTED: u64 = 4 << 20;
 
@@ -40,8 +47,6 @@ pub struct State {
     disk: Box<dyn Disk>,
     log: Mutex<Log>,
     failure: OnceLock<StateFailure>,
-    /// The lock, held while the file is open.
-    _lock: Option<File>,
 }
 
 /// A state file and the server whose objects it persists.
@@ -53,6 +58,8 @@ pub struct Opened {
     pub state: Arc<State>,
     /// The names of the objects that could not be restored.
     pub orphans: Vec<String>,
+    /// What the user should know about the file.
+    pub notes: Vec<StateNote>,
 }
 
 /// The file being written.
@@ -72,34 +79,40 @@ impl State {
     /// # Errors
     /// Returns an error if the file is not a state file, is corrupt or is in use.
     pub fn open(path: &Path, server: ServerBuilder) -> Result<Opened, StateError> {
-        let failed = |error| StateError::Io { operation: "lock", path: path.to_owned(), error };
-        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(with_suffix(path, "lock"));
-        let lock = lock.map_err(failed)?;
-        match lock.try_lock() {
-            Ok(()) => Self::open_on(Box::new(FileSystem), path, Some(lock), server),
-            Err(TryLockError::WouldBlock) => Err(StateError::InUse(path.to_owned())),
-            Err(TryLockError::Error(error)) => Err(failed(error)),
-        }
+        let failed = |operation| move |error| StateError::Io { operation, path: path.to_owned(), error };
+        let resolved = open::resolved(path).map_err(failed("find"))?;
+        let lock = Lock::acquire(&resolved).map_err(|error| match error {
+            LockError::InUse => StateError::InUse(path.to_owned()),
+            LockError::Io(error) => failed("open")(error),
+        })?;
+        let was_open = lock.was_open.map(StateNote::WasOpen);
+        let mut opened = Self::open_on(Box::new(FileSystem(lock)), &resolved, server)?;
+        opened.notes.extend(was_open);
+        Ok(opened)
     }
 
-    fn open_on(
-        disk: Box<dyn Disk>,
-        path: &Path,
-        lock: Option<File>,
-        server: ServerBuilder,
-    ) -> Result<Opened, StateError> {
+    fn open_on(disk: Box<dyn Disk>, path: &Path, server: ServerBuilder) -> Result<Opened, StateError> {
         let failed = |operation| move |error| StateError::Io { operation, path: path.to_owned(), error };
         let log = read(&*disk, path).map_err(failed("read"))?;
         let tail = read(&*disk, &with_suffix(path, "tail")).map_err(failed("read the tail of"))?;
         // A file without any line is not a state file, unless the header itself is incomplete.
-        if log.lines.is_empty() && !HEADER.as_bytes().starts_with(&log.rest) {
+        let begins_header = [HEADER, EARLIER_HEADER].iter().any(|header| header.as_bytes().starts_with(&log.rest));
+        if log.lines.is_empty() && !begins_header {
             return Err(StateError::OtherFormat(path.to_owned()));
         }
-        let index = index(path, &log.lines, &tail.lines)?;
+        let (index, format) = index(path, &log.lines, &tail.lines)?;
+        let mut notes = Vec::new();
+        if format == Format::Unchecked {
+            notes.push(StateNote::EarlierFormat);
+        }
+        if !log.lines.is_empty() && !(log.rest.is_empty() && tail.rest.is_empty()) {
+            notes.push(StateNote::IncompleteLine);
+        }
         let restored =
             index.restored().map_err(|error| StateError::Line { path: path.to_owned(), error: Box::new(error) })?;
         let mut bytes = log.lines.len() as u64;
-        if !log.rest.is_empty() || log.lines.is_empty() || !tail.lines.is_empty() || !index.is_clean() {
+        let is_whole = log.rest.is_empty() && !log.lines.is_empty() && format == Format::Checked;
+        if !is_whole || !tail.is_empty() || !index.is_clean() {
             bytes = replace(&*disk, path, &index).map_err(failed("write"))?;
         }
         let file = disk.append(path).map_err(failed("write"))?;
@@ -108,11 +121,10 @@ impl State {
             disk,
             log: Mutex::new(Log { file, bytes, compact_at: compact_at(bytes), unsynced: false }),
             failure: OnceLock::new(),
-            _lock: lock,
         });
         let journal: Arc<dyn Journal> = Arc::clone(&state) as _;
         let (server, orphans) = server.restore(journal, restored, index.revision());
-        Ok(Opened { server, state, orphans })
+        Ok(Opened { server, state, orphans, notes })
     }
 
     /// Returns the reason why the file is not written any more; from then on, every request must fail.
@@ -198,7 +210,7 @@ impl State {
     /// Writes `FILE.new` from the file without its tail, and returns its length.
     fn rewrite(&self) -> io::Result<u64> {
         let old = read(&*self.disk, &self.path)?;
-        let index = index(&self.path, &old.lines, "").map_err(io::Error::other)?;
+        let (index, _) = index(&self.path, &old.lines, "").map_err(io::Error::other)?;
         write(&*self.disk, &with_suffix(&self.path, "new"), &index)
     }
 
@@ -246,16 +258,20 @@ fn compact_at(bytes: u64) -> u64 {
     (bytes * 2).max(MIN_COMPACTED)
 }
 
-fn index<'a>(path: &Path, lines: &'a str, tail: &'a str) -> Result<Index<'a>, StateError> {
+/// Reads the lines of a file, whose format is returned, and of its tail. A tail has no header. The tail of a file in the
+/// earlier format remains if the process was killed while the file was converted.
+fn index<'a>(path: &Path, lines: &'a str, tail: &'a str) -> Result<(Index<'a>, Format), StateError> {
     let mut index = Index::default();
-    let body = match lines.strip_prefix(HEADER) {
-        Some(body) => body,
-        None if lines.is_empty() => "",
-        None => return Err(StateError::OtherFormat(path.to_owned())),
+    let (body, format) = match (lines.strip_prefix(HEADER), lines.strip_prefix(EARLIER_HEADER)) {
+        (Some(body), _) => (body, Format::Checked),
+        (_, Some(body)) => (body, Format::Unchecked),
+        _ if lines.is_empty() => ("", Format::Checked),
+        _ => return Err(StateError::OtherFormat(path.to_owned())),
     };
-    let read = index.read(body, 2).and_then(|()| index.read(tail, 1));
-    read.map_err(|error| StateError::Line { path: path.to_owned(), error: Box::new(error) })?;
-    Ok(index)
+    let failed = |path: PathBuf| move |error| StateError::Line { path, error: Box::new(error) };
+    index.read(body, 2, format).map_err(failed(path.to_owned()))?;
+    index.read(tail, 1, Format::of_tail(tail)).map_err(failed(with_suffix(path, "tail")))?;
+    Ok((index, format))
 }
 
 /// Replaces `path` by the compacted file, removes the tail and returns the length of the file.
@@ -292,13 +308,22 @@ struct Content {
     rest: Vec<u8>,
 }
 
+impl Content {
+    fn is_empty(&self) -> bool {
+        self.lines.is_empty() && self.rest.is_empty()
+    }
+}
+
 /// Reads a file; empty if the file does not exist.
 fn read(disk: &dyn Disk, path: &Path) -> io::Result<Content> {
-    let mut bytes = match disk.read(path) {
-        Ok(bytes) => bytes,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Content::default()),
-        Err(e) => return Err(e),
-    };
+    match disk.read(path) {
+        Ok(bytes) => content(bytes),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Content::default()),
+        Err(e) => Err(e),
+    }
+}
+
+fn content(mut bytes: Vec<u8>) -> io::Result<Content> {
     let rest = bytes.split_off(bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1));
     let lines = String::from_utf8(bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.utf8_error()))?;
     Ok(Content { lines, rest })

@@ -1,12 +1,13 @@
 //! The flags for admission policies, and for the user that sends the requests.
 
 use super::error::ArgumentError;
+use crate::files::open::read_any;
 use crate::policies::authorizer::Rules;
 use crate::server::UserInfo;
 use crate::simulation::admission;
 use crate::text;
 use clap::Args as ClapArgs;
-use std::fs;
+use std::path::Path;
 
 /// The admission policies to evaluate, and the user of the requests.
 #[derive(Clone, Debug, Default, ClapArgs)]
@@ -63,8 +64,8 @@ pub fn authorizer(given: &str) -> Result<Rules, ArgumentError> {
         "allow" => Ok(Rules::allow_all()),
         "deny" => Ok(Rules::deny_all()),
         path => {
-            let bytes =
-                fs::read(path).map_err(|error| ArgumentError::Unreadable(path.to_owned(), error.to_string()))?;
+            let bytes = read_any(Path::new(path))
+                .map_err(|error| ArgumentError::Unreadable(path.to_owned(), error.to_string()))?;
             let document = text::yaml::read(&bytes).map_err(|error| ArgumentError::Yaml(path.to_owned(), error))?;
             Rules::read(&document).map_err(|error| ArgumentError::Rules(path.to_owned(), error))
         }

@@ -5,6 +5,7 @@ use super::error::EnvtestError;
 use super::flags::{FlagError, Flags};
 use super::folder;
 use crate::cli::terminal;
+use crate::files::open::{created, read_any};
 use crate::policies::authorizer::Rules;
 use crate::release::Release;
 use crate::serve::tls::{self, Tls};
@@ -12,6 +13,7 @@ use crate::serve::{self, Authentication, Options, Running, Runtime, Webhooks};
 use crate::server::{Method, Namespaces, Request, SYSTEM_NAMESPACES, Server, Timestamp};
 use crate::value::{Value, object};
 use std::fs;
+use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -254,7 +256,7 @@ fn certificate(config: &Config) -> Result<(Vec<u8>, Vec<u8>), EnvtestError> {
             let (certificate_pem, key_pem) = made()?;
             let written = fs::create_dir_all(dir)
                 .and_then(|()| fs::write(&certificate, &certificate_pem))
-                .and_then(|()| fs::write(&key, &key_pem));
+                .and_then(|()| created(&key)?.write_all(key_pem.as_bytes()));
             written.map_err(|error| EnvtestError::io("cannot write the certificate to", dir, error))?;
             Ok((certificate_pem.into_bytes(), key_pem.into_bytes()))
         }
@@ -263,7 +265,7 @@ fn certificate(config: &Config) -> Result<(Vec<u8>, Vec<u8>), EnvtestError> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, EnvtestError> {
-    fs::read(path).map_err(|error| EnvtestError::io("cannot read", path, error))
+    read_any(path).map_err(|error| EnvtestError::io("cannot read", path, error))
 }
 
 #[cfg(test)]

@@ -2,15 +2,16 @@
 
 use super::{selection, suites};
 use crate::cli::{args, terminal};
+use crate::files::replace::replace;
 use crate::output::suites::SuiteRun;
 use crate::simulation::testing::load::Library;
 use crate::simulation::testing::{plan, run};
 use crate::suites::update::{Edit, NotUpdated, edits, updated};
 use crate::suites::{Case, Suite};
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The maximum number of rounds: after an update, a case may fail for another reason.
@@ -91,6 +92,6 @@ fn update_suite(suite: &Arc<Suite>, runs: &[SuiteRun], reported: &mut Vec<String
     if failed.len() == wanted.len() || !is_suite || text.as_bytes() == &*suite.text {
         return Ok(false);
     }
-    fs::write(&*suite.source, text)?;
+    replace(Path::new(&*suite.source), text.as_bytes())?;
     Ok(true)
 }

@@ -1,8 +1,14 @@
 //! The file operations of a state file. Tests replace them by a disk that fails on demand.
+//!
+//! The directory may be one in which others can create files, such as `/tmp`. The path of the file is resolved once;
+//! after that, no symbolic link is followed: the files beside it are opened without following links, and created only
+//! if nothing has their name.
 
+use super::lock::Lock;
+use crate::files::open;
 use std::fmt::Debug;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +20,7 @@ pub(super) trait Disk: Debug + Send + Sync {
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
     /// Opens an existing file to append to it.
     fn append(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
-    /// Renames a file and replaces the file at `to`.
+    /// Renames a file and replaces the file at `to`, whose lock the renamed file has from then on.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
@@ -31,25 +37,34 @@ pub(super) trait DiskFile: Debug + Send + Sync {
     fn sync(&self) -> io::Result<()>;
 }
 
-/// The file system of the operating system.
+/// The file system of the operating system, on which one state file is locked.
 #[derive(Debug)]
-pub(super) struct FileSystem;
+pub(super) struct FileSystem(pub Lock);
 
 impl Disk for FileSystem {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        fs::read(path)
+        let mut file = open::unlinked(path)?;
+        self.0.check_owner(&file)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
-        Ok(Arc::new(File::create(path)?))
+        // A file that a crash left behind, or a planted link; removing a link does not affect its target.
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        Ok(Arc::new(open::created(path)?))
     }
 
     fn append(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
-        Ok(Arc::new(OpenOptions::new().append(true).open(path)?))
+        Ok(Arc::new(open::appended(path)?))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to)
+        self.0.rename(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {

@@ -273,7 +273,7 @@ impl Client {
 
 fn open(disk: &MemoryDisk) -> Result<(Server, Arc<State>), StateError> {
     let options = Server::builder(Release::NEWEST, 1);
-    let Opened { server, state, orphans } = State::open_on(Box::new(disk.clone()), Path::new(FILE), None, options)?;
+    let Opened { server, state, orphans, .. } = State::open_on(Box::new(disk.clone()), Path::new(FILE), options)?;
     assert_eq!(orphans, [""; 0]);
     Ok((server, state))
 }

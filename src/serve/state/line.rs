@@ -1,5 +1,6 @@
-//! The lines of a state file: `{"definition":…,"key":…,"revision":…,"object":…}`, where a removed object is `null`, and
-//! `{"revision":…}` for a resourceVersion whose object was removed.
+//! The lines of a state file: `{"crc32":…,"definition":…,"key":…,"revision":…,"object":…}`, where a removed object is
+//! `null`, and `{"crc32":…,"revision":…}` for a resourceVersion whose object was removed. The checksum is of the rest of
+//! the line after `"crc32":…,`.
 
 use crate::server::{Commit, DEFINITIONS, RestoredObject};
 use crate::text::{self, json};
@@ -9,12 +10,46 @@ use std::io::{self, Write};
 
 /// Separates the header of a line from the object. It cannot occur inside the quoted strings before it.
 const OBJECT: &str = ",\"object\":";
+/// The beginning of a line with a checksum, which has eight hexadecimal digits.
+const CHECKSUM: &str = "{\"crc32\":\"";
+const AFTER_CHECKSUM: &str = "\",";
+const DIGITS: usize = 8;
+
+/// The format of lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    /// Every line has a checksum.
+    Checked,
+    /// The lines are of an earlier build, which wrote no checksums.
+    Unchecked,
+}
+
+impl Format {
+    /// The format of a tail, which has no header.
+    pub fn of_tail(text: &str) -> Self {
+        if text.is_empty() || text.starts_with(CHECKSUM) { Self::Checked } else { Self::Unchecked }
+    }
+}
+
+/// Adds a checksum to a line that begins with `{` and has no line break.
+fn with_checksum(line: &str) -> String {
+    let rest = line.get(1..).unwrap_or_default();
+    format!("{CHECKSUM}{:08x}{AFTER_CHECKSUM}{rest}\n", crc32fast::hash(rest.as_bytes()))
+}
+
+/// The rest of a line after its checksum; `None` if the line has none, or another one.
+fn checked(line: &str) -> Option<&str> {
+    let (digits, rest) = line.strip_prefix(CHECKSUM)?.split_at_checked(DIGITS)?;
+    let rest = rest.strip_prefix(AFTER_CHECKSUM)?;
+    (digits == format!("{:08x}", crc32fast::hash(rest.as_bytes()))).then_some(rest)
+}
 
 /// Formats the line of a commit.
 pub(super) fn write(commit: &Commit<'_>) -> Vec<u8> {
     let (definition, key) = (to_string(&Value::from(commit.definition)), to_string(&Value::from(commit.key)));
     let (revision, object) = (commit.revision, commit.object.unwrap_or("null"));
-    format!("{{\"definition\":{definition},\"key\":{key},\"revision\":{revision}{OBJECT}{object}}}\n").into_bytes()
+    with_checksum(&format!("{{\"definition\":{definition},\"key\":{key},\"revision\":{revision}{OBJECT}{object}}}"))
+        .into_bytes()
 }
 
 /// The lines of a file that are not superseded, as slices of its text.
@@ -33,6 +68,9 @@ pub enum LineError {
     /// It is not a commit.
     #[error("line {0} is not a commit: restore a copy of the file, or remove that line")]
     NotACommit(usize),
+    /// It does not have its checksum.
+    #[error("line {0} is damaged: its checksum is another one; restore a copy of the file, or remove that line")]
+    Damaged(usize),
     /// Its object is not JSON.
     #[error("{definition} {key} is not JSON ({error}): restore a copy of the file, or remove its line")]
     NotJson {
@@ -54,19 +92,30 @@ struct Line<'a> {
 
 impl<'a> Index<'a> {
     /// Adds lines; `number` is the line number of the first.
-    pub fn read(&mut self, text: &'a str, number: usize) -> Result<(), LineError> {
-        for (at, line) in text.lines().enumerate() {
-            self.add(line).ok_or(LineError::NotACommit(number + at))?;
+    pub fn read(&mut self, text: &'a str, number: usize, format: Format) -> Result<(), LineError> {
+        for (at, line) in text.split_terminator('\n').enumerate() {
+            let rest = match format {
+                Format::Checked => checked(line).ok_or(LineError::Damaged(number + at))?,
+                Format::Unchecked => line.strip_prefix('{').ok_or(LineError::NotACommit(number + at))?,
+            };
+            self.add(line, rest).ok_or(LineError::NotACommit(number + at))?;
         }
         Ok(())
     }
 
-    fn add(&mut self, whole: &'a str) -> Option<()> {
-        let Some((head, rest)) = whole.split_once(OBJECT) else {
-            self.reach(&json::read(whole.as_bytes()).ok()?)?;
-            return Some(());
+    /// Adds a line; `rest` is what follows its checksum.
+    fn add(&mut self, whole: &'a str, rest: &str) -> Option<()> {
+        let Some((head, _)) = rest.split_once(OBJECT) else {
+            let head = json::read(format!("{{{rest}").as_bytes()).ok()?;
+            self.reach(&head)?;
+            return (head.as_object()?.len() == 1).then_some(());
         };
-        let head = json::read(format!("{head}}}").as_bytes()).ok()?;
+        let (_, rest) = whole.split_once(OBJECT)?;
+        let head = json::read(format!("{{{head}}}").as_bytes()).ok()?;
+        // A damaged name of another member is not ignored.
+        if head.as_object()?.len() != 3 {
+            return None;
+        }
         let revision = self.reach(&head)?;
         let text = |member: &str| head.str_at(&[member]).map(str::to_owned);
         let (definition, key) = (text("definition")?, text("key")?);
@@ -126,14 +175,18 @@ impl<'a> Index<'a> {
 
     /// Writes the lines that are not superseded, CRDs before their objects.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "{{\"revision\":{}}}", self.revision)?;
+        out.write_all(with_checksum(&format!("{{\"revision\":{}}}", self.revision)).as_bytes())?;
         let of_definitions = |wanted: bool| {
             let those = self.live.iter().filter(move |(definition, _)| (*definition == DEFINITIONS) == wanted);
             those.flat_map(|(_, objects)| objects.values())
         };
         for line in of_definitions(true).chain(of_definitions(false)) {
-            out.write_all(line.whole.as_bytes())?;
-            out.write_all(b"\n")?;
+            if checked(line.whole).is_some() {
+                out.write_all(line.whole.as_bytes())?;
+                out.write_all(b"\n")?;
+            } else {
+                out.write_all(with_checksum(line.whole).as_bytes())?;
+            }
         }
         Ok(())
     }
@@ -149,13 +202,13 @@ mod tests {
 
     fn keys(text: &str) -> (Vec<(String, u64)>, u64, bool) {
         let mut index = Index::default();
-        index.read(text, 1).unwrap();
+        index.read(text, 1, Format::Checked).unwrap();
         let restored = index.restored().unwrap().into_iter().map(|k| (k.key, k.revision)).collect();
         let mut again = Vec::new();
         index.write(&mut again).unwrap();
         let again = String::from_utf8(again).unwrap();
         let mut second = Index::default();
-        second.read(&again, 1).unwrap();
+        second.read(&again, 1, Format::Checked).unwrap();
         assert_eq!(second.restored(), index.restored());
         assert!(second.is_clean() && second.revision() == index.revision());
         (restored, index.revision(), index.is_clean())
@@ -182,10 +235,22 @@ mod tests {
 
     #[test]
     fn a_line_that_is_not_a_commit_is_an_error() {
-        let good = line("a.b", "x", 3, Some("{}"));
-        for bad in ["nonsense", "{}", "{\"revision\":-1}", "{\"revision\":1,\"object\":{}}", "{\"a\":1"] {
-            let error = Index::default().read(&format!("{good}{bad}\n"), 2).unwrap_err();
+        let good = r#"{"definition":"a.b","key":"x","revision":3,"object":{}}"#;
+        for bad in [
+            "nonsense",
+            "{}",
+            "{\"revision\":-1}",
+            "{\"revision\":1,\"object\":{}}",
+            "{\"a\":1",
+            "{\"revision\":1,\"a\":2}",
+            "{\"brc32\":\"00000000\",\"definition\":\"a.b\",\"key\":\"x\",\"revision\":3,\"object\":{}}",
+        ] {
+            let error = Index::default().read(&format!("{good}\n{bad}\n"), 2, Format::Unchecked).unwrap_err();
             assert_eq!(error, LineError::NotACommit(3), "{bad}");
+            let checked = with_checksum(good) + &with_checksum(bad);
+            assert!(Index::default().read(&checked, 2, Format::Checked).is_err(), "{bad}");
         }
+        let error = Index::default().read(&format!("{}{good}\n", with_checksum(good)), 2, Format::Checked);
+        assert_eq!(error, Err(LineError::Damaged(3)));
     }
 }

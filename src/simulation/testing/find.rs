@@ -1,5 +1,6 @@
 //! Finds the files that contain suites, and the documents that are cases themselves.
 
+use crate::files::open::read_regular;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -72,6 +73,8 @@ fn walk(directory: &Path, found: &mut Vec<Found>) -> io::Result<()> {
         }
         if entry.file_type()?.is_dir() {
             walk(&path, found)?;
+        } else if !fs::metadata(&path).is_ok_and(|file| file.is_file()) {
+            // Opening a pipe would wait for its writer, and a device may never end.
         } else if let Some(file) = folder(&path) {
             found.push(file);
         } else if is_suite(&path) {
@@ -101,7 +104,7 @@ fn folder(path: &Path) -> Option<Found> {
 /// Returns true if a file of a directory is a suite (`LoadTestSuiteSpecs`). Directories named `tests` may contain other
 /// YAML files, so a file there must also look like a suite.
 fn is_suite(path: &Path) -> bool {
-    has_name_of_suite(path) || (may_be_suite(path) && fs::read(path).is_ok_and(|text| looks_like_suite(&text)))
+    has_name_of_suite(path) || (may_be_suite(path) && read_regular(path).is_ok_and(|text| looks_like_suite(&text)))
 }
 
 /// As for a file of a directory, for a file with this content.

@@ -1,12 +1,12 @@
 //! Loads suites, documents and CRDs from files.
 
 use super::find::Found;
+use crate::files::open::read_regular;
 use crate::input::{Document, Entry, FieldPositions, Input, Options};
 use crate::suites::suite::{Source, SuiteError};
 use crate::suites::{Action, Case, Suite, Variant};
 use crate::value::{Value, group_version};
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,11 +27,11 @@ pub fn suites(found: &Found) -> Result<Vec<Arc<Suite>>, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut cases: Vec<(String, Case)> = Vec::new();
     let mut text = Vec::new();
-    for entry in Input::open(std::slice::from_ref(&source), Options::default()) {
+    for entry in Input::open(std::slice::from_ref(&source), options()) {
         match entry {
             Entry::Document(document) => {
                 if text.is_empty() {
-                    text = fs::read(path).unwrap_or_default();
+                    text = read_regular(path).unwrap_or_default();
                 }
                 cases.push(case_of(&document, action));
             }
@@ -52,6 +52,11 @@ pub fn suites(found: &Found) -> Result<Vec<Arc<Suite>>, Vec<Problem>> {
         suites.push(Arc::new(suite));
     }
     Ok(suites)
+}
+
+/// A suite names files of its own, so a pipe or a device is a mistake.
+fn options() -> Options {
+    Options { only_regular_files: true, ..Options::default() }
 }
 
 /// Returns the case of a document, with `Kind.group` of its object.
@@ -87,7 +92,7 @@ fn comment(text: &[u8]) -> Option<String> {
 
 fn suite(path: &Path) -> Result<Suite, Problem> {
     let source = path.display().to_string();
-    let text = fs::read(path).map_err(|error| format!("cannot read {source}: {error}"))?;
+    let text = read_regular(path).map_err(|error| format!("cannot read {source}: {error}"))?;
     Suite::read(&source, &text).map_err(|SuiteError { position, message }| {
         let position_text = position.map_or_else(String::new, |at| format!(":{at}"));
         format!("{source}{position_text}: {message}")
@@ -188,7 +193,7 @@ pub fn objects(suite: &Suite, path: &str, problems: &mut Vec<Problem>) -> Vec<Ar
 
 fn read(path: &Path) -> (Vec<Document>, Vec<Problem>) {
     let (mut documents, mut problems) = (Vec::new(), Vec::new());
-    for entry in Input::open(&[path.display().to_string()], Options::default()) {
+    for entry in Input::open(&[path.display().to_string()], options()) {
         match entry {
             Entry::Document(document) => documents.push(document),
             Entry::Problem(note) => problems.push(note.text()),
