@@ -14,6 +14,7 @@
 //! ```
 //!
 //! [`access`] decides which requests are answered, [`authentication`] determines their users, [`tls`] serves HTTPS,
+//! [`body`] reads bodies, [`budget`] and [`limits`] bound the memory of slow clients, [`unread`] writes large answers,
 //! [`escape`] rewrites request targets that hyper refuses, [`etcd`] answers health checks of etcd, [`notifier`] wakes
 //! watches, [`connections`] accepts and limits connections, [`controllers`] runs the server's controllers, [`http`]
 //! reads requests and writes responses, [`read_only`] refuses writes, [`record`] records exchanges, [`state`] persists
@@ -22,6 +23,8 @@
 
 mod access;
 mod authentication;
+mod body;
+mod budget;
 mod clock;
 mod connections;
 mod controllers;
@@ -30,6 +33,7 @@ pub mod etcd;
 mod http;
 mod impersonate;
 mod kubeconfig;
+mod limits;
 mod notifier;
 mod read_only;
 mod record;
@@ -38,14 +42,16 @@ mod state;
 mod status;
 mod stream;
 pub mod tls;
+mod unread;
 mod webhooks;
 
 use crate::server::Server;
 use crate::value::STACK_SIZE;
 pub use authentication::{Authentication, AuthenticationError};
+pub use limits::Limits;
 use record::Record;
 pub use runtime::Runtime;
-pub use state::{Opened, State, StateError, StateFailure};
+pub use state::{Opened, State, StateError, StateFailure, StateNote};
 use std::fs::File;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -95,6 +101,8 @@ pub struct Options {
     pub tls: Option<Tls>,
     /// Determines the users of requests. Without it, every client is the server's default user.
     pub authentication: Option<Authentication>,
+    /// The limits for slow clients.
+    pub limits: Limits,
 }
 
 impl Default for Options {
@@ -110,6 +118,7 @@ impl Default for Options {
             webhooks: None,
             tls: None,
             authentication: None,
+            limits: Limits::default(),
         }
     }
 }
@@ -134,7 +143,8 @@ struct Service {
     webhooks: Option<Webhooks>,
     tls: Option<Tls>,
     authentication: Option<Authentication>,
-    permits: http::Permits,
+    limits: Limits,
+    permits: limits::Permits,
     /// Notified when a controller has work to do.
     controllers: Arc<tokio::sync::Notify>,
 }
@@ -171,7 +181,8 @@ pub fn start(runtime: Runtime, server: Arc<Server>, options: Options) -> io::Res
         webhooks: options.webhooks,
         tls: options.tls,
         authentication: options.authentication,
-        permits: http::Permits::default(),
+        limits: options.limits,
+        permits: limits::Permits::new(&options.limits),
         controllers: Arc::default(),
     });
     handle.spawn(controllers::run(Arc::clone(&service.server), Arc::clone(&service.controllers)));

@@ -24,6 +24,7 @@ pub use self::http::selector::LabelSelector;
 pub use admission::{Admitted, NamespaceState, TypedWrite, UserInfo};
 pub use builder::ServerBuilder;
 pub use calls::{Call, Calls, Outcome};
+pub use registry::etcd::{REQUEST_LIMIT as ETCD_LIMIT, TOO_LARGE as ETCD_TOO_LARGE};
 pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};
 pub use registry::store::WatchNotifier;
 pub use registry::watch::{Progress, Watch};

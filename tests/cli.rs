@@ -37,6 +37,7 @@ fn copy(from: &Path, to: &Path) {
 fn made(dir: &Path) {
     fs::create_dir_all(dir.join("without-matches")).unwrap();
     fs::create_dir_all(dir.join("without-object")).unwrap();
+    fs::create_dir_all(dir.join("size")).unwrap();
     let object = "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata:\n  name: x\nspec:\n  image: a\n";
     let nested = |depth: usize| {
         let head = object.lines().take(3).collect::<Vec<_>>().join("\n");
@@ -49,7 +50,17 @@ fn made(dir: &Path) {
             text
         },
     );
+    let large = |length: usize| object.replace("image: a", &format!("image: {}", "a".repeat(length))).into_bytes();
+    let deployment = |length: usize| {
+        let text = "-".repeat(length);
+        format!("apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: x\n  annotations:\n    text: \"{text}\"\n").into_bytes()
+    };
     let files: &[(&str, Vec<u8>)] = &[
+        ("size/annotation.yaml", large(300_000)),
+        ("size/etcd.yaml", large(1_600_000)),
+        ("size/client.yaml", large(2_200_000)),
+        ("size/body.yaml", large(3 << 20)),
+        ("size/deployment.yaml", deployment(1_600_000)),
         ("binary.yaml", (0..=255).collect()),
         ("gzip.yaml", b"\x1f\x8b\x08\x00\x00\x00\x00\x00".to_vec()),
         ("empty.yaml", Vec::new()),

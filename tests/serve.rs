@@ -642,3 +642,118 @@ fn third_party_clients_work() {
     let status = Command::new("bash").arg(script).arg(env!("CARGO_BIN_EXE_kubectl-crdx")).status().unwrap();
     assert!(status.success());
 }
+
+/// A server in this process that has the CRD.
+fn with_limits(limits: serve::Limits) -> serve::Running {
+    let runtime = serve::Runtime::new().unwrap();
+    let server = Server::builder(Release::NEWEST, 1).with_notifier(runtime.notifier()).build();
+    let running = serve::start(runtime, Arc::new(server), Options { limits, ..Options::default() }).unwrap();
+    let reply = Http::new(&running.url()).call("POST", CRDS, Some(&crd().to_string()), None, "application/json");
+    assert_eq!(reply.code, 201, "{}", reply.body);
+    running
+}
+
+fn connect(running: &serve::Running) -> TcpStream {
+    TcpStream::connect(running.url().strip_prefix("http://").unwrap()).unwrap()
+}
+
+/// Nothing but the patience of the server ends a slow client.
+const PATIENT: serve::Limits = serve::Limits {
+    bodies: 1 << 20,
+    answers: 30 << 20,
+    patience: Duration::from_millis(20),
+    body_timeout: Duration::from_secs(3600),
+    write_timeout: Duration::from_secs(3600),
+};
+
+fn large_kite(name: &str, length: usize) -> Value {
+    let mut kite = kite(name, 1);
+
+    kite["spec"]["colour"] = "x".repeat(length).into();
+    kite
+}
+
+#[test]
+fn slow_bodies_do_not_delay_others() {
+    let running = with_limits(PATIENT);
+    let head = format!(
+        "POST {KITES} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n"
+    );
+    let slow: Vec<TcpStream> = (0..200)
+        .map(|_| {
+            let mut stream = connect(&running);
+            stream.write_all(head.as_bytes()).unwrap();
+            stream.write_all(&vec![b' '; 300_000]).unwrap();
+            stream
+        })
+        .collect();
+    let mut client = Http::new(&running.url());
+    let body = large_kite("a", 500_000).to_string();
+    let reply = client.call("POST", KITES, Some(&body), None, "application/json");
+    assert_eq!(reply.code, 201, "{}", reply.body);
+    // The clients that had to make room are told so.
+    let mut refused = slow.into_iter().filter_map(|mut stream| {
+        stream.set_read_timeout(Some(Duration::from_millis(10))).unwrap();
+        let mut line = [0; 12];
+        stream.read_exact(&mut line).ok().map(|()| line)
+    });
+    assert_eq!(refused.next().as_ref(), Some(b"HTTP/1.1 408"));
+}
+
+#[test]
+fn a_body_must_arrive_in_time() {
+    let running = with_limits(serve::Limits { body_timeout: Duration::from_millis(50), ..PATIENT });
+    let mut stream = connect(&running);
+    let head = format!("POST {KITES} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{{");
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+}
+
+/// Requests a list of 28 MB, more than the system buffers, from clients that do not read it, and then reads it. Returns
+/// the number of answers of these clients that are incomplete.
+fn unread_lists(limits: serve::Limits, clients: usize) -> usize {
+    let running = with_limits(limits);
+    let mut client = Http::new(&running.url());
+    for number in 0..20 {
+        let body = large_kite(&format!("k{number}"), 1_400_000).to_string();
+        assert_eq!(client.call("POST", KITES, Some(&body), None, "application/json").code, 201);
+    }
+    let request = format!("GET {KITES} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    let slow: Vec<TcpStream> = (0..clients)
+        .map(|_| {
+            let mut stream = connect(&running);
+            stream.write_all(request.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    // The first bytes are there when an answer is being written.
+    for stream in slow.iter().take(1) {
+        stream.peek(&mut [0]).unwrap();
+    }
+    if limits.write_timeout < Duration::from_secs(10) {
+        thread::sleep(limits.write_timeout * 10);
+    } else {
+        let list = client.call("GET", KITES, None, None, "application/json");
+        assert_eq!((list.code, list.body["items"].as_array().unwrap().len()), (200, 20));
+    }
+    let is_incomplete = |mut stream: TcpStream| {
+        let mut read = Vec::new();
+        let result = stream.read_to_end(&mut read);
+        result.is_err() || read.len() < 28_000_000
+    };
+    slow.into_iter().map(is_incomplete).filter(|incomplete| *incomplete).count()
+}
+
+#[test]
+fn unread_answers_make_room_for_others() {
+    // There is room for one list.
+    assert!(unread_lists(PATIENT, 4) > 0);
+}
+
+#[test]
+fn an_answer_must_be_read_in_time() {
+    let limits = serve::Limits { answers: usize::MAX, write_timeout: Duration::from_millis(100), ..PATIENT };
+    assert_eq!(unread_lists(limits, 1), 1);
+}

@@ -3,9 +3,12 @@
 //! An idle connection is closed after [`TIMEOUT`], as by Go's server (`IdleTimeout` in
 //! `k8s.io/apiserver/pkg/server/secure_serving.go`). The same limit applies to a client that sends its headers slowly.
 
+use super::Service;
 use super::authentication::Peer;
+use super::budget::until;
 use super::escape::Escaping;
-use super::{Service, http};
+use super::http::{self, Client};
+use super::unread::WriteTimeout;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rustls::pki_types::UnixTime;
@@ -14,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 /// The time limit for a request and its headers.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(90);
@@ -52,17 +55,19 @@ async fn serve_connection(stream: TcpStream, service: Arc<Service>, _permit: Own
 
 /// Answers the requests of a connection.
 async fn requests(stream: impl AsyncRead + AsyncWrite + Unpin, service: Arc<Service>, peer: Peer) {
-    let peer = Arc::new(peer);
+    let disconnect = Arc::new(Notify::new());
+    let client = Arc::new(Client { peer, disconnect: Arc::clone(&disconnect) });
+    let stream = WriteTimeout::new(stream, service.limits.write_timeout);
     let answer = service_fn(move |request| {
-        let (service, peer) = (Arc::clone(&service), Arc::clone(&peer));
-        async move { Ok::<_, Infallible>(http::answer(service, &peer, request).await) }
+        let (service, client) = (Arc::clone(&service), Arc::clone(&client));
+        async move { Ok::<_, Infallible>(http::answer(service, &client, request).await) }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(TIMEOUT)
         .serve_connection(TokioIo::new(Escaping::new(stream)), answer);
     // A client that closes its connection needs no response.
-    let _ = connection.await;
+    let _ = until(disconnect.notified(), connection).await;
 }
 
 /// Returns the limit of connections, after raising this process's limit of open files as far as the system allows.

@@ -2,10 +2,12 @@
 
 use super::access::Refused;
 use super::authentication::Peer;
+use super::body::{self, IncompleteError, Received};
+use super::budget::Share;
 use super::clock::now;
-use super::runtime::handled_in_place;
 use super::status::{status, unsaved};
 use super::stream::Stream;
+use super::unread::UnreadAnswer;
 use super::webhooks::MAX_ATTEMPTS;
 use super::{Service, impersonate, read_only};
 use crate::server::{self, Call, Calls, Method, Reply, Watch};
@@ -21,42 +23,27 @@ use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 /// An HTTP response.
 pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// The time limit for receiving a body, as for any request to the real server (`--request-timeout`).
+/// The time limit for the webhooks of a request.
 const TIMEOUT: Duration = Duration::from_mins(1);
-/// A longer body needs a permit, because only a limited number may be in memory at the same time.
+/// A longer body needs a permit to be handled, and a longer answer a share of the budget.
 const SMALL: usize = 64 << 10;
-/// The number of bytes of an oversized body that are read and dropped.
-const DROPPED: usize = 16 << 20;
-/// The maximum number of long bodies in memory at the same time, which bounds the memory that requests can use.
-const READING: usize = 128;
-const WORKING: usize = 8;
 
-/// The permits for long bodies, and for requests that are handled where they were read.
+/// The client of a connection.
 #[derive(Debug)]
-pub(super) struct Permits {
-    reading: Arc<Semaphore>,
-    working: Arc<Semaphore>,
-    in_place: Semaphore,
-}
-
-impl Default for Permits {
-    fn default() -> Self {
-        Self {
-            reading: Arc::new(Semaphore::new(READING)),
-            working: Arc::new(Semaphore::new(WORKING)),
-            in_place: Semaphore::new(handled_in_place()),
-        }
-    }
+pub(super) struct Client {
+    pub peer: Peer,
+    /// Notified to close the connection, because the client does not read an answer while others wait.
+    pub disconnect: Arc<Notify>,
 }
 
 /// Handles one HTTP request.
-pub(super) async fn answer(service: Arc<Service>, peer: &Peer, request: Request<Incoming>) -> Answer {
+pub(super) async fn answer(service: Arc<Service>, client: &Client, request: Request<Incoming>) -> Answer {
     let (parts, body) = request.into_parts();
     if parts.version == Version::HTTP_11 && !parts.headers.contains_key(header::HOST) {
         return plain(StatusCode::BAD_REQUEST, "400 Bad Request: missing required Host header");
@@ -74,7 +61,7 @@ pub(super) async fn answer(service: Arc<Service>, peer: &Peer, request: Request<
     }
     let user = service.authentication.as_ref().map(|authentication| {
         let issued = |token: &str| service.server.user_of_token(token, now());
-        authentication.user(peer, &parts.headers, issued)
+        authentication.user(&client.peer, &parts.headers, issued)
     });
     let Ok(user) = user.transpose() else {
         return refuse(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized");
@@ -90,15 +77,22 @@ pub(super) async fn answer(service: Arc<Service>, peer: &Peer, request: Request<
         return refuse(StatusCode::FORBIDDEN, "Forbidden", &message);
     }
     let method = Method::of(parts.method.as_str());
-    let body = if matches!(method, Method::Get | Method::Head) {
-        Ok(Vec::new())
+    let body = if is_read(method) {
+        Received::default()
     } else {
-        match tokio::time::timeout(TIMEOUT, read(&service.permits, body)).await {
-            Ok(read) => read,
-            Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the body of the request did not arrive in time"),
+        let read = body::read(&service.permits.bodies, body);
+        match tokio::time::timeout(service.limits.body_timeout, read).await {
+            Ok(Ok(received)) => received,
+            Ok(Err(IncompleteError::Lost(_))) => {
+                return plain(StatusCode::BAD_REQUEST, "the body of the request did not arrive");
+            }
+            Ok(Err(IncompleteError::Slow)) | Err(_) => {
+                return plain(StatusCode::REQUEST_TIMEOUT, "the body of the request did not arrive in time");
+            }
         }
     };
-    let Ok(bytes) = body else { return plain(StatusCode::BAD_REQUEST, "the body of the request did not arrive") };
+    // The share ends when the request has been handled.
+    let Received { bytes, share: _share } = body;
     let is_long = bytes.len() > SMALL;
     let text = |name: HeaderName| header_text(&parts.headers, &name);
     let request = server::Request {
@@ -119,10 +113,55 @@ pub(super) async fn answer(service: Arc<Service>, peer: &Peer, request: Request<
         // No lock is held and nothing has been read yet, so writes that wait at the same time conflict as usual.
         tokio::time::sleep(service.pause_before_commit).await;
     }
-    match answered(&service, Arc::new(request), is_long).await {
+    match within_budget(&service, client, Arc::new(request), is_long).await {
         Some(answer) => unless_known(answer, known.as_deref()),
         None => plain(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be answered"),
     }
+}
+
+/// Handles a request whose answer, if it is large, has a share of the budget. If there is no room for it, the answer to a
+/// read is dropped, and made again when there is room: it does not wait in memory.
+async fn within_budget(
+    service: &Arc<Service>,
+    client: &Client,
+    request: Arc<server::Request>,
+    is_long: bool,
+) -> Option<Answer> {
+    let mut share: Option<(Share, usize)> = None;
+    loop {
+        let answer = answered(service, Arc::clone(&request), is_long).await?;
+        let length = answer.body().size_hint().exact().unwrap_or(0) as usize;
+        if length <= SMALL {
+            return Some(answer);
+        }
+        let (own, reserved) =
+            share.take().unwrap_or_else(|| (service.permits.answers.share(Arc::clone(&client.disconnect)), 0));
+        let missing = length.saturating_sub(reserved);
+        if own.try_grow(missing) {
+            return Some(limited(answer, own).await);
+        }
+        // A write is not repeated, an exchange is recorded once, and a client that has bytes does not wait for more.
+        if !is_read(request.method) || service.record.is_some() || reserved > 0 {
+            own.grow_anyway(missing);
+            return Some(limited(answer, own).await);
+        }
+        drop(answer);
+        own.grow(missing).await;
+        share = Some((own, reserved + missing));
+    }
+}
+
+fn is_read(method: Method) -> bool {
+    matches!(method, Method::Get | Method::Head)
+}
+
+/// Gives an answer in pieces.
+async fn limited(answer: Answer, share: Share) -> Answer {
+    let (parts, body) = answer.into_parts();
+    // The body is complete, so this does not wait.
+    let bytes = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    share.record_progress();
+    Response::from_parts(parts, BoxBody::new(UnreadAnswer::new(bytes, share)))
 }
 
 /// Handles a request on threads with large stacks, and calls the webhooks that it needs between attempts. Returns
@@ -151,6 +190,8 @@ async fn attempt(
     calls: &Calls,
     is_long: bool,
 ) -> Option<Attempt> {
+    // The semaphores are never closed.
+    let _reading = if is_read(request.method) { service.permits.reading.acquire().await.ok() } else { None };
     let is_short = !is_long && !service.server.may_pause(request);
     if is_short && let Ok(_permit) = service.permits.in_place.try_acquire() {
         return catch_unwind(AssertUnwindSafe(|| handle(service, request, calls))).ok();
@@ -199,31 +240,6 @@ fn handle(service: &Service, request: &server::Request, calls: &Calls) -> Attemp
 /// Acquires a permit for a long body if one is needed. The semaphore is never closed.
 async fn permit(permits: &Arc<Semaphore>, needed: bool) -> Option<OwnedSemaphorePermit> {
     if needed { Arc::clone(permits).acquire_owned().await.ok() } else { None }
-}
-
-/// Reads a body, or the first part of it that shows that it is too long.
-async fn read(permits: &Permits, mut body: Incoming) -> Result<Vec<u8>, hyper::Error> {
-    let expected = body.size_hint().lower().min(server::BODY_LIMIT as u64 + 1) as usize;
-    let mut reading_permit = permit(&permits.reading, expected > SMALL).await;
-    // Do not allocate memory for an announced length alone.
-    let mut bytes = Vec::with_capacity(expected.min(SMALL));
-    let mut dropped = 0;
-    while let Some(frame) = body.frame().await {
-        let Ok(data) = frame?.into_data() else { continue };
-        if bytes.len() + data.len() > SMALL && reading_permit.is_none() {
-            reading_permit = permit(&permits.reading, true).await;
-        }
-        let room = data.len().min((server::BODY_LIMIT + 1).saturating_sub(bytes.len()));
-        bytes.extend_from_slice(data.get(..room).unwrap_or_default());
-        // If the connection is closed while the client sends, the client cannot read the response: read and drop the
-        // rest.
-        dropped += data.len() - room;
-        if dropped > DROPPED {
-            break;
-        }
-    }
-    drop(reading_permit);
-    Ok(bytes)
 }
 
 /// Returns the first header with this name, as Go's `Header.Get` does.

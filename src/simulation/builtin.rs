@@ -1,6 +1,7 @@
 //! Simulates the server's decoding of built-in kinds, and admission policies on them; their validation is not simulated.
 
 mod admission;
+mod size;
 
 use super::existing::{Found, PendingObject};
 use super::identity::{self, FieldLocator, Namespace};
@@ -94,7 +95,8 @@ pub fn decode(
         client_side::drop_nulls(&mut sent);
     }
     let types = Types::of(rules.minor());
-    let result = decode::decode(types, &endpoint, (json::to_string(&sent) + "\n").as_bytes());
+    let body = json::to_string(&sent) + "\n";
+    let result = decode::decode(types, &endpoint, body.as_bytes());
     let input_warnings = std::mem::take(&mut object.warnings);
     let locator = object.finder();
     let mut item = Item::new(locator.start(), Verdict::Decodes, "");
@@ -105,6 +107,7 @@ pub fn decode(
         return item;
     }
     match result {
+        _ if size::reject_body(&mut item, body.as_bytes()) => {}
         Err(refusal) => {
             let location = refusal.path.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
             let message = refusal.message.clone();
@@ -128,6 +131,9 @@ pub fn decode(
     }
     if let Some(written) = written.filter(|_| item.verdict == Verdict::Decodes) {
         admission::review(&mut item, &written, row, rules, context, &locator);
+    }
+    if item.verdict == Verdict::Decodes {
+        size::check_stored(&mut item, &sent, body.as_bytes());
     }
     item.warnings.extend(input_warnings);
     item

@@ -9,7 +9,8 @@ object is wrong. The faults:
 
 - kill: `kill -9` at a random point, until WRITES writes were answered
 - full: a tmpfs that fills up, and is enlarged before the next start (needs root)
-- /dev/full: in place of the new file at the start, of the tail of a compaction, and of the file of `--record`
+- no space: for the new file at the start and for the tail of a compaction (needs cc and a dynamically linked BINARY), and /dev/full
+  as the file of `--record`
 - write, partial, fsync: a write that fails, that stores one half, and a failed fsync (needs cc and a dynamically linked BINARY)
 """
 
@@ -235,25 +236,21 @@ def tmpfs(binary, directory, rounds, source):
     return rounds, expected, lost, wrong
 
 
-def dev_full(binary, directory, source):
+def no_space(binary, directory, library, source):
     state, expected = f"{directory}/state", Expected()
+    env = {"LD_PRELOAD": library, "FAULT": "full", "FAULT_DIRECTORY": f"{directory}/"}
     # The new file.
-    os.symlink("/dev/full", f"{state}.new")
-    serve = Serve(binary, state)
+    serve = Serve(binary, state, env | {"FAULT_SUFFIX": ".new"})
     assert serve.process.returncode == 2 and f"cannot write {state}: No space left" in serve.stderr(), serve.stderr()
-    assert not os.path.exists(state)
-    if os.path.lexists(f"{state}.new"):
-        os.unlink(f"{state}.new")
+    assert os.path.getsize(state) == 0 and not os.path.exists(f"{state}.new")
     # The tail of a compaction, which starts at 4 MiB.
-    serve = Serve(binary, state)
+    serve = Serve(binary, state, env | {"FAULT_SUFFIX": ".tail"})
     serve.install()
-    os.symlink("/dev/full", f"{state}.tail")
     threads, refusals = expected.write(serve, source.randrange(1 << 30), 1 << 30)
     for thread in threads:
         thread.join()
     refused_with(refusals, "No space left on device")
     serve.kill()
-    os.unlink(f"{state}.tail")
     # The file of --record: requests are answered, with a warning.
     serve = Serve(binary, state, args=["--record", "/dev/full"])
     lost, wrong = expected.check(serve)
@@ -315,12 +312,12 @@ def main():
             table.add("tmpfs fills up", *tmpfs(binary, fresh("tmpfs"), 10, source))
         else:
             print("skipped: tmpfs needs root", file=sys.stderr)
-        table.add("`/dev/full`", *dev_full(binary, fresh("full"), source))
         library, code = f"{root}/preload.so", os.path.join(os.path.dirname(os.path.abspath(__file__)), "preload.c")
         if shutil.which("cc"):
             subprocess.run(["cc", "-shared", "-fPIC", "-o", library, code, "-ldl"], check=True)
             for fault, title in ("write", "`write` fails: EIO"), ("partial", "`write` stores one half, then ENOSPC"), ("sync", "`fsync` fails: EIO"):
                 table.add(title, *preload(binary, fresh(fault), library, fault, 20, source))
+            table.add("no space for a file beside it", *no_space(binary, fresh("full"), library, source))
         else:
             print("skipped: failing writes and fsync need cc", file=sys.stderr)
     sys.exit(table.show())

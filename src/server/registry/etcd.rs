@@ -8,8 +8,10 @@ use crate::server::http::status::Refusal;
 use crate::value::Value;
 use crate::value::json;
 
-/// `embed.DefaultMaxRequestBytes`
-pub(super) const REQUEST_LIMIT: usize = 1_572_864;
+/// The maximum length of a request to etcd, in bytes (`embed.DefaultMaxRequestBytes`).
+pub const REQUEST_LIMIT: usize = 1_572_864;
+/// The error of etcd.
+pub const TOO_LARGE: &str = "etcdserver: request is too large";
 /// `defaultMaxCallSendMsgSize` in `client/v3/options.go`
 const MESSAGE_LIMIT: usize = 2 * 1024 * 1024;
 /// The length of a request's ID as a varint. Its highest bytes are those of the ID of an etcd member: it has 9 bytes with
@@ -21,7 +23,7 @@ const LONG_REVISION: usize = 10;
 
 /// The error of etcd.
 pub(super) fn too_large() -> Refusal {
-    Refusal::unclassified("etcdserver: request is too large")
+    Refusal::unclassified(TOO_LARGE)
 }
 
 /// A put in a transaction.
