@@ -50,16 +50,20 @@ fn made(dir: &Path) {
             text
         },
     );
-    let large = |length: usize| object.replace("image: a", &format!("image: {}", "a".repeat(length))).into_bytes();
+    let large = |name: &str, length: usize| {
+        let named = object.replace("name: x", &format!("name: {name}"));
+        named.replace("image: a", &format!("image: {}", "a".repeat(length))).into_bytes()
+    };
     let deployment = |length: usize| {
         let text = "-".repeat(length);
-        format!("apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: x\n  annotations:\n    text: \"{text}\"\n").into_bytes()
+        format!("apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: x\n  annotations:\n    text: \"{text}\"\n")
+            .into_bytes()
     };
     let files: &[(&str, Vec<u8>)] = &[
-        ("size/annotation.yaml", large(300_000)),
-        ("size/etcd.yaml", large(1_600_000)),
-        ("size/client.yaml", large(2_200_000)),
-        ("size/body.yaml", large(3 << 20)),
+        ("size/annotation.yaml", large("annotation", 300_000)),
+        ("size/etcd.yaml", large("etcd", 1_600_000)),
+        ("size/client.yaml", large("client", 2_200_000)),
+        ("size/body.yaml", large("body", 3 << 20)),
         ("size/deployment.yaml", deployment(1_600_000)),
         ("binary.yaml", (0..=255).collect()),
         ("gzip.yaml", b"\x1f\x8b\x08\x00\x00\x00\x00\x00".to_vec()),

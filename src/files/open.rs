@@ -139,7 +139,8 @@ pub fn make_private(file: &File) -> io::Result<Option<u32>> {
     use std::os::unix::fs::PermissionsExt;
     let metadata = file.metadata()?;
     let mode = metadata.permissions().mode() & 0o777;
-    if !metadata.is_file() || mode & 0o077 == 0 {
+    let is_private = mode == mode & 0o700;
+    if !metadata.is_file() || is_private {
         return Ok(None);
     }
     file.set_permissions(fs::Permissions::from_mode(mode & 0o700))?;
@@ -187,7 +188,8 @@ fn without_links(options: &mut OpenOptions) {
 #[cfg(not(any(unix, windows)))]
 fn without_links(_: &mut OpenOptions) {}
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};

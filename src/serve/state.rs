@@ -105,7 +105,8 @@ impl State {
         if format == Format::Unchecked {
             notes.push(StateNote::EarlierFormat);
         }
-        if !log.lines.is_empty() && !(log.rest.is_empty() && tail.rest.is_empty()) {
+        let is_complete = log.rest.is_empty() && tail.rest.is_empty();
+        if !log.lines.is_empty() && !is_complete {
             notes.push(StateNote::IncompleteLine);
         }
         let restored =

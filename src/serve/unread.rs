@@ -122,23 +122,3 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
         self.inner.is_write_vectored()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
-
-    #[test]
-    fn a_write_that_no_client_reads_ends() {
-        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-            let (client, mut server) = duplex(8);
-            let mut connection = WriteTimeout::new(client, Duration::from_millis(20));
-            connection.write_all(b"12345678").await.unwrap();
-            let error = connection.write_all(b"9").await.unwrap_err();
-            assert_eq!(error.kind(), io::ErrorKind::TimedOut);
-            let mut read = [0; 8];
-            server.read_exact(&mut read).await.unwrap();
-            connection.write_all(b"9").await.unwrap();
-        });
-    }
-}

@@ -76,9 +76,8 @@ mod tests {
         "status":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}"#;
 
     fn definition(plural: &str, versions: &str, conversion: &str) -> String {
-        let kind = plural.strip_suffix('s').unwrap();
-        let kind = format!("{}{}", kind[..1].to_uppercase(), &kind[1..]);
-        let singular = kind.to_lowercase();
+        let singular = plural.strip_suffix('s').unwrap();
+        let kind = singular.replacen(|_| true, &singular.get(..1).unwrap().to_uppercase(), 1);
         format!(
             r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{{"name":"{plural}.toys.example.com"}},
             "spec":{{"group":"toys.example.com","scope":"Namespaced",{conversion}"versions":[{versions}],
@@ -95,7 +94,7 @@ mod tests {
     fn server() -> Server {
         let server = Server::new(Release::NEWEST, 1);
         let crd = definition("kites", &version("v1", true, KITE, ""), "");
-        assert_eq!(send(&server, Method::Post, &crds(), crd).0, 201);
+        assert_eq!(send(&server, Method::Post, &crds(), &crd).0, 201);
         server
     }
 
@@ -103,8 +102,8 @@ mod tests {
         format!("/apis/apiextensions.k8s.io/v1/{}", DEFINITIONS.split_once('.').unwrap().0)
     }
 
-    fn send(server: &Server, method: Method, path: &str, body: String) -> (u16, Value) {
-        read(server.handle(&Request::new(method, path, body.as_str())))
+    fn send(server: &Server, method: Method, path: &str, body: &str) -> (u16, Value) {
+        read(server.handle(&Request::new(method, path, body)))
     }
 
     fn read(response: Response) -> (u16, Value) {
@@ -130,15 +129,15 @@ mod tests {
     fn the_largest_object_is_that_of_the_real_server() {
         let server = server();
         let create = |length| {
-            let created = send(&server, Method::Post, KITES, kite("b", length));
+            let created = send(&server, Method::Post, KITES, &kite("b", length));
             let managed = created.1.at(&["metadata", "managedFields"]).is_some();
-            send(&server, Method::Delete, &format!("{KITES}/b"), String::new());
+            send(&server, Method::Delete, &format!("{KITES}/b"), "");
             (created.0, managed)
         };
         assert_eq!(create(1_572_329), (201, true));
         // The handler repeats the write without managedFields.
         assert_eq!((create(1_572_330), create(1_572_522)), ((201, false), (201, false)));
-        let refused = send(&server, Method::Post, KITES, kite("b", 1_572_523));
+        let refused = send(&server, Method::Post, KITES, &kite("b", 1_572_523));
         assert_eq!((refused.0, message(&refused)), (500, TOO_LARGE));
         assert_eq!(refused.1.get("reason"), None);
         let over = |transaction: usize| {
@@ -146,16 +145,16 @@ mod tests {
                 "rpc error: code = ResourceExhausted desc = trying to send message larger than max ({transaction} vs. 2097152)"
             )
         };
-        let refused = send(&server, Method::Post, KITES, kite("b", 2_097_052));
+        let refused = send(&server, Method::Post, KITES, &kite("b", 2_097_052));
         assert_eq!((refused.0, message(&refused)), (500, over(2_097_380).as_str()));
-        let refused = send(&server, Method::Post, KITES, kite("b", super::super::super::BODY_LIMIT));
+        let refused = send(&server, Method::Post, KITES, &kite("b", super::super::super::BODY_LIMIT));
         assert_eq!((refused.0, message(&refused)), (413, "Request entity too large: limit is 3145728"));
         // A dry run does not reach etcd.
         let dry_run = format!("{KITES}?dryRun=All");
-        assert_eq!(send(&server, Method::Post, &dry_run, kite("b", 2_097_052)).0, 201);
+        assert_eq!(send(&server, Method::Post, &dry_run, &kite("b", 2_097_052)).0, 201);
         // Etcd refuses the request before it looks whether the name is taken.
-        assert_eq!(send(&server, Method::Post, KITES, kite("b", 10)).0, 201);
-        assert_eq!(message(&send(&server, Method::Post, KITES, kite("b", 1_600_000))), TOO_LARGE);
+        assert_eq!(send(&server, Method::Post, KITES, &kite("b", 10)).0, 201);
+        assert_eq!(message(&send(&server, Method::Post, KITES, &kite("b", 1_600_000))), TOO_LARGE);
     }
 
     #[test]
@@ -166,7 +165,7 @@ mod tests {
                 Request::new(Method::Patch, &format!("{KITES}/q?fieldManager=m"), kite("q", length).as_str());
             request.content_type = Some("application/apply-patch+yaml".to_owned());
             let applied = read(server.handle(&request));
-            send(&server, Method::Delete, &format!("{KITES}/q"), String::new());
+            send(&server, Method::Delete, &format!("{KITES}/q"), "");
             (applied.0, message(&applied).to_owned())
         };
         assert_eq!(apply(1_572_295).0, 201);
@@ -177,24 +176,24 @@ mod tests {
     #[test]
     fn every_write_of_an_existing_object_is_limited() {
         let server = server();
-        assert_eq!(send(&server, Method::Post, KITES, kite("u", 10)).0, 201);
+        assert_eq!(send(&server, Method::Post, KITES, &kite("u", 10)).0, 201);
         let path = format!("{KITES}/u");
         for (part, length) in [("spec", 1_600_000), ("status", 1_600_000)] {
             let path = if part == "status" { format!("{path}/status") } else { path.clone() };
             let patch = format!(r#"{{"{part}":{{"text":"{}"}}}}"#, "y".repeat(length));
-            let refused = send(&server, Method::Patch, &path, patch);
+            let refused = send(&server, Method::Patch, &path, &patch);
             assert_eq!((refused.0, message(&refused)), (500, TOO_LARGE), "{part}");
         }
-        let (_, object) = send(&server, Method::Get, &path, String::new());
+        let (_, object) = send(&server, Method::Get, &path, "");
         let revision = object.str_at(&["metadata", "resourceVersion"]).unwrap();
         let body =
             kite("u", 1_600_000).replace(r#""name":"u""#, &format!(r#""name":"u","resourceVersion":"{revision}""#));
-        let refused = send(&server, Method::Put, &path, body);
+        let refused = send(&server, Method::Put, &path, &body);
         assert_eq!((refused.0, message(&refused)), (500, TOO_LARGE));
         // Finalizers make a removal an update, which adds a time.
         let patch = format!(r#"{{"metadata":{{"finalizers":["a/b"]}},"spec":{{"text":"{}"}}}}"#, "y".repeat(1_572_430));
-        assert_eq!(send(&server, Method::Patch, &path, patch).0, 200);
-        let refused = send(&server, Method::Delete, &path, String::new());
+        assert_eq!(send(&server, Method::Patch, &path, &patch).0, 200);
+        let refused = send(&server, Method::Delete, &path, "");
         assert_eq!((refused.0, message(&refused)), (500, TOO_LARGE));
     }
 
@@ -212,7 +211,7 @@ mod tests {
             (first.clone(), conversion, 2_201_198),
             (format!("{first},{second}"), conversion, 2_201_458),
         ] {
-            let refused = send(&server, Method::Post, &crds(), definition("bites", &versions, conversion));
+            let refused = send(&server, Method::Post, &crds(), &definition("bites", &versions, conversion));
             let expected = format!("trying to send message larger than max ({length} vs. 2097152)");
             assert!(refused.0 == 500 && message(&refused).ends_with(&expected), "{length}: {}", message(&refused));
         }

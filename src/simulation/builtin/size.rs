@@ -1,7 +1,7 @@
 //! The limits for the size of built-in kinds. Their encoding in etcd, Protobuf, is not written here, so its length is only
 //! known within bounds.
 
-use crate::output::report::{Answer, Item, Verdict};
+use crate::output::report::{Answer, Item, Problem, Verdict};
 use crate::server::{BODY_LIMIT, ETCD_LIMIT, ETCD_TOO_LARGE};
 use crate::value::Value;
 use crate::value::base64::Encoding;
@@ -37,12 +37,15 @@ pub(super) fn check_stored(item: &mut Item, object: &Value, body: &[u8]) {
         item.reason = format!(
             "etcd stores at most {ETCD_LIMIT} bytes of an object in Protobuf, whose length is not computed; it is between {least} and {most} bytes"
         );
-        item.help = Some("split the object, or ask the cluster without a dry run, which does not reach etcd".to_owned());
+        item.help =
+            Some("split the object, or ask the cluster without a dry run, which does not reach etcd".to_owned());
     }
 }
 
 fn reject(item: &mut Item, code: u16, reason: &str, message: String) {
     item.verdict = Verdict::Rejected;
+    let location = Some(item.location.clone());
+    item.errors = vec![Problem { kind: reason.to_owned(), message: message.clone(), location, ..Problem::default() }];
     item.answer = Some(Answer { code, reason: reason.to_owned(), message });
 }
 
@@ -59,7 +62,7 @@ fn text_length(value: &Value) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::report::SourceLocation;
+    use crate::output::excerpt::SourceLocation;
     use crate::value::{json, object};
 
     fn item(text: &str) -> Item {
