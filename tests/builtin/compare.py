@@ -6,9 +6,12 @@ usage: compare.py FOLDER [--envtest FOLDER] [--only KIND]
 FOLDER has kube-apiserver and etcd (tests/apiserver/kube-apiserver.sh builds them), --envtest names the folder that `kubectl crdx envtest` printed. Each object
 of objects.jsonl is created, read, patched, applied, updated, listed, printed as a Table and deleted in a dry run. Generated values are masked.
 """
-import argparse, difflib, http.client, json, os, re, ssl, subprocess, tempfile, time
+import argparse, difflib, json, os, re, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "apiserver"))
+import control_plane
+
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 MASKED = [
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UID"),
@@ -19,57 +22,18 @@ MASKED = [
 ]
 
 
-class Server:
+class Server(control_plane.Server):
     """A server that was started, and the revision of the last object it returned."""
 
-    def __init__(self, program, port, etcd, work):
-        key, tokens = os.path.join(work, "key.pem"), os.path.join(work, "tokens")
-        if not os.path.exists(key):
-            subprocess.run(["openssl", "genrsa", "-out", key, "2048"], check=True, stderr=subprocess.DEVNULL)
-            with open(tokens, "w") as out:
-                out.write('secret,admin,admin,"system:masters"\n')
-        flags = {
-            "etcd-servers": etcd, "secure-port": port, "cert-dir": os.path.join(work, str(port)), "token-auth-file": tokens,
-            "service-account-issuer": "https://localhost", "service-account-key-file": key, "service-account-signing-key-file": key,
-            "authorization-mode": "AlwaysAllow", "disable-admission-plugins": "ServiceAccount", "service-cluster-ip-range": "10.0.0.0/24", "allow-privileged": "true",
-        }
-        with open(os.path.join(work, f"{port}.log"), "w") as log:
-            self.process = subprocess.Popen([program, *(f"--{name}={value}" for name, value in flags.items())], stdout=log, stderr=log)
-        self.port, self.revision = port, ""
-        for _ in range(240):
-            try:
-                self.connection = http.client.HTTPSConnection("127.0.0.1", port, context=ssl._create_unverified_context())
-                if self.call("GET", "/readyz")[0] == 200:
-                    return
-            except OSError:
-                pass
-            time.sleep(0.25)
-        raise SystemExit(f"compare.py: {program} is not ready: see {work}")
+    revision = ""
 
     def call(self, method, path, body=None, content_type="application/json", accept="application/json"):
         """The status code, the body and the warnings of a response."""
         text = None if body is None else json.dumps(body).replace("{revision}", self.revision)
-        headers = {"Authorization": "Bearer secret", "Content-Type": content_type, "Accept": accept, "User-Agent": "compare/1"}
-        self.connection.request(method, path, text, headers)
-        response = self.connection.getresponse()
-        data = response.read()
-        try:
-            found = json.loads(data)
-        except ValueError:
-            found = data.decode(errors="replace")
+        code, found, headers = self.send(method, path, text, {"Content-Type": content_type, "Accept": accept, "User-Agent": "compare/1"})
         if isinstance(found, dict):
             self.revision = found.get("metadata", {}).get("resourceVersion") or self.revision
-        return response.status, found, sorted(response.headers.get_all("Warning") or [])
-
-    def resources(self):
-        """The path, plural and scope of each apiVersion and kind."""
-        versions = [version["groupVersion"] for group in self.call("GET", "/apis")[1]["groups"] for version in group["versions"]]
-        found = {}
-        for path, name in [("/api/v1", "v1")] + [(f"/apis/{name}", name) for name in versions]:
-            for resource in self.call("GET", path)[1].get("resources", []):
-                if "/" not in resource["name"]:
-                    found[name, resource["kind"]] = (path, resource["name"], resource["namespaced"])
-        return found
+        return code, found, sorted(headers.get_all("Warning") or [])
 
 
 class Comparison:
@@ -124,16 +88,14 @@ def main():
     parser.add_argument("--only", default="")
     args = parser.parse_args()
     work = tempfile.mkdtemp(prefix="compare-")
-    client, peer = "http://127.0.0.1:23790", "http://127.0.0.1:23800"
-    with open(os.path.join(work, "etcd.log"), "w") as log:
-        flags = ["--data-dir", os.path.join(work, "etcd"), "--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer, "--unsafe-no-fsync"]
-        started = [subprocess.Popen([os.path.join(args.folder, "etcd"), *flags], stdout=log, stderr=log)]
+    etcd, url = control_plane.start_etcd(os.path.join(args.folder, "etcd"), work)
+    started = [etcd]
     try:
-        time.sleep(2)
         servers = []
-        for port, folder in [(16443, args.folder), (16444, args.envtest)]:
-            servers.append(Server(os.path.join(folder, "kube-apiserver"), port, client, work))
+        for folder in [args.folder, args.envtest]:
+            servers.append(Server(os.path.join(folder, "kube-apiserver"), url, work))
             started.append(servers[-1].process)
+            servers[-1].wait()
         resources, comparison = servers[0].resources(), Comparison(servers)
         with open(os.path.join(HERE, "objects.jsonl")) as objects:
             for given in map(json.loads, objects):

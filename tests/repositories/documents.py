@@ -1,0 +1,87 @@
+"""The documents of a folder, separated as kubectl separates them (k8s.io/apimachinery/pkg/util/yaml, YAMLOrJSONDecoder)."""
+import dataclasses, json, os
+
+EXTENSIONS = (".yaml", ".yml", ".json")
+
+
+@dataclasses.dataclass
+class Document:
+    place: str
+    text: str
+    # What kubectl reads: one object, several of a list, or none if it cannot read the document.
+    objects: list = dataclasses.field(default_factory=list)
+
+    def object(self):
+        return self.objects[0] if self.objects else {}
+
+
+def separate(text):
+    """The documents of a file, each with its first line: JSON values as long as they can be read, then YAML."""
+    found, at = [], 0
+    while text[at:].lstrip().startswith("{"):
+        at = len(text) - len(text[at:].lstrip())
+        try:
+            end = json.JSONDecoder(strict=False).raw_decode(text, at)[1]
+        except ValueError:
+            break
+        found.append((text.count("\n", 0, at) + 1, text[at:end]))
+        at = end
+    number, lines = text.count("\n", 0, at) + 1, text[at:].split("\n")
+    current, first = [], number
+    for line in [*lines, "---"]:
+        if line.startswith("---") and line[3:].strip()[:1] in ("", "#"):
+            if any(each.strip() and not each.lstrip().startswith("#") for each in current):
+                # Behind a separator, text that begins with `{` is read as YAML, not as JSON.
+                found.append((first, "---\n" + "\n".join(current)))
+            current, first = [], number + 1
+        else:
+            current.append(line)
+        number += 1
+    return found
+
+
+def documents(folder):
+    """Every document of a folder and its subfolders, in the order of their paths."""
+    found = []
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(each for each in folders if each != ".git")
+        for name in sorted(files):
+            path = os.path.join(root, name)
+            if name.endswith(EXTENSIONS) and os.path.isfile(path):
+                with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
+                    separated = separate(file.read())
+                found += [Document(f"{os.path.relpath(path, folder)}:{line}", text) for line, text in separated]
+    return found
+
+
+def write(folder, numbered):
+    """Writes documents to files of their own, which are named by the numbers of the documents."""
+    os.makedirs(folder)
+    for number, document in numbered.items():
+        with open(file_of(folder, number), "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+            file.write(document.text)
+
+
+def file_of(folder, number):
+    return os.path.join(folder, f"{number:06}.yaml")
+
+
+def identity(given):
+    """What makes two objects the same one for a server."""
+    metadata = given.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    return json.dumps([str(given.get("apiVersion")).split("/")[0], given.get("kind"), metadata.get("namespace") or "default", metadata.get("name")])
+
+
+def rounds(numbered):
+    """Divides documents so that no two of a round have the same object: `validate` would apply the second to the first."""
+    seen, found = {}, []
+    for number, document in numbered.items():
+        names = [identity(each) for each in document.objects]
+        at = max((seen.get(name, 0) for name in names), default=0)
+        for name in names:
+            seen[name] = at + 1
+        while len(found) <= at:
+            found.append({})
+        found[at][number] = document
+    return found

@@ -1,0 +1,33 @@
+"""python3 -m unittest discover tests/repositories"""
+import unittest
+import documents, kubectl
+
+
+class Reading(unittest.TestCase):
+    def test_documents_are_separated_as_by_kubectl(self):
+        text = "# only a comment\n---\na: 1\n--- # comment\nb: '---'\n---\n\n---\nc: |\n  ---\n"
+        self.assertEqual(documents.separate(text), [(3, "---\na: 1"), (5, "---\nb: '---'"), (9, "---\nc: |\n  ---\n")])
+
+    def test_a_separator_with_text_is_part_of_a_document(self):
+        self.assertEqual(len(documents.separate("a: 1\n--- b: 1\n")), 1)
+
+    def test_json_values_follow_each_other(self):
+        self.assertEqual(documents.separate('{"a": 1}\n{"b": 2}\n---\nc: 3'), [(1, '{"a": 1}'), (2, '{"b": 2}'), (4, "---\nc: 3")])
+
+    def test_no_round_has_an_object_twice(self):
+        given = [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": namespace}} for name, namespace in [("a", None), ("b", None), ("a", "default")]]
+        numbered = {number: documents.Document("", "", [each]) for number, each in enumerate(given)}
+        self.assertEqual([list(each) for each in documents.rounds(numbered)], [[0, 1], [2]])
+
+    def test_errors_are_found_by_the_number_of_the_document(self):
+        text = (
+            'Warning: x\n[unable to decode "/x/000001.yaml": a, resource mapping not found for name: "b" namespace: "" from "/x/000002.yaml": no matches for kind "B" in version "c"\n'
+            'ensure CRDs are installed first]\nError from server (Invalid): error when creating "/x/000003.yaml": d\ne\nfrom f-: cannot use generate name with apply\n'
+        )
+        found, others = kubectl.errors(text)
+        self.assertEqual({number: kubectl.message(error) for number, error in found.items()}, {1: "unable to decode: a", 2: 'no matches for kind "B" in version "c"', 3: "d\ne"})
+        self.assertEqual(others, ["from f-: cannot use generate name with apply"])
+
+
+if __name__ == "__main__":
+    unittest.main()

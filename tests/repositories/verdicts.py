@@ -1,0 +1,71 @@
+"""Compares what `validate` says about documents with what kubectl said."""
+import collections, json, os, subprocess, tempfile
+import documents, kubectl
+
+# Values that differ from write to write.
+GENERATED = ("uid", "creationTimestamp", "resourceVersion", "managedFields")
+
+
+class Validate:
+    """Runs `validate`, and returns its items for each document."""
+
+    def __init__(self, binary, *flags):
+        self.command = [binary, "validate", "-o", "json", "--show-bookkeeping", *flags]
+
+    def items(self, folder, numbered):
+        found = collections.defaultdict(list)
+        for each in documents.rounds(numbered):
+            with kubectl.Links(folder, each) as links:
+                environment = {**os.environ, "KUBECONFIG": "/dev/null"}
+                done = subprocess.run([*self.command, links], capture_output=True, text=True, errors="surrogateescape", env=environment)
+            try:
+                items = json.loads(done.stdout)["items"]
+            except ValueError:
+                raise SystemExit(f"{' '.join(self.command)}: {done.stderr[:2000]}") from None
+            for item in items:
+                if item["location"]["source"].startswith(links):
+                    found[int(os.path.basename(item["location"]["source"]).split(".")[0])].append(item)
+        return found
+
+
+def verdict(items):
+    """`accepted`, `rejected`, `decodes`, `cannotTell`, or `nothing` if the document is not reported or skipped."""
+    verdicts = {item["verdict"] for item in items}
+    for each in ("rejected", "cannotTell", "skipped", "decodes", "accepted"):
+        if each in verdicts:
+            return each if each != "skipped" else "nothing"
+    return "nothing"
+
+
+def words(items):
+    """The messages of `validate`."""
+    return "\n".join(item.get("answer", {}).get("message") or item.get("reason", "") for item in items if item["verdict"] in ("rejected", "cannotTell"))
+
+
+def causes(text):
+    """The parts of a message. Their order is random on the server."""
+    return sorted(text.replace("[", ", ").replace("]", ", ").split(", "))
+
+
+def comparable(given):
+    given = json.loads(json.dumps(given))
+    for name in GENERATED:
+        given.get("metadata", {}).pop(name, None)
+    # A controller sets the conditions of a CRD, and `validate` does not report its generation.
+    if given.get("kind") == "CustomResourceDefinition":
+        given.pop("status", None)
+        given["metadata"].pop("generation", None)
+    return given
+
+
+def compare(error, result, items):
+    """How the verdict of `validate` compares with an error of kubectl (None: accepted) and the object that it would store (None: unknown)."""
+    ours = verdict(items)
+    if ours in ("nothing", "cannotTell", "decodes"):
+        return ours
+    if (ours == "rejected") != (error is not None):
+        return "wrong"
+    if error is not None:
+        return "same" if causes(kubectl.message(error)) == causes(kubectl.message(words(items))) else "text"
+    stored = items[0].get("result") if len(items) == 1 else None
+    return "object" if result and stored and comparable(result) != comparable(stored) else "same"
