@@ -92,13 +92,21 @@ class Server:
 
     def send(self, method, path, body=None, headers={}):
         """The status code, the body (parsed, if it is JSON) and the headers of the answer."""
-        self.connection.request(method, path, body, {"Accept": "application/json", **headers})
-        response = self.connection.getresponse()
-        data = response.read()
+        try:
+            response, data = self._exchange(method, path, body, headers)
+        except http.client.RemoteDisconnected:
+            # The server closes a connection that is idle for too long.
+            self.connection.close()
+            response, data = self._exchange(method, path, body, headers)
         try:
             return response.status, json.loads(data), response.headers
         except ValueError:
             return response.status, data.decode(errors="replace"), response.headers
+
+    def _exchange(self, method, path, body, headers):
+        self.connection.request(method, path, body, {"Accept": "application/json", **headers})
+        response = self.connection.getresponse()
+        return response, response.read()
 
     def resources(self):
         """The path, plural and scope of each apiVersion and kind."""

@@ -5,7 +5,7 @@ usage: compare.py FOLDER… --assets DIR --binary PATH [--mutations N] [--update
 
 README.md in this folder describes what is compared. Exit code 1 if a verdict about a custom resource or a CRD is wrong.
 """
-import argparse, collections, dataclasses, difflib, json, os, random, re, sys, tempfile, time
+import argparse, collections, dataclasses, difflib, json, os, random, re, signal, sys, tempfile, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "apiserver"))
 from control_plane import ControlPlane
@@ -42,6 +42,8 @@ def main():
     parser.add_argument("--show", type=int, default=20, help="differences to print")
     parser.add_argument("--json", help="a file for all differences and counts")
     arguments = parser.parse_args()
+    # The servers and temporary files are removed, too, when the script is stopped.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))
     found, shown = [], 0
     print("| repository | " + " | ".join(header()) + " |\n|" + "---|" * (len(header()) + 1), flush=True)
     for folder in arguments.folders:
@@ -100,6 +102,20 @@ def row(found):
     cells.append(sum(of[kind]["objects"] for kind in others))
     cells.append(" / ".join(str(sum(of[kind][mode]["wrong"] + of[kind][mode]["decodes"] for kind in others)) for mode in ("offline", "live")))
     return map(str, cells)
+
+
+def renamed(given, number, is_definition):
+    """Gives an object a name of its own, so that many of them need few runs of `validate`: it would apply one to the one before it."""
+    metadata, spec = given.get("metadata"), given.get("spec")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    if not isinstance(name, str) or not 0 < len(name) < 100:
+        return
+    if not is_definition:
+        metadata["name"] += f"-{number}"
+    elif isinstance(spec, dict) and isinstance(spec.get("group"), str) and name.endswith("." + spec["group"]):
+        plural = name.removesuffix(spec["group"])
+        spec["group"] = f"m{number}.{spec['group']}"
+        metadata["name"] = plural + spec["group"]
 
 
 def is_crd(document):
@@ -187,9 +203,8 @@ class Repository:
         for number in range(count if given else 0):
             original = self.random.choice(given)
             changed, how = mutate.mutated(original.object(), self.random)
-            metadata = changed.get("metadata")
-            if rename and not is_crd(original) and isinstance(metadata, dict) and isinstance(metadata.get("name"), str) and 0 < len(metadata["name"]) < 40:
-                metadata["name"] += f"-{number}"
+            if rename:
+                renamed(changed, number, is_crd(original))
             found.append(documents.Document(f"{original.place} changed: {how}", json.dumps(changed, indent=1), [changed]))
         return found
 
@@ -204,8 +219,10 @@ class Repository:
         objects = self.mutated([*numbered[0].values()], self.arguments.updates, False) if numbered else []
         old = os.path.join(self.work, "old")
         os.makedirs(old)
-        for version, kind in sorted(self.served):
-            if (version.split("/")[0], kind) in self.defined | {("apiextensions.k8s.io", CRD)}:
+        # An object is served in every version of its kind; it is written once.
+        chosen = {(version.split("/")[0], kind): version for version, kind in sorted(self.served)}
+        for (group, kind), version in chosen.items():
+            if (group, kind) in self.defined | {("apiextensions.k8s.io", CRD)}:
                 path, plural, _ = self.served[version, kind]
                 stored = self.plane.send("GET", f"{path}/{plural}")[1]
                 with open(os.path.join(old, f"{kind}.{version.replace('/', '_')}.json"), "w") as file:

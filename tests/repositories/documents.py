@@ -67,10 +67,10 @@ def file_of(folder, number):
 
 
 def identity(given):
-    """What makes two objects the same one for a server."""
+    """Equal for two objects that may be the same one for a server. The namespace is left out: whether a kind has one is not known here."""
     metadata = given.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
-    return json.dumps([str(given.get("apiVersion")).split("/")[0], given.get("kind"), metadata.get("namespace") or "default", metadata.get("name")])
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return json.dumps([str(given.get("apiVersion")).split("/")[0], given.get("kind"), name])
 
 
 def rounds(numbered):

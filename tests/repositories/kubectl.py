@@ -144,6 +144,8 @@ def message(error):
     error = error.split(wrapped[-1], 1)[1] if wrapped else error
     # A result that the server cannot decode is part of its message, with the values that it generated.
     error = re.sub(r'(patch: Invalid value: )"\{.*\}(\\n)?": ', r'\1{…}: ', error)
+    # `validate` adds the versions that the CRD serves.
+    error = re.sub(r"^(no matches for kind .*): its CRD serves .*$", r"\1", error)
     error = re.sub(r"(?s)^resource mapping not found for name.*?(no matches for kind .*?)\nensure CRDs are installed first$", r"\1", error)
     error = re.sub(r'(unable to decode) "[^"\n]*": ', r"\1: ", error)
     return re.sub(r"^(error|Error from server \(\w+\)): ", "", error).strip()

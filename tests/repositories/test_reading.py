@@ -15,7 +15,7 @@ class Reading(unittest.TestCase):
         self.assertEqual(documents.separate('{"a": 1}\n{"b": 2}\n---\nc: 3'), [(1, '{"a": 1}'), (2, '{"b": 2}'), (4, "---\nc: 3")])
 
     def test_no_round_has_an_object_twice(self):
-        given = [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": namespace}} for name, namespace in [("a", None), ("b", None), ("a", "default")]]
+        given = [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}} for name in ("a", "b", "a")]
         numbered = {number: documents.Document("", "", [each]) for number, each in enumerate(given)}
         self.assertEqual([list(each) for each in documents.rounds(numbered)], [[0, 1], [2]])
 

@@ -3,7 +3,7 @@ import collections, json, os, subprocess, tempfile
 import documents, kubectl
 
 # Values that differ from write to write.
-GENERATED = ("uid", "creationTimestamp", "resourceVersion", "managedFields")
+GENERATED = ("uid", "creationTimestamp", "resourceVersion", "managedFields", "selfLink")
 
 
 class Validate:
@@ -39,7 +39,13 @@ def verdict(items):
 
 def words(items):
     """The messages of `validate`."""
-    return "\n".join(item.get("answer", {}).get("message") or item.get("reason", "") for item in items if item["verdict"] in ("rejected", "cannotTell"))
+    found = [item for item in items if item["verdict"] in ("rejected", "cannotTell")]
+    # kubectl sends nothing for a kind that is not served; the answer is the one to the request that it would have sent.
+    return "\n".join(item["errors"][0]["message"] if is_unserved(item) else item.get("answer", {}).get("message") or item.get("reason", "") for item in found)
+
+
+def is_unserved(item):
+    return item.get("answer", {}).get("message") == "404 page not found" and bool(item.get("errors"))
 
 
 def causes(text):
@@ -66,6 +72,10 @@ def compare(error, result, items):
     if (ours == "rejected") != (error is not None):
         return "wrong"
     if error is not None:
-        return "same" if causes(kubectl.message(error)) == causes(kubectl.message(words(items))) else "text"
+        texts = [kubectl.message(error), kubectl.message(words(items))]
+        if '*" is invalid: ' in texts[1]:
+            # The last characters of a generated name are random.
+            texts = [text.split(" is invalid: ", 1)[-1] for text in texts]
+        return "same" if causes(texts[0]) == causes(texts[1]) else "text"
     stored = items[0].get("result") if len(items) == 1 else None
     return "object" if result and stored and comparable(result) != comparable(stored) else "same"
