@@ -95,7 +95,7 @@ impl Chunk {
         }
         let at = |position: Position| position.within(self.start);
         match self.syntax {
-            Syntax::Json => match json::read_strict(&self.text) {
+            Syntax::Json => match json::read_manifest(&self.text) {
                 Ok(strict) => {
                     let duplicates = if strict.errors.is_empty() {
                         Vec::new()
@@ -580,6 +580,16 @@ mod tests {
         assert_eq!(split(""), [""; 0]);
         assert_eq!(split("# nothing\n"), ["1:1 null"]);
         assert_eq!(split("---"), ["1:1 null"]);
+    }
+
+    #[test]
+    fn numbers_in_json_are_read_as_kubectl_writes_them() {
+        let numbers = |list: &str| split(&format!("{{\"a\":[{list}]}}"));
+        assert_eq!(numbers("1.0,-0.0,-0,1e3,1.5"), ["1:1 {\"a\":[1,0,0,1000,1.5]}"]);
+        assert_eq!(
+            numbers("9223372036854775808,1e18,1E25"),
+            ["1:1 {\"a\":[9223372036854776000,1000000000000000000,1e+25]}"]
+        );
     }
 
     #[test]

@@ -9,7 +9,7 @@ pub mod write;
 
 use super::strict::StrictError;
 use super::{Error, ErrorKind, Position, lossy};
-use crate::value::{Map, Value, quote};
+use crate::value::{Map, Value, number, quote};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -36,6 +36,17 @@ pub fn read(text: &[u8]) -> Result<Value, Error> {
 /// Decodes a JSON text and reports duplicate keys.
 pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
     let mut reader = Reader::new(text, 0);
+    let value = reader.only_value()?;
+    reader.finish(value)
+}
+
+/// Decodes the JSON of a manifest as the server decodes it after kubectl, which decodes it and writes it again: `1.0`, `1e3`
+/// and `-0.0` are sent as the integers `1`, `1000` and `-0`.
+///
+/// # Errors
+/// As for [`read_strict`].
+pub fn read_manifest(text: &[u8]) -> Result<Strict, Error> {
+    let mut reader = Reader { written_again: true, ..Reader::new(text, 0) };
     let value = reader.only_value()?;
     reader.finish(value)
 }
@@ -85,12 +96,14 @@ struct Reader<'a> {
     seen: BTreeSet<String>,
     /// True to check only the syntax, without building values and finding duplicates.
     syntax_only: bool,
+    /// True if a float becomes what Go writes for it, which may be an integer.
+    written_again: bool,
 }
 
 impl<'a> Reader<'a> {
     fn new(text: &'a [u8], at: usize) -> Self {
         let (out_of_range, duplicates, seen) = Default::default();
-        Self { text, at, open: Vec::new(), out_of_range, duplicates, seen, syntax_only: false }
+        Self { text, at, open: Vec::new(), out_of_range, duplicates, seen, syntax_only: false, written_again: false }
     }
 
     fn finish(self, value: Value) -> Result<Strict, Error> {
@@ -336,6 +349,7 @@ impl<'a> Reader<'a> {
             return Ok(Value::Int(int));
         }
         match literal.parse::<f64>() {
+            Ok(float) if float.is_finite() && self.written_again => Ok(number::to_value(float)),
             Ok(float) if float.is_finite() => Ok(Value::Float(float)),
             _ => {
                 if self.out_of_range.is_none() {
