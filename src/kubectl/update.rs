@@ -148,6 +148,8 @@ pub fn create_unannotated(
 }
 
 const CLIENT_SIDE: &str = "kubectl-client-side-apply";
+const MERGE: &str = "application/merge-patch+json";
+const STRATEGIC: &str = "application/strategic-merge-patch+json";
 
 /// The field manager of the request that creates an object.
 pub fn manager_of_create(request_kind: &RequestKind, generates_name: bool) -> &str {
@@ -178,7 +180,8 @@ fn answered(object: Arc<Value>) -> Response {
     }
 }
 
-/// The merge patch of `kubectl apply`; `None` when there is nothing to patch.
+/// The patch of `kubectl apply`; `None` when there is nothing to patch. For a CRD it is a strategic merge patch, which has
+/// the same content as a merge patch, because the lists of a CRD are replaced as a whole.
 fn apply(
     path: &str,
     live: &Value,
@@ -191,7 +194,8 @@ fn apply(
         return Ok(None);
     }
     let by = format!("fieldManager={}", request::encoded(request_kind.manager.as_deref().unwrap_or(CLIENT_SIDE)));
-    Ok(Some(request::write(Method::Patch, path, "application/merge-patch+json", &by, patch, request_options)))
+    let content_type = if path.starts_with(request::DEFINITIONS) { STRATEGIC } else { MERGE };
+    Ok(Some(request::write(Method::Patch, path, content_type, &by, patch, request_options)))
 }
 
 fn server_side(path: &str, object: Value, request_kind: &RequestKind, request_options: RequestOptions) -> Request {
