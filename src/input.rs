@@ -124,9 +124,10 @@ impl Document {
             && self.group() == crd::GROUP
     }
 
-    /// True if this is an admission policy or a binding of any version.
+    /// True if this is an admission policy, a binding or a webhook configuration of any version.
     pub fn is_policy(&self) -> bool {
-        self.group() == policies::GROUP && PolicyKind::has_kind(self.value.str_at(&["kind"]).unwrap_or_default())
+        let kind = || self.value.str_at(&["kind"]).unwrap_or_default();
+        self.group() == policies::GROUP && (PolicyKind::has_kind(kind()) || kind().ends_with("WebhookConfiguration"))
     }
 
     /// Its path in the chunk: empty, or `items[3]`.

@@ -115,8 +115,14 @@ fn files_have_the_results_of_kubectl_apply() {
     let mut differences = Vec::new();
     for (fact, item) in facts.iter().zip(items) {
         let got = item.str_at(&["answer", "message"]);
-        let verdict = if fact.error.is_some() { "rejected" } else { "decodes" };
-        if got != fact.error.as_deref() || item.str_at(&["verdict"]) != Some(verdict) {
+        let is_same = match item.at(&["answer", "code"]).and_then(Value::as_int) {
+            // kubectl finds no resource for the bodies of subresources, and a ComponentStatus can only be read.
+            Some(404 | 405) => continue,
+            Some(400) => got == fact.error.as_deref(),
+            // It is decoded; it may be rejected later, for example without a name.
+            _ => fact.error.is_none(),
+        };
+        if !is_same {
             let body = String::from_utf8_lossy(&fact.body);
             differences.push(format!("{body}\n   got {got:?}\n  want {:?}", fact.error));
         }

@@ -29,6 +29,7 @@ mod facts_yaml;
 mod formats;
 mod fuzz_corpus;
 mod integrations;
+mod kubectl_errors;
 mod kubectl_get;
 mod live;
 mod long_names;

@@ -42,9 +42,9 @@ fn with_admission(mut server: ServerBuilder, args: &args::Serve) -> ServerBuilde
     if args.admission {
         let authorizer = args.authorizer.clone().unwrap_or_else(Rules::allow_all);
         server = server.with_policies(Arc::new(authorizer), Arc::default());
-        if !args.skip_policy_validation {
-            server = server.with_policy_validation();
-        }
+    }
+    if (args.admission || args.builtin) && !args.skip_policy_validation {
+        server = server.with_policy_validation();
     }
     if let Some(username) = &args.request_user {
         let groups = args.request_group.clone();

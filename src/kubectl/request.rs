@@ -1,6 +1,7 @@
 //! The requests that kubectl would send, built for [`Server::handle`](crate::server::Server::handle).
 
 use super::FieldValidation;
+use crate::crd;
 use crate::server::{Body, Method, Request, Timestamp};
 use crate::value::{Value, json, object as json_object};
 
@@ -122,18 +123,54 @@ pub fn scale(path: &str, replicas: Value, by: Option<&str>, request_options: Req
     write(Method::Patch, &format!("{path}/scale"), "application/merge-patch+json", &by, patch, request_options)
 }
 
-/// Removes what the cluster wrote into a CRD read from it: server-owned metadata and status.
+/// Removes what the cluster wrote into a CRD: server-owned metadata and status. Values that the server cannot decode are
+/// kept, because it rejects a CRD with them.
 pub fn remove_cluster_state(crd: &mut Value) {
-    if let Some(members) = crd.as_object_mut() {
-        members.remove("status");
+    if let Some(members) = crd.as_object_mut()
+        && let Some(status) = members.remove("status")
+        && let Some(status) = undecodable(&[], "status", status)
+    {
+        members.insert("status".to_owned(), status);
     }
-    remove_server_metadata(crd);
+    remove_decodable_server_metadata(crd);
 }
 
-/// Removes the metadata that only the server writes.
+const SERVER_METADATA: [&str; 6] =
+    ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"];
+
+/// Removes the metadata that only the server writes. Values that it cannot decode are kept, because it rejects an object
+/// with them.
+pub fn remove_decodable_server_metadata(object: &mut Value) {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        for key in SERVER_METADATA {
+            if let Some(value) = metadata.remove(key)
+                && let Some(value) = undecodable(&["metadata"], key, value)
+            {
+                metadata.insert(key.to_owned(), value);
+            }
+        }
+    }
+}
+
+/// Returns a member of a CRD if the server reports an error for it. Metadata is the same for all kinds.
+fn undecodable(parents: &[&str], key: &str, value: Value) -> Option<Value> {
+    if value.is_null() {
+        return None;
+    }
+    let leaf = json_object([(key, value)]);
+    let crd = parents.iter().rev().fold(leaf, |value, parent| json_object([(*parent, value)]));
+    let is_valid = crd::decode(&crd).is_ok_and(|decoded| decoded.unknown.is_empty());
+    let mut value = Some(crd).filter(|_| !is_valid);
+    for key in parents.iter().copied().chain([key]) {
+        value = value?.as_object_mut()?.remove(key);
+    }
+    value
+}
+
+/// Removes the metadata that only the server writes from an object that a server returned.
 pub fn remove_server_metadata(object: &mut Value) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-        for key in ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"] {
+        for key in SERVER_METADATA {
             metadata.remove(key);
         }
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 const MAX_LINE_LENGTH: usize = 400;
 
 /// The source name of standard input.
-const STDIN: &str = "<stdin>";
+pub const STDIN: &str = "<stdin>";
 
 /// A location in an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -47,7 +47,7 @@ pub fn validate(object: &Value, old: Option<&Value>, release: Release) -> ErrorL
     match object.str_at(&["kind"]).unwrap_or_default() {
         "ValidatingAdmissionPolicy" => validating::validate(name, spec, old_spec, &mut errors),
         "MutatingAdmissionPolicy" => mutating::validate(spec, old_spec, &mut errors),
-        "ValidatingAdmissionPolicyBinding" => binding::validate_validating(spec, &mut errors),
+        "ValidatingAdmissionPolicyBinding" => binding::validate_validating(spec, old_spec, &mut errors),
         "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration" => {
             webhooks::validate(object, old, release, &mut errors);
         }

@@ -98,7 +98,7 @@ impl ServerBuilder {
         Self { policies: Some(Inputs { authorizer, knowledge }), ..self }
     }
 
-    /// Rejects policies and bindings that a real API server rejects ([`Server::validate_policies`]).
+    /// Rejects policies, bindings and webhook configurations that a real API server rejects ([`Server::validate_policies`]).
     pub fn with_policy_validation(self) -> Self {
         Self { validates_policies: true, ..self }
     }
@@ -160,11 +160,11 @@ impl ServerBuilder {
             server.serve_admission_kinds();
             server.add_plugins(inputs);
         }
-        if validates_policies {
-            server = server.validate_policies();
-        }
         if built_in_kinds {
             server.serve_built_in_kinds();
+        }
+        if validates_policies {
+            server = server.validate_policies();
         }
         server
     }

@@ -134,8 +134,13 @@ fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<
     let read = serving.decode_stored(&object, storage, &Calls::default());
     let read = read.map_err(|refusal| SeedError::NotDecoded(refusal.message))?;
     Ok(if own.name == storage.name {
-        let is_typed = serving.typed_version(&storage.name).is_some();
-        StoredForm { raw: object, read: (!is_typed).then(|| (storage.tag(), read)) }
+        match serving.typed_version(&storage.name) {
+            Some(kind) => {
+                kind.check(&object).map_err(SeedError::NotDecoded)?;
+                StoredForm { raw: kind.complete(object), read: None }
+            }
+            None => StoredForm { raw: object, read: Some((storage.tag(), read)) },
+        }
     } else {
         StoredForm { raw: read.unwrap_or(object), read: None }
     })

@@ -410,7 +410,7 @@ impl PolicyInput {
         };
         let name = self.object.str_at(&["metadata", "name"]).unwrap_or_default();
         let mut object = self.object.clone();
-        request::remove_server_metadata(&mut object);
+        request::remove_decodable_server_metadata(&mut object);
         let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: false, table: false, now };
         let stored = server.stored(&definition, namespace_name, name);
         let is_policy = resource.group == crate::policies::GROUP;
@@ -436,8 +436,12 @@ impl PolicyInput {
         if !is_policy {
             return Err(self.unusable(response.body.message()));
         }
-        let mut item =
-            answer::read_policy_response(response, identity(&self.object, Namespace::None), &source.finder(), server);
+        let mut item = answer::read_policy_response(
+            response,
+            identity(&self.object, Namespace::None),
+            &source.finder(),
+            server.release(),
+        );
         item.help = Some("policies are evaluated without it".to_owned());
         Err(Box::new(item))
     }

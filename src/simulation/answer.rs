@@ -2,25 +2,46 @@
 
 use super::hints::Hints;
 use super::identity::FieldLocator;
+use crate::builtin::types::Types;
+use crate::builtin::{Endpoint, Strict, decode};
 use crate::crd;
 use crate::field::FieldError;
 use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
-use crate::policies::{self, model::PolicyKind};
-use crate::server::{Response, ResponseBody, Server};
+use crate::release::Release;
+use crate::server::{Response, ResponseBody};
+use crate::suggest;
 use crate::text::strict::StrictError;
-use crate::value::Value;
+use crate::value::{Value, group_version, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Reads the response of `server` to a policy or binding.
+/// Reads the response of a release to a policy, binding or webhook configuration.
 pub fn read_policy_response(
     response: Response,
     identity: Identity,
     locator: &dyn FieldLocator,
-    server: &Server,
+    release: Release,
 ) -> Item {
-    let plural = PolicyKind::resource_of(&identity.kind);
-    let definition = server.definition(&format!("{plural}.{}", policies::GROUP));
-    read_response(response, identity, locator, &Hints::Schema(definition.as_ref(), "v1"))
+    let object = if response.trace.pruned.is_empty() { None } else { locator.object() };
+    let names = object.map(|object| known_names(&object, release)).unwrap_or_default();
+    read_response(response, identity, locator, &Hints::Names(names))
+}
+
+/// Returns a name similar to each unknown field of an object of a built-in kind, by path.
+fn known_names(object: &Value, release: Release) -> BTreeMap<String, String> {
+    let types = Types::of(release.minor().number().into());
+    let text = |key: &str| object.str_at(&[key]).unwrap_or_default();
+    let (group, version) = group_version::split(text("apiVersion"));
+    let endpoint = Endpoint { group: group.to_owned(), version: version.to_owned(), kind: text("kind").to_owned() };
+    let Ok(decoded) = decode::decode(types, &endpoint, json::to_string(object).as_bytes()) else {
+        return BTreeMap::new();
+    };
+    let unknown = decoded.strict.iter().filter(|strict| !strict.duplicate);
+    let similar = |strict: &Strict| {
+        let name = suggest::closest(&strict.field, types.field_names(strict.type_?))?;
+        Some((strict.path.clone(), name.to_owned()))
+    };
+    unknown.filter_map(similar).collect()
 }
 
 /// Reads the response to a CRD.

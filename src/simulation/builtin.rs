@@ -1,10 +1,12 @@
 //! Simulates the server's decoding of built-in kinds, and admission policies on them; their validation is not simulated.
 
 mod admission;
+mod policies;
 mod size;
 
 use super::existing::{Found, PendingObject};
 use super::identity::{self, FieldLocator, Namespace};
+use super::kubectl_errors;
 use super::object::{Kind, Object};
 use super::submit::SimulationContext;
 use crate::apply::client_side;
@@ -85,6 +87,11 @@ pub fn decode(
         item.help = Some(admission::ASK_THE_CLUSTER.to_owned());
         return item;
     };
+    if group == crate::policies::GROUP
+        && let Some(resource) = resource
+    {
+        return policies::submit(rules.release, context, object, resource);
+    }
     let namespace = if row.cluster { Namespace::None } else { Namespace::Or(context.namespace) };
     let identity = identity::identity(object.value(), namespace);
     let endpoint = Endpoint { group: group.clone(), version: version.clone(), kind: kind.to_owned() };
@@ -125,6 +132,13 @@ pub fn decode(
             );
         }
         Ok(decoded) => decoded_item(&mut item, &decoded, rules, types, &locator),
+    }
+    if item.verdict == Verdict::Decodes && item.identity.name.is_empty() {
+        kubectl_errors::require_name(&mut item, rules.verb, &locator);
+        // Objects that are not stored need no name.
+        if item.verdict == Verdict::Decodes && resource.is_none_or(|resource| resource.readable) {
+            kubectl_errors::require_name_of_create(&mut item, &locator);
+        }
     }
     if !creates_namespace && item.verdict == Verdict::Decodes {
         check_namespace(&mut item, context, rules.verb);

@@ -1,5 +1,6 @@
 //! The CRDs of a run. Each CRD is created in the server once; its source location is kept for messages.
 
+use crate::field::{ErrorType, FieldError};
 use crate::kubectl::Verb;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::update::{self, RequestKind, Target};
@@ -124,7 +125,14 @@ impl Definitions {
         let mut request = update::create(target, crd.clone(), request_kind.unwrap_or(&CREATE), request_options);
         request.skips_admission = request_kind.is_none();
         let response = server.take(request);
-        if let (201, ResponseBody::Json(stored)) = (response.code, &response.body) {
+        // A CRD whose only fault is the annotation of kubectl apply can be created by other requests.
+        let again = has_long_annotations_only(&response).then(|| {
+            let mut request = update::create(target, crd.clone(), &CREATE, request_options);
+            request.skips_admission = request_kind.is_none();
+            server.take(request)
+        });
+        let answered = again.as_ref().unwrap_or(&response);
+        if let (201, ResponseBody::Json(stored)) = (answered.code, &answered.body) {
             let spec = crd.as_object_mut().and_then(|members| members.remove("spec")).unwrap_or_default();
             self.given.insert(name, (location.clone(), Arc::new(spec)));
             self.record_kind(stored);
@@ -152,6 +160,13 @@ impl Definitions {
         let kinds = self.routes.entry(text(&["spec", "group"])).or_default();
         kinds.insert(text(&["spec", "names", "kind"]), Arc::new(route));
     }
+}
+
+/// Returns true if the only error of a response is that there are too many bytes of annotations.
+fn has_long_annotations_only(response: &Response) -> bool {
+    let errors = &response.trace.errors;
+    let is_long = |error: &FieldError| error.kind == ErrorType::TooLong && error.field == "metadata.annotations";
+    !errors.is_empty() && errors.iter().all(is_long)
 }
 
 /// Returns a copy of `crd` with another spec.

@@ -13,6 +13,8 @@ pub enum Hints<'a> {
     Schema(Option<&'a Value>, &'a str),
     /// The unknown fields of a CRD, by path.
     Definition(BTreeMap<String, crd::Unknown>),
+    /// A known name similar to each unknown field, by path.
+    Names(BTreeMap<String, String>),
 }
 
 impl Hints<'_> {
@@ -24,6 +26,7 @@ impl Hints<'_> {
                 let crd::Unknown { name, known } = unknown.get(path)?;
                 suggest::closest(name, known.iter().copied())
             }
+            Self::Names(names) => names.get(path).map(String::as_str),
         }
     }
 
@@ -31,7 +34,7 @@ impl Hints<'_> {
     pub fn for_value(&self, error: &FieldError) -> Option<&str> {
         match self {
             Self::Schema(definition, version) => for_value(schema((*definition)?, version)?, error),
-            Self::Definition(_) => None,
+            Self::Definition(_) | Self::Names(_) => None,
         }
     }
 }

@@ -48,7 +48,7 @@ impl Object {
         self.document.is_definition()
     }
 
-    /// Returns true if this is an admission policy or a binding.
+    /// Returns true if this is an admission policy, a binding or a webhook configuration.
     pub fn is_policy(&self) -> bool {
         self.document.is_policy()
     }
@@ -122,7 +122,7 @@ pub fn read_with_kind(entry: Entry, show: &mut dyn FnMut(Item)) -> Option<(Objec
     None
 }
 
-/// Returns the CRDs, policies and bindings of an input, and the problems with it. `note` is called with every object.
+/// Returns the CRDs, policies, bindings and webhook configurations of an input, and the problems with it. `note` is called with every object.
 pub fn lintable(entries: impl Iterator<Item = Entry>, note: &mut dyn FnMut(&Value)) -> Vec<Result<Object, Box<Item>>> {
     let mut found = Vec::new();
     // The notes about the text of a document come before it.

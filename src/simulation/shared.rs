@@ -8,6 +8,7 @@ use super::earlier_object::EarlierObject;
 use super::existing::PendingObject;
 use super::filter::SkipReason;
 use super::identity::{self, Namespace};
+use super::kubectl_errors;
 use super::live::Live;
 use super::object::{Kind, Object};
 use super::submit::{self, Before, SimulationContext, Updates};
@@ -188,6 +189,8 @@ impl OrderedState {
     pub fn destination(&mut self, simulator: &Simulator, object: Object) -> Destination {
         if object.is_definition() {
             let identity = identity::identity(object.value(), Namespace::None);
+            let mut object = object;
+            kubectl_errors::remove_namespace(&mut object.document.value);
             let update = submit::submit_definition(simulator.context(), object.value(), &identity, &object.finder());
             // An existing CRD is created, too, because later objects need it.
             let mut item = self.install(
@@ -200,6 +203,7 @@ impl OrderedState {
                 && matches!(item.verdict, Verdict::Accepted | Verdict::Rejected)
             {
                 update.warnings.extend(item.warnings.into_iter().filter(|w| w.kind == "Input"));
+                kubectl_errors::explain_annotations(&mut update, simulator.updates.request_kind.verb);
                 item = update;
             }
             return Destination::Item(Box::new(item));
@@ -403,7 +407,12 @@ impl OrderedState {
                 item
             }
         };
-        if item.verdict == Verdict::Rejected {
+        if let Some(RequestKind { verb, .. }) = request_kind.filter(|_| item.verdict == Verdict::Rejected) {
+            kubectl_errors::require_name(&mut item, *verb, &finder);
+            kubectl_errors::explain_annotations(&mut item, *verb);
+        }
+        // The objects of a CRD that is served after another request are judged by it.
+        if item.verdict == Verdict::Rejected && self.definitions.route(&defined.0, &defined.1).is_none() {
             let first = item.errors.first().and_then(|error| error.location.clone());
             self.invalid.entry(defined).or_insert_with(|| first.unwrap_or_else(|| item.location.clone()));
         }

@@ -9,6 +9,7 @@ use super::existing::{ExistingObjects, Found, Lookup, PendingObject};
 use super::generated_name;
 use super::hints::Hints;
 use super::identity::FieldLocator;
+use super::kubectl_errors;
 use super::live::Live;
 use super::removed_versions::RemovedVersions;
 use crate::input::temp_file;
@@ -125,6 +126,7 @@ pub fn submit(
     if !existing && !creates_namespace && request_kind.subresource.is_none() && request_kind.verb != Verb::Replace {
         target.namespace_state = context.namespace_state(identity.namespace.as_deref());
     }
+    let is_plain = creates || kubectl_errors::has_plain_metadata(&object);
     let mut stored = EarlierObject::None;
     if let Some(admission) = context.admission {
         admission.prepare(identity.namespace.as_deref(), context.server);
@@ -178,6 +180,7 @@ pub fn submit(
             }
         }
     };
+    kubectl_errors::replace(&mut item, request_kind.verb, is_plain, locator);
     // Only pruned fields are shown as they were sent.
     item.sent = compares.filter(|_| item.answer.is_some() && !item.pruned.is_empty()).and_then(|_| locator.object());
     if creates && !name.is_empty() {
@@ -274,13 +277,14 @@ fn hidden_errors(
 }
 
 /// An object for which kubectl would send no request.
-struct Unsent {
+pub struct Unsent {
     message: String,
     help: Option<String>,
 }
 
 impl Unsent {
-    fn item(self, identity: Identity, locator: &dyn FieldLocator) -> Item {
+    /// Returns the item of the object.
+    pub fn item(self, identity: Identity, locator: &dyn FieldLocator) -> Item {
         let mut item = Item::new(locator.start(), Verdict::CannotTell, self.message);
         item.identity = identity;
         item.help = self.help;
@@ -351,7 +355,7 @@ pub fn submit_definition(
 }
 
 /// Describes why the existing object cannot be determined.
-fn not_determined(found: Found) -> Unsent {
+pub fn not_determined(found: Found) -> Unsent {
     match found {
         Found::Two(first, second) => Unsent {
             message: format!("there are two old objects for it, at {first} and at {second}"),
@@ -431,10 +435,14 @@ fn create_again(
     Err(format!("the earlier object of the same name could not be created again: {}", response.body.message()).into())
 }
 
-/// Sets the default namespace, as kubectl does before it computes the last-applied annotation.
+/// Sets the default namespace or removes that of a cluster-scoped object, as kubectl does before it computes the
+/// last-applied annotation.
 fn in_namespace(mut object: Value, identity: &Identity) -> Value {
-    if let Some(namespace) = &identity.namespace
-        && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
+    let Some(namespace) = &identity.namespace else {
+        kubectl_errors::remove_namespace(&mut object);
+        return object;
+    };
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
         && metadata.get("namespace").is_none_or(|own| own.is_null() || own.as_str() == Some(""))
     {
         metadata.insert("namespace".to_owned(), namespace.as_str().into());
@@ -466,7 +474,7 @@ fn unserved(route: &Route, identity: Identity, locator: &dyn FieldLocator) -> It
 
 /// Removes values that differ between runs because the server sets them on create, and kubectl's last-applied
 /// annotation unless it was requested.
-fn hide_bookkeeping(object: &mut Value, show: bool) {
+pub fn hide_bookkeeping(object: &mut Value, show: bool) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         for key in ["creationTimestamp", "managedFields", "resourceVersion", "uid"] {
             metadata.remove(key);

@@ -26,7 +26,7 @@ use clap::Args as ClapArgs;
 
 Exit codes: 0 accepted, 1 rejected, or objects of the CRD of --old or --live would break, 2 a verdict is unknown or the usage is wrong.")]
 pub struct Lint {
-    /// The CRDs, admission policies and bindings.
+    /// The CRDs, admission policies, bindings and webhook configurations.
     #[command(flatten)]
     pub paths: Paths,
     /// The version of the server.

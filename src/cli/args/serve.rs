@@ -71,8 +71,8 @@ pub struct Serve {
     #[arg(long)]
     pub admission: bool,
     /// Serve every built-in kind of the version, with namespaces: decoded, defaulted and merged by its Go type, with status
-    /// and scale subresources and server-side apply, but without controllers; only metadata,
-    /// containers and immutable data are validated
+    /// and scale subresources and server-side apply, but without controllers; only metadata, containers, immutable data,
+    /// admission policies and webhook configurations are validated
     #[arg(long)]
     pub builtin: bool,
     /// Store policies that a full API server would reject, such as those whose expressions do not compile

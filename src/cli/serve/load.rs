@@ -203,7 +203,7 @@ fn apply(
     mut object: Value,
     request_options: RequestOptions,
 ) -> Result<(), LoadError> {
-    request::remove_server_metadata(&mut object);
+    request::remove_decodable_server_metadata(&mut object);
     let response = target.handle(&request::create(collection, object.clone(), request_options))?;
     if response.code != 409 {
         return accepted(&response);

@@ -3,15 +3,16 @@
 use super::values::{Spec, present, text, texts, typed, typed_list};
 use super::{params, resources};
 use crate::field::{ErrorList, FieldError, names};
-use crate::release::V1_32;
+use crate::release::{V1_32, V1_37};
+use crate::value::Value;
 use std::collections::BTreeSet;
 
 const ACTIONS: [&str; 3] = ["Audit", "Deny", "Warn"];
 
 /// Validates a `ValidatingAdmissionPolicyBinding`.
-pub fn validate_validating(spec: Spec<'_>, errors: &mut ErrorList) {
+pub fn validate_validating(spec: Spec<'_>, old: Option<&Value>, errors: &mut ErrorList) {
     validate(spec, errors);
-    validate_actions(spec, errors);
+    validate_actions(spec, old, errors);
 }
 
 /// Validates a `MutatingAdmissionPolicyBinding`.
@@ -43,7 +44,7 @@ fn validate(spec: Spec<'_>, errors: &mut ErrorList) {
     }
 }
 
-fn validate_actions(spec: Spec<'_>, errors: &mut ErrorList) {
+fn validate_actions(spec: Spec<'_>, old: Option<&Value>, errors: &mut ErrorList) {
     let path = spec.path.child("validationActions");
     let actions = texts(spec.value, "validationActions");
     let mut seen = BTreeSet::new();
@@ -63,6 +64,12 @@ fn validate_actions(spec: Spec<'_>, errors: &mut ErrorList) {
         errors.push(FieldError::invalid(&path, bad_value, detail));
     }
     if seen.is_empty() {
-        errors.push(FieldError::required(&path, "at least one validation action is required"));
+        // Validation by the tags of the type, which tolerates unchanged values.
+        let by_tags = spec.release.since(V1_37);
+        if !by_tags {
+            errors.push(FieldError::required(&path, "at least one validation action is required"));
+        } else if old.is_none_or(|old| !texts(old, "validationActions").is_empty()) {
+            errors.push(FieldError::required(&path, ""));
+        }
     }
 }

@@ -14,6 +14,8 @@ pub(in crate::server) mod services;
 #[cfg(test)]
 mod tests;
 
+pub(in crate::server) use serve::definition;
+
 use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::pipeline::Verdict;
 use crate::pipeline::metadata::{self as validation, Metadata};

@@ -47,7 +47,7 @@ impl Server {
 
 /// The CRD with the names, the scope and the subresources of a resource, and without schema; the first version is the
 /// storage version. `None` without versions.
-fn definition(versions: &[&Resource], name: String) -> Option<CustomResourceDefinition> {
+pub(in crate::server) fn definition(versions: &[&Resource], name: String) -> Option<CustomResourceDefinition> {
     let resource = versions.first()?;
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let names = Names {

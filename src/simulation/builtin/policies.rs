@@ -1,0 +1,53 @@
+//! Policies, bindings and webhook configurations, whose validation is simulated.
+
+use crate::builtin::resources::Resource;
+use crate::output::report::{Item, Verdict};
+use crate::release::Release;
+use crate::simulation::existing::{Found, Lookup, PendingObject};
+use crate::simulation::identity::{self, Namespace};
+use crate::simulation::kubectl_errors;
+use crate::simulation::object::Object;
+use crate::simulation::policy_request::PolicyRequest;
+use crate::simulation::submit::{SimulationContext, hide_bookkeeping, not_determined};
+
+/// Sends an object to a server that validates it, as an update if it exists. Policies do not apply to these kinds.
+pub fn submit(release: Release, context: SimulationContext<'_>, mut object: Object, resource: &Resource) -> Item {
+    let identity = identity::identity(object.value(), Namespace::None);
+    let updates = context.updates;
+    let pending = updates.existing.ask(&identity, resource.plural);
+    let lookup = Lookup { identity: &identity, namespace: context.namespace };
+    let old = match pending.map_or_else(|| updates.existing.find(lookup), PendingObject::wait) {
+        Found::Nothing => Ok(None),
+        Found::Object(old, _) => Ok(Some(old)),
+        found => Err(not_determined(found)),
+    };
+    let request = PolicyRequest {
+        release,
+        resource,
+        request_kind: &updates.request_kind,
+        request_options: context.request_options,
+    };
+    let warnings = std::mem::take(&mut object.warnings);
+    let mut sent = object.take_value();
+    kubectl_errors::remove_namespace(&mut sent);
+    let locator = object.finder();
+    let compares = updates.compares.is_some();
+    let sent = old.and_then(|old| {
+        let sent = request.send(sent, old.as_deref(), identity.clone(), &locator, compares);
+        sent.map_err(|error| error.to_string().into())
+    });
+    let mut item = match sent {
+        Ok(item) => item,
+        Err(unsent) => unsent.item(identity, &locator),
+    };
+    if item.verdict == Verdict::Rejected {
+        kubectl_errors::require_name(&mut item, updates.request_kind.verb, &locator);
+        kubectl_errors::explain_annotations(&mut item, updates.request_kind.verb);
+    }
+    if let Some(shown) = item.object.as_mut().filter(|_| !compares) {
+        hide_bookkeeping(shown, context.show_bookkeeping);
+    }
+    item.warnings.extend(warnings);
+    debug_assert_ne!(item.verdict, Verdict::Decodes, "the server validates these kinds");
+    item
+}

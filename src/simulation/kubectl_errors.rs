@@ -1,0 +1,131 @@
+//! Errors that kubectl reports instead of the server's, because it sends no request or adds something to it.
+
+use super::identity::FieldLocator;
+use crate::builtin::types::Types;
+use crate::builtin::{Endpoint, Refusal, decode};
+use crate::field::ErrorType;
+use crate::kubectl::Verb;
+use crate::output::excerpt::STDIN;
+use crate::output::report::{Answer, Identity, Item, Problem, Verdict};
+use crate::release::Release;
+use crate::value::{Value, json, object, quote};
+
+const METADATA_NAME: &str = "metadata.name";
+const ANNOTATIONS: &str = "metadata.annotations";
+
+/// Replaces the errors of a custom resource for which kubectl sends no request. The server rejects a create of every such
+/// object; of an object that may be accepted, `is_plain` is the result of [`has_plain_metadata`].
+pub fn replace(item: &mut Item, verb: Verb, is_plain: bool, locator: &dyn FieldLocator) {
+    let is_rejected = item.verdict == Verdict::Rejected;
+    if (is_rejected || !is_plain)
+        && let Some(refusal) = metadata_error(locator)
+    {
+        let message = format!("unable to decode {}: {}", quote::go_quote(source(item)), refusal.error);
+        return reject(item, (400, "BadRequest"), message, refusal.path, locator);
+    }
+    if is_rejected {
+        require_name(item, verb, locator);
+        explain_annotations(item, verb);
+    }
+}
+
+/// Returns true if the metadata of an object certainly has the right types: it has only texts, and labels and annotations
+/// of texts.
+pub fn has_plain_metadata(object: &Value) -> bool {
+    let texts = |value: &Value| value.as_object().is_some_and(|all| all.values().all(|text| text.as_str().is_some()));
+    let is_plain = |(key, value): (&String, &Value)| match key.as_str() {
+        "name" | "namespace" | "uid" | "resourceVersion" | "generateName" => value.as_str().is_some(),
+        "labels" | "annotations" => texts(value),
+        _ => false,
+    };
+    object.get("metadata").and_then(Value::as_object).is_some_and(|metadata| metadata.iter().all(is_plain))
+}
+
+/// Rejects an object without a name, which only `kubectl create` sends. A name of a wrong type is an error of decoding.
+pub fn require_name(item: &mut Item, verb: Verb, locator: &dyn FieldLocator) {
+    let has_name = || locator.object().is_some_and(|object| object.at(&["metadata", "name"]).is_some_and(is_not_text));
+    if item.identity.name.is_empty() && verb != Verb::Create && !has_name() {
+        let message = "resource name may not be empty".to_owned();
+        reject(item, (422, "Invalid"), message, Some(METADATA_NAME.to_owned()), locator);
+    }
+}
+
+fn is_not_text(value: &Value) -> bool {
+    !value.is_null() && value.as_str().is_none()
+}
+
+/// Rejects an object of a built-in kind without a name, in the server's words for a create.
+pub fn require_name_of_create(item: &mut Item, locator: &dyn FieldLocator) {
+    let Identity { kind, .. } = &item.identity;
+    let message = "metadata.name: Required value: name or generateName is required";
+    let group = item.identity.group();
+    let of = if group.is_empty() { kind.clone() } else { format!("{kind}.{group}") };
+    let answer = format!("{of} \"\" is invalid: {message}");
+    reject(item, (422, "Invalid"), message.to_owned(), Some(METADATA_NAME.to_owned()), locator);
+    if let (Some(error), Some(response)) = (item.errors.first_mut(), &mut item.answer) {
+        ErrorType::Required.reason().clone_into(&mut error.kind);
+        response.message = answer;
+    }
+}
+
+/// Names requests without the last-applied annotation, if that makes the annotations too long.
+pub fn explain_annotations(item: &mut Item, verb: Verb) {
+    if verb != Verb::Apply {
+        return;
+    }
+    for error in item.errors.iter_mut().filter(|error| is_about_annotations(error)) {
+        error.help.get_or_insert_with(|| {
+            "kubectl apply adds the whole object as an annotation; kubectl apply --server-side, kubectl create and kubectl \
+             replace do not: give --server-side, --create or --replace for their verdict"
+                .to_owned()
+        });
+    }
+}
+
+fn is_about_annotations(error: &Problem) -> bool {
+    error.kind == ErrorType::TooLong.reason() && error.field.as_deref() == Some(ANNOTATIONS)
+}
+
+/// Returns the error of kubectl's decoder for metadata (`metadataValidatingDecoder` in `cli-runtime`).
+fn metadata_error(locator: &dyn FieldLocator) -> Option<Refusal> {
+    let metadata = locator.object()?.get("metadata")?.clone();
+    let body = json::to_string(&object([("metadata", metadata)]));
+    let word = str::to_owned;
+    // The metadata of all kinds has the same type.
+    let endpoint = Endpoint { group: String::new(), version: word("v1"), kind: word("ConfigMap") };
+    let types = Types::of(Release::NEWEST.minor().number().into());
+    decode::decode(types, &endpoint, body.as_bytes()).err()
+}
+
+/// The name that kubectl gives to the source of an object.
+fn source(item: &Item) -> &str {
+    match &*item.location.source {
+        STDIN => "STDIN",
+        name => name,
+    }
+}
+
+fn reject(
+    item: &mut Item,
+    (code, reason): (u16, &str),
+    message: String,
+    field: Option<String>,
+    locator: &dyn FieldLocator,
+) {
+    let location = field.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
+    item.verdict = Verdict::Rejected;
+    item.answer = Some(Answer { code, reason: reason.to_owned(), message: message.clone() });
+    let kind = reason.to_owned();
+    item.errors = vec![Problem { kind, field, message, location: Some(location), ..Problem::default() }];
+    item.hidden.clear();
+    (item.object, item.table) = (None, None);
+}
+
+/// Removes the namespace of an object that is not namespaced (`FilterNamespace` in `cli-runtime`).
+pub fn remove_namespace(object: &mut Value) {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
+        && metadata.get("namespace").and_then(Value::as_str).is_some_and(|own| !own.is_empty())
+    {
+        metadata.remove("namespace");
+    }
+}
