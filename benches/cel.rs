@@ -172,7 +172,11 @@ fn main() {
     let (mut yes, mut no, mut failed, mut cost) = (0, 0, 0, 0);
     for _ in 0..rounds {
         for (rule, itself, old) in &sites {
-            let outcome = rule.program.run(&[Ok(itself.clone()), Ok(old.clone())], PER_CALL_LIMIT);
+            let outcome = rule.program.run(
+                &[Ok(itself.clone()), Ok(old.clone())],
+                PER_CALL_LIMIT,
+                &crdx::value::steps::Steps::of_request(),
+            );
             cost += outcome.cost;
             match outcome.result {
                 Err(_) => failed += 1,

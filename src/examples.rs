@@ -31,6 +31,9 @@ pub enum ExampleError {
     /// The server rejects the CRD.
     #[error("the server rejects the CRD: {0}")]
     Rejected(String),
+    /// The schema requires a larger object than a server stores.
+    #[error(transparent)]
+    TooLarge(#[from] generate::TooLarge),
     /// The CRD serves no version.
     #[error("the CRD serves no version")]
     NoVersions,
@@ -40,14 +43,20 @@ pub enum ExampleError {
 }
 
 /// Returns an example object of the version that `checker` serves.
-pub fn example(checker: &Checker, fields: ExampleFields) -> Example {
-    let (object, rejection) = search::accepted(checker, start(checker, fields));
-    Example { object, rejection }
+///
+/// # Errors
+/// Returns an error if the schema requires a larger object than a server stores.
+pub fn example(checker: &Checker, fields: ExampleFields) -> Result<Example, ExampleError> {
+    let (object, rejection) = search::accepted(checker, start(checker, fields)?);
+    Ok(Example { object, rejection })
 }
 
 /// Returns the object from which the search starts: generated from the schema, with apiVersion, kind and a name.
-pub fn start(checker: &Checker, fields: ExampleFields) -> Value {
-    let mut start = generate::object(&checker.schema, fields);
+///
+/// # Errors
+/// Returns an error if the schema requires a larger object than a server stores.
+pub fn start(checker: &Checker, fields: ExampleFields) -> Result<Value, ExampleError> {
+    let mut start = generate::object(&checker.schema, fields)?;
     let none = crate::schema::Schema::default();
     let name = checker.schema.property("metadata").and_then(|metadata| metadata.property("name")).unwrap_or(&none);
     let members = start.as_object_mut().map(std::mem::take).unwrap_or_default();
@@ -59,7 +68,7 @@ pub fn start(checker: &Checker, fields: ExampleFields) -> Value {
     for (key, value) in members {
         all.entry(key).or_insert(value);
     }
-    Value::Object(all)
+    Ok(Value::Object(all))
 }
 
 #[cfg(test)]
@@ -74,7 +83,7 @@ mod tests {
             "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: kites.example.com}}\nspec: {{group: example.com, scope: Namespaced, names: {{plural: kites, kind: Kite}}, versions: [{{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object, required: [spec], properties: {{spec: {schema}}}}}}}}}]}}"
         );
         let crd = yaml::read(crd.as_bytes()).unwrap();
-        let example = example(&Checker::new(&crd, None, Release::NEWEST).unwrap(), fields);
+        let example = example(&Checker::new(&crd, None, Release::NEWEST).unwrap(), fields).unwrap();
         let spec = json::to_string(example.object.get("spec").unwrap_or(&Value::Null));
         (spec, example.rejection.map(|r| r.message))
     }
@@ -105,6 +114,23 @@ mod tests {
                 assert_eq!(rejection, None, "{spec}");
             }
         }
+    }
+
+    #[test]
+    fn an_example_that_would_be_too_large_is_an_error() {
+        let nested = |leaf: &str, levels: usize| {
+            (0..levels).fold(leaf.to_owned(), |schema, _| format!("{{type: array, minItems: 60, items: {schema}}}"))
+        };
+        for schema in [
+            nested("{type: string}", 7),
+            nested("{type: string, minLength: 4000}", 3),
+            "{type: object, additionalProperties: {type: string}, minProperties: 1000000000}".to_owned(),
+            nested(&format!("{{type: string, default: {}}}", "x".repeat(400)), 4),
+        ] {
+            let made = generate::value_of(&schema);
+            assert_eq!(made, Err(generate::TooLarge), "{schema}");
+        }
+        assert!(generate::value_of(&nested("{type: string}", 2)).is_ok());
     }
 
     #[test]

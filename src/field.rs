@@ -28,6 +28,9 @@ enum Segment<'a> {
     Key(&'a str),
 }
 
+/// The reason why validation was not finished.
+pub const UNFINISHED: &str = "the validation needs more steps or memory than kubectl-crdx uses for one request";
+
 /// The text of the nil path.
 pub const NIL_PATH: &str = "<nil>";
 
@@ -117,6 +120,9 @@ pub enum ErrorType {
     Internal,
     /// A value of a wrong type; formatted as `Invalid value`.
     TypeInvalid,
+    /// No error of the server: validation needs more steps or more memory than the program uses, so whether the value is
+    /// valid is not known.
+    Unfinished,
 }
 
 impl ErrorType {
@@ -135,6 +141,7 @@ impl ErrorType {
             Self::TooFew => "FieldValueTooFew",
             Self::Internal => "InternalError",
             Self::TypeInvalid => "FieldValueTypeInvalid",
+            Self::Unfinished => "Timeout",
         }
     }
     /// The text in a message.
@@ -151,6 +158,7 @@ impl ErrorType {
             Self::TooMany => "Too many",
             Self::TooFew => "Too few",
             Self::Internal => "Internal error",
+            Self::Unfinished => "Timeout",
         }
     }
 }
@@ -324,6 +332,10 @@ impl FieldError {
         };
         let bad = if actual < 0 { BadValue::Omitted } else { BadValue::from(actual) };
         Self::new(ErrorType::TooMany, path, bad, detail)
+    }
+    /// The validation of the value was not finished.
+    pub fn unfinished(path: &FieldPath<'_>) -> Self {
+        Self::new(ErrorType::Unfinished, path, BadValue::Omitted, UNFINISHED)
     }
     /// `Internal error: …`
     pub fn internal(path: &FieldPath<'_>, detail: impl Into<String>) -> Self {

@@ -47,6 +47,7 @@ use crate::schema::Schema;
 use crate::schema::correlate::Correlation;
 use crate::value::Value;
 use crate::value::group_version::api_version;
+use crate::value::steps::Spent;
 use compiled::{Dialect, Node};
 use metadata::{Metadata, NameRule};
 use std::sync::{Arc, OnceLock};
@@ -149,6 +150,8 @@ pub struct Verdict {
     pub warnings: Vec<String>,
     /// Warnings about finalizers, which are sent only if the object is accepted.
     pub warnings_if_accepted: Vec<String>,
+    /// The cost of the rules, with the steps that it does not include.
+    pub cost: u64,
 }
 
 impl ResourceVersion {
@@ -189,14 +192,17 @@ impl ResourceVersion {
 }
 
 /// Sets defaults and returns them. Does nothing if the object's group, kind or version is not that of `rv`.
-pub fn default(rv: &ResourceVersion, object: &mut Value) -> Vec<Defaulted> {
+///
+/// # Errors
+/// Returns an error if the defaults need more memory than an object that can be stored.
+pub fn default(rv: &ResourceVersion, object: &mut Value) -> Result<Vec<Defaulted>, Spent> {
     let mut defaulted = Vec::new();
     if rv.matches_kind(object)
         && let Some(root) = rv.root_of(object)
     {
-        default::set_defaults(object, root, Some(&mut defaulted));
+        default::set_defaults(object, root, Some(&mut defaulted))?;
     }
-    defaulted
+    Ok(defaulted)
 }
 
 /// Validates a new object (`strategy.Validate`). Without an error, the server then validates the metadata once more with a
@@ -362,7 +368,7 @@ fn with_rules(rv: &ResourceVersion, object: &Value, old: Option<(&Value, bool)>,
         None => rules.evaluate(object, None),
     };
     errors.extend(findings.errors);
-    Verdict { errors, warnings: findings.warnings, ..Verdict::default() }
+    Verdict { errors, warnings: findings.warnings, cost: findings.cost, ..Verdict::default() }
 }
 
 /// Helpers for tests of the pipeline stages.
@@ -519,9 +525,9 @@ mod tests {
     fn set_defaults_are_returned() {
         let rv = version(r#"{"type":"object","default":{},"properties":{"a":{"type":"string","default":"x"}}}"#);
         let mut object = json(r#"{"apiVersion":"example.com/v1","kind":"Foo"}"#);
-        let defaulted: Vec<String> = default(&rv, &mut object).into_iter().map(|d| d.path).collect();
+        let defaulted: Vec<String> = default(&rv, &mut object).unwrap().into_iter().map(|d| d.path).collect();
         assert_eq!(defaulted, ["spec", "spec.a"]);
         let mut other = json(r#"{"apiVersion":"example.com/v2","kind":"Foo"}"#);
-        assert_eq!(default(&rv, &mut other), []);
+        assert_eq!(default(&rv, &mut other), Ok(Vec::new()));
     }
 }

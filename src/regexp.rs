@@ -31,6 +31,8 @@ struct Inner {
     source: Box<str>,
     /// The names of the groups, empty for groups without a name; entry 0 is the whole match.
     names: Box<[String]>,
+    /// The number of states and runes.
+    size: u64,
     engine: OnceLock<Engine>,
 }
 
@@ -40,8 +42,9 @@ impl Regexp {
     /// # Errors
     /// Returns Go's message, such as ``error parsing regexp: missing closing ): `(` ``.
     pub fn new(pattern: &str) -> Result<Self, String> {
-        let names = parse::parse(pattern, None).map_err(|e| e.to_string())?.names.into_boxed_slice();
-        Ok(Self { inner: Arc::new(Inner { source: pattern.into(), names, engine: OnceLock::new() }) })
+        let mut parsed = parse::parse(pattern, None).map_err(|e| e.to_string())?;
+        let (names, size) = (parsed.names.into_boxed_slice(), parsed.tree.weight());
+        Ok(Self { inner: Arc::new(Inner { source: pattern.into(), names, size, engine: OnceLock::new() }) })
     }
 
     /// Parses a pattern that is not UTF-8, which is always an error. `decoded` has a replacement character in place of
@@ -57,6 +60,12 @@ impl Regexp {
     /// The source of the pattern.
     pub fn source(&self) -> &str {
         &self.inner.source
+    }
+
+    /// The number of states and of ranges of runes, to which the time for compiling is proportional; repetitions count as
+    /// often as they repeat.
+    pub fn size(&self) -> u64 {
+        self.inner.size
     }
 
     /// The name of each group, empty if it has none; entry 0 is the whole match.

@@ -9,7 +9,7 @@ mod difference;
 pub use columns::ColumnChange;
 pub use difference::Difference;
 
-use crate::field::ErrorList;
+use crate::field::{ErrorList, ErrorType, UNFINISHED};
 use crate::kubectl;
 use crate::release::{Release, ReleaseSet};
 use crate::server::http::address;
@@ -230,7 +230,10 @@ impl Plan {
         let after = read(&stage.new, &path, self.now).map_err(RehearsalError::New)?;
         let errors = stage.new.validate_object(&self.name, &new_version, &after).map(|verdict| verdict.errors);
         let errors = errors.unwrap_or_default();
-        let edit = if errors.is_empty() { Edit::Untried } else { touch(&stage.new, &path, self.now) };
+        if errors.iter().any(|error| error.kind == ErrorType::Unfinished) {
+            return Err(RehearsalError::New(UNFINISHED.to_owned()));
+        }
+        let edit = if errors.is_empty() { Edit::Untried } else { touch(&stage.new, &path, self.now)? };
         let difference = match &before {
             Some(before) => Difference::between(&comparable(before, false), &comparable(&after, false), &kept),
             None => Difference::between(&comparable(&kept, true), &comparable(&after, true), &kept),
@@ -317,18 +320,22 @@ fn request(method: Method, path: &str, body: Value, now: Timestamp) -> Request {
 fn read(server: &Server, path: &str, now: Timestamp) -> Result<Value, String> {
     let response = server.handle(&request(Method::Get, path, Value::Null, now));
     match (response.code, response.body) {
+        _ if response.trace.is_unfinished => Err(UNFINISHED.to_owned()),
         (200, ResponseBody::Json(object)) => Ok(Arc::unwrap_or_clone(object)),
         (_, body) => Err(body.message().to_owned()),
     }
 }
 
 /// Adds a label to the object at `path` in a dry run.
-fn touch(server: &Server, path: &str, now: Timestamp) -> Edit {
+fn touch(server: &Server, path: &str, now: Timestamp) -> Result<Edit, RehearsalError> {
     let labels = object([("crdx-rehearsal", "touched")]);
     let patch = object([("metadata", object([("labels", labels)]))]);
     let path = format!("{path}?dryRun=All&fieldValidation=Ignore");
     let response = server.handle(&request(Method::Patch, &path, patch, now));
-    if response.code == 200 { Edit::Passes } else { Edit::Blocked(response.trace.errors) }
+    if response.trace.is_unfinished {
+        return Err(RehearsalError::New(UNFINISHED.to_owned()));
+    }
+    Ok(if response.code == 200 { Edit::Passes } else { Edit::Blocked(response.trace.errors) })
 }
 
 /// The part of an object that is compared: without its version and the times of writes.

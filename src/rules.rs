@@ -18,6 +18,7 @@ use crate::schema::{
     correlate::{Correlation, Pair},
 };
 use crate::value::Value;
+use crate::value::steps::Steps;
 pub use tree::cel_type;
 use tree::{Node, tree};
 pub use walk::{Evaluated, Findings, OBJECT_BUDGET};
@@ -43,12 +44,18 @@ impl Rules {
     /// Evaluates the rules for a default at `path`: first as an update of itself, then as a new value
     /// (`schema/defaulting/validation.go`). Also returns the remaining budget, which is negative if the budget was
     /// exceeded.
-    pub fn evaluate_default(&self, value: &Value, path: &FieldPath<'_>, budget: i64) -> (ErrorList, i64) {
-        let (errors, left) = walk::walk_alone((&self.root, self.release), path, value, Some(value), budget);
+    pub fn evaluate_default(
+        &self,
+        value: &Value,
+        path: &FieldPath<'_>,
+        budget: i64,
+        steps: &Steps,
+    ) -> (ErrorList, i64) {
+        let (errors, left) = walk::walk_alone((&self.root, self.release), path, value, Some(value), budget, steps);
         if !errors.is_empty() {
             return (errors, left);
         }
-        let (errors, left_as_new) = walk::walk_alone((&self.root, self.release), path, value, None, budget);
+        let (errors, left_as_new) = walk::walk_alone((&self.root, self.release), path, value, None, budget, steps);
         (errors, left.min(left_as_new))
     }
 

@@ -229,6 +229,11 @@ pub struct Trace {
     /// True if the object is so near to etcd's limit that some clusters store it and others do not, because the length
     /// of a request depends on the IDs of etcd's members and on the revision.
     pub size_depends: bool,
+    /// True if the request was not finished, because it needs more steps or memory than the program uses for one: what a
+    /// server would answer is not known.
+    pub is_unfinished: bool,
+    /// The cost of the rules of the schema, with the steps that it does not include.
+    pub cost: u64,
 }
 
 impl Response {
@@ -530,6 +535,32 @@ mod tests {
         assert_eq!(post(FOOS, &wrong_owner).undecodable_field.as_deref(), Some("metadata.ownerReferences[0].uid"));
         let crd = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","spec":{"versions":[{"served":1}]}}"#;
         assert_eq!(post(CRDS, crd).undecodable_field.as_deref(), Some("spec.versions[0].served"));
+    }
+
+    #[test]
+    fn rules_that_need_too_many_steps_are_not_finished() {
+        let twins = "[[1]]".to_owned() + &".map(v, [v, v])".repeat(26);
+        let crd = |default: &str| {
+            format!(
+                r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{{"name":"foos.example.com"}},
+                "spec":{{"group":"example.com","scope":"Namespaced","names":{{"plural":"foos","kind":"Foo"}},"versions":[
+                {{"name":"v1","served":true,"storage":true,"schema":{{"openAPIV3Schema":{{"type":"object","properties":{{
+                "spec":{{"type":"object","x-kubernetes-preserve-unknown-fields":true,{default}
+                "x-kubernetes-validations":[{{"rule":"{twins}.all(z, z == z)"}}]}}}}}}}}}}]}}}}"#
+            )
+        };
+        let server = Server::new(Release::NEWEST, 1);
+        // The rules of a default are evaluated when the CRD is created.
+        let refused = send(&server, Method::Post, CRDS, &crd(r#""default":{},"#));
+        assert_eq!((refused.code, refused.trace.is_unfinished), (504, true));
+        assert_eq!(send(&server, Method::Post, CRDS, &crd("")).code, 201);
+        let refused = send(&server, Method::Post, FOOS, FOO);
+        assert_eq!((refused.code, refused.trace.is_unfinished), (504, true));
+        assert_eq!(
+            refused.body.message(),
+            "Timeout: request did not complete within requested timeout - context deadline exceeded"
+        );
+        assert_eq!(send(&server, Method::Get, &format!("{FOOS}/a"), "").code, 404);
     }
 
     /// The answers of the real servers 1.31 and 1.37.

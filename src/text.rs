@@ -10,6 +10,7 @@
 
 pub mod documents;
 pub mod json;
+mod lines;
 pub mod malformed;
 pub mod protobuf;
 pub mod spans;
@@ -90,6 +91,8 @@ pub enum ErrorKind {
     Encoding,
     /// A character cannot start a YAML token.
     TokenStart,
+    /// The aliases of a YAML document repeat more text than the program expands.
+    Expansion,
 }
 
 impl Error {

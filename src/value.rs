@@ -10,6 +10,7 @@ pub mod names;
 pub mod number;
 pub mod print;
 pub mod quote;
+pub mod steps;
 pub mod time;
 pub mod unicode;
 pub mod url;

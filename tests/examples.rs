@@ -29,7 +29,7 @@ fn corpus() -> Vec<(String, Value)> {
 fn accepted(file: &str, crd: &Value, extents: &[ExampleFields]) -> Vec<bool> {
     let checker = Checker::new(crd, None, Release::NEWEST).unwrap_or_else(|error| panic!("{file}: {error}"));
     let is_accepted = |extent: &ExampleFields| {
-        let example = example(&checker, *extent);
+        let example = example(&checker, *extent).unwrap();
         if let Some(rejection) = &example.rejection {
             println!("{file}: the {extent:?} example is rejected: {}", rejection.message);
         }

@@ -85,7 +85,11 @@ impl Given {
                 (Some(old), false) => old,
                 (None, false) => Ok(Cel::Null),
             };
-            let outcome = program.run(&[Cel::from_json(now, node), before], PER_CALL_LIMIT);
+            let outcome = program.run(
+                &[Cel::from_json(now, node), before],
+                PER_CALL_LIMIT,
+                &crdx::value::steps::Steps::of_request(),
+            );
             let mut run = json!({"sample": sample, "cost": outcome.cost});
             match outcome.result {
                 Err(error) => run["err"] = error.to_string().replace(path.as_str(), "selfTypeN").into(),

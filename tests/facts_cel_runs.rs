@@ -50,7 +50,7 @@ fn run<'a>(
         (Some(old), false) => old,
         (None, false) => Ok(Cel::Null),
     };
-    program.run(&[Cel::from_json(now, node), old], PER_CALL_LIMIT)
+    program.run(&[Cel::from_json(now, node), old], PER_CALL_LIMIT, &crdx::value::steps::Steps::of_request())
 }
 
 #[test]

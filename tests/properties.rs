@@ -150,10 +150,10 @@ proptest! {
     fn defaulting_twice_is_defaulting_once(s in schema(), v in value()) {
         let node = Node::compile(&s, Dialect::Objects, crdx::release::Release::NEWEST);
         let mut once = v;
-        pipeline::default::set_defaults(&mut once, &node, None);
+        pipeline::default::set_defaults(&mut once, &node, None).unwrap();
         let mut twice = once.clone();
         let mut defaulted = Vec::new();
-        pipeline::default::set_defaults(&mut twice, &node, Some(&mut defaulted));
+        pipeline::default::set_defaults(&mut twice, &node, Some(&mut defaulted)).unwrap();
         prop_assert_eq!(&once, &twice);
         prop_assert_eq!(defaulted, vec![]);
     }
@@ -163,8 +163,8 @@ proptest! {
         let rv = version(s);
         let read = |v, source| pipeline::decode(&rv, foo(v), source).map(|d| d.object);
         if let (Ok(mut new), Ok(mut old)) = (read(new, Source::Request), read(old, Source::Storage)) {
-            pipeline::default(&rv, &mut new);
-            pipeline::default(&rv, &mut old);
+            pipeline::default(&rv, &mut new).unwrap();
+            pipeline::default(&rv, &mut old).unwrap();
             let fresh = pipeline::validate_create(&rv, &new).errors;
             let changed = pipeline::validate_update(&rv, &new, &old).errors;
             prop_assert!(fresh.iter().chain(&changed).all(|e| !e.to_string().is_empty()));

@@ -153,7 +153,7 @@ proptest! {
             let cost = estimate(&checked, None);
             prop_assert!(cost.min <= cost.max);
             if let Ok(program) = Program::plan(&checked, &env) {
-                program.run(&variables(), PER_CALL_LIMIT);
+                program.run(&variables(), PER_CALL_LIMIT, &crdx::value::steps::Steps::of_request());
             }
         }
     }
@@ -174,7 +174,7 @@ proptest! {
         let checked = checked.unwrap();
         prop_assume!(!checked.types.iter().flatten().any(has_dyn));
         if let Ok(program) = Program::plan(&checked, &env)
-            && let Err(error) = program.run(&variables(), PER_CALL_LIMIT).result
+            && let Err(error) = program.run(&variables(), PER_CALL_LIMIT, &crdx::value::steps::Steps::of_request()).result
         {
             prop_assert!(!error.to_string().starts_with("no such overload"), "{source}: {error}");
         }

@@ -285,7 +285,11 @@ fn checked_expressions_have_no_overload_errors() {
             let Ok(program) = Program::plan(&ast, &env) else { return };
             for sample in ["a", "b", "c"] {
                 let value = samples.get(sample).unwrap().get("spec").unwrap();
-                let outcome = program.run(&[Cel::from_json(value, spec)], PER_CALL_LIMIT);
+                let outcome = program.run(
+                    &[Cel::from_json(value, spec)],
+                    PER_CALL_LIMIT,
+                    &crdx::value::steps::Steps::of_request(),
+                );
                 valued += usize::from(outcome.result.is_ok());
                 if let Err(error) = &outcome.result {
                     assert!(!error.to_string().contains("no such overload") || is_known(&source), "{source}: {error}");

@@ -19,6 +19,6 @@ pub fn check(input: &[u8]) {
     assert!(cost.min <= cost.max);
     if let Ok(program) = Program::plan(&checked, &env) {
         let words = Value::list(vec![Value::string("a"), Value::string("é")]);
-        program.run(&[Ok(words), Ok(Value::Int(1))], PER_CALL_LIMIT);
+        program.run(&[Ok(words), Ok(Value::Int(1))], PER_CALL_LIMIT, &crdx::value::steps::Steps::of_request());
     }
 }

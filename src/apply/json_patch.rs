@@ -6,6 +6,7 @@
 use super::raw::Raw;
 use crate::release::{Release, V1_35};
 use crate::value::json::go_kind;
+use crate::value::steps::{Spent, Steps};
 use crate::value::{Value, json, quote};
 
 /// An operation of a patch.
@@ -77,17 +78,29 @@ pub fn operations(patch: &Value) -> Result<&[Value], UnmarshalError> {
 #[error("{message}")]
 pub struct PatchError {
     message: String,
-    failed_test: bool,
+    kind: PatchErrorKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PatchErrorKind {
+    NotApplied,
+    FailedTest,
+    Unfinished,
 }
 
 impl PatchError {
     fn new(message: String) -> Self {
-        Self { message, failed_test: false }
+        Self { message, kind: PatchErrorKind::NotApplied }
     }
 
     /// Returns true if a `test` operation found a different value.
     pub fn is_failed_test(&self) -> bool {
-        self.failed_test
+        self.kind == PatchErrorKind::FailedTest
+    }
+
+    /// Returns true if the patch moves more items of lists than this program does for one patch.
+    pub fn is_unfinished(&self) -> bool {
+        self.kind == PatchErrorKind::Unfinished
     }
 }
 
@@ -95,10 +108,12 @@ impl PatchError {
 const COPY_LIMIT: usize = 3 * 1024 * 1024;
 
 /// The state of a patch while it is applied.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Patch {
     copied: usize,
     copy_limit: Option<usize>,
+    /// The steps that are left for moving items of lists.
+    steps: Steps,
     /// True for json-patch 4.12, in which replacing the whole document with a scalar has no effect.
     ignores_scalar_roots: bool,
 }
@@ -106,7 +121,27 @@ pub struct Patch {
 impl Patch {
     /// Starts a patch that a client or webhook sends to a server of this release.
     pub fn of_request(release: Release) -> Self {
-        Self { copied: 0, copy_limit: Some(COPY_LIMIT), ignores_scalar_roots: !release.since(V1_35) }
+        Self { ignores_scalar_roots: !release.since(V1_35), ..Self::of_policy() }
+    }
+
+    /// Starts a patch that a mutating policy computes. The limit on copies is a variable of the library, so it applies
+    /// here as well.
+    pub fn of_policy() -> Self {
+        Self { copy_limit: Some(COPY_LIMIT), ..Self::unlimited() }
+    }
+
+    /// Starts a patch whose copies are not limited.
+    pub fn unlimited() -> Self {
+        Self { copied: 0, copy_limit: None, steps: Steps::of_request(), ignores_scalar_roots: false }
+    }
+
+    /// Takes the steps for inserting an item into a list or removing one, which moves the others.
+    fn move_items(&self, container: &Value) -> Result<(), PatchError> {
+        /// The number of items that are moved in one step.
+        const MOVED: usize = 8;
+        let moved = container.as_array().map_or(0, <[Value]>::len) / MOVED;
+        let spent = |spent: Spent| PatchError { message: spent.to_string(), kind: PatchErrorKind::Unfinished };
+        self.steps.take(moved as u64).map_err(spent)
     }
 
     /// Applies an operation whose value was computed rather than read from a request.
@@ -140,6 +175,7 @@ impl Patch {
                 let (container, key) = find(document, path).ok_or_else(|| {
                     PatchError::new(format!("add operation does not apply: doc is missing path: \"{path}\": {MISSING}"))
                 })?;
+                self.move_items(container)?;
                 add(container, &key, value())
                     .map_err(|e| PatchError::new(format!("error in add for path: '{path}': {e}")))
             }
@@ -150,6 +186,7 @@ impl Patch {
                         "remove operation does not apply: doc is missing path: \"{path}\": {MISSING}"
                     ))
                 })?;
+                self.move_items(container)?;
                 let removed = remove(container, &key);
                 removed.map(|_| ()).map_err(|e| PatchError::new(format!("error in remove for path: '{path}': {e}")))
             }
@@ -164,6 +201,7 @@ impl Patch {
                         "move operation does not apply: doc is missing from path: {from}: {MISSING}"
                     ))
                 })?;
+                self.move_items(container)?;
                 let moved = remove(container, &key)
                     .map_err(|e| PatchError::new(format!("error in move for path: '{key}': {e}")))?;
                 let path = path_of(operation, None)?;
@@ -172,6 +210,7 @@ impl Patch {
                         format!("move operation does not apply: doc is missing destination path: {path}: {MISSING}");
                     PatchError::new(reason)
                 })?;
+                self.move_items(container)?;
                 add(container, &key, moved)
                     .map_err(|e| PatchError::new(format!("error in move for path: '{path}': {e}")))
             }
@@ -214,6 +253,7 @@ impl Patch {
                 self.copied
             )));
         }
+        self.move_items(container)?;
         add(container, &key, copy).map_err(|e| PatchError::new(format!("error while adding value during copy: {e}")))
     }
 }
@@ -295,7 +335,7 @@ fn test(operation: &Operation, written: Option<&Raw>, document: &mut Value) -> R
     if holds {
         return Ok(());
     }
-    Err(PatchError { message: format!("testing value {path} failed: test failed"), failed_test: true })
+    Err(PatchError { message: format!("testing value {path} failed: test failed"), kind: PatchErrorKind::FailedTest })
 }
 
 /// The container that a path leads to, and the last key.
@@ -397,7 +437,7 @@ mod tests {
         let from = if from.is_empty() { Err(MemberError::NoFrom) } else { Ok(from.to_owned()) };
         let value = Some(Value::Int(1));
         let operation = Operation { op: op.to_owned(), path: Ok(path.to_owned()), from, value };
-        Patch::default().apply(&operation, &mut document).unwrap_err().to_string()
+        Patch::unlimited().apply(&operation, &mut document).unwrap_err().to_string()
     }
 
     #[test]
@@ -440,8 +480,8 @@ mod tests {
             from: Err(MemberError::NoFrom),
             value: Some(Value::Int(value)),
         };
-        assert_eq!(Patch::default().apply(&test(1), &mut document), Ok(()));
-        let error = Patch::default().apply(&test(2), &mut document).unwrap_err();
+        assert_eq!(Patch::unlimited().apply(&test(1), &mut document), Ok(()));
+        let error = Patch::unlimited().apply(&test(2), &mut document).unwrap_err();
         assert!(error.is_failed_test());
         assert_eq!(error.to_string(), "testing value /a failed: test failed");
     }

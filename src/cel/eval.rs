@@ -27,6 +27,7 @@ use super::{
     value::{Error, Value},
 };
 use crate::release::Minor;
+use crate::value::steps::Steps;
 use node::Node;
 
 /// The maximum cost of a single evaluation (`celconfig.PerCallLimit`).
@@ -70,9 +71,10 @@ impl Program {
     }
 
     /// Evaluates the program with the values of the environment's variables, in the order of [`Env::variables`]. A
-    /// variable given as an error causes this error where the expression uses it.
-    pub fn run<'a>(&'a self, variables: &[Result<Value<'a>, Error>], limit: u64) -> Outcome<'a> {
-        run::run(self, variables, None, limit)
+    /// variable given as an error causes this error where the expression uses it. Takes the steps of the evaluation from
+    /// `steps`; without enough of them the result is [`Error::Interrupted`].
+    pub fn run<'a>(&'a self, variables: &[Result<Value<'a>, Error>], limit: u64, steps: &Steps) -> Outcome<'a> {
+        run::run(self, variables, None, limit, steps)
     }
 
     /// Like [`Program::run`]; `fields` computes the fields of variables that are
@@ -82,8 +84,9 @@ impl Program {
         variables: &[Result<Value<'a>, Error>],
         fields: &dyn Fields<'a>,
         limit: u64,
+        steps: &Steps,
     ) -> Outcome<'a> {
-        run::run(self, variables, Some(fields), limit)
+        run::run(self, variables, Some(fields), limit, steps)
     }
 }
 
@@ -98,7 +101,7 @@ mod tests {
         let checked = env.compile(source).map_err(|issues| issues.display()).expect(source);
         let program = Program::plan(&checked, &env).expect(source);
         let list = Value::strings(["a", "é"]);
-        let outcome = program.run(&[Ok(list)], limit);
+        let outcome = program.run(&[Ok(list)], limit, &Steps::of_request());
         (outcome.result.map_or_else(|e| e.to_string(), |v| v.to_string()), outcome.cost)
     }
 
@@ -136,6 +139,7 @@ mod tests {
     fn a_run_over_the_visit_limit_is_interrupted() {
         // A list that contains itself twice, nested forty times: cheap to build, too large to compare.
         let twins = "[1]".to_owned() + &".map(x, [x, x])".repeat(40);
+        let maps = "[{'a': 1}]".to_owned() + &".map(x, {'a': x, 'b': x})".repeat(40);
         let interrupted = Error::Interrupted.to_string();
         for source in [
             format!("{twins} == {twins}"),
@@ -144,11 +148,45 @@ mod tests {
             format!("[{twins}].exists(x, x == {twins})"),
             format!("{twins} in [{twins}]"),
             format!("[{twins}, {twins}].distinct().size() == 1"),
+            format!("[{twins}].indexOf({twins}) == 0"),
+            format!("sets.contains([{twins}], [{twins}])"),
+            format!("sets.intersects([{twins}], [{twins}]) || true"),
+            format!("sets.equivalent([{twins}], [{twins}])"),
+            format!("'%s'.format([{twins}]) == ''"),
+            format!("'%s'.format([{maps}]) == ''"),
+            format!("{maps} == {maps}"),
+            format!("{{dyn({twins}): 1}}.size() == 1"),
         ] {
             assert_eq!(run(&source, PER_CALL_LIMIT).0, interrupted, "{source}");
         }
         // Each evaluation has its own fuel.
         assert_eq!(run("self == self", 100).0, "true");
+    }
+
+    #[test]
+    fn the_memory_of_computed_texts_and_lists_is_limited() {
+        let interrupted = Error::Interrupted.to_string();
+        let doubled = |how: &str| "['xxxxxxxx']".to_owned() + &format!(".map(s, {how})").repeat(40);
+        let text = "lists.range(2000).map(i, 'x').join()";
+        for source in [
+            // These prices do not depend on the result.
+            doubled("'%s%s'.format([s, s])"),
+            doubled("dyn(s) + dyn(s)"),
+            format!("lists.range(100).map(i, {text}.replace('', {text})).size() > 0"),
+        ] {
+            assert_eq!(run(&source, PER_CALL_LIMIT).0, interrupted, "{source}");
+        }
+    }
+
+    #[test]
+    fn all_evaluations_of_a_request_share_its_steps() {
+        let env = Env::new(BaseEnv::for_stored(crate::release::Release::NEWEST));
+        let checked = env.compile("lists.range(5000).all(i, i >= 0)").unwrap();
+        let program = Program::plan(&checked, &env).unwrap();
+        let steps = Steps::new(70_000);
+        let results = (0..4).map(|_| program.run(&[], PER_CALL_LIMIT, &steps).result);
+        let results: Vec<bool> = results.map(|result| matches!(result, Err(Error::Interrupted))).collect();
+        assert_eq!((results, steps.left()), (vec![false, false, true, true], 0));
     }
 
     #[test]
@@ -181,7 +219,7 @@ mod tests {
             Err(error) => return (error, 0),
         };
         let lazy = Value::Map(crate::cel::value::Map::Lazy);
-        let outcome = program.run_with(&[Ok(lazy), Ok(Value::Int(3))], &OneField, PER_CALL_LIMIT);
+        let outcome = program.run_with(&[Ok(lazy), Ok(Value::Int(3))], &OneField, PER_CALL_LIMIT, &Steps::of_request());
         (outcome.result.map_or_else(|e| e.to_string(), |v| v.to_string()), outcome.cost)
     }
 

@@ -32,7 +32,7 @@ mod urls;
 use super::value::{Error, Fuel, Value};
 use crate::release::Minor;
 
-pub use comprehensions::insert;
+pub use comprehensions::{insert, insert_all};
 pub use conversion::is_conversion;
 pub use regex::{all_matches, first_match};
 
@@ -284,6 +284,11 @@ const LIBRARIES: &[&[Overload]] = &[
     format::FUNCTIONS,
     authorization::FUNCTIONS,
 ];
+
+/// The implementation that [`Overload::fueled`] replaces.
+fn unfueled<'a>(_: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    Err(Error::no_such_overload())
+}
 
 /// The error of an operator for an operand of an unsupported type. In cel-go, strings and timestamps report this error
 /// themselves, without the name of the function.

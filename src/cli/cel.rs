@@ -23,6 +23,7 @@ use crate::release::Release;
 use crate::rules::compile::{max_cardinality, names_old_self};
 use crate::rules::decl::ROOT;
 use crate::rules::node::{self, Node};
+use crate::value::steps::{Spent, Steps};
 use self_value::{InputError, SelfValue};
 use std::io::{self, Write};
 
@@ -44,13 +45,14 @@ pub fn run(args: &args::Cel, color: args::Color) -> io::Result<Exit> {
         Some(args::OnlyJson::Json) => output::to_text_of_json(&report),
         None => output::text(&report, out.color),
     };
-    let failed = match &report.outcome {
-        Err(_) => true,
-        Ok(checked) => matches!(checked.run, Run::Error(..)),
+    let exit = match &report.outcome {
+        Ok(Checked { run: Run::Unfinished(_), .. }) => Exit::CannotTell,
+        Err(_) | Ok(Checked { run: Run::Error(..), .. }) => Exit::Rejected,
+        Ok(_) => Exit::Fine,
     };
     write.write_all(text.as_bytes())?;
     write.flush()?;
-    Ok(if failed { Exit::Rejected } else { Exit::Fine })
+    Ok(exit)
 }
 
 fn report(args: &args::Cel) -> Result<Report, InputError> {
@@ -117,9 +119,14 @@ fn evaluate(
     } else {
         let absent = || Err(Error::new("no such attribute(s): oldSelf"));
         let values = values.into_iter().map(|value| value.unwrap_or_else(absent)).collect::<Vec<_>>();
-        let outcome = program.run(&values, PER_CALL_LIMIT);
+        let steps = Steps::of_request();
+        let outcome = program.run(&values, PER_CALL_LIMIT, &steps);
         match outcome.result {
-            Ok(value) => Run::Value(value.to_string(), output::to_json(&value), outcome.cost),
+            Ok(value) => match output::to_json(&value, &steps) {
+                Ok(json) => Run::Value(value.to_string(), json, outcome.cost),
+                Err(spent) => Run::Unfinished(spent),
+            },
+            Err(Error::Interrupted) => Run::Unfinished(Spent),
             Err(error) => Run::Error(error.to_string(), outcome.cost),
         }
     };

@@ -3,6 +3,7 @@
 use super::Exit;
 use super::args::{self, JsonOrYaml};
 use crate::examples::{self, Checker, ExampleFields};
+use crate::field::UNFINISHED;
 use crate::input::required::{Required, Sources};
 use crate::input::{Document, Entry, Options};
 use crate::output::example;
@@ -62,8 +63,18 @@ fn example_of(document: &Document, args: &args::Example) -> (Option<(Value, Chec
             return (None, Exit::CannotTell);
         }
     };
-    let example = examples::example(&checker, fields);
+    let example = match examples::example(&checker, fields) {
+        Ok(example) => example,
+        Err(error) => {
+            eprintln!("error: {location}: {error}");
+            return (None, Exit::CannotTell);
+        }
+    };
     let Some(rejection) = example.rejection else { return (Some((example.object, checker)), Exit::Fine) };
+    if rejection.is_unfinished {
+        eprintln!("error: {location}: cannot tell whether a server accepts an example: {UNFINISHED}");
+        return (None, Exit::CannotTell);
+    }
     eprintln!("error: {location}: found no example that the server accepts; it rejects this one:");
     for error in &rejection.errors {
         eprintln!("  {error}");

@@ -7,7 +7,7 @@ use crate::output::report::Item;
 use crate::output::suites::SuiteRun;
 use crate::simulation::identity::FieldLocator as _;
 use crate::simulation::linting::{self, Linted, Old, policy};
-use crate::simulation::object::{Kind, Object, lintable, warning};
+use crate::simulation::object::{Kind, MAX_FOUND, Object, lintable, warning};
 use crate::simulation::testing::load::{Library, Problem};
 use crate::simulation::testing::plan::{self, Selection};
 use crate::simulation::testing::{find, run};
@@ -259,7 +259,8 @@ impl Checker {
             match entry {
                 Entry::Warning(note) if note.position.is_some() => notes.push(note),
                 Entry::Document(document) if document.is_definition() || document.is_policy() => {
-                    let warnings = notes.drain(..).map(|note| warning(&note, &document, true)).collect();
+                    let shown = notes.drain(..).enumerate();
+                    let warnings = shown.map(|(i, note)| warning(&note, &document, i < MAX_FOUND)).collect();
                     let object = Object { document, warnings };
                     let list = if object.is_definition() { &mut parts.definitions } else { &mut parts.policies };
                     list.push(object);

@@ -22,6 +22,10 @@ pub struct Rejection {
     pub message: String,
     /// The field errors.
     pub errors: ErrorList,
+    /// The cost and the steps of the rules.
+    pub cost: u64,
+    /// True if the server did not finish the request, so that its answer is not known.
+    pub is_unfinished: bool,
 }
 
 /// The query of requests: nothing is stored, and unknown fields are errors.
@@ -132,6 +136,11 @@ impl Checker {
 fn answered(answer: Response) -> Result<Arc<Value>, Rejection> {
     match answer.body {
         ResponseBody::Json(object) if answer.code < 400 => Ok(object),
-        body => Err(Rejection { message: body.message().to_owned(), errors: answer.trace.errors }),
+        body => Err(Rejection {
+            message: body.message().to_owned(),
+            errors: answer.trace.errors,
+            cost: answer.trace.cost,
+            is_unfinished: answer.trace.is_unfinished,
+        }),
     }
 }

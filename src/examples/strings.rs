@@ -2,6 +2,8 @@
 
 use crate::regexp::Regexp;
 use crate::schema::{Schema, format};
+use crate::value::steps::Steps;
+use std::collections::HashMap;
 
 /// A valid text for each format.
 const FORMATS: &[(&str, &str)] = &[
@@ -49,8 +51,8 @@ pub const COMMON: &[&str] = &[
     "example.com/example@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 ];
 
-/// The maximum length of a generated text.
-const MAX_LENGTH: usize = 4096;
+/// The maximum length of a generated text: an object with it is too large.
+const LONGEST: usize = 4 << 20;
 
 /// Returns `text`, with a number appended from the second one on.
 pub fn numbered(text: &str, number: usize) -> String {
@@ -59,13 +61,56 @@ pub fn numbered(text: &str, number: usize) -> String {
 
 /// Returns the `number`th text (from 0) that a string schema accepts, or the nearest one found.
 pub fn text(schema: &Schema, number: usize) -> String {
-    let least = usize::try_from(schema.min_length.unwrap_or(0)).unwrap_or(0).min(MAX_LENGTH);
+    Samples::default().text(schema, number)
+}
+
+/// The characters and pattern sizes of the texts that are tried for one object.
+const TRIED: u64 = 40_000_000;
+
+/// Generates texts for many schemas, and limits the work for patterns.
+pub struct Samples {
+    left: Steps,
+    patterns: HashMap<String, Option<Regexp>>,
+}
+
+impl Default for Samples {
+    fn default() -> Self {
+        Self { left: Steps::new(TRIED), patterns: HashMap::new() }
+    }
+}
+
+impl Samples {
+    fn pattern(&mut self, source: &str) -> Option<Regexp> {
+        if source.is_empty() {
+            return None;
+        }
+        if let Some(known) = self.patterns.get(source) {
+            return known.clone();
+        }
+        let pattern = Regexp::new(source).ok();
+        // Compiling takes time for each state.
+        let size = pattern.as_ref().map_or(0, Regexp::size);
+        let pattern = pattern.filter(|_| self.left.take(size.saturating_mul(100)).is_ok());
+        self.patterns.insert(source.to_owned(), pattern.clone());
+        pattern
+    }
+
+    /// As [`text`].
+    pub fn text(&mut self, schema: &Schema, number: usize) -> String {
+        let pattern = self.pattern(&schema.pattern);
+        let work = pattern.as_ref().map_or(0, |pattern| pattern.size() + pattern.source().len() as u64);
+        text_of(schema, number, pattern.as_ref(), &|| self.left.take(20 * (work + 100)).is_ok())
+    }
+}
+
+/// Returns a text for a schema with this pattern; `may_sample` is false if no more texts of the pattern are tried.
+fn text_of(schema: &Schema, number: usize, pattern: Option<&Regexp>, may_sample: &dyn Fn() -> bool) -> String {
+    let least = usize::try_from(schema.min_length.unwrap_or(0)).unwrap_or(0).min(LONGEST);
     let most = usize::try_from(schema.max_length.unwrap_or(i64::MAX)).unwrap_or(0);
-    let pattern = Some(&schema.pattern).filter(|pattern| !pattern.is_empty()).and_then(|p| Regexp::new(p).ok());
     let fits = |text: &String| {
         let length = text.chars().count();
         (least..=most).contains(&length)
-            && pattern.as_ref().is_none_or(|pattern| pattern.is_match(text))
+            && pattern.is_none_or(|pattern| pattern.is_match(text))
             && format::check(&schema.format, text)
     };
     let letters: String = schema.format.chars().filter(|c| *c != '-').collect();
@@ -80,7 +125,8 @@ pub fn text(schema: &Schema, number: usize) -> String {
         return text;
     }
     let samples = (0..6).flat_map(|more| (0..4).map(move |choice| (more, choice)));
-    let samples = samples.filter_map(|(more, choice)| pattern.as_ref()?.sample(least.max(number) + more, choice));
+    let samples = samples.take_while(|_| may_sample());
+    let samples = samples.filter_map(|(more, choice)| pattern?.sample(least.max(number) + more, choice));
     let samples: Vec<String> = samples.collect();
     let fitting: Vec<&String> = samples.iter().filter(|text| fits(text)).collect();
     let chosen = fitting.get(number % fitting.len().max(1)).copied().or(samples.first());

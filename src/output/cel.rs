@@ -4,8 +4,12 @@ use super::Paint;
 use super::report::json::{API_VERSION, releases};
 use crate::cel::value::Value as Cel;
 use crate::release::Release;
+use crate::value::steps::{Spent, Steps};
 use crate::value::{Map, Value, json, object};
 use std::fmt::Write as _;
+
+/// The steps for a value: here a step is a byte of memory.
+const VALUE: u64 = 64;
 
 /// The result for one expression.
 #[derive(Debug)]
@@ -79,34 +83,43 @@ pub enum Run {
     Value(String, Value, u64),
     /// An error, and the cost.
     Error(String, u64),
+    /// The evaluation, or the conversion of its result to JSON, needs too many steps.
+    Unfinished(Spent),
     /// The reason why the expression was not evaluated.
     Not(String),
 }
 
 /// Converts a value to JSON: types that JSON lacks become text, an optional becomes its value or null.
-pub fn to_json(value: &Cel<'_>) -> Value {
-    match value {
+///
+/// # Errors
+/// Returns an error if the value is too large: lists and maps may share elements, and JSON does not.
+pub fn to_json(value: &Cel<'_>, steps: &Steps) -> Result<Value, Spent> {
+    steps.take(VALUE)?;
+    Ok(match value {
         Cel::Null | Cel::Optional(None) => Value::Null,
         Cel::Bool(b) => Value::Bool(*b),
         Cel::Int(i) => Value::Int(*i),
         Cel::Uint(u) if i64::try_from(*u).is_ok() => Value::Int(*u as i64),
         Cel::Double(d) if d.is_finite() => Value::Float(*d),
-        Cel::String(text) => Value::from(&**text),
+        Cel::String(text) => {
+            steps.take(text.len() as u64)?;
+            Value::from(&**text)
+        }
         Cel::Timestamp(time) => time.to_utc_text().into(),
-        Cel::Optional(Some(inner)) => to_json(inner),
+        Cel::Optional(Some(inner)) => to_json(inner, steps)?,
         Cel::List(list) => {
-            let item = |item: Result<Cel<'_>, _>| item.map_or(Value::Null, |item| to_json(&item));
-            list.iter().map(item).collect::<Vec<_>>().into()
+            let item = |item: Result<Cel<'_>, _>| item.map_or(Ok(Value::Null), |item| to_json(&item, steps));
+            list.iter().map(item).collect::<Result<Vec<_>, _>>()?.into()
         }
         Cel::Map(map) => {
             let entry = |key: &Cel<'_>| match map.find(key) {
-                Some(Ok(value)) => (key.plain(), to_json(&value)),
-                _ => (key.plain(), Value::Null),
+                Some(Ok(value)) => Ok((key.plain(), to_json(&value, steps)?)),
+                _ => Ok((key.plain(), Value::Null)),
             };
-            Value::Object(map.keys().iter().map(entry).collect::<Map>())
+            Value::Object(map.keys().iter().map(entry).collect::<Result<Map, _>>()?)
         }
         other => other.plain().into(),
-    }
+    })
 }
 
 /// Formats the result as text.
@@ -128,6 +141,10 @@ pub fn text(report: &Report, color: bool) -> String {
         Run::Error(error, cost) => {
             line("error:", &red(error));
             Some(*cost)
+        }
+        Run::Unfinished(spent) => {
+            line("value:", &format!("cannot tell: {spent}"));
+            None
         }
         Run::Not(reason) => {
             line("value:", &format!("none: {reason}"));
@@ -212,6 +229,9 @@ pub fn to_text_of_json(report: &Report) -> String {
                 Run::Error(error, _) => {
                     put("error", text(error));
                 }
+                Run::Unfinished(spent) => {
+                    put("notRun", text(&spent.to_string()));
+                }
                 Run::Not(reason) => {
                     put("notRun", text(reason));
                 }
@@ -239,8 +259,11 @@ mod tests {
 
     #[test]
     fn values_without_a_json_type_are_text() {
-        assert_eq!(to_json(&Cel::Uint(u64::MAX)), Value::from("18446744073709551615"));
-        assert_eq!(to_json(&Cel::Double(f64::NAN)), Value::from("NaN"));
-        assert_eq!(to_json(&Cel::Int(1).some()), Value::Int(1));
+        let json = |value: Cel<'_>| to_json(&value, &Steps::of_request()).unwrap();
+        assert_eq!(json(Cel::Uint(u64::MAX)), Value::from("18446744073709551615"));
+        assert_eq!(json(Cel::Double(f64::NAN)), Value::from("NaN"));
+        assert_eq!(json(Cel::Int(1).some()), Value::Int(1));
+        let twins = (0..26).fold(Cel::Int(1), |inner, _| Cel::list(vec![inner.clone(), inner]));
+        assert_eq!(to_json(&twins, &Steps::of_request()), Err(Spent));
     }
 }

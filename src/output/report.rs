@@ -10,6 +10,7 @@ pub mod text;
 pub use merge::merged;
 
 use super::excerpt::SourceLocation;
+use crate::field::UNFINISHED;
 pub use crate::kubectl::Action;
 use crate::release::{Release, ReleaseSet};
 use crate::suggest;
@@ -100,6 +101,9 @@ pub struct Item {
     pub admission: Option<Box<Admission>>,
 }
 
+/// What to do about a verdict that only a cluster can give.
+pub const ASK_THE_CLUSTER: &str = "kubectl apply --dry-run=server gives the cluster's answer";
+
 impl Item {
     /// Creates an item with only a location and a verdict.
     pub fn new(location: SourceLocation, verdict: Verdict, reason: impl Into<String>) -> Self {
@@ -125,6 +129,16 @@ impl Item {
             table: None,
             admission: None,
         }
+    }
+
+    /// Makes the verdict unknown, because the request needs more steps or memory than the program uses for one.
+    pub fn set_unfinished(&mut self) {
+        self.verdict = Verdict::CannotTell;
+        UNFINISHED.clone_into(&mut self.reason);
+        self.help = Some(ASK_THE_CLUSTER.to_owned());
+        (self.answer, self.object, self.table) = (None, None, None);
+        self.errors.clear();
+        self.hidden.clear();
     }
 
     /// Returns the releases with a verdict, if several are simulated.

@@ -57,9 +57,13 @@ impl Counts {
     pub fn add(&mut self, run: &SuiteRun) {
         match &run.cases {
             Ok(cases) => {
-                let failed = cases.iter().filter(|(_, outcome)| outcome.failure.is_some()).count();
-                self.failed += failed;
-                self.passed += cases.len() - failed;
+                for (_, outcome) in cases {
+                    match &outcome.failure {
+                        None => self.passed += 1,
+                        Some(Failure::Unfinished(_)) => self.cannot_tell += 1,
+                        Some(_) => self.failed += 1,
+                    }
+                }
             }
             Err(failure) if failure.rejected => self.failed += 1,
             Err(_) => self.cannot_tell += 1,
@@ -147,7 +151,11 @@ impl SuiteRun {
                     finding(failure.as_str(), &self.location_of(case, Some(failure)), text(failure, false), None)
                 })
                 .collect();
-            let outcome = if findings.is_empty() { case::Outcome::Passed } else { case::Outcome::Failed };
+            let outcome = match &outcome.failure {
+                None => case::Outcome::Passed,
+                Some(Failure::Unfinished(_)) => case::Outcome::CannotTell,
+                Some(_) => case::Outcome::Failed,
+            };
             Some(case::Case { subject: self.title(case), location, outcome, findings })
         };
         cases.iter().filter_map(of).collect()
@@ -186,7 +194,11 @@ impl SuiteRun {
         };
         let of = |(index, outcome): &(usize, Outcome)| {
             let case = self.suite.cases.get(*index)?;
-            let word = if outcome.failure.is_none() { "passed" } else { "failed" };
+            let word = match &outcome.failure {
+                None => "passed",
+                Some(Failure::Unfinished(_)) => "cannotTell",
+                Some(_) => "failed",
+            };
             let mut members = head(&case.name, &self.location_of(case, None), word);
             members.insert("action".to_owned(), case.action.as_str().into());
             if let Some(failure) = &outcome.failure {

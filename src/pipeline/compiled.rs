@@ -10,6 +10,7 @@ use crate::schema::format;
 use crate::schema::{Schema, SchemaOrBool};
 use crate::value::Value;
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
 /// The conversion to kube-openapi that produced the schema for validation.
@@ -129,6 +130,8 @@ pub struct Checks {
     pub required: Vec<String>,
     /// `enum`
     pub enum_: Vec<Value>,
+    /// The members of a long `enum` that has only strings.
+    pub enum_texts: Option<HashSet<Box<str>>>,
     /// `allOf`
     pub all_of: Vec<Node>,
     /// `anyOf`
@@ -312,6 +315,10 @@ impl Node {
     pub fn defaulted_properties(&self) -> impl Iterator<Item = (&str, &Self)> {
         self.at(&self.defaulted)
     }
+    /// The number of properties with a list type, their own or below.
+    pub fn unique_count(&self) -> usize {
+        self.with_unique.len()
+    }
     /// The properties with a list type, their own or below, sorted by name.
     pub fn unique_properties(&self) -> impl Iterator<Item = (&str, &Self)> {
         self.at(&self.with_unique)
@@ -386,6 +393,17 @@ fn by_length(a: &str, b: &str) -> Ordering {
     a.len().cmp(&b.len()).then_with(|| a.cmp(b))
 }
 
+/// The number of members up to which comparing with each is fast enough.
+const FEW: usize = 32;
+
+/// The members of a long enum that has only strings.
+fn enum_texts(members: &[Value]) -> Option<HashSet<Box<str>>> {
+    if members.len() <= FEW {
+        return None;
+    }
+    members.iter().map(|member| member.as_str().map(Box::from)).collect()
+}
+
 impl Checks {
     fn compile(s: &Schema, dialect: Dialect, release: Release) -> Self {
         let types = if s.x_int_or_string && dialect == Dialect::Objects {
@@ -426,6 +444,7 @@ impl Checks {
             min_properties: s.min_properties,
             required: s.required.clone(),
             enum_: s.enum_.clone(),
+            enum_texts: enum_texts(&s.enum_),
             all_of: all(&s.all_of),
             any_of: all(&s.any_of),
             one_of: all(&s.one_of),

@@ -29,6 +29,15 @@ fn visit(v: &Value, node: &Node, path: &FieldPath<'_>, release: Release, errors:
                     visit(v, additional, &path.key(name), release, errors);
                 }
             }
+            // Both are sorted by name. Many objects may each have few of many properties.
+            if members.len() < node.unique_count() {
+                for (name, v) in members {
+                    if let Some(property) = node.property(name) {
+                        visit(v, property, &path.child(name), release, errors);
+                    }
+                }
+                return;
+            }
             for (name, property) in node.unique_properties() {
                 if let Some(v) = members.get(name) {
                     visit(v, property, &path.child(name), release, errors);

@@ -227,10 +227,15 @@ fn annotations(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: 
     }
 }
 
+/// The most text of owners in errors, in bytes.
+const SHOWN_OWNERS: usize = 4 << 20;
+
 fn owner_references(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     let field_path = path.child("ownerReferences");
     let references = m.list("ownerReferences");
     let mut controller: Option<String> = None;
+    // Each of many errors shows all owners.
+    let mut shown_bytes = 0;
     for (i, reference) in references.iter().enumerate() {
         let text = |key| reference.str_at(&[key]).unwrap_or_default();
         // Before 1.37, errors were reported at the list instead of the item.
@@ -257,12 +262,17 @@ fn owner_references(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, err
         if reference.get("controller") == Some(&Value::Bool(true)) {
             let name = format!("{}/{}", text("kind"), text("name"));
             if let Some(first) = &controller {
+                if shown_bytes > SHOWN_OWNERS {
+                    errors.push(FieldError::unfinished(&field_path));
+                    return;
+                }
                 let shown: Vec<String> = references.iter().map(|owner| shown_owner(owner, release)).collect();
                 let shown = if release.since(V1_34) {
                     format!("[{}]", shown.join(","))
                 } else {
                     format!("[]v1.OwnerReference{{{}}}", shown.join(", "))
                 };
+                shown_bytes += shown.len();
                 let detail = format!(
                     "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {name}"
                 );

@@ -50,12 +50,17 @@ impl Path<'_> {
 pub struct Unknown {
     wanted: bool,
     found: Vec<String>,
+    /// The number of bytes of paths that are still collected.
+    left: usize,
 }
+
+/// The most text of paths, in bytes: those of many fields of a deep object may be much longer than the object.
+const TEXT: usize = 16 << 20;
 
 impl Unknown {
     /// Creates a collector; if not `wanted`, it collects nothing.
     pub fn new(wanted: bool) -> Self {
-        Self { wanted, found: Vec::new() }
+        Self { wanted, found: Vec::new(), left: TEXT }
     }
     /// Returns true if paths are collected.
     pub fn wanted(&self) -> bool {
@@ -63,13 +68,14 @@ impl Unknown {
     }
     /// Adds the member `key` of the object at `path`.
     pub fn record(&mut self, path: Path<'_>, key: &str) {
-        if self.wanted {
-            self.found.push(Path::Key(&path, key).text());
+        if self.wanted && self.left > 0 {
+            self.record_path(Path::Key(&path, key).text());
         }
     }
-    /// Adds a path.
+    /// Adds a path, unless too many are known already.
     pub fn record_path(&mut self, path: String) {
-        if self.wanted {
+        if self.wanted && self.left > 0 {
+            self.left = self.left.saturating_sub(path.len() + 1);
             self.found.push(path);
         }
     }
@@ -83,6 +89,14 @@ impl Unknown {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_text_of_paths_is_limited() {
+        let mut unknown = Unknown::new(true);
+        let long = "x".repeat(1 << 20);
+        (0..100).for_each(|_| unknown.record(Path::Key(&Path::Root, &long), "a"));
+        assert_eq!(unknown.sorted().len(), 16);
+    }
 
     #[test]
     fn paths_are_those_of_the_server() {

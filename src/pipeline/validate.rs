@@ -27,8 +27,9 @@ use report::{Outcome, Report, ValuePath};
 /// Validates a value against a schema. The paths of errors start with `prefix`.
 pub fn validate(v: &Value, node: &Node, prefix: &FieldPath<'_>, release: Release) -> ErrorList {
     let prefix = (!prefix.is_root()).then(|| prefix.to_string());
-    let mut validator = Validator { report: Report { prefix, release }, correlation: None };
-    validator.outcome(v, node, &ValuePath::Root, None).into_errors()
+    let mut validator = Validator { report: Report::new(prefix, release), correlation: None };
+    let outcome = validator.outcome(v, node, &ValuePath::Root, None);
+    validator.report.finish(outcome)
 }
 
 /// Validates an updated value against a schema. Errors at a node that equals its correlated old node are tolerated
@@ -45,8 +46,9 @@ pub fn validate_changed<'a>(
         return ErrorList::new();
     }
     let prefix = (!prefix.is_root()).then(|| prefix.to_string());
-    let mut validator = Validator { report: Report { prefix, release }, correlation: Some(correlation) };
-    validator.outcome(v, node, &ValuePath::Root, pair).into_errors()
+    let mut validator = Validator { report: Report::new(prefix, release), correlation: Some(correlation) };
+    let outcome = validator.outcome(v, node, &ValuePath::Root, pair);
+    validator.report.finish(outcome)
 }
 
 struct Validator<'c, 'a> {
@@ -65,6 +67,10 @@ impl<'a> Validator<'_, 'a> {
     /// Adds the outcome of a value to `out`.
     #[inline]
     fn value(&mut self, v: &'a Value, node: &Node, path: &ValuePath<'_>, pair: Option<Pair>, out: &mut Outcome) {
+        // Branches may be validated for each of many values.
+        if self.report.steps.take(1).is_err() {
+            return;
+        }
         let before = out.errors.len();
         self.check(v, node, path, pair, out);
         if out.errors.len() > before
@@ -180,7 +186,17 @@ impl<'a> Validator<'_, 'a> {
     #[inline]
     fn one_of_values(&self, v: &Value, node: &Node, path: &ValuePath<'_>, out: &mut Outcome) {
         let allowed = &node.checks.enum_;
-        if !allowed.is_empty() && !allowed.iter().any(|a| value_enum::equals(v, a)) {
+        if allowed.is_empty() {
+            return;
+        }
+        let is_allowed = match (&node.checks.enum_texts, v) {
+            (Some(texts), Value::String(text)) => texts.contains(text.as_str()),
+            _ => {
+                self.report.steps.take(allowed.len() as u64).is_err()
+                    || allowed.iter().any(|a| value_enum::equals(v, a))
+            }
+        };
+        if !is_allowed {
             out.fail(self.report.not_supported(path, v, allowed));
         }
     }
@@ -241,6 +257,9 @@ impl<'a> Validator<'_, 'a> {
             }
         }
         for name in &checks.required {
+            if self.report.steps.are_spent() {
+                return;
+            }
             if !members.contains_key(name) {
                 out.fail(self.report.required(&ValuePath::Additional(path, name)));
             }
@@ -287,7 +306,7 @@ impl<'a> Validator<'_, 'a> {
         let mut best: Option<Outcome> = None;
         for branch in branches {
             let result = self.outcome(v, branch, path, None);
-            if result.errors.is_empty() {
+            if result.errors.is_empty() || self.report.steps.are_spent() {
                 out.merge(result);
                 return;
             }
@@ -352,6 +371,24 @@ mod tests {
     fn errors(schema: &str, v: &str) -> Vec<String> {
         let schema = format!(r#"{{"type":"object","properties":{{"a":{schema}}}}}"#);
         texts(&validate(&json(&format!(r#"{{"a":{v}}}"#)), &node(&schema), &ROOT, Release::NEWEST))
+    }
+
+    #[test]
+    fn checks_and_errors_are_limited() {
+        let unfinished = vec![FieldError::unfinished(&ROOT)];
+        let check = |schema: &str, v: &str| validate(&json(v), &node(schema), &ROOT, Release::NEWEST);
+        let names = |count: usize| (0..count).map(|i| format!(r#""r{i}""#)).collect::<Vec<_>>().join(",");
+        let list = |item: &str, count: usize| format!("[{}]", vec![item; count].join(","));
+        // Each of 1000 items lacks 1000 fields.
+        let required = format!(r#"{{"items":{{"type":"object","required":[{}]}}}}"#, names(1000));
+        assert_eq!(check(&required, &list("{}", 1000)), unfinished);
+        // Each error names 1000 values.
+        let texts = format!(r#"{{"items":{{"type":"string","enum":[{}]}}}}"#, names(1000));
+        assert_eq!(check(&texts, &list(r#""x""#, 2000)), unfinished);
+        assert_eq!(check(&texts, &list(r#""r999""#, 20_000)), []);
+        // Each item is validated against 1000 branches.
+        let branches = format!(r#"{{"items":{{"anyOf":{}}}}}"#, list(r#"{"required":["x"]}"#, 1000));
+        assert_eq!(check(&branches, &list("{}", 20_000)), unfinished);
     }
 
     #[test]

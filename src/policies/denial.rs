@@ -3,6 +3,7 @@
 use super::model::PolicyKind;
 use super::request::Request;
 use crate::value::Value;
+use crate::value::steps::Spent;
 
 /// A refusal of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,14 @@ pub enum Refused {
     Unavailable(String),
     /// The server failed (500, `Internal error occurred: …`).
     Internal(String),
+    /// The policies need more steps than are executed for one request.
+    Unfinished,
+}
+
+impl From<Spent> for Refused {
+    fn from(_: Spent) -> Self {
+        Self::Unfinished
+    }
 }
 
 /// A denial by a policy, as the parts of its Status.

@@ -10,7 +10,7 @@ use crate::cel::{
     eval::{Fields, Outcome, PER_CALL_LIMIT, Program},
     value::{Authorizer, Error, Gaps, Map, Opaque, ResourceCheck, Subject, User, Value as CelValue},
 };
-use crate::value::{Value, quote};
+use crate::value::{Value, quote, steps::Steps};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 
@@ -46,6 +46,8 @@ pub struct Inputs<'a> {
     pub namespace: Option<&'a Value>,
     /// `authorizer` and `authorizer.requestResource`; if `None`, reading them is an error.
     pub authorizers: Option<&'a Authorizers>,
+    /// The steps that are left. Once they are spent, the results of expressions mean nothing.
+    pub steps: &'a Steps,
 }
 
 /// The values of `authorizer` and `authorizer.requestResource`.
@@ -152,9 +154,9 @@ impl<'a> Activation<'a> {
     fn run(&self, program: &'a Program, declarations: Declarations) -> Outcome<'a> {
         let (known, slots) = self.slots.get_or_init(|| (declarations, self.slots_of(declarations)));
         if *known == declarations {
-            return program.run_with(slots, self, PER_CALL_LIMIT);
+            return program.run_with(slots, self, PER_CALL_LIMIT, self.inputs.steps);
         }
-        program.run_with(&self.slots_of(declarations), self, PER_CALL_LIMIT)
+        program.run_with(&self.slots_of(declarations), self, PER_CALL_LIMIT, self.inputs.steps)
     }
 
     /// The values of an environment's variables, in its order.

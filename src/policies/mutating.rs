@@ -21,8 +21,14 @@ use super::source::PolicyHook;
 use super::validating::{namespace_of, unknown_to};
 use crate::cel::value::Value as CelValue;
 use crate::value::Value;
+use crate::value::steps::{Spent, memory};
+use native::NativeError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+/// The number of bytes of an object that a mutation copies in one step. The server bounds neither the number of
+/// mutations nor the size of the object between them; the object is kept before and after each policy.
+const COPIED: u64 = 4;
 
 /// The reason why a mutation failed.
 #[derive(Debug)]
@@ -31,6 +37,21 @@ enum Failure {
     OfPolicy(String),
     /// The request is refused, independent of the failure policy.
     OfServer(Refused),
+}
+
+impl From<NativeError> for Failure {
+    fn from(error: NativeError) -> Self {
+        match error {
+            NativeError::Failed(reason) => Self::OfPolicy(reason),
+            NativeError::Spent(spent) => spent.into(),
+        }
+    }
+}
+
+impl From<Spent> for Failure {
+    fn from(_: Spent) -> Self {
+        Self::OfServer(Refused::Unfinished)
+    }
 }
 
 impl From<String> for Failure {
@@ -116,6 +137,7 @@ fn may_apply(
         request: &shown,
         namespace: None,
         authorizers: Some(&authorizers),
+        steps: &request.steps,
     };
     let activation = Activation::new(inputs, &compiled.variables);
     let unknown = unknown_to(request, cluster);
@@ -371,9 +393,11 @@ impl Round<'_> {
                 request: &condition_value,
                 namespace: None,
                 authorizers: Some(authorizers),
+                steps: &request.steps,
             };
             let activation = Activation::new(inputs, &compiled.variables);
             match match_conditions(&activation, &compiled.match_conditions, &policy.failure_policy, unknown) {
+                _ if request.steps.are_spent() => return Err(Refused::Unfinished),
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
                 Err(NotDecided::Failed(reason)) => {
@@ -409,10 +433,16 @@ impl Round<'_> {
                 request: &value,
                 namespace,
                 authorizers: Some(authorizers),
+                steps: &request.steps,
             };
-            match patched(patch, &inputs, invocation, cluster) {
+            let patched = patched(patch, &inputs, invocation, cluster);
+            if request.steps.are_spent() {
+                return Err(Refused::Unfinished);
+            }
+            match patched {
                 Ok(mut patched) => {
-                    cluster.default(&matched.resource, &matched.kind, &mut patched);
+                    cluster.default(&matched.resource, &matched.kind, &mut patched)?;
+                    request.steps.take(memory(&patched) as u64 / COPIED)?;
                     versioned.object = patched;
                     versioned.changed = true;
                 }
@@ -469,7 +499,7 @@ fn patched(
     };
     let object = inputs.object.unwrap_or(&Value::Null);
     match patch {
-        Patch::Apply(_) => apply::apply(&value, object, types.resolve()).map_err(Failure::OfPolicy),
-        Patch::Json(_) => json_patch::apply(&value, object),
+        Patch::Apply(_) => apply::apply(&value, object, types.resolve(), inputs.steps),
+        Patch::Json(_) => json_patch::apply(&value, object, inputs.steps),
     }
 }

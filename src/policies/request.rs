@@ -5,6 +5,7 @@ use super::model::ParamKind;
 use crate::apply::types::TypeRef;
 use crate::cel::value::{Authorizer, Gaps};
 use crate::value::group_version;
+use crate::value::steps::{Spent, Steps};
 use crate::value::{Map, Value, object};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -144,6 +145,8 @@ pub struct Request<'a> {
     pub user: User,
     /// The unknown parts of the object.
     pub gaps: Option<&'a Gaps>,
+    /// The steps that are left for its policies.
+    pub steps: Steps,
 }
 
 impl Request<'_> {
@@ -218,7 +221,10 @@ pub trait Cluster {
     fn convert(&self, object: &Value, resource: &Resource, kind: &Kind) -> Result<Value, String>;
 
     /// Sets the defaults of an object of this kind.
-    fn default(&self, resource: &Resource, kind: &Kind, object: &mut Value);
+    ///
+    /// # Errors
+    /// Returns an error if the defaults need more memory than an object that can be stored.
+    fn default(&self, resource: &Resource, kind: &Kind, object: &mut Value) -> Result<(), Spent>;
 
     /// Returns the types of a kind in the published OpenAPI document, if any.
     fn merge_type(&self, resource: &Resource, kind: &Kind) -> Option<TypeRef>;

@@ -76,6 +76,9 @@ pub fn validate(
     };
     for hook in hooks {
         dispatch.policy(hook)?;
+        if request.steps.are_spent() {
+            return Err(Refused::Unfinished);
+        }
     }
     let denials = dispatch.denials;
     findings.denials.extend(denials.iter().map(|(origin, _)| origin.clone()));
@@ -216,6 +219,7 @@ impl Dispatch<'_> {
                 request: &value,
                 namespace: shown.as_deref(),
                 authorizers: Some(&authorizers),
+                steps: &request.steps,
             };
             let outcome = evaluate(hook, &inputs, &condition_value, unknown);
             self.record_outcome(hook, binding, outcome);

@@ -151,6 +151,19 @@ impl Node {
         self.size
     }
 
+    /// The number of states and of ranges of runes, with repetitions as often as they repeat.
+    pub fn weight(&mut self) -> u64 {
+        let of = |weight: u64| weight.max(1);
+        match &mut self.op {
+            Op::Literal { runes, .. } => of(runes.len() as u64),
+            Op::Class(ranges) => of(ranges.len() as u64),
+            Op::Repeat { min, max, sub, .. } => {
+                sub.weight().saturating_mul(u64::from(max.unwrap_or(*min).max(*min)).max(1)).saturating_add(1)
+            }
+            _ => self.children().iter_mut().fold(1, |sum: u64, sub| sum.saturating_add(sub.weight())),
+        }
+    }
+
     /// Returns true for a single code point or a class.
     pub fn is_class(&self) -> bool {
         match &self.op {

@@ -20,6 +20,7 @@ use crate::schema::{
     correlate::{Correlation, Pair, find_by_keys},
 };
 use crate::value::Value;
+use crate::value::steps::Steps;
 
 /// The runtime cost budget of one object.
 pub const OBJECT_BUDGET: i64 = 10_000_000;
@@ -35,6 +36,8 @@ pub struct Findings {
     pub errors: ErrorList,
     /// The errors in unchanged values, which are reported as warnings.
     pub warnings: Vec<String>,
+    /// The cost of all evaluations, with the steps that it does not include.
+    pub cost: u64,
 }
 
 /// The evaluation of a rule on a value.
@@ -63,14 +66,17 @@ struct Walk<'a, 'c> {
     correlation: Option<&'c mut Correlation<'a>>,
     findings: Findings,
     budget: i64,
+    /// The steps that are left for work without a cost.
+    steps: &'c Steps,
     /// A record of the evaluations, if requested.
     evaluated: Option<Vec<Evaluated>>,
 }
 
 /// Evaluates the rules of an object and returns the evaluations.
 pub(super) fn evaluations((root, release): (&Node, Release), new: &Value, old: Option<&Value>) -> Vec<Evaluated> {
-    let evaluated = Some(Vec::new());
-    let mut walk = Walk { release, correlation: None, findings: Findings::default(), budget: OBJECT_BUDGET, evaluated };
+    let (evaluated, steps) = (Some(Vec::new()), &Steps::of_request());
+    let findings = Findings::default();
+    let mut walk = Walk { release, correlation: None, findings, budget: OBJECT_BUDGET, steps, evaluated };
     // The evaluations before an early stop are returned, too.
     let _ = walk.node(root, &ROOT, new, old, Pairs::default());
     walk.evaluated.unwrap_or_default()
@@ -87,10 +93,12 @@ pub(super) fn walk<'a>(
         Some((old, None)) => (Some(old), None, None),
         None => (None, None, None),
     };
-    let mut walk = Walk { release, correlation, findings: Findings::default(), budget: OBJECT_BUDGET, evaluated: None };
+    let steps = Steps::of_request();
+    let findings = Findings::default();
+    let mut walk = Walk { release, correlation, findings, budget: OBJECT_BUDGET, steps: &steps, evaluated: None };
     // The findings include the reason for an early stop.
     let _ = walk.node(root, &ROOT, new, old, Pairs { current, ancestor: None });
-    walk.findings
+    Findings { cost: Steps::of_request().left() - steps.left(), ..walk.findings }
 }
 
 /// Evaluates the rules of a value at `path` that replaces `old`, without ratcheting. Also returns the remaining budget,
@@ -101,8 +109,9 @@ pub(super) fn walk_alone<'a>(
     new: &'a Value,
     old: Option<&'a Value>,
     budget: i64,
+    steps: &Steps,
 ) -> (ErrorList, i64) {
-    let mut walk = Walk { release, correlation: None, findings: Findings::default(), budget, evaluated: None };
+    let mut walk = Walk { release, correlation: None, findings: Findings::default(), budget, steps, evaluated: None };
     let stopped = walk.node(root, path, new, old, Pairs::default()).is_err();
     (walk.findings.errors, if stopped { -1 } else { walk.budget })
 }
@@ -224,7 +233,11 @@ impl<'a> Walk<'a, '_> {
             // A transition rule is not evaluated without an old value.
             return Ok(());
         }
-        let outcome = program.run(&site.values.for_rule(optional), PER_CALL_LIMIT);
+        let outcome = program.run(&site.values.for_rule(optional), PER_CALL_LIMIT, self.steps);
+        if matches!(outcome.result, Err(Error::Interrupted)) {
+            self.findings.errors.push(FieldError::unfinished(site.path));
+            return Err(Stop);
+        }
         if i64::try_from(outcome.cost).is_ok_and(|cost| cost <= self.budget) {
             self.budget -= outcome.cost as i64;
         } else {
@@ -269,9 +282,13 @@ impl<'a> Walk<'a, '_> {
         if let Some(program) = &compiled.message {
             match self.message(program, &site.values.for_message(), &rule.message_expression) {
                 Ok(message) => detail = message,
-                Err(message) => {
+                Err(NoMessage::OverBudget(message)) => {
                     let error = FieldError::invalid(path, site.node.type_.as_str(), message);
                     self.report(error, compiled, site.pairs);
+                    return Err(Stop);
+                }
+                Err(NoMessage::OutOfSteps) => {
+                    self.findings.errors.push(FieldError::unfinished(path));
                     return Err(Stop);
                 }
             }
@@ -302,23 +319,28 @@ impl<'a> Walk<'a, '_> {
     /// The result of a message expression; `None` if it cannot be used as a message.
     ///
     /// # Errors
-    /// Returns the server's message if the expression exceeds the cost budget or the per-call limit.
+    /// Returns the reason if the evaluation ends the walk.
     fn message(
         &mut self,
         program: &Program,
         variables: &[Result<CelValue<'_>, Error>],
         source: &str,
-    ) -> Result<Option<String>, String> {
-        let outcome = program.run(variables, PER_CALL_LIMIT);
+    ) -> Result<Option<String>, NoMessage> {
+        let outcome = program.run(variables, PER_CALL_LIMIT, self.steps);
+        if matches!(outcome.result, Err(Error::Interrupted)) {
+            return Err(NoMessage::OutOfSteps);
+        }
         let cost = i64::try_from(outcome.cost).ok().filter(|cost| *cost <= self.budget).ok_or_else(|| {
-            "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
-                .to_owned()
+            NoMessage::OverBudget(
+                "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
+                    .to_owned(),
+            )
         })?;
         if matches!(outcome.result, Err(Error::CostLimitExceeded)) {
             let source = crate::value::quote::go_quote(source);
-            return Err(format!(
+            return Err(NoMessage::OverBudget(format!(
                 "no further validation rules will be run due to call cost exceeds limit for messageExpression: {source}"
-            ));
+            )));
         }
         self.budget -= cost;
         let Ok(CelValue::String(text)) = outcome.result else { return Ok(None) };
@@ -340,6 +362,13 @@ impl<'a> Walk<'a, '_> {
             self.findings.errors.push(error);
         }
     }
+}
+
+/// The reason why a message expression ends the walk.
+enum NoMessage {
+    /// The expression exceeds the cost budget or the per-call limit; the server's message.
+    OverBudget(String),
+    OutOfSteps,
 }
 
 /// The node whose rules are evaluated.

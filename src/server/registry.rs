@@ -25,6 +25,7 @@ mod update;
 pub(in crate::server) mod watch;
 pub(in crate::server) mod written;
 
+use crate::field::ErrorType;
 use crate::pipeline::Verdict;
 use crate::server::admission::{Mutation, Review};
 use crate::server::http::context::{Answer, Context};
@@ -117,8 +118,12 @@ impl<S: Strategy> Registry<S> {
 
     /// Adds the warnings of a verdict, or rejects the object if the verdict has errors.
     fn check(&self, ctx: &mut Context<'_>, object: &S::Object, verdict: Verdict) -> Result<(), Refusal> {
+        ctx.trace.cost += verdict.cost;
         for warning in verdict.warnings {
             ctx.warn(warning);
+        }
+        if verdict.errors.iter().any(|error| error.kind == ErrorType::Unfinished) {
+            return Err(Refusal::unfinished());
         }
         if !verdict.errors.is_empty() {
             return Err(self.strategy.invalid(object, verdict.errors));

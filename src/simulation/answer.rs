@@ -24,7 +24,7 @@ pub fn read_policy_response(
 ) -> Item {
     let object = if response.trace.pruned.is_empty() { None } else { locator.object() };
     let names = object.map(|object| known_names(&object, release)).unwrap_or_default();
-    read_response(response, identity, locator, &Hints::Names(names))
+    read_response(response, identity, locator, &Hints::of_names(names))
 }
 
 /// Returns a name similar to each unknown field of an object of a built-in kind, by path.
@@ -48,7 +48,7 @@ fn known_names(object: &Value, release: Release) -> BTreeMap<String, String> {
 pub fn read_definition_response(response: Response, identity: Identity, locator: &dyn FieldLocator) -> Item {
     let crd = if response.trace.pruned.is_empty() { None } else { locator.object() };
     let unknown = crd.map(|crd| crd::unknown_fields(&crd)).unwrap_or_default();
-    read_response(response, identity, locator, &Hints::Definition(unknown))
+    read_response(response, identity, locator, &Hints::of_definition(unknown))
 }
 
 /// Reads a response, with suggestions from `hints`.
@@ -88,6 +88,9 @@ pub fn read_response(response: Response, identity: Identity, locator: &dyn Field
         take_result(&mut item, body);
     }
     item.answer = Some(Answer { code: response.code, reason, message });
+    if response.trace.is_unfinished {
+        item.set_unfinished();
+    }
     item
 }
 

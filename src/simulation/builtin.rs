@@ -16,7 +16,7 @@ use crate::builtin::types::Types;
 use crate::builtin::{Decoded, Endpoint, Missing, Strict, decode};
 use crate::cluster;
 use crate::kubectl::{FieldValidation, Verb};
-use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
+use crate::output::report::{ASK_THE_CLUSTER, Answer, Identity, Item, Located, Problem, Verdict};
 use crate::release::Release;
 use crate::server::NamespaceState;
 use crate::suggest;
@@ -84,7 +84,7 @@ pub fn decode(
     let Some(row) = row else {
         let reason = format!("Kubernetes {} has no type for it, but the cluster serves it", rules.release);
         let mut item = object.item(own, Verdict::CannotTell, reason);
-        item.help = Some(admission::ASK_THE_CLUSTER.to_owned());
+        item.help = Some(ASK_THE_CLUSTER.to_owned());
         return item;
     };
     if group == crate::policies::GROUP

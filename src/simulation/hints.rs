@@ -4,11 +4,24 @@ use crate::crd;
 use crate::field::{BadValue, ErrorType, FieldError};
 use crate::suggest;
 use crate::value::Value;
+use std::cell::Cell;
 use std::collections::BTreeMap;
+
+/// The pairs of characters that are compared for the suggestions of one response. Responses have many unknown fields,
+/// and schemas many names; after that there are no suggestions.
+const COMPARISONS: usize = 20_000_000;
+
+/// Suggestions for one object.
+#[derive(Clone, Debug)]
+pub struct Hints<'a> {
+    source: Source<'a>,
+    /// The comparisons that are left.
+    left: Cell<usize>,
+}
 
 /// The source of suggestions.
 #[derive(Clone, Debug)]
-pub enum Hints<'a> {
+enum Source<'a> {
     /// The schema of an object: its CRD, if it is known, and the version.
     Schema(Option<&'a Value>, &'a str),
     /// The unknown fields of a CRD, by path.
@@ -17,24 +30,41 @@ pub enum Hints<'a> {
     Names(BTreeMap<String, String>),
 }
 
-impl Hints<'_> {
+impl<'a> Hints<'a> {
+    /// Suggestions from the schema of an object: its CRD, if it is known, and the version.
+    pub fn of_schema(definition: Option<&'a Value>, version: &'a str) -> Self {
+        Self { source: Source::Schema(definition, version), left: Cell::new(COMPARISONS) }
+    }
+
+    /// Suggestions for the unknown fields of a CRD, by path.
+    pub fn of_definition(unknown: BTreeMap<String, crd::Unknown>) -> Self {
+        Self { source: Source::Definition(unknown), left: Cell::new(COMPARISONS) }
+    }
+
+    /// A known name similar to each unknown field, by path.
+    pub fn of_names(names: BTreeMap<String, String>) -> Self {
+        Self { source: Source::Names(names), left: Cell::new(COMPARISONS) }
+    }
+
     /// Returns a field with a name similar to the unknown field at `path`.
     pub fn for_unknown_field(&self, path: &str) -> Option<&str> {
-        match self {
-            Self::Schema(definition, version) => for_unknown_field(schema((*definition)?, version)?, path),
-            Self::Definition(unknown) => {
-                let crd::Unknown { name, known } = unknown.get(path)?;
-                suggest::closest(name, known.iter().copied())
+        match &self.source {
+            Source::Schema(definition, version) => {
+                for_unknown_field(schema((*definition)?, version)?, path, &self.left)
             }
-            Self::Names(names) => names.get(path).map(String::as_str),
+            Source::Definition(unknown) => {
+                let crd::Unknown { name, known } = unknown.get(path)?;
+                closest(name, known.iter().copied(), &self.left)
+            }
+            Source::Names(names) => names.get(path).map(String::as_str),
         }
     }
 
     /// Returns an enum value similar to the value of the error.
     pub fn for_value(&self, error: &FieldError) -> Option<&str> {
-        match self {
-            Self::Schema(definition, version) => for_value(schema((*definition)?, version)?, error),
-            Self::Definition(_) | Self::Names(_) => None,
+        match &self.source {
+            Source::Schema(definition, version) => for_value(schema((*definition)?, version)?, error, &self.left),
+            Source::Definition(_) | Source::Names(_) => None,
         }
     }
 }
@@ -47,35 +77,50 @@ pub fn schema<'a>(definition: &'a Value, version: &str) -> Option<&'a Value> {
 }
 
 /// Returns a field with a name similar to the unknown field at `path`.
-fn for_unknown_field<'a>(schema: &'a Value, path: &str) -> Option<&'a str> {
-    let (node, rest) = descend(schema, path);
+fn for_unknown_field<'a>(schema: &'a Value, path: &str, left: &Cell<usize>) -> Option<&'a str> {
+    let (node, rest) = descend(schema, path, left)?;
     // The remaining path begins with the unknown name.
     let name = rest.strip_prefix('.').unwrap_or(rest).split(['.', '[']).next().filter(|name| !name.is_empty())?;
     let mut names: Vec<&str> = keys(node).collect();
     if std::ptr::eq(node, schema) {
         names.extend(["apiVersion", "kind", "metadata"]);
     }
-    suggest::closest(name, names)
+    closest(name, names, left)
 }
 
 /// Returns an enum value similar to the value of the error.
-fn for_value<'a>(schema: &'a Value, error: &FieldError) -> Option<&'a str> {
+fn for_value<'a>(schema: &'a Value, error: &FieldError, left: &Cell<usize>) -> Option<&'a str> {
     if error.kind != ErrorType::NotSupported {
         return None;
     }
-    let (node, rest) = descend(schema, &error.field);
+    let (node, rest) = descend(schema, &error.field, left)?;
     let allowed = node.get("enum").filter(|_| rest.is_empty())?.as_array()?;
     let BadValue::Value(Value::String(value)) = &error.bad_value else { return None };
-    suggest::closest(value, allowed.iter().filter_map(Value::as_str))
+    closest(value, allowed.iter().filter_map(Value::as_str), left)
 }
 
-/// Returns the deepest node of the schema on `path`, and the remaining path.
-fn descend<'a, 'p>(schema: &'a Value, path: &'p str) -> (&'a Value, &'p str) {
+/// Returns the candidate closest to a word, unless that needs more comparisons than are left.
+fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>, left: &Cell<usize>) -> Option<&'a str> {
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let letters: usize = candidates.iter().map(|candidate| candidate.len() + 1).sum();
+    take(left, letters.saturating_mul(word.len() + 1))?;
+    suggest::closest(word, candidates)
+}
+
+fn take(left: &Cell<usize>, comparisons: usize) -> Option<()> {
+    left.set(left.get().checked_sub(comparisons)?);
+    Some(())
+}
+
+/// Returns the deepest node of the schema on `path`, and the remaining path; `None` if that needs more comparisons than
+/// are left.
+fn descend<'a, 'p>(schema: &'a Value, path: &'p str, left: &Cell<usize>) -> Option<(&'a Value, &'p str)> {
     let (mut node, mut rest) = (schema, path);
-    while let Some((below, remaining)) = step(node, rest) {
+    loop {
+        take(left, keys(node).count() + 1)?;
+        let Some((below, remaining)) = step(node, rest) else { return Some((node, rest)) };
         (node, rest) = (below, remaining);
     }
-    (node, rest)
 }
 
 fn step<'a, 'p>(node: &'a Value, rest: &'p str) -> Option<(&'a Value, &'p str)> {
@@ -120,7 +165,7 @@ mod tests {
     #[test]
     fn an_unknown_field_is_compared_with_its_siblings() {
         let schema = sample();
-        let hint = |path| for_unknown_field(&schema, path);
+        let hint = |path| for_unknown_field(&schema, path, &Cell::new(COMPARISONS));
         assert_eq!(hint("spec.secretNme"), Some("secretName"));
         assert_eq!(hint("spec.list[3].imge"), Some("image"));
         assert_eq!(hint("spec.map.some.wieght"), Some("weight"));
@@ -129,5 +174,20 @@ mod tests {
         assert_eq!(hint("spec.secretNme.deep[0].x"), Some("secretName"));
         assert_eq!(hint("spec.colour"), None);
         assert_eq!(hint(""), None);
+    }
+
+    #[test]
+    fn the_comparisons_of_a_response_are_limited() {
+        let names: Vec<String> = (0..1000).map(|i| format!(r#""secretName{i}":{{}},"#)).collect();
+        let names = names.concat();
+        let schema = json::read(format!(r#"{{"properties":{{{names}"x":{{}}}}}}"#).as_bytes()).unwrap();
+        let crd = format!(
+            r#"{{"spec":{{"versions":[{{"name":"v1","schema":{{"openAPIV3Schema":{}}}}}]}}}}"#,
+            crate::value::json::to_string(&schema)
+        );
+        let crd = json::read(crd.as_bytes()).unwrap();
+        let hints = Hints::of_schema(Some(&crd), "v1");
+        let found = (0..1000).map_while(|_| hints.for_unknown_field("secretNme7")).count();
+        assert!(found > 50 && found < 500, "{found}");
     }
 }

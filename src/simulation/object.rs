@@ -131,7 +131,8 @@ pub fn lintable(entries: impl Iterator<Item = Entry>, note: &mut dyn FnMut(&Valu
         match entry {
             Entry::Document(document) => {
                 let warnings = std::mem::take(&mut notes);
-                let warnings = warnings.iter().map(|note| warning(note, &document, true)).collect();
+                let warnings = warnings.iter().enumerate();
+                let warnings = warnings.map(|(i, note)| warning(note, &document, i < MAX_FOUND)).collect();
                 let object = Object { document, warnings };
                 note(object.value());
                 if object.is_definition() || object.is_policy() {

@@ -112,7 +112,7 @@ pub fn submit(
         namespace_state: NamespaceState::default(),
     };
     let compares = context.updates.compares;
-    let schema = &Hints::Schema(Some(&route.definition), &version);
+    let schema = &Hints::of_schema(Some(&route.definition), &version);
     let (earlier, creates_namespace) = (before.stored, before.creates_namespace);
     let existing = match existing(context, target, &route.plural, before, &identity) {
         Ok(existing) => existing,

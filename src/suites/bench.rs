@@ -4,6 +4,7 @@ use super::compare::comparable;
 use super::outcome::{Failure, Outcome, Step, Write};
 use super::patch;
 use super::suite::{Action, Case, Source, SourceError};
+use crate::field::UNFINISHED;
 use crate::policies;
 use crate::policies::authorizer::Rules;
 use crate::policies::model::PolicyKind;
@@ -82,6 +83,9 @@ pub enum SetupError {
     /// The server's message about a CRD.
     #[error("{0}")]
     Definition(String),
+    /// The CRD needs more steps or memory than the program uses for one request.
+    #[error("{UNFINISHED}")]
+    Unfinished,
     /// The server's message about a policy, or about an object to which policies refer.
     #[error("{kind} {name}: {message}")]
     Object {
@@ -103,6 +107,12 @@ pub enum SetupError {
     /// No property can be added to the schema of the CRD.
     #[error("the schema of the first version has no properties")]
     NoProperties,
+}
+
+impl SetupError {
+    fn of_definition(rejected: Rejected) -> Self {
+        if rejected.is_unfinished { Self::Unfinished } else { Self::Definition(rejected.message) }
+    }
 }
 
 impl From<SetupError> for Failure {
@@ -130,7 +140,7 @@ impl CaseRunner {
         let bench = Self { setup, server, resource };
         for crd in std::iter::once(&bench.setup.definition).chain(&bench.setup.additional_crds) {
             let created = bench.send(Method::Post, address::DEFINITIONS, Value::clone(crd));
-            created.map_err(|rejected| SetupError::Definition(rejected.message))?;
+            created.map_err(SetupError::of_definition)?;
         }
         for policy in &bench.setup.policies {
             bench.install(policy)?;
@@ -182,7 +192,7 @@ impl CaseRunner {
     }
 
     fn run_here(&self, case: &Case) -> Outcome {
-        let mut run = Run { bench: self, case, writes: Vec::new(), stored: None };
+        let mut run = Run { bench: self, case, writes: Vec::new(), stored: None, unfinished: None };
         let failure = match case.action {
             Action::Create => run.create(),
             Action::Update => run.update(),
@@ -191,6 +201,7 @@ impl CaseRunner {
             Action::Valid | Action::Invalid => run.document(),
         }
         .err();
+        let failure = run.unfinished.map(Failure::Unfinished).or(failure);
         Outcome { failure, writes: run.writes, stored: run.stored }
     }
 
@@ -242,18 +253,23 @@ struct Rejected {
     message: String,
     errors: crate::field::ErrorList,
     warnings: Vec<String>,
+    /// True if the server did not finish the request.
+    is_unfinished: bool,
 }
 
 /// Converts an answer; the message of an error is the one of client-go.
 fn answered(response: Response) -> Result<Accepted, Rejected> {
     let warnings = response.warnings;
+    let is_unfinished = response.trace.is_unfinished;
     match response.body {
         ResponseBody::Json(object) if response.code < 400 => Ok(Accepted { object, warnings }),
         ResponseBody::Text(_) if response.code == 404 => {
             let message = "the server could not find the requested resource".to_owned();
-            Err(Rejected { message, errors: Vec::new(), warnings })
+            Err(Rejected { message, errors: Vec::new(), warnings, is_unfinished })
         }
-        body => Err(Rejected { message: body.message().to_owned(), errors: response.trace.errors, warnings }),
+        body => {
+            Err(Rejected { message: body.message().to_owned(), errors: response.trace.errors, warnings, is_unfinished })
+        }
     }
 }
 
@@ -263,6 +279,8 @@ struct Run<'b> {
     case: &'b Case,
     writes: Vec<Write>,
     stored: Option<Value>,
+    /// The first request that the server did not finish.
+    unfinished: Option<Step>,
 }
 
 /// An object on the server, and its path.
@@ -308,7 +326,12 @@ impl Run<'_> {
         let sent = body.clone();
         let (answer, errors, warnings) = match self.bench.send(method, path, body) {
             Ok(accepted) => (Ok(accepted.object), Vec::new(), accepted.warnings),
-            Err(rejected) => (Err(rejected.message), rejected.errors, rejected.warnings),
+            Err(rejected) => {
+                if rejected.is_unfinished {
+                    self.unfinished.get_or_insert(step);
+                }
+                (Err(rejected.message), rejected.errors, rejected.warnings)
+            }
         };
         self.writes.push(Write { step, sent, old, answer: answer.clone(), errors, warnings });
         answer

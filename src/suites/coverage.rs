@@ -158,7 +158,7 @@ impl Coverage {
     /// preparation.
     fn validated(&self, write: &Write) -> Option<Value> {
         let mut object = pipeline::decode(&self.stages, write.sent.clone(), Source::Request).ok()?.object;
-        pipeline::default(&self.stages, &mut object);
+        pipeline::default(&self.stages, &mut object).ok()?;
         match (write.step, &write.old) {
             (Step::InitialStatus | Step::UpdateStatus, Some(old)) => {
                 pipeline::prepare_status_update(&self.stages, &mut object, old);

@@ -69,7 +69,7 @@ pub fn first_suite(definition: &Value, crd_file: &str, release: Release) -> Resu
     let coverage = Coverage::new(&reduced, &served.version, release).ok_or_else(no_version)?;
     let (mut bases, mut rejection) = (Vec::new(), String::new());
     for (name, fields) in [("the minimal example", ExampleFields::Minimal), ("the full example", ExampleFields::Full)] {
-        let object = comparable(example(&checker, fields).object);
+        let object = comparable(example(&checker, fields).map_err(FirstSuiteError::Crd)?.object);
         if bases.iter().any(|base: &Base| base.object == object) {
             continue;
         }

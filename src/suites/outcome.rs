@@ -1,6 +1,6 @@
 //! The outcome of a case.
 
-use crate::field::ErrorList;
+use crate::field::{ErrorList, UNFINISHED};
 use crate::value::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -90,6 +90,8 @@ pub enum Failure {
         /// The server's message.
         message: String,
     },
+    /// The request needs more steps or memory than the program uses for one.
+    Unfinished(Step),
     /// The case contains `expectedStatusError`, but `updated` has no status.
     NoStatus,
     /// The stored object differs from the expected one. Both are without the metadata that the server writes.
@@ -114,7 +116,7 @@ impl Failure {
         match self {
             Self::NoObject { field, .. } => field,
             Self::Patches(_) => "initialCRDPatches",
-            Self::Rejected(step, _) | Self::Accepted(step, None) => step.field(),
+            Self::Rejected(step, _) | Self::Accepted(step, None) | Self::Unfinished(step) => step.field(),
             Self::Accepted(Step::UpdateStatus, Some(_))
             | Self::OtherError { step: Step::UpdateStatus, .. }
             | Self::NoStatus => "expectedStatusError",
@@ -132,6 +134,7 @@ impl Failure {
             Self::Rejected(..) => "rejected",
             Self::Accepted(..) => "accepted",
             Self::OtherError { .. } => "otherError",
+            Self::Unfinished(_) => "unfinished",
             Self::NoStatus => "noStatus",
             Self::Differs { .. } => "differs",
             Self::Warnings { .. } => "warnings",
@@ -163,6 +166,7 @@ impl fmt::Display for Failure {
             Self::OtherError { step, expected, .. } => {
                 write!(f, "the server rejected {} with a message that does not contain {expected:?}", step.text())
             }
+            Self::Unfinished(step) => write!(f, "cannot tell what the server answers to {}: {UNFINISHED}", step.text()),
             Self::NoStatus => f.write_str("`expectedStatusError` is given, and `updated` has no status to write"),
             Self::Differs { stored: Value::Null, .. } => f.write_str("the object was removed, but `expected` is given"),
             Self::Differs { .. } => f.write_str("the stored object differs from `expected`"),

@@ -61,7 +61,7 @@ pub fn apply(patches: &[Value], crd: &Value) -> Result<Value, PatchError> {
             }
             let value = Some(patch.get("value").cloned().unwrap_or_default());
             let operation = Operation { op: op.to_owned(), path: Ok(path), from: Ok(String::new()), value };
-            Patch::default()
+            Patch::unlimited()
                 .apply(&operation, &mut document)
                 .map_err(|error| failed(PatchFailure::NotApplied(error)))?;
         }

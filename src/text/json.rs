@@ -83,7 +83,8 @@ pub fn read_next(text: &[u8], start: usize) -> Result<Option<(Value, usize)>, Er
 /// An incomplete array or object. They are on an explicit stack, so that deep nesting cannot overflow the call stack.
 enum Open {
     Array(Vec<Value>),
-    Object(Map, String),
+    /// The members so far, the key whose value comes next, and the offset of the object.
+    Object(Map, String, usize),
 }
 
 struct Reader<'a> {
@@ -93,7 +94,10 @@ struct Reader<'a> {
     /// The first number out of range, which is reported only if the syntax is valid.
     out_of_range: Option<Error>,
     duplicates: Vec<StrictError>,
+    /// The paths of the duplicates.
     seen: BTreeSet<String>,
+    /// The repeated keys, with the offsets of their objects.
+    repeated: BTreeSet<(usize, String)>,
     /// True to check only the syntax, without building values and finding duplicates.
     syntax_only: bool,
     /// True if a float becomes what Go writes for it, which may be an integer.
@@ -102,8 +106,9 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(text: &'a [u8], at: usize) -> Self {
-        let (out_of_range, duplicates, seen) = Default::default();
-        Self { text, at, open: Vec::new(), out_of_range, duplicates, seen, syntax_only: false, written_again: false }
+        let (out_of_range, duplicates, seen, repeated) = Default::default();
+        let (syntax_only, written_again) = (false, false);
+        Self { text, at, open: Vec::new(), out_of_range, duplicates, seen, repeated, syntax_only, written_again }
     }
 
     fn finish(self, value: Value) -> Result<Strict, Error> {
@@ -161,7 +166,7 @@ impl<'a> Reader<'a> {
             self.skip_space();
             let mut complete = match self.peek() {
                 Some(b'{') => {
-                    self.push(Open::Object(Map::new(), String::new()))?;
+                    self.push(Open::Object(Map::new(), String::new(), self.at))?;
                     self.skip_space();
                     if self.peek() == Some(b'}') {
                         self.at += 1;
@@ -208,7 +213,7 @@ impl<'a> Reader<'a> {
                             _ => return Err(self.end_or("after array element")),
                         }
                     }
-                    Some(Open::Object(members, key)) => {
+                    Some(Open::Object(members, key, _)) => {
                         if !self.syntax_only {
                             members.insert(std::mem::take(key), complete);
                         }
@@ -227,7 +232,7 @@ impl<'a> Reader<'a> {
                 }
                 complete = match self.open.pop() {
                     Some(Open::Array(items)) => Value::Array(items),
-                    Some(Open::Object(members, _)) => Value::Object(members),
+                    Some(Open::Object(members, ..)) => Value::Object(members),
                     None => Value::Null,
                 };
             }
@@ -257,16 +262,18 @@ impl<'a> Reader<'a> {
         if self.syntax_only {
             return Ok(());
         }
-        if let Some(Open::Object(members, _)) = self.open.last()
+        if let Some(Open::Object(members, _, offset)) = self.open.last()
             && members.contains_key(&key)
             && self.duplicates.len() < MAX_DUPLICATES
+            // A key may be repeated often, and building its path takes long in a deep object.
+            && self.repeated.insert((*offset, key.clone()))
         {
             let path = self.path(&key);
             if self.seen.insert(path.clone()) {
                 self.duplicates.push(StrictError::DuplicateField(path));
             }
         }
-        if let Some(Open::Object(_, current)) = self.open.last_mut() {
+        if let Some(Open::Object(_, current, _)) = self.open.last_mut() {
             *current = key;
         }
         Ok(())
@@ -281,7 +288,7 @@ impl<'a> Reader<'a> {
                 Open::Array(items) => {
                     let _ = write!(path, "[{}]", items.len());
                 }
-                Open::Object(_, key) => {
+                Open::Object(_, key, _) => {
                     if !path.is_empty() {
                         path.push('.');
                     }
@@ -471,6 +478,13 @@ pub fn summary(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Takes long if the path is built for every repetition.
+    #[test]
+    fn a_key_repeated_deep_in_a_value_is_found_once() {
+        let text = format!("{}{{{}}}{}", "{\"b\":".repeat(5000), vec!["\"k\":1"; 50_000].join(","), "}".repeat(5000));
+        assert_eq!(read_strict(text.as_bytes()).unwrap().errors.len(), 1);
+    }
 
     fn error(text: &[u8]) -> String {
         let e = read(text).unwrap_err();

@@ -158,6 +158,45 @@ mod tests {
     }
 
     #[test]
+    fn the_text_that_aliases_repeat_is_limited() {
+        let long = "x".repeat(100_000);
+        let times = |alias: &str, count: usize| vec![alias; count].join(", ");
+        for text in [
+            format!("a: &a {long}\nl: [{}]", times("*a", 1000)),
+            format!("a: &a [{long}]\nl: [{}]", times("*a", 1000)),
+            format!("? &a {long}\n: 1\nl: [{}]", times("{*a : 1}", 1000)),
+            format!("a: &a {{k: {long}}}\nl: [{}]", times("{<<: *a}", 1000)),
+            format!("a: &a {{? {long} : 1}}\nl: [{}]", times("{<<: *a}", 1000)),
+        ] {
+            let error = read(text.as_bytes()).unwrap_err();
+            assert_eq!(error.kind, crate::text::ErrorKind::Expansion, "{}", error.message);
+        }
+        // A few aliases of a long value fit, and so do many of a short one.
+        assert!(read(format!("a: &a {long}\nl: [{}]", times("*a", 50)).as_bytes()).is_ok());
+        assert!(read(format!("a: &a short\nl: [{}]", times("*a", 10_000)).as_bytes()).is_ok());
+    }
+
+    /// Takes seconds if the text is scanned, or a value formatted, for every key.
+    #[test]
+    fn many_duplicate_and_wrong_keys_are_found() {
+        let keys: Vec<String> = (0..80_000).map(|i| format!("k{}: 1", i % 40_000)).collect();
+        let keys = keys.join("\n");
+        let found = read_strict(keys.as_bytes()).unwrap().duplicates;
+        assert_eq!(found.len(), 40_000);
+        assert_eq!(found.last().unwrap().first, Position { line: 40_000, column: 1 });
+        assert_eq!(found.last().unwrap().second, Position { line: 80_000, column: 1 });
+        let one_line = format!("{{{}}}", "a: 1, ".repeat(40_000));
+        assert_eq!(read_strict(one_line.as_bytes()).unwrap().duplicates.last().unwrap().second.column, 239_996);
+        let long = "x".repeat(100_000);
+        let error = read(format!("a: &a {long}\nm:\n{}", "  ~: *a\n".repeat(80)).as_bytes()).unwrap_err();
+        assert!(
+            error.message.starts_with("unsupported map key of type: %!s(<nil>), key: <nil>"),
+            "{}",
+            error.message.len()
+        );
+    }
+
+    #[test]
     fn depth_is_limited() {
         for text in ["[".repeat(10_001), (0..10_001).map(|i| " ".repeat(i) + "- \n").collect()] {
             let error = read(text.as_bytes()).unwrap_err();

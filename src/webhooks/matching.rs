@@ -92,10 +92,15 @@ fn conditions(
         request: &shown,
         namespace: None,
         authorizers: Some(&authorizers),
+        steps: &request.steps,
     };
     let activation = Activation::new(inputs, &[]);
     let unknown = unknown_to(request, cluster);
-    match match_conditions(&activation, &webhook.conditions, &webhook.failure_policy, unknown) {
+    let matched_conditions = match_conditions(&activation, &webhook.conditions, &webhook.failure_policy, unknown);
+    if request.steps.are_spent() {
+        return Err(Failure::Server(Refused::Unfinished));
+    }
+    match matched_conditions {
         Ok(true) => Ok(Decision::Called(matched.clone())),
         Ok(false) => Ok(Decision::NotCalled),
         Err(NotDecided::Failed(reason)) => Err(Failure::Condition(reason)),

@@ -120,12 +120,24 @@ impl<'a> Run<'a, '_> {
             QualifierKey::Constant(index) => look_up(value, index.clone()),
             QualifierKey::Attribute(attribute) => {
                 let index = self.resolve(attribute)?;
-                look_up_computed(value, index)
+                self.look_up_computed(value, index)
             }
             QualifierKey::Node(node) => {
                 let index = self.exec(node)?;
-                look_up_computed(value, index)
+                self.look_up_computed(value, index)
             }
+        }
+    }
+
+    fn look_up_computed(&self, value: &Value<'a>, index: Value<'a>) -> Result<Result<Value<'a>, Missing<'a>>, Error> {
+        match index {
+            Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_) => {
+                if let Value::String(key) = &index {
+                    self.fuel.scan(key.len())?;
+                }
+                look_up(value, index)
+            }
+            other => Err(Error::new(format!("invalid qualifier type: {}", go_type_name(&other)))),
         }
     }
 }
@@ -144,13 +156,6 @@ impl Missing<'_> {
             Self::Key(key) => format!("no such key: {}", key.plain()),
             Self::Index(index) => format!("index out of bounds: {}", index.plain()),
         })
-    }
-}
-
-fn look_up_computed<'a>(value: &Value<'a>, index: Value<'a>) -> Result<Result<Value<'a>, Missing<'a>>, Error> {
-    match index {
-        Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_) => look_up(value, index),
-        other => Err(Error::new(format!("invalid qualifier type: {}", go_type_name(&other)))),
     }
 }
 

@@ -16,6 +16,16 @@ pub(super) struct Callee {
     pub overloads: Vec<Resolved>,
 }
 
+/// Takes the steps for reading the texts of a call once: the prices of some functions do not depend on them.
+fn scan(args: &[Value<'_>], fuel: &Fuel) -> Result<(), Error> {
+    for arg in args {
+        if let Value::String(text) = arg {
+            fuel.scan(text.len())?;
+        }
+    }
+    Ok(())
+}
+
 #[derive(Debug)]
 pub(super) struct Resolved {
     pub overload: &'static Overload,
@@ -67,6 +77,7 @@ impl Callee {
             let Some(call) = overload.call else { continue };
             let fits = || params.len() == args.len() && params.iter().zip(args).all(|(param, arg)| admits(param, arg));
             if !overload.guarded || fits() {
+                scan(args, fuel)?;
                 return call.compute(args, fuel);
             }
         }

@@ -2,12 +2,12 @@
 
 use super::{
     cost::{NEW_LIST, go_type_name},
-    node::{Condition, Element, Fold, Node, Step},
+    node::{Call, Condition, Element, Fold, Node, Step},
     run::{Run, Slot},
 };
 use crate::cel::{
     library,
-    value::{Error, List, Value},
+    value::{Error, Fuel, List, Map, Value},
 };
 use std::sync::Arc;
 
@@ -37,6 +37,8 @@ impl<'a> Run<'a, '_> {
                 }
             }
             (Value::Map(map), second) => {
+                // A loop may end at its first key.
+                self.fuel.spend(map.len())?;
                 for key in map.keys_of_loop() {
                     let value = second.map(|_| {
                         let missing = || Err(Error::new(format!("no such key: {}", key.plain())));
@@ -98,6 +100,7 @@ impl<'a> Run<'a, '_> {
             Step::Push(element) => return self.push(accumulator, element),
             Step::Append(list) => self.append(accumulator, list),
             Step::Insert(entry) => self.insert(accumulator, entry),
+            Step::InsertAll(call) => self.insert_all(accumulator, call),
             Step::Choice { condition, branches } => {
                 let [yes, no] = &**branches;
                 match self.exec(condition) {
@@ -153,7 +156,7 @@ impl<'a> Run<'a, '_> {
         }
         let list = self.take(accumulator);
         let value = list.and_then(|list| match item? {
-            Some(item) => extend(list, &List::Shared(Arc::new(vec![item]))),
+            Some(item) => extend(list, &List::Shared(Arc::new(vec![item])), &self.fuel),
             None => Ok(list),
         });
         self.replace(accumulator, value)
@@ -166,7 +169,7 @@ impl<'a> Run<'a, '_> {
         self.charge(1)?;
         let accumulator = self.take(accumulator)?;
         match list? {
-            Value::List(list) => extend(accumulator, &list),
+            Value::List(list) => extend(accumulator, &list, &self.fuel),
             _ => Err(Error::no_such_overload()),
         }
     }
@@ -183,22 +186,48 @@ impl<'a> Run<'a, '_> {
         self.charge(1)?;
         let value = value?;
         match self.take(slot)? {
-            Value::Map(map) => library::insert(map, &key, value).map(Value::Map),
+            Value::Map(map) => library::insert(map, &key, value, &self.fuel).map(Value::Map),
             _ => Err(Error::no_such_overload()),
+        }
+    }
+
+    /// `cel.@mapInsert(accumulator, map)`, in place if the accumulator is a map.
+    fn insert_all(&mut self, slot: usize, call: &'a Call) -> Result<Value<'a>, Error> {
+        self.start(slot)?;
+        let in_place = matches!(self.slot(slot), Some(Slot::Filled(Ok(Value::Map(Map::Shared(_))))));
+        let (true, [_, added]) = (in_place, &*call.args) else { return self.call(call) };
+        self.charge(1)?;
+        match self.exec_absorbable(added)? {
+            Ok(Value::Map(added)) => {
+                self.charge(1)?;
+                match self.take(slot)? {
+                    Value::Map(map) => library::insert_all(map, &added, &self.fuel).map(Value::Map),
+                    _ => Err(Error::no_such_overload()),
+                }
+            }
+            Ok(_) => {
+                self.charge(1)?;
+                Err(Error::no_such_overload())
+            }
+            Err(error) => {
+                self.charge(1)?;
+                Err(error)
+            }
         }
     }
 }
 
-fn extend<'a>(accumulator: Value<'a>, list: &List<'a>) -> Result<Value<'a>, Error> {
+fn extend<'a>(accumulator: Value<'a>, list: &List<'a>, fuel: &Fuel) -> Result<Value<'a>, Error> {
     match accumulator {
         Value::List(List::Shared(mut items)) => {
             let own = Arc::make_mut(&mut items);
             for added in list.iter() {
+                fuel.visit()?;
                 own.push(added?);
             }
             Ok(Value::List(List::Shared(items)))
         }
-        Value::List(other) => other.concat(list).map(Value::List),
+        Value::List(other) => other.concat(list, fuel).map(Value::List),
         _ => Err(Error::no_such_overload()),
     }
 }

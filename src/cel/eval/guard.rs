@@ -43,7 +43,7 @@ fn admits_error(declared: &Type) -> bool {
 }
 
 fn admits_map(key_type: &Type, value_type: &Type, map: &Map<'_>) -> bool {
-    let Some(key) = map.keys().into_iter().next() else {
+    let Some(key) = map.first_key() else {
         return true;
     };
     let admits_value = match map.find(&key) {

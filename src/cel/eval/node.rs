@@ -142,6 +142,8 @@ pub(super) enum Step {
     Append(Node),
     /// `cel.@mapInsert(accumulator, key, value)`
     Insert(Box<[Node; 2]>),
+    /// `cel.@mapInsert(accumulator, map)`: `transformMapEntry`.
+    InsertAll(Box<Call>),
     /// `condition ? step : step`: `filter`.
     Choice {
         condition: Node,

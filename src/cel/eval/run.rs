@@ -13,6 +13,7 @@ use crate::{
     },
     regexp::Regexp,
     release::Minor,
+    value::steps::Steps,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -39,7 +40,7 @@ pub(super) struct Run<'a, 'f> {
     slots: Vec<Slot<'a>>,
     cost: u64,
     limit: u64,
-    fuel: Fuel,
+    pub(super) fuel: Fuel,
     pub(super) server: Minor,
     /// The number of items of the list that a loop iterates over.
     pub(super) expected: usize,
@@ -53,15 +54,19 @@ pub(super) fn run<'a, 'f>(
     variables: &'f [Result<Value<'a>, Error>],
     fields: Option<&'f dyn Fields<'a>>,
     limit: u64,
+    steps: &Steps,
 ) -> Outcome<'a> {
     let mut slots = Vec::new();
     slots.resize_with(program.slots, || Slot::Empty);
     let (first_slot, server) = (program.variables, program.server);
-    let fuel = Fuel::of_evaluation(server);
+    let fuel = Fuel::of_evaluation(server, steps);
+    let before = fuel.left();
     let mut run =
         Run { fields, variables, first_slot, slots, cost: 0, limit, fuel, server, expected: 0, compiled: None };
     let mut result = run.exec(&program.root);
-    if run.fuel.is_empty() {
+    let taken = steps.take((before - run.fuel.left()).saturating_add(run.cost));
+    if run.fuel.is_empty() || taken.is_err() {
+        steps.take_all();
         result = Err(Error::Interrupted);
     }
     Outcome { result, cost: run.cost }
@@ -93,7 +98,12 @@ impl<'a> Run<'a, '_> {
     pub(super) fn exec_absorbable(&mut self, node: &'a Node) -> Absorbable<'a> {
         match self.exec(node) {
             Err(error) if error.is_fatal() => Err(error),
-            other => Ok(other),
+            Err(error) => {
+                // The text of an error may contain a value.
+                self.fuel.write(error.text_length())?;
+                Ok(Err(error))
+            }
+            value => Ok(value),
         }
     }
 
@@ -215,7 +225,8 @@ impl<'a> Run<'a, '_> {
             Node::Match(call) => self.match_pattern(call),
             Node::InSet(item, set) => {
                 let item = self.exec(item)?;
-                Ok(Value::Bool(set.contains(&Key::of(&item)?)))
+                let key = self.key(&item)?;
+                Ok(Value::Bool(set.contains(&key)))
             }
             Node::List(elements) => {
                 let mut items = Vec::with_capacity(elements.len());
@@ -308,7 +319,7 @@ impl<'a> Run<'a, '_> {
             let key = self.exec(&entry.key)?;
             let value = match self.exec(&entry.value)? {
                 Value::Optional(None) if entry.optional => {
-                    map.remove(&Key::of(&key)?);
+                    map.remove(&self.key(&key)?);
                     continue;
                 }
                 Value::Optional(Some(value)) if entry.optional => (*value).clone(),
@@ -319,9 +330,16 @@ impl<'a> Run<'a, '_> {
                 }
                 value => value,
             };
-            map.insert(Key::of(&key)?, value);
+            map.insert(self.key(&key)?, value);
         }
         Ok(Value::Map(Map::Shared(Arc::new(map))))
+    }
+
+    /// Converts a value to a key.
+    fn key(&self, value: &Value<'a>) -> Result<Key<'a>, Error> {
+        let key = Key::of(value)?;
+        self.fuel.write(key.text_length())?;
+        Ok(key)
     }
 
     fn message(&mut self, node: &'a MessageNode) -> Result<Value<'a>, Error> {
@@ -348,7 +366,7 @@ impl<'a> Run<'a, '_> {
         Message::new(&node.type_name, fields).map(|message| Value::Message(Arc::new(message)))
     }
 
-    fn call(&mut self, call: &'a Call) -> Result<Value<'a>, Error> {
+    pub(super) fn call(&mut self, call: &'a Call) -> Result<Value<'a>, Error> {
         match &*call.args {
             [a] => match self.exec(a) {
                 Ok(a) => self.invoke(&call.callee, &[a]),
@@ -440,7 +458,7 @@ impl<'a> Run<'a, '_> {
         Ok(match callee.function {
             "matches" => Value::Bool(pattern.is_match(text)),
             "find" => library::first_match(pattern, text),
-            _ => library::all_matches(pattern, text, limit.unwrap_or(-1)),
+            _ => library::all_matches(pattern, text, limit.unwrap_or(-1), &self.fuel)?,
         })
     }
 
@@ -456,7 +474,7 @@ impl<'a> Run<'a, '_> {
             (Value::String(text), MatchKind::Matches, _) => Ok(Value::Bool(call.pattern.is_match(&text))),
             (Value::String(text), MatchKind::Find, _) => Ok(library::first_match(&call.pattern, &text)),
             (Value::String(text), MatchKind::FindAll, Value::Int(limit)) => {
-                Ok(library::all_matches(&call.pattern, &text, limit))
+                library::all_matches(&call.pattern, &text, limit, &self.fuel)
             }
             _ => Err(Error::no_such_overload()),
         }

@@ -60,6 +60,9 @@ fn branch(attribute: Attribute, accumulator: usize) -> Step {
 fn call(call: Call, accumulator: usize) -> Step {
     let id = call.callee.single().map_or("", |overload| overload.id);
     let adds = call.args.first().is_some_and(|first| reads(first, accumulator));
+    if id == "@mapInsert_map_map" && adds {
+        return Step::InsertAll(Box::new(call));
+    }
     let args = match (id, call.args.into_vec()) {
         ("add_list", args) if adds => match <[Node; 2]>::try_from(args) {
             Ok([_, Node::List(elements)]) => return append(elements),

@@ -1,22 +1,53 @@
 //! `+ - * / %` and negation, with overflow errors.
 
 use super::{CallCost, Overload, unknown_operand};
-use crate::cel::value::{Error, Text, Value};
+use crate::cel::value::{Error, Fuel, Text, Value};
 
 /// The overloads.
 pub const FUNCTIONS: &[Overload] = &[
-    Overload::global("_+_", "add_bytes", "(bytes, bytes) -> bytes", CallCost::Concatenate, add).unguarded(),
-    Overload::global("_+_", "add_double", "(double, double) -> double", CallCost::One, add).unguarded(),
-    Overload::global("_+_", "add_duration_duration", "(duration, duration) -> duration", CallCost::One, add)
+    Overload::global("_+_", "add_bytes", "(bytes, bytes) -> bytes", CallCost::Concatenate, super::unfueled)
+        .fueled(add)
         .unguarded(),
-    Overload::global("_+_", "add_duration_timestamp", "(duration, timestamp) -> timestamp", CallCost::One, add)
+    Overload::global("_+_", "add_double", "(double, double) -> double", CallCost::One, super::unfueled)
+        .fueled(add)
         .unguarded(),
-    Overload::global("_+_", "add_timestamp_duration", "(timestamp, duration) -> timestamp", CallCost::One, add)
+    Overload::global(
+        "_+_",
+        "add_duration_duration",
+        "(duration, duration) -> duration",
+        CallCost::One,
+        super::unfueled,
+    )
+    .fueled(add)
+    .unguarded(),
+    Overload::global(
+        "_+_",
+        "add_duration_timestamp",
+        "(duration, timestamp) -> timestamp",
+        CallCost::One,
+        super::unfueled,
+    )
+    .fueled(add)
+    .unguarded(),
+    Overload::global(
+        "_+_",
+        "add_timestamp_duration",
+        "(timestamp, duration) -> timestamp",
+        CallCost::One,
+        super::unfueled,
+    )
+    .fueled(add)
+    .unguarded(),
+    Overload::global("_+_", "add_int64", "(int, int) -> int", CallCost::One, super::unfueled).fueled(add).unguarded(),
+    Overload::global("_+_", "add_list", "(list(A), list(A)) -> list(A)", CallCost::One, super::unfueled)
+        .fueled(add)
         .unguarded(),
-    Overload::global("_+_", "add_int64", "(int, int) -> int", CallCost::One, add).unguarded(),
-    Overload::global("_+_", "add_list", "(list(A), list(A)) -> list(A)", CallCost::One, add).unguarded(),
-    Overload::global("_+_", "add_string", "(string, string) -> string", CallCost::Concatenate, add).unguarded(),
-    Overload::global("_+_", "add_uint64", "(uint, uint) -> uint", CallCost::One, add).unguarded(),
+    Overload::global("_+_", "add_string", "(string, string) -> string", CallCost::Concatenate, super::unfueled)
+        .fueled(add)
+        .unguarded(),
+    Overload::global("_+_", "add_uint64", "(uint, uint) -> uint", CallCost::One, super::unfueled)
+        .fueled(add)
+        .unguarded(),
     Overload::global("_-_", "subtract_double", "(double, double) -> double", CallCost::One, subtract).unguarded(),
     Overload::global("_-_", "subtract_duration_duration", "(duration, duration) -> duration", CallCost::One, subtract)
         .unguarded(),
@@ -65,7 +96,7 @@ fn operand_error(operand: &Value<'_>, function: &str, types: &[&str]) -> Error {
 }
 
 /// `a + b`, also used by `sum()`.
-pub(super) fn add<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+pub(super) fn add<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     match args {
         [Value::Int(a), Value::Int(b)] => int(a.checked_add(*b)),
         [Value::Uint(a), Value::Uint(b)] => uint(a.checked_add(*b)),
@@ -75,10 +106,14 @@ pub(super) fn add<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
         } else if b.is_empty() {
             Value::String(a.clone())
         } else {
+            fuel.write(a.len() + b.len())?;
             Value::String(Text::Shared([&**a, &**b].concat().into()))
         }),
-        [Value::Bytes(a), Value::Bytes(b)] => Ok(Value::Bytes([&**a, &**b].concat().into())),
-        [Value::List(a), Value::List(b)] => a.concat(b).map(Value::List),
+        [Value::Bytes(a), Value::Bytes(b)] => {
+            fuel.write(a.len() + b.len())?;
+            Ok(Value::Bytes([&**a, &**b].concat().into()))
+        }
+        [Value::List(a), Value::List(b)] => a.concat(b, fuel).map(Value::List),
         [Value::Duration(a), Value::Duration(b)] => a.plus(*b).map(Value::Duration),
         [Value::Duration(d), Value::Timestamp(t)] | [Value::Timestamp(t), Value::Duration(d)] => {
             t.plus(*d).map(Value::Timestamp)
@@ -152,8 +187,9 @@ mod tests {
 
     #[test]
     fn errors_say_which_operand_is_wrong() {
-        assert_eq!(failure(add, &[Value::Int(1), Value::Uint(1)]), "no such overload");
-        assert_eq!(failure(add, &[Value::Bool(true), Value::Int(1)]), "no such overload: _+_");
+        let sum = |a, b| add(&[a, b], &Fuel::default()).unwrap_err().to_string();
+        assert_eq!(sum(Value::Int(1), Value::Uint(1)), "no such overload");
+        assert_eq!(sum(Value::Bool(true), Value::Int(1)), "no such overload: _+_");
         assert_eq!(failure(subtract, &[Value::string("a"), Value::string("b")]), "no such overload");
         assert_eq!(failure(subtract, &[Value::list(vec![]), Value::Int(1)]), "no such overload: _-_");
         assert_eq!(failure(multiply, &[Value::Int(i64::MAX), Value::Int(2)]), "integer overflow");

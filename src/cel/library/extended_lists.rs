@@ -50,12 +50,15 @@ pub const FUNCTIONS: &[Overload] = &[
 
 /// An overload of `sort` for one element type.
 const fn sorting(id: &'static str, signature: &'static str) -> Overload {
-    Overload::member("sort", id, signature, CallCost::Sort(0), sort).since(V1_34).unguarded()
+    Overload::member("sort", id, signature, CallCost::Sort(0), super::unfueled).fueled(sort).since(V1_34).unguarded()
 }
 
 /// An overload of the expansion of `sortBy` for one key type.
 const fn sorting_by(id: &'static str, signature: &'static str) -> Overload {
-    Overload::member("@sortByAssociatedKeys", id, signature, CallCost::Sort(1), sort_by_keys).since(V1_34).unguarded()
+    Overload::member("@sortByAssociatedKeys", id, signature, CallCost::Sort(1), super::unfueled)
+        .fueled(sort_by_keys)
+        .since(V1_34)
+        .unguarded()
 }
 
 /// The maximum length of `lists.range()`.
@@ -123,9 +126,6 @@ fn flatten_into<'a>(out: &mut Vec<Value<'a>>, list: &List<'a>, depth: i64, fuel:
             Value::List(inner) if depth > 0 => flatten_into(out, &inner, depth - 1, fuel)?,
             item => out.push(item),
         }
-        if out.len() > MAX_ELEMENTS {
-            return Err(Error::CostLimitExceeded);
-        }
     }
     Ok(())
 }
@@ -190,23 +190,23 @@ fn distinct<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     Ok(Value::list(out))
 }
 
-fn sort<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+fn sort<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     match args {
-        [Value::List(list)] => sort_by(list, list),
+        [Value::List(list)] => sort_by(list, list, fuel),
         [other] => Err(super::unknown_operand("sort", other)),
         _ => Err(Error::no_such_overload()),
     }
 }
 
-fn sort_by_keys<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+fn sort_by_keys<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     match args {
-        [Value::List(list), Value::List(keys)] => sort_by(list, keys),
+        [Value::List(list), Value::List(keys)] => sort_by(list, keys, fuel),
         [other, _] => Err(super::unknown_operand("@sortByAssociatedKeys", other)),
         _ => Err(Error::no_such_overload()),
     }
 }
 
-fn sort_by<'a>(list: &List<'a>, keys: &List<'a>) -> Result<Value<'a>, Error> {
+fn sort_by<'a>(list: &List<'a>, keys: &List<'a>, fuel: &Fuel) -> Result<Value<'a>, Error> {
     if list.len() != keys.len() {
         return Err(Error::new(format!(
             "@sortByAssociatedKeys() expected a list of the same size as the associated keys list, but got {} and {} elements respectively",
@@ -214,6 +214,9 @@ fn sort_by<'a>(list: &List<'a>, keys: &List<'a>) -> Result<Value<'a>, Error> {
             keys.len()
         )));
     }
+    // The price is that of a list of a known type only.
+    let comparisons = keys.len().saturating_mul(keys.len().max(1).ilog2() as usize + 1);
+    fuel.spend(comparisons)?;
     let keys = keys.to_vec()?;
     let Some(first) = keys.first() else {
         return Ok(Value::List(list.clone()));

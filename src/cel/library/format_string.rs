@@ -2,7 +2,7 @@
 //! groups digits; `%e` prints `1.5×10⁰³` and treats its precision as a width.
 
 use crate::{
-    cel::value::{Error, Value},
+    cel::value::{Error, Fuel, Value},
     value::quote::go_quote,
 };
 use std::fmt::Write as _;
@@ -142,9 +142,9 @@ impl Clause {
         format!("{rule}, was given {type_name}")
     }
 
-    fn apply(self, value: &Value<'_>, times: &str) -> Result<String, FormatError> {
+    fn apply(self, value: &Value<'_>, times: &str, fuel: &Fuel) -> Result<String, FormatError> {
         match (self, value) {
-            (Self::String, _) => string(value),
+            (Self::String, _) => string(value, fuel),
             (Self::Decimal, Value::Int(i)) => Ok(i.to_string()),
             (Self::Decimal, Value::Uint(u)) => Ok(u.to_string()),
             (Self::Fixed(precision), _) => {
@@ -286,7 +286,9 @@ fn scientific(d: f64, width: u64, times: &str) -> String {
 }
 
 /// `%s`
-fn string(value: &Value<'_>) -> Result<String, FormatError> {
+fn string(value: &Value<'_>, fuel: &Fuel) -> Result<String, FormatError> {
+    // The text is copied once per level of nesting.
+    let written = |text: &str| fuel.write(text.len());
     match value {
         Value::List(list) => {
             let mut out = String::from("[");
@@ -294,10 +296,10 @@ fn string(value: &Value<'_>) -> Result<String, FormatError> {
                 if i > 0 {
                     out.push_str(", ");
                 }
-                out.push_str(&literal(&item.map_err(|e| e.to_string())?)?);
-                check_length(out.len())?;
+                out.push_str(&literal(&item.map_err(|e| e.to_string())?, fuel)?);
             }
             out.push(']');
+            written(&out)?;
             Ok(out)
         }
         Value::Map(map) => {
@@ -314,11 +316,13 @@ fn string(value: &Value<'_>) -> Result<String, FormatError> {
                     }
                 };
                 let value = value.ok_or_else(|| format!("could not find key: {key}"))?.map_err(|e| e.to_string())?;
-                entries.push((key, literal(&value)?));
+                entries.push((key, literal(&value, fuel)?));
             }
             entries.sort_by(|(a, _), (b, _)| a.cmp(b));
             let entries: Vec<String> = entries.into_iter().map(|(key, value)| format!("{key}:{value}")).collect();
-            Ok(format!("{{{}}}", entries.join(", ")))
+            let out = format!("{{{}}}", entries.join(", "));
+            written(&out)?;
+            Ok(out)
         }
         Value::Optional(_) | Value::Opaque(_) => Err(Clause::String.refused(value)),
         _ => value
@@ -329,10 +333,14 @@ fn string(value: &Value<'_>) -> Result<String, FormatError> {
 }
 
 /// Formats an element of a list or map as a CEL literal.
-fn literal(value: &Value<'_>) -> Result<String, FormatError> {
+fn literal(value: &Value<'_>, fuel: &Fuel) -> Result<String, FormatError> {
+    fuel.visit()?;
     match value {
-        Value::String(s) => Ok(go_quote(s)),
-        Value::Bytes(_) => string(value).map(|text| format!("b{}", go_quote(&text))),
+        Value::String(s) => {
+            fuel.write(s.len())?;
+            Ok(go_quote(s))
+        }
+        Value::Bytes(_) => string(value, fuel).map(|text| format!("b{}", go_quote(&text))),
         Value::Double(d) if d.is_finite() => Ok(format!("{d:.6}")),
         Value::Double(d) => Ok(go_quote(&crate::value::number::format_v(*d))),
         Value::Timestamp(t) => Ok(format!("timestamp({})", go_quote(&t.to_text()))),
@@ -340,17 +348,14 @@ fn literal(value: &Value<'_>) -> Result<String, FormatError> {
         Value::Optional(_) | Value::Opaque(_) => {
             Err(FormatError::Unformattable(format!("no formatting function for {}", value.type_name())))
         }
-        _ => string(value),
+        _ => string(value, fuel),
     }
 }
 
-/// The maximum length of a result in bytes; a longer result would exhaust the server's memory.
-const MAX_BYTES: usize = 64 << 20;
-
 /// The reason why a value cannot be formatted.
 enum FormatError {
-    /// The result is longer than [`MAX_BYTES`].
-    TooLong,
+    /// The evaluation ended.
+    Fatal(Error),
     /// The value has no such format; the message of cel-go.
     Unformattable(String),
 }
@@ -361,22 +366,24 @@ impl From<String> for FormatError {
     }
 }
 
-fn check_length(length: usize) -> Result<(), FormatError> {
-    if length > MAX_BYTES { Err(FormatError::TooLong) } else { Ok(()) }
+impl From<Error> for FormatError {
+    fn from(error: Error) -> Self {
+        Self::Fatal(error)
+    }
 }
 
 /// `format.format(arguments)`
-pub(super) fn format<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
-    format_with(args, "×")
+pub(super) fn format<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
+    format_with(args, "×", fuel)
 }
 
 /// `format` before 1.33, whose text library put narrow spaces around the multiplication sign of `%e`.
-pub(super) fn format_with_spaces<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
-    format_with(args, "\u{202f}×\u{202f}")
+pub(super) fn format_with_spaces<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
+    format_with(args, "\u{202f}×\u{202f}", fuel)
 }
 
 /// Formats a string; `times` is the multiplication sign of `%e`.
-fn format_with<'a>(args: &[Value<'a>], times: &str) -> Result<Value<'a>, Error> {
+fn format_with<'a>(args: &[Value<'a>], times: &str, fuel: &Fuel) -> Result<Value<'a>, Error> {
     let [Value::String(format), Value::List(arguments)] = args else {
         return Err(Error::no_such_overload());
     };
@@ -388,18 +395,16 @@ fn format_with<'a>(args: &[Value<'a>], times: &str) -> Result<Value<'a>, Error> 
             Piece::Clause(clause) => {
                 let argument = pieces.taken().checked_sub(1).and_then(|index| arguments.get(index));
                 let argument = argument.ok_or_else(Error::no_such_overload)??;
-                let text = clause.apply(&argument, times).map_err(|error| match error {
-                    FormatError::TooLong => Error::CostLimitExceeded,
+                let text = clause.apply(&argument, times, fuel).map_err(|error| match error {
+                    FormatError::Fatal(error) => error,
                     FormatError::Unformattable(message) => Error::new(format!("error during formatting: {message}")),
                 })?;
+                fuel.write(text.len())?;
                 out.push_str(&text);
             }
         }
-        if out.len() > MAX_BYTES {
-            return Err(Error::CostLimitExceeded);
-        }
     }
-    Ok(Value::string(out))
+    fuel.string(out)
 }
 
 #[cfg(test)]
@@ -407,7 +412,7 @@ mod tests {
     use super::*;
 
     fn f(text: &'static str, arguments: Vec<Value<'static>>) -> String {
-        format(&[Value::string(text), Value::list(arguments)])
+        format(&[Value::string(text), Value::list(arguments)], &Fuel::default())
             .map_or_else(|e| e.to_string(), |v| v.as_str().unwrap_or_default().to_owned())
     }
 

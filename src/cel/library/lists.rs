@@ -21,16 +21,20 @@ pub const FUNCTIONS: &[Overload] = &[
     ),
     Overload::member("isSorted", "list_string_is_sorted_bool", "(list(string)) -> bool", CallCost::Walk, is_sorted),
     Overload::member("isSorted", "list_bytes_is_sorted_bool", "(list(bytes)) -> bool", CallCost::Walk, is_sorted),
-    Overload::member("sum", "list_int_sum_int", "(list(int)) -> int", CallCost::Walk, |args| sum(Value::Int(0), args)),
-    Overload::member("sum", "list_uint_sum_uint", "(list(uint)) -> uint", CallCost::Walk, |args| {
-        sum(Value::Uint(0), args)
-    }),
-    Overload::member("sum", "list_double_sum_double", "(list(double)) -> double", CallCost::Walk, |args| {
-        sum(Value::Double(0.0), args)
-    }),
-    Overload::member("sum", "list_duration_sum_duration", "(list(duration)) -> duration", CallCost::Walk, |args| {
-        sum(Value::Duration(Duration(0)), args)
-    }),
+    Overload::member("sum", "list_int_sum_int", "(list(int)) -> int", CallCost::Walk, super::unfueled)
+        .fueled(|args, fuel| sum(Value::Int(0), args, fuel)),
+    Overload::member("sum", "list_uint_sum_uint", "(list(uint)) -> uint", CallCost::Walk, super::unfueled)
+        .fueled(|args, fuel| sum(Value::Uint(0), args, fuel)),
+    Overload::member("sum", "list_double_sum_double", "(list(double)) -> double", CallCost::Walk, super::unfueled)
+        .fueled(|args, fuel| sum(Value::Double(0.0), args, fuel)),
+    Overload::member(
+        "sum",
+        "list_duration_sum_duration",
+        "(list(duration)) -> duration",
+        CallCost::Walk,
+        super::unfueled,
+    )
+    .fueled(|args, fuel| sum(Value::Duration(Duration(0)), args, fuel)),
     Overload::member("max", "list_int_max_int", "(list(int)) -> int", CallCost::Walk, max),
     Overload::member("max", "list_uint_max_uint", "(list(uint)) -> uint", CallCost::Walk, max),
     Overload::member("max", "list_double_max_double", "(list(double)) -> double", CallCost::Walk, max),
@@ -83,8 +87,8 @@ fn is_sorted<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     Ok(Value::Bool(true))
 }
 
-fn sum<'a>(zero: Value<'a>, args: &[Value<'a>]) -> Result<Value<'a>, Error> {
-    only(args)?.iter().try_fold(zero, |sum, item| add(&[sum, item?]))
+fn sum<'a>(zero: Value<'a>, args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
+    only(args)?.iter().try_fold(zero, |sum, item| add(&[sum, item?], fuel))
 }
 
 fn best<'a>(name: &str, args: &[Value<'a>], worse: Ordering) -> Result<Value<'a>, Error> {
@@ -108,7 +112,8 @@ fn max<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
 }
 
 fn is_at(list: &List<'_>, index: usize, item: &Value<'_>, fuel: &Fuel) -> bool {
-    matches!(list.get(index), Some(Ok(element)) if equal_strictly(&element, item, fuel) == Ok(true))
+    // The evaluation ends with an error when no fuel is left.
+    fuel.is_empty() || matches!(list.get(index), Some(Ok(element)) if equal_strictly(&element, item, fuel) == Ok(true))
 }
 
 fn position<'a>(

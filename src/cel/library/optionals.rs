@@ -2,7 +2,7 @@
 //! evaluator implements them.
 
 use super::{CallCost, Overload};
-use crate::cel::value::{Error, Value};
+use crate::cel::value::{Error, Fuel, Value};
 use crate::release::{Minor, V1_33};
 
 /// The overloads.
@@ -34,12 +34,26 @@ pub const FUNCTIONS: &[Overload] = &[
     Overload::member("first", "list_first", "(list(V)) -> optional(V)", CallCost::One, first)
         .since(Minor(28))
         .from_server(V1_33),
-    Overload::global("optional.unwrap", "optional_unwrap", "(list(optional(V))) -> list(V)", CallCost::One, unwrap)
-        .since(Minor(28))
-        .from_server(V1_33),
-    Overload::member("unwrapOpt", "optional_unwrapOpt", "(list(optional(V))) -> list(V)", CallCost::One, unwrap)
-        .since(Minor(28))
-        .from_server(V1_33),
+    Overload::global(
+        "optional.unwrap",
+        "optional_unwrap",
+        "(list(optional(V))) -> list(V)",
+        CallCost::One,
+        super::unfueled,
+    )
+    .fueled(unwrap)
+    .since(Minor(28))
+    .from_server(V1_33),
+    Overload::member(
+        "unwrapOpt",
+        "optional_unwrapOpt",
+        "(list(optional(V))) -> list(V)",
+        CallCost::One,
+        super::unfueled,
+    )
+    .fueled(unwrap)
+    .since(Minor(28))
+    .from_server(V1_33),
 ];
 
 fn of<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
@@ -89,12 +103,13 @@ fn last<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     at(args, |len| len.checked_sub(1))
 }
 
-fn unwrap<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+fn unwrap<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     let [Value::List(list)] = args else {
         return Err(Error::no_such_overload());
     };
     let mut out = Vec::new();
     for item in list.iter() {
+        fuel.visit()?;
         match item? {
             Value::Optional(Some(value)) => out.push((*value).clone()),
             Value::Optional(None) => {}

@@ -3,7 +3,7 @@
 
 use super::{CallCost, Overload};
 use crate::{
-    cel::value::{Text, Value},
+    cel::value::{Error, Fuel, Text, Value},
     regexp::Regexp,
 };
 
@@ -25,7 +25,11 @@ pub fn first_match<'a>(pattern: &Regexp, text: &Text<'a>) -> Value<'a> {
 }
 
 /// All matches, at most `limit` unless `limit` is negative.
-pub fn all_matches<'a>(pattern: &Regexp, text: &Text<'a>, limit: i64) -> Value<'a> {
+pub fn all_matches<'a>(pattern: &Regexp, text: &Text<'a>, limit: i64, fuel: &Fuel) -> Result<Value<'a>, Error> {
     let ranges = pattern.find_all(text, usize::try_from(limit).ok());
-    Value::list(ranges.into_iter().map(|range| Value::String(text.slice(range))).collect())
+    fuel.spend(ranges.len().saturating_mul(PART))?;
+    Ok(Value::list(ranges.into_iter().map(|range| Value::String(text.slice(range))).collect()))
 }
+
+/// The steps for a part of a text: each part of a computed text is a copy.
+pub(super) const PART: usize = 4;

@@ -52,5 +52,11 @@ fn equivalent<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
 
 fn intersects<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     let (a, b) = both(args)?;
-    Ok(Value::Bool(a.iter().any(|item| item.and_then(|item| value::contains(b, &item, fuel)) == Ok(true))))
+    for item in a.iter() {
+        match item.and_then(|item| value::contains(b, &item, fuel)) {
+            Ok(false) | Err(Error::Failed(_) | Error::Unknown(_)) => {}
+            found => return found.map(Value::Bool),
+        }
+    }
+    Ok(Value::Bool(false))
 }

@@ -1,8 +1,9 @@
 //! The string functions of cel-go's extension library, version 2 (`ext/strings.go`). Positions count code points.
 
 use super::positions::{offset, out_of_range};
+use super::regex::PART;
 use super::{CallCost, Overload, format_string};
-use crate::cel::value::{Error, Text, Value};
+use crate::cel::value::{Error, Fuel, Text, Value};
 use crate::release::{Minor, V1_33};
 use std::fmt::Write as _;
 
@@ -15,23 +16,33 @@ pub const FUNCTIONS: &[Overload] = &[
         "string_replace_string_string",
         "(string, string, string) -> string",
         CallCost::Replace,
-        replace,
-    ),
+        super::unfueled,
+    )
+    .fueled(replace),
     Overload::member(
         "replace",
         "string_replace_string_string_int",
         "(string, string, string, int) -> string",
         CallCost::Replace,
-        replace,
-    ),
-    Overload::member("split", "string_split_string", "(string, string) -> list(string)", CallCost::Split, split),
+        super::unfueled,
+    )
+    .fueled(replace),
+    Overload::member(
+        "split",
+        "string_split_string",
+        "(string, string) -> list(string)",
+        CallCost::Split,
+        super::unfueled,
+    )
+    .fueled(split),
     Overload::member(
         "split",
         "string_split_string_int",
         "(string, string, int) -> list(string)",
         CallCost::Split,
-        split,
-    ),
+        super::unfueled,
+    )
+    .fueled(split),
     Overload::member("substring", "string_substring_int", "(string, int) -> string", CallCost::Transform, substring),
     Overload::member(
         "substring",
@@ -42,30 +53,20 @@ pub const FUNCTIONS: &[Overload] = &[
     ),
     Overload::member("trim", "string_trim", "(string) -> string", CallCost::Transform, trim),
     Overload::member("upperAscii", "string_upper_ascii", "(string) -> string", CallCost::Transform, upper_ascii),
-    Overload::member(
-        "format",
-        "string_format",
-        "(string, list(dyn)) -> string",
-        CallCost::Scan(0),
-        format_string::format,
-    )
-    .since(Minor(29))
-    .from_server(V1_33),
-    Overload::member(
-        "format",
-        "string_format",
-        "(string, list(dyn)) -> string",
-        CallCost::Scan(0),
-        format_string::format_with_spaces,
-    )
-    .since(Minor(29))
-    .until_server(V1_33),
+    Overload::member("format", "string_format", "(string, list(dyn)) -> string", CallCost::Scan(0), super::unfueled)
+        .fueled(format_string::format)
+        .since(Minor(29))
+        .from_server(V1_33),
+    Overload::member("format", "string_format", "(string, list(dyn)) -> string", CallCost::Scan(0), super::unfueled)
+        .fueled(format_string::format_with_spaces)
+        .since(Minor(29))
+        .until_server(V1_33),
     Overload::global("strings.quote", "strings_quote", "(string) -> string", CallCost::Scan(0), quote).since(Minor(29)),
     Overload::member("join", "list_join", "(list(string)) -> string", CallCost::Join, join),
     Overload::member("join", "list_join_string", "(list(string), string) -> string", CallCost::Join, join),
 ];
 
-/// The maximum length of a result in bytes; longer results would exceed the cost limit by far.
+/// The maximum length of the result of `join` in bytes; longer results would exceed the cost limit by far.
 const MAX_BYTES: usize = 64 << 20;
 
 fn char_at<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
@@ -99,7 +100,7 @@ fn trim<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     Ok(Value::String(text.slice(start..start + text.trim().len())))
 }
 
-fn replace<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+fn replace<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     let (text, old, new, limit) = match args {
         [Value::String(text), Value::String(old), Value::String(new)] => (text, old, new, -1),
         [Value::String(text), Value::String(old), Value::String(new), Value::Int(limit)] => (text, old, new, *limit),
@@ -107,16 +108,16 @@ fn replace<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let most = if old.is_empty() { text.len() + 1 } else { text.len() / old.len() };
-    if most.min(limit).saturating_mul(new.len()) > MAX_BYTES {
-        let matches = text.matches(&**old).take(limit).count();
-        if matches.saturating_mul(new.len()) > MAX_BYTES {
-            return Err(Error::CostLimitExceeded);
-        }
+    // The price does not depend on the result, so its length is determined before it is computed.
+    let mut length = text.len();
+    if most.min(limit).saturating_mul(new.len()) > text.len() {
+        length = length.saturating_add(text.matches(&**old).take(limit).count().saturating_mul(new.len()));
     }
+    fuel.write(length)?;
     Ok(Value::string(text.replacen(&**old, new, limit)))
 }
 
-fn split<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+fn split<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     let (text, separator, limit) = match args {
         [Value::String(text), Value::String(separator)] => (text, separator, -1),
         [Value::String(text), Value::String(separator), Value::Int(limit)] => (text, separator, *limit),
@@ -142,6 +143,7 @@ fn split<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
                 None => break,
             }
         };
+        fuel.spend(PART)?;
         parts.push(Value::String(text.slice(start..start + end)));
         start += next;
     }

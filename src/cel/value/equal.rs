@@ -20,8 +20,14 @@ pub fn equal_strictly(a: &Value<'_>, b: &Value<'_>, fuel: &Fuel) -> Result<bool,
     Ok(match (a, b) {
         (Value::Null, _) => matches!(b, Value::Null),
         (Value::Bool(a), Value::Bool(b)) => a == b,
-        (Value::String(a), Value::String(b)) => a == b,
-        (Value::Bytes(a), Value::Bytes(b)) => a == b,
+        (Value::String(a), Value::String(b)) => {
+            fuel.scan(a.len().min(b.len()))?;
+            a == b
+        }
+        (Value::Bytes(a), Value::Bytes(b)) => {
+            fuel.scan(a.len().min(b.len()))?;
+            a == b
+        }
         (Value::Timestamp(a), Value::Timestamp(b)) => a.is_same_instant(b),
         (Value::Duration(a), Value::Duration(b)) => a == b,
         (Value::Type(a), Value::Type(b)) => a == b,
@@ -88,6 +94,7 @@ fn equal_maps(a: &Map<'_>, b: &Map<'_>, fuel: &Fuel) -> Result<bool, Error> {
     if a.len() != b.len() {
         return Ok(false);
     }
+    fuel.spend(a.len())?;
     if let Map::Json(members, _) = a {
         return equal_members(a, members, b, fuel);
     }

@@ -13,7 +13,7 @@ pub enum Error {
     Unknown(Cow<'static, str>),
     /// The cost limit of the call is exceeded.
     CostLimitExceeded,
-    /// The evaluation took too long; on a server, the request would have timed out.
+    /// The evaluation needs too many steps ([`crate::value::steps`]); on a server, the request might time out.
     Interrupted,
     /// A panic of the server's evaluator, which the server recovers and reports as `internal error: …`.
     Internal(Cow<'static, str>),
@@ -37,6 +37,11 @@ impl Error {
     /// Returns true if `&&`, `||` and `?:` cannot absorb the error.
     pub fn is_fatal(&self) -> bool {
         !matches!(self, Self::Failed(_) | Self::Unknown(_))
+    }
+
+    /// The length of the text of an ordinary error.
+    pub fn text_length(&self) -> usize {
+        if let Self::Failed(text) = self { text.len() } else { 0 }
     }
 
     /// The error of an operator that absorbs errors: one of a value that is not known hides others, because the value

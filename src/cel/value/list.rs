@@ -38,7 +38,12 @@ pub struct Joined<'a> {
     first: List<'a>,
     second: List<'a>,
     len: usize,
+    /// The number of concatenations of concatenations.
+    depth: u32,
 }
+
+/// The number of nested concatenations from which on they are copied, so that reading an element stays fast.
+const MAX_DEPTH: u32 = 64;
 
 impl<'a> List<'a> {
     /// The number of elements.
@@ -112,22 +117,43 @@ impl<'a> List<'a> {
         matches!(self, Self::Joined(joined) if !joined.first.is_strict())
     }
 
+    /// The number of nested concatenations.
+    fn depth(&self) -> u32 {
+        if let Self::Joined(joined) = self { joined.depth } else { 0 }
+    }
+
+    /// The elements without nested concatenations.
+    fn flattened(&self, fuel: &Fuel) -> Result<Self, Error> {
+        fuel.spend(self.len())?;
+        Ok(Self::Shared(Arc::new(self.to_vec()?)))
+    }
+
     /// `self + other`
-    pub fn concat(&self, other: &Self) -> Result<Self, Error> {
+    pub fn concat(&self, other: &Self, fuel: &Fuel) -> Result<Self, Error> {
         match self.kind() {
             ListKind::Atomic => match self {
                 // Concatenation with an empty list returns the other list, except that a list of a document is always
                 // copied, as in Go.
                 _ if other.is_empty() && !self.is_strict() => Ok(self.clone()),
                 _ if self.is_empty() && !self.is_strict() => Ok(other.clone()),
-                _ => Ok(Self::Joined(Arc::new(Joined {
-                    len: self.len().saturating_add(other.len()),
-                    first: self.clone(),
-                    second: other.clone(),
-                }))),
+                _ => {
+                    let deep = self.depth().max(other.depth()) >= MAX_DEPTH;
+                    let part =
+                        |list: &Self| if deep && list.depth() > 0 { list.flattened(fuel) } else { Ok(list.clone()) };
+                    let (first, second) = (part(self)?, part(other)?);
+                    let depth = first.depth().max(second.depth()) + 1;
+                    let len = self.len().saturating_add(other.len());
+                    Ok(Self::Joined(Arc::new(Joined { first, second, len, depth })))
+                }
             },
-            ListKind::Set => self.union(other),
-            kind @ ListKind::Map(keys) => self.merge(other, keys, kind),
+            ListKind::Set => {
+                fuel.spend(self.len().saturating_add(other.len()))?;
+                self.union(other)
+            }
+            kind @ ListKind::Map(keys) => {
+                fuel.spend(self.len().saturating_add(other.len()))?;
+                self.merge(other, keys, kind)
+            }
         }
     }
 
@@ -240,4 +266,19 @@ fn map_key<'a>(item: &Value<'a>, keys: &[String]) -> Vec<Key<'a>> {
             _ => Key::Null,
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_concatenations_do_not_nest() {
+        let fuel = Fuel::default();
+        let one = |i: i64| List::Shared(Arc::new(vec![Value::Int(i)]));
+        let list = (1..5000).try_fold(one(0), |list, i| list.concat(&one(i), &fuel)).unwrap();
+        assert_eq!((list.len(), list.is_joined()), (5000, true));
+        assert!(list.depth() <= MAX_DEPTH + 1, "{}", list.depth());
+        assert!(list.iter().enumerate().all(|(i, item)| matches!(item, Ok(Value::Int(n)) if n == i as i64)));
+    }
 }

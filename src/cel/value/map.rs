@@ -52,6 +52,11 @@ pub enum Key<'a> {
 }
 
 impl<'a> Key<'a> {
+    /// The length of the text that identifies a value without an identity of its own.
+    pub fn text_length(&self) -> usize {
+        if let Self::Other(text) = self { text.len() } else { 0 }
+    }
+
     /// Converts the key of a map literal or entry.
     pub fn of(value: &Value<'a>) -> Result<Self, Error> {
         match value {
@@ -224,6 +229,16 @@ impl<'a> Map<'a> {
             Self::Lazy => Vec::new(),
             Self::Constant(entries) => entries.keys().map(Key::to_value).collect(),
             Self::Shared(entries) => entries.keys().map(Key::to_value).collect(),
+        }
+    }
+
+    /// The first key in order; for an object, of the fields with a declared type.
+    pub fn first_key(&self) -> Option<Value<'a>> {
+        match self {
+            Self::Untyped(members) => members.keys().next().map(|key| Value::String(Text::Borrowed(key))),
+            Self::Constant(entries) => entries.keys().next().map(Key::to_value),
+            Self::Shared(entries) => entries.keys().next().map(Key::to_value),
+            _ => self.keys().into_iter().next(),
         }
     }
 

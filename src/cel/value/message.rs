@@ -114,14 +114,16 @@ fn native_type(value: &Value<'_>) -> &'static str {
     }
 }
 
-impl fmt::Display for Message<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Message<'_> {
+    /// Writes the message as a literal.
+    pub(super) fn write(&self, f: &mut fmt::Formatter<'_>, fuel: &Fuel) -> fmt::Result {
         write!(f, "{}{{", self.type_name)?;
         for (index, (name, value)) in self.fields.iter().enumerate() {
             if index > 0 {
                 f.write_str(", ")?;
             }
-            write!(f, "{name}: {value}")?;
+            write!(f, "{name}: ")?;
+            value.write(f, fuel)?;
         }
         f.write_str("}")
     }

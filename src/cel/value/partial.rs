@@ -149,7 +149,11 @@ mod tests {
         gaps.members = parts.into_iter().map(|part| (part.path.clone(), part)).collect();
         let checked = env.compile(source).map_err(|issues| issues.display()).unwrap();
         let program = Program::plan(&checked, &env).unwrap();
-        let outcome = program.run(&[Value::partial(&json, Some(&gaps))], PER_CALL_LIMIT);
+        let outcome = program.run(
+            &[Value::partial(&json, Some(&gaps))],
+            PER_CALL_LIMIT,
+            &crate::value::steps::Steps::of_request(),
+        );
         let text = outcome.result.map_or_else(|error| error.to_string(), |value| value.to_string());
         used.take().map_or(text, |path| format!("depends on {path}"))
     }

@@ -20,7 +20,15 @@ impl Display for Written<'_, '_> {
 }
 
 impl Value<'_> {
-    fn write(&self, f: &mut fmt::Formatter<'_>, fuel: &Fuel) -> fmt::Result {
+    pub(super) fn write(&self, f: &mut fmt::Formatter<'_>, fuel: &Fuel) -> fmt::Result {
+        let text = match self {
+            Self::String(s) => s.len(),
+            Self::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        };
+        if fuel.spend(text + 1).is_err() {
+            return f.write_char('…');
+        }
         match self {
             Self::Null => f.write_str("null"),
             Self::Bool(b) => write!(f, "{b}"),
@@ -47,7 +55,7 @@ impl Value<'_> {
                     if i > 0 {
                         f.write_str(", ")?;
                     }
-                    if fuel.visit().is_err() {
+                    if fuel.is_empty() {
                         f.write_char('…')?;
                         break;
                     }
@@ -62,13 +70,14 @@ impl Value<'_> {
                 let mut entries: Vec<(String, String)> = map
                     .keys()
                     .iter()
+                    .take_while(|_| !fuel.is_empty())
                     .map(|key| {
                         let value = match map.find(key) {
                             Some(Ok(value)) => Written(&value, fuel).to_string(),
                             Some(Err(error)) => error.to_string(),
                             None => "null".to_owned(),
                         };
-                        (key.to_string(), value)
+                        (Written(key, fuel).to_string(), value)
                     })
                     .collect();
                 entries.sort();
@@ -85,7 +94,7 @@ impl Value<'_> {
             Self::Optional(None) => f.write_str("optional.none()"),
             Self::Optional(Some(value)) => write!(f, "optional.of({})", Written(value, fuel)),
             Self::Opaque(o) => write!(f, "{o}"),
-            Self::Message(message) => write!(f, "{message}"),
+            Self::Message(message) => message.write(f, fuel),
         }
     }
 
@@ -95,7 +104,12 @@ impl Value<'_> {
     }
 
     fn plain_with(&self, fuel: &Fuel) -> String {
-        if fuel.visit().is_err() {
+        let text = match self {
+            Self::String(s) => s.len(),
+            Self::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        };
+        if fuel.spend(text + 1).is_err() {
             return "…".to_owned();
         }
         match self {
@@ -112,11 +126,12 @@ impl Value<'_> {
             Self::Type(name) => name.to_string(),
             Self::Optional(Some(value)) => format!("optional({})", value.plain_with(fuel)),
             Self::List(list) => {
+                let items = list.iter().take_while(|_| !fuel.is_empty());
                 let items: Vec<String> =
-                    list.iter().map(|item| item.map_or_else(|e| e.to_string(), |item| item.plain_with(fuel))).collect();
+                    items.map(|item| item.map_or_else(|e| e.to_string(), |item| item.plain_with(fuel))).collect();
                 format!("[{}]", items.join(", "))
             }
-            other => other.to_string(),
+            other => Written(other, fuel).to_string(),
         }
     }
 }

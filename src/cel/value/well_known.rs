@@ -224,7 +224,8 @@ mod tests {
             Err(issues) => return issues.display(),
         };
         let program = Program::plan(&checked, &env).expect(source);
-        let outcome = program.run(&[Ok(super::Value::Int(5))], PER_CALL_LIMIT);
+        let outcome =
+            program.run(&[Ok(super::Value::Int(5))], PER_CALL_LIMIT, &crate::value::steps::Steps::of_request());
         outcome.result.map_or_else(|error| error.to_string(), |value| value.to_string())
     }
 

@@ -238,6 +238,7 @@ fn stored(mut crd: Value, release: Release) -> Result<Arc<Value>, String> {
 fn as_rules_see_it(version: &ResourceVersion, object: Value) -> Result<Value, InputError> {
     let decoded = pipeline::decode(version, object, Source::Request);
     let mut object = decoded.map_err(|error| InputError::new(format!("the object cannot be read: {error}")))?.object;
-    pipeline::default(version, &mut object);
+    pipeline::default(version, &mut object)
+        .map_err(|spent| InputError::new(format!("the defaults cannot be set: {spent}")))?;
     Ok(object)
 }

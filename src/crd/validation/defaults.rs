@@ -14,6 +14,7 @@ use crate::pipeline::{embedded, validate};
 use crate::release::Release;
 use crate::rules::{OBJECT_BUDGET, Rules};
 use crate::schema::{Items, Schema};
+use crate::value::steps::Steps;
 use crate::value::{Map, Value, object};
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ pub fn validate_all(root: &Schema, pruned: bool, release: Release, path: &FieldP
         return Vec::new();
     }
     let compiled = Node::compile(root, Dialect::Defaults, release);
-    let mut walk = Walk { release, pruned, budget: OBJECT_BUDGET, errors: Vec::new() };
+    let mut walk = Walk { release, pruned, budget: OBJECT_BUDGET, steps: Steps::of_request(), errors: Vec::new() };
     let context = DefaultContext { resource: &compiled, resource_path: None, in_metadata: false };
     // If the walk stops early, it has recorded an error.
     let _ = walk.node(root, &compiled, &context, true, path);
@@ -69,6 +70,8 @@ struct Walk {
     pruned: bool,
     /// The remaining CEL cost budget.
     budget: i64,
+    /// The steps that are left for rules.
+    steps: Steps,
     errors: ErrorList,
 }
 
@@ -215,7 +218,7 @@ impl Walk {
 
     fn rules(&mut self, schema: &Schema, default: &Value, is_resource: bool, path: &FieldPath<'_>) -> Result<(), Stop> {
         let Some(rules) = Rules::of_node(schema, is_resource, self.release) else { return Ok(()) };
-        let (errors, left) = rules.evaluate_default(default, path, self.budget);
+        let (errors, left) = rules.evaluate_default(default, path, self.budget, &self.steps);
         self.errors.extend(errors);
         self.budget = left;
         if left < 0 { Err(Stop) } else { Ok(()) }

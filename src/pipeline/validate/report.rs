@@ -1,7 +1,8 @@
 //! Converts kube-openapi's errors and paths to field errors.
 
-use crate::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath, NIL_PATH};
+use crate::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath, NIL_PATH, ROOT};
 use crate::release::Release;
+use crate::value::steps::{Steps, memory};
 use crate::value::{Value, json, print};
 use std::collections::HashSet;
 use std::fmt::{self, Write as _};
@@ -105,9 +106,35 @@ pub struct Report {
     pub prefix: Option<String>,
     /// The simulated release.
     pub release: Release,
+    /// The steps that are left for checks and the text of errors.
+    pub steps: Steps,
 }
 
+/// The steps for a byte of an error: its text is copied several times until it is printed.
+const BYTE: u64 = 2;
+
 impl Report {
+    pub fn new(prefix: Option<String>, release: Release) -> Self {
+        Self { prefix, release, steps: Steps::of_request() }
+    }
+
+    /// The errors of the outcome, or that validation was not finished.
+    pub fn finish(self, outcome: Outcome) -> ErrorList {
+        if self.steps.are_spent() {
+            return vec![FieldError::unfinished(&ROOT)];
+        }
+        outcome.into_errors()
+    }
+
+    /// Takes the steps for an error. Once they are spent, no value is validated.
+    fn counted(&self, found: ValidationError) -> ValidationError {
+        let shown = if let BadValue::Value(value) = &found.error.bad_value { memory(value) } else { 0 };
+        let bytes = found.text.len() + found.error.field.len() + found.error.detail.len() + shown;
+        // The steps are checked before the next value.
+        let _ = self.steps.take(BYTE * bytes as u64);
+        found
+    }
+
     fn field(&self, path: &str) -> String {
         let name = path.strip_prefix('.').unwrap_or(path);
         match (&self.prefix, name.is_empty()) {
@@ -124,7 +151,7 @@ impl Report {
         make: impl FnOnce(&FieldPath<'_>) -> FieldError,
     ) -> ValidationError {
         let field = self.field(&path.to_string());
-        ValidationError { text, error: make(&FieldPath::new(&field)) }
+        self.counted(ValidationError { text, error: make(&FieldPath::new(&field)) })
     }
     /// `… must be of type integer: "string"`; `expected` is a type or format, `found` a type, a format or the string.
     pub fn wrong_type(&self, path: &ValuePath<'_>, expected: &str, found: &str) -> ValidationError {
@@ -169,6 +196,6 @@ impl Report {
             detail: text.clone(),
             detail_path,
         };
-        ValidationError { text, error }
+        self.counted(ValidationError { text, error })
     }
 }

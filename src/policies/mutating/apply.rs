@@ -1,6 +1,7 @@
 //! Apply configurations: merges them into the object with the types of the published OpenAPI schema
 //! (`mutating/patch/smd.go`).
 
+use super::Failure;
 use super::native::{self, NativeValue, Step};
 use crate::apply::path::PathElement;
 use crate::apply::typed::{
@@ -10,7 +11,9 @@ use crate::apply::typed::{
 };
 use crate::apply::types::{Choice, ListRelation, Scalar, Type};
 use crate::cel::value::{Message, Value as CelValue, message::OBJECT};
+use crate::value::steps::{Spent, Steps};
 use crate::value::{Value, quote};
+use std::collections::VecDeque;
 
 /// The validation of releases since 1.36, in which mutating policies are enabled by default.
 const VALIDATION: Validation = Validation { allow_duplicates: false, printf: false };
@@ -19,24 +22,35 @@ const VALIDATION: Validation = Validation { allow_duplicates: false, printf: fal
 ///
 /// # Errors
 /// Returns the server's message if the configuration cannot be applied.
-pub fn apply(value: &CelValue<'_>, object: &Value, types: &Type) -> Result<Value, String> {
+pub fn apply(value: &CelValue<'_>, object: &Value, types: &Type, steps: &Steps) -> Result<Value, Failure> {
     let CelValue::Message(message) = value else {
-        return Err(format!("unsupported return type from ApplyConfiguration expression: {}", value.type_name()));
+        let reason = format!("unsupported return type from ApplyConfiguration expression: {}", value.type_name());
+        return Err(reason.into());
     };
     let mut errors = Vec::new();
-    check_names(value, &mut vec![OBJECT.to_owned()], &mut errors);
+    check_names(value, &mut vec![OBJECT.to_owned()], &mut errors, steps)?;
     if !errors.is_empty() {
-        return Err(format!("type mismatch: {}", errors.join("\n")));
+        return Err(format!("type mismatch: {}", errors.join("\n")).into());
     }
-    merged(message, object, types)
+    merged(message, object, types, steps)
 }
 
 /// `CheckTypeNamesMatchFieldPathNames`: the name of a type must match the path to it.
-pub fn check_names(value: &CelValue<'_>, path: &mut Vec<String>, errors: &mut Vec<String>) {
+///
+/// # Errors
+/// Returns an error if no steps are left.
+pub fn check_names(
+    value: &CelValue<'_>,
+    path: &mut Vec<String>,
+    errors: &mut Vec<String>,
+    steps: &Steps,
+) -> Result<(), Spent> {
+    steps.take(1)?;
     match value {
         CelValue::Message(message) if message.is_object() => {
             let expected = path.join(".");
             if *message.type_name != expected {
+                steps.take(2 * expected.len() as u64)?;
                 errors.push(format!(
                     "unexpected type name {}, expected {}, which matches field name path from root Object type",
                     quote::go_quote(&message.type_name),
@@ -45,45 +59,46 @@ pub fn check_names(value: &CelValue<'_>, path: &mut Vec<String>, errors: &mut Ve
             }
             for (name, field) in &message.fields {
                 path.push(name.to_string());
-                check_names(field, path, errors);
+                check_names(field, path, errors, steps)?;
                 path.pop();
             }
         }
         CelValue::List(list) => {
             for item in list.iter().flatten() {
-                check_names(&item, path, errors);
+                check_names(&item, path, errors, steps)?;
             }
         }
         CelValue::Map(map) => {
             for (_, item) in map.entries().unwrap_or_default() {
-                check_names(&item, path, errors);
+                check_names(&item, path, errors, steps)?;
             }
         }
-        CelValue::Optional(Some(inner)) => check_names(inner, path, errors),
+        CelValue::Optional(Some(inner)) => check_names(inner, path, errors, steps)?,
         _ => {}
     }
+    Ok(())
 }
 
-fn merged(message: &Message<'_>, object: &Value, types: &Type) -> Result<Value, String> {
+fn merged(message: &Message<'_>, object: &Value, types: &Type, steps: &Steps) -> Result<Value, Failure> {
     let mut native_values = Vec::new();
-    let mut patch =
-        native::object(message, &mut native_values).map_err(|error| format!("invalid return type: {error}"))?;
+    let mut patch = native::object(message, &mut native_values, steps)
+        .map_err(|error| error.within(|error| format!("invalid return type: {error}")))?;
     for key in ["apiVersion", "kind"] {
         if let Some(own) = object.get(key) {
             patch.insert(key.to_owned(), own.clone());
         }
     }
     let patch = Value::Object(patch);
-    let failed = |what: &str, error: String| format!("error applying patch: {what}: {error}");
+    let failed = |what: &str, error: String| Failure::OfPolicy(format!("error applying patch: {what}: {error}"));
     let mut errors = validate(types, &patch, VALIDATION);
     errors.extend(native_values.iter().filter_map(|value| native_value_error(types, &patch, value)));
     if !errors.is_empty() {
         return Err(failed("failed to convert patch object to typed object", errors_text(&errors)));
     }
-    let mut atomics = Vec::new();
+    let mut atomics = VecDeque::new();
     find_atomics(types, &patch, String::new(), &mut atomics);
     if !atomics.is_empty() {
-        let error = format!("may not mutate atomic arrays, maps or structs: {}", atomics.join(", "));
+        let error = format!("may not mutate atomic arrays, maps or structs: {}", Vec::from(atomics).join(", "));
         return Err(failed("invalid ApplyConfiguration", error));
     }
     let errors = validate(types, object, Validation { allow_duplicates: true, ..VALIDATION });
@@ -130,7 +145,7 @@ fn native_value_error(
 
 /// Finds the paths of atomic lists, maps and structs that a configuration sets: applying it would remove their other
 /// members.
-fn find_atomics(types: &Type, value: &Value, path: String, found: &mut Vec<String>) {
+fn find_atomics(types: &Type, value: &Value, path: String, found: &mut VecDeque<String>) {
     match (types.choice_for(value), value) {
         (Some(Choice::Map(map)), Value::Object(members)) => {
             for (name, member) in members {
@@ -140,12 +155,12 @@ fn find_atomics(types: &Type, value: &Value, path: String, found: &mut Vec<Strin
                 }
             }
             if map.atomic {
-                found.insert(0, path);
+                found.push_front(path);
             }
         }
         (Some(Choice::List(list)), Value::Array(items)) => {
             if list.relation == ListRelation::Atomic {
-                found.push(path.clone());
+                found.push_back(path.clone());
             }
             for (index, item) in items.iter().enumerate() {
                 let path = format!("{path}{}", PathElement::Index(index));

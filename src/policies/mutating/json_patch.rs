@@ -1,17 +1,18 @@
 //! JSON patches created by expressions (`mutating/patch/json_patch.go`).
 
-use super::native;
+use super::native::{self, NativeError};
 use super::{Failure, apply::check_names};
 use crate::apply::json_patch::{MemberError, Operation, Patch};
 use crate::cel::value::{Message, Value as CelValue, message::OBJECT};
 use crate::policies::denial::Refused;
+use crate::value::steps::Steps;
 use crate::value::{Value, json as json_text, quote};
 
 /// Applies the operations. The object is unchanged if a test operation fails.
 ///
 /// # Errors
 /// Returns the server's message for an invalid operation, or for a result that is not an object.
-pub fn apply(value: &CelValue<'_>, object: &Value) -> Result<Value, Failure> {
+pub fn apply(value: &CelValue<'_>, object: &Value, steps: &Steps) -> Result<Value, Failure> {
     let CelValue::List(list) = value else {
         return Err("type mismatch: JSONPatchType.expression should evaluate to array".to_owned().into());
     };
@@ -22,14 +23,16 @@ pub fn apply(value: &CelValue<'_>, object: &Value) -> Result<Value, Failure> {
             let reason = "type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch";
             return Err(reason.to_owned().into());
         };
-        operations.push(operation(message)?);
+        operations.push(operation(message, steps)?);
     }
     let mut document = object.clone();
-    let mut patch = Patch::default();
+    // The limit on the copies of a patch is a variable of the library, which the server sets for all patches.
+    let mut patch = Patch::of_policy();
     for operation in &operations {
         match patch.apply(operation, &mut document) {
             Ok(()) => {}
             Err(error) if error.is_failed_test() => return Ok(object.clone()),
+            Err(error) if error.is_unfinished() => return Err(Failure::OfServer(Refused::Unfinished)),
             Err(error) => return Err(format!("JSON Patch: {error}").into()),
         }
     }
@@ -41,7 +44,7 @@ pub fn apply(value: &CelValue<'_>, object: &Value) -> Result<Value, Failure> {
     Ok(document)
 }
 
-fn operation(message: &Message<'_>) -> Result<Operation, String> {
+fn operation(message: &Message<'_>, steps: &Steps) -> Result<Operation, NativeError> {
     let text = |name: &str| match message.fields.get(name) {
         Some(CelValue::String(text)) => text.to_string(),
         _ => String::new(),
@@ -52,13 +55,15 @@ fn operation(message: &Message<'_>) -> Result<Operation, String> {
         Some(value) => {
             if matches!(value, CelValue::Message(message) if message.is_object()) {
                 let mut errors = Vec::new();
-                check_names(value, &mut vec![own_name(value)], &mut errors);
+                check_names(value, &mut vec![own_name(value)], &mut errors, steps)?;
                 if !errors.is_empty() {
-                    return Err(format!("type mismatch: {}", errors.join("\n")));
+                    return Err(format!("type mismatch: {}", errors.join("\n")).into());
                 }
             }
-            let value = native::json(value).map_err(|error| {
-                format!("JSONPath valueExpression evaluated to a type that could not marshal to JSON: {error}")
+            let value = native::json(value, steps).map_err(|error| {
+                error.within(|error| {
+                    format!("JSONPath valueExpression evaluated to a type that could not marshal to JSON: {error}")
+                })
             })?;
             Some(value)
         }

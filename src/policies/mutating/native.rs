@@ -2,7 +2,42 @@
 
 use crate::cel::value::{List, Message, Opaque, Value as CelValue};
 use crate::value::base64::Encoding;
+use crate::value::steps::{Spent, Steps, memory};
 use crate::value::{Map, Value, quote};
+
+/// The steps for a value. Here a step is a byte of memory: lists and maps may share elements, and JSON does not.
+const NODE: u64 = 64;
+
+/// The reason why a value cannot be converted.
+#[derive(Debug)]
+pub enum NativeError {
+    /// The value has no JSON form; the server's message.
+    Failed(String),
+    /// The value is too large.
+    Spent(Spent),
+}
+
+impl NativeError {
+    /// Adds text to the message.
+    pub fn within(self, text: impl FnOnce(String) -> String) -> Self {
+        match self {
+            Self::Failed(message) => Self::Failed(text(message)),
+            Self::Spent(spent) => Self::Spent(spent),
+        }
+    }
+}
+
+impl From<String> for NativeError {
+    fn from(message: String) -> Self {
+        Self::Failed(message)
+    }
+}
+
+impl From<Spent> for NativeError {
+    fn from(spent: Spent) -> Self {
+        Self::Spent(spent)
+    }
+}
 
 /// A Go value without a JSON form inside an apply configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,113 +66,149 @@ pub enum Step {
 ///
 /// # Errors
 /// Returns an error for a map key that is not a string.
-pub fn object(message: &Message<'_>, native_values: &mut Vec<NativeValue>) -> Result<Map, String> {
-    let mut path = Vec::new();
-    members(message, &mut path, native_values)
+pub fn object(message: &Message<'_>, native_values: &mut Vec<NativeValue>, steps: &Steps) -> Result<Map, NativeError> {
+    Conversion { path: Vec::new(), native_values, steps }.members(message)
 }
 
-type Path = Vec<Step>;
+/// The conversion of one object.
+struct Conversion<'c> {
+    path: Vec<Step>,
+    native_values: &'c mut Vec<NativeValue>,
+    steps: &'c Steps,
+}
 
-fn members(message: &Message<'_>, path: &mut Path, native_values: &mut Vec<NativeValue>) -> Result<Map, String> {
-    let mut out = Map::new();
-    for (name, value) in &message.fields {
-        path.push(Step::Key(name.to_string()));
-        let converted = field(value, path, native_values)
-            .map_err(|error| format!("fail to convert field {}: {error}", quote::go_quote(name)))?;
-        path.pop();
-        out.insert(name.to_string(), converted);
+impl Conversion<'_> {
+    fn members(&mut self, message: &Message<'_>) -> Result<Map, NativeError> {
+        let mut out = Map::new();
+        for (name, value) in &message.fields {
+            self.path.push(Step::Key(name.to_string()));
+            let converted = self.field(value).map_err(|error| {
+                error.within(|error| format!("fail to convert field {}: {error}", quote::go_quote(name)))
+            })?;
+            self.path.pop();
+            out.insert(name.to_string(), converted);
+        }
+        Ok(out)
     }
-    Ok(out)
-}
 
-/// `convertField`
-fn field(value: &CelValue<'_>, path: &mut Path, native_values: &mut Vec<NativeValue>) -> Result<Value, String> {
-    match value {
-        CelValue::Optional(Some(inner)) => field(inner, path, native_values),
-        // The items of a list created by an expression become their Go values; other lists are converted recursively.
-        CelValue::List(list) => {
-            let shallow = matches!(list, List::Shared(_) | List::Constant(_));
-            let mut out = Vec::new();
-            for (index, item) in list.iter().enumerate() {
-                let item = item.map_err(|error| error.to_string())?;
-                path.push(Step::Index(index));
-                out.push(if shallow { raw(&item, path, native_values)? } else { field(&item, path, native_values)? });
-                path.pop();
+    /// `convertField`
+    fn field(&mut self, value: &CelValue<'_>) -> Result<Value, NativeError> {
+        match value {
+            CelValue::Optional(Some(inner)) => self.field(inner),
+            // The items of a list created by an expression become their Go values; other lists are converted recursively.
+            CelValue::List(list) => {
+                self.steps.take(NODE)?;
+                let shallow = matches!(list, List::Shared(_) | List::Constant(_));
+                let mut out = Vec::new();
+                for (index, item) in list.iter().enumerate() {
+                    let item = item.map_err(|error| error.to_string())?;
+                    self.path.push(Step::Index(index));
+                    out.push(if shallow { self.raw(&item)? } else { self.field(&item)? });
+                    self.path.pop();
+                }
+                Ok(Value::Array(out))
             }
-            Ok(Value::Array(out))
-        }
-        CelValue::Map(map) => {
-            let shallow = matches!(map, crate::cel::value::Map::Shared(_) | crate::cel::value::Map::Constant(_));
-            let mut out = Map::new();
-            for (key, value) in map.entries().map_err(|error| error.to_string())? {
-                let CelValue::String(key) = &key else {
-                    let (printed, type_) = (quoted(&key), go_type(&key));
-                    return Err(format!("map key {printed} is of type {type_}, not string"));
-                };
-                path.push(Step::Key(key.to_string()));
-                let value =
-                    if shallow { raw(&value, path, native_values)? } else { field(&value, path, native_values)? };
-                path.pop();
-                out.insert(key.to_string(), value);
+            CelValue::Map(map) => {
+                self.steps.take(NODE)?;
+                let shallow = matches!(map, crate::cel::value::Map::Shared(_) | crate::cel::value::Map::Constant(_));
+                let mut out = Map::new();
+                for (key, value) in map.entries().map_err(|error| error.to_string())? {
+                    let CelValue::String(key) = &key else {
+                        let (printed, type_) = (quoted(&key), go_type(&key));
+                        return Err(format!("map key {printed} is of type {type_}, not string").into());
+                    };
+                    self.path.push(Step::Key(key.to_string()));
+                    let value = if shallow { self.raw(&value)? } else { self.field(&value)? };
+                    self.path.pop();
+                    out.insert(key.to_string(), value);
+                }
+                Ok(Value::Object(out))
             }
-            Ok(Value::Object(out))
+            other => self.raw(other),
         }
-        other => raw(other, path, native_values),
     }
-}
 
-/// `Value()` of a value: lists and maps created by an expression remain Go values.
-fn raw(value: &CelValue<'_>, path: &mut Path, native_values: &mut Vec<NativeValue>) -> Result<Value, String> {
-    let (printed, go_syntax, go_type) = match value {
-        CelValue::Bool(b) => return Ok(Value::Bool(*b)),
-        CelValue::Int(i) => return Ok(Value::Int(*i)),
-        CelValue::Double(d) => return Ok(Value::Float(*d)),
-        CelValue::String(s) => return Ok(Value::from(&**s)),
-        CelValue::Type(name) => return Ok(Value::from(name.as_ref())),
-        CelValue::Optional(Some(inner)) => return raw(inner, path, native_values),
-        CelValue::Optional(None) => return Ok(Value::Null),
-        CelValue::Message(message) => return members(message, path, native_values).map(Value::Object),
-        CelValue::List(List::Untyped(items)) => return Ok(Value::Array(items.to_vec())),
-        CelValue::Map(crate::cel::value::Map::Untyped(members)) => return Ok(Value::Object((*members).clone())),
-        CelValue::List(list) if matches!(list, List::Joined(_)) => {
-            // Concatenated lists are flattened.
-            let mut out = Vec::new();
-            for (index, item) in list.iter().enumerate() {
-                path.push(Step::Index(index));
-                out.push(raw(&item.map_err(|error| error.to_string())?, path, native_values)?);
-                path.pop();
+    /// `Value()` of a value: lists and maps created by an expression remain Go values.
+    fn raw(&mut self, value: &CelValue<'_>) -> Result<Value, NativeError> {
+        self.steps.take(NODE)?;
+        let (printed, go_syntax, go_type) = match value {
+            CelValue::Bool(b) => return Ok(Value::Bool(*b)),
+            CelValue::Int(i) => return Ok(Value::Int(*i)),
+            CelValue::Double(d) => return Ok(Value::Float(*d)),
+            CelValue::String(s) => {
+                self.steps.take(s.len() as u64)?;
+                return Ok(Value::from(&**s));
             }
-            return Ok(Value::Array(out));
-        }
-        CelValue::Null => ("NULL_VALUE".to_owned(), "0".to_owned(), "structpb.NullValue"),
-        CelValue::Uint(u) => (u.to_string(), format!("{u:#x}"), "uint64"),
-        CelValue::Bytes(bytes) => {
-            let printed: Vec<String> = bytes.iter().map(u8::to_string).collect();
-            let go_syntax: Vec<String> = bytes.iter().map(|b| format!("{b:#x}")).collect();
-            (format!("[{}]", printed.join(" ")), format!("[]uint8{{{}}}", go_syntax.join(", ")), "[]uint8")
-        }
-        CelValue::Timestamp(time) => (time.to_utc_text(), go_time(&time.to_utc_text()), "time.Time"),
-        CelValue::Duration(duration) => (duration.to_go_text(), duration.0.to_string(), "time.Duration"),
-        CelValue::List(list) => {
-            let items: Vec<CelValue<'_>> = list.iter().flatten().collect();
-            let plain: Vec<String> = items.iter().map(CelValue::plain).collect();
-            let go_syntax: Vec<String> = items.iter().map(go_syntax_of).collect();
-            let (plain, go_syntax) = (plain.join(" "), go_syntax.join(", "));
-            (format!("[{plain}]"), format!("[]ref.Val{{{go_syntax}}}"), "[]ref.Val")
-        }
-        CelValue::Map(map) => {
-            let mut entries = map.entries().unwrap_or_default();
-            entries.sort_by_cached_key(|(key, _)| key.plain());
-            let plain: Vec<String> = entries.iter().map(|(k, v)| format!("{}:{}", k.plain(), v.plain())).collect();
-            let go_syntax: Vec<String> =
-                entries.iter().map(|(k, v)| format!("{}:{}", go_syntax_of(k), go_syntax_of(v))).collect();
-            let (plain, go_syntax) = (plain.join(" "), go_syntax.join(", "));
-            (format!("map[{plain}]"), format!("map[ref.Val]ref.Val{{{go_syntax}}}"), "map[ref.Val]ref.Val")
-        }
-        other => (other.plain(), other.plain(), "*types.Err"),
-    };
-    native_values.push(NativeValue { path: path.clone(), printed, go_syntax, go_type });
-    Ok(Value::Null)
+            CelValue::Type(name) => return Ok(Value::from(name.as_ref())),
+            CelValue::Optional(Some(inner)) => return self.raw(inner),
+            CelValue::Optional(None) => return Ok(Value::Null),
+            CelValue::Message(message) => return self.members(message).map(Value::Object),
+            CelValue::List(List::Untyped(items)) => {
+                for item in *items {
+                    self.steps.take(memory(item) as u64)?;
+                }
+                return Ok(Value::Array(items.to_vec()));
+            }
+            CelValue::Map(crate::cel::value::Map::Untyped(members)) => {
+                for item in members.values() {
+                    self.steps.take(memory(item) as u64)?;
+                }
+                return Ok(Value::Object((*members).clone()));
+            }
+            CelValue::List(list) if matches!(list, List::Joined(_)) => {
+                // Concatenated lists are flattened.
+                let mut out = Vec::new();
+                for (index, item) in list.iter().enumerate() {
+                    self.path.push(Step::Index(index));
+                    out.push(self.raw(&item.map_err(|error| error.to_string())?)?);
+                    self.path.pop();
+                }
+                return Ok(Value::Array(out));
+            }
+            CelValue::Null => ("NULL_VALUE".to_owned(), "0".to_owned(), "structpb.NullValue"),
+            CelValue::Uint(u) => (u.to_string(), format!("{u:#x}"), "uint64"),
+            CelValue::Bytes(bytes) => {
+                self.steps.take(12 * bytes.len() as u64)?;
+                let printed: Vec<String> = bytes.iter().map(u8::to_string).collect();
+                let go_syntax: Vec<String> = bytes.iter().map(|b| format!("{b:#x}")).collect();
+                (format!("[{}]", printed.join(" ")), format!("[]uint8{{{}}}", go_syntax.join(", ")), "[]uint8")
+            }
+            CelValue::Timestamp(time) => (time.to_utc_text(), go_time(&time.to_utc_text()), "time.Time"),
+            CelValue::Duration(duration) => (duration.to_go_text(), duration.0.to_string(), "time.Duration"),
+            CelValue::List(list) => {
+                let (mut plain, mut go_syntax) = (Vec::new(), Vec::new());
+                for item in list.iter().flatten() {
+                    plain.push(self.counted(item.plain())?);
+                    go_syntax.push(self.counted(go_syntax_of(&item))?);
+                }
+                let (plain, go_syntax) = (plain.join(" "), go_syntax.join(", "));
+                (format!("[{plain}]"), format!("[]ref.Val{{{go_syntax}}}"), "[]ref.Val")
+            }
+            CelValue::Map(map) => {
+                let mut entries = Vec::new();
+                for (key, value) in map.entries().unwrap_or_default() {
+                    let plain = self.counted(format!("{}:{}", key.plain(), value.plain()))?;
+                    let go_syntax = self.counted(format!("{}:{}", go_syntax_of(&key), go_syntax_of(&value)))?;
+                    entries.push((key.plain(), plain, go_syntax));
+                }
+                entries.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+                let plain: Vec<&str> = entries.iter().map(|(_, plain, _)| plain.as_str()).collect();
+                let go_syntax: Vec<&str> = entries.iter().map(|(.., go_syntax)| go_syntax.as_str()).collect();
+                let (plain, go_syntax) = (plain.join(" "), go_syntax.join(", "));
+                (format!("map[{plain}]"), format!("map[ref.Val]ref.Val{{{go_syntax}}}"), "map[ref.Val]ref.Val")
+            }
+            other => (other.plain(), other.plain(), "*types.Err"),
+        };
+        self.steps.take(NODE * self.path.len() as u64)?;
+        self.native_values.push(NativeValue { path: self.path.clone(), printed, go_syntax, go_type });
+        Ok(Value::Null)
+    }
+
+    /// Takes the steps for a text of values, whose length [`CelValue::plain`] limits.
+    fn counted(&self, text: String) -> Result<String, Spent> {
+        self.steps.take(NODE + text.len() as u64)?;
+        Ok(text)
+    }
 }
 
 /// `%#v` of a scalar.
@@ -198,7 +269,8 @@ fn go_type(value: &CelValue<'_>) -> &'static str {
 ///
 /// # Errors
 /// Returns the server's message for a value without a JSON form.
-pub fn json(value: &CelValue<'_>) -> Result<Value, String> {
+pub fn json(value: &CelValue<'_>, steps: &Steps) -> Result<Value, NativeError> {
+    steps.take(NODE)?;
     match value {
         CelValue::Null => Ok(Value::Null),
         CelValue::Bool(b) => Ok(Value::Bool(*b)),
@@ -208,35 +280,42 @@ pub fn json(value: &CelValue<'_>) -> Result<Value, String> {
             Ok(small.map_or_else(|| Value::from(u.to_string()), Value::Int))
         }
         CelValue::Double(d) => Ok(double(*d)),
-        CelValue::String(s) => Ok(Value::from(&**s)),
-        CelValue::Bytes(bytes) => Ok(Value::from(Encoding::Standard.encode(bytes))),
+        CelValue::String(s) => {
+            steps.take(s.len() as u64)?;
+            Ok(Value::from(&**s))
+        }
+        CelValue::Bytes(bytes) => {
+            steps.take(2 * bytes.len() as u64)?;
+            Ok(Value::from(Encoding::Standard.encode(bytes)))
+        }
         CelValue::Timestamp(time) => Ok(Value::from(time.to_text())),
         CelValue::Duration(duration) => Ok(Value::from(duration.to_text())),
         CelValue::List(list) => {
-            let items = list.iter().map(|item| json(&item.map_err(|error| error.to_string())?));
-            Ok(Value::Array(items.collect::<Result<_, String>>()?))
+            let items = list.iter().map(|item| json(&item.map_err(|error| error.to_string())?, steps));
+            Ok(Value::Array(items.collect::<Result<_, NativeError>>()?))
         }
         CelValue::Map(map) => {
             let mut out = Map::new();
             for (key, value) in map.entries().map_err(|error| error.to_string())? {
-                let CelValue::String(key) = &key else { return Err(wrong_key(&key)) };
-                out.insert(key.to_string(), json(&value)?);
+                let CelValue::String(key) = &key else { return Err(wrong_key(&key).into()) };
+                steps.take(key.len() as u64)?;
+                out.insert(key.to_string(), json(&value, steps)?);
             }
             Ok(Value::Object(out))
         }
-        CelValue::Optional(Some(inner)) => json(inner),
-        CelValue::Optional(None) => Err("optional.none() dereference".to_owned()),
+        CelValue::Optional(Some(inner)) => json(inner, steps),
+        CelValue::Optional(None) => Err("optional.none() dereference".to_owned().into()),
         CelValue::Message(message) if message.is_object() => {
             let mut native_values = Vec::new();
-            let members = object(message, &mut native_values)?;
+            let members = object(message, &mut native_values, steps)?;
             match native_values.first() {
                 None => Ok(through_doubles(Value::Object(members))),
-                Some(_) => Err("proto: invalid type: structpb.NullValue".to_owned()),
+                Some(_) => Err("proto: invalid type: structpb.NullValue".to_owned().into()),
             }
         }
-        CelValue::Message(_) => Err("cannot convert to native type: *structpb.Value".to_owned()),
-        CelValue::Type(_) => Err("type conversion not supported for 'type'".to_owned()),
-        CelValue::Opaque(o) => Err(match &**o {
+        CelValue::Message(_) => Err("cannot convert to native type: *structpb.Value".to_owned().into()),
+        CelValue::Type(_) => Err("type conversion not supported for 'type'".to_owned().into()),
+        CelValue::Opaque(o) => Err(NativeError::Failed(match &**o {
             Opaque::Quantity { .. } => unconverted("Quantity"),
             Opaque::Url(_) => unconverted("URL"),
             Opaque::Ip(_) => unconverted("IP"),
@@ -244,7 +323,7 @@ pub fn json(value: &CelValue<'_>) -> Result<Value, String> {
             Opaque::Semver(_) => unconverted("Semver"),
             Opaque::Format(_) => unconverted("Format"),
             other => unconverted(other.type_name()),
-        }),
+        })),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::server::strategy::custom_resource::serving::{Serving, Version};
 use crate::server::strategy::namespace::Namespaces;
 use crate::server::{Server, Timestamp};
 use crate::value::Value;
+use crate::value::steps::Spent;
 use std::sync::{Arc, PoisonError};
 
 /// A read-only view of the server for admission plugins.
@@ -74,11 +75,15 @@ impl Resource {
     }
 
     /// Sets the schema's defaults in an object of this version.
-    pub fn default(&self, object: &mut Value) {
+    ///
+    /// # Errors
+    /// Returns an error if the defaults need more memory than an object that can be stored.
+    pub fn default(&self, object: &mut Value) -> Result<(), Spent> {
         match self.serving.typed_version(&self.version.name) {
             Some(kind) => *object = kind.complete(std::mem::take(object)),
-            None => drop(pipeline::default(&self.version.stages, object)),
+            None => drop(pipeline::default(&self.version.stages, object)?),
         }
+        Ok(())
     }
 
     /// Returns the object with this name; `namespace` is empty for a cluster-scoped resource.

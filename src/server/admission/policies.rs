@@ -16,6 +16,7 @@ use crate::server::http::status::{Cause, Details, GroupResource, Reason, Refusal
 use crate::server::strategy::admission_kinds;
 use crate::server::strategy::namespace as namespaces;
 use crate::value::Value;
+use crate::value::steps::Steps;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -224,6 +225,7 @@ pub(super) fn request_of<'a>(attributes: &Attributes<'a>) -> Request<'a> {
             extra: user.extra.clone(),
         },
         gaps: attributes.gaps,
+        steps: Steps::of_request(),
     }
 }
 
@@ -232,6 +234,7 @@ pub(super) fn refusal(attributes: &Attributes<'_>, refused: Refused) -> Refusal 
     match refused {
         Refused::NamespaceNotFound(name) => Refusal::not_found(namespaces::RESOURCE, &name),
         Refused::Internal(detail) => Refusal::internal(detail),
+        Refused::Unfinished => Refusal::unfinished(),
         Refused::Unavailable(message) => Refusal::plain(503, Reason::ServiceUnavailable, message),
         Refused::Denied(denial) => {
             let GroupVersionResource { group, resource, .. } = attributes.resource;

@@ -9,6 +9,7 @@ use crate::server::registry::decode;
 use crate::server::registry::metadata;
 use crate::server::strategy::namespace as namespaces;
 use crate::value::Value;
+use crate::value::steps::Spent;
 
 /// A write that the registry passes to the admission chain, before and after validation.
 #[derive(Clone, Copy)]
@@ -39,7 +40,7 @@ impl Review<'_> {
         ctx: &mut Context<'_>,
         old: Option<&Value>,
         object: &mut Value,
-        default: &dyn Fn(&mut Value),
+        default: &dyn Fn(&mut Value) -> Result<(), Spent>,
     ) -> Result<Mutation, Refusal> {
         if !self.is_needed(ctx) {
             return Ok(Mutation::Unchanged);
@@ -68,7 +69,7 @@ impl Review<'_> {
         ctx: &mut Context<'_>,
         old: Option<&Value>,
         object: &mut Value,
-        default: &dyn Fn(&mut Value),
+        default: &dyn Fn(&mut Value) -> Result<(), Spent>,
         (reinvocation, outcome): (&mut Reinvocation, &mut Mutation),
     ) -> Result<(), Refusal> {
         let server = ctx.server;
@@ -79,7 +80,7 @@ impl Review<'_> {
             })?;
             if mutation == Mutation::Changed {
                 *outcome = Mutation::Changed;
-                default(object);
+                default(object)?;
             }
         }
         Ok(())

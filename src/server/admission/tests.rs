@@ -269,7 +269,7 @@ fn plugins_find_resources_and_objects() {
     let mut found = Arc::unwrap_or_clone(kites.get("ns", "a", &calls).unwrap().unwrap());
     assert!(kites.get("other", "a", &calls).unwrap().is_none());
     found.as_object_mut().unwrap().insert("spec".to_owned(), object([("x", Value::Int(1))]));
-    kites.default(&mut found);
+    kites.default(&mut found).unwrap();
     assert_eq!(found.str_at(&["spec", "colour"]), Some("red"));
     assert_eq!(kites.convert(&found, &calls).unwrap(), found);
     assert!(kites.merge_type().resolve().map.is_some());
@@ -356,4 +356,54 @@ fn a_mutating_policy_changes_a_crd() {
     ] {
         assert_eq!((refused.code, body(&refused).str_at(&["message"])), (code, Some(message)));
     }
+}
+
+/// A server with the CRD of kites and these expressions of mutations, one policy each.
+fn with_patches(expressions: &[&str]) -> Server {
+    let allow = Arc::new(crate::policies::authorizer::Rules::allow_all());
+    let options = Server::builder(crate::release::Release::NEWEST, 1).with_policies(allow, Arc::default());
+    let server = options.with_namespaces(crate::server::Namespaces::Unchecked, &["ns".to_owned()]).build();
+    assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
+    let policies = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies";
+    for (index, expression) in expressions.iter().enumerate() {
+        let policy = format!(
+            r#"{{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingAdmissionPolicy","metadata":{{"name":"p{index}"}},"spec":{{
+            "reinvocationPolicy":"IfNeeded","failurePolicy":"Fail","matchConstraints":{{"resourceRules":[{{"operations":["*"],
+            "apiGroups":["toys.example.com"],"apiVersions":["*"],"resources":["*"]}}]}},
+            "mutations":[{{"patchType":"JSONPatch","jsonPatch":{{"expression":"{expression}"}}}}]}}}}"#
+        );
+        assert_eq!(send(&server, Method::Post, policies, &policy).code, 201);
+        let binding = format!(
+            r#"{{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingAdmissionPolicyBinding","metadata":{{"name":"p{index}"}},"spec":{{"policyName":"p{index}"}}}}"#
+        );
+        assert_eq!(send(&server, Method::Post, &policies.replace("policies", "policybindings"), &binding).code, 201);
+    }
+    server
+}
+
+#[test]
+fn mutations_that_need_too_much_are_not_finished() {
+    let add = |value: &str| format!("[JSONPatch{{op: 'add', path: '/metadata/annotations', value: {value}}}]");
+    let twins = add(&format!("{{'a': {}}}", "[[1]]".to_owned() + &".map(v, [v, v])".repeat(26)));
+    let doubled = add(
+        "{'a': (has(object.metadata.annotations) ? object.metadata.annotations['a'] : 'xxxxxxxx') + (has(object.metadata.annotations) ? object.metadata.annotations['a'] : 'xxxxxxxx')}",
+    );
+    for expressions in [vec![twins.as_str()], vec![doubled.as_str(); 60]] {
+        let server = with_patches(&expressions);
+        let answer = send(&server, Method::Post, KITES, &kite(r#""name":"a""#, ""));
+        let status = (answer.code, body(&answer).str_at(&["reason"]), answer.trace.is_unfinished);
+        assert_eq!(status, (504, Some("Timeout"), true), "{:?}", body(&answer));
+        // Nothing was stored.
+        assert_eq!(send(&server, Method::Get, &format!("{KITES}/a"), "").code, 404);
+    }
+}
+
+#[test]
+fn the_patches_of_policies_have_the_limit_on_copies() {
+    let copy = |i: usize| format!("JSONPatch{{op: 'copy', from: '/metadata', path: '/metadata/labels/x{i}'}}");
+    let expression = format!("[{}]", (0..40).map(copy).collect::<Vec<_>>().join(", "));
+    let server = with_patches(&[&expression]);
+    let answer = send(&server, Method::Post, KITES, &kite(r#""name":"a""#, ""));
+    let message = answer.body.message().to_owned();
+    assert!(message.contains("exceeding the limit 3145728"), "{} {message}", answer.code);
 }

@@ -14,6 +14,7 @@ use crate::server::strategy::admission_kinds;
 use crate::server::strategy::namespace as namespaces;
 use crate::value::Value;
 use crate::value::group_version;
+use crate::value::steps::Spent;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -167,11 +168,10 @@ impl request::Cluster for View<'_> {
         }
     }
 
-    fn default(&self, resource: &request::Resource, kind: &Kind, object: &mut Value) {
-        if !is_scale(kind)
-            && let Some(version) = self.version(resource)
-        {
-            version.default(object);
+    fn default(&self, resource: &request::Resource, kind: &Kind, object: &mut Value) -> Result<(), Spent> {
+        match self.version(resource) {
+            Some(version) if !is_scale(kind) => version.default(object),
+            _ => Ok(()),
         }
     }
 

@@ -102,7 +102,11 @@ impl Action {
             options: OperationOptions::Write(&options),
             new_name: "",
         };
-        review.mutate(ctx, None, &mut object, &|object| *object = kind.complete(std::mem::take(object)))?;
+        let complete = |object: &mut Value| {
+            *object = kind.complete(std::mem::take(object));
+            Ok(())
+        };
+        review.mutate(ctx, None, &mut object, &complete)?;
         let request = Request { name, object, options: &options, review };
         match self.name {
             "binding" => binding::create(ctx, &Registry::new(parent), &request)?,

@@ -9,12 +9,13 @@ use crate::server::http::options::{self, FieldValidation, WriteOptions};
 use crate::server::http::protobuf::DefaultType;
 use crate::server::http::query::Query;
 use crate::server::http::route::Target;
-use crate::server::http::status::Refusal;
+use crate::server::http::status::{Reason, Refusal};
 use crate::server::http::table::{self, Columns};
 use crate::server::{Format, Request, Response, ResponseBody, Server, Trace};
 use crate::text::strict::{StrictDecodingError, StrictError};
 use crate::value::time;
 use crate::value::{Map, Value, object};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The state of one request while it is handled.
@@ -33,6 +34,8 @@ pub(in crate::server) struct Context<'a> {
     /// The answers of webhooks.
     pub calls: Calls,
     warnings: Vec<String>,
+    /// The texts of `warnings`.
+    warned: HashSet<String>,
 }
 
 /// The result of a handler before it is written as a response.
@@ -87,6 +90,7 @@ impl<'a> Context<'a> {
             object: None,
             calls: Calls::default(),
             warnings: Vec::new(),
+            warned: HashSet::new(),
         }
     }
 
@@ -121,7 +125,7 @@ impl<'a> Context<'a> {
     /// Adds a warning unless the same text was added before.
     pub fn warn(&mut self, text: impl Into<String>) {
         let text = text.into();
-        if !text.is_empty() && !self.warnings.contains(&text) {
+        if !text.is_empty() && self.warned.insert(text.clone()) {
             self.warnings.push(text);
         }
     }
@@ -209,6 +213,7 @@ impl<'a> Context<'a> {
     /// Writes a refusal. Formats that only objects have do not apply to it, so `Accept` is negotiated again without
     /// them.
     pub fn refuse(mut self, refusal: &Refusal) -> Response {
+        self.trace.is_unfinished = refusal.reason == Reason::Unfinished;
         self.trace.errors.clone_from(&refusal.errors);
         let format = match self.negotiate(Endpoint::Plain) {
             Ok(output) => output.format,

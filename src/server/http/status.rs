@@ -7,6 +7,7 @@ mod reason;
 
 use crate::field::ErrorList;
 use crate::value::quote::go_quote;
+use crate::value::steps::Spent;
 use crate::value::{Map, Value};
 pub(in crate::server) use reason::Reason;
 
@@ -78,6 +79,12 @@ impl GroupResource<'_> {
             kind: self.resource.to_owned(),
             ..Details::default()
         }
+    }
+}
+
+impl From<Spent> for Refusal {
+    fn from(_: Spent) -> Self {
+        Self::unfinished()
     }
 }
 
@@ -167,6 +174,12 @@ impl Refusal {
     /// `NewTimeoutError`
     pub fn timeout(message: &str) -> Self {
         Self::plain(504, Reason::Timeout, format!("Timeout: {message}"))
+    }
+    /// The request needs more steps or memory than the simulated server uses for one: the answer of a server whose time
+    /// for the request is over (`finisher.go`). Whether it would answer so depends on its speed.
+    pub fn unfinished() -> Self {
+        let message = "Timeout: request did not complete within requested timeout - context deadline exceeded";
+        Self::plain(504, Reason::Unfinished, message)
     }
     /// A refusal as a webhook wrote it.
     pub fn of_status(status: &Value) -> Self {

@@ -12,6 +12,7 @@ use crate::server::registry::metadata::{self, Object};
 use crate::server::registry::strategy::Strategy;
 use crate::value::group_version::api_version;
 use crate::value::{Map, Value, unicode};
+use std::cell::Cell;
 
 /// Sets the managedFields of an object that is created, or that replaces `live`.
 pub(in crate::server) fn update<S: Strategy>(
@@ -45,11 +46,13 @@ pub(in crate::server) fn apply<S: Strategy>(
     patch: &Value,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
+    let spent = Cell::new(None);
     let applied = with_manager(strategy, (&ctx.now(), ctx.release()), |fields| {
         let force = options.force.unwrap_or_default();
-        let default = |object: &mut Value| strategy.default(object);
+        let default = |object: &mut Value| spent.set(spent.get().or(strategy.default(object).err()));
         fields.apply(live.unwrap_or(fields.empty_object), patch, &options.field_manager, force, &default)
     });
+    spent.get().map_or(Ok(()), Err)?;
     applied.map_err(refused)
 }
 

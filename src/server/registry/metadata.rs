@@ -6,7 +6,7 @@
 use crate::crd::{self, CustomResourceDefinition};
 use crate::server::http::status::Refusal;
 use crate::text::strict::{StrictDecodingError, StrictError};
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, json};
 use std::sync::Arc;
 
 /// An object with `metadata`.
@@ -179,15 +179,17 @@ pub(in crate::server) fn fill_system_fields(object: &mut impl Object, uid: &str,
 /// Removes duplicate owner references and returns the UIDs of the removed ones.
 pub(in crate::server) fn dedup_owner_references(object: &mut impl Object) -> Vec<String> {
     let Some(references) = get(object, "ownerReferences").and_then(Value::as_array) else { return Vec::new() };
+    if references.len() < 2 {
+        return Vec::new();
+    }
     let mut merged: Vec<Value> = Vec::with_capacity(references.len());
     let mut duplicates = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for reference in references {
-        let uid = reference.str_at(&["uid"]).unwrap_or_default();
-        if seen.insert(uid) || !merged.contains(reference) {
+        if seen.insert(json::to_string(reference)) {
             merged.push(reference.clone());
         } else {
-            duplicates.push(uid.to_owned());
+            duplicates.push(reference.str_at(&["uid"]).unwrap_or_default().to_owned());
         }
     }
     if !duplicates.is_empty() {

@@ -20,6 +20,7 @@ use crate::server::registry::rest;
 use crate::server::registry::store::{Collection, Stored};
 use crate::server::registry::written::Written;
 use crate::text::strict::StrictError;
+use crate::value::steps::Spent;
 use crate::value::{Map, Value};
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -160,7 +161,12 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     }
 
     /// Sets the schema's defaults, after an apply or a mutation by admission.
-    fn default(&self, _object: &mut Value) {}
+    ///
+    /// # Errors
+    /// Returns an error if the defaults need more memory than an object that can be stored.
+    fn default(&self, _object: &mut Value) -> Result<(), Spent> {
+        Ok(())
+    }
 
     // Managed fields
 

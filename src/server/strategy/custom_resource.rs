@@ -27,6 +27,7 @@ use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strate
 use crate::server::registry::written::Written;
 use crate::server::{Method, Server};
 use crate::text::strict::StrictError;
+use crate::value::steps::Spent;
 use crate::value::{Map, Value, object};
 use serving::{Serving, Version};
 use std::sync::Arc;
@@ -183,8 +184,8 @@ impl Strategy for CustomResource {
         decode::merged_object(&self.version, merged)
     }
 
-    fn default(&self, object: &mut Value) {
-        pipeline::default(&self.version.stages, object);
+    fn default(&self, object: &mut Value) -> Result<(), Spent> {
+        pipeline::default(&self.version.stages, object).map(drop)
     }
 
     fn empty_object(&self) -> Value {

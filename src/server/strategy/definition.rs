@@ -32,6 +32,7 @@ use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strate
 use crate::server::registry::written::Written;
 use crate::text::malformed::MalformedStrings;
 use crate::text::strict::StrictError;
+use crate::value::steps::Spent;
 use crate::value::{Map, Value, number, object, print};
 pub(in crate::server) use managed_fields::update_by_controller;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -220,13 +221,14 @@ impl Strategy for Definition {
         decode::read(ctx, applied, Vec::new(), text, options).map_err(refuse)
     }
 
-    fn default(&self, definition: &mut Value) {
+    fn default(&self, definition: &mut Value) -> Result<(), Spent> {
         // Other errors are reported when the object is decoded after admission.
         if let Ok(decoded) = crd::decode(definition)
             && decoded.unknown.is_empty()
         {
             *definition = decoded.crd.to_value();
         }
+        Ok(())
     }
 
     fn empty_object(&self) -> Value {

@@ -40,6 +40,7 @@ use crate::server::strategy::scale::Scalable;
 use crate::server::strategy::strategic_merge;
 use crate::server::{Server, Timestamp, UserInfo};
 use crate::text::strict::StrictError;
+use crate::value::steps::Spent;
 use crate::value::{Map, Value, object, time};
 use services::{Allocations, Services};
 use std::sync::Arc;
@@ -174,8 +175,9 @@ impl Strategy for TypedResource {
         strategic_merge::typed(ctx, &self.kind, current, patch, strict, options)
     }
 
-    fn default(&self, object: &mut Value) {
+    fn default(&self, object: &mut Value) -> Result<(), Spent> {
         *object = self.kind.complete(std::mem::take(object));
+        Ok(())
     }
 
     fn empty_object(&self) -> Value {

@@ -8,7 +8,7 @@ use crate::builtin::types::Types;
 use crate::builtin::unstructured::unstructured;
 use crate::kubectl::Verb;
 use crate::kubectl::update;
-use crate::output::report::{Answer, Item, Problem, Verdict};
+use crate::output::report::{ASK_THE_CLUSTER, Answer, Item, Problem, Verdict};
 use crate::server::TypedWrite;
 use crate::simulation::admission::admitted;
 use crate::simulation::existing::{Found, Lookup, PendingObject};
@@ -16,9 +16,6 @@ use crate::simulation::identity::FieldLocator;
 use crate::simulation::submit::SimulationContext;
 use crate::value::group_version;
 use crate::value::{Map, Value};
-
-/// The help if the answer depends on the cluster.
-pub const ASK_THE_CLUSTER: &str = "kubectl apply --dry-run=server gives the cluster's answer";
 
 /// Lets policies evaluate the create of an object that decodes, `sent` as it is written in the input.
 pub fn review(

@@ -101,9 +101,9 @@ fn group_cases(planned: &[Planned], group: &[usize], limit: &Limit) -> Vec<(usiz
         let bench = bench.get_or_insert_with(|| {
             let rejected = |error: SetupError| SuiteFailure {
                 field: "crdName",
+                rejected: !matches!(error, SetupError::Unfinished),
                 message: error.to_string(),
                 help: None,
-                rejected: true,
             };
             one.setup.clone().and_then(|setup| CaseRunner::new(setup).map_err(rejected))
         });

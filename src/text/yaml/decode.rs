@@ -12,12 +12,20 @@ use super::resolve::Scalar;
 use super::scalar::{is_merge, scalar};
 use super::syntax;
 use super::tree::{Node, NodeKind, Tree};
+use crate::text::lines::Lines;
 use crate::text::spans::outline::{Outline, OutlineNode, Shape};
-use crate::text::{Error, Position, json};
+use crate::text::{Error, ErrorKind, Position, json};
 use crate::value::{Map, Value, number};
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The number of bytes that aliases may repeat, or the size of the document if it is larger. A server accepts requests of
+/// at most 3 MiB, but a list may contain several objects.
+const EXPANSION: usize = 8 << 20;
+const TOO_MUCH_TEXT: &str = "yaml: aliases repeat more than 8 MiB of text and more than the document itself has, but a \
+                             server accepts at most 3 MiB per object: use fewer aliases of long values";
 
 /// The result of decoding.
 pub struct Decoded {
@@ -41,15 +49,17 @@ pub fn decode(tree: &Tree<'_>, text: &str, duplicates: bool) -> Result<Decoded, 
         // The document itself counts as one node.
         decoded: 1,
         aliased: 0,
+        expansion: EXPANSION.max(text.len()),
         active: BTreeSet::new(),
-        key_error: None,
+        wrong_key: None,
+        lines: OnceCell::new(),
         infinite: false,
         repeated: false,
         seen: duplicates.then(Vec::new),
         duplicates: Vec::new(),
     };
     let value = decoder.run()?;
-    if let Some((_, error)) = decoder.key_error {
+    if let Some(error) = decoder.key_error() {
         return Err(error);
     }
     if decoder.infinite
@@ -198,6 +208,16 @@ fn identity(scalar: Scalar<'_>) -> Option<Identity> {
     })
 }
 
+/// A key of a type that JSON does not allow.
+struct WrongKey {
+    /// Go's name of the type.
+    kind: &'static str,
+    /// The key as Go prints it.
+    shown: String,
+    /// The nodes of the key and its value.
+    nodes: (usize, usize),
+}
+
 struct Decoder<'t, 'a> {
     tree: &'t Tree<'a>,
     text: &'t str,
@@ -207,10 +227,14 @@ struct Decoder<'t, 'a> {
     /// The number of nodes decoded, and of those inside aliases.
     decoded: u64,
     aliased: u64,
+    /// The number of bytes that aliases may still repeat.
+    expansion: usize,
     /// The aliases being followed.
     active: BTreeSet<usize>,
-    /// The first key of a type that JSON does not allow, and its error; other errors take precedence.
-    key_error: Option<(String, Error)>,
+    /// A key of a type that JSON does not allow; other errors take precedence.
+    wrong_key: Option<WrongKey>,
+    /// The lines of the text, once a position is needed.
+    lines: OnceCell<Lines>,
     infinite: bool,
     repeated: bool,
     /// The keys of each open object with their first positions; only if duplicates are requested.
@@ -225,7 +249,8 @@ impl<'t, 'a> Decoder<'t, 'a> {
 
     fn position(&self, index: usize) -> Option<Position> {
         let node = self.tree.nodes.get(index)?;
-        Some(Position::of(self.text.as_bytes(), node.start.at as usize))
+        let lines = self.lines.get_or_init(|| Lines::of(self.text.as_bytes()));
+        Some(lines.position(self.text.as_bytes(), node.start.at as usize))
     }
 
     fn node(&self, index: usize) -> Result<&'t Node<'a>, Error> {
@@ -312,6 +337,29 @@ impl<'t, 'a> Decoder<'t, 'a> {
         Ok(())
     }
 
+    /// Counts the bytes of a scalar or key. In Go, the values of aliases share their text, and the size of a request is
+    /// limited later; here a value owns its text.
+    fn expand(&mut self, bytes: usize, index: usize) -> Result<(), Error> {
+        if self.active.is_empty() {
+            return Ok(());
+        }
+        match self.expansion.checked_sub(bytes) {
+            Some(left) => {
+                self.expansion = left;
+                Ok(())
+            }
+            None => Err(self.error(TOO_MUCH_TEXT.to_owned(), index).of_kind(ErrorKind::Expansion)),
+        }
+    }
+
+    /// The error for the key of a type that JSON does not allow. If there are several, Go reports an arbitrary one.
+    fn key_error(&self) -> Option<Error> {
+        let WrongKey { kind, shown, nodes: (key, value) } = self.wrong_key.as_ref()?;
+        let value = syntax::show(self.tree, *value).ok()?;
+        let message = format!("unsupported map key of type: {kind}, key: {shown}, value: {value}");
+        Some(self.error(message, *key))
+    }
+
     /// Starts decoding a node: a scalar returns its value, a collection pushes a frame.
     fn start(&mut self, index: usize) -> Result<Option<Value>, Error> {
         self.count(index)?;
@@ -319,6 +367,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
         match &node.kind {
             NodeKind::Scalar { value, tag, implicit } => {
                 let scalar = scalar(value, tag.as_deref(), *implicit).map_err(|e| self.error(e.message, index))?;
+                self.expand(value.len(), index)?;
                 Ok(Some(self.value(scalar)))
             }
             NodeKind::Sequence => {
@@ -439,7 +488,6 @@ impl<'t, 'a> Decoder<'t, 'a> {
         if let NodeKind::Alias { target: index, .. } = key_node.kind {
             self.active.insert(key_index);
             self.count(index)?;
-            self.active.remove(&key_index);
             target = self.node(index)?;
         }
         let NodeKind::Scalar { value, tag, implicit } = &target.kind else {
@@ -447,18 +495,17 @@ impl<'t, 'a> Decoder<'t, 'a> {
             return Err(self.error(format!("yaml: invalid map key: {shown}"), key_index));
         };
         let scalar = scalar(value, tag.as_deref(), *implicit).map_err(|e| self.error(e.message, key_index))?;
+        self.expand(value.len(), key_index)?;
+        if matches!(key_node.kind, NodeKind::Alias { .. }) {
+            self.active.remove(&key_index);
+        }
         let text = key_text(&scalar);
         if text.is_none() {
             let kind = if scalar == Scalar::Null { "%!s(<nil>)" } else { "uint64" };
-            let key = syntax::show_scalar(&scalar);
-            if let Ok(value) = syntax::show(self.tree, value_index) {
-                let message = format!("unsupported map key of type: {kind}, key: {key}, value: {value}");
-                // Of duplicate keys the last one is used; if there are errors for several keys, Go reports an arbitrary
-                // one.
-                let same = |(known, _): &(String, Error)| *known == key;
-                if self.key_error.as_ref().is_none_or(same) {
-                    self.key_error = Some((key, self.error(message, key_index)));
-                }
+            let shown = syntax::show_scalar(&scalar);
+            // Of duplicate keys the last one is used.
+            if self.wrong_key.as_ref().is_none_or(|known| known.shown == shown) {
+                self.wrong_key = Some(WrongKey { kind, shown, nodes: (key_index, value_index) });
             }
         }
         let text = text.unwrap_or_default();

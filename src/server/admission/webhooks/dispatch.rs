@@ -271,7 +271,7 @@ impl<'d> Dispatch<'d> {
         }
         let bare = patch.apply(object, self.view.cluster.release()).map_err(Refusal::internal)?;
         let mut defaulted = bare.clone();
-        self.view.default(&matched.resource, &matched.kind, &mut defaulted);
+        self.view.default(&matched.resource, &matched.kind, &mut defaulted)?;
         Ok(Some(Changed { bare, defaulted }))
     }
 }

@@ -44,6 +44,8 @@ pub(in crate::server) enum Reason {
     ServiceUnavailable,
     /// 504
     Timeout,
+    /// 504, because the request needs more steps or memory than the simulated server uses for one.
+    Unfinished,
     /// A reason set by an admission policy that is not defined by Kubernetes.
     Other(String),
 }
@@ -69,7 +71,7 @@ impl Reason {
             Self::Invalid => "Invalid",
             Self::InternalError => "InternalError",
             Self::ServiceUnavailable => "ServiceUnavailable",
-            Self::Timeout => "Timeout",
+            Self::Timeout | Self::Unfinished => "Timeout",
             Self::Other(text) => text,
         }
     }

@@ -104,9 +104,9 @@ pub(super) fn apply(patch: &Value, raw: &Raw, mut document: Value, release: Rele
             targets.push((i, target_path));
         }
         let written = raw.item(i).and_then(|o| o.get("value"));
-        applied
-            .step(&Operation::decode(operation), written, &mut document)
-            .map_err(|_| Refusal::patch_does_not_apply())?;
+        applied.step(&Operation::decode(operation), written, &mut document).map_err(|error| {
+            if error.is_unfinished() { Refusal::unfinished() } else { Refusal::patch_does_not_apply() }
+        })?;
     }
     Ok(Patched { document, targets })
 }

@@ -14,6 +14,7 @@ use crate::server::http::status::Refusal;
 use crate::server::registry::patch;
 use crate::server::registry::patched_object::PatchedObject;
 use crate::text::strict::{StrictDecodingError, StrictError};
+use crate::value::steps::Spent;
 use crate::value::{Value, quote};
 
 /// The message for a decoded object without apiVersion.
@@ -25,6 +26,14 @@ enum DecodeFailure {
     Unreadable(String, Option<(String, String)>),
     /// Strict validation failed: the errors, and the kind and version of the object; an empty apiVersion has none.
     Strict(StrictDecodingError, (String, Option<String>)),
+    /// The defaults need too much memory.
+    Unfinished(Spent),
+}
+
+impl From<Spent> for DecodeFailure {
+    fn from(spent: Spent) -> Self {
+        Self::Unfinished(spent)
+    }
 }
 
 /// Decodes and defaults the body of a write. Its apiVersion may still differ from that of the URL.
@@ -63,6 +72,7 @@ pub(super) fn request_object(
             "{kind} in version {} cannot be handled as a {kind}: {text}",
             quote::go_quote(&v)
         )),
+        DecodeFailure::Unfinished(spent) => spent.into(),
         DecodeFailure::Strict(_, (_, None)) => {
             ctx.trace.failed_strict_decoding = false;
             Refusal::bad_request(NO_API_VERSION)
@@ -105,7 +115,7 @@ fn decode(
         DecodeFailure::Unreadable(error.message, Some((kind.clone(), version_name.clone())))
     })?;
     let mut object = decoded.object;
-    let defaulted = pipeline::default(stages, &mut object);
+    let defaulted = pipeline::default(stages, &mut object)?;
     ctx.trace.defaulted = defaulted.into_iter().map(|d| Defaulted { path: d.path, value: d.value }).collect();
     if options.field_validation.is_enabled() {
         strict.extend(decoded.unknown.iter().map(|path| StrictError::DroppedField(path.clone())));
@@ -149,6 +159,7 @@ pub(super) fn patched_object(
     result.map_err(|failure| match failure {
         DecodeFailure::Unreadable(error, _) => patch::refuse(&text(), error),
         DecodeFailure::Strict(error, _) => patch::refuse(&text(), error.to_string()),
+        DecodeFailure::Unfinished(spent) => spent.into(),
     })
 }
 
@@ -156,7 +167,7 @@ pub(super) fn patched_object(
 pub(super) fn merged_object(version: &Version, merged: Value) -> Result<Value, Refusal> {
     let decoded = pipeline::decode(&version.stages, merged, Source::Request);
     let mut object = decoded.map_err(|error| Refusal::unclassified(error.message))?.object;
-    pipeline::default(&version.stages, &mut object);
+    pipeline::default(&version.stages, &mut object)?;
     Ok(object)
 }
 

@@ -236,7 +236,7 @@ impl Serving {
         let stages = self.stages_for(api_version, version);
         let decoded = pipeline::decode(stages, raw.clone(), Source::Storage);
         let mut object = decoded.map_err(|e| Refusal::internal(e.message))?.object;
-        pipeline::default(stages, &mut object);
+        pipeline::default(stages, &mut object)?;
         if !self.built_in.has_generation() {
             metadata::set(&mut object, "generation", None);
         }

@@ -24,8 +24,10 @@ impl Serving {
     ) -> Result<Written, Refusal> {
         integral_floats(&mut object);
         metadata::set(&mut object, "selfLink", None);
-        let is_complete =
-            || !self.may_lack_defaults(version) || pipeline::default(&version.stages, &mut object.clone()).is_empty();
+        let is_complete = || {
+            !self.may_lack_defaults(version)
+                || pipeline::default(&version.stages, &mut object.clone()).is_ok_and(|defaulted| defaulted.is_empty())
+        };
         if version.storage && decoded && is_complete() {
             return Ok(Written { raw: object, shown: None });
         }
@@ -50,7 +52,7 @@ impl Serving {
         }
         integral_floats(&mut object);
         metadata::set(&mut object, "selfLink", None);
-        if self.may_lack_defaults(version) && !pipeline::default(&version.stages, &mut object).is_empty() {
+        if self.may_lack_defaults(version) && !pipeline::default(&version.stages, &mut object)?.is_empty() {
             object = self.convert(object, version, calls)?;
         }
         Ok(Written { raw: object, shown: None })
