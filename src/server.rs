@@ -17,6 +17,7 @@ mod pauses;
 mod project;
 mod registry;
 mod seed;
+mod snapshot;
 mod strategy;
 
 pub use self::http::body::LIMIT as BODY_LIMIT;
@@ -29,6 +30,7 @@ pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};
 pub use registry::store::WatchNotifier;
 pub use registry::watch::{Progress, Watch};
 pub use seed::SeedError;
+pub use snapshot::Snapshot;
 pub use strategy::namespace::{Namespaces, SYSTEM_NAMESPACES};
 
 use self::http::context::Context;

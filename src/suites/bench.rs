@@ -10,7 +10,7 @@ use crate::policies::authorizer::Rules;
 use crate::policies::model::PolicyKind;
 use crate::release::Release;
 use crate::server::http::address;
-use crate::server::{Method, Namespaces, Request, Response, ResponseBody, Server, Timestamp};
+use crate::server::{Method, Namespaces, Request, Response, ResponseBody, Server, Snapshot, Timestamp};
 use crate::value::{Value, group_version, object};
 use std::sync::Arc;
 
@@ -41,11 +41,14 @@ pub struct ServerSetup {
     pub now: Timestamp,
 }
 
-/// A server that runs cases.
+/// A server that runs cases. Every case starts from the CRDs and policies of the setup: the changes of the previous case
+/// are undone. The generator of `openshift/api` deletes the objects after each case.
 #[derive(Debug)]
 pub struct CaseRunner {
     setup: ServerSetup,
     server: Server,
+    /// The state in which every case starts.
+    start: Snapshot,
     resource: Resource,
 }
 
@@ -137,7 +140,8 @@ impl CaseRunner {
         }
         let server = server.build();
         let resource = Resource::of(&setup.definition);
-        let bench = Self { setup, server, resource };
+        let start = server.snapshot();
+        let mut bench = Self { setup, server, start, resource };
         for crd in std::iter::once(&bench.setup.definition).chain(&bench.setup.additional_crds) {
             let created = bench.send(Method::Post, address::DEFINITIONS, Value::clone(crd));
             created.map_err(SetupError::of_definition)?;
@@ -145,6 +149,7 @@ impl CaseRunner {
         for policy in &bench.setup.policies {
             bench.install(policy)?;
         }
+        bench.start = bench.server.snapshot();
         Ok(bench)
     }
 
@@ -180,18 +185,7 @@ impl CaseRunner {
 
     /// Runs a case.
     pub fn run(&self, case: &Case) -> Outcome {
-        if !case.patches.is_empty() {
-            // The case changes the CRD, so it runs on a separate server.
-            let outcome = Self::new(self.setup.clone());
-            return match outcome {
-                Ok(bench) => bench.run_here(case),
-                Err(error) => Outcome { failure: Some(Failure::Patches(error.to_string())), ..Outcome::default() },
-            };
-        }
-        self.run_here(case)
-    }
-
-    fn run_here(&self, case: &Case) -> Outcome {
+        self.server.roll_back(&self.start);
         let mut run = Run { bench: self, case, writes: Vec::new(), stored: None, unfinished: None };
         let failure = match case.action {
             Action::Create => run.create(),
@@ -431,10 +425,6 @@ impl Run<'_> {
         let namespace = initial.str_at(&["metadata", "namespace"]).unwrap_or(NAMESPACE).to_owned();
         let collection = self.collection("initial", &initial, &namespace)?;
         let answer = self.send((Step::Initial, Method::Post, &collection), initial, None);
-        // Another document may have the same name, so delete the object.
-        if let Ok(created) = &answer {
-            let _ = self.bench.send(Method::Delete, &path_of(&collection, created), Value::Null);
-        }
         let expected = self.case.expected_error.as_ref();
         match (self.case.action, answer) {
             (Action::Invalid, Ok(_)) if expected.is_none() => Err(Failure::Accepted(Step::Initial, None)),
@@ -549,3 +539,6 @@ fn path_of(collection: &str, object: &Value) -> String {
     let collection = collection.split('?').next().unwrap_or_default();
     address::object(collection, object.str_at(&["metadata", "name"]).unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests;

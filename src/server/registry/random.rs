@@ -17,6 +17,16 @@ impl Random {
         Self(AtomicU64::new(seed))
     }
 
+    /// The state, for [`Random::reset`].
+    pub fn state(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Returns to an earlier state, after which the same values follow.
+    pub fn reset(&self, state: u64) {
+        self.0.store(state, Ordering::Relaxed);
+    }
+
     /// A number, as a seed.
     pub fn number(&self) -> u64 {
         self.next()

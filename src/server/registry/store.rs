@@ -40,6 +40,10 @@ impl Revision {
     fn next(&self) -> u64 {
         self.0.fetch_add(1, Ordering::SeqCst) + 1
     }
+    /// Returns to an earlier revision.
+    pub fn reset(&self, revision: u64) {
+        self.0.store(revision, Ordering::SeqCst);
+    }
     /// Advances to `revision` if it is greater. A revision in the upper half of the range is ignored, so that the
     /// counter cannot overflow.
     pub fn reach(&self, revision: u64) {
@@ -75,6 +79,14 @@ const MAX_WAKES: usize = 64;
 
 /// Objects with their keys.
 pub(in crate::server) type Entries = Vec<(String, Arc<Stored>)>;
+
+/// The objects of a collection at one time.
+#[derive(Debug)]
+pub(in crate::server) struct SavedObjects {
+    /// [`Collection::changes`] when the collection last had these objects.
+    changes: AtomicU64,
+    objects: BTreeMap<String, Arc<Stored>>,
+}
 
 /// The error of a write that lost the race against another write.
 #[derive(Debug, PartialEq, Eq)]
@@ -157,6 +169,21 @@ impl Collection {
         let objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
         self.changes.fetch_add(1, Ordering::SeqCst);
         objects
+    }
+
+    /// Saves the objects.
+    pub fn save(&self) -> SavedObjects {
+        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        SavedObjects { changes: self.changes().into(), objects: objects.clone() }
+    }
+
+    /// Restores saved objects if any object has changed; the log starts at `revision`, at which they were saved.
+    pub fn restore(&self, saved: &SavedObjects, revision: u64) {
+        if self.changes() != saved.changes.load(Ordering::SeqCst) {
+            self.write().clone_from(&saved.objects);
+            self.reset_log(revision);
+            saved.changes.store(self.changes(), Ordering::SeqCst);
+        }
     }
 
     /// The object at `key`.
