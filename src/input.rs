@@ -12,27 +12,32 @@ mod decode;
 pub mod files;
 mod ignore;
 mod kustomize;
+mod lists;
+mod patterns;
 pub mod pending_documents;
 pub mod required;
 mod skipped;
 pub mod temp_file;
 pub mod temp_store;
+mod warnings;
 pub mod watch;
 
-use crate::crd;
 use crate::field::NIL_PATH;
 use crate::policies::{self, model::PolicyKind};
 use crate::text::Position;
 use crate::text::documents::{Chunk, Chunks, Contents};
 use crate::text::spans::{Cache, Found, Spans};
+use crate::text::yaml::Duplicate;
 use crate::value::{Value, group_version};
 pub use content::NoObject;
 use files::{Source, Step};
 pub use ignore::{Ignore, PatternError};
+use lists::ListError;
 pub use skipped::Skipped;
 use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::{Arc, OnceLock};
+pub use warnings::InputWarnings;
 
 /// The options for reading paths.
 #[derive(Clone, Debug, Default)]
@@ -47,8 +52,29 @@ pub struct Options {
     pub ignore: Ignore,
     /// Returns every document, whatever its shape.
     pub any_document: bool,
+    /// True if the CRDs of these paths define the kinds of other inputs. A CRD that may be two joined ones is then an
+    /// error, because the objects of the first would have no CRD.
+    pub defines_kinds: bool,
+    /// True to add warnings about the text of documents to `warnings`, for callers that report no documents.
+    pub collects_warnings: bool,
+    /// The collected warnings.
+    pub warnings: InputWarnings,
     /// The count of skipped documents.
     pub skipped: Skipped,
+}
+
+impl Options {
+    /// The same options, with warnings collected.
+    #[must_use]
+    pub fn collecting(&self) -> Self {
+        Self { collects_warnings: true, ..self.clone() }
+    }
+
+    /// The options for files and directories of CRDs: directories are read with their subdirectories.
+    #[must_use]
+    pub fn of_definitions(&self) -> Self {
+        Self { recursive: true, defines_kinds: true, ..self.collecting() }
+    }
 }
 
 impl From<bool> for Options {
@@ -119,9 +145,7 @@ impl Document {
 
     /// True if this is a CRD of any version.
     pub fn is_definition(&self) -> bool {
-        // kubectl also finds kinds in lower case; the server then rejects the CRD.
-        matches!(self.value.str_at(&["kind"]), Some("CustomResourceDefinition" | "customresourcedefinition"))
-            && self.group() == crd::GROUP
+        content::is_definition(&self.value)
     }
 
     /// True if this is an admission policy, a binding or a webhook configuration of any version.
@@ -245,24 +269,21 @@ impl Chunked {
     /// The first object of the chunk, or all items of a list. If every document is returned, a list is a document whose
     /// kind ends in `List`; other documents with `items` are returned whole.
     fn unfold(self, mut value: Value, any_document: bool) -> ChunkObjects {
-        let is_list = |value: &Value| value.str_at(&["kind"]).is_some_and(|kind| kind.ends_with("List"));
-        if any_document && !value.is_null() && !is_list(&value) {
+        if value.is_null() {
+            return ChunkObjects::Nothing;
+        }
+        let named_list = |value: &Value| value.str_at(&["kind"]).is_some_and(|kind| kind.ends_with("List"));
+        let is_whole = |value: &Value| !named_list(value) || value.get("items").and_then(Value::as_array).is_none();
+        if !lists::is_list(&value) || (any_document && is_whole(&value)) {
             return ChunkObjects::Object(self.document(None, value));
         }
-        match &mut value {
-            Value::Null => ChunkObjects::Nothing,
-            // `kubectl` also treats an object with items as a list; without kind and apiVersion it is an ordinary
-            // document.
-            Value::Object(members)
-                if matches!(members.get("items"), Some(Value::Array(_)))
-                    && (members.contains_key("kind") || members.contains_key("apiVersion")) =>
-            {
-                let text = |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-                let (kind, api_version) = (text("kind"), text("apiVersion"));
-                let Some(Value::Array(items)) = members.remove("items") else { return ChunkObjects::Nothing };
+        let text = |name: &str| value.str_at(&[name]).unwrap_or_default().to_owned();
+        let (kind, api_version) = (text("kind"), text("apiVersion"));
+        match value.as_object_mut().and_then(|members| members.remove("items")) {
+            Some(Value::Array(items)) if !items.is_empty() => {
                 ChunkObjects::List(Items { list: self, rest: items.into_iter().enumerate(), kind, api_version })
             }
-            _ => ChunkObjects::Object(self.document(None, value)),
+            _ => ChunkObjects::Nothing,
         }
     }
 }
@@ -345,26 +366,57 @@ impl Input {
         if value.is_null() {
             return;
         }
-        if classify && let Some(reason) = content::no_object(&current.name, &value) {
+        let reason = if classify { content::no_object(&current.name, &value) } else { None };
+        if classify
+            && self.options.defines_kinds
+            && let Some(note) = joined(&chunk, &value, &contents)
+        {
+            current.has_entries = true;
+            return self.problem(note);
+        }
+        // A patch that is named explicitly is sent to the server, unless it should define a kind.
+        let may_be_patch = classify && (current.lenient || self.options.defines_kinds);
+        let patch = || (may_be_patch && content::is_definition_patch(&value)).then_some(NoObject::Patch);
+        if let Some(reason) = reason.or_else(patch) {
             return self.no_object(current, &chunk, reason);
         }
-        current.has_entries = true;
-        let warnings = warnings(&chunk, contents);
+        if classify && lists::is_list(&value) {
+            let errors = lists::errors(&value);
+            if !errors.is_empty() {
+                current.has_entries = true;
+                return errors.into_iter().for_each(|error| self.list_error(&chunk, error));
+            }
+        }
+        let mut warnings = warnings(&chunk, contents);
+        if self.options.collects_warnings {
+            warnings.drain(..).for_each(|note| self.options.warnings.add(&note));
+        }
+        let warnings = warnings.into_iter().map(Entry::Warning);
         match chunk.unfold(value, self.options.any_document) {
-            ChunkObjects::Nothing => {}
+            // A list without items is no object, as for kubectl.
+            ChunkObjects::Nothing => return,
             ChunkObjects::Object(document) => self.object(document, warnings),
             ChunkObjects::List(items) => {
-                self.directory_has_entries |= items.rest.len() > 0;
+                self.directory_has_entries = true;
                 self.ready.extend(warnings);
                 self.items = Some(items);
             }
         }
+        current.has_entries = true;
+    }
+
+    /// The entry for a list of which kubectl sends no object.
+    fn list_error(&mut self, chunk: &Chunked, error: ListError) {
+        let hint = Some(error.hint().to_owned());
+        let position = chunk.document(None, Value::Null).field_positions().locate(&error.field).value.start;
+        self.problem(Note { hint, ..chunk.note(Some(position), error.message) });
     }
 
     /// The entry for an object, or for its problem.
     fn object(&mut self, document: Document, warnings: impl IntoIterator<Item = Entry>) {
         if !self.options.any_document
             && let Some((field, message)) = content::mistake(&document.value)
+                .or_else(|| document.item.and_then(|_| lists::item_error(&document.value)))
         {
             let position = document.field_positions().locate(field).value.start;
             let Document { source, chunk, .. } = document;
@@ -411,9 +463,9 @@ impl Input {
             Step::Found(path) => self.start(&Source::File(path), false),
             Step::NoFile(path) => self.options.skipped.add(&path.display().to_string().into(), NoObject::NoFile),
             Step::Problem(note) => self.problem(note),
-            Step::DirectoryEnd(directory) => {
+            Step::DirectoryEnd(without_object) => {
                 if !std::mem::take(&mut self.directory_has_entries) {
-                    self.ready.push_back(Entry::Problem(files::without_object(&directory)));
+                    self.ready.push_back(Entry::Problem(without_object));
                 }
             }
             Step::DirectoryStart => self.directory_has_entries = false,
@@ -428,7 +480,7 @@ fn is_blank(line: &[u8]) -> bool {
 }
 
 /// Warnings about parts of a chunk that kubectl ignores silently.
-fn warnings(chunk: &Chunked, contents: Contents) -> Vec<Entry> {
+fn warnings(chunk: &Chunked, contents: Contents) -> Vec<Note> {
     let duplicates = contents.duplicates.into_iter().map(|duplicate| {
         let message = format!("{}: first at {}, and the last one is used", duplicate.message, duplicate.first);
         chunk.note(Some(duplicate.second), message)
@@ -438,7 +490,24 @@ fn warnings(chunk: &Chunked, contents: Contents) -> Vec<Entry> {
         let hint = Some("begin the next document with a line `---`".to_owned());
         Note { hint, ..chunk.note(Some(rest), message) }
     });
-    duplicates.chain(rest).map(Entry::Warning).collect()
+    duplicates.chain(rest).collect()
+}
+
+/// The error for a CRD with a duplicate key at the top, which may be two CRDs without a line `---` between them.
+fn joined(chunk: &Chunked, value: &Value, contents: &Contents) -> Option<Note> {
+    if contents.duplicates.is_empty() || !content::is_definition(value) {
+        return None;
+    }
+    let document = chunk.document(None, Value::Null);
+    let positions = document.field_positions();
+    let (key, duplicate) = value.as_object()?.keys().find_map(|key| {
+        let position = positions.locate(key).key?.start;
+        Some((key, contents.duplicates.iter().find(|duplicate| duplicate.second == position)?))
+    })?;
+    let Duplicate { first, second, .. } = duplicate;
+    let message = format!("one document with two keys {key:?}, at {first} and at {second}: it may be two CRDs");
+    let hint = Some("separate two CRDs with a line `---`, or remove one of the keys".to_owned());
+    Some(Note { hint, ..chunk.note(Some(*second), message) })
 }
 
 impl Iterator for Items {
@@ -539,7 +608,75 @@ mod tests {
         let entries = documents("x", text);
         let Entry::Document(second) = &entries[2] else { panic!() };
         assert_eq!(second.field_positions().locate("a").value.start, Position { line: 7, column: 36 });
-        assert_eq!(read("kind: List\nitems: []"), [""; 0]);
+        assert_eq!(read(&format!("{text}---\napiVersion: v1\nkind: List\nitems: []\n")).len(), 3);
+    }
+
+    /// The answers of kubectl 1.37 are in `tests/facts/kubectl-lists.jsonl`.
+    #[test]
+    fn a_list_that_kubectl_does_not_send_is_a_problem() {
+        let problems = |text: &str| documents("x", text).iter().map(show).collect::<Vec<_>>();
+        let empty = ["problem 0:0 there is no object in x"];
+        assert_eq!(problems("{apiVersion: v1, kind: List, items: []}"), empty);
+        assert_eq!(
+            problems("{apiVersion: a.b/v1, kind: A, metadata: {name: a}, items: null}\n---\n# comment\n"),
+            empty
+        );
+        assert_eq!(problems("apiVersion: a.b/v1\nkind: A\nitems: {a: b}\n"), ["problem 3:8 items is not a list"]);
+        let ok = "{apiVersion: a.b/v1, kind: A, metadata: {name: a}}";
+        let list = |kind: &str, item: &str| {
+            problems(&format!("apiVersion: v1\nkind: {kind}\nitems:\n- {ok}\n- {item}\n- {ok}\n"))
+        };
+        assert_eq!(list("List", "{apiVersion: v1}"), ["problem 5:3 no kind"], "the other items are not sent");
+        assert_eq!(list("List", "a"), ["problem 5:3 the item is not an object"]);
+        let of_item = list("AList", "{apiVersion: v1}");
+        assert!(of_item.len() == 3 && of_item[1] == "problem 5:3 no kind", "the other items are sent: {of_item:?}");
+        let with_items = list("List", "{apiVersion: v1, kind: A, items: 3}");
+        assert!(with_items.len() == 3 && with_items[1].contains("resource name may not be empty"), "{with_items:?}");
+    }
+
+    #[test]
+    fn two_joined_crds_are_a_problem_if_they_define_kinds() {
+        let crd = |name: &str| {
+            format!(
+                "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: {name}}}\nspec: {{group: a}}\n"
+            )
+        };
+        let read = |text: String, options: Options| {
+            Input::from_reader("x", Box::new(std::io::Cursor::new(text)), options).map(|e| show(&e)).collect::<Vec<_>>()
+        };
+        let joined = || crd("a") + &crd("b");
+        let options = Options::default().of_definitions();
+        let message = "problem 5:1 one document with two keys \"apiVersion\", at 1:1 and at 5:1: it may be two CRDs";
+        assert_eq!(read(joined(), options.clone()), [message]);
+        assert_eq!(read(joined(), Options::default()).len(), 5, "for kubectl the last key wins: four warnings");
+        let inside = crd("a").replace("{group: a}", "{group: a, group: b}");
+        assert_eq!(read(inside, options.clone()).len(), 1);
+        let warning = "x:4:18: key \"group\" already set in map: first at 4:8, and the last one is used";
+        assert_eq!(options.warnings.take(), [warning]);
+        let json = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","spec":{"group":"a"},"spec":{}}"#;
+        assert!(read(json.to_owned(), options)[0].contains("two keys \"spec\", at 1:75 and at 1:96"));
+    }
+
+    #[test]
+    fn patches_of_crds_define_no_kinds() {
+        let dir = tempfile::tempdir().unwrap();
+        let head = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.b}\n";
+        for (name, text) in [
+            ("bases/a.yaml", format!("{head}spec: {{group: b}}\n")),
+            ("patches/webhook_in_a.yaml", format!("{head}spec: {{conversion: {{strategy: Webhook}}}}\n")),
+            ("patches/json.yaml", "- {op: add, path: /spec/conversion, value: {}}\n".to_owned()),
+            ("kustomization.yaml", "resources: [bases/a.yaml]\n".to_owned()),
+            ("kustomizeconfig.yaml", "nameReference: []\n".to_owned()),
+        ] {
+            std::fs::create_dir_all(dir.path().join(name).parent().unwrap()).unwrap();
+            std::fs::write(dir.path().join(name), text).unwrap();
+        }
+        let (entries, skipped) = read_path(dir.path(), Options::default().of_definitions());
+        assert!(entries.len() == 1 && entries[0].contains("group"), "{entries:?}");
+        assert!(skipped.unwrap().starts_with("4 documents that are not Kubernetes objects were skipped"));
+        let patch = dir.path().join("patches/webhook_in_a.yaml");
+        assert!(read_path(&patch, Options::default().of_definitions()).0[0].contains("a patch for kustomize"));
+        assert_eq!(read_path(&patch, Options::default()).0.len(), 1, "kubectl sends it");
     }
 
     #[test]

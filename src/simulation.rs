@@ -144,7 +144,10 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<RunSu
     };
     let mut simulation = Simulation::prepare(Arc::new(plan.clone()), &mut show);
     let input = Sources::open_all(&plan.filenames, plan.options.clone()).and_kustomizations(&plan.kustomizations);
-    simulation.simulate(input, &mut show)?;
+    // The error about `--crds` is reported; without these CRDs, all objects would have errors.
+    if !simulation.lacks_definitions {
+        simulation.simulate(input, &mut show)?;
+    }
     Ok(simulation.finish(seen_kinds))
 }
 
@@ -161,6 +164,8 @@ pub struct Simulation {
     filter: Filter,
     /// True if the cluster's policies are evaluated.
     has_live_policies: bool,
+    /// True if a path of `--crds` has no CRD, so that objects may lack their CRDs.
+    lacks_definitions: bool,
     notes: Vec<Note>,
 }
 
@@ -216,14 +221,26 @@ impl Simulation {
         let simulators: Vec<Simulator> = releases.iter().zip(&admissions).map(simulator).collect();
         let known = simulators.iter().map(|_| OrderedState::default()).collect();
         let filter = Filter::new(&plan.skip, plan.selector.as_ref());
-        let mut simulation =
-            Self { plan: Arc::clone(&given), cluster, releases, simulators, known, filter, has_live_policies, notes };
+        let mut simulation = Self {
+            plan: Arc::clone(&given),
+            cluster,
+            releases,
+            simulators,
+            known,
+            filter,
+            has_live_policies,
+            lacks_definitions: false,
+            notes,
+        };
+        let mut lacks_definitions = false;
         let (run, known) = simulation.run();
         if !plan.crds.is_empty() {
-            let input = Sources::open(&plan.crds, plan.options.clone(), Required::Definition, "--crds");
-            stream::take_definitions(&run, known, input, show);
+            let mut input = Sources::open(&plan.crds, plan.options.clone(), Required::Definition, "--crds");
+            stream::take_definitions(&run, known, input.by_ref(), show);
+            lacks_definitions = input.lacks_required();
         }
         stream::take_policies(&run, known, admissions, show);
+        simulation.lacks_definitions = lacks_definitions;
         simulation
     }
 
@@ -252,6 +269,7 @@ impl Simulation {
             known: self.known.iter().map(OrderedState::again).collect(),
             filter: Filter::new(&self.plan.skip, self.plan.selector.as_ref()),
             has_live_policies: self.has_live_policies,
+            lacks_definitions: self.lacks_definitions,
             notes: Vec::new(),
         }
     }
@@ -301,7 +319,9 @@ impl Simulation {
     }
 
     fn finish(self, seen_kinds: SeenKinds) -> RunSummary {
-        let Self { plan, cluster, releases, simulators, known, filter, has_live_policies, mut notes } = self;
+        let Self { plan, cluster, releases, simulators, known, filter, has_live_policies, mut notes, .. } = self;
+        let warnings = plan.options.warnings.take().into_iter();
+        notes.extend(warnings.map(|message| Note { kind: "inputWarning", message }));
         let unread = [("skippedInputs", plan.options.skipped.message()), ("unselected", filter.message())];
         notes.extend(unread.into_iter().filter_map(|(kind, message)| Some(Note { kind, message: message? })));
         // An existing object that one release uses counts as used.
@@ -354,7 +374,7 @@ fn existing_objects(
 ) -> ExistingObjects {
     match cluster {
         _ if !plan.old.is_empty() => {
-            ExistingObjects::given(Sources::open(&plan.old, plan.options.clone(), Required::Object, "--old"), show)
+            ExistingObjects::given(Sources::open(&plan.old, plan.options.collecting(), Required::Object, "--old"), show)
         }
         // A diff needs the existing objects.
         Some(live) if plan.compares.is_some() || cluster::is_configured(&plan.target) => {

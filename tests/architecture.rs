@@ -18,6 +18,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("http_body_util", &["cluster", "serve"]),
     ("hyper", &["serve"]),
     ("hyper_util", &["cluster", "serve"]),
+    ("globset", &["input"]),
     ("ignore", &["input"]),
     ("indicatif", &["cli"]),
     ("jiff", &["cel"]),

@@ -23,6 +23,7 @@ mod facts_cel_older;
 mod facts_cel_parse;
 mod facts_cel_runs;
 mod facts_formats;
+mod facts_lists;
 mod facts_regexp;
 mod facts_time_zones;
 mod facts_yaml;

@@ -43,7 +43,7 @@ pub use kubernetes::{KubernetesVersion, KubernetesVersions};
 pub use lint::Lint;
 pub use lsp::Lsp;
 pub use openapi::Openapi;
-pub use paths::{Paths, Reading, report_skipped};
+pub use paths::{Paths, Reading, report_notes};
 pub use policies::Policies;
 pub use rbac::Rbac;
 pub use rehearse::Rehearse;

@@ -38,7 +38,7 @@ fn lint(args: &args::Lint, look: TableStyle, out: &mut dyn Write) -> io::Result<
     let mut show = show::Show::new(args.output, look, out);
     let options = args.paths.reading.options();
     let mut given = BTreeMap::new();
-    let sources = |paths, required, flag| Sources::open(paths, options.clone(), required, flag);
+    let sources = |paths, required, flag| Sources::open(paths, options.collecting(), required, flag);
     for read in object::lintable(sources(&args.old, Required::Lintable, "--old"), &mut |_| {}) {
         match read {
             Ok(mut object) => {
@@ -100,7 +100,7 @@ fn lint(args: &args::Lint, look: TableStyle, out: &mut dyn Write) -> io::Result<
         show.add(&linted)?;
     }
     let exit = show.finish(&releases);
-    args::report_skipped(&options);
+    args::report_notes(&options);
     exit
 }
 

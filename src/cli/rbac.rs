@@ -2,8 +2,8 @@
 
 use super::Exit;
 use super::args::{self, OnlyJson};
-use crate::input::Entry;
 use crate::input::required::{Required, Sources};
+use crate::input::{Entry, Options};
 use crate::policies::{self, rbac};
 use crate::simulation::object::Object;
 use crate::text::{json, yaml};
@@ -24,7 +24,8 @@ pub fn run(args: &args::Rbac) -> io::Result<Exit> {
         };
         wanted.entry(group.to_owned()).or_default().insert(plural.to_owned());
     }
-    for entry in Sources::open(&args.crds, true, Required::Definition, "--crds") {
+    let options = Options::default();
+    for entry in Sources::open(&args.crds, options.clone(), Required::Definition, "--crds") {
         match entry {
             Entry::Document(document) => {
                 let object = Object { document, warnings: Vec::new() };
@@ -41,6 +42,7 @@ pub fn run(args: &args::Rbac) -> io::Result<Exit> {
             Entry::Warning(_) => {}
         }
     }
+    args::report_notes(&options);
     if wanted.is_empty() {
         eprintln!(
             "note: no custom resource may be read with this role: name some as PLURAL.GROUP, or give their CRDs with --crds"

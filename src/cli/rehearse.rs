@@ -11,7 +11,7 @@ use crate::cli::progress::Progress;
 use crate::cluster;
 use crate::input::buffered_text::{BufferedText, RankedText};
 use crate::input::required::{Required, Sources};
-use crate::input::{Entry as InputEntry, Input};
+use crate::input::{Entry as InputEntry, Input, Options};
 use crate::output::excerpt::{self, MessageSeverity, SourceLocation};
 use crate::output::html;
 use crate::output::rehearsal::{self as shown, Counts, Entry};
@@ -93,10 +93,11 @@ fn rehearse(
     }
     let target = args.cluster.target();
     let live = Live::new(target.clone());
-    let new = definition(path, message_color)?;
+    let options = args.reading.options();
+    let new = definition(path, &options, message_color)?;
     let name = new.value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
     let old = match &args.old {
-        Some(path) => Some(definition(path, message_color)?.value),
+        Some(path) => Some(definition(path, &options, message_color)?.value),
         None if args.cluster.offline => None,
         None => existing_crd(&live, &name)?,
     };
@@ -127,10 +128,9 @@ fn rehearse(
     let jobs = threads(args.jobs);
     let mut notes: Vec<Note> = note.map(|message| Note { kind: "version", message }).into_iter().collect();
     notes.extend(removed.note());
-    let options = args.reading.options();
     if from_files {
         let progress = Progress::new(args.output != Some(RehearseFormat::Json));
-        let inputs = Sources::open(&args.filenames, options.clone(), Required::Object, "-f");
+        let inputs = Sources::open(&args.filenames, options.collecting(), Required::Object, "-f");
         let entries = progress.count(inputs.and_kustomizations(&args.kustomize)).filter_map(|entry| work.task(entry));
         in_order(jobs, entries, |task| work.done(task), |done| show.done(done))?;
     } else if let Some(path) = plan.collection() {
@@ -145,6 +145,8 @@ fn rehearse(
         let message = format!("the cluster has no CRD {name}, so it stores no objects of it");
         notes.push(Note { kind: "noObjects", message });
     }
+    let warnings = options.warnings.take().into_iter();
+    notes.extend(warnings.map(|message| Note { kind: "inputWarning", message }));
     notes.extend(options.skipped.message().map(|message| Note { kind: "skippedInputs", message }));
     show.finish(&crd_item, &plan, &notes)
 }
@@ -162,12 +164,12 @@ fn releases(args: &args::Rehearse, live: &Live) -> (Releases, Option<String>) {
 }
 
 /// Returns the only CRD in the files at `path`.
-fn definition(path: &str, color: bool) -> Result<Definition, Failure> {
+fn definition(path: &str, options: &Options, color: bool) -> Result<Definition, Failure> {
     let failure = |message: &str, location: &SourceLocation, help: Option<&str>| {
         Failure::Reported(excerpt::render(MessageSeverity::Error, message, location, help, color))
     };
     let mut found: Option<Definition> = None;
-    for entry in Input::open(&[path.to_owned()], false) {
+    for entry in Input::open(&[path.to_owned()], options.of_definitions()) {
         let document = match entry {
             InputEntry::Document(document) => document,
             InputEntry::Problem(note) => {

@@ -9,7 +9,7 @@ use crate::cli::args;
 use crate::cli::failure::Failure;
 use crate::cli::terminal;
 use crate::cluster::{self, Connection, Error, JSON, Pages, Query, Resource, Simulated, Status};
-use crate::input::temp_file;
+use crate::input::{Options, temp_file};
 use crate::kubectl::request::encoded;
 use crate::release::Release;
 use crate::suggest;
@@ -34,16 +34,37 @@ impl Source {
         cluster: &args::Cluster,
         failures: &mut Vec<Failure>,
     ) -> Result<Self, Error> {
-        if !given.has_objects() {
+        if given.has_objects() { Self::files(given, kubernetes, cluster, failures) } else { Self::live(cluster) }
+    }
+
+    /// Opens the CRDs of files if there are any, otherwise the cluster.
+    pub fn of_definitions(
+        crds: &[String],
+        kubernetes: args::KubernetesVersion,
+        cluster: &args::Cluster,
+        failures: &mut Vec<Failure>,
+    ) -> Result<Self, Error> {
+        if crds.is_empty() {
             return Self::live(cluster);
         }
+        let options = Options::default();
+        let given = FileArguments { filenames: &[], kustomizations: &[], crds, options: &options };
+        Self::files(given, kubernetes, cluster, failures)
+    }
+
+    fn files(
+        given: FileArguments<'_>,
+        kubernetes: args::KubernetesVersion,
+        cluster: &args::Cluster,
+        failures: &mut Vec<Failure>,
+    ) -> Result<Self, Error> {
         let mut report = |text: String| {
             eprintln!("{text}");
             failures.push(Failure::Reported);
         };
         let release = kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
         let files = Files::read(given, release, &namespace(cluster), &mut report)?;
-        args::report_skipped(given.options);
+        args::report_notes(given.options);
         Ok(Self::Files(Box::new(files)))
     }
 

@@ -40,7 +40,7 @@ fn once(args: &args::Test, color: args::Color) -> io::Result<Exit> {
     let suites = suites(args, &mut problems);
     for suite in &suites {
         for warning in &suite.warnings {
-            eprintln!("warning: {}:{}: {}", suite.source, suite.position(&warning.path), warning.message);
+            eprintln!("warning: {}:{}: {}", suite.source, warning.position, warning.message);
         }
     }
     let mut library = load::Library::default();
@@ -48,6 +48,9 @@ fn once(args: &args::Test, color: args::Color) -> io::Result<Exit> {
     let now = terminal::now();
     let planned = suites.iter().flat_map(|suite| plan::plan(suite, &selection, &mut library, now)).collect::<Vec<_>>();
     problems.append(&mut library.problems);
+    for warning in library.warnings.take() {
+        eprintln!("warning: {warning}");
+    }
     for problem in &problems {
         eprintln!("error: {problem}");
     }

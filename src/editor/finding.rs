@@ -167,7 +167,7 @@ fn of_suite(tested: &Tested, text: &Text) -> Vec<Finding> {
     });
     let at = |position: Position| line_from(position, text);
     let warnings = tested.suite.warnings.iter().map(|warning| Finding {
-        range: at(tested.suite.position(&warning.path)),
+        range: at(warning.position),
         severity: Severity::Warning,
         kind: "suite".to_owned(),
         message: warning.message.clone(),

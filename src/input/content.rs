@@ -1,6 +1,7 @@
 //! Classifies the documents of a repository. Besides Kubernetes objects, a repository contains values files, package
 //! descriptions, kustomizations and Helm templates, which no cluster accepts.
 
+use crate::crd;
 use crate::text::{self, documents::Chunk};
 use crate::value::{Value, group_version};
 use std::path::Path;
@@ -20,6 +21,8 @@ pub enum NoObject {
     Empty,
     /// It is a pipe, a socket or a device.
     NoFile,
+    /// It is a patch of a CRD, as in `config/crd/patches` of a kubebuilder project.
+    Patch,
 }
 
 impl NoObject {
@@ -32,6 +35,9 @@ impl NoObject {
             Self::Template => "a Helm template: render it first".to_owned(),
             Self::Empty => format!("there is no object in {}", if source == "-" { "standard input" } else { source }),
             Self::NoFile => format!("{source} is not a regular file"),
+            Self::Patch => {
+                "a patch for kustomize, which defines no kind: it has no group, names and versions".to_owned()
+            }
         }
     }
 
@@ -40,9 +46,10 @@ impl NoObject {
         match self {
             Self::Unrelated | Self::NoFile => "leave it out, or skip such documents with --skip-non-objects",
             Self::Kustomize => "build it: kubectl crdx validate -k DIRECTORY",
+            Self::Patch => "name the whole CRD, or build it: kubectl kustomize DIRECTORY",
             Self::Helm => "render the chart: helm template … | kubectl crdx validate -f -",
             Self::Template => "helm template … | kubectl crdx validate -f -",
-            Self::Empty => "it is empty, or contains only comments and separators",
+            Self::Empty => "it is empty, or contains only comments, separators and empty lists",
         }
     }
 }
@@ -62,6 +69,22 @@ pub fn no_object(source: &str, value: &Value) -> Option<NoObject> {
         }
         _ => None,
     }
+}
+
+/// Returns true for a CRD of any version, or a patch of one.
+pub fn is_definition(value: &Value) -> bool {
+    // kubectl also finds kinds in lower case; the server then rejects the CRD.
+    matches!(value.str_at(&["kind"]), Some("CustomResourceDefinition" | "customresourcedefinition"))
+        && group_version::group(value.str_at(&["apiVersion"]).unwrap_or_default()) == crd::GROUP
+}
+
+/// Returns true for a patch of a CRD: it has a directive of a strategic merge patch, or no field that every CRD has.
+pub fn is_definition_patch(value: &Value) -> bool {
+    let spec = value.get("spec");
+    let has = |key: &&str| spec.is_some_and(|spec| spec.get(key).is_some());
+    let is_directive = |of: Option<&Value>| of.is_some_and(|of| of.get("$patch").is_some());
+    let is_partial = || !["group", "names", "versions", "version"].iter().any(has);
+    is_definition(value) && (is_directive(Some(value)) || is_directive(spec) || is_partial())
 }
 
 /// Kustomize accepts its files without `apiVersion` and `kind` (`kustomize/api/types`,
@@ -169,6 +192,22 @@ mod tests {
         assert_eq!(found("kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1"), own);
         assert_eq!(found("k.yaml", "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization"), None);
         assert_eq!(found("kustomization.yaml", "apiVersion: v1\nkind: ConfigMap"), None);
+    }
+
+    #[test]
+    fn a_patch_of_a_crd_is_no_crd() {
+        let is = |rest: &str| {
+            let text = format!("{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition{rest}}}");
+            is_definition_patch(&yaml::read(text.as_bytes()).unwrap())
+        };
+        assert!(is(", metadata: {name: a.b, annotations: {cert-manager.io/inject-ca-from: x/y}}"));
+        assert!(is(", metadata: {name: a.b}, spec: {conversion: {strategy: Webhook}}"));
+        assert!(is(", metadata: {name: a.b}, $patch: delete"));
+        assert!(is(", spec: {$patch: replace, group: b, names: {}, versions: []}"));
+        for own in ["group: b", "names: {kind: A}", "versions: []", "version: v1"] {
+            assert!(!is(&format!(", spec: {{{own}}}")), "a CRD with mistakes: {own}");
+        }
+        assert!(!is_definition_patch(&yaml::read(b"{apiVersion: v1, kind: ConfigMap, $patch: delete}").unwrap()));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use super::decode::Decoder;
 use super::kustomize;
-use super::{Note, Options};
+use super::patterns::{self, MAX_DEPTH, Matches};
+use super::{Ignore, Note, Options};
 use crate::files::open::regular;
 use crate::text::ErrorKind;
 use crate::text::documents::Chunk;
@@ -13,9 +14,6 @@ use std::sync::Arc;
 
 /// The file extensions that are read in a directory.
 const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
-
-/// The maximum depth of directories.
-const MAX_DEPTH: usize = 256;
 
 /// The source of documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,8 +65,9 @@ pub enum Step {
     Problem(Note),
     /// The following files are from one directory.
     DirectoryStart,
-    /// The end of a directory that was named on the command line.
-    DirectoryEnd(String),
+    /// The end of a directory that was named on the command line, or of all matches of a pattern; the note says that there
+    /// was no object.
+    DirectoryEnd(Note),
 }
 
 /// The steps for reading `paths`, with directories expanded to their files.
@@ -93,40 +92,99 @@ pub fn expand(paths: &[String], options: &Options) -> Vec<Step> {
 
 fn expand_path(path: &str, options: &Options, steps: &mut Vec<Step>) {
     match fs::metadata(path) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => match pattern(path) {
-            Some(files) if !files.is_empty() => {
-                let kept = files.into_iter().filter(|file| !options.ignore.matches(file));
-                steps.extend(kept.map(|file| Step::Named(Source::File(file))));
+        Err(e) if e.kind() == io::ErrorKind::NotFound => match patterns::expand(Path::new(path), &options.ignore) {
+            Ok(Some(matches)) => expand_matches(path, matches, options, steps),
+            Ok(None) => steps.push(Step::Problem(unreadable(path, &e))),
+            Err(error) => {
+                let hint = "quote a character of a name with brackets: [{] is a brace".to_owned();
+                steps.push(Step::Problem(note(path, format!("the pattern {path:?} is invalid: {error}"), Some(hint))));
             }
-            Some(_) => {
-                let hint = "check the pattern; name directories to read all files in them".to_owned();
-                steps.push(Step::Problem(note(path, "no file matches the pattern".to_owned(), Some(hint))));
-            }
-            None => steps.push(Step::Problem(unreadable(path, &e))),
         },
         Err(e) => steps.push(Step::Problem(unreadable(path, &e))),
         Ok(found) if found.is_dir() => {
             steps.push(Step::DirectoryStart);
-            let before = steps.len();
-            let mut walk = Walk { options, has_directories: false, has_ignored: false, steps };
-            walk.directory(Path::new(path), 0);
-            let Walk { has_directories, has_ignored, .. } = walk;
-            if steps.len() > before {
-                steps.push(Step::DirectoryEnd(path.to_owned()));
-                return;
-            }
-            let hint = if has_directories && !options.recursive {
-                "add -R to read its subdirectories"
-            } else if has_ignored {
-                "all files in it are left out with --ignore"
-            } else {
-                "files must end in .json, .yaml or .yml to be found in a directory"
+            let end = match directory(Path::new(path), options, steps) {
+                None => Step::DirectoryEnd(without_object(path)),
+                Some(hint) => {
+                    let message = "no .json, .yaml or .yml file in this directory".to_owned();
+                    Step::Problem(note(path, message, Some(hint.to_owned())))
+                }
             };
-            let message = "no .json, .yaml or .yml file in this directory".to_owned();
-            steps.push(Step::Problem(note(path, message, Some(hint.to_owned()))));
+            steps.push(end);
         }
         Ok(_) => steps.push(Step::Named(Source::File(path.into()))),
     }
+}
+
+/// Adds the files that match a pattern, and those of the directories that match it. A directory may have no files if
+/// another match has some.
+fn expand_matches(pattern: &str, matches: Matches, options: &Options, steps: &mut Vec<Step>) {
+    let Matches { paths, recursive, unreadable: problems } = matches;
+    let options = Options { recursive: options.recursive || recursive, ..options.clone() };
+    let (before, mut hint) = (steps.len(), None);
+    steps.push(Step::DirectoryStart);
+    let start = steps.len();
+    steps.extend(problems.iter().map(|(path, error)| Step::Problem(unreadable(&path.display().to_string(), error))));
+    let is_empty = paths.is_empty();
+    let (mut has_directories, mut has_ignored) = (false, false);
+    for path in paths {
+        if options.ignore.matches(&path) {
+            has_ignored = true;
+        } else if path.is_dir() {
+            has_directories = true;
+            hint = hint.or(directory(&path, &options, steps));
+        } else {
+            steps.push(Step::Named(Source::File(path)));
+        }
+    }
+    if steps.len() > start || (has_ignored && hint.is_none()) {
+        if has_directories {
+            steps.push(Step::DirectoryEnd(without_object(pattern)));
+        } else {
+            steps.remove(before);
+        }
+        return;
+    }
+    let (what, hint) = if is_empty {
+        ("file matches the pattern", "check the pattern; name directories to read all files in them")
+    } else {
+        (".json, .yaml or .yml file in the directories that match the pattern", hint.unwrap_or_default())
+    };
+    steps.push(Step::Problem(note(pattern, format!("no {what} {pattern:?}"), Some(hint.to_owned()))));
+}
+
+/// Adds the files of a directory. Returns a suggestion if there are none.
+fn directory(path: &Path, options: &Options, steps: &mut Vec<Step>) -> Option<&'static str> {
+    let before = steps.len();
+    let mut walk = Walk { options, has_directories: false, has_ignored: false, steps };
+    walk.directory(path, 0);
+    let Walk { has_directories, has_ignored, .. } = walk;
+    if steps.len() > before {
+        None
+    } else if has_directories && !options.recursive {
+        Some("add -R to read its subdirectories")
+    } else if has_ignored {
+        Some("all files in it are left out with --ignore")
+    } else {
+        Some("files must end in .json, .yaml or .yml to be found in a directory")
+    }
+}
+
+/// The files and directories that a pattern matches; none if the path exists or is not a pattern.
+pub fn matching(path: &str) -> Vec<PathBuf> {
+    if Path::new(path).exists() {
+        return Vec::new();
+    }
+    let matches = patterns::expand(Path::new(path), &Ignore::default()).ok().flatten();
+    matches.map(|matches| matches.paths).unwrap_or_default()
+}
+
+/// The notes about paths that do not exist, and patterns that match nothing.
+pub fn missing(paths: &[String], options: &Options) -> Vec<Note> {
+    let is_literal = |path: &String| path == "-" || Path::new(path).exists();
+    let paths: Vec<String> = paths.iter().filter(|path| !is_literal(path)).cloned().collect();
+    let steps = expand(&paths, options).into_iter();
+    steps.filter_map(|step| if let Step::Problem(note) = step { Some(note) } else { None }).collect()
 }
 
 /// Walks a directory in the order of its names.
@@ -148,6 +206,9 @@ impl Walk<'_> {
             entries.into_iter().map(|e| (e.path(), e.file_type().is_ok_and(|t| t.is_dir()))).collect();
         entries.sort();
         for (path, is_directory) in entries {
+            if is_directory && path.file_name().is_some_and(|name| name == ".git") {
+                continue;
+            }
             let has_ending = || path.extension().and_then(|e| e.to_str()).is_some_and(|e| ENDINGS.contains(&e));
             if !is_directory && !has_ending() {
                 continue;
@@ -166,52 +227,6 @@ impl Walk<'_> {
             }
         }
     }
-}
-
-/// The files that match a pattern like `dir/*.yaml`; `None` if the path is not a pattern. Only the last component may
-/// be one.
-fn pattern(path: &str) -> Option<Vec<PathBuf>> {
-    let path = Path::new(path);
-    let name = path.file_name()?.to_str()?;
-    if !name.contains(['*', '?']) {
-        return None;
-    }
-    let directory = path.parent().filter(|p| !p.as_os_str().is_empty());
-    let mut found: Vec<PathBuf> = fs::read_dir(directory.unwrap_or(Path::new(".")))
-        .ok()?
-        .flatten()
-        .filter(|e| e.file_name().to_str().is_some_and(|f| matches(name.as_bytes(), f.as_bytes())))
-        .map(|e| directory.map_or_else(|| e.file_name().into(), |d| d.join(e.file_name())))
-        .collect();
-    found.sort();
-    Some(found)
-}
-
-/// Returns true if `name` matches a pattern of `*` and `?`.
-fn matches(pattern: &[u8], name: &[u8]) -> bool {
-    let (mut p, mut n) = (0, 0);
-    // The position of the last star, and how much of the name it matches.
-    let mut star: Option<(usize, usize)> = None;
-    while n < name.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                star = Some((p, n));
-                p += 1;
-            }
-            Some(c) if *c == b'?' || name.get(n) == Some(c) => {
-                p += 1;
-                n += 1;
-            }
-            _ => match &mut star {
-                Some((at, taken)) => {
-                    *taken += 1;
-                    (p, n) = (*at + 1, *taken);
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern.get(p..).unwrap_or_default().iter().all(|c| *c == b'*')
 }
 
 /// A note about a whole source.
@@ -235,8 +250,8 @@ pub fn unreadable(source: &str, error: &io::Error) -> Note {
     note(source, message, (!hint.is_empty()).then(|| hint.to_owned()))
 }
 
-/// The note about a directory without objects.
-pub fn without_object(directory: &str) -> Note {
+/// The note about a directory, or the matches of a pattern, without objects.
+fn without_object(directory: &str) -> Note {
     let hint = "all documents in it are skipped: name a directory with objects, or add -R to read its subdirectories";
     note(directory, "there is no Kubernetes object in this directory".to_owned(), Some(hint.to_owned()))
 }
@@ -269,7 +284,6 @@ pub fn hint(chunk: &Chunk, kind: ErrorKind) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::Ignore;
     use crate::text::{Position, Syntax};
 
     /// The files of the steps, and the messages of problems.
@@ -311,6 +325,26 @@ mod tests {
         assert_eq!(names(Path::new("https://x/y"), false, base), ["URLs are not fetched"]);
     }
 
+    #[test]
+    fn patterns_match_files_and_directories() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path();
+        for name in ["a/crds/1.yaml", "a/crds/deep/2.yml", "b/crds/3.json", "c/crds/notes.txt", "c/[x].yaml"] {
+            fs::create_dir_all(base.join(name).parent().unwrap()).unwrap();
+            fs::write(base.join(name), "a: 1").unwrap();
+        }
+        let found = |pattern: &str, recursive: bool| names(&base.join(pattern), recursive, base);
+        assert_eq!(found("*/crds", false), ["a/crds/1.yaml", "b/crds/3.json"]);
+        assert_eq!(found("*/crds", true), ["a/crds/1.yaml", "a/crds/deep/2.yml", "b/crds/3.json"]);
+        assert_eq!(found("a/**", false), ["a/crds/1.yaml", "a/crds/deep/2.yml"]);
+        assert_eq!(found("**/*.y*ml", false), ["a/crds/1.yaml", "a/crds/deep/2.yml", "c/[x].yaml"]);
+        assert_eq!(found("c/[x].yaml", false), ["c/[x].yaml"], "a name with brackets that exists");
+        let starts = |pattern: &str, start: &str| assert!(found(pattern, false)[0].starts_with(start), "{pattern}");
+        starts("c/*s", "no .json, .yaml or .yml file in the directories that match the pattern ");
+        starts("*/nothing", "no file matches the pattern ");
+        starts("a{b", "the pattern ");
+    }
+
     #[cfg(unix)]
     #[test]
     fn directories_contribute_regular_files_only() {
@@ -322,19 +356,6 @@ mod tests {
         std::os::unix::fs::symlink("..", base.join("d/up")).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(base.join("d/socket.yaml")).unwrap();
         assert_eq!(names(&base.join("d"), true, base), ["d/link.yaml", "no file: d/socket.yaml"]);
-    }
-
-    #[test]
-    fn patterns() {
-        for (pattern, name, want) in [
-            ("*.yaml", "a.yaml", true),
-            ("a*b*c", "axbxbc", true),
-            ("?", "", false),
-            ("*", "", true),
-            ("a*", "b", false),
-        ] {
-            assert_eq!(matches(pattern.as_bytes(), name.as_bytes()), want, "{pattern} {name}");
-        }
     }
 
     #[test]

@@ -138,7 +138,8 @@ mod tests {
     fn documents_come_back_as_they_were() {
         let item = |n: u8| format!("{{apiVersion: v1, kind: A, x: {n}}}");
         let (a, b, c, d) = (item(1), item(2), item(3), item(4));
-        let text = format!("{a}\n---\nkind: List\nitems: [{b}, {c}, {d}]\n---\n# Source: b.yaml\n{a}\n");
+        let text =
+            format!("{a}\n---\napiVersion: v1\nkind: List\nitems: [{b}, {c}, {d}]\n---\n# Source: b.yaml\n{a}\n");
         let wanted: Vec<Document> = documents("f", &text)
             .into_iter()
             .filter_map(|e| if let Entry::Document(d) = e { Some(d) } else { None })

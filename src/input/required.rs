@@ -47,6 +47,7 @@ pub struct Sources {
     /// The flag that takes the paths, such as `--crds`; empty for positional arguments.
     flag: &'static str,
     current: Option<Current>,
+    lacks_required: bool,
 }
 
 struct Current {
@@ -54,15 +55,24 @@ struct Current {
     input: Input,
     /// True if the requirement is met, or its violation was already reported.
     settled: bool,
+    /// True if an object that is required was found, or none is.
+    has_required: bool,
 }
 
 impl Sources {
     /// Reads `paths`, given with `flag` (empty for positional arguments). A path given twice is read once.
+    /// With CRDs as requirement, directories are read with their subdirectories and warnings are collected.
     pub fn open(paths: &[String], options: impl Into<Options>, required: Required, flag: &'static str) -> Self {
+        let options = options.into();
+        let options = match required {
+            Required::Definition => options.of_definitions(),
+            Required::Lintable => Options { recursive: true, ..options },
+            Required::Object | Required::Nothing => options,
+        };
         let mut seen = HashSet::new();
         let paths: Vec<String> = paths.iter().filter(|path| seen.insert(path.as_str())).cloned().collect();
         let (paths, kustomizations) = (paths.into_iter(), Vec::new().into_iter());
-        Self { paths, kustomizations, options: options.into(), required, flag, current: None }
+        Self { paths, kustomizations, options, required, flag, current: None, lacks_required: false }
     }
 
     /// Reads the paths whose objects are simulated; an empty list is allowed.
@@ -83,6 +93,11 @@ impl Sources {
         self
     }
 
+    /// True if a path that was read to its end has nothing of what is required.
+    pub fn lacks_required(&self) -> bool {
+        self.lacks_required
+    }
+
     /// Opens the next path or directory.
     fn open_next(&mut self) -> Option<Current> {
         let options = self.options.clone();
@@ -91,12 +106,12 @@ impl Sources {
         let settled = skips || self.required == Required::Nothing;
         if let Some(path) = self.paths.next() {
             let input = Input::open(std::slice::from_ref(&path), options);
-            return Some(Current { path, input, settled });
+            return Some(Current { path, input, settled, has_required: settled });
         }
         let directory = self.kustomizations.next()?;
         let path = directory.display().to_string();
         let input = Input::open_source(Source::Kustomization(directory), options);
-        Some(Current { path, input, settled })
+        Some(Current { path, input, settled, has_required: settled })
     }
 
     fn missing(&self, path: &str) -> Entry {
@@ -122,17 +137,21 @@ impl Iterator for Sources {
                 continue;
             };
             if let Some(entry) = current.input.next() {
+                if let Entry::Document(document) = &entry {
+                    current.has_required |= self.required.is(document);
+                }
                 current.settled |= match &entry {
-                    Entry::Document(document) => self.required.is(document),
+                    Entry::Document(_) => current.has_required,
                     Entry::Problem(_) => true,
                     Entry::Warning(note) => note.position.is_none(),
                 };
                 return Some(entry);
             }
-            if let Some(done) = self.current.take()
-                && !done.settled
-            {
-                return Some(self.missing(&done.path));
+            if let Some(done) = self.current.take() {
+                self.lacks_required |= !done.has_required;
+                if !done.settled {
+                    return Some(self.missing(&done.path));
+                }
             }
         }
     }
@@ -158,7 +177,7 @@ mod tests {
         Sources::open(&paths, false, required, "--crds").filter_map(problem).collect()
     }
 
-    const CRD: &str = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition}";
+    const CRD: &str = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, spec: {group: a}}";
     const OBJECT: &str = "{apiVersion: v1, kind: A}";
 
     #[test]

@@ -36,9 +36,18 @@ pub struct Suite {
     pub releases: Option<ReleaseSet>,
     /// The cases, in the order in which they run.
     pub cases: Vec<Case>,
-    /// Warnings about unknown fields.
-    pub warnings: Vec<Problem>,
+    /// Warnings about duplicate and unknown fields.
+    pub warnings: Vec<Warning>,
     positions: Cache,
+}
+
+/// A warning about the text of a suite.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// The position.
+    pub position: Position,
+    /// The message.
+    pub message: String,
 }
 
 /// The request of a case.
@@ -157,10 +166,18 @@ impl Suite {
     /// # Errors
     /// Returns an error if the text is not YAML, a field has a wrong type, or neither `crdName` nor `crd` is given.
     pub fn read(source: &str, text: &[u8]) -> Result<Self, SuiteError> {
-        let value = yaml::read(text).map_err(|e| SuiteError { position: e.position, message: e.message })?;
+        let strict = yaml::read_strict(text).map_err(|e| SuiteError { position: e.position, message: e.message })?;
         let mut suite = Self::empty(source, text);
-        match suite.fill(&value) {
-            Ok(()) => Ok(suite),
+        match suite.fill(&strict.value) {
+            Ok(unknown) => {
+                let duplicates = strict.duplicates.into_iter().map(|duplicate| Warning {
+                    position: duplicate.second,
+                    message: format!("{}: first at {}, and the last one is used", duplicate.message, duplicate.first),
+                });
+                let warning = |Problem { path, message }| Warning { position: suite.position(&path), message };
+                suite.warnings = duplicates.chain(unknown.into_iter().map(warning)).collect();
+                Ok(suite)
+            }
             Err(problem) => {
                 let position = Some(suite.position(&problem.path));
                 Err(SuiteError { position, message: problem.message })
@@ -222,7 +239,8 @@ impl Suite {
         self.cases.iter().any(|case| matches!(case.action, Action::Valid | Action::Invalid))
     }
 
-    fn fill(&mut self, value: &Value) -> Result<(), Problem> {
+    /// Sets the fields. Returns the unknown fields.
+    fn fill(&mut self, value: &Value) -> Result<Vec<Problem>, Problem> {
         let mut top = Fields::of(Some(value), "")?;
         // Only controller-gen needs `apiVersion`.
         let _ = top.value("apiVersion");
@@ -243,7 +261,7 @@ impl Suite {
             return Err(Problem { path: String::new(), message });
         }
         let mut tests = Fields::of(top.value("tests"), "tests")?;
-        self.warnings.extend(top.unknown());
+        let mut unknown = top.unknown();
         for (key, action) in [
             ("onCreate", Action::Create),
             ("onUpdate", Action::Update),
@@ -253,12 +271,12 @@ impl Suite {
             for (item, path) in tests.list(key)?.unwrap_or_default() {
                 let mut fields = Fields::of(Some(item), &path)?;
                 let case = case(&mut fields, path, action)?;
-                self.warnings.extend(fields.unknown());
+                unknown.extend(fields.unknown());
                 self.cases.push(case);
             }
         }
-        self.warnings.extend(tests.unknown());
-        Ok(())
+        unknown.extend(tests.unknown());
+        Ok(unknown)
     }
 }
 
@@ -319,6 +337,14 @@ mod tests {
         assert_eq!((b.expected.as_ref(), b.expected_status_error.as_deref()), (None, Some("no")));
         let warnings: Vec<_> = suite.warnings.iter().map(|w| w.message.as_str()).collect();
         assert_eq!(warnings, ["unknown field \"expectedErorr\" is ignored; did you mean `expectedError`?"]);
+    }
+
+    #[test]
+    fn duplicate_keys_give_a_warning() {
+        let suite = Suite::read("s.yaml", b"crdName: a\ntests: {}\ncrdName: b\n").unwrap();
+        let position = Position { line: 3, column: 1 };
+        let message = "key \"crdName\" already set in map: first at 1:1, and the last one is used".to_owned();
+        assert_eq!((suite.crd_name.as_str(), suite.warnings), ("b", vec![Warning { position, message }]));
     }
 
     #[test]

@@ -50,8 +50,12 @@ impl Reading {
     }
 }
 
-/// Prints the number of documents that were skipped because they are not Kubernetes objects.
-pub fn report_skipped(options: &Options) {
+/// Prints the collected warnings about inputs, and the number of documents that were skipped because they are not
+/// Kubernetes objects.
+pub fn report_notes(options: &Options) {
+    for warning in options.warnings.take() {
+        eprintln!("warning: {warning}");
+    }
     if let Some(message) = options.skipped.message() {
         eprintln!("note: {message}");
     }

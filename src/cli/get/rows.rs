@@ -5,8 +5,8 @@ use crate::cli::failure::Failure;
 use crate::cli::source::{Source, definition_name, problem};
 use crate::cluster::{Error, Resource};
 use crate::crd;
-use crate::input::Entry;
 use crate::input::required::{Required, Sources};
+use crate::input::{Entry, Options};
 use crate::server::{Server, Timestamp};
 use crate::value::Value;
 use std::collections::HashSet;
@@ -39,7 +39,8 @@ impl Rows {
             subresource: args.subresource().is_some(),
             clock,
         };
-        for entry in Sources::open(&args.new_crds, false, Required::Definition, "--crd") {
+        let options = Options::default();
+        for entry in Sources::open(&args.new_crds, options.clone(), Required::Definition, "--crd") {
             let document = match entry {
                 Entry::Document(document) if document.is_definition() => document,
                 Entry::Problem(note) => return Err(Failure::message(note.text())),
@@ -53,6 +54,7 @@ impl Rows {
             rows.overridden.insert(name.clone());
             rows.known.insert(name);
         }
+        args::report_notes(&options);
         Ok(rows)
     }
 

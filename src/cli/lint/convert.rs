@@ -56,7 +56,7 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
         out.write_all(text.as_bytes())?;
         exit = exit.max(still_wrong(&name, text, &releases));
     }
-    args::report_skipped(&options);
+    args::report_notes(&options);
     Ok(exit)
 }
 

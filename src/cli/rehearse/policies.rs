@@ -94,7 +94,7 @@ pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: 
     };
     if from_files {
         let progress = Progress::new(args.output != Some(RehearseFormat::Json));
-        let inputs = Sources::open(&args.filenames, options.clone(), Required::Object, "-f");
+        let inputs = Sources::open(&args.filenames, options.collecting(), Required::Object, "-f");
         let entries = progress.count(inputs.and_kustomizations(&args.kustomize));
         let entries = entries.filter_map(|entry| task(&admission, entry));
         in_order(jobs, entries, work, |done| show.done(done))?;
@@ -118,6 +118,8 @@ pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: 
             notes.extend(objects.note());
         }
     }
+    let warnings = options.warnings.take().into_iter();
+    notes.extend(warnings.map(|message| Note { kind: "inputWarning", message }));
     notes.extend(options.skipped.message().map(|message| Note { kind: "skippedInputs", message }));
     show.finish(release, &notes)
 }

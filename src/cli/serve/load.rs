@@ -51,7 +51,7 @@ pub fn files(
     if args.load.is_empty() && args.kustomize.is_empty() {
         return Ok(());
     }
-    let options = args.reading.options();
+    let options = args.reading.options().of_definitions();
     let mut load = Load {
         target: Target { server, webhooks },
         args,
@@ -68,14 +68,13 @@ pub fn files(
             Entry::Problem(note) | Entry::Warning(note @ Note { position: None, .. }) => {
                 load.problems.push(note.text());
             }
-            Entry::Warning(note) => {
-                progress.suspend(|| eprintln!("warning: {}: {}", note.source, note.message));
-            }
+            // Warnings about text are collected.
+            Entry::Warning(_) => {}
             Entry::Document(document) => load.document(document)?,
         }
     }
     progress.clear();
-    args::report_skipped(&options);
+    args::report_notes(&options);
     load.objects()?;
     if load.problems.is_empty() { Ok(()) } else { Err(load.problems) }
 }

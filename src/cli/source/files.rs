@@ -105,10 +105,26 @@ impl Files {
             RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
         let (server, temp_store) = (Server::new(release, 0), TempStore::default());
         let (mut pending, mut built_in) = (Vec::new(), 0);
-        let definitions = Sources::open(given.crds, given.options.clone(), Required::Definition, "--crds");
-        let objects = Sources::open(given.filenames, given.options.clone(), Required::Object, "-f");
+        let mut definitions = Sources::open(given.crds, given.options.clone(), Required::Definition, "--crds");
         let progress = Progress::new(true);
-        for entry in progress.count(definitions.chain(objects.and_kustomizations(given.kustomizations))) {
+        let mut found = Vec::new();
+        let mut problems = Vec::new();
+        for entry in progress.count(definitions.by_ref()) {
+            match entry {
+                Entry::Problem(note) => problems.push(note.text()),
+                entry => found.push(entry),
+            }
+        }
+        // Without these CRDs, all objects would have errors.
+        if definitions.lacks_required() {
+            return Err(Error { message: problems.join("\nerror: "), ..Error::default() });
+        }
+        for problem in problems {
+            report(format!("error: {problem}"));
+        }
+        let objects = Sources::open(given.filenames, given.options.collecting(), Required::Object, "-f");
+        let objects = progress.count(objects.and_kustomizations(given.kustomizations));
+        for entry in found.into_iter().chain(objects) {
             let document = match entry {
                 Entry::Document(document) => document,
                 Entry::Problem(problem) | Entry::Warning(problem @ Note { position: None, .. }) => {

@@ -20,13 +20,15 @@ pub fn print(args: &args::Test, path: &str) -> io::Result<Exit> {
         Ok(Exit::CannotTell)
     };
     let mut definitions: Vec<Value> = Vec::new();
-    for entry in Sources::open(&[path.to_owned()], Options::default(), Required::Definition, "--init") {
+    let options = Options::default();
+    for entry in Sources::open(&[path.to_owned()], options.clone(), Required::Definition, "--init") {
         match entry {
             Entry::Document(document) if document.is_definition() => definitions.push(document.value),
             Entry::Document(_) | Entry::Warning(_) => {}
             Entry::Problem(note) => return failed(&note.text()),
         }
     }
+    args::report_notes(&options);
     let [definition] = definitions.as_slice() else {
         return failed(&format!("{path} has {} CRDs; a suite tests one", definitions.len()));
     };

@@ -12,7 +12,7 @@ use crate::value::Value;
 
 /// Reads the files. Unreadable inputs are passed to `show`.
 pub fn read(reading: &Reading<'_>, objects: &mut Objects, show: &mut dyn FnMut(Item)) {
-    for entry in Sources::open(&reading.options.paths, reading.input.clone(), Required::Object, "--policies") {
+    for entry in Sources::open(&reading.options.paths, reading.input.collecting(), Required::Object, "--policies") {
         let Some((mut object, (group, _, kind))) = object::read_with_kind(entry, show) else { continue };
         if group == crd::GROUP {
             objects.definitions.push(object);

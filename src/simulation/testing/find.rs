@@ -1,6 +1,7 @@
 //! Finds the files that contain suites, and the documents that are cases themselves.
 
 use crate::files::open::read_regular;
+use crate::input::files;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,8 +27,13 @@ pub fn find(paths: &[String], problems: &mut Vec<String>) -> Vec<Found> {
     let paths = if paths.is_empty() { &here } else { paths };
     let mut found = Vec::new();
     for path in paths {
-        if let Err(problem) = add(path, &mut found) {
-            problems.push(problem.to_string());
+        let matching = files::matching(path);
+        let matching = matching.iter().map(PathBuf::as_path).collect::<Vec<_>>();
+        let paths = if matching.is_empty() { vec![Path::new(path)] } else { matching };
+        for path in paths {
+            if let Err(problem) = add(path, &mut found) {
+                problems.push(problem.to_string());
+            }
         }
     }
     found
@@ -45,9 +51,8 @@ enum FindError {
     NoSuite(PathBuf),
 }
 
-fn add(path: &str, found: &mut Vec<Found>) -> Result<(), FindError> {
-    let unreadable = |error: io::Error| FindError::Unreadable { path: path.to_owned(), error };
-    let path = Path::new(path);
+fn add(path: &Path, found: &mut Vec<Found>) -> Result<(), FindError> {
+    let unreadable = |error: io::Error| FindError::Unreadable { path: path.display().to_string(), error };
     let is_directory = fs::metadata(path).map_err(unreadable)?.is_dir();
     if !is_directory {
         found.push(folder(path).unwrap_or_else(|| Found::Suite(path.to_owned())));
@@ -161,6 +166,7 @@ mod tests {
             (find(&[path.display().to_string()], &mut problems), problems)
         };
         assert_eq!(finds(dir.path().to_owned()), (want.to_vec(), Vec::new()));
+        assert_eq!(finds(at("*/tests/c*/y.yaml")), (vec![Found::Suite(at("a/tests/crds/y.yaml"))], Vec::new()));
         assert_eq!(finds(at("c.yaml")), (vec![Found::Suite(at("c.yaml"))], Vec::new()));
         let (found, problems) = finds(at("a/tests/testdata"));
         assert!(found.is_empty() && problems[0].starts_with("there is no test suite in "), "{problems:?}");

@@ -2,8 +2,8 @@
 
 use super::find::Found;
 use crate::files::open::read_regular;
-use crate::input::{Document, Entry, FieldPositions, Input, Options};
-use crate::suites::suite::{Source, SuiteError};
+use crate::input::{Document, Entry, FieldPositions, Input, InputWarnings, Note, Options};
+use crate::suites::suite::{Source, SuiteError, Warning};
 use crate::suites::{Action, Case, Suite, Variant};
 use crate::value::{Value, group_version};
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub fn suites(found: &Found) -> Result<Vec<Arc<Suite>>, Vec<Problem>> {
     let source = path.display().to_string();
     let mut problems = Vec::new();
     let mut cases: Vec<(String, Case)> = Vec::new();
-    let mut text = Vec::new();
+    let (mut text, mut warnings) = (Vec::new(), Vec::new());
     for entry in Input::open(std::slice::from_ref(&source), options()) {
         match entry {
             Entry::Document(document) => {
@@ -36,6 +36,9 @@ pub fn suites(found: &Found) -> Result<Vec<Arc<Suite>>, Vec<Problem>> {
                 cases.push(case_of(&document, action));
             }
             Entry::Problem(note) => problems.push(note.text()),
+            Entry::Warning(Note { position: Some(position), message, .. }) => {
+                warnings.push(Warning { position, message });
+            }
             Entry::Warning(_) => {}
         }
     }
@@ -49,6 +52,7 @@ pub fn suites(found: &Found) -> Result<Vec<Arc<Suite>>, Vec<Problem>> {
         let of_kind = of_kind.into_iter().map(|(_, case)| case).collect();
         let mut suite = Suite::of_documents(&source, &text, of_kind);
         suite.crd_name = kind;
+        suite.warnings = std::mem::take(&mut warnings);
         suites.push(Arc::new(suite));
     }
     Ok(suites)
@@ -107,6 +111,8 @@ pub struct Library {
     texts: HashMap<(Arc<str>, String), Document>,
     /// The inputs that cannot be read, without duplicates.
     pub problems: Vec<Problem>,
+    /// Warnings about the text of CRDs, policies and fixtures.
+    pub warnings: InputWarnings,
 }
 
 impl Library {
@@ -115,15 +121,17 @@ impl Library {
         if let Some(known) = self.read.get(path) {
             return Arc::clone(known);
         }
-        let (variants, problems) = self.read(path);
+        let (variants, problems) = self.read(path, true);
         self.problems.extend(problems);
         let variants = Arc::new(variants);
         self.read.insert(path.to_owned(), Arc::clone(&variants));
         variants
     }
 
-    fn read(&mut self, path: &Path) -> (Vec<Variant>, Vec<Problem>) {
-        let (documents, problems) = read(path);
+    /// Reads the CRDs of a file, or of a directory with or without its subdirectories.
+    fn read(&mut self, path: &Path, recursive: bool) -> (Vec<Variant>, Vec<Problem>) {
+        let options = Options { warnings: self.warnings.clone(), ..options().of_definitions() };
+        let (documents, problems) = read(path, Options { recursive, ..options });
         let mut variants = Vec::new();
         for mut document in documents.into_iter().filter(Document::is_definition) {
             let source = Arc::clone(&document.source);
@@ -176,24 +184,25 @@ impl Library {
             let parent = path.ancestors().find(is_folder).and_then(Path::parent).unwrap_or(directory);
             let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
             // Other entries of the folder are ignored.
-            return self.read(parent).0;
+            return self.read(parent, false).0;
         }
         let generated = directory.join(GENERATED);
         if generated.is_dir() { all(self, vec![generated]) } else { Vec::new() }
     }
+
+    /// Returns the objects of a file that `policies` names.
+    pub fn objects(&mut self, suite: &Suite, path: &str) -> Vec<Arc<Value>> {
+        let directory = Path::new(&*suite.source).parent().unwrap_or(Path::new(""));
+        let options = Options { warnings: self.warnings.clone(), ..options().collecting() };
+        let (found, invalid) = read(&directory.join(path), options);
+        self.problems.extend(invalid);
+        found.into_iter().map(|document| Arc::new(document.value)).collect()
+    }
 }
 
-/// Returns the objects of a file that `policies` names.
-pub fn objects(suite: &Suite, path: &str, problems: &mut Vec<Problem>) -> Vec<Arc<Value>> {
-    let directory = Path::new(&*suite.source).parent().unwrap_or(Path::new(""));
-    let (found, invalid) = read(&directory.join(path));
-    problems.extend(invalid);
-    found.into_iter().map(|document| Arc::new(document.value)).collect()
-}
-
-fn read(path: &Path) -> (Vec<Document>, Vec<Problem>) {
+fn read(path: &Path, options: Options) -> (Vec<Document>, Vec<Problem>) {
     let (mut documents, mut problems) = (Vec::new(), Vec::new());
-    for entry in Input::open(&[path.display().to_string()], options()) {
+    for entry in Input::open(&[path.display().to_string()], options) {
         match entry {
             Entry::Document(document) => documents.push(document),
             Entry::Problem(note) => problems.push(note.text()),

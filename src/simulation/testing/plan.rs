@@ -1,6 +1,6 @@
 //! Determines the servers on which a suite runs.
 
-use super::load::{self, Library};
+use super::load::Library;
 use crate::output::suites::SuiteFailure;
 use crate::release::{Release, ReleaseSet};
 use crate::server::Timestamp;
@@ -72,8 +72,7 @@ pub fn plan(suite: &Arc<Suite>, selection: &Selection, library: &mut Library, no
             )];
         }
     };
-    let policies =
-        suite.policies.iter().flat_map(|path| load::objects(suite, path, &mut library.problems)).collect::<Vec<_>>();
+    let policies = suite.policies.iter().flat_map(|path| library.objects(suite, path)).collect::<Vec<_>>();
     let names: Vec<&str> = variants.iter().map(Variant::name).collect();
     let additional_crds: Vec<Variant> = library.additional_crds(suite, &names);
     let manages_fields = suite.cases.iter().any(|case| case.action == Action::Apply);
