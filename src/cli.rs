@@ -5,6 +5,7 @@ mod cases;
 mod cel;
 mod complete;
 mod completion;
+mod definitions;
 mod diff;
 mod envtest;
 mod example;
@@ -96,6 +97,13 @@ fn message(error: &io::Error) -> String {
 /// # Errors
 /// Returns an error if output cannot be written, or an input error stops the command.
 fn answer(args: args::Args, program: &Path) -> io::Result<Exit> {
+    let missing = args.command.missing_paths();
+    if !missing.is_empty() {
+        for note in missing {
+            eprintln!("error: {}", note.text());
+        }
+        return Ok(Exit::CannotTell);
+    }
     match args.command {
         args::Command::Validate(validate) => validate::run(&validate, args.color),
         args::Command::Diff(diff) => diff::run(&diff, args.color),

@@ -1,11 +1,10 @@
 //! `example`: prints a valid object of a CRD.
 
 use super::Exit;
-use super::args::{self, JsonOrYaml};
+use super::args::{self, Example, JsonOrYaml};
+use super::definitions::{Definition, Given};
 use crate::examples::{self, Checker, ExampleFields};
 use crate::field::UNFINISHED;
-use crate::input::required::{Required, Sources};
-use crate::input::{Document, Entry, Options};
 use crate::output::example;
 use crate::release::Release;
 use crate::text::json::write::kubectl;
@@ -20,17 +19,10 @@ pub fn run(args: &args::Example) -> io::Result<Exit> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut exit = Exit::Fine;
     let mut objects = Vec::new();
-    for entry in Sources::open(&args.paths, Options::default(), Required::Definition, "") {
-        let document = match entry {
-            Entry::Document(document) if document.is_definition() => document,
-            Entry::Document(_) | Entry::Warning(_) => continue,
-            Entry::Problem(note) => {
-                eprintln!("error: {}", note.text());
-                exit = Exit::CannotTell;
-                continue;
-            }
-        };
-        let (made, result) = example_of(&document, args);
+    let Example { words, crds, kubernetes, cluster, .. } = args;
+    let given = Given { words, crds, kubernetes: *kubernetes, cluster };
+    for definition in given.read(&mut exit) {
+        let (made, result) = example_of(&definition, args);
         exit = exit.max(result);
         let Some((object, checker)) = made else { continue };
         match args.output {
@@ -51,12 +43,12 @@ pub fn run(args: &args::Example) -> io::Result<Exit> {
 }
 
 /// Returns the example of a CRD with the server that checked it; errors are printed to standard error.
-fn example_of(document: &Document, args: &args::Example) -> (Option<(Value, Checker)>, Exit) {
+fn example_of(definition: &Definition, args: &args::Example) -> (Option<(Value, Checker)>, Exit) {
     let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
     let fields = if args.minimal { ExampleFields::Minimal } else { ExampleFields::Full };
-    let name = document.value.str_at(&["metadata", "name"]).unwrap_or_default();
-    let location = format!("{}:{}: {name}", document.source, document.position());
-    let checker = match Checker::new(&document.value, args.version.as_deref(), release) {
+    let name = definition.value.str_at(&["metadata", "name"]).unwrap_or_default();
+    let location = format!("{}: {name}", definition.location);
+    let checker = match Checker::new(&definition.value, args.version.as_deref(), release) {
         Ok(checker) => checker,
         Err(error) => {
             eprintln!("error: {location}: {error}");

@@ -3,10 +3,9 @@
 use super::Exit;
 use super::args::{self, ExplainFormat};
 use super::failure::{Failure, summarize};
-use super::source::{FileArguments, Source, definition_name, problem};
+use super::source::{Source, definition_name, problem};
 use crate::cluster::Resource;
 use crate::crd::{self, CustomResourceDefinition, openapi};
-use crate::input::Options;
 use crate::jsonpath::JsonPath;
 use crate::lint::costs::{ExpressionCost, SchemaCost, costs};
 use crate::output::explain::{Explained, openapi_v2, plaintext, rules};
@@ -39,10 +38,7 @@ struct Text {
 }
 
 fn explain(args: &args::Explain, failures: &mut Vec<Failure>) -> Result<Text, Failure> {
-    let options = Options::default();
-    // CRDs are read as objects, which need no CRD.
-    let given = FileArguments { filenames: &args.crds, kustomizations: &[], crds: &args.crds, options: &options };
-    let source = Source::open(given, args.kubernetes, &args.cluster, failures)?;
+    let source = Source::of_definitions(&args.crds, args.kubernetes, &args.cluster, failures)?;
     let (resource, fields) = resource(&source, &args.resource)?;
     let Some(definition) = source.definition(&resource)? else {
         let help = "kubectl explain documents the kinds of Kubernetes itself";

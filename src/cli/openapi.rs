@@ -2,13 +2,12 @@
 
 use super::Exit;
 use super::args;
+use super::definitions::{Definition, Given};
 use crate::crd::{
     self, CustomResourceDefinition,
     openapi::{self, OpenApiVersion},
 };
-use crate::input::{Entry, Input};
 use crate::release::Release;
-use crate::simulation::object::Object;
 use crate::suggest;
 use crate::text::json;
 use crate::value::Value;
@@ -16,14 +15,20 @@ use std::io::{self, Write};
 
 /// Runs the command.
 pub fn run(args: &args::Openapi) -> io::Result<Exit> {
-    match document(args) {
+    let mut exit = Exit::Fine;
+    let args::Openapi { words, crds, kubernetes, cluster, .. } = args;
+    let definitions = Given { words, crds, kubernetes: *kubernetes, cluster }.read(&mut exit);
+    if definitions.is_empty() {
+        return Ok(exit);
+    }
+    match document(args, &definitions) {
         Ok(document) => {
             let mut text = json::write::kubectl(&document);
             if !text.ends_with('\n') {
                 text.push('\n');
             }
             io::stdout().write_all(text.as_bytes())?;
-            Ok(Exit::Fine)
+            Ok(exit)
         }
         Err(message) => {
             eprintln!("error: {message}");
@@ -35,38 +40,20 @@ pub fn run(args: &args::Openapi) -> io::Result<Exit> {
 /// The reason why there is no document to print.
 #[derive(Debug, thiserror::Error)]
 enum OpenapiError {
-    #[error("{location}: {message}")]
-    Unreadable { location: String, message: String },
     #[error(transparent)]
     Undecodable(#[from] crd::DecodeError),
-    #[error("there is no CustomResourceDefinition in {0}")]
-    NoDefinition(String),
     #[error("{crd} does not serve {wanted}: it serves {served}{help}")]
     NotServed { crd: String, wanted: String, served: String, help: String },
 }
 
-fn document(args: &args::Openapi) -> Result<Value, OpenapiError> {
+fn document(args: &args::Openapi, definitions: &[Definition]) -> Result<Value, OpenapiError> {
     let mut documents = Vec::new();
-    for entry in Input::open(std::slice::from_ref(&args.filename), false) {
-        let document = match entry {
-            Entry::Document(document) => document,
-            Entry::Problem(note) => {
-                return Err(OpenapiError::Unreadable { location: note.source.to_string(), message: note.message });
-            }
-            Entry::Warning(_) => continue,
-        };
-        let object = Object { document, warnings: Vec::new() };
-        if !object.is_definition() {
-            continue;
-        }
-        let crd = crd::decode(object.value())?.crd;
+    for definition in definitions {
+        let crd = crd::decode(&definition.value)?.crd;
         let publish = if args.v2 { openapi::v2 } else { openapi::v3 };
         for version in versions(args, &crd)? {
             documents.push(publish(&crd, &version));
         }
-    }
-    if documents.is_empty() {
-        return Err(OpenapiError::NoDefinition(args.filename.clone()));
     }
     let mut document = openapi::merge(documents);
     let openapi_version = if args.v2 { OpenApiVersion::V2 } else { OpenApiVersion::V3 };

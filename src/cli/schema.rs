@@ -2,12 +2,12 @@
 
 use super::Exit;
 use super::args;
+use super::definitions::Given;
 use crate::crd::{self, CustomResourceDefinition};
 use crate::files::replace::replace;
-use crate::input::required::{Required, Sources};
-use crate::input::{Document, Entry, Options};
 use crate::output::json_schema::{Strictness, json_schema};
 use crate::text::json::write::kubectl;
+use crate::value::Value;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -18,19 +18,18 @@ use std::path::Path;
 /// Returns an error if output cannot be written.
 pub fn run(args: &args::Schema) -> io::Result<Exit> {
     let mut exit = Exit::Fine;
+    let args::Schema { words, crds, cluster, .. } = args;
+    let given = Given { words, crds, kubernetes: args::KubernetesVersion::default(), cluster };
+    let definitions = given.read(&mut exit);
     let mut failed = |message: &str| {
         eprintln!("error: {message}");
         exit = Exit::CannotTell;
     };
     let mut schemas = Vec::new();
-    for entry in Sources::open(&args.paths, Options::default(), Required::Definition, "") {
-        match entry {
-            Entry::Document(document) if document.is_definition() => match schemas_of(&document, args) {
-                Ok(more) => schemas.extend(more),
-                Err(message) => failed(&format!("{}:{}: {message}", document.source, document.position())),
-            },
-            Entry::Document(_) | Entry::Warning(_) => {}
-            Entry::Problem(note) => failed(&note.text()),
+    for definition in definitions {
+        match schemas_of(&definition.value, args) {
+            Ok(more) => schemas.extend(more),
+            Err(message) => failed(&format!("{}: {message}", definition.location)),
         }
     }
     let mut out = io::stdout().lock();
@@ -70,8 +69,8 @@ enum SchemaError {
     NothingServed(String),
 }
 
-fn schemas_of(document: &Document, args: &args::Schema) -> Result<Vec<SchemaFile>, SchemaError> {
-    let crd = crd::decode(&document.value)?.crd;
+fn schemas_of(definition: &Value, args: &args::Schema) -> Result<Vec<SchemaFile>, SchemaError> {
+    let crd = crd::decode(definition)?.crd;
     let strictness = if args.strict { Strictness::Strict } else { Strictness::Lenient };
     let mut versions = versions(args, &crd)?;
     if args.output_dir.is_none() {

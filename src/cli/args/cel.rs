@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx cel`.
 
-use super::{KubernetesVersion, OnlyJson};
+use super::{KubernetesVersion, ObjectName, OnlyJson};
 use clap::Args as ClapArgs;
 
 /// `cel`
@@ -11,6 +11,9 @@ use clap::Args as ClapArgs;
 
   # A rule of spec, with the types and sizes that the CRD gives it
   kubectl crdx cel 'self.replicas >= size(self.env)' -f object.yaml --crds crds/ --at spec
+
+  # The same for one of several objects
+  kubectl crdx cel 'self.replicas > 0' -f objects.yaml --name jobs/nightly --crds crds/ --at spec
 
   # A rule that compares with the old value
   kubectl crdx cel 'self >= oldSelf' -f new.yaml --old old.yaml --crds crds/ --at spec.replicas
@@ -26,6 +29,9 @@ pub struct Cel {
     /// not needed for an expression without `self`
     #[arg(short = 'f', long, value_name = "PATH")]
     pub filename: Option<String>,
+    /// The object of the file that is `self`, if there are several
+    #[arg(long, value_name = "[KIND/][NAMESPACE/]NAME", requires = "filename")]
+    pub name: Option<ObjectName>,
     /// A file or directory with CustomResourceDefinitions; may be repeated
     #[arg(long, value_name = "PATH")]
     pub crds: Vec<String>,

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx example`.
 
-use super::{JsonOrYaml, KubernetesVersion};
+use super::{Cluster, JsonOrYaml, KubernetesVersion};
 use clap::Args as ClapArgs;
 
 /// `example`
@@ -12,15 +12,22 @@ use clap::Args as ClapArgs;
   # An object with the required fields only
   kubectl crdx example crd.yaml --minimal
 
+  # Of a CRD of the cluster, or of a directory
+  kubectl crdx example crontabs
+  kubectl crdx example crontabs --crds config/crd/
+
 The object is valid: it is generated from the schema and changed until the simulated server accepts it, CEL rules \
 included. If no such object is found, the one with the fewest errors is printed, and its errors go to standard error. \
 The status is left out, because controllers write it.
 
 Exit codes: 0 the server accepts every example, 1 it rejects one, 2 a CRD cannot be read or served.")]
 pub struct Example {
-    /// Files or directories with CRDs, `-` for standard input
-    #[arg(value_name = "CRD", required = true)]
-    pub paths: Vec<String>,
+    /// Files or directories with CRDs, `-` for standard input; or names of resources in --crds or in a cluster
+    #[arg(value_name = "CRD|TYPE", required = true)]
+    pub words: Vec<String>,
+    /// A file or directory with the CRDs of named resources, read instead of the cluster; may be repeated
+    #[arg(long, value_name = "PATH", help_heading = "Files")]
+    pub crds: Vec<String>,
     /// Only the required fields
     #[arg(long)]
     pub minimal: bool,
@@ -40,4 +47,7 @@ pub struct Example {
         help_heading = "Output"
     )]
     pub output: JsonOrYaml,
+    /// The cluster with the CRDs of named resources.
+    #[command(flatten)]
+    pub cluster: Cluster,
 }

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx openapi`.
 
-use super::KubernetesVersion;
+use super::{Cluster, KubernetesVersion};
 use clap::Args as ClapArgs;
 
 /// `openapi`
@@ -10,11 +10,17 @@ use clap::Args as ClapArgs;
   kubectl crdx openapi crd.yaml --version v1
 
   # What /openapi/v2 holds, which says less
-  kubectl crdx openapi crd.yaml --v2")]
+  kubectl crdx openapi crd.yaml --v2
+
+  # Of a CRD of the cluster
+  kubectl crdx openapi crontabs")]
 pub struct Openapi {
-    /// A file with CustomResourceDefinitions, `-` for standard input
-    #[arg(value_name = "CRD")]
-    pub filename: String,
+    /// Files or directories with CRDs, `-` for standard input; or names of resources in --crds or in a cluster
+    #[arg(value_name = "CRD|TYPE", required = true)]
+    pub words: Vec<String>,
+    /// A file or directory with the CRDs of named resources, read instead of the cluster; may be repeated
+    #[arg(long, value_name = "PATH", help_heading = "Files")]
+    pub crds: Vec<String>,
     /// OpenAPI 2.0, all versions in one document
     #[arg(long)]
     pub v2: bool,
@@ -24,4 +30,7 @@ pub struct Openapi {
     /// The version of the server.
     #[command(flatten)]
     pub kubernetes: KubernetesVersion,
+    /// The cluster with the CRDs of named resources.
+    #[command(flatten)]
+    pub cluster: Cluster,
 }

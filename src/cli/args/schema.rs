@@ -1,5 +1,6 @@
 //! The arguments of `kubectl crdx schema`.
 
+use super::Cluster;
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
 
@@ -11,6 +12,9 @@ use std::path::PathBuf;
 
   # A catalog: schemas/GROUP/KIND_VERSION.json for every served version of the CRDs in a directory
   kubectl crdx schema config/crd/ --output-dir schemas --strict
+
+  # The schema of a CRD of the cluster
+  kubectl crdx schema crontabs
 
   # Use the catalog with kubeconform
   kubeconform -schema-location \\
@@ -24,9 +28,12 @@ are patterns whose meaning differs between Go and other languages.
 
 Exit codes: 0 every schema is written, 2 a CRD cannot be read or a file cannot be written.")]
 pub struct Schema {
-    /// Files or directories with CRDs, `-` for standard input
-    #[arg(value_name = "CRD", required = true)]
-    pub paths: Vec<String>,
+    /// Files or directories with CRDs, `-` for standard input; or names of resources in --crds or in a cluster
+    #[arg(value_name = "CRD|TYPE", required = true)]
+    pub words: Vec<String>,
+    /// A file or directory with the CRDs of named resources, read instead of the cluster; may be repeated
+    #[arg(long, value_name = "PATH", help_heading = "Files")]
+    pub crds: Vec<String>,
     /// Write one file for every served version, `GROUP/KIND_VERSION.json` below this directory with the kind in lower
     /// case, and print the names of the files
     #[arg(long, value_name = "DIR", help_heading = "Output")]
@@ -37,4 +44,7 @@ pub struct Schema {
     /// The version of the CRD [default: the one objects are stored in; all with --output-dir]
     #[arg(long, value_name = "VERSION")]
     pub version: Option<String>,
+    /// The cluster with the CRDs of named resources.
+    #[command(flatten)]
+    pub cluster: Cluster,
 }

@@ -1,7 +1,7 @@
 //! The input of `cel`: an object, its old version and the schema of its kind. Both objects are decoded and defaulted,
 //! as they are for rules.
 
-use crate::cli::args;
+use crate::cli::args::{self, ObjectName};
 use crate::cli::terminal;
 use crate::crd;
 use crate::input::required::{Required, Sources};
@@ -74,24 +74,18 @@ pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<SelfValu
     if filename == "-" && (args.old.as_deref() == Some("-") || args.crds.iter().any(|path| path == "-")) {
         return Err(InputError::new("standard input can be read once"));
     }
-    let (mut definitions, mut objects) = parts(one_file(filename)?);
-    let new = match (objects.pop(), objects.len()) {
-        (Some(only), 0) => only,
-        (None, _) if !needed => return Ok(SelfValue::Nothing),
-        (None, _) => return Err(InputError::new(format!("there is no object in {filename}"))),
-        (Some(_), others) => {
-            let message = format!("there are {} objects in {filename}", others + 1);
-            return Err(InputError::with_help(message, "give a file with one of them"));
-        }
-    };
+    let options = Options::default().collecting();
+    let (mut definitions, objects) = parts(one_file(filename, &options)?);
+    let Some(new) = selected(objects, args.name.as_ref(), filename, needed)? else { return Ok(SelfValue::Nothing) };
     if !args.crds.is_empty() {
-        let sources = Sources::open(&args.crds, false, Required::Definition, "--crds");
+        let sources = Sources::open(&args.crds, options.clone(), Required::Definition, "--crds");
         definitions.extend(parts(documents(sources)?).0);
     }
     let old = match &args.old {
-        Some(path) => Some(old_of(&new, parts(one_file(path)?).1, path)?),
+        Some(path) => Some(old_of(&new, parts(one_file(path, &options)?).1, path)?),
         None => None,
     };
+    args::report_notes(&options);
     if definitions.is_empty() && args.crds.is_empty() {
         return Ok(SelfValue::Untyped { new, old });
     }
@@ -107,8 +101,46 @@ pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<SelfValu
 }
 
 /// Reads the documents of a file or of standard input; `self` may be any YAML or JSON value, not only an object.
-fn one_file(path: &str) -> Result<Vec<Value>, InputError> {
-    documents(Input::open(&[path.to_owned()], Options { any_document: true, ..Options::default() }))
+fn one_file(path: &str, options: &Options) -> Result<Vec<Value>, InputError> {
+    documents(Input::open(&[path.to_owned()], Options { any_document: true, ..options.clone() }))
+}
+
+/// Returns the object with the name, or the only one; `None` if there is none and none is needed.
+fn selected(
+    objects: Vec<Value>,
+    name: Option<&ObjectName>,
+    filename: &str,
+    needed: bool,
+) -> Result<Option<Value>, InputError> {
+    let all: Vec<String> = objects.iter().map(display_name).collect();
+    let mut found: Vec<Value> =
+        objects.into_iter().filter(|object| name.is_none_or(|name| name.is_of(object))).collect();
+    match (found.pop(), found.len(), name) {
+        (Some(only), 0, _) => Ok(Some(only)),
+        (None, _, None) if !needed => Ok(None),
+        (None, _, None) => Err(InputError::new(format!("there is no object in {filename}"))),
+        (None, _, Some(name)) => {
+            let message = format!("there is no object {name} in {filename}");
+            let help = format!("the objects are {}", all.join(", "));
+            Err(InputError { message, help: (!all.is_empty()).then_some(help) })
+        }
+        (Some(last), others, _) => {
+            found.push(last);
+            let names: Vec<String> = found.iter().map(display_name).collect();
+            let named = name.map_or_else(String::new, |name| format!(" {name}"));
+            let message = format!("there are {} objects{named} in {filename}", others + 1);
+            let help = format!("choose one with --name: {}", names.join(", "));
+            Err(InputError { message, help: Some(help) })
+        }
+    }
+}
+
+/// Returns the name of an object as `--name` takes it: `KIND/NAMESPACE/NAME`.
+fn display_name(object: &Value) -> String {
+    let text = |path: &[&str]| object.str_at(path).filter(|text| !text.is_empty());
+    let parts = [text(&["kind"]), text(&["metadata", "namespace"]), text(&["metadata", "name"])];
+    let parts: Vec<&str> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { "one without kind and name".to_owned() } else { parts.join("/") }
 }
 
 /// Returns the objects of the input.

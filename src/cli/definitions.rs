@@ -1,0 +1,112 @@
+//! The CRDs that a command takes as arguments: paths, or names of resources in `--crds` or in a cluster.
+
+use super::Exit;
+use super::args;
+use super::failure::{Failure, summarize};
+use super::source::{Source, problem};
+use crate::cluster;
+use crate::input::required::{Required, Sources};
+use crate::input::{Entry, Options, files};
+use crate::value::Value;
+use std::path::Path;
+
+/// The arguments of a command that takes CRDs.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    /// Paths and names of resources.
+    pub words: &'a [String],
+    /// Files and directories with the CRDs of named resources.
+    pub crds: &'a [String],
+    /// The simulated server.
+    pub kubernetes: args::KubernetesVersion,
+    /// The cluster with the CRDs of named resources, without `crds`.
+    pub cluster: &'a args::Cluster,
+}
+
+/// A CRD with its source.
+#[derive(Debug)]
+pub struct Definition {
+    /// The CRD.
+    pub value: Value,
+    /// The source, and the position in a file.
+    pub location: String,
+}
+
+impl Given<'_> {
+    /// Reads the CRDs. Prints errors to standard error and sets `exit`.
+    pub fn read(&self, exit: &mut Exit) -> Vec<Definition> {
+        let (paths, names): (Vec<String>, Vec<String>) =
+            self.words.iter().cloned().partition(|word| self.crds.is_empty() && is_path(word));
+        let mut failed = |message: &str| {
+            eprintln!("error: {message}");
+            *exit = Exit::CannotTell;
+        };
+        let missing = files::missing(&paths, &Options::default());
+        if !missing.is_empty() {
+            for note in missing {
+                failed(&note.text());
+            }
+            return Vec::new();
+        }
+        let mut found = from_paths(&paths, &mut failed);
+        let mut failures = Vec::new();
+        if !names.is_empty() {
+            match self.named(&names, &mut failures) {
+                Ok(named) => found.extend(named),
+                Err(failure) => failures.push(failure),
+            }
+        }
+        let (text, outcome) = summarize(&failures);
+        eprint!("{text}");
+        if outcome != Exit::Fine {
+            *exit = Exit::CannotTell;
+        }
+        found
+    }
+
+    fn named(&self, names: &[String], failures: &mut Vec<Failure>) -> Result<Vec<Definition>, Failure> {
+        let has_cluster = !self.cluster.offline && cluster::is_configured(&self.cluster.target());
+        if self.crds.is_empty() && !has_cluster {
+            let name = names.first().map_or("", String::as_str);
+            let message = format!("the path {name:?} does not exist");
+            return Err(
+                problem(&message, "check its spelling; the name of a resource needs --crds or a cluster").into()
+            );
+        }
+        let source = Source::of_definitions(self.crds, self.kubernetes, self.cluster, failures)?;
+        names.iter().map(|name| definition(&source, name)).collect()
+    }
+}
+
+/// Returns true if an argument is a path, as its form or a file says; otherwise it is the name of a resource.
+fn is_path(word: &str) -> bool {
+    let is_file_name = Path::new(word).extension().is_some_and(|end| end == "yaml" || end == "yml" || end == "json");
+    word == "-" || is_file_name || word.contains(['/', '\\', '*', '?', '[', '{']) || Path::new(word).exists()
+}
+
+fn from_paths(paths: &[String], failed: &mut dyn FnMut(&str)) -> Vec<Definition> {
+    let options = Options::default();
+    let mut found = Vec::new();
+    for entry in Sources::open(paths, options.clone(), Required::Definition, "") {
+        match entry {
+            Entry::Document(document) if document.is_definition() => {
+                let location = format!("{}:{}", document.source, document.position());
+                found.push(Definition { value: document.value, location });
+            }
+            Entry::Document(_) | Entry::Warning(_) => {}
+            Entry::Problem(note) => failed(&note.text()),
+        }
+    }
+    args::report_notes(&options);
+    found
+}
+
+fn definition(source: &Source, name: &str) -> Result<Definition, Failure> {
+    let resource = source.resource(name)?;
+    let Some(value) = source.definition(&resource)? else {
+        let message = format!("{} is not a custom resource", resource.qualified());
+        return Err(problem(&message, "name a custom resource, or give a file with a CRD").into());
+    };
+    let location = if matches!(source, Source::Live(_)) { "the cluster" } else { "--crds" };
+    Ok(Definition { value, location: location.to_owned() })
+}
