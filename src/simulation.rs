@@ -8,6 +8,7 @@
 
 pub mod admission;
 pub mod answer;
+pub mod built_in_server;
 pub mod builtin;
 mod definitions;
 mod earlier_object;
@@ -215,6 +216,7 @@ impl Simulation {
                     compares: plan.compares,
                 },
                 temp_store: TempStore::default(),
+                built_in: Arc::default(),
                 admission: OnceLock::new(),
             }
         };

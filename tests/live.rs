@@ -257,6 +257,12 @@ fn cluster_with_namespaces(path: &str) -> Reply {
         "/api" => {
             Reply::Json(200, groups(&[group("", "v1", &[("namespaces", "Namespace"), ("configmaps", "ConfigMap")])]))
         }
+        "/api/v1/namespaces/default/configmaps/m" | "/api/v1/namespaces/ending/configmaps/m" => Reply::Json(
+            200,
+            r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m","namespace":"default","uid":"u","resourceVersion":"7"},"data":{"a":"1"}}"#
+                .to_owned(),
+        ),
+        "/api/v1/namespaces/secret/configmaps/m" => status(403, "configmaps \"m\" is forbidden"),
         "/api/v1/namespaces/default" => Reply::Json(200, r#"{"status":{"phase":"Active"}}"#.to_owned()),
         "/api/v1/namespaces/ending" => Reply::Json(200, r#"{"status":{"phase":"Terminating"}}"#.to_owned()),
         "/api/v1/namespaces/secret" => status(403, "namespaces \"secret\" is forbidden"),
@@ -305,18 +311,42 @@ fn a_create_in_a_namespace_that_does_not_accept_it_is_rejected() {
     // Updates do not depend on the namespace.
     place.write("old.yaml", &(widget("old", "gone") + "---\n" + &widget("old", "ending")));
     place.run(&format!("validate -f old.yaml -s {url}")).ends(0, &["2 accepted"]);
-    place.write("ending.yaml", &(map("ending") + &widget("b", "ending")));
+    let other = map("ending").replace("name: m", "name: other");
+    place.write("ending.yaml", &(map("ending") + &other + &widget("b", "ending")));
     let terminating = "unable to create new content in namespace ending because it is being terminated";
-    let said = place.run(&format!("validate -f ending.yaml -s {url}")).ends(1, &["2 rejected", terminating]);
-    assert!(said.out.contains("configmaps \"m\" is forbidden"), "{}", said.out);
+    let said = place.run(&format!("validate -f ending.yaml -s {url}")).ends(1, &["2 rejected, 1 decode", terminating]);
+    assert!(said.out.contains("configmaps \"other\" is forbidden"), "{}", said.out);
     assert!(said.out.contains("widgets.fake.example.com \"b\" is forbidden"), "{}", said.out);
     // A namespace that may not be read.
     place.write("secret.yaml", &(map("secret") + &widget("b", "secret")));
-    let note = "these could not be read from the cluster, so their effect on a write is unknown: namespaces (403)";
+    let note =
+        "these could not be read from the cluster, so their effect on a write is unknown: configmaps, namespaces (403)";
     place.run(&format!("validate -f secret.yaml -s {url}")).ends(0, &["1 accepted, 1 decode", note]);
     place.write("secret.yaml", &map("secret"));
     place.run(&format!("validate -f secret.yaml -s {url}")).ends(0, &["1 decode", note]);
     assert_eq!(fake.count("/api/v1/namespaces/secret"), 2);
+}
+
+#[test]
+fn existing_objects_of_built_in_kinds_are_updated() {
+    let place = TestDir::new("built-in-updates");
+    let fake = Fake::serve(|path, _| cluster_with_namespaces(path));
+    let map = |data: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m}}\ndata: {data}\n");
+    place.write("a.yaml", &map("{a: 1}"));
+    let line = format!("validate -f a.yaml -s {}", fake.url);
+    let said = place.run(&line).ends(1, &["(422 Invalid)", "cannot convert int64 to string"]);
+    let annotation = r#"{\"apiVersion\":\"v1\",\"data\":{\"a\":1},\"kind\":\"ConfigMap\",\"metadata\":{\"annotations\":{},\"name\":\"m\",\"namespace\":\"default\"}}"#;
+    let echo = format!(
+        "map[data:map[a:1] metadata:map[annotations:map[kubectl.kubernetes.io/last-applied-configuration:{annotation}"
+    );
+    assert!(said.out.contains(&echo), "{}", said.out);
+    let typed = ".data.a: expected string, got &value.valueUnstructured{Value:1}";
+    place.run(&format!("{line} --server-side")).ends(1, &["failed to create typed patch object", typed]);
+    // A PUT is decoded as a create is.
+    let decoded = "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap.data of type string";
+    place.run(&format!("{line} --replace")).ends(1, &["(400 BadRequest)", decoded]);
+    place.write("a.yaml", &map("{a: '2'}"));
+    place.run(&line).ends(0, &["decodes"]);
 }
 
 #[test]

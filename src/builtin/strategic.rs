@@ -3,11 +3,13 @@
 //!
 //! If the result depends on the order in which Go iterates over a map, keys are processed in alphabetical order.
 
+mod diff;
 mod lists;
 mod lookup;
 
 use super::types::{TypeId, Types};
 use crate::value::{Map, Value, print};
+pub use diff::three_way;
 use lookup::Schema;
 use std::fmt;
 
@@ -48,7 +50,7 @@ const LISTS_OF_LISTS: PatchError = PatchError::Unprocessable("lists of lists are
 /// # Errors
 /// Returns the reason why the patch cannot be applied.
 pub fn merge(types: &'static Types, id: TypeId, original: Map, patch: Map) -> Result<Map, PatchError> {
-    merge_map(original, patch, Schema::of(types, id))
+    merge_map(original, patch, Schema::of(types, id), Mode::Apply)
 }
 
 /// Applies `patch` to an object of a type none of whose fields have a patch strategy, except those of its metadata.
@@ -56,11 +58,39 @@ pub fn merge(types: &'static Types, id: TypeId, original: Map, patch: Map) -> Re
 /// # Errors
 /// Returns the reason why the patch cannot be applied.
 pub fn merge_without_strategies(types: &'static Types, original: Map, patch: Map) -> Result<Map, PatchError> {
-    merge_map(original, patch, Schema::without_strategies(types))
+    merge_map(original, patch, Schema::without_strategies(types), Mode::Apply)
+}
+
+/// The part of a patch that the server prints in errors about its result: Go's merge consumes directives and the lists
+/// that they order.
+pub fn unconsumed(original: &Map, mut patch: Map) -> Map {
+    patch.remove(RETAIN_KEYS);
+    let ordered: Vec<String> = patch.keys().filter(|key| key.starts_with(ORDER_PREFIX)).cloned().collect();
+    for directive in ordered {
+        patch.remove(&directive);
+        if let Some(key) = without_prefix(&directive, ORDER_PREFIX) {
+            patch.remove(key);
+        }
+    }
+    for (key, value) in &mut patch {
+        if let (Some(Value::Object(original)), Value::Object(members)) = (original.get(key), value) {
+            *members = unconsumed(original, std::mem::take(members));
+        }
+    }
+    patch
+}
+
+/// What a patch is merged into (`MergeOptions`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// An object: directives take effect.
+    Apply,
+    /// Another patch: directives are kept.
+    Combine,
 }
 
 /// `mergeMap`. The recursion is bounded by the nesting depth of the patch, which its decoder limits.
-fn merge_map(mut original: Map, mut patch: Map, schema: Schema) -> Result<Map, PatchError> {
+fn merge_map(mut original: Map, mut patch: Map, schema: Schema, mode: Mode) -> Result<Map, PatchError> {
     if let Some(directive) = patch.get(DIRECTIVE) {
         return match directive.as_str() {
             Some("replace") => {
@@ -71,26 +101,43 @@ fn merge_map(mut original: Map, mut patch: Map, schema: Schema) -> Result<Map, P
             _ => Err(bad_patch_type(&directive.clone(), &patch)),
         };
     }
-    retain_keys(&mut original, &mut patch)?;
-    merge_ordered_lists(&mut original, &mut patch, schema)?;
+    match mode {
+        Mode::Apply => retain_keys(&mut original, &mut patch)?,
+        Mode::Combine => {
+            if let Some(keys) = patch.remove(RETAIN_KEYS) {
+                original.entry(RETAIN_KEYS.to_owned()).or_insert(keys);
+            }
+        }
+    }
+    merge_ordered_lists(&mut original, &mut patch, schema, mode)?;
     for (key, value) in patch {
         let deletes = key.starts_with(DELETE_PREFIX);
+        if deletes && mode == Mode::Combine {
+            original.insert(key, value);
+            continue;
+        }
         let key = if deletes { without_prefix(&key, DELETE_PREFIX).ok_or(BAD_DELETE_LIST)?.to_owned() } else { key };
         if value.is_null() {
             original.remove(&key);
+            if mode == Mode::Combine {
+                original.insert(key, value);
+            }
             continue;
         }
         match (original.remove(&key), value) {
             (Some(Value::Object(old)), Value::Object(new)) => {
                 let (below, merging) = schema.field(&key)?;
-                let merged =
-                    if strategy(merging.patch_strategy)? == "replace" { new } else { merge_map(old, new, below)? };
+                let merged = if strategy(merging.patch_strategy)? == "replace" {
+                    new
+                } else {
+                    merge_map(old, new, below, mode)?
+                };
                 original.insert(key, Value::Object(merged));
             }
             (Some(Value::Array(old)), Value::Array(new)) => {
                 let (item, merging) = schema.item(&key)?;
                 let merged = if deletes || strategy(merging.patch_strategy)? == "merge" {
-                    lists::merge(old, new, item, merging.patch_merge_key, deletes)?
+                    lists::merge(old, new, item, (merging.patch_merge_key, mode), deletes)?
                 } else {
                     new
                 };
@@ -104,7 +151,7 @@ fn merge_map(mut original: Map, mut patch: Map, schema: Schema) -> Result<Map, P
                     }
                     continue;
                 }
-                let new = if is_same_type { new } else { without_nulls(new) };
+                let new = if is_same_type || mode == Mode::Combine { new } else { without_nulls(new) };
                 if let Some(new) = without_directives(new) {
                     original.insert(key, new);
                 }
@@ -130,10 +177,13 @@ fn retain_keys(original: &mut Map, patch: &mut Map) -> Result<(), PatchError> {
 }
 
 /// `mergePatchIntoOriginal`: merges the lists that have a `$setElementOrder`.
-fn merge_ordered_lists(original: &mut Map, patch: &mut Map, schema: Schema) -> Result<(), PatchError> {
+fn merge_ordered_lists(original: &mut Map, patch: &mut Map, schema: Schema, mode: Mode) -> Result<(), PatchError> {
     let directives: Vec<String> = patch.keys().filter(|key| key.starts_with(ORDER_PREFIX)).cloned().collect();
     for directive in directives {
         let order = patch.remove(&directive).unwrap_or_default();
+        if mode == Mode::Combine {
+            original.entry(directive.clone()).or_insert_with(|| order.clone());
+        }
         let Value::Array(order) = order else { return Err(bad_type("[]interface {}", &order)) };
         let key = without_prefix(&directive, ORDER_PREFIX).ok_or(BAD_ORDER_LIST)?;
         let list = |value: Option<&Value>| match value {
@@ -152,7 +202,7 @@ fn merge_ordered_lists(original: &mut Map, patch: &mut Map, schema: Schema) -> R
             (None, None) => continue,
             (Some(old), None) => old,
             (None, Some(new)) => new.into_iter().filter_map(without_directives).collect(),
-            (Some(old), Some(new)) if strategy == "merge" => lists::merge(old, new, item, merge_key, false)?,
+            (Some(old), Some(new)) if strategy == "merge" => lists::merge(old, new, item, (merge_key, mode), false)?,
             (Some(_), Some(new)) => new,
         };
         let ordered = lists::in_order(merged, &order, &before, merge_key, element?)?;

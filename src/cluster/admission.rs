@@ -79,16 +79,16 @@ const KINDS: [Kind; 4] = [
 
 impl Connection {
     /// The notes about writing `written`. Namespaces in `made` are created by the run itself; `unreadable` are errors of
-    /// reading namespaces.
-    pub fn unsimulated<'e>(
+    /// reading objects, by resource.
+    pub fn unsimulated(
         &self,
         written: &[Written],
         made: &BTreeSet<String>,
-        unreadable: impl Iterator<Item = &'e Error>,
+        unreadable: &BTreeMap<String, Error>,
         evaluates_policies: bool,
     ) -> Vec<Note> {
         let mut failed_lists = FailedLists::default();
-        unreadable.for_each(|error| failed_lists.add("namespaces", error));
+        unreadable.iter().for_each(|(plural, error)| failed_lists.add(plural, error));
         if written.is_empty() {
             return failed_lists.note().into_iter().collect();
         }

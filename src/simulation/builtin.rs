@@ -4,7 +4,10 @@ mod admission;
 mod policies;
 mod size;
 
-use super::existing::{Found, PendingObject};
+use super::answer::read_response;
+use super::built_in_server::{Update, Updated};
+use super::existing::{ExistingObjects, Found, Lookup};
+use super::hints::Hints;
 use super::identity::{self, FieldLocator, Namespace};
 use super::kubectl_errors;
 use super::object::{Kind, Object};
@@ -16,9 +19,9 @@ use crate::builtin::types::Types;
 use crate::builtin::{Decoded, Endpoint, Missing, Strict, decode};
 use crate::cluster;
 use crate::kubectl::{FieldValidation, Verb};
-use crate::output::report::{ASK_THE_CLUSTER, Answer, Identity, Item, Located, Problem, Verdict};
+use crate::output::report::{ASK_THE_CLUSTER, Action, Answer, Identity, Item, Located, Problem, Verdict};
 use crate::release::Release;
-use crate::server::NamespaceState;
+use crate::server::{NamespaceState, Response};
 use crate::suggest;
 use crate::value::group_version::api_version;
 use crate::value::{json, quote};
@@ -96,7 +99,8 @@ pub fn decode(
     let identity = identity::identity(object.value(), namespace);
     let endpoint = Endpoint { group: group.clone(), version: version.clone(), kind: kind.to_owned() };
     let mut sent = object.take_value();
-    let written = context.admission.is_some().then(|| sent.clone());
+    // The patch of an update and policies depend on nulls.
+    let written = (context.admission.is_some() || context.updates.existing.may_find()).then(|| sent.clone());
     // Any text of kubectl's last-applied annotation can be decoded.
     if rules.verb == Verb::Apply {
         client_side::drop_nulls(&mut sent);
@@ -113,9 +117,25 @@ pub fn decode(
         reject_with(&mut item, Answer { code, reason: reason.to_owned(), message: message.to_owned() });
         return item;
     }
-    match result {
+    let plural = resources::plural(kind);
+    let found = existing(context, rules, &item.identity, &plural);
+    let updated = match &found {
+        Found::Object(existing, _) => {
+            let sent = written.as_ref().unwrap_or(&sent);
+            let update = Update { identity: &item.identity, kind, plural: &plural, sent, existing };
+            context.built_in.update(rules.release, context.request_options, &context.updates.request_kind, &update)
+        }
+        _ => Updated::Unknown,
+    };
+    match (updated, result) {
         _ if size::reject_body(&mut item, body.as_bytes()) => {}
-        Err(refusal) => {
+        (Updated::Unchanged, _) => item.action = Action::Unchanged,
+        (Updated::Answered(response), _) => answered_update(&mut item, *response, version, &locator),
+        (Updated::NoPatch(reason), _) => {
+            let message = format!("kubectl cannot compute the patch: {reason}");
+            reject_with(&mut item, Answer { code: 400, reason: BAD_REQUEST.to_owned(), message });
+        }
+        (Updated::Unknown, Err(refusal)) => {
             let location = refusal.path.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
             let message = refusal.message.clone();
             let field = refusal.path;
@@ -131,7 +151,7 @@ pub fn decode(
                 }],
             );
         }
-        Ok(decoded) => decoded_item(&mut item, &decoded, rules, types, &locator),
+        (Updated::Unknown, Ok(decoded)) => decoded_item(&mut item, &decoded, rules, types, &locator),
     }
     if item.verdict == Verdict::Decodes && item.identity.name.is_empty() {
         kubectl_errors::require_name(&mut item, rules.verb, &locator);
@@ -140,11 +160,11 @@ pub fn decode(
             kubectl_errors::require_name_of_create(&mut item, &locator);
         }
     }
-    if !creates_namespace && item.verdict == Verdict::Decodes {
-        check_namespace(&mut item, context, rules.verb);
+    if !creates_namespace && item.verdict == Verdict::Decodes && !matches!(found, Found::Object(..)) {
+        check_namespace(&mut item, context, &plural, &found);
     }
-    if let Some(written) = written.filter(|_| item.verdict == Verdict::Decodes) {
-        admission::review(&mut item, &written, row, rules, context, &locator);
+    if let Some(written) = written.filter(|_| item.verdict == Verdict::Decodes && context.admission.is_some()) {
+        admission::review(&mut item, &written, found, row, rules, context, &locator);
     }
     if item.verdict == Verdict::Decodes {
         size::check_stored(&mut item, &sent, body.as_bytes());
@@ -153,29 +173,53 @@ pub fn decode(
     item
 }
 
+/// Returns the existing object, if the request or a policy depends on it.
+fn existing(context: SimulationContext<'_>, rules: Rules, identity: &Identity, plural: &str) -> Found {
+    let reads = matches!(rules.verb, Verb::Apply | Verb::ServerSide);
+    let is_matched = context.admission.is_some_and(|admission| admission.may_match(identity.group(), plural));
+    if identity.name.is_empty() || !reads && !is_matched {
+        return Found::Nothing;
+    }
+    let existing = &context.updates.existing;
+    let found = match existing.ask(identity, plural) {
+        Some(pending) => pending.wait(),
+        None => existing.find(Lookup { identity, namespace: context.namespace }),
+    };
+    if let (Found::Error(error), ExistingObjects::Live(live)) = (&found, existing) {
+        live.record_unreadable(plural, error);
+    }
+    found
+}
+
+/// Completes the item of an update that was sent.
+fn answered_update(item: &mut Item, response: Response, version: &str, locator: &dyn FieldLocator) {
+    let identity = item.identity.clone();
+    let answered = read_response(response, identity, locator, &Hints::Schema(None, version));
+    item.action = Action::Update;
+    item.warnings.extend(answered.warnings);
+    item.pruned = answered.pruned;
+    if answered.verdict == Verdict::Rejected {
+        (item.verdict, item.answer, item.errors) = (Verdict::Rejected, answered.answer, answered.errors);
+    }
+}
+
 /// Rejects a new object whose namespace does not accept it.
-fn check_namespace(item: &mut Item, context: SimulationContext<'_>, verb: Verb) {
-    if verb == Verb::Replace || context.updates.request_kind.subresource.is_some() {
+fn check_namespace(item: &mut Item, context: SimulationContext<'_>, plural: &str, found: &Found) {
+    let request_kind = &context.updates.request_kind;
+    if request_kind.verb == Verb::Replace || request_kind.subresource.is_some() {
         return;
     }
     let Some(namespace) = item.identity.namespace.clone() else { return };
     let state = context.namespace_state(Some(&namespace));
-    let plural = resources::plural(&item.identity.kind);
-    let refusal = state.refusal(&namespace, (item.identity.group(), &plural), &item.identity.name);
+    let refusal = state.refusal(&namespace, (item.identity.group(), plural), &item.identity.name);
     let Some((code, reason, message)) = refusal else { return };
     // Objects in a namespace that is being deleted can still be updated.
-    let exists = || match context.updates.existing.ask(&item.identity, &plural).map(PendingObject::wait) {
-        Some(Found::Object(..)) => Ok(true),
-        Some(Found::Error(error)) => Err(error),
-        _ => Ok(false),
-    };
-    match if state == NamespaceState::Terminating { exists() } else { Ok(false) } {
-        Ok(true) => {}
-        Ok(false) => reject_with(item, Answer { code, reason, message }),
-        Err(error) => {
-            (item.verdict, item.help) = (Verdict::CannotTell, error.help);
+    match found {
+        Found::Error(error) if state == NamespaceState::Terminating => {
+            (item.verdict, item.help) = (Verdict::CannotTell, error.help.clone());
             item.reason = format!("its namespace is being deleted, and the object cannot be read: {}", error.message);
         }
+        _ => reject_with(item, Answer { code, reason, message }),
     }
 }
 

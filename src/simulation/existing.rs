@@ -250,6 +250,14 @@ impl ExistingObjects {
         }
     }
 
+    /// Returns true if there may be existing objects.
+    pub fn may_find(&self) -> bool {
+        match self {
+            Self::Files(given) => !given.lock().unwrap_or_else(PoisonError::into_inner).existing.is_empty(),
+            Self::Live(_) => true,
+        }
+    }
+
     /// Returns the existing objects from files that were not used.
     pub fn left(&self) -> Option<UnusedObjects> {
         let Self::Files(given) = self else { return None };

@@ -13,6 +13,8 @@ pub struct Live {
     open: OnceLock<Result<Connection, cluster::Error>>,
     /// The namespaces that were read, each once.
     namespaces: Mutex<HashMap<String, Arc<OnceLock<ReadNamespace>>>>,
+    /// The first error of each resource whose objects could not be read.
+    unreadable: Mutex<BTreeMap<String, cluster::Error>>,
 }
 
 /// The state of a namespace, or the reason why it is not known.
@@ -27,7 +29,7 @@ impl std::fmt::Debug for Live {
 impl Live {
     /// Creates the value without contacting the cluster.
     pub fn new(target: cluster::Target) -> Self {
-        Self { target, open: OnceLock::new(), namespaces: Mutex::default() }
+        Self { target, open: OnceLock::new(), namespaces: Mutex::default(), unreadable: Mutex::default() }
     }
 
     /// Returns true if a cluster is configured, without contacting it.
@@ -64,7 +66,7 @@ impl Live {
     }
 
     /// Returns whether a namespace accepts new objects. A namespace that cannot be read is assumed to accept them
-    /// ([`Live::unreadable_namespaces`]).
+    /// ([`Live::unreadable`]).
     pub fn namespace_state(&self, name: &str) -> NamespaceState {
         let once = {
             let mut all = self.namespaces.lock().unwrap_or_else(PoisonError::into_inner);
@@ -88,11 +90,19 @@ impl Live {
         })
     }
 
-    /// Returns the errors of namespaces that could not be read, by name.
-    pub fn unreadable_namespaces(&self) -> BTreeMap<String, cluster::Error> {
-        let all = self.namespaces.lock().unwrap_or_else(PoisonError::into_inner);
-        let errors = all.iter().filter_map(|(name, read)| Some((name.clone(), read.get()?.as_ref().err()?.clone())));
-        errors.collect()
+    /// Records that an object of a resource could not be read.
+    pub fn record_unreadable(&self, plural: &str, error: &cluster::Error) {
+        let mut all = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
+        all.entry(plural.to_owned()).or_insert_with(|| error.clone());
+    }
+
+    /// Returns the errors of objects that could not be read, by resource.
+    pub fn unreadable(&self) -> BTreeMap<String, cluster::Error> {
+        let mut all = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let namespaces = self.namespaces.lock().unwrap_or_else(PoisonError::into_inner);
+        let error = namespaces.values().filter_map(|read| read.get()?.as_ref().err()).next();
+        all.extend(error.map(|error| ("namespaces".to_owned(), error.clone())));
+        all
     }
 
     /// Requests an existing object; `None` if the cluster does not serve its kind.

@@ -109,8 +109,8 @@ impl SeenKinds {
         if let Some(live) = live
             && let Some(connection) = live.opened()
         {
-            let unreadable = live.unreadable_namespaces();
-            notes.extend(connection.unsimulated(&written, &self.namespaces, unreadable.values(), evaluated));
+            let unreadable = live.unreadable();
+            notes.extend(connection.unsimulated(&written, &self.namespaces, &unreadable, evaluated));
         }
         notes
     }

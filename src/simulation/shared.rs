@@ -2,6 +2,7 @@
 
 use super::admission::{Admission, admitted};
 use super::answer;
+use super::built_in_server::BuiltInServer;
 use super::builtin;
 use super::definitions::{Definitions, Installed, Route};
 use super::earlier_object::EarlierObject;
@@ -58,6 +59,8 @@ pub struct Simulator {
     pub updates: Updates,
     /// Stored objects for later inputs with the same name. They are not kept in the server, to limit its memory.
     pub temp_store: TempStore,
+    /// The server for updates of built-in kinds.
+    pub built_in: Arc<BuiltInServer>,
     /// The policies that admit objects, if there are any.
     pub admission: OnceLock<Arc<Admission>>,
 }
@@ -71,6 +74,7 @@ impl Simulator {
             server: Arc::clone(&self.server),
             updates: Updates { request_kind: request_kind.clone(), existing: existing.again(), compares: *compares },
             temp_store: TempStore::default(),
+            built_in: Arc::clone(&self.built_in),
             admission: self.admission.clone(),
         }
     }
@@ -121,6 +125,7 @@ impl Simulator {
             server: &self.server,
             request_options: self.settings.request_options,
             temp_store: &self.temp_store,
+            built_in: &self.built_in,
             updates: &self.updates,
             show_bookkeeping: self.settings.show_bookkeeping,
             scale: self.settings.scale,

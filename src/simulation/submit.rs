@@ -3,6 +3,7 @@
 use super::CompareOptions;
 use super::admission::{Admission, admitted};
 use super::answer::{read_definition_response, read_response};
+use super::built_in_server::BuiltInServer;
 use super::definitions::{DEFINITION, Route};
 use super::earlier_object::EarlierObject;
 use super::existing::{ExistingObjects, Found, Lookup, PendingObject};
@@ -41,6 +42,8 @@ pub struct SimulationContext<'a> {
     pub scale: bool,
     /// The default namespace of objects.
     pub namespace: &'a str,
+    /// The server for updates of built-in kinds.
+    pub built_in: &'a BuiltInServer,
     /// The policies that admit objects, if there are any.
     pub admission: Option<&'a Admission>,
     /// The cluster, if it may be asked.

@@ -1,7 +1,7 @@
 //! Merges lists (`mergeSlice`, `normalizeElementOrder` and their helpers).
 
 use super::lookup::Schema;
-use super::{DIRECTIVE, LISTS_OF_LISTS, PatchError, bad_patch_type, bad_type, merge_map, no_merge_key};
+use super::{DIRECTIVE, LISTS_OF_LISTS, Mode, PatchError, bad_patch_type, bad_type, merge_map, no_merge_key};
 use crate::value::{Map, Value, print};
 
 /// The kind of the items of a list.
@@ -34,7 +34,7 @@ pub(super) fn merge(
     original: Vec<Value>,
     patch: Vec<Value>,
     schema: Schema,
-    merge_key: &str,
+    (merge_key, mode): (&str, Mode),
     deletes: bool,
 ) -> Result<Vec<Value>, PatchError> {
     if original.is_empty() && patch.is_empty() {
@@ -58,7 +58,7 @@ pub(super) fn merge(
     }
     let (original, patch) = directives(original, patch, merge_key)?;
     let order = original.clone();
-    let merged = merge_items(original, &patch, schema, merge_key)?;
+    let merged = merge_items(original, &patch, schema, (merge_key, mode))?;
     in_order(merged, &patch, &order, merge_key, kind)
 }
 
@@ -90,7 +90,12 @@ fn directives(mut original: Vec<Value>, patch: Vec<Value>, key: &str) -> Result<
 }
 
 /// `mergeSliceWithoutSpecialElements`
-fn merge_items(mut original: Vec<Value>, patch: &[Value], schema: Schema, key: &str) -> Result<Vec<Value>, PatchError> {
+fn merge_items(
+    mut original: Vec<Value>,
+    patch: &[Value],
+    schema: Schema,
+    (key, mode): (&str, Mode),
+) -> Result<Vec<Value>, PatchError> {
     for item in patch {
         let Value::Object(members) = item else { continue };
         let value = members.get(key).ok_or_else(|| no_merge_key(members, key))?;
@@ -98,7 +103,7 @@ fn merge_items(mut original: Vec<Value>, patch: &[Value], schema: Schema, key: &
             Some(at) => {
                 if let Some(old) = original.get_mut(at) {
                     let before = std::mem::take(old).as_object().cloned().unwrap_or_default();
-                    *old = Value::Object(merge_map(before, members.clone(), schema)?);
+                    *old = Value::Object(merge_map(before, members.clone(), schema, mode)?);
                 }
             }
             None => original.push(item.clone()),
@@ -145,7 +150,12 @@ pub(super) fn in_order(
 }
 
 /// `normalizeSliceOrder`
-fn sorted(items: Vec<Value>, order: &[Value], merge_key: &str, kind: Element) -> Result<Vec<Value>, PatchError> {
+pub(super) fn sorted(
+    items: Vec<Value>,
+    order: &[Value],
+    merge_key: &str,
+    kind: Element,
+) -> Result<Vec<Value>, PatchError> {
     let (mut items, mut deleted) = (items, Vec::new());
     if kind == Element::Map {
         for item in items.iter().chain(order) {
@@ -198,7 +208,7 @@ fn position(order: &[Value], item: &Value, merge_key: &str, kind: Element) -> Op
 }
 
 /// The merge key of an item.
-fn keyed<'v>(item: &'v Value, key: &str) -> Result<&'v Value, PatchError> {
+pub(super) fn keyed<'v>(item: &'v Value, key: &str) -> Result<&'v Value, PatchError> {
     let Value::Object(members) = item else { return Err(bad_type("map[string]interface {}", item)) };
     members.get(key).ok_or_else(|| no_merge_key(members, key))
 }

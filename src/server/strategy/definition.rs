@@ -33,7 +33,7 @@ use crate::server::registry::written::Written;
 use crate::text::malformed::MalformedStrings;
 use crate::text::strict::StrictError;
 use crate::value::steps::Spent;
-use crate::value::{Map, Value, number, object, print};
+use crate::value::{Map, Value, number, object};
 pub(in crate::server) use managed_fields::update_by_controller;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -188,10 +188,11 @@ impl Strategy for Definition {
         options: &WriteOptions,
     ) -> Result<CustomResourceDefinition, Refusal> {
         let types = Types::of(ctx.release().minor().number().into());
+        let before = current.clone();
         let mut merged = strategic_merge::merged(current, patch, |current, patch| {
             strategic::merge_without_strategies(types, current, patch)
         })?;
-        let echo = || print::format_v(patch);
+        let echo = || strategic_merge::echo(&before, patch);
         crd::restore(&mut merged, ctx.release()).map_err(|error| {
             ctx.trace.undecodable_field = Some(error.path);
             patch::refuse(&echo(), error.message)

@@ -1,6 +1,6 @@
 //! Strategic merge patches (`strategicPatchObject` and `applyPatchToObject` in `endpoints/handlers/patch.go`).
 
-use crate::builtin::strategic::PatchError;
+use crate::builtin::strategic::{PatchError, unconsumed};
 use crate::server::http::context::Context;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::status::{Reason, Refusal};
@@ -32,14 +32,25 @@ pub(in crate::server) fn checked(
     mut strict: Vec<StrictError>,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
+    let before = current.clone();
     let merged = merged(current, patch, |current, patch| kind.patch(current, patch))?;
-    let echo = || print::format_v(patch);
+    let echo = || echo(&before, patch);
     let unknown = kind.check(&merged).map_err(|error| refuse(&echo(), error))?;
     if options.field_validation.is_enabled() {
         strict.extend(unknown.into_iter().map(StrictError::DroppedField));
     }
     ctx.strict_errors(strict, options).map_err(|error| refuse(&echo(), error.to_string()))?;
     Ok(merged)
+}
+
+/// The text of a patch in errors about its result.
+pub(in crate::server) fn echo(current: &Value, patch: &Value) -> String {
+    match (current, patch) {
+        (Value::Object(current), Value::Object(patch)) => {
+            print::format_v(&Value::Object(unconsumed(current, patch.clone())))
+        }
+        _ => print::format_v(patch),
+    }
 }
 
 /// Applies a patch with `merge`, without checking the types of the result.

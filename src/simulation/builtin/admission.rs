@@ -11,7 +11,7 @@ use crate::kubectl::update;
 use crate::output::report::{ASK_THE_CLUSTER, Answer, Item, Problem, Verdict};
 use crate::server::TypedWrite;
 use crate::simulation::admission::admitted;
-use crate::simulation::existing::{Found, Lookup, PendingObject};
+use crate::simulation::existing::Found;
 use crate::simulation::identity::FieldLocator;
 use crate::simulation::submit::SimulationContext;
 use crate::value::group_version;
@@ -21,6 +21,7 @@ use crate::value::{Map, Value};
 pub fn review(
     item: &mut Item,
     sent: &Value,
+    found: Found,
     row: &KindRow,
     rules: Rules,
     context: SimulationContext<'_>,
@@ -33,11 +34,6 @@ pub fn review(
     if !admission.may_match(group, &plural) {
         return;
     }
-    let existing = &context.updates.existing;
-    let found = match existing.ask(&identity, &plural).filter(|_| !generates_name(sent)) {
-        Some(pending) => PendingObject::wait(pending),
-        None => existing.find(Lookup { identity: &identity, namespace: context.namespace }),
-    };
     let open = |item: &mut Item, reason: String| {
         (item.verdict, item.reason, item.help) = (Verdict::CannotTell, reason, Some(ASK_THE_CLUSTER.to_owned()));
     };
