@@ -88,7 +88,9 @@ impl Connection {
         evaluates_policies: bool,
     ) -> Vec<Note> {
         let mut failed_lists = FailedLists::default();
-        unreadable.iter().for_each(|(plural, error)| failed_lists.add(plural, error));
+        for (plural, error) in unreadable {
+            failed_lists.add(plural, error);
+        }
         if written.is_empty() {
             return failed_lists.note().into_iter().collect();
         }

@@ -100,7 +100,7 @@ impl Live {
     pub fn unreadable(&self) -> BTreeMap<String, cluster::Error> {
         let mut all = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let namespaces = self.namespaces.lock().unwrap_or_else(PoisonError::into_inner);
-        let error = namespaces.values().filter_map(|read| read.get()?.as_ref().err()).next();
+        let error = namespaces.values().find_map(|read| read.get()?.as_ref().err());
         all.extend(error.map(|error| ("namespaces".to_owned(), error.clone())));
         all
     }
