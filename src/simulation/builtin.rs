@@ -194,7 +194,7 @@ fn existing(context: SimulationContext<'_>, rules: Rules, identity: &Identity, p
 /// Completes the item of an update that was sent.
 fn answered_update(item: &mut Item, response: Response, version: &str, locator: &dyn FieldLocator) {
     let identity = item.identity.clone();
-    let answered = read_response(response, identity, locator, &Hints::Schema(None, version));
+    let answered = read_response(response, identity, locator, &Hints::of_schema(None, version));
     item.action = Action::Update;
     item.warnings.extend(answered.warnings);
     item.pruned = answered.pruned;
