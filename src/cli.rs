@@ -36,9 +36,10 @@ pub use exit::Exit;
 
 use crate::cluster;
 use crate::input::temp_file::{self, TempFileError};
+use crate::output::printable::complain;
 use clap::FromArgMatches;
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Parses a command line, runs the command and returns the process's exit code.
@@ -53,7 +54,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
     let words = match words::pflag::canonical(&command, words) {
         Ok(words) => words,
         Err(error) => {
-            eprintln!("error: {error}");
+            complain!("error: {error}");
             return Exit::CannotTell.code();
         }
     };
@@ -64,9 +65,16 @@ pub fn run(words: Vec<OsString>) -> u8 {
     let args = match parsed {
         Ok(args) => args,
         Err(error) => {
-            // If this message cannot be written, no other can.
-            let is_written = error.print().is_ok();
-            return if is_written && !error.use_stderr() { Exit::Fine.code() } else { Exit::CannotTell.code() };
+            // Help and the version go to standard output.
+            let is_shown = !error.use_stderr() && error.print().is_ok();
+            if error.use_stderr() {
+                let mut messages = terminal::Stream::stderr(args::Color::Auto);
+                let text = error.render();
+                let text = if messages.color { text.ansi().to_string() } else { text.to_string() };
+                // Writing to standard error never fails.
+                let _ = messages.write.write_all(text.as_bytes()).and_then(|()| messages.write.flush());
+            }
+            return if is_shown { Exit::Fine.code() } else { Exit::CannotTell.code() };
         }
     };
     cluster::log::set_level(args.verbosity);
@@ -75,7 +83,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
         Err(error) => {
             // The reader closed the pipe (`| head`): stop quietly.
             if error.kind() != io::ErrorKind::BrokenPipe {
-                eprintln!("error: {}", message(&error));
+                complain!("error: {}", message(&error));
             }
             Exit::CannotTell.code()
         }

@@ -1,6 +1,7 @@
 //! The `kubectl-crdx` program.
 
 use crdx::value::STACK_SIZE;
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::thread;
 
@@ -15,7 +16,8 @@ fn main() -> ExitCode {
         // The panic message has already been printed.
         Ok(Err(_)) => ExitCode::from(2),
         Err(error) => {
-            eprintln!("error: cannot start a thread: {error}");
+            // A message that cannot be written changes nothing.
+            let _ = writeln!(std::io::stderr(), "error: cannot start a thread: {error}");
             ExitCode::from(2)
         }
     }

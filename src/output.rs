@@ -16,6 +16,7 @@ mod markup;
 pub mod objects;
 pub mod paint;
 pub mod policy_rehearsal;
+pub mod printable;
 pub mod rehearsal;
 pub mod report;
 pub mod sort;

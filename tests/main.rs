@@ -50,6 +50,7 @@ mod repository;
 mod schemas;
 mod serve;
 mod supply_chain;
+mod terminal;
 mod text;
 mod transcripts;
 mod varying;

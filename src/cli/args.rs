@@ -153,7 +153,9 @@ fn defined(has_arguments: impl Fn(&str) -> bool) -> clap::Command {
     Args::command().mut_subcommands(|listed| {
         let command = COMMANDS.iter().find(|(name, _)| *name == listed.get_name() && has_arguments(name));
         let Some((name, define)) = command else { return listed };
-        let own = accept_offline(define(clap::Command::new(*name)).hide(listed.is_hide_set()));
+        // As with pflag, a flag may be repeated: the last value counts.
+        let own = define(clap::Command::new(*name)).args_override_self(true).hide(listed.is_hide_set());
+        let own = accept_offline(own);
         if let Some(about) = listed.get_about() { own.about(about.clone()) } else { own }
     })
 }

@@ -5,7 +5,7 @@ mod self_value;
 
 use super::Exit;
 use super::args;
-use super::terminal;
+use super::terminal::{self, Content};
 use crate::cel::{
     ast::{CheckedAst, ExprKind},
     cost,
@@ -19,6 +19,7 @@ use crate::cel::{
 };
 use crate::crd::validation::rules::EXPRESSION_COST_LIMIT;
 use crate::output::cel::{self as output, Checked, CompileFailure, NoRule, Report, RuleCost, Run};
+use crate::output::printable::complain;
 use crate::release::Release;
 use crate::rules::compile::{max_cardinality, names_old_self};
 use crate::rules::decl::ROOT;
@@ -29,14 +30,14 @@ use std::io::{self, Write};
 
 /// Runs the command.
 pub fn run(args: &args::Cel, color: args::Color) -> io::Result<Exit> {
-    let out = terminal::Stream::stdout(color);
+    let out = terminal::Stream::stdout(color, Content::text_if(args.output.is_none()));
     let mut write = out.write;
     let report = match report(args) {
         Ok(report) => report,
         Err(wrong) => {
-            eprintln!("error: {}", wrong.message);
+            complain!("error: {}", wrong.message);
             if let Some(help) = wrong.help {
-                eprintln!("help: {help}");
+                complain!("help: {help}");
             }
             return Ok(Exit::CannotTell);
         }

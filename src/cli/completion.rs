@@ -18,7 +18,7 @@ fn script(of: CompletionScript) -> &'static str {
 
 /// Runs the command.
 pub fn run(args: &args::Completion) -> io::Result<Exit> {
-    let mut out = terminal::Stream::stdout(args::Color::Never);
+    let mut out = terminal::Stream::stdout(args::Color::Never, terminal::Content::Data);
     out.write.write_all(script(args.shell).as_bytes())?;
     out.write.flush()?;
     Ok(Exit::Fine)

@@ -6,10 +6,11 @@ use super::args;
 use super::cases::Cases;
 use super::external_diff::ExternalDiff;
 use super::progress::Progress;
-use super::terminal::{self, Writer};
+use super::terminal::{self, Content, Writer};
 use super::validate;
 use crate::kubectl::update::{equals_apart_from_written_metadata, without_written_metadata};
 use crate::output::difference::{self, Sides};
+use crate::output::printable;
 use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Action, Identity, Item, Verdict, json};
@@ -19,7 +20,8 @@ use std::io::{self, BufWriter, Write};
 
 /// Runs the command.
 pub fn run(args: &args::Diff, color: args::Color) -> io::Result<Exit> {
-    let out = terminal::Stream::stdout(color);
+    let is_text = matches!(args.output, None | Some(args::DiffFormat::Table | args::DiffFormat::Tap));
+    let out = terminal::Stream::stdout(color, Content::text_if(is_text));
     let messages = terminal::Stream::stderr(color);
     let (colors, message_color) = (out.color, messages.color);
     let mut out = BufWriter::with_capacity(1 << 16, out.write);
@@ -166,7 +168,8 @@ impl Show<'_> {
             (_, None) => {}
         }
         for remark in &item.remarks {
-            writeln!(self.messages, "note: {}: {}: {}", item.location, item.called(), remark.message())?;
+            let note = format!("note: {}: {}: {}", item.location, item.called(), remark.message());
+            writeln!(self.messages, "{}", printable::line(&note))?;
         }
         let details = self.text.details(item);
         let messages = &mut self.messages;

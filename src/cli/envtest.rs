@@ -14,6 +14,7 @@ mod folder;
 use super::Exit;
 use super::args::{self, OnlyJson};
 use crate::cluster;
+use crate::output::printable::complain;
 use crate::output::report::json as report_json;
 use crate::release::Release;
 use crate::value::{Value, json, object};
@@ -55,7 +56,7 @@ impl Program {
         match done {
             Ok(()) => Exit::Fine.code(),
             Err(problem) => {
-                eprintln!("error: {problem}");
+                complain!("error: {problem}");
                 Exit::CannotTell.code()
             }
         }
@@ -67,18 +68,18 @@ pub fn run(args: &args::Envtest, program: &Path) -> io::Result<Exit> {
     let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
     let base = args.dir.clone().or_else(|| Some(cluster::default_cache_dir()?.join("envtest")));
     let Some(base) = base else {
-        eprintln!("error: the user has no cache directory: name a directory with --dir");
+        complain!("error: the user has no cache directory: name a directory with --dir");
         return Ok(Exit::CannotTell);
     };
     let written = match folder::write(&base, release, program) {
         Ok(written) => written,
         Err(problem) => {
-            eprintln!("error: {problem}");
+            complain!("error: {problem}");
             return Ok(Exit::CannotTell);
         }
     };
     if !written.programs.iter().any(|(name, _)| *name == "kubectl") {
-        eprintln!("note: there is no kubectl on PATH: tests that use it fail");
+        complain!("note: there is no kubectl on PATH: tests that use it fail");
     }
     match args.output {
         None => writeln!(io::stdout(), "{}", written.dir.display())?,

@@ -6,6 +6,7 @@ use super::definitions::{Definition, Given};
 use crate::examples::{self, Checker, ExampleFields};
 use crate::field::UNFINISHED;
 use crate::output::example;
+use crate::output::printable::complain;
 use crate::release::Release;
 use crate::text::json::write::kubectl;
 use crate::value::{Value, object};
@@ -51,28 +52,28 @@ fn example_of(definition: &Definition, args: &args::Example) -> (Option<(Value, 
     let checker = match Checker::new(&definition.value, args.version.as_deref(), release) {
         Ok(checker) => checker,
         Err(error) => {
-            eprintln!("error: {location}: {error}");
+            complain!("error: {location}: {error}");
             return (None, Exit::CannotTell);
         }
     };
     let example = match examples::example(&checker, fields) {
         Ok(example) => example,
         Err(error) => {
-            eprintln!("error: {location}: {error}");
+            complain!("error: {location}: {error}");
             return (None, Exit::CannotTell);
         }
     };
     let Some(rejection) = example.rejection else { return (Some((example.object, checker)), Exit::Fine) };
     if rejection.is_unfinished {
-        eprintln!("error: {location}: cannot tell whether a server accepts an example: {UNFINISHED}");
+        complain!("error: {location}: cannot tell whether a server accepts an example: {UNFINISHED}");
         return (None, Exit::CannotTell);
     }
-    eprintln!("error: {location}: found no example that the server accepts; it rejects this one:");
+    complain!("error: {location}: found no example that the server accepts; it rejects this one:");
     for error in &rejection.errors {
-        eprintln!("  {error}");
+        complain!("  {error}");
     }
     if rejection.errors.is_empty() {
-        eprintln!("  {}", rejection.message);
+        complain!("  {}", rejection.message);
     }
     (Some((example.object, checker)), Exit::Rejected)
 }

@@ -4,11 +4,13 @@ use super::Exit;
 use super::args::{self, ExplainFormat};
 use super::failure::{Failure, summarize};
 use super::source::{Source, definition_name, problem};
+use super::terminal;
 use crate::cluster::Resource;
 use crate::crd::{self, CustomResourceDefinition, openapi};
 use crate::jsonpath::JsonPath;
 use crate::lint::costs::{ExpressionCost, SchemaCost, costs};
 use crate::output::explain::{Explained, openapi_v2, plaintext, rules};
+use crate::output::printable::complain_all;
 use crate::schema::Schema;
 use crate::value::group_version;
 use std::fmt::Write as _;
@@ -22,13 +24,15 @@ pub fn run(args: &args::Explain) -> io::Result<Exit> {
     let mut failures = Vec::new();
     match explain(args, &mut failures) {
         Ok(explained) => {
-            io::stdout().write_all(explained.text.as_bytes())?;
+            let mut out = terminal::Stream::stdout(args::Color::Never, terminal::Content::Text).write;
+            out.write_all(explained.text.as_bytes())?;
+            out.flush()?;
             failures.extend(explained.failure);
         }
         Err(failure) => failures.push(failure),
     }
     let (text, exit) = summarize(&failures);
-    eprint!("{text}");
+    complain_all(&text);
     Ok(exit)
 }
 

@@ -18,6 +18,7 @@ use super::terminal;
 use crate::cluster::{Query, Resource};
 use crate::files::open::read_any;
 use crate::output::objects::{Form, FormFlags, form};
+use crate::output::printable::{complain, complain_all};
 use crate::value::Value;
 use rows::Rows;
 use std::io::{self, Write};
@@ -31,7 +32,7 @@ pub fn run(args: &args::Get) -> io::Result<Exit> {
     failure::output(&failures)?;
     out.flush()?;
     let (text, exit) = summarize(&failures);
-    eprint!("{text}");
+    complain_all(&text);
     Ok(exit)
 }
 
@@ -201,7 +202,7 @@ impl Get<'_> {
         let names = files.objects().to_vec();
         if let built_in @ 1.. = files.built_in() {
             let (kinds, are) = if built_in == 1 { ("object of a kind", "is") } else { ("objects of kinds", "are") };
-            eprintln!(
+            complain!(
                 "note: {built_in} {kinds} built into Kubernetes {are} left out; kubectl crdx validate -f … -o yaml \
                  prints them"
             );
@@ -241,7 +242,7 @@ impl Get<'_> {
     fn resource(&self, word: &str) -> Result<Resource, Failure> {
         let resource = self.source.resource(word)?;
         for other in selection::also_meant(&self.source.resources()?, word, &resource) {
-            eprintln!("Warning: short name {word:?} could also match lower priority resource {other}");
+            complain!("Warning: short name {word:?} could also match lower priority resource {other}");
         }
         Ok(resource)
     }

@@ -8,13 +8,14 @@ mod show;
 
 use super::Exit;
 use super::args;
-use super::terminal;
+use super::terminal::{self, Content};
 use crate::cluster::{self, Connection};
 use crate::input::Options;
 use crate::input::required::{Required, Sources};
 use crate::lint::policies::references::Objects;
 use crate::output::TableStyle;
 use crate::output::excerpt::SourceLocation;
+use crate::output::printable::complain;
 use crate::output::report::Verdict;
 use crate::release::Release;
 use crate::simulation::identity::FieldLocator as _;
@@ -26,7 +27,8 @@ use std::io::{self, BufWriter, Write};
 
 /// Runs the command.
 pub fn run(args: &args::Lint, color: args::Color) -> io::Result<Exit> {
-    let out = terminal::Stream::stdout(color);
+    let is_text = !args.convert && matches!(args.output, None | Some(args::LintFormat::Table | args::LintFormat::Tap));
+    let out = terminal::Stream::stdout(color, Content::text_if(is_text));
     let look = out.look();
     let mut text = BufWriter::new(out.write);
     let exit = if args.convert { convert::run(args, &mut text)? } else { lint(args, look, &mut text)? };
@@ -54,7 +56,7 @@ fn lint(args: &args::Lint, look: TableStyle, out: &mut dyn Write) -> io::Result<
     let releases = args.kubernetes.kubernetes_version.clone().unwrap_or_else(|| {
         let simulated = live.as_ref().map(Live::simulated);
         if let Some(note) = simulated.as_ref().and_then(|simulated| simulated.note.as_ref()) {
-            eprintln!("note: {note}");
+            complain!("note: {note}");
         }
         simulated.map_or(Release::NEWEST, |simulated| simulated.release).into()
     });

@@ -7,6 +7,7 @@ use crate::crd::{
     self, CustomResourceDefinition,
     openapi::{self, OpenApiVersion},
 };
+use crate::output::printable::complain;
 use crate::release::Release;
 use crate::suggest;
 use crate::text::json;
@@ -31,7 +32,7 @@ pub fn run(args: &args::Openapi) -> io::Result<Exit> {
             Ok(exit)
         }
         Err(message) => {
-            eprintln!("error: {message}");
+            complain!("error: {message}");
             Ok(Exit::CannotTell)
         }
     }

@@ -4,6 +4,7 @@ use super::Exit;
 use super::args::{self, OnlyJson};
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Options};
+use crate::output::printable::complain;
 use crate::policies::{self, rbac};
 use crate::simulation::object::Object;
 use crate::text::{json, yaml};
@@ -19,7 +20,7 @@ pub fn run(args: &args::Rbac) -> io::Result<Exit> {
         let Some((plural, group)) =
             word.split_once('.').filter(|(plural, group)| !plural.is_empty() && !group.is_empty())
         else {
-            eprintln!("error: {word:?} is not PLURAL.GROUP\nhelp: kubectl api-resources lists names and groups");
+            complain!("error: {word:?} is not PLURAL.GROUP\nhelp: kubectl api-resources lists names and groups");
             return Ok(Exit::CannotTell);
         };
         wanted.entry(group.to_owned()).or_default().insert(plural.to_owned());
@@ -36,7 +37,7 @@ pub fn run(args: &args::Rbac) -> io::Result<Exit> {
                 }
             }
             Entry::Problem(note) => {
-                eprintln!("error: {}", note.text());
+                complain!("error: {}", note.text());
                 exit = Exit::CannotTell;
             }
             Entry::Warning(_) => {}
@@ -44,7 +45,7 @@ pub fn run(args: &args::Rbac) -> io::Result<Exit> {
     }
     args::report_notes(&options);
     if wanted.is_empty() {
-        eprintln!(
+        complain!(
             "note: no custom resource may be read with this role: name some as PLURAL.GROUP, or give their CRDs with --crds"
         );
     }

@@ -6,7 +6,7 @@ mod stored;
 
 use super::Exit;
 use super::args::{self, RehearseFormat};
-use super::terminal::{self, Writer};
+use super::terminal::{self, Content, Writer};
 use crate::cli::progress::Progress;
 use crate::cluster;
 use crate::input::buffered_text::{BufferedText, RankedText};
@@ -33,7 +33,8 @@ use stored::{InCluster, Stored};
 
 /// Runs the command.
 pub fn run(args: &args::Rehearse, color: args::Color) -> io::Result<Exit> {
-    let out = terminal::Stream::stdout(color);
+    let is_text = matches!(args.output, None | Some(args::RehearseFormat::Table));
+    let out = terminal::Stream::stdout(color, Content::text_if(is_text));
     let messages = terminal::Stream::stderr(color);
     let (look, message_color) = (out.look(), messages.color);
     let mut out = BufWriter::with_capacity(1 << 16, out.write);

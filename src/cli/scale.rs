@@ -6,7 +6,7 @@ use super::Exit;
 use super::args;
 use super::failure::{Failure, summarize};
 use super::source::{self, Source, definition_name, problem};
-use super::terminal;
+use super::terminal::{self, Content};
 use crate::cluster::{Error, Resource};
 use crate::input::Entry;
 use crate::input::required::{Required, Sources};
@@ -15,6 +15,7 @@ use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::update::without_written_metadata;
 use crate::output::difference::{self, Sides};
 use crate::output::excerpt::SourceLocation;
+use crate::output::printable::{complain, complain_all};
 use crate::output::report::admission::Webhook;
 use crate::output::report::json as report_json;
 use crate::output::report::{self as item_report, Item, Verdict};
@@ -33,7 +34,8 @@ use targets::Target;
 
 /// Runs the command.
 pub fn run(args: &args::Scale, color: args::Color) -> io::Result<Exit> {
-    let mut out = terminal::Stream::stdout(color);
+    let is_text = matches!(args.output, None | Some(args::TableOrJson::Table));
+    let mut out = terminal::Stream::stdout(color, Content::text_if(is_text));
     let mut failures = Vec::new();
     let done = scale(args, &mut failures);
     let (release, changes) = done.unwrap_or_else(|failure| {
@@ -50,7 +52,7 @@ pub fn run(args: &args::Scale, color: args::Color) -> io::Result<Exit> {
         changes.iter().filter_map(|change| change.admission.as_ref()).flat_map(|admission| &admission.undecided)
     {
         if !undecided.decides {
-            eprintln!("note: {}: it was not evaluated; {}", undecided.message, undecided.help);
+            complain!("note: {}: it was not evaluated; {}", undecided.message, undecided.help);
         }
     }
     let mut webhooks: BTreeMap<&Webhook, usize> = BTreeMap::new();
@@ -60,14 +62,14 @@ pub fn run(args: &args::Scale, color: args::Color) -> io::Result<Exit> {
         *webhooks.entry(webhook).or_default() += 1;
     }
     for (webhook, count) in webhooks {
-        eprintln!("note: {}", webhook.note(count).message);
+        complain!("note: {}", webhook.note(count).message);
     }
     failures.extend(changes.iter().filter_map(|change| change.unknown.clone()).map(Failure::Error));
     let refusals: Vec<Failure> = changes.iter().filter_map(Change::refusal).collect();
     let rejected = if refusals.is_empty() { Exit::Fine } else { Exit::Rejected };
-    eprint!("{}", summarize(&refusals).0);
+    complain_all(&summarize(&refusals).0);
     let (text, exit) = summarize(&failures);
-    eprint!("{text}");
+    complain_all(&text);
     Ok(exit.max(rejected))
 }
 
@@ -179,7 +181,7 @@ fn policies(
     };
     let admission = Admission::standalone(&reading, release, definitions, terminal::now(), &mut show, &mut notes);
     for note in notes {
-        eprintln!("note: {}", note.message);
+        complain!("note: {}", note.message);
     }
     admission
 }

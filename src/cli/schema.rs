@@ -6,6 +6,7 @@ use super::definitions::Given;
 use crate::crd::{self, CustomResourceDefinition};
 use crate::files::replace::replace;
 use crate::output::json_schema::{Strictness, json_schema};
+use crate::output::printable::complain;
 use crate::text::json::write::kubectl;
 use crate::value::Value;
 use std::fs;
@@ -22,7 +23,7 @@ pub fn run(args: &args::Schema) -> io::Result<Exit> {
     let given = Given { words, crds, kubernetes: args::KubernetesVersion::default(), cluster };
     let definitions = given.read(&mut exit);
     let mut failed = |message: &str| {
-        eprintln!("error: {message}");
+        complain!("error: {message}");
         exit = Exit::CannotTell;
     };
     let mut schemas = Vec::new();

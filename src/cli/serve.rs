@@ -7,6 +7,7 @@ use super::args;
 use super::terminal;
 use crate::field::names;
 use crate::files::open::private_log;
+use crate::output::printable::complain;
 use crate::policies::authorizer::Rules;
 use crate::serve::{self, Opened, Options, Running, Runtime, State, Webhooks};
 use crate::server::{Namespaces, Server, ServerBuilder, UserInfo};
@@ -19,7 +20,7 @@ pub fn run(args: &args::Serve) -> io::Result<Exit> {
         Ok(running) => running,
         Err(problems) => {
             for problem in problems {
-                eprintln!("error: {problem}");
+                complain!("error: {problem}");
             }
             return Ok(Exit::CannotTell);
         }
@@ -76,7 +77,7 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     if args.builtin {
         server = server.with_built_in_kinds().with_content_validation().with_generated_fields();
         server = server.with_pause_before_removal(serve::PAUSE_BEFORE_REMOVAL);
-        eprintln!(
+        complain!(
             "note: --builtin serves built-in kinds without controllers, and validates only their metadata, containers and immutable data; nothing schedules Pods or scales Deployments"
         );
     }
@@ -100,10 +101,10 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
             let Opened { server, state, orphans, notes } =
                 State::open(path, server).map_err(|error| one(error.to_string()))?;
             for note in notes {
-                eprintln!("warning: {}: {note}", path.display());
+                complain!("warning: {}: {note}", path.display());
             }
             for orphan in orphans {
-                eprintln!("warning: {}: {orphan} is left out: its CRD is missing", path.display());
+                complain!("warning: {}: {orphan} is left out: its CRD is missing", path.display());
             }
             options.state = Some(state);
             server

@@ -11,6 +11,7 @@ use crate::cli::terminal;
 use crate::cluster::{self, Connection, Error, JSON, Pages, Query, Resource, Simulated, Status};
 use crate::input::{Options, temp_file};
 use crate::kubectl::request::encoded;
+use crate::output::printable::complain;
 use crate::release::Release;
 use crate::suggest;
 use crate::value::Value;
@@ -59,7 +60,7 @@ impl Source {
         failures: &mut Vec<Failure>,
     ) -> Result<Self, Error> {
         let mut report = |text: String| {
-            eprintln!("{text}");
+            complain!("{text}");
             failures.push(Failure::Reported);
         };
         let release = kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
@@ -85,7 +86,7 @@ impl Source {
             (None, Self::Live(connection)) => {
                 let Simulated { release, note } = cluster::simulated(Ok(connection));
                 if let Some(note) = note {
-                    eprintln!("note: {note}");
+                    complain!("note: {note}");
                 }
                 release
             }

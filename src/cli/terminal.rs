@@ -2,6 +2,7 @@
 
 use super::args::Color;
 use crate::output::TableStyle;
+use crate::output::printable::{self, Printable, Stderr};
 use crate::server::Timestamp;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -9,6 +10,22 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// An output stream that any thread may write to.
 pub type Writer = dyn Write + Send;
+
+/// What is written to standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Text for people.
+    Text,
+    /// Data for programs, or the bytes that kubectl prints.
+    Data,
+}
+
+impl Content {
+    /// Text, if a condition is true.
+    pub fn text_if(is_text: bool) -> Self {
+        if is_text { Self::Text } else { Self::Data }
+    }
+}
 
 /// An output stream and its properties.
 pub struct Stream {
@@ -22,15 +39,21 @@ pub struct Stream {
 
 impl Stream {
     /// Returns standard output.
-    pub fn stdout(color: Color) -> Self {
+    pub fn stdout(color: Color, content: Content) -> Self {
         let width = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0);
-        Self { color: colored(color, io::stdout().is_terminal()), width, write: Box::new(io::stdout()) }
+        let color = colored(color, io::stdout().is_terminal());
+        let write: Box<Writer> = match content {
+            Content::Text => Box::new(Printable::new(io::stdout(), color)),
+            Content::Data => Box::new(io::stdout()),
+        };
+        Self { write, color, width }
     }
 
-    /// Returns standard error.
+    /// Returns standard error. Writing to it never fails.
     pub fn stderr(color: Color) -> Self {
         let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| width.0);
-        Self { color: colored(color, io::stderr().is_terminal()), width, write: Box::new(io::stderr()) }
+        let color = colored(color, io::stderr().is_terminal());
+        Self { color, width, write: Box::new(Printable::new(Stderr, color)) }
     }
 }
 
@@ -67,11 +90,11 @@ pub fn is_dumb(term: Option<OsString>) -> bool {
 
 /// Prints a warning of the server as kubectl does.
 pub fn warn(text: &str) {
-    if colored(Color::Auto, io::stderr().is_terminal()) {
-        eprintln!("\x1b[33;1mWarning:\x1b[0m {text}");
-    } else {
-        eprintln!("Warning: {text}");
-    }
+    let color = colored(Color::Auto, io::stderr().is_terminal());
+    let label = if color { "\x1b[33;1mWarning:\x1b[0m" } else { "Warning:" };
+    let mut out = Printable::new(Stderr, color);
+    // It never fails.
+    let _ = writeln!(out, "{label} {}", printable::text(text));
 }
 
 /// Returns the current time.

@@ -8,8 +8,9 @@ mod watch;
 use super::Exit;
 use super::args::{self, TestFormat};
 use super::cases::Cases;
-use super::terminal;
+use super::terminal::{self, Content};
 use crate::output::coverage::{CoverageReport, percent};
+use crate::output::printable::complain;
 use crate::output::report::json::head;
 use crate::output::report::pipeline::Format;
 use crate::output::suites::{self, Counts, SuiteRun};
@@ -40,7 +41,7 @@ fn once(args: &args::Test, color: args::Color) -> io::Result<Exit> {
     let suites = suites(args, &mut problems);
     for suite in &suites {
         for warning in &suite.warnings {
-            eprintln!("warning: {}:{}: {}", suite.source, warning.position, warning.message);
+            complain!("warning: {}:{}: {}", suite.source, warning.position, warning.message);
         }
     }
     let mut library = load::Library::default();
@@ -49,13 +50,13 @@ fn once(args: &args::Test, color: args::Color) -> io::Result<Exit> {
     let planned = suites.iter().flat_map(|suite| plan::plan(suite, &selection, &mut library, now)).collect::<Vec<_>>();
     problems.append(&mut library.problems);
     for warning in library.warnings.take() {
-        eprintln!("warning: {warning}");
+        complain!("warning: {warning}");
     }
     for problem in &problems {
-        eprintln!("error: {problem}");
+        complain!("error: {problem}");
     }
     if planned.is_empty() && problems.is_empty() {
-        eprintln!("error: no case matches --filter or --kubernetes-version");
+        complain!("error: no case matches --filter or --kubernetes-version");
         return Ok(Exit::CannotTell);
     }
     let jobs = threads(args.jobs);
@@ -66,7 +67,8 @@ fn once(args: &args::Test, color: args::Color) -> io::Result<Exit> {
     }
     let wants_coverage = args.coverage || args.min_coverage.is_some();
     let covered = wants_coverage.then(|| coverage::coverage(&runs, &library));
-    let stdout = terminal::Stream::stdout(color);
+    let content = Content::text_if(matches!(args.output, None | Some(TestFormat::Tap)));
+    let stdout = terminal::Stream::stdout(color, content);
     let mut out = BufWriter::new(stdout.write);
     match args.output {
         None => text(&runs, &counts, covered.as_deref(), stdout.color, &mut out)?,
@@ -94,7 +96,7 @@ fn is_below(covered: &[CoverageReport], least: u8) -> bool {
         if percent < usize::from(least) {
             below = true;
             let Coverage { crd, version, .. } = &report.coverage;
-            eprintln!(
+            complain!(
                 "error: the coverage of {crd} {version} ({}) is {percent} %, less than {least} %",
                 report.location.source
             );

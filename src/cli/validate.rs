@@ -6,7 +6,7 @@ mod watch;
 
 use super::Exit;
 use super::args;
-use super::terminal::{self, Writer};
+use super::terminal::{self, Content, Writer};
 use crate::cluster;
 use crate::output::report::Summary;
 use crate::output::report::text::Style;
@@ -21,7 +21,9 @@ pub fn run(args: &args::Validate, color: args::Color) -> io::Result<Exit> {
 
 /// Validates everything once.
 fn once(args: &args::Validate, color: args::Color) -> io::Result<Exit> {
-    let out = terminal::Stream::stdout(color);
+    use args::ValidateFormat::{Name, Table, Tap, Wide};
+    let content = Content::text_if(matches!(args.output, None | Some(Name | Table | Tap | Wide)));
+    let out = terminal::Stream::stdout(color, content);
     let messages = terminal::Stream::stderr(color);
     let text_goes_to = if matches!(args.output, None | Some(args::ValidateFormat::Table)) { &out } else { &messages };
     let style = Style { color: text_goes_to.color, quiet: args.quiet, width: text_goes_to.width };

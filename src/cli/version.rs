@@ -23,7 +23,7 @@ pub fn run(args: &args::Version) -> io::Result<Exit> {
         Some(JsonOrYaml::Json) => json::write::kubectl(&report()),
         Some(JsonOrYaml::Yaml) => yaml::write::to_string(&report()),
     };
-    let mut out = terminal::Stream::stdout(args::Color::Never);
+    let mut out = terminal::Stream::stdout(args::Color::Never, terminal::Content::Data);
     out.write.write_all(text.as_bytes())?;
     out.write.flush()?;
     Ok(Exit::Fine)

@@ -2,6 +2,7 @@
 
 use super::Exit;
 use crate::input::watch::Watched;
+use crate::output::printable::complain;
 use std::io;
 use std::process;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ pub fn run(watched: &Watched<'_>, mut once: impl FnMut() -> io::Result<Exit>) ->
         let before = watched.look();
         last.store(once()?.code(), Ordering::SeqCst);
         let n = before.files();
-        eprintln!("watching {n} file{}; Ctrl-C ends\n", if n == 1 { "" } else { "s" });
+        complain!("watching {n} file{}; Ctrl-C ends\n", if n == 1 { "" } else { "s" });
         watched.wait(&before);
     }
 }

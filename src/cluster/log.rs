@@ -1,5 +1,6 @@
 //! Messages about requests, as `kubectl -v` prints them. The level is global, as in klog.
 
+use crate::output::printable::complain;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
@@ -16,6 +17,6 @@ pub fn set_level(level: u8) {
 /// Logs a request to standard error if the level is high enough.
 pub fn request(url: &str, answer: &str, took: Duration) {
     if LEVEL.load(Ordering::Relaxed) >= REQUESTS {
-        eprintln!("GET {url} {answer} in {} milliseconds", took.as_millis());
+        complain!("GET {url} {answer} in {} milliseconds", took.as_millis());
     }
 }

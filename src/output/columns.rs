@@ -7,6 +7,7 @@
 //! of rows.
 
 use super::paint::Paint;
+use super::printable;
 use crate::release::Release;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -62,28 +63,16 @@ impl<T: Into<String>> From<T> for Cell {
     }
 }
 
-/// Returns the first line of `text`. Control characters are made visible as by `cat -v`, so that an object cannot move
-/// the terminal's cursor.
+/// Returns the first line of `text`, without characters that control the terminal.
 fn one_line(text: String) -> String {
-    if !text.bytes().any(|byte| byte.is_ascii_control()) {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return text;
     }
     let (head, cut) = match text.split_once(['\n', '\r', '\x0c']) {
         Some((head, _)) => (head, true),
         None => (text.as_str(), false),
     };
-    let mut shown = String::with_capacity(text.len());
-    for c in head.chars() {
-        match c {
-            '\t' => shown.push(' '),
-            '\0'..='\x1f' => {
-                shown.push('^');
-                shown.extend(char::from_u32(u32::from(c) + 0x40));
-            }
-            '\x7f' => shown.push_str("^?"),
-            c => shown.push(c),
-        }
-    }
+    let mut shown = printable::line(&head.replace('\t', " ")).into_owned();
     if cut {
         shown.push_str("...");
     }
@@ -539,7 +528,7 @@ mod tests {
 
     #[test]
     fn no_cell_breaks_its_line_or_moves_the_cursor() {
-        assert_eq!(one_line("a\x1b[2Jb\tc\x1fd".to_owned()), "a^[[2Jb c^_d");
+        assert_eq!(one_line("a\x1b[2Jb\tc\x1fd".to_owned()), "a\\u001b[2Jb c\\u001fd");
         assert_eq!(one_line("first\nsecond".to_owned()), "first...");
     }
 

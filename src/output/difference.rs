@@ -1,7 +1,7 @@
 //! Formats a unified diff of an object's YAML before and after a write. Lines set by defaulting are marked. Lines that
 //! were sent but would not be stored begin with `!` and are not counted.
 
-use super::Paint;
+use super::{Paint, printable};
 use crate::text::Syntax;
 use crate::text::spans::Spans;
 use crate::text::yaml::write::to_string;
@@ -53,7 +53,7 @@ pub fn unified(sides: &Sides<'_>, color: bool) -> Option<String> {
     let marks = Marks::of(&new, sides);
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let mut out = String::new();
-    let bold = |text: String| Paint::Bold.when(color, &text) + "\n";
+    let bold = |text: String| Paint::Bold.when(color, &printable::line(&text)) + "\n";
     out.push_str(&bold(format!("--- LIVE/{}", sides.name)));
     out.push_str(&bold(format!("+++ MERGED/{}", sides.name)));
     for group in hunks(&old, &new) {
@@ -91,7 +91,7 @@ pub fn lines(old: (&str, &Value), new: (&str, &Value), color: bool) -> String {
     let mut out = String::new();
     for group in hunks(&old_lines, &new_lines) {
         if out.is_empty() {
-            out = format!("--- {}\n+++ {}\n", old.0, new.0);
+            out = format!("--- {}\n+++ {}\n", printable::line(old.0), printable::line(new.0));
         }
         out += &(Paint::Cyan.when(color, &header(&group, &Marks::default())) + "\n");
         for change in group.iter().flat_map(|op| op.iter_changes(&old_lines, &new_lines)) {

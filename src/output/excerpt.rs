@@ -1,5 +1,6 @@
 //! Formats a message with the source line to which it refers.
 
+use super::printable;
 use crate::release::ReleaseSet;
 use crate::text::Position;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
@@ -53,6 +54,19 @@ impl SourceLocation {
     pub fn without_excerpt(&self) -> Self {
         let Self { source, line, column, excerpt: _, origin } = self;
         Self { source: Arc::clone(source), line: *line, column: *column, excerpt: None, origin: origin.clone() }
+    }
+
+    /// The file for an annotation, and true if line and column are those of the file. Of a stream it is the file or template
+    /// from which the document was rendered; `None` if that is unknown.
+    pub fn file(&self) -> Option<(&str, bool)> {
+        // The output of kustomize has the name of its directory, and is rendered from the kustomization in it.
+        let is_rendered = |origin: &&Arc<str>| {
+            self.is_stdin() || origin.strip_prefix(&*self.source).is_some_and(|rest| rest.starts_with(['/', '\\']))
+        };
+        match self.origin.as_ref().filter(is_rendered) {
+            Some(origin) => Some((origin, false)),
+            None => (!self.is_stdin()).then_some((&self.source, true)),
+        }
     }
 
     /// Returns true if the source is standard input.
@@ -171,12 +185,13 @@ pub fn render_of(
     help: Option<&str>,
     color: bool,
 ) -> String {
+    let (message, source) = (printable::text(message), printable::line(&location.source));
     let level = match severity {
         MessageSeverity::Error => Level::ERROR,
         MessageSeverity::Warning => Level::WARNING,
     };
     let releases = releases.map(ToString::to_string);
-    let title = level.primary_title(message);
+    let title = level.primary_title(&*message);
     let title = match &releases {
         Some(releases) => title.id(releases.as_str()),
         None => title,
@@ -185,16 +200,16 @@ pub fn render_of(
         Some(excerpt) => title.element(
             Snippet::source(excerpt.line.as_str())
                 .line_start(location.line.max(1))
-                .path(&*location.source)
+                .path(&*source)
                 .annotation(AnnotationKind::Primary.span(excerpt.part.clone())),
         ),
-        None => title.element(Origin::path(location.to_string())),
+        None => title.element(Origin::path(printable::line(&location.to_string()).into_owned())),
     };
     if let (Some(origin), Some(_)) = (&location.origin, &location.excerpt) {
-        group = group.element(Level::NOTE.message(format!("made from {origin}")));
+        group = group.element(Level::NOTE.message(format!("made from {}", printable::line(origin))));
     }
     if let Some(help) = help {
-        group = group.element(Level::HELP.message(help));
+        group = group.element(Level::HELP.message(printable::text(help).into_owned()));
     }
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let mut text = renderer.term_width(120).render(&[group]);

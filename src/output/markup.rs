@@ -1,9 +1,12 @@
 //! Escapes text for XML and HTML.
 
-/// Escapes `text` for element content and quoted attributes. Characters that XML 1.0 does not allow become U+FFFD.
+use super::printable;
+
+/// Escapes `text` for element content and quoted attributes. Control characters, some of which XML 1.0 does not allow, and
+/// characters that change the direction of text are shown as `\u001b`.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
-    for c in text.chars() {
+    for c in printable::text(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
@@ -13,8 +16,7 @@ pub fn escaped(text: &str) -> String {
             // An XML parser would turn these into spaces in an attribute.
             '\n' => out.push_str("&#10;"),
             '\t' => out.push_str("&#9;"),
-            '\r' => out.push_str("&#13;"),
-            '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
@@ -27,7 +29,7 @@ mod tests {
 
     #[test]
     fn nothing_ends_an_element_or_a_value() {
-        assert_eq!(escaped("a<b>&\"'\u{0}\n"), "a&lt;b&gt;&amp;&quot;&#39;\u{fffd}&#10;");
+        assert_eq!(escaped("a<b>&\"'\u{0}\n"), "a&lt;b&gt;&amp;&quot;&#39;\\u0000&#10;");
         assert_eq!(escaped("ü 🙂"), "ü 🙂");
     }
 }

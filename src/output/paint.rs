@@ -1,5 +1,7 @@
 //! Colours for human-readable output.
 
+use super::printable;
+
 /// A colour or style of text on a terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Paint {
@@ -40,7 +42,8 @@ impl Paint {
             Self::Bold => "1",
             Self::Cyan => "36",
         };
-        for part in ["\x1b[", code, "m", text, "\x1b[0m"] {
+        // Only this program decides about colours.
+        for part in ["\x1b[", code, "m", &*printable::text(text), "\x1b[0m"] {
             out.push_str(part);
         }
     }

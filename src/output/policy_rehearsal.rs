@@ -1,6 +1,7 @@
 //! Formats the results of `rehearse --policies`. The JSON is documented in `docs/output.md`.
 
 use super::excerpt::SourceLocation;
+use super::printable;
 use super::report::admission::FieldChange;
 use super::report::json::location_object;
 use super::report::{Item, Verdict};
@@ -248,7 +249,11 @@ pub fn changes(item: &Item) -> String {
             let _ = writeln!(text, "{what} (policy {})", change.policy);
         }
     }
-    if text.is_empty() { text } else { format!("{} ({})\n{text}", item.called(), item.location) }
+    if text.is_empty() {
+        text
+    } else {
+        format!("{}\n{text}", printable::line(&format!("{} ({})", item.called(), item.location)))
+    }
 }
 
 /// Formats the end of the JSON report.

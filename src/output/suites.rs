@@ -4,6 +4,7 @@ use super::coverage::CoverageReport;
 use super::difference;
 use super::excerpt::SourceLocation;
 use super::paint::Paint;
+use super::printable;
 use super::report::case::{self, Finding, Level};
 use super::report::json::location_object;
 use crate::release::Release;
@@ -274,7 +275,7 @@ pub fn failures(runs: &[SuiteRun], color: bool) -> String {
     }
     let mut out = String::new();
     for entry in entries {
-        let heading = Paint::Bold.when(color, &entry.heading);
+        let heading = Paint::Bold.when(color, &printable::line(&entry.heading));
         let servers = Paint::Dim.when(color, &format!("({})", entry.servers.join("; ")));
         let _ = writeln!(out, "\n{} {heading} {servers}", Paint::Red.when(color, "FAIL"));
         for line in entry.body.lines() {

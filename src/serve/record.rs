@@ -5,6 +5,7 @@
 //! response is written as `{{resourceVersion}}` or `{{uid}}`, so that the lines can be replayed in order against an
 //! empty server.
 
+use crate::output::printable::complain;
 use crate::server::{Body, Request, Response, ResponseBody};
 use crate::text;
 use crate::value::{Map, Value, json, object};
@@ -50,7 +51,7 @@ impl Record {
         inner.remember(request, &key, &answered);
         let line = line(request, sent, response, answered);
         if let Err(error) = inner.file.write_all(line.as_bytes()) {
-            eprintln!("warning: an exchange could not be recorded: {error}");
+            complain!("warning: an exchange could not be recorded: {error}");
         }
     }
 }

@@ -24,6 +24,7 @@ mod note;
 mod tests;
 
 use crate::files::open;
+use crate::output::printable::complain;
 use crate::server::{Commit, Journal, Server, ServerBuilder};
 use disk::{Appender, Disk, DiskFile, FileSystem, with_suffix};
 pub use failure::{StateError, StateFailure};
@@ -245,7 +246,7 @@ impl State {
         log.compact_at = u64::MAX;
         // A partial copy only takes space.
         let _ = self.disk.remove(&with_suffix(&self.path, "new"));
-        eprintln!("warning: {} cannot be written anew and grows: {error}", self.path.display());
+        complain!("warning: {} cannot be written anew and grows: {error}", self.path.display());
     }
 }
 

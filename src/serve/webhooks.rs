@@ -5,6 +5,7 @@
 mod tls;
 
 use crate::crd::{ServiceReference, WebhookClientConfig};
+use crate::output::printable::complain;
 use crate::server::{self, Call, Calls, Outcome, Reply, Server};
 use http::{HeaderValue, Method, Uri, header};
 use http_body_util::{BodyExt, Full, Limited};
@@ -163,7 +164,7 @@ impl Webhooks {
         };
         let Some(ServiceReference { namespace, name, .. }) = &target.service else { return Ok(route) };
         let Some(address) = self.services.get(&(namespace.clone(), name.clone())) else {
-            eprintln!(
+            complain!(
                 "warning: a webhook calls the service {namespace}/{name}: give its address with --webhook-service \
                  {namespace}/{name}=https://127.0.0.1:PORT"
             );

@@ -1,6 +1,7 @@
 //! The files and directories that a command reads, as positional arguments or with `-f`.
 
 use crate::input::{Ignore, Options, PatternError};
+use crate::output::printable::complain;
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
 
@@ -57,7 +58,7 @@ pub fn report_notes(options: &Options) {
         eprintln!("warning: {warning}");
     }
     if let Some(message) = options.skipped.message() {
-        eprintln!("note: {message}");
+        complain!("note: {message}");
     }
 }
 

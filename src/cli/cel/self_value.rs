@@ -8,6 +8,7 @@ use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Input, Note, Options};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
+use crate::output::printable::complain;
 use crate::pipeline::{self, Facts, ResourceVersion, Source};
 use crate::release::Release;
 use crate::schema::{Items, Schema, SchemaOrBool};
@@ -203,7 +204,7 @@ fn version_of(object: &Value, definitions: &[Value], release: Release) -> Result
         // The CRD's own rules may be invalid; the expression can be evaluated nevertheless.
         Err(error) => match without_rules(crd).map(stored_as) {
             Some(Ok(stored)) => {
-                eprintln!("warning: {}", refused(error));
+                complain!("warning: {}", refused(error));
                 stored
             }
             _ => return Err(InputError::new(refused(error))),

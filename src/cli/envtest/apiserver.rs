@@ -6,6 +6,7 @@ use super::flags::{FlagError, Flags};
 use super::folder;
 use crate::cli::terminal;
 use crate::files::open::{created, read_any};
+use crate::output::printable::complain;
 use crate::policies::authorizer::Rules;
 use crate::release::Release;
 use crate::serve::tls::{self, Tls};
@@ -168,10 +169,10 @@ pub fn run(flags: &Flags, program: &Path) -> Result<(), EnvtestError> {
     }
     let config = Config::read(flags, release)?;
     for note in &config.notes {
-        eprintln!("note: {note}");
+        complain!("note: {note}");
     }
     let running = start(&config)?;
-    eprintln!(
+    complain!(
         "kubectl crdx: serving {} as Kubernetes {}, without controllers and authorization",
         running.url(),
         config.release

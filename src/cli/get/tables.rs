@@ -5,6 +5,7 @@ use super::{Get, Named, SelectedObjects};
 use crate::cli::args;
 use crate::cli::failure::Failure;
 use crate::cluster::Resource;
+use crate::output::printable::complain;
 use crate::output::table::{TableText, View};
 use crate::value::Value;
 use std::io::Write;
@@ -159,9 +160,9 @@ impl Tables {
             return;
         }
         if namespaced && !get.args.all_namespaces {
-            eprintln!("No resources found in {} namespace.", get.namespace);
+            complain!("No resources found in {} namespace.", get.namespace);
         } else {
-            eprintln!("No resources found");
+            complain!("No resources found");
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::cli::selection::Selection;
 use crate::cli::source::{Source, problem};
 use crate::cluster::{JSON, Query, Resource};
 use crate::output::objects::{self, Form, Objects};
+use crate::output::printable::complain;
 use crate::output::sort;
 use crate::output::table::TableText;
 use crate::value::Value;
@@ -19,9 +20,9 @@ pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(
     }
     match get.args.order() {
         Some(_) if get.args.watch => {
-            eprintln!("warning: --watch requested, --sort-by will be ignored for watch events received");
+            complain!("warning: --watch requested, --sort-by will be ignored for watch events received");
         }
-        Some(_) => eprintln!("warning: --watch-only requested, --sort-by will be ignored"),
+        Some(_) => complain!("warning: --watch-only requested, --sort-by will be ignored"),
         None => {}
     }
     let (word, name) = match selection {

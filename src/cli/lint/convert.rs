@@ -7,6 +7,7 @@ use crate::crd;
 use crate::input::required::Required;
 use crate::input::{Entry, Input};
 use crate::lint::convert::convert;
+use crate::output::printable::complain;
 use crate::output::report::Verdict;
 use crate::release::{Release, ReleaseSet};
 use crate::simulation::linting;
@@ -25,7 +26,7 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
         let object = match read {
             Ok(object) => object,
             Err(item) => {
-                eprintln!("error: {}: {}", item.location, item.reason);
+                complain!("error: {}: {}", item.location, item.reason);
                 exit = Exit::CannotTell;
                 continue;
             }
@@ -37,17 +38,17 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
         let decoded = match crd::decode(object.value()) {
             Ok(decoded) => decoded,
             Err(error) => {
-                eprintln!("error: {name}: {error}");
+                complain!("error: {name}: {error}");
                 exit = Exit::CannotTell;
                 continue;
             }
         };
         let converted = convert(&decoded.crd);
         for path in decoded.unknown {
-            eprintln!("{name}: {} is left out", StrictError::UnknownField(path));
+            complain!("{name}: {} is left out", StrictError::UnknownField(path));
         }
         for change in &converted.changes {
-            eprintln!("{name}: {change}");
+            complain!("{name}: {change}");
         }
         if std::mem::replace(&mut has_output, true) {
             out.write_all(b"---\n")?;
@@ -73,7 +74,7 @@ fn still_wrong(name: &str, text: String, releases: &ReleaseSet) -> Exit {
             exit = Exit::Rejected;
         }
         for error in &linted.item.errors {
-            eprintln!("{name}: error: {}", error.message);
+            complain!("{name}: error: {}", error.message);
         }
     }
     exit

@@ -17,7 +17,7 @@ use crate::output::html;
 use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Item, Verdict, json};
-use crate::output::{Cell, Column, Paint, TableStyle, columns};
+use crate::output::{Cell, Column, Paint, TableStyle, columns, printable};
 use crate::release::{Release, ReleaseSet};
 use crate::simulation::linting::{Linted, advice};
 use crate::value::json::to_string as to_json;
@@ -151,6 +151,7 @@ impl<'a> Show<'a> {
         let item = &linted.item;
         let mut text = if self.count == 0 { String::new() } else { "\n".to_owned() };
         let mut report = TextReport::new(Style { color: self.look.color, ..Style::default() });
+        // A name must not look like another line of the report.
         let subject = match (&*item.identity.kind, &*item.identity.name) {
             ("" | "CustomResourceDefinition", "") => "the CRD".to_owned(),
             ("" | "CustomResourceDefinition", name) => name.to_owned(),
@@ -164,7 +165,9 @@ impl<'a> Show<'a> {
             verdicts => Some(verdicts.iter().map(by_releases).collect::<Vec<_>>().join(", ")),
         };
         if let Some(verdicts_text) = verdicts_text {
-            text.push_str(&Paint::Bold.when(self.look.color, &format!("{subject}: {verdicts_text}")));
+            text.push_str(
+                &Paint::Bold.when(self.look.color, &format!("{}: {verdicts_text}", printable::line(&subject))),
+            );
             text.push('\n');
         }
         text.push_str(&report.details(item));

@@ -13,6 +13,7 @@ use crate::input::{Document, Entry, Note};
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::lint::convert;
+use crate::output::printable::complain;
 use crate::policies;
 use crate::release::Release;
 use crate::serve::Webhooks;
@@ -33,7 +34,7 @@ pub fn release(args: &args::Serve) -> Release {
     let connection = Connection::open(&args.cluster.target(), terminal::warn);
     let simulated = cluster::simulated(connection.as_ref().map_err(Clone::clone));
     if let Some(note) = simulated.note {
-        eprintln!("note: {note}");
+        complain!("note: {note}");
     }
     simulated.release
 }
@@ -133,7 +134,7 @@ impl Load<'_> {
         if self.args.strict_load {
             self.problems.push(problem);
         } else {
-            eprintln!("error: {problem}\nnote: it is left out; with --strict-load, serve exits instead");
+            complain!("error: {problem}\nnote: it is left out; with --strict-load, serve exits instead");
         }
     }
 
@@ -170,7 +171,7 @@ impl Load<'_> {
         let (group, version) = group_version::split(api_version);
         let Some((plural, namespaced)) = plurals.get(&(group.to_owned(), kind.to_owned())) else {
             if builtin::owns(group) {
-                eprintln!("warning: {location}: {kind} is built into Kubernetes and not served here: left out");
+                complain!("warning: {location}: {kind} is built into Kubernetes and not served here: left out");
                 return Ok(());
             }
             return Err(LoadError::NoDefinition { kind: kind.to_owned(), group: group.to_owned() });
@@ -293,16 +294,16 @@ pub fn cluster(server: &Server, target: &cluster::Target, now: Timestamp) -> Res
             let namespace = object.str_at(&["metadata", "namespace"]).unwrap_or_default().to_owned();
             match server.seed(&name, &namespace, object) {
                 Ok(()) => objects += 1,
-                Err(problem) => eprintln!("warning: an object of {name} is left out: {problem}"),
+                Err(problem) => complain!("warning: an object of {name} is left out: {problem}"),
             }
         });
         match listed {
             Err(error) if error.unreachable => return Err(error.into()),
-            Err(error) => eprintln!("warning: the objects of {name} are left out: {}", error.message),
+            Err(error) => complain!("warning: the objects of {name} are left out: {}", error.message),
             Ok(()) => {}
         }
     }
-    eprintln!("{} CRDs and {objects} objects were read from the cluster", crds.len());
+    complain!("{} CRDs and {objects} objects were read from the cluster", crds.len());
     Ok(())
 }
 
@@ -313,7 +314,7 @@ fn each(cluster: &Connection, path: &str, mut take: impl FnMut(Value)) -> Result
         page?.take_items().into_iter().for_each(&mut take);
     }
     if pages.is_inconsistent() {
-        eprintln!(
+        complain!(
             "warning: {path} changed while it was read: objects that were created or deleted in the meantime may be missing"
         );
     }

@@ -4,6 +4,7 @@ use crate::cli::args;
 use crate::cli::exit::Exit;
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Options};
+use crate::output::printable::complain;
 use crate::release::{Release, ReleaseSet};
 use crate::suites::first::first_suite;
 use crate::value::Value;
@@ -16,7 +17,7 @@ use std::path::Path;
 /// Returns an error if output cannot be written.
 pub fn print(args: &args::Test, path: &str) -> io::Result<Exit> {
     let failed = |message: &str| {
-        eprintln!("error: {message}");
+        complain!("error: {message}");
         Ok(Exit::CannotTell)
     };
     let mut definitions: Vec<Value> = Vec::new();
@@ -41,7 +42,7 @@ pub fn print(args: &args::Test, path: &str) -> io::Result<Exit> {
         Ok(suite) => {
             io::stdout().write_all(suite.text.as_bytes())?;
             let all = suite.covered + suite.uncovered.len();
-            eprintln!("note: {} of {all} constraints have a case that fails because of them alone", suite.covered);
+            complain!("note: {} of {all} constraints have a case that fails because of them alone", suite.covered);
             Ok(Exit::Fine)
         }
         Err(error) => failed(&format!("{path}: {error}")),

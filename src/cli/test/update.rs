@@ -3,6 +3,7 @@
 use super::{selection, suites};
 use crate::cli::{args, terminal};
 use crate::files::replace::replace;
+use crate::output::printable::complain;
 use crate::output::suites::SuiteRun;
 use crate::simulation::testing::load::Library;
 use crate::simulation::testing::{plan, run};
@@ -30,7 +31,7 @@ pub fn update(args: &args::Test) -> io::Result<()> {
         }
     }
     for line in reported {
-        eprintln!("{line}");
+        complain!("{line}");
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::{Answer, Item, Problem, Remark, Summary, Verdict};
 use crate::output::excerpt::{self, MessageSeverity, SourceLocation};
-use crate::output::{Cell, Column, Columns, Paint, TableStyle};
+use crate::output::{Cell, Column, Columns, Paint, TableStyle, printable};
 use crate::release::{Release, ReleaseSet};
 
 /// The maximum number of reasons that are reported separately.
@@ -225,7 +225,8 @@ fn heading(item: &Item) -> String {
 
 fn named(item: &Item) -> String {
     let name = item.called();
-    if name.is_empty() { "An object".to_owned() } else { name }
+    // A name must not look like another line of the report.
+    if name.is_empty() { "An object".to_owned() } else { printable::line(&name).into_owned() }
 }
 
 fn problem(severity: MessageSeverity, problem: &Problem, item: &Item, color: bool) -> String {

@@ -1,6 +1,7 @@
 //! The Test Anything Protocol, version 14: one line per object, followed by its findings as YAML.
 
 use super::Totals;
+use crate::output::printable;
 use crate::output::report::case::{Case, Finding, Outcome};
 use crate::text::yaml::write::to_string;
 use crate::value::{Map, Value};
@@ -52,5 +53,5 @@ fn finding(finding: &Finding) -> Value {
 /// Escapes a description, which is one line; `#` would begin a directive.
 fn escaped(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.replace('\\', "\\\\").replace('#', "\\#")
+    printable::line(&line).replace('\\', "\\\\").replace('#', "\\#")
 }
