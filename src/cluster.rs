@@ -1,10 +1,14 @@
 //! The live cluster, through kube. The only request this module can send is a GET.
 //!
 //! Async code does not leave this module, and nothing is set up before the first [`Connection::open`]. [`configuration`] selects
-//! the cluster and user, [`connection`] sends requests, [`pages`] and [`watch`] read long responses, [`cache`] stores data
+//! the cluster and user, [`credentials`] identifies the user, [`connection`] sends requests, [`pages`] and [`watch`] read long responses, [`cache`] stores data
 //! that changes rarely; [`discovery`], [`definitions`] and [`admission`] are the requests themselves.
 //!
+//! No error contains a text of a kubeconfig, of a credential plugin or of a proxy's URL other than names and paths: it may be
+//! a secret.
+//!
 //! [`configuration`]: self::configuration
+//! [`credentials`]: self::credentials
 
 mod admission;
 mod answer;
@@ -12,12 +16,18 @@ mod cache;
 mod configuration;
 mod connection;
 mod context;
+mod credentials;
 mod definitions;
 mod discovery;
+mod fields;
+mod kubeconfig;
+mod limits;
 pub mod log;
 mod pages;
+mod plugin;
 mod proxy;
 mod raw;
+mod secret;
 mod tls;
 mod version;
 mod warnings;
@@ -29,6 +39,7 @@ pub use connection::{Connection, PendingResponse};
 pub use context::{is_configured, names, namespace_or_default};
 pub use discovery::{AGGREGATED, Resource, aggregated, find};
 pub use pages::{Page, Pages, Query};
+pub use secret::Secret;
 pub use version::{Simulated, simulated};
 pub use watch::Watch;
 
@@ -61,7 +72,7 @@ pub struct Target {
     /// `--tls-server-name`
     pub tls_server_name: Option<String>,
     /// `--token`
-    pub token: Option<String>,
+    pub token: Option<Secret>,
     /// `--client-certificate`
     pub client_certificate: Option<PathBuf>,
     /// `--client-key`
@@ -92,6 +103,8 @@ pub struct Error {
     pub status: Option<Status>,
     /// True if all further requests would fail as well.
     pub unreachable: bool,
+    /// True if the answer is longer than any that is read.
+    pub too_long: bool,
 }
 
 /// Reason and message of a `Status`.

@@ -2,12 +2,15 @@
 //! of errors, invalid responses and timeouts, and their caches.
 
 mod connection;
+mod credentials;
 mod fake;
 mod faults;
 mod get;
+mod hostile;
 mod policies;
 mod real;
 
+use connection::with_tls;
 use fake::{Fake, Reply};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -655,7 +658,7 @@ fn walk(dir: &Path) -> Vec<PathBuf> {
 #[test]
 fn the_kubeconfig_is_decoded_like_kubectl() {
     let place = TestDir::new("kubeconfig");
-    let fake = Fake::serve(|path, _| cluster(&path.replace("/namespaces/team/", "/namespaces/default/")));
+    let fake = with_tls(|path, _| cluster(&path.replace("/namespaces/team/", "/namespaces/default/")));
     let users = place.write(
         "users.yaml",
         "apiVersion: v1\nkind: Config\ncurrent-context: one\nusers:\n- name: me\n  user: {token: secret}\n",
@@ -663,7 +666,7 @@ fn the_kubeconfig_is_decoded_like_kubectl() {
     let clusters = place.write(
         "clusters.yaml",
         &format!(
-            "apiVersion: v1\nkind: Config\ncurrent-context: two\nclusters:\n- name: here\n  cluster: {{server: \"{}\"}}\n- name: dead\n  cluster: {{server: \"http://127.0.0.1:1\"}}\ncontexts:\n- name: one\n  context: {{cluster: here, user: me, namespace: team}}\n- name: two\n  context: {{cluster: dead, user: me}}\n",
+            "apiVersion: v1\nkind: Config\ncurrent-context: two\nclusters:\n- name: here\n  cluster: {{server: \"{}\", insecure-skip-tls-verify: true}}\n- name: dead\n  cluster: {{server: \"http://127.0.0.1:1\"}}\ncontexts:\n- name: one\n  context: {{cluster: here, user: me, namespace: team}}\n- name: two\n  context: {{cluster: dead, user: me}}\n",
             fake.url
         ),
     );
@@ -703,7 +706,7 @@ fn the_kubeconfig_is_decoded_like_kubectl() {
 fn credential_plugins_are_run_and_their_errors_reported() {
     use std::os::unix::fs::PermissionsExt;
     let place = TestDir::new("plugin");
-    let fake = Fake::serve(|path, _| cluster(path));
+    let fake = with_tls(|path, _| cluster(path));
     let script = |text: &str| {
         let path = place.write("login", &format!("#!/bin/sh\n{text}\n"));
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -712,7 +715,7 @@ fn credential_plugins_are_run_and_their_errors_reported() {
         place.write(
             "config",
             &format!(
-                "current-context: c\nclusters:\n- name: c\n  cluster: {{server: \"{}\"}}\ncontexts:\n- name: c\n  context: {{cluster: c, user: u}}\nusers:\n- name: u\n  user:\n    exec: {{apiVersion: client.authentication.k8s.io/v1, command: {command}, interactiveMode: IfAvailable}}\n",
+                "current-context: c\nclusters:\n- name: c\n  cluster: {{server: \"{}\", insecure-skip-tls-verify: true}}\ncontexts:\n- name: c\n  context: {{cluster: c, user: u}}\nusers:\n- name: u\n  user:\n    exec: {{apiVersion: client.authentication.k8s.io/v1, command: {command}, interactiveMode: IfAvailable}}\n",
                 fake.url
             ),
         );
@@ -727,11 +730,13 @@ fn credential_plugins_are_run_and_their_errors_reported() {
     assert!(fake.asked().iter().all(|a| a.head.to_lowercase().contains("authorization: bearer from-plugin\r\n")));
     fake.forget();
     script("echo 'your session has ended' >&2; exit 3");
-    let failed = ["the credential plugin", "exit status: 3: your session has ended", "log in again"];
+    // Its standard error is the user's, as with kubectl.
+    let failed =
+        ["your session has ended\n", "the credential plugin ./login ended with exit status: 3\n", "log in again"];
     place.run_with(line, &[], &object("a", 4)).ends(2, &failed);
     script("echo this is no credential");
     place.run_with(line, &[], &object("a", 4)).ends(2, &["did not print an ExecCredential"]);
     config("./gone");
-    place.run_with(line, &[], &object("a", 4)).ends(2, &["the credential plugin cannot be started"]);
+    place.run_with(line, &[], &object("a", 4)).ends(2, &["the credential plugin ./gone cannot be started"]);
     assert_eq!(fake.paths(), [""; 0]);
 }

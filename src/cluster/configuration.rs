@@ -1,44 +1,82 @@
 //! The cluster and user that kubectl would use: the kubeconfig overridden by flags, or inside a pod its service
 //! account. Follows `client_config.go` of client-go's clientcmd.
 
-use super::context::files;
+use super::context::{ServiceAccount, files};
+use super::credentials::Credentials;
+use super::fields::FieldError;
+use super::kubeconfig::{Cluster, Context, Impersonate, Kubeconfig, Pem, User};
+use super::secret::Secret;
 use super::{Error, Target, proxy};
+use crate::value::base64::Encoding;
+use crate::value::{Value, object};
 use http::Uri;
-use kube::client::AuthError;
-use kube::config::{
-    AuthInfo, Cluster, Context, ExecInteractiveMode, KubeConfigOptions, Kubeconfig, NamedAuthInfo, NamedCluster,
-    NamedContext,
-};
-use std::io::IsTerminal;
+use http::uri::Scheme;
+use kube::config::AuthInfo;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
 use std::path::Path;
 use std::time::Duration;
 
 /// The timeout for opening a connection.
 const TIMEOUT: Duration = Duration::from_secs(10);
+const CHECK: &str = "correct it, or choose another context with --context";
 
-/// The configuration that kubectl would use.
-pub async fn configuration(target: &Target) -> Result<kube::Config, Error> {
-    let kubeconfig = merged(target)?;
-    let nothing = kubeconfig.clusters.is_empty() && kubeconfig.contexts.is_empty();
-    let in_cluster = if nothing { kube::Config::incluster().ok() } else { None };
-    let mut config = match in_cluster {
-        Some(mut config) => {
-            over_user(&mut config.auth_info, target);
-            if let Some(server) = &target.server {
-                config.cluster_url = url(server)?;
-            }
-            if let Some(file) = &target.certificate_authority {
-                config.root_cert_file = Some(file.clone());
-            }
-            config
-        }
-        None => of_kubeconfig(kubeconfig, target).await?,
+/// A cluster and how to identify to it.
+pub struct Configuration {
+    /// The cluster, without credentials other than a client certificate.
+    pub config: kube::Config,
+    /// The credentials.
+    pub credentials: Credentials,
+    /// True if the user has credentials that are not sent, because the server is not `https`.
+    pub are_withheld: bool,
+}
+
+/// The configuration that kubectl would use. Runs a credential plugin for at most `limit`.
+pub async fn configuration(target: &Target, limit: Duration) -> Result<Configuration, Error> {
+    let (cluster, user) = selected(&merged(target)?, target, &ServiceAccount::default())?;
+    let Some(server) = &cluster.server else {
+        return Err(Error::unreachable(
+            "no cluster is configured: there is no kubeconfig, or no current context in it",
+            "choose one with --kubeconfig, --context or --server",
+        ));
     };
+    let server = url(server.expose())?;
+    let mut config = kube::Config::new(server.clone());
+    config.proxy_url = match &cluster.proxy_url {
+        Some(proxy) => Some(proxy::parse(proxy.expose(), "proxy-url in the kubeconfig")?),
+        None => proxy::from_environment(&server, |name| std::env::var(name).ok())?,
+    };
+    config.auth_info = impersonating(&user.impersonate)?;
     config.connect_timeout = Some(target.request_timeout.map_or(TIMEOUT, |t| t.min(TIMEOUT)));
     // Timeouts and retries are handled in `connection`.
     config.read_timeout = None;
     config.default_retry = false;
-    Ok(config)
+    // As in client-go, nothing of the user's is read, run or sent without TLS.
+    if server.scheme() != Some(&Scheme::HTTPS) {
+        let impersonate = user.impersonate.clone();
+        let are_withheld = user != User { impersonate, ..User::default() };
+        return Ok(Configuration { config, credentials: Credentials::none(), are_withheld });
+    }
+    let authority = content(&cluster.authority, "certificate-authority")?;
+    if cluster.insecure_skip_tls_verify && authority.is_some() {
+        return Err(Error::unreachable(
+            "a certificate authority has no effect if the server's certificate is not verified",
+            "give either a certificate authority or insecure-skip-tls-verify",
+        ));
+    }
+    config.root_cert = authority.as_deref().map(certificates).transpose()?;
+    config.accept_invalid_certs = cluster.insecure_skip_tls_verify;
+    config.tls_server_name.clone_from(&cluster.tls_server_name);
+    if let Some(Err(error)) = &user.plugin {
+        return Err(cannot_be_used(error));
+    }
+    let info = plugin_info(&cluster, &server, authority.as_deref());
+    let credentials = Credentials::of(&user, info, limit).await?;
+    if let Some((certificate, key)) = identity(&user, &credentials)? {
+        config.auth_info.client_certificate_data = Some(Encoding::Standard.encode(&certificate));
+        config.auth_info.client_key_data = Some(Encoding::Standard.encode(&key).into());
+    }
+    Ok(Configuration { config, credentials, are_withheld: false })
 }
 
 /// The merged kubeconfig. A missing file in the list `KUBECONFIG` counts as empty, as in kubectl.
@@ -49,81 +87,61 @@ fn merged(target: &Target) -> Result<Kubeconfig, Error> {
             continue;
         }
         let cannot_read = |error: &dyn std::error::Error| {
-            let message = format!("the kubeconfig {} cannot be read: {}", file.display(), chain(error));
+            let message = format!("the kubeconfig {} cannot be read: {error}", file.display());
             Error::unreachable(message, "correct it, or give another one with --kubeconfig")
         };
-        let mut next = Kubeconfig::read_from(&file).map_err(|e| cannot_read(&e))?;
-        next.current_context = next.current_context.filter(|name| !name.is_empty());
-        all = all.merge(next).map_err(|e| cannot_read(&e))?;
+        let text = std::fs::read(&file).map_err(|e| cannot_read(&e))?;
+        let dir = file.parent().unwrap_or(Path::new(""));
+        all.merge(Kubeconfig::decode(&text, dir).map_err(|e| cannot_read(&e))?);
     }
     Ok(all)
 }
 
-/// Selects context, cluster and user, applies the flags and hands the result to kube.
-async fn of_kubeconfig(all: Kubeconfig, target: &Target) -> Result<kube::Config, Error> {
+/// Selects context, cluster and user, and applies the flags.
+fn selected(all: &Kubeconfig, target: &Target, account: &ServiceAccount) -> Result<(Cluster, User), Error> {
     let named = target.context.as_ref().or(all.current_context.as_ref());
     let context = match named {
         Some(name) => {
-            let contexts = all.contexts.iter().map(|c| c.name.as_str());
-            let found = all.contexts.iter().find(|c| c.name == *name).and_then(|c| c.context.clone());
+            let found = find(&all.contexts, name);
             // With `--server`, kubectl tolerates a cluster that the kubeconfig lacks.
             if found.is_none() && (target.context.is_some() || target.server.is_none()) {
-                return Err(missing("context", name, contexts));
+                return Err(missing("context", name, &all.contexts));
             }
-            found.unwrap_or_default()
+            found.cloned().unwrap_or_default()
         }
         None => Context::default(),
     };
     let cluster_name = target.cluster.as_deref().unwrap_or(&context.cluster);
-    let cluster = all.clusters.iter().find(|c| c.name == cluster_name).and_then(|c| c.cluster.clone());
+    let cluster = find(&all.clusters, cluster_name);
     if cluster.is_none() && (target.cluster.is_some() || (target.server.is_none() && !cluster_name.is_empty())) {
-        return Err(missing("cluster", cluster_name, all.clusters.iter().map(|c| c.name.as_str())));
+        return Err(missing("cluster", cluster_name, &all.clusters));
     }
-    let user_name = target.user.as_deref().or(context.user.as_deref()).unwrap_or_default();
-    let user = all.auth_infos.iter().find(|u| u.name == user_name).and_then(|u| u.auth_info.clone());
+    let user_name = target.user.as_deref().unwrap_or(&context.user);
+    let user = find(&all.users, user_name);
     if user.is_none() && target.user.is_some() {
-        return Err(missing("user", user_name, all.auth_infos.iter().map(|u| u.name.as_str())));
+        return Err(missing("user", user_name, &all.users));
     }
-    let (mut cluster, mut user) = (cluster.unwrap_or_default(), user.unwrap_or_default());
+    let (mut cluster, mut user) = (cluster.cloned().unwrap_or_default(), user.cloned().unwrap_or_default());
+    // The token of the service account is for the pod's own cluster only, never for another server.
+    if cluster.server.is_none()
+        && target.server.is_none()
+        && let Some(own) = account.server()
+    {
+        cluster.server = Some(own.into());
+        cluster.authority = Pem { file: Some(account.file("ca.crt")), data: None };
+        user.token_file = Some(account.file("token"));
+    }
     over_cluster(&mut cluster, target)?;
     over_user(&mut user, target);
-    let Some(server) = cluster.server.as_deref().filter(|s| !s.is_empty()) else {
-        return Err(Error::unreachable(
-            "no cluster is configured: there is no kubeconfig, or no current context in it",
-            "choose one with --kubeconfig, --context or --server",
-        ));
-    };
-    let server = url(server)?;
-    cluster.server = Some(server.to_string());
-    if cluster.proxy_url.as_ref().is_none_or(String::is_empty) {
-        cluster.proxy_url = proxy::from_environment(&server, |name| std::env::var(name).ok());
-    }
-    let direct = cluster.proxy_url.is_none();
-    let name = "chosen".to_owned();
-    let context = Context { cluster: name.clone(), user: Some(name.clone()), ..context };
-    let one = Kubeconfig {
-        clusters: vec![NamedCluster { name: name.clone(), cluster: Some(cluster), ..NamedCluster::default() }],
-        auth_infos: vec![NamedAuthInfo { name: name.clone(), auth_info: Some(user), ..NamedAuthInfo::default() }],
-        contexts: vec![NamedContext { name: name.clone(), context: Some(context), ..NamedContext::default() }],
-        current_context: Some(name),
-        ..Kubeconfig::default()
-    };
-    let mut config =
-        kube::Config::from_custom_kubeconfig(one, &KubeConfigOptions::default()).await.map_err(|error| {
-            Error::unreachable(
-                format!("the kubeconfig cannot be used: {}", chain(&error)),
-                "correct it, or choose another context with --context",
-            )
-        })?;
-    if direct {
-        // kube would use the environment's proxy even where NO_PROXY excludes the server.
-        config.proxy_url = None;
-    }
-    Ok(config)
+    Ok((cluster, user))
 }
 
-fn missing<'a>(what: &str, name: &str, existing: impl Iterator<Item = &'a str>) -> Error {
-    let mut existing: Vec<&str> = existing.collect();
+fn find<'a, T>(all: &'a [(String, T)], name: &str) -> Option<&'a T> {
+    all.iter().find(|(other, _)| other == name).map(|(_, item)| item)
+}
+
+fn missing<T>(what: &str, name: &str, existing: &[(String, T)]) -> Error {
+    let mut existing: Vec<&str> = existing.iter().map(|(name, _)| name.as_str()).collect();
     existing.sort_unstable();
     let help = match existing.as_slice() {
         [] => "choose one with --kubeconfig, --context or --server".to_owned(),
@@ -135,7 +153,7 @@ fn missing<'a>(what: &str, name: &str, existing: impl Iterator<Item = &'a str>) 
 /// Applies the flags that describe the cluster.
 fn over_cluster(cluster: &mut Cluster, target: &Target) -> Result<(), Error> {
     if let Some(server) = &target.server {
-        cluster.server = Some(server.clone());
+        cluster.server = Some(server.clone().into());
     }
     if target.server.is_some() || target.tls_server_name.is_some() {
         cluster.tls_server_name.clone_from(&target.tls_server_name);
@@ -147,81 +165,139 @@ fn over_cluster(cluster: &mut Cluster, target: &Target) -> Result<(), Error> {
         ));
     }
     if target.insecure_skip_tls_verify || target.certificate_authority.is_some() {
-        cluster.insecure_skip_tls_verify = Some(target.insecure_skip_tls_verify);
-        cluster.certificate_authority = target.certificate_authority.as_deref().map(text);
-        cluster.certificate_authority_data = None;
+        cluster.insecure_skip_tls_verify = target.insecure_skip_tls_verify;
+        cluster.authority = Pem { file: target.certificate_authority.clone(), data: None };
     }
     Ok(())
 }
 
 /// Applies the flags that describe the user.
-fn over_user(user: &mut AuthInfo, target: &Target) {
+fn over_user(user: &mut User, target: &Target) {
     if let Some(token) = &target.token {
         // `--token` overrides every other credential except client certificates.
-        user.token = Some(token.clone().into());
-        (user.token_file, user.exec, user.auth_provider) = (None, None, None);
-        (user.username, user.password) = (None, None);
+        let User { certificate, key, impersonate, .. } = std::mem::take(user);
+        *user = User { token: Some(token.clone()), certificate, key, impersonate, ..User::default() };
     }
     if let Some(file) = &target.client_certificate {
-        user.client_certificate = Some(text(file));
-        user.client_certificate_data = None;
+        user.certificate = Pem { file: Some(file.clone()), data: None };
     }
     if let Some(file) = &target.client_key {
-        user.client_key = Some(text(file));
-        user.client_key_data = None;
+        user.key = Pem { file: Some(file.clone()), data: None };
     }
     if target.as_user.is_some() {
-        user.impersonate.clone_from(&target.as_user);
+        user.impersonate.user.clone_from(&target.as_user);
     }
     if !target.as_groups.is_empty() {
-        user.impersonate_groups = Some(target.as_groups.clone());
+        user.impersonate.groups.clone_from(&target.as_groups);
     }
     if target.as_uid.is_some() {
-        user.impersonate_uid.clone_from(&target.as_uid);
-    }
-    if let Some(exec) = &mut user.exec
-        && exec.interactive_mode != Some(ExecInteractiveMode::Always)
-        && !std::io::stdin().is_terminal()
-    {
-        // A credential plugin must not read the objects on standard input.
-        exec.interactive_mode = Some(ExecInteractiveMode::Never);
+        user.impersonate.uid.clone_from(&target.as_uid);
     }
 }
 
-fn text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
-}
-
-/// Parses a server's URL; the default scheme is http, as in kubectl.
+/// Parses a server's URL; the default scheme is http, as in kubectl. Errors do not repeat it, because it may contain a
+/// password.
 fn url(server: &str) -> Result<Uri, Error> {
     let full = if server.contains("://") { server.to_owned() } else { format!("http://{server}") };
-    full.parse().map_err(|e| {
-        Error::unreachable(format!("the server {server:?} is not a URL: {e}"), "write it as https://HOST:PORT")
+    let cannot_be_used =
+        |reason: &str| Error::unreachable(format!("the server {reason}"), "write it as https://HOST:PORT");
+    let url: Uri = full.parse().map_err(|e| cannot_be_used(&format!("is not a URL: {e}")))?;
+    if !proxy::has_address(&url) {
+        return Err(cannot_be_used("is not a URL: its host or port is invalid"));
+    }
+    if !matches!(url.scheme_str(), Some("http" | "https")) {
+        return Err(cannot_be_used("has a URL that is neither http nor https"));
+    }
+    if url.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+        return Err(cannot_be_used("has a URL with a user name or a password"));
+    }
+    Ok(url)
+}
+
+/// The content of a file or of the kubeconfig.
+fn content(pem: &Pem, field: &str) -> Result<Option<Vec<u8>>, Error> {
+    match (&pem.data, &pem.file) {
+        (Some(data), _) => Ok(Some(data.clone())),
+        (None, None) => Ok(None),
+        (None, Some(file)) => std::fs::read(file)
+            .map(Some)
+            .map_err(|e| Error::unreachable(format!("the {field} {} cannot be read: {e}", file.display()), CHECK)),
+    }
+}
+
+fn certificates(pem: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+    let each = CertificateDer::pem_slice_iter(pem).map(|one| one.map(|der| der.to_vec()));
+    match each.collect::<Result<Vec<_>, _>>() {
+        Ok(all) if !all.is_empty() => Ok(all),
+        _ => Err(Error::unreachable("the certificate-authority contains no certificate in PEM format", CHECK)),
+    }
+}
+
+/// A client certificate and its key, in PEM.
+type Identity = (Vec<u8>, Vec<u8>);
+
+/// The client certificate and its key, of the user or of its plugin.
+fn identity(user: &User, credentials: &Credentials) -> Result<Option<Identity>, Error> {
+    if let Some((certificate, key)) = &credentials.identity {
+        return Ok(Some((certificate.clone(), key.expose().as_bytes().to_vec())));
+    }
+    match (content(&user.certificate, "client-certificate")?, content(&user.key, "client-key")?) {
+        (Some(certificate), Some(key)) => Ok(Some((certificate, key))),
+        (Some(_), None) => Err(Error::unreachable("the user has a client-certificate but no client-key", CHECK)),
+        // As in client-go, a key alone has no effect.
+        (None, _) => Ok(None),
+    }
+}
+
+/// The impersonation headers, which are not credentials.
+fn impersonating(impersonate: &Impersonate) -> Result<AuthInfo, Error> {
+    let Impersonate { user, uid, groups, extra } = impersonate;
+    if user.is_none() && (uid.is_some() || !groups.is_empty() || !extra.is_empty()) {
+        return Err(Error::unreachable("groups and a UID can be impersonated only with a user", "give --as, too"));
+    }
+    Ok(AuthInfo {
+        impersonate: user.clone(),
+        impersonate_uid: uid.clone(),
+        impersonate_groups: Some(groups.clone()).filter(|groups| !groups.is_empty()),
+        impersonate_user_extra: Some(extra.iter().cloned().collect()),
+        ..AuthInfo::default()
     })
 }
 
-/// Explains why kube rejected a configuration.
+/// What a credential plugin is told about the cluster.
+fn plugin_info(cluster: &Cluster, server: &Uri, authority: Option<&[u8]>) -> Value {
+    let mut info = object([("server", server.to_string())]);
+    let mut add = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            info.insert_at(&[key], value);
+        }
+    };
+    add("tls-server-name", cluster.tls_server_name.as_deref().map(Value::from));
+    add("insecure-skip-tls-verify", cluster.insecure_skip_tls_verify.then_some(Value::Bool(true)));
+    add("certificate-authority-data", authority.map(|pem| Encoding::Standard.encode(pem).into()));
+    add("proxy-url", cluster.proxy_url.as_ref().map(Secret::expose).map(Value::from));
+    add("config", cluster.plugin_config.clone());
+    info
+}
+
+fn cannot_be_used(error: &FieldError) -> Error {
+    Error::unreachable(format!("the kubeconfig cannot be used: {error}"), CHECK)
+}
+
+/// Explains why kube rejected a configuration. Its own messages may repeat parts of it.
 pub fn unusable(error: &kube::Error) -> Error {
-    const LOG_IN: &str = "run it by hand, log in again, or choose another user with --user or --context";
-    let kube::Error::Auth(auth) = error else {
-        let message = format!("the cluster's configuration cannot be used: {}", root_cause(error));
-        return Error::unreachable(message, "check the certificates and the proxy in the kubeconfig");
+    let (message, help) = match error {
+        kube::Error::RustlsTls(_) => (
+            "the client-certificate or the client-key cannot be used",
+            "give both in PEM format, and the key that belongs to the certificate",
+        ),
+        kube::Error::HttpError(_) => (
+            "the user, group, UID or extra field to impersonate cannot be sent in a header",
+            "correct --as, --as-group and --as-uid, or the kubeconfig",
+        ),
+        _ => ("the cluster's configuration cannot be used", "check the certificates and the proxy in the kubeconfig"),
     };
-    let message = match auth {
-        AuthError::AuthExecRun { cmd, out } => {
-            let stderr = String::from_utf8_lossy(&out.stderr);
-            let stderr: String = stderr.trim().chars().take(500).collect();
-            let stderr = if stderr.is_empty() { stderr } else { format!(": {stderr}") };
-            format!("the credential plugin {cmd} ended with {}{stderr}", out.status)
-        }
-        AuthError::AuthExecStart(cause) => format!("the credential plugin cannot be started: {cause}"),
-        AuthError::AuthExecParse(cause) => {
-            format!("the credential plugin did not print an ExecCredential: {cause}")
-        }
-        AuthError::ExecPluginFailed => "the credential plugin printed an ExecCredential without status".to_owned(),
-        other => format!("there are no credentials: {}", chain(other)),
-    };
-    Error::unreachable(message, LOG_IN)
+    Error::unreachable(message, help)
 }
 
 /// The innermost error, which is the most specific.
@@ -233,48 +309,5 @@ pub fn root_cause(error: &dyn std::error::Error) -> String {
     at.to_string()
 }
 
-/// The error and its causes, without repetitions.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let root = root_cause(error);
-    if !text.contains(&root) {
-        text = format!("{text}: {root}");
-    }
-    text
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_without_a_scheme_is_http_as_for_kubectl() {
-        assert_eq!(url("localhost:8080").unwrap().to_string(), "http://localhost:8080/");
-        assert!(url("https://").is_err());
-    }
-
-    #[test]
-    fn flags_go_over_the_kubeconfig_as_kubectl_puts_them() {
-        let mut cluster = Cluster {
-            server: Some("https://a".into()),
-            certificate_authority_data: Some("x".into()),
-            tls_server_name: Some("inside".into()),
-            ..Cluster::default()
-        };
-        let target = Target {
-            server: Some("https://b".into()),
-            insecure_skip_tls_verify: true,
-            token: Some("t".into()),
-            as_groups: vec!["g".into()],
-            ..Target::default()
-        };
-        over_cluster(&mut cluster, &target).unwrap();
-        assert_eq!(cluster.server.as_deref(), Some("https://b"));
-        // `tls-server-name` in the kubeconfig applies only to the server given there.
-        assert_eq!((cluster.tls_server_name, cluster.certificate_authority_data), (None, None));
-        let mut user = AuthInfo { username: Some("u".into()), token_file: Some("f".into()), ..AuthInfo::default() };
-        over_user(&mut user, &target);
-        assert!(user.token.is_some() && user.token_file.is_none() && user.username.is_none());
-        assert_eq!(user.impersonate_groups, Some(vec!["g".into()]));
-    }
-}
+mod tests;

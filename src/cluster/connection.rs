@@ -2,16 +2,17 @@
 
 use super::answer::Answer;
 use super::cache::Cache;
-use super::configuration::{configuration, root_cause, unusable};
+use super::configuration::{Configuration, configuration, root_cause, unusable};
+use super::credentials::Credentials;
 use super::discovery::Discovered;
+use super::limits::{self, Held, HeldBody};
 use super::{Error, JSON, Target, log, tls, warnings};
 use crate::value::Value;
-use http::header::{ACCEPT, HeaderMap, RETRY_AFTER, WARNING};
+use http::header::{ACCEPT, AUTHORIZATION, HeaderMap, RETRY_AFTER, WARNING};
 use http_body_util::BodyExt;
 use kube::client::Body;
-use kube::config::ExecInteractiveMode;
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::runtime::{Handle, Runtime};
@@ -29,8 +30,11 @@ const MAX_CONCURRENT: usize = 16;
 const AGAIN: usize = 4;
 /// A longer `Retry-After` is an error.
 const MAX_PAUSE_LENGTH: Duration = Duration::from_secs(15);
-/// The limit for the body of an answer, far above what API servers send.
-const MAX_BODY_LENGTH: usize = 1 << 30;
+/// After more answers than this that are too long, no further request is sent.
+const MAX_TOO_LONG: usize = 20;
+/// The maximum number of distinct warnings, and of characters of each; API servers send fewer.
+const MAX_WARNINGS: usize = 1000;
+const MAX_WARNING_LENGTH: usize = 4096;
 
 /// An open connection.
 pub struct Connection {
@@ -44,7 +48,7 @@ pub struct Connection {
 
 impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connection").field("url", &self.line.url).finish_non_exhaustive()
+        f.debug_struct("Connection").field("url", &self.line.client.url).finish_non_exhaustive()
     }
 }
 
@@ -78,30 +82,24 @@ impl PendingResponse {
     }
 }
 
-/// Reads the configuration, runs its credential plugin, and returns the client with its URL.
-async fn client(target: &Target) -> Result<(kube::Client, String), Error> {
-    let config = configuration(target).await?;
-    let url = config.cluster_url.to_string();
-    let exec = config.auth_info.exec.as_ref();
-    let plugin = exec.and_then(|exec| exec.command.clone());
-    // A plugin that prompts on the terminal has no time limit, because the user can end it.
-    let is_interactive = exec.is_some_and(|exec| exec.interactive_mode != Some(ExecInteractiveMode::Never));
-    let limit = target.request_timeout.unwrap_or(PLUGIN_TIMEOUT);
-    // A plugin blocks its thread.
-    let opened = tokio::task::spawn_blocking(|| kube::Client::try_from(config).map_err(|e| unusable(&e)));
-    let opened = if is_interactive { Ok(opened.await) } else { timeout(limit, opened).await };
-    let client = match opened {
-        Ok(Ok(client)) => client?,
-        Ok(Err(_)) => return Err(Error::new("the client of the cluster cannot be created")),
-        Err(_) => {
-            let plugin = plugin.unwrap_or_default();
-            return Err(Error::unreachable(
-                format!("the credential plugin {plugin} did not end within {} s", limit.as_secs_f64()),
-                "run it by hand, or give it more time with --request-timeout",
-            ));
-        }
-    };
-    Ok((client, url))
+/// How requests are sent.
+struct Client {
+    inner: kube::Client,
+    url: String,
+    credentials: Credentials,
+    /// True if the user has credentials that are not sent, because the server is not `https`.
+    are_withheld: bool,
+}
+
+impl Client {
+    /// Reads the configuration and runs its credential plugin.
+    async fn open(target: &Target) -> Result<Self, Error> {
+        let limit = target.request_timeout.unwrap_or(PLUGIN_TIMEOUT);
+        let Configuration { config, credentials, are_withheld } = configuration(target, limit).await?;
+        let url = config.cluster_url.to_string();
+        let inner = kube::Client::try_from(config).map_err(|e| unusable(&e))?;
+        Ok(Self { inner, url, credentials, are_withheld })
+    }
 }
 
 impl Connection {
@@ -113,20 +111,21 @@ impl Connection {
             .enable_all()
             .build()
             .map_err(|e| Error::new(format!("the network cannot be started: {e}")))?;
-        let (client, url) = match runtime.block_on(client(target)) {
-            Ok(opened) => opened,
+        let client = match runtime.block_on(Client::open(target)) {
+            Ok(client) => client,
             Err(error) => {
-                // A credential plugin may still be running.
+                // A thread may still be reading from a credential plugin.
                 runtime.shutdown_background();
                 return Err(error);
             }
         };
-        let cache = Cache::new(target.cache.as_deref(), &url);
+        let cache = Cache::new(target.cache.as_deref(), &client.url);
         let line = Line {
             client,
-            url,
             timeout: target.request_timeout,
             at_once: Semaphore::new(MAX_CONCURRENT),
+            held: Held::default(),
+            too_long: AtomicUsize::new(0),
             reached: AtomicBool::new(false),
             closed: Mutex::default(),
             warn,
@@ -138,7 +137,7 @@ impl Connection {
 
     /// The URL of the server.
     pub fn url(&self) -> &str {
-        &self.line.url
+        &self.line.client.url
     }
 
     /// Reads `path`; `None` for 404.
@@ -170,9 +169,9 @@ impl Connection {
                 return Ok(response.into_body());
             }
             let body = line.collect(path, response.into_body()).await?;
-            Err(Answer { code, retry_after: None, body }.refusal(path))
+            Err(Answer { code, body, ..line.answer() }.refusal(path))
         })?;
-        let until = line.timeout.map(|limit| Instant::now() + limit);
+        let until = line.timeout.and_then(|limit| Instant::now().checked_add(limit));
         Ok(Stream { handle: self.handle.clone(), body, until })
     }
 }
@@ -201,10 +200,12 @@ impl Stream {
 
 /// State shared by all requests.
 struct Line {
-    client: kube::Client,
-    url: String,
+    client: Client,
     timeout: Option<Duration>,
     at_once: Semaphore,
+    held: Held,
+    /// The number of answers that were too long.
+    too_long: AtomicUsize,
     /// True if the server has answered any request.
     reached: AtomicBool,
     /// The error that ends all further requests.
@@ -228,6 +229,9 @@ impl Line {
         };
         let last = match &found {
             Err(error) if error.unreachable => Some(error.clone()),
+            Err(error) if error.too_long && self.too_long.fetch_add(1, Ordering::Relaxed) >= MAX_TOO_LONG => {
+                Some(Error { unreachable: true, ..error.clone() })
+            }
             Ok(answer) if answer.code == 401 => Some(answer.refusal(path)),
             _ => None,
         };
@@ -247,7 +251,7 @@ impl Line {
                     *pause
                 }
                 // The server answered earlier, so only this connection broke. Repeating a GET is safe.
-                Err(error) if !error.unreachable => Duration::from_millis(100 << again),
+                Err(error) if !error.unreachable && !error.too_long => Duration::from_millis(100 << again),
                 _ => return found,
             };
             if again == AGAIN {
@@ -264,19 +268,27 @@ impl Line {
         let seconds = response.headers().get(RETRY_AFTER).and_then(|v| v.to_str().ok()?.trim().parse().ok());
         let body = self.collect(path, response.into_body()).await?;
         self.reached.store(true, Ordering::Relaxed);
-        Ok(Answer { code, retry_after: seconds.map(Duration::from_secs), body })
+        Ok(Answer { code, retry_after: seconds.map(Duration::from_secs), body, ..self.answer() })
+    }
+
+    /// An answer without content.
+    fn answer(&self) -> Answer {
+        Answer { lacks_credentials: self.client.are_withheld, ..Answer::default() }
     }
 
     /// The only place where a request is sent.
     async fn send(&self, path: &str, accept: &str) -> Result<http::Response<Body>, Error> {
-        let request = http::Request::get(path)
+        let mut request = http::Request::get(path)
             .header(ACCEPT, accept)
             .body(Body::empty())
             .map_err(|e| Error { unreachable: true, ..Error::new(format!("{path} cannot be requested: {e}")) })?;
+        if let Some(header) = self.client.credentials.header().await? {
+            request.headers_mut().insert(AUTHORIZATION, header);
+        }
         let start = Instant::now();
-        let response = self.client.send(request).await;
+        let response = self.client.inner.send(request).await;
         let answer = response.as_ref().map_or_else(ToString::to_string, |response| response.status().to_string());
-        log::request(&format!("{}{path}", self.url.trim_end_matches('/')), &answer, start.elapsed());
+        log::request(&format!("{}{path}", self.client.url.trim_end_matches('/')), &answer, start.elapsed());
         let response = response.map_err(|e| self.failed(path, &e))?;
         self.report_warnings(response.headers());
         Ok(response)
@@ -285,24 +297,31 @@ impl Line {
     /// Reports the warnings of an answer.
     fn report_warnings(&self, headers: &HeaderMap) {
         for text in headers.get_all(WARNING).iter().flat_map(|header| warnings::texts(header.as_bytes())) {
-            if self.warned.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone()) {
+            let text: String = text.chars().take(MAX_WARNING_LENGTH).collect();
+            let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+            if warned.len() < MAX_WARNINGS && warned.insert(text.clone()) {
+                drop(warned);
                 (self.warn)(&text);
             }
         }
     }
 
-    async fn collect(&self, path: &str, mut body: Body) -> Result<Vec<u8>, Error> {
-        let mut bytes = Vec::new();
+    /// Reads a body. Without `--request-timeout`, an answer may take longer than the usual time limit only while data keeps
+    /// arriving at a reasonable speed.
+    async fn collect(&self, path: &str, mut body: Body) -> Result<HeldBody, Error> {
+        let mut held = self.held.body();
+        let start = Instant::now();
         loop {
-            let Some(frame) = timeout(self.timeout(), body.frame()).await.map_err(|_| self.timed_out(path))? else {
-                return Ok(bytes);
+            let limit = self.timeout.unwrap_or_else(|| limits::time_for(held.bytes().len()));
+            let left = limit.saturating_sub(start.elapsed()).min(self.timeout());
+            let frame = timeout(left, body.frame()).await;
+            let within = || self.timeout.unwrap_or_else(|| start.elapsed().max(DEFAULT_TIMEOUT));
+            let Some(frame) = frame.map_err(|_| self.late(path, within()))? else {
+                return Ok(held);
             };
             let frame = frame.map_err(|e| self.failed(path, &e))?;
             if let Some(data) = frame.data_ref() {
-                bytes.extend_from_slice(data);
-            }
-            if bytes.len() > MAX_BODY_LENGTH {
-                return Err(Error::new(format!("the cluster's answer to GET {path} is longer than 1 GiB")));
+                held.add(data, path)?;
             }
         }
     }
@@ -314,18 +333,20 @@ impl Line {
     /// Returns the error of a request that was not answered in time. Later requests fail immediately instead of waiting
     /// again.
     fn timed_out(&self, path: &str) -> Error {
+        self.late(path, self.timeout())
+    }
+
+    fn late(&self, path: &str, within: Duration) -> Error {
         let path = path.split('?').next().unwrap_or_default();
-        let within = self.timeout().as_secs_f64();
+        // Whole seconds are exact enough for a limit of more than one.
+        let within = if within > Duration::from_secs(2) { within.as_secs() as f64 } else { within.as_secs_f64() };
         Error::unreachable(
-            format!("the cluster at {} did not answer GET {path} within {within} s", self.url),
+            format!("the cluster at {} did not answer GET {path} within {within} s", self.client.url),
             "give it more time with --request-timeout, or check --server and the proxy",
         )
     }
 
     fn failed(&self, path: &str, error: &kube::Error) -> Error {
-        if let kube::Error::Auth(_) = error {
-            return unusable(error);
-        }
         if self.reached.load(Ordering::Relaxed) {
             let path = path.split('?').next().unwrap_or_default();
             let message = format!("the connection failed during GET {path}: {}", root_cause(error));
@@ -333,7 +354,7 @@ impl Line {
             return Error { help: Some(help.to_owned()), ..Error::new(message) };
         }
         Error::unreachable(
-            format!("cannot reach the cluster at {}: {}", self.url, root_cause(error)),
+            format!("cannot reach the cluster at {}: {}", self.client.url, root_cause(error)),
             tls::help(error).unwrap_or("check --context and --server; --offline uses no cluster"),
         )
     }

@@ -6,24 +6,52 @@ use crate::text::yaml;
 use crate::value::Value;
 use std::path::PathBuf;
 
-/// The directory of a pod's service account.
-const ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+/// The service account of a pod, with which it may use its own cluster.
+#[derive(Clone, Debug)]
+pub struct ServiceAccount {
+    /// The directory with its token.
+    pub dir: PathBuf,
+    /// Host and port of the API server.
+    pub address: Option<(String, String)>,
+}
+
+impl Default for ServiceAccount {
+    /// The account of this process.
+    fn default() -> Self {
+        let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let address = set("KUBERNETES_SERVICE_HOST").zip(set("KUBERNETES_SERVICE_PORT"));
+        Self { dir: PathBuf::from("/var/run/secrets/kubernetes.io/serviceaccount"), address }
+    }
+}
+
+impl ServiceAccount {
+    /// The path of one of its files.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// The URL of the pod's cluster; `None` outside a pod.
+    pub fn server(&self) -> Option<String> {
+        let (host, port) = self.address.as_ref().filter(|_| self.file("token").is_file())?;
+        Some(if host.contains(':') { format!("https://[{host}]:{port}") } else { format!("https://{host}:{port}") })
+    }
+}
 
 /// The namespace of objects that do not name one: `named`, that of the selected context, or `default`.
 pub fn namespace_or_default(named: Option<&str>, target: &Target) -> String {
     named.map(str::to_owned).or_else(|| namespace(target)).unwrap_or_else(|| "default".to_owned())
 }
 
-/// The namespace of the selected context, or in a pod without a kubeconfig the pod's namespace; `None` if neither
-/// names one. Errors in the kubeconfig are reported when a connection is opened, not here.
+/// The namespace of the selected context, or in a pod the pod's namespace, also with `--server`, as in client-go; `None` if
+/// neither names one. Errors in the kubeconfig are reported when a connection is opened, not here.
 fn namespace(target: &Target) -> Option<String> {
-    let documents = documents(target);
-    if documents.is_empty() && in_cluster() {
+    of_context(&documents(target), target.context.as_deref()).or_else(|| {
+        let account = ServiceAccount::default();
+        account.server()?;
         let own = std::env::var("POD_NAMESPACE").ok().filter(|n| !n.is_empty());
-        let account = || std::fs::read_to_string(format!("{ACCOUNT}/namespace")).ok();
-        return own.or_else(account).map(|n| n.trim().to_owned()).filter(|n| !n.is_empty());
-    }
-    of_context(&documents, target.context.as_deref())
+        let file = || std::fs::read_to_string(account.file("namespace")).ok();
+        own.or_else(file).map(|n| n.trim().to_owned()).filter(|n| !n.is_empty())
+    })
 }
 
 /// Returns true if a flag, a kubeconfig or a service account selects a cluster.
@@ -34,7 +62,7 @@ pub fn is_configured(target: &Target) -> bool {
         || cluster.is_some()
         || server.is_some()
         || files(target).iter().any(|file| file.exists())
-        || in_cluster()
+        || ServiceAccount::default().server().is_some()
 }
 
 /// The names of the entries in a list of the kubeconfig: `contexts`, `clusters` or `users`.
@@ -45,11 +73,6 @@ pub fn names(target: &Target, list: &str) -> Vec<String> {
     names.sort();
     names.dedup();
     names
-}
-
-fn in_cluster() -> bool {
-    let set = |name| std::env::var_os(name).is_some_and(|v| !v.is_empty());
-    set("KUBERNETES_SERVICE_HOST") && set("KUBERNETES_SERVICE_PORT") && PathBuf::from(ACCOUNT).join("token").exists()
 }
 
 /// The kubeconfig files that exist.

@@ -13,6 +13,8 @@ pub const AGGREGATED: &str =
 /// The maximum age of cached discovery. A resource that is missing from the cache is always looked up in the cluster.
 const KEPT: Duration = Duration::from_mins(10);
 const ENTRY: &str = "resources";
+/// The limit for the versions of groups that a server without aggregated discovery may have; each is a request.
+const MAX_VERSIONS: usize = 5000;
 
 /// A resource that is served.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -145,6 +147,11 @@ impl Connection {
                 versions(group).into_iter().map(move |version| (text(group, "name"), version.to_owned()))
             });
             let all: Vec<(String, String)> = core.chain(named).collect();
+            if all.len() > MAX_VERSIONS {
+                let help = Some("check --server and the proxy: no API server has so many".to_owned());
+                let message = format!("the cluster lists more than {MAX_VERSIONS} versions of API groups");
+                return Err(Error { help, ..Error::new(message) });
+            }
             let pending: Vec<_> = all.iter().map(|(group, version)| self.ask(&root_of(group, version), JSON)).collect();
             for ((group, version), pending) in all.iter().zip(pending) {
                 found.extend(plain(&pending.wait()?.unwrap_or_default(), group, version));

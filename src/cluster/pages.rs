@@ -2,14 +2,18 @@
 
 use super::answer::Answer;
 use super::connection::PendingResponse;
+use super::limits::{self, PageCounter};
 use super::{Connection, Error};
 use crate::server::http::address::encoded;
-use crate::text::json;
 use crate::value::Value;
+use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The page size that kubectl uses.
 const PAGE: usize = 500;
+/// If a page is too long, pages of this fraction of its size are requested instead.
+const SMALLER: usize = 8;
 
 /// Selects objects of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,6 +76,9 @@ pub struct Pages<'a> {
     next: Option<PendingResponse>,
     /// The continue token of `next`; empty for the first page.
     token: String,
+    /// The tokens of earlier pages, hashed.
+    seen: HashSet<u64>,
+    counter: PageCounter,
     inconsistent: bool,
 }
 
@@ -85,6 +92,8 @@ impl Connection {
             accept,
             next: None,
             token: String::new(),
+            seen: HashSet::new(),
+            counter: PageCounter::default(),
             inconsistent: false,
         };
         pages.ask("");
@@ -107,7 +116,8 @@ impl Pages<'_> {
         token.clone_into(&mut self.token);
     }
 
-    fn read(&mut self, pending: PendingResponse) -> Result<Page, Error> {
+    /// Waits for the page at the current token.
+    fn list(&mut self, pending: PendingResponse) -> Result<Value, Error> {
         let mut answer = pending.answer()?;
         if let Some(token) = newer(&answer) {
             self.inconsistent = true;
@@ -116,19 +126,51 @@ impl Pages<'_> {
                 answer = pending.answer()?;
             }
         }
-        let Some(list) = answer.read(&self.path)? else { return Err(self.unserved(&answer)) };
-        if list.get("items").is_none() && list.get("rows").is_none() {
+        answer.read(&self.path)?.ok_or_else(|| self.unserved(&answer))
+    }
+
+    /// Requests smaller pages, from the current token on; false if they cannot be smaller.
+    fn shrink(&mut self) -> bool {
+        let limit = match self.query.limit.unwrap_or(PAGE) {
+            0 => PAGE,
+            1 => return false,
+            limit => (limit / SMALLER).max(1),
+        };
+        self.query.limit = Some(limit);
+        self.ask(&self.token.clone());
+        true
+    }
+
+    fn read(&mut self, mut pending: PendingResponse) -> Result<Page, Error> {
+        let list = loop {
+            match self.list(pending) {
+                Err(error) if error.too_long && self.shrink() => {
+                    let Some(next) = self.next.take() else { return Err(error) };
+                    pending = next;
+                }
+                list => break list?,
+            }
+        };
+        let items = list.get("items").or_else(|| list.get("rows"));
+        let Some(items) = items else {
             let message = format!("the cluster's answer to GET {} is not a list", self.path);
             let help = Some("is it a Kubernetes API server? check --server and the proxy".to_owned());
             return Err(Error { message, help, code: Some(200), ..Error::default() });
-        }
+        };
+        limits::check_items(items.as_array().unwrap_or_default().len(), &self.path)?;
         let token = list.str_at(&["metadata", "continue"]).unwrap_or_default().to_owned();
-        if !token.is_empty() && token == self.token {
-            let message = format!("the list {} does not end: a page has its own continue token", self.path);
-            let help = Some("check the server of this API and the proxy".to_owned());
-            return Err(Error { message, help, code: Some(200), ..Error::default() });
-        }
         if !token.is_empty() {
+            let items = items.as_array().unwrap_or_default().len();
+            let reason = match self.counter.add(items, self.query.limit.unwrap_or(PAGE)) {
+                _ if token == self.token => Some("a page has its own continue token"),
+                _ if !self.seen.insert(hash(&token)) => Some("a page has the continue token of an earlier one"),
+                reason => reason,
+            };
+            if let Some(reason) = reason {
+                let message = format!("the list {} does not end: {reason}", self.path);
+                let help = Some("check the server of this API and the proxy".to_owned());
+                return Err(Error { message, help, code: Some(200), ..Error::default() });
+            }
             self.ask(&token);
         }
         Ok(Page { list })
@@ -145,9 +187,15 @@ impl Pages<'_> {
     }
 }
 
+fn hash(token: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    token.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// The token of an "expired" answer with which the list continues in a newer state.
 fn newer(answer: &Answer) -> Option<String> {
-    let status = Some(answer).filter(|a| a.code == 410).and_then(|a| json::read(&a.body).ok())?;
+    let status = Some(answer).filter(|a| a.code == 410).and_then(Answer::status)?;
     status.str_at(&["metadata", "continue"]).filter(|t| !t.is_empty()).map(str::to_owned)
 }
 

@@ -1,20 +1,20 @@
 //! Watches: a stream of events, one line of JSON each.
 
 use super::connection::Stream;
-use super::{Connection, Error, Query};
+use super::{Connection, Error, Query, limits};
 use crate::text::json;
 use crate::value::Value;
 use std::marker::PhantomData;
-
-/// The maximum length of an event.
-const MAX_LENGTH: usize = 64 << 20;
 
 /// The events `{"type": …, "object": …}` until the server ends the watch or `--request-timeout` expires. An event of
 /// type `ERROR` contains a Status and is the last one.
 pub struct Watch<'a> {
     stream: Stream,
+    path: String,
     /// The incomplete last line.
     rest: Vec<u8>,
+    /// The number of bytes of `rest` that are known to contain no line break.
+    searched: usize,
     done: bool,
     connection: PhantomData<&'a Connection>,
 }
@@ -24,21 +24,25 @@ impl Connection {
     pub fn watch(&self, path: &str, query: &Query, resource_version: &str, accept: &str) -> Result<Watch<'_>, Error> {
         let path = query.of(path, &[("watch", "true"), ("resourceVersion", resource_version)]);
         let stream = self.stream(&path, accept)?;
-        Ok(Watch { stream, rest: Vec::new(), done: false, connection: PhantomData })
+        Ok(Watch { stream, path, rest: Vec::new(), searched: 0, done: false, connection: PhantomData })
     }
 }
 
 impl Watch<'_> {
     fn event(&mut self) -> Result<Option<Value>, Error> {
         loop {
-            if let Some(end) = self.rest.iter().position(|b| *b == b'\n') {
-                let line: Vec<u8> = self.rest.drain(..=end).collect();
+            let new = self.rest.get(self.searched..).unwrap_or_default();
+            if let Some(end) = new.iter().position(|b| *b == b'\n') {
+                let line: Vec<u8> = self.rest.drain(..=self.searched + end).collect();
+                self.searched = 0;
                 if line.trim_ascii().is_empty() {
                     continue;
                 }
+                limits::check_decoded(&line, &self.path)?;
                 let event = json::read(&line);
                 return event.map(Some).map_err(|e| Error::new(format!("an event of the watch is not JSON: {e}")));
             }
+            self.searched = self.rest.len();
             let broke = |reason: &dyn std::fmt::Display| Error {
                 help: Some("run it again".to_owned()),
                 ..Error::new(format!("the watch failed: {reason}"))
@@ -49,8 +53,8 @@ impl Watch<'_> {
                 Some(Err(error)) => return Err(broke(&super::configuration::root_cause(&error))),
                 Some(Ok(bytes)) => self.rest.extend_from_slice(&bytes),
             }
-            if self.rest.len() > MAX_LENGTH {
-                return Err(broke(&"an event is longer than 64 MiB"));
+            if self.rest.len() > limits::MAX_BODY {
+                return Err(broke(&format!("an event is longer than {} MiB", limits::MAX_BODY >> 20)));
             }
         }
     }

@@ -3,7 +3,7 @@
 //! `tls/` has an authority and a server certificate for 127.0.0.1 and inside.example.com; the key of the authority was
 //! discarded.
 
-use super::fake::Fake;
+use super::fake::{Fake, Reply};
 use super::{TestDir, cluster};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -15,7 +15,8 @@ use std::thread;
 
 const AUTHORITY: &str = include_str!("tls/ca.crt");
 
-fn with_tls() -> Fake {
+/// A cluster with TLS. Its certificate is signed by the authority in `tls/`.
+pub fn with_tls(answer: impl Fn(&str, usize) -> Reply + Send + Sync + 'static) -> Fake {
     let chain = CertificateDer::pem_slice_iter(include_bytes!("tls/server.crt")).collect::<Result<_, _>>().unwrap();
     let key = PrivateKeyDer::from_pem_slice(include_bytes!("tls/server.key")).unwrap();
     let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
@@ -23,7 +24,7 @@ fn with_tls() -> Fake {
         .unwrap();
     let config = Arc::new(config.with_no_client_auth().with_single_cert(chain, key).unwrap());
     let over = move |stream| StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream);
-    Fake::serve_over("https", over, |path, _| cluster(path))
+    Fake::serve_over("https", over, answer)
 }
 
 /// A kubeconfig with one cluster and additional lines for it.
@@ -36,7 +37,7 @@ fn kubeconfig(server: &str, more: &str) -> String {
 #[test]
 fn the_kubeconfig_decides_how_a_certificate_is_checked() {
     let place = TestDir::new("tls");
-    let fake = with_tls();
+    let fake = with_tls(|path, _| cluster(path));
     let port = fake.url.rsplit(':').next().unwrap();
     place.write("ca.crt", AUTHORITY);
     let data = base64(AUTHORITY.as_bytes());
@@ -125,7 +126,7 @@ fn lead(mut client: TcpStream, server: &str, log: &Mutex<Vec<String>>) -> Option
 #[test]
 fn proxies_are_used() {
     let place = TestDir::new("proxy");
-    let fake = with_tls();
+    let fake = with_tls(|path, _| cluster(path));
     let tunnel = Tunnel::to(&fake.url);
     place.write("ca.crt", AUTHORITY);
     let server = "https://inside.example.com:6443";

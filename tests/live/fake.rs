@@ -11,6 +11,8 @@ pub enum Reply {
     Json(u16, String),
     /// Status 200 with additional headers, each with its line break, and a body.
     Headed(&'static str, String),
+    /// A status code, additional headers, each with its line break, and a body.
+    Coded(u16, &'static str, String),
     /// A status code with `Retry-After` in seconds.
     Later(u16, u64),
     /// A status code and a body that is not JSON.
@@ -21,6 +23,8 @@ pub enum Reply {
     Close,
     /// No response.
     Silence,
+    /// Whatever the function writes; then the connection is closed.
+    Raw(fn(&mut dyn Write) -> std::io::Result<()>),
 }
 
 /// A recorded request: the path with its query, and the request head.
@@ -109,12 +113,17 @@ fn talk(stream: impl Read + Write, answer: &dyn Fn(&str, usize) -> Reply, log: &
         };
         let goes_on = match answer(&path, before) {
             Reply::Json(code, body) => send(code, "", body.len(), &body),
+            Reply::Coded(code, more, body) => send(code, more, body.len(), &body),
             Reply::Headed(more, body) => send(200, more, body.len(), &body),
             Reply::Later(code, seconds) => send(code, &format!("retry-after: {seconds}\r\n"), 2, "{}"),
             Reply::Text(code, body) => send(code, "", body.len(), body),
             Reply::Close => false,
             Reply::Cut(body) => {
                 send(200, "", body.len() + 100, &body);
+                false
+            }
+            Reply::Raw(write) => {
+                let _ = write(reader.get_mut());
                 false
             }
             Reply::Silence => {

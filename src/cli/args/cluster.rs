@@ -87,7 +87,7 @@ impl Cluster {
             certificate_authority: own.certificate_authority,
             insecure_skip_tls_verify: own.insecure_skip_tls_verify,
             tls_server_name: own.tls_server_name,
-            token: own.token,
+            token: own.token.map(cluster::Secret::from),
             client_certificate: own.client_certificate,
             client_key: own.client_key,
             as_user: own.as_user,
