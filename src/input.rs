@@ -226,6 +226,8 @@ struct Current {
     lenient: bool,
     /// True if the source may hold several files, as a renderer's output does.
     is_stream: bool,
+    /// The file from which all documents are rendered, if it is known.
+    origin: Option<Arc<str>>,
     /// True if it contributed an entry.
     has_entries: bool,
     /// True if it is a template, which was reported.
@@ -251,8 +253,11 @@ struct Chunked {
 }
 
 impl Chunked {
-    fn new(source: &Arc<str>, chunk: Chunk, is_stream: bool) -> Self {
-        let origin = if is_stream { content::origin(&chunk.text).map(Arc::from) } else { None };
+    /// A chunk of a source whose documents may say from which file they were rendered; otherwise they were rendered from
+    /// `origin`, if it is given.
+    fn new(source: &Arc<str>, chunk: Chunk, is_stream: bool, origin: Option<&Arc<str>>) -> Self {
+        let own = if is_stream { content::origin(&chunk.text).map(Arc::from) } else { None };
+        let origin = own.or_else(|| origin.cloned());
         Self { source: Arc::clone(source), chunk: Arc::new(chunk), origin, cache: Arc::default(), list: Arc::default() }
     }
 
@@ -326,6 +331,7 @@ impl Input {
             chunks: Chunks::new(reader),
             lenient: !named || self.options.skip_non_objects,
             is_stream: named,
+            origin: None,
             has_entries: false,
             is_template: false,
         }
@@ -333,7 +339,10 @@ impl Input {
 
     fn start(&mut self, source: &Source, named: bool) {
         match source.open(self.options.only_regular_files || !named) {
-            Ok(reader) => self.current = Some(self.current(source.name(), reader, named)),
+            Ok(reader) => {
+                let origin = source.origin().map(|path| path.display().to_string().into());
+                self.current = Some(Current { origin, ..self.current(source.name(), reader, named) });
+            }
             Err(e) => self.problem(files::unreadable(&source.name(), &e)),
         }
     }
@@ -345,7 +354,7 @@ impl Input {
 
     /// Adds the entries of a chunk of the current source.
     fn read_chunk(&mut self, current: &mut Current, chunk: Chunk) {
-        let chunk = Chunked::new(&current.name, chunk, current.is_stream);
+        let chunk = Chunked::new(&current.name, chunk, current.is_stream, current.origin.as_ref());
         let contents = chunk.chunk.read();
         let classify = !self.options.any_document;
         if classify && (current.is_template || content::is_template(&current.name, &chunk.chunk, contents.is_err())) {

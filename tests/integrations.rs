@@ -64,12 +64,14 @@ fn the_action_is_consistent() {
     }
 }
 
-/// Runs the step `Validate` with these environment variables.
+/// Runs a step with these environment variables, and the program and `tools` on the PATH. Returns the output and the content
+/// of `GITHUB_OUTPUT` and `GITHUB_PATH`.
 #[cfg(unix)]
-fn run_action(dir: &Path, variables: &[(&str, &str)]) -> (Output, String) {
+fn run_step(id: &str, dir: &Path, variables: &[(&str, &str)], tools: Option<&Path>) -> (Output, String) {
     let action = read("action.yml");
     let steps = array(&action, &["runs", "steps"]);
-    let step = steps.iter().find(|step| step.str_at(&["id"]) == Some("validate")).unwrap();
+    let is_it = |step: &&Value| [step.str_at(&["id"]), step.str_at(&["name"])].contains(&Some(id));
+    let step = steps.iter().find(is_it).unwrap();
     let program = Path::new(env!("CARGO_BIN_EXE_kubectl-crdx")).parent().unwrap();
     let outputs = dir.join("outputs");
     fs::write(&outputs, "").unwrap();
@@ -78,14 +80,117 @@ fn run_action(dir: &Path, variables: &[(&str, &str)]) -> (Output, String) {
     for name in step.get("env").unwrap().as_object().unwrap().keys() {
         command.env(name, "");
     }
-    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let tools = tools.map_or_else(String::new, |tools| format!("{}:", tools.display()));
+    let path = format!("{tools}{}:{}", program.display(), std::env::var("PATH").unwrap());
     let output = command
-        .envs(variables.iter().copied())
         .env("PATH", path)
         .env("GITHUB_OUTPUT", &outputs)
+        .env("GITHUB_PATH", &outputs)
+        .env("KUBECONFIG", "/nonexistent/kubeconfig")
+        .envs(variables.iter().copied())
         .current_dir(dir)
         .output();
     (output.unwrap(), fs::read_to_string(&outputs).unwrap())
+}
+
+/// Runs the step `Validate` with these environment variables.
+#[cfg(unix)]
+fn run_action(dir: &Path, variables: &[(&str, &str)]) -> (Output, String) {
+    run_step("validate", dir, variables, None)
+}
+
+/// Runs the step that installs the program, with a `curl` that serves the files in `dir/releases`. Returns the exit code, the
+/// output and the requested URLs.
+#[cfg(target_os = "linux")]
+fn install(dir: &Path, variables: &[(&str, &str)]) -> (Option<i32>, String, Vec<String>) {
+    use std::os::unix::fs::PermissionsExt;
+    let tools = dir.join("tools");
+    fs::create_dir_all(&tools).unwrap();
+    let curl = "#!/bin/bash\nfor url; do :; done\necho \"$url\" >>\"$LOG\"\nwhile [ $# -gt 0 ]; do [ \"$1\" = -o ] && out=$2; shift; done\nfile=$RELEASES/${url#*/releases/}\n[ -e \"$file\" ] && cp \"$file\" \"$out\" || exit 22\n";
+    let cargo = "#!/bin/bash\necho \"cargo $*\" >>\"$LOG\"\n";
+    for (name, text) in [("curl", curl), ("cargo", cargo)] {
+        fs::write(tools.join(name), text).unwrap();
+        fs::set_permissions(tools.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let (log, temp) = (dir.join("log"), dir.join("temp"));
+    fs::write(&log, "").unwrap();
+    let _ = fs::remove_dir_all(&temp);
+    fs::create_dir(&temp).unwrap();
+    let own = [
+        ("LOG", log.to_str().unwrap()),
+        ("RELEASES", dir.to_str().unwrap()),
+        ("RUNNER_TEMP", temp.to_str().unwrap()),
+        ("SERVER", "https://git.example"),
+        ("OS", "Linux"),
+        ("ARCH", "X64"),
+    ];
+    let (output, path) = run_step("Install kubectl-crdx", dir, &[&own, variables].concat(), Some(&tools));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr) + &path;
+    let urls = fs::read_to_string(&log).unwrap().lines().map(str::to_owned).collect();
+    (output.status.code(), text, urls)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_action_installs_a_release() {
+    let dir = place("action-install");
+    let archive = "kubectl-crdx-linux-amd64.tar.gz";
+    for release in ["download/v1.2.3", "latest/download"] {
+        let to = dir.join(release);
+        fs::create_dir_all(&to).unwrap();
+        let script = format!(
+            "cd {} && echo x >kubectl-crdx && tar -czf {archive} kubectl-crdx && sha256sum {archive} >checksums.txt",
+            to.display()
+        );
+        assert!(Command::new("sh").args(["-c", &script]).status().unwrap().success());
+    }
+    // A checkout of the action, whose Cargo.toml has a version that was released, and one that was not.
+    for (reference, version) in [("v1.2.3", "9.9.9"), ("0123abcd", "1.2.3"), ("main", "1.2.4"), ("a/branch", "1.2.3")] {
+        let source = dir.join("_actions/owner/crdx").join(reference);
+        fs::create_dir_all(&source).unwrap();
+        let text = format!("[package]\nname = \"x\"\nversion = \"{version}\"\n\n[dependencies]\nversion = \"0\"\n");
+        fs::write(source.join("Cargo.toml"), text).unwrap();
+    }
+    let url = |release: &str| format!("https://git.example/owner/crdx/releases/{release}");
+    let of = |reference: &str, version: &str| {
+        let source = dir.join("_actions/owner/crdx").join(reference);
+        // Inside another composite action these are the outer action's.
+        let outer = [("REPOSITORY", "outer/action"), ("REF", "v7.7.7")];
+        install(&dir, &[&outer[..], &[("SOURCE", source.to_str().unwrap()), ("VERSION", version)]].concat())
+    };
+    for (reference, version, release) in [
+        ("v1.2.3", "", "download/v1.2.3"),
+        ("0123abcd", "", "download/v1.2.3"),
+        ("a/branch", "", "download/v1.2.3"),
+        ("main", "v1.2.3", "download/v1.2.3"),
+        ("main", "latest", "latest/download"),
+    ] {
+        let (code, text, urls) = of(reference, version);
+        assert_eq!(code, Some(0), "{reference} {version}: {text}");
+        assert_eq!(
+            urls,
+            [url(&format!("{release}/checksums.txt")), url(&format!("{release}/{archive}"))],
+            "{reference}"
+        );
+        assert!(text.ends_with("/temp/kubectl-crdx\n") && !text.contains("::"), "{text}");
+    }
+    let (code, text, urls) = of("main", "");
+    assert_eq!((code, urls.last()), (Some(0), Some(&url(&format!("latest/download/{archive}")))), "{text}");
+    assert!(text.contains("::notice::v1.2.4 is not released: the newest release is used"), "{text}");
+    let (code, text, urls) = of("main", "v0.0.9");
+    assert!(code == Some(2) && text.contains("::error::owner/crdx has no release v0.0.9"), "{text} {urls:?}");
+    let (code, _, urls) = of("main", "source");
+    assert!(code == Some(0) && urls[0].starts_with("cargo install --locked --path "), "{urls:?}");
+    // Outside of `_actions`, for example in a test of a fork, GitHub's own values count.
+    let source = dir.join("_actions/owner/crdx/0123abcd");
+    fs::create_dir_all(dir.join("local")).unwrap();
+    fs::copy(source.join("Cargo.toml"), dir.join("local/Cargo.toml")).unwrap();
+    let local = dir.join("local");
+    let (code, text, urls) = install(&dir, &[("SOURCE", local.to_str().unwrap()), ("REPOSITORY", "owner/crdx")]);
+    assert_eq!((code, urls.len()), (Some(0), 2), "{text}");
+    fs::write(dir.join("download/v1.2.3").join(archive), "other").unwrap();
+    let (code, text, _) = of("v1.2.3", "");
+    assert!(code == Some(2) && text.contains("::error::the checksum of"), "{text}");
 }
 
 #[cfg(unix)]
@@ -104,6 +209,82 @@ fn the_action_reports_findings() {
     assert_eq!(output.status.code(), Some(2), "words are not run");
 }
 
+#[cfg(unix)]
+#[test]
+fn the_action_never_accepts_in_silence() {
+    let dir = place("action-inputs");
+    fs::create_dir(dir.join("a folder")).unwrap();
+    fs::copy(dir.join("examples/objects/accepted.yaml"), dir.join("a folder/an object.yaml")).unwrap();
+    let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    // The default inputs, in a directory with objects and without CRDs.
+    let alone = dir.join("alone");
+    fs::create_dir(&alone).unwrap();
+    fs::copy(dir.join("examples/objects/accepted.yaml"), alone.join("a.yaml")).unwrap();
+    let action = read("action.yml");
+    let default = |name: &str| action.str_at(&["inputs", name, "default"]).unwrap().to_owned();
+    let (files, ignore) = (default("files"), default("ignore-missing-crds"));
+    let inputs = [("FILES", files.as_str()), ("RECURSIVE", "true"), ("IGNORE_MISSING", &ignore)];
+    let (output, outputs) = run_action(&alone, &inputs);
+    assert_eq!((output.status.code(), outputs.as_str()), (Some(2), "exit-code=2\n"));
+    assert!(text(&output).contains("::error file=a.yaml,line=1"), "{}", text(&output));
+    let (output, _) = run_action(&alone, &[("FILES", "."), ("IGNORE_MISSING", "true")]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(
+        text(&output).contains("::notice title=skipped::CronTab: 1 object was skipped: no CRD for it\n"),
+        "{}",
+        text(&output)
+    );
+    // Lines are paths, with their spaces.
+    let lines = "\n  a folder/an object.yaml  \n\nexamples/objects/acc*.yaml\n";
+    for files in [lines, "examples/objects/acc*.yaml examples/objects/builtin.yaml"] {
+        let (output, _) = run_action(&dir, &[("FILES", files), ("CRDS", "\nexamples/crds\n")]);
+        assert_eq!(output.status.code(), Some(0), "{files}: {}", text(&output));
+    }
+    for files in ["", " \n "] {
+        let (output, _) = run_action(&dir, &[("FILES", files)]);
+        assert!(output.status.code() == Some(2) && text(&output).contains("::error::the input files is empty"));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn annotations_of_a_stream_name_the_template() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = place("annotations");
+    let rejected = fs::read_to_string(dir.join("examples/objects/rejected.yaml")).unwrap();
+    fs::write(dir.join("stream"), format!("---\n# Source: app/templates/cron.yaml\n{rejected}")).unwrap();
+    fs::create_dir_all(dir.join("overlay")).unwrap();
+    fs::write(dir.join("overlay/kustomization.yaml"), "resources: [x.yaml]\n").unwrap();
+    fs::create_dir_all(dir.join("bin")).unwrap();
+    fs::write(dir.join("bin/kubectl"), "#!/bin/sh\ncat examples/objects/rejected.yaml\n").unwrap();
+    fs::set_permissions(dir.join("bin/kubectl"), fs::Permissions::from_mode(0o755)).unwrap();
+    let run = |line: &str| {
+        let path = format!("{}:{}", dir.join("bin").display(), std::env::var("PATH").unwrap());
+        let output = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
+            .args(line.split(' '))
+            .args(["--crds", "examples/crds", "--offline"])
+            .current_dir(&dir)
+            .env("PATH", path)
+            .stdin(fs::File::open(dir.join("stream")).unwrap())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for (source, file) in [("-", "app/templates/cron.yaml"), ("-k overlay", "overlay/kustomization.yaml")] {
+        let annotations = run(&format!("validate {source} -o github"));
+        let first = annotations.lines().next().unwrap();
+        assert!(first.starts_with(&format!("::error file={file},title=")), "{first}");
+        let sarif: serde_json::Value = serde_json::from_str(&run(&format!("validate {source} -o sarif"))).unwrap();
+        let location = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+        assert_eq!(location["artifactLocation"]["uri"], file);
+        assert!(location.get("region").is_none(), "the lines are of the stream");
+    }
+    // A file that was rendered is annotated itself.
+    let annotations = run("validate stream -o github");
+    assert!(annotations.starts_with("::error file=stream,line="), "{annotations}");
+}
+
 #[test]
 fn the_hooks_run() {
     let dir = place("hooks");
@@ -119,28 +300,38 @@ fn the_hooks_run() {
         assert_eq!(words.next(), Some("kubectl-crdx"));
         let arguments = hook.get("args").and_then(Value::as_array).unwrap_or_default();
         // pre-commit appends the file names to the arguments.
-        let run = |files: &[&str]| {
+        let run_with = |arguments: &[&str], files: &[&str]| {
             let output = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
                 .args(words.clone())
-                .args(arguments.iter().map(|word| word.as_str().unwrap()))
+                .args(arguments)
                 .args(files)
                 .current_dir(&dir)
                 .output()
                 .unwrap();
             output.status.code()
         };
+        let own: Vec<&str> = arguments.iter().map(|word| word.as_str().unwrap()).collect();
+        let run = |files: &[&str]| run_with(&own, files);
         match hook.str_at(&["id"]).unwrap() {
             "crdx-validate" => {
                 assert_eq!(run(&["examples/crds/crontab.yaml", "examples/objects/builtin.yaml"]), Some(0));
                 fs::write(dir.join("values.yaml"), "replicas: 1\n").unwrap();
                 assert_eq!(run(&["values.yaml", "examples/crds/crontab.yaml"]), Some(0), "other files are skipped");
                 assert_eq!(run(&["examples/objects/rejected.yaml", "examples/crds/crontab.yaml"]), Some(1));
+                // The `args` of a configuration replace the hook's, as the guide shows.
+                let guide = fs::read_to_string(root().join("docs/validate-in-ci.md")).unwrap();
+                let shown = guide.split("- id: crdx-validate\n    args: [").nth(1).unwrap().split(']').next().unwrap();
+                assert_eq!(shown, "--crds, crds");
+                for arguments in [&["--crds", "examples/crds"][..], &["--offline", "--crds", "examples/crds"]] {
+                    assert_eq!(run_with(arguments, &["values.yaml", "examples/objects/accepted.yaml"]), Some(0));
+                }
             }
             "crdx-lint" => {
                 assert_eq!(run(&["examples/crds/crontab.yaml", "examples/crds/gate.yaml"]), Some(0));
                 assert_eq!(run(&["input/costly-crd.yaml"]), Some(1));
                 fs::write(dir.join("kustomization.yaml"), "resources: [crontab.yaml]\n").unwrap();
                 assert_eq!(run(&["kustomization.yaml", "examples/crds/gate.yaml"]), Some(0));
+                assert_eq!(run_with(&["-o", "json"], &["kustomization.yaml", "examples/crds/gate.yaml"]), Some(0));
             }
             other => panic!("{other}"),
         }

@@ -35,6 +35,12 @@ impl Source {
         }
     }
 
+    /// The file from which the source is rendered: the kustomization in a directory.
+    pub fn origin(&self) -> Option<PathBuf> {
+        let Self::Kustomization(directory) = self else { return None };
+        kustomize::FILES.iter().map(|name| directory.join(name)).find(|path| path.is_file())
+    }
+
     /// Opens the source; its bytes are converted to UTF-8 as kubectl does. A pipe can be the user's input, but not a file
     /// found in a directory.
     pub fn open(&self, only_regular: bool) -> io::Result<Box<dyn Read + Send>> {

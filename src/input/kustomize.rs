@@ -7,6 +7,9 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 /// The programs in the order in which they are tried, with the arguments before the directory.
 const PROGRAMS: [(&str, &[&str]); 2] = [("kubectl", &["kustomize"]), ("kustomize", &["build"])];
 
+/// The names of a kustomization, in the order of kustomize.
+pub const FILES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
 /// The output of the running program; the last read fails if the program does.
 #[derive(Debug)]
 pub struct Build {

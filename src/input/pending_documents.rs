@@ -40,11 +40,14 @@ impl PendingDocuments {
         if !self.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &document.chunk)) {
             let chunk = &document.chunk;
             let mut head = vec![b'c', u8::from(chunk.syntax == Syntax::Json), u8::from(document.origin.is_some())];
-            for number in [chunk.start.line, chunk.start.column, document.source.len(), chunk.text.len()] {
+            let origin = document.origin.as_deref().unwrap_or_default();
+            let lengths = [document.source.len(), origin.len(), chunk.text.len()];
+            for number in [chunk.start.line, chunk.start.column].into_iter().chain(lengths) {
                 head.extend((number as u64).to_le_bytes());
             }
             self.file.append(&head)?;
             self.file.append(document.source.as_bytes())?;
+            self.file.append(origin.as_bytes())?;
             self.file.append(&chunk.text)?;
             self.last = Some(Arc::clone(chunk));
         }
@@ -85,11 +88,13 @@ impl<R: Read> Replay<R> {
                 let [is_json, has_origin] = flags.map(|flag| flag == 1);
                 let syntax = if is_json { Syntax::Json } else { Syntax::Yaml };
                 let start = Position { line: number(file)? as usize, column: number(file)? as usize };
-                let (source, text) = (number(file)?, number(file)?);
-                let source = String::from_utf8(bytes(file, source)?).map_err(io::Error::other)?;
+                let (source, origin, text) = (number(file)?, number(file)?, number(file)?);
+                let mut name = |length| String::from_utf8(bytes(file, length)?).map_err(io::Error::other);
+                let (source, origin) = (name(source)?, Arc::from(name(origin)?));
                 let chunk = Chunk::new(bytes(file, text)?, start, syntax);
                 let value = chunk.read().map(|contents| contents.value).map_err(io::Error::other)?;
-                self.chunk = Chunked::new(&source.into(), chunk, has_origin).unfold(value, false);
+                self.chunk = Chunked::new(&source.into(), chunk, false, Some(&origin).filter(|_| has_origin))
+                    .unfold(value, false);
             } else {
                 let wanted = number(file)?;
                 return Ok(document(&mut self.chunk, wanted));

@@ -7,7 +7,7 @@ pub mod sarif;
 pub mod tap;
 
 use super::case::{Case, Outcome};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,21 +46,29 @@ pub struct Report {
     totals: Totals,
     /// The number of findings so far.
     findings: usize,
+    /// The kinds of skipped objects and the reasons, with the numbers of objects; of GitHub's format only.
+    skipped: BTreeMap<(String, String), usize>,
 }
 
 impl Report {
     /// Creates the report of a command without cases.
     pub fn new(format: Format, command: &'static str) -> Self {
-        Self { format, totals: Totals { command, ..Totals::default() }, findings: 0 }
+        Self { format, totals: Totals { command, ..Totals::default() }, findings: 0, skipped: BTreeMap::new() }
     }
 
     /// Formats the next case.
     pub fn case(&mut self, case: &Case) -> String {
         self.totals.cases += 1;
-        match case.outcome {
+        match &case.outcome {
             Outcome::Passed => {}
             Outcome::Failed => self.totals.failed += 1,
-            Outcome::Skipped(_) => self.totals.skipped += 1,
+            Outcome::Skipped(reason) => {
+                self.totals.skipped += 1;
+                if self.format == Format::Github {
+                    let kind = case.subject.split(' ').next().unwrap_or_default();
+                    *self.skipped.entry((kind.to_owned(), reason.clone())).or_default() += 1;
+                }
+            }
             Outcome::CannotTell => self.totals.unknown += 1,
         }
         self.totals.rules.extend(case.findings.iter().map(|finding| finding.rule.clone()));
@@ -85,11 +93,12 @@ impl Report {
     }
 
     /// Returns the text after the cases.
-    pub fn tail(&self) -> &'static str {
+    pub fn tail(&self) -> String {
         match self.format {
-            Format::Sarif => sarif::TAIL,
-            Format::Junit => junit::TAIL,
-            Format::Github | Format::Tap => "",
+            Format::Sarif => sarif::TAIL.to_owned(),
+            Format::Junit => junit::TAIL.to_owned(),
+            Format::Github => github::tail(&self.skipped),
+            Format::Tap => String::new(),
         }
     }
 }
@@ -103,7 +112,7 @@ mod tests {
     pub fn report(format: Format) -> String {
         let mut report = Report::new(format, "validate");
         let body: String = cases().iter().map(|case| report.case(case)).collect();
-        report.head() + &body + report.tail()
+        report.head() + &body + &report.tail()
     }
 
     #[test]
@@ -111,8 +120,9 @@ mod tests {
         assert_eq!(
             report(Format::Github),
             "::warning file=dir/a b%2Cc%3Ad%25.yaml,line=1,title=Kite default/red#1%3A Warning::deprecated: 100%25 gone]]> soon\n\
-             ::error file=dir/a b%2Cc%3Ad%25.yaml,line=7,col=3,title=Kite default/red#1%3A FieldValueInvalid::spec.tail: Invalid value: \"<a href='&\u{1}%0D%0A::error::\": no%0A---%0A...%0Aok 1\n\
-             ::error title=<stdin>%3A cannotTell::no kind%0Ahelp: say it\n"
+             ::error file=dir/a b%2Cc%3Ad%25.yaml,line=7,col=3,title=Kite default/red#1%3A FieldValueInvalid::spec.tail: Invalid value: \"<a href='&\\u0001%0A::error::\": no%0A---%0A...%0Aok 1\n\
+             ::error title=<stdin>%3A cannotTell::no kind%0Ahelp: say it\n\
+             ::notice title=skipped::Kite: 1 object was skipped: not a custom resource\n"
         );
     }
 
@@ -148,6 +158,6 @@ mod tests {
         let count = |name: &str| suite.descendants().filter(|node| node.has_tag_name(name)).count();
         assert_eq!([count("testcase"), count("failure"), count("error"), count("skipped")], [4, 1, 1, 1]);
         let failure = suite.descendants().find(|node| node.has_tag_name("failure")).unwrap();
-        assert!(failure.text().unwrap().contains("<a href='&\u{fffd}"), "{failure:?}");
+        assert!(failure.text().unwrap().contains("<a href='&\\u0001"), "{failure:?}");
     }
 }

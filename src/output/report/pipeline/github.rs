@@ -1,8 +1,28 @@
-//! Annotations of a GitHub workflow: one line per finding, with its file and line; cases without findings are not
-//! reported. GitHub shows at most ten errors and ten warnings per step as annotations and the rest in the log.
+//! Annotations of a GitHub workflow: one line per finding, with its file and line, and one per reason why objects
+//! are skipped; other cases without findings are not reported. GitHub shows at most ten errors and ten warnings per step as annotations and the rest in the log.
 
+use crate::output::printable;
 use crate::output::report::case::{Case, Level};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+/// The maximum number of notices about skipped objects.
+const MAX_NOTICES: usize = 20;
+
+/// Formats the notices about skipped objects, given as kinds and reasons with the numbers of objects. Without them, a run that skips
+/// everything would look like one that accepts everything.
+pub fn tail(skipped: &BTreeMap<(String, String), usize>) -> String {
+    let mut text = String::new();
+    for ((kind, reason), count) in skipped.iter().take(MAX_NOTICES) {
+        let objects = if *count == 1 { "1 object was".to_owned() } else { format!("{count} objects were") };
+        let _ = writeln!(text, "::notice title=skipped::{}", escaped(&format!("{kind}: {objects} skipped: {reason}")));
+    }
+    if let Some(more) = skipped.len().checked_sub(MAX_NOTICES).filter(|more| *more > 0) {
+        let _ =
+            writeln!(text, "::notice title=skipped::objects were skipped of {more} more kinds or for other reasons");
+    }
+    text
+}
 
 /// Formats the annotations of a case.
 pub fn case(case: &Case) -> String {
@@ -15,27 +35,34 @@ pub fn case(case: &Case) -> String {
         };
         let mut properties = Vec::new();
         let location = &finding.location;
+        let mut message = finding.message.clone();
         // GitHub cannot show a location in standard input.
-        if !location.is_stdin() {
-            properties.push(format!("file={}", property(&location.source.replace('\\', "/"))));
-            if location.line > 0 {
+        if let Some((file, is_exact)) = location.file() {
+            let file = file.replace('\\', "/");
+            properties.push(format!("file={}", property(file.strip_prefix("./").unwrap_or(&file))));
+            if is_exact && location.line > 0 {
                 properties.push(format!("line={}", location.line));
             }
-            if location.column > 0 {
+            if is_exact && location.column > 0 {
                 properties.push(format!("col={}", location.column));
+            }
+            if !is_exact {
+                let _ = write!(message, "\nat {location}");
             }
         }
         properties.push(format!("title={}", property(&format!("{}: {}", case.subject, finding.rule))));
         let help = finding.help.as_ref().map_or_else(String::new, |help| format!("\nhelp: {help}"));
-        let message = escaped(&format!("{}{help}", finding.message));
+        let message = escaped(&format!("{message}{help}"));
         let _ = writeln!(text, "::{command} {}::{message}", properties.join(","));
     }
     text
 }
 
-/// Escapes the message of a command as the GitHub Actions toolkit does.
+/// Escapes the message of a command as the GitHub Actions toolkit does. Line breaks are kept, other control characters are
+/// made visible.
 fn escaped(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    let text = text.replace("\r\n", "\n");
+    printable::text(&text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// Escapes a property of a command.

@@ -91,7 +91,7 @@ fn result(case: &Case, finding: &Finding) -> Value {
 fn physical(location: &SourceLocation) -> Value {
     let artifact = object([("uri", Value::from(uri(location)))]);
     let mut members = Map::from([("artifactLocation".to_owned(), artifact)]);
-    if location.line > 0 {
+    if location.line > 0 && location.file().is_none_or(|(_, is_exact)| is_exact) {
         let mut region = Map::from([("startLine".to_owned(), Value::Int(location.line as i64))]);
         if location.column > 0 {
             region.insert("startColumn".to_owned(), Value::Int(location.column as i64));
@@ -107,10 +107,8 @@ fn physical(location: &SourceLocation) -> Value {
 
 /// Converts a path to a URI reference; a relative path stays relative.
 fn uri(location: &SourceLocation) -> String {
-    if location.is_stdin() {
-        return "stdin".to_owned();
-    }
-    let path = location.source.replace('\\', "/");
+    let Some((path, _)) = location.file() else { return "stdin".to_owned() };
+    let path = path.replace('\\', "/");
     let path = path.strip_prefix("./").unwrap_or(&path);
     let mut out = String::new();
     if path.starts_with('/') {
