@@ -108,7 +108,7 @@ fn answer(args: args::Args, program: &Path) -> io::Result<Exit> {
     let missing = args.command.missing_paths();
     if !missing.is_empty() {
         for note in missing {
-            eprintln!("error: {}", note.text());
+            complain!("error: {}", note.text());
         }
         return Ok(Exit::CannotTell);
     }

@@ -7,6 +7,7 @@ use super::source::{Source, problem};
 use crate::cluster;
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Options, files};
+use crate::output::printable::complain;
 use crate::value::Value;
 use std::path::Path;
 
@@ -38,7 +39,7 @@ impl Given<'_> {
         let (paths, names): (Vec<String>, Vec<String>) =
             self.words.iter().cloned().partition(|word| self.crds.is_empty() && is_path(word));
         let mut failed = |message: &str| {
-            eprintln!("error: {message}");
+            complain!("error: {message}");
             *exit = Exit::CannotTell;
         };
         let missing = files::missing(&paths, &Options::default());

@@ -55,7 +55,7 @@ impl Reading {
 /// Kubernetes objects.
 pub fn report_notes(options: &Options) {
     for warning in options.warnings.take() {
-        eprintln!("warning: {warning}");
+        complain!("warning: {warning}");
     }
     if let Some(message) = options.skipped.message() {
         complain!("note: {message}");
