@@ -35,6 +35,7 @@ pub mod strategic;
 pub mod table;
 pub mod types;
 pub mod unstructured;
+pub mod validation;
 
 pub use decode::{Decoded, Endpoint, Refusal};
 pub use reader::{DecodeError, Missing, Strict};

@@ -22,7 +22,8 @@ fn label_unit(release: Release) -> &'static str {
     if release.since(V1_35) { "bytes" } else { "characters" }
 }
 
-fn no_match(rule: &str, fmt: &str, examples: &[&str]) -> String {
+/// `RegexError`
+pub fn no_match(rule: &str, fmt: &str, examples: &[&str]) -> String {
     let mut text = format!("{rule} (e.g. ");
     for (i, example) in examples.iter().enumerate() {
         if i > 0 {

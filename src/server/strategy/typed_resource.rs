@@ -16,6 +16,7 @@ mod tests;
 
 pub(in crate::server) use serve::definition;
 
+use crate::builtin::{self, Endpoint};
 use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::pipeline::Verdict;
 use crate::pipeline::metadata::{self as validation, Metadata};
@@ -311,7 +312,12 @@ impl TypedResource {
             warnings.extend(warning);
         }
         if self.part == Part::Object && self.validates_content {
-            containers::validate(object, self.kind.behaviour.pod_spec, &mut errors);
+            let Endpoint { group, kind, .. } = &self.kind.endpoint;
+            if builtin::validation::covers(group, kind) {
+                errors.extend(builtin::validation::validate(group, kind, object, old, self.release()));
+            } else {
+                containers::validate(object, self.kind.behaviour.pod_spec, &mut errors);
+            }
             if let Some(old) = old {
                 immutable::validate(object, old, self.kind.behaviour, &mut errors);
             }

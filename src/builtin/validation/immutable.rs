@@ -1,0 +1,42 @@
+//! Fields that an update may not change (`ValidateImmutableField`).
+
+use super::field_value::{Errors, FieldValue};
+use crate::cel::value::Quantity;
+use crate::value::Value;
+use std::cmp::Ordering;
+
+/// The detail of the error.
+pub const IMMUTABLE: &str = "field is immutable";
+
+/// Reports a field that changed. Absent and empty values are equal.
+pub fn field(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) {
+    if !is_equal(new.value, old.value) {
+        errors.invalid(new, IMMUTABLE);
+    }
+}
+
+/// Compares two values as Go's `Semantic.DeepEqual` does: absent and empty lists and maps are equal, and quantities are
+/// compared in their canonical form, which both values have.
+pub fn is_equal(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_equal(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            let null = &Value::Null;
+            a.iter().all(|(key, value)| is_equal(value, b.get(key).unwrap_or(null)))
+                && b.iter().all(|(key, value)| a.contains_key(key) || is_equal(null, value))
+        }
+        (Value::Null, other) | (other, Value::Null) => match other {
+            Value::Null => true,
+            Value::Array(items) => items.is_empty(),
+            Value::Object(members) => members.values().all(|value| is_equal(&Value::Null, value)),
+            _ => false,
+        },
+        _ => a == b,
+    }
+}
+
+/// Compares quantities by value; an absent one is 0.
+pub fn compare_quantities(a: &FieldValue<'_, '_>, b: &FieldValue<'_, '_>) -> Ordering {
+    let value = |field: &FieldValue<'_, '_>| field.quantity().unwrap_or_else(|| Quantity::from_int(0));
+    value(a).compare(&value(b))
+}
