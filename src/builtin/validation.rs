@@ -6,18 +6,33 @@
 //! validated elsewhere ([`crate::pipeline::metadata`]).
 
 mod annotations;
+mod autoscalers;
 mod certificates;
 mod claims;
+mod classes;
+mod configuration;
+mod cron;
+mod disruption_budgets;
+mod endpoints;
 mod field_value;
 mod formats;
 mod immutable;
+mod ingresses;
 mod int_or_percent;
+mod jobs;
+mod limit_ranges;
 mod network;
+mod network_policies;
+mod persistent_volumes;
 mod pod_spec;
 mod pod_template;
 mod pods;
+mod quotas;
+mod rbac;
 mod resources;
 mod selectors;
+mod services;
+mod storage;
 mod tolerations;
 mod workloads;
 
@@ -31,13 +46,41 @@ type Validator = fn(&mut Errors, &FieldValue<'_, '_>, Option<&Value>);
 
 /// The kinds with a validator, by group and kind. All versions of a kind have the same fields.
 const VALIDATORS: &[(&str, &str, Validator)] = &[
+    ("", "ConfigMap", configuration::config_map),
+    ("", "Endpoints", endpoints::endpoints),
+    ("", "LimitRange", limit_ranges::limit_range),
+    ("", "PersistentVolume", persistent_volumes::volume),
+    ("", "PersistentVolumeClaim", persistent_volumes::claim),
     ("", "Pod", pods::pod),
     ("", "PodTemplate", pod_template::kind),
     ("", "ReplicationController", workloads::replication_controller),
+    ("", "ResourceQuota", quotas::quota),
+    ("", "Secret", configuration::secret),
+    ("", "Service", services::service),
+    ("", "ServiceAccount", classes::metadata_only),
     ("apps", "DaemonSet", workloads::daemon_set),
     ("apps", "Deployment", workloads::deployment),
     ("apps", "ReplicaSet", workloads::replica_set),
     ("apps", "StatefulSet", workloads::stateful_set),
+    ("autoscaling", "HorizontalPodAutoscaler", autoscalers::autoscaler),
+    ("batch", "CronJob", jobs::cron_job),
+    ("batch", "Job", jobs::job),
+    ("coordination.k8s.io", "Lease", classes::lease),
+    ("discovery.k8s.io", "EndpointSlice", endpoints::endpoint_slice),
+    ("networking.k8s.io", "Ingress", ingresses::ingress),
+    ("networking.k8s.io", "IngressClass", ingresses::ingress_class),
+    ("networking.k8s.io", "NetworkPolicy", network_policies::network_policy),
+    ("node.k8s.io", "RuntimeClass", classes::runtime_class),
+    ("policy", "PodDisruptionBudget", disruption_budgets::budget),
+    ("rbac.authorization.k8s.io", "ClusterRole", rbac::cluster_role),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding", rbac::cluster_role_binding),
+    ("rbac.authorization.k8s.io", "Role", rbac::role),
+    ("rbac.authorization.k8s.io", "RoleBinding", rbac::role_binding),
+    ("scheduling.k8s.io", "PriorityClass", classes::priority_class),
+    ("storage.k8s.io", "CSIDriver", storage::csi_driver),
+    ("storage.k8s.io", "CSIStorageCapacity", storage::storage_capacity),
+    ("storage.k8s.io", "StorageClass", storage::storage_class),
+    ("storage.k8s.io", "VolumeAttributesClass", storage::attributes_class),
 ];
 
 fn validator(group: &str, kind: &str) -> Option<Validator> {

@@ -32,6 +32,7 @@ mod urls;
 use super::value::{Error, Fuel, Value};
 use crate::release::Minor;
 
+pub use clock::check_time_zone;
 pub use comprehensions::{insert, insert_all};
 pub use conversion::is_conversion;
 pub use regex::{all_matches, first_match};

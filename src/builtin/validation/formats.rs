@@ -171,6 +171,23 @@ pub fn wildcard_subdomain(name: &str) -> Vec<String> {
     messages
 }
 
+/// `IsDomainPrefixedPath`
+pub fn domain_prefixed_path(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+    if !errors.require_text(field) {
+        return;
+    }
+    let parts = field.text().split_once('/').filter(|(host, path)| !host.is_empty() && !path.is_empty());
+    let Some((host, path)) = parts else {
+        return errors.invalid(field, "must be a domain-prefixed path (such as \"acme.io/foo\")");
+    };
+    errors.messages_at(&field.path, host, names::dns1123_subdomain(host.as_bytes()));
+    let is_known = |b: u8| b.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&b);
+    if !path.bytes().all(is_known) {
+        let detail = r"Invalid path (regex used for validation is '[A-Za-z0-9/\-._~%!$&'()*+,;=:]+')";
+        errors.invalid_value(&field.path, path, detail);
+    }
+}
+
 /// `IsValidUserID` and `IsValidGroupID`, if the field is present.
 pub fn user_or_group_id(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     if field.int().is_some_and(|id| !(0..=MAX_ID).contains(&id)) {

@@ -128,6 +128,14 @@ fn number(text: &str) -> Result<i64, Error> {
     })
 }
 
+/// `time.LoadLocation`
+///
+/// # Errors
+/// Returns Go's message for a name that is no time zone.
+pub fn check_time_zone(name: &str) -> Result<(), String> {
+    named_offset(name, 0).map(|_| ()).map_err(|error| error.to_string())
+}
+
 fn named_offset(name: &str, unix: i64) -> Result<i64, Error> {
     // The server's local time zone is UTC.
     if matches!(name, "" | "UTC" | "Local") {

@@ -318,7 +318,9 @@ impl TypedResource {
             } else {
                 containers::validate(object, self.kind.behaviour.pod_spec, &mut errors);
             }
-            if let Some(old) = old {
+            if let Some(old) = old
+                && !builtin::validation::covers(group, kind)
+            {
                 immutable::validate(object, old, self.kind.behaviour, &mut errors);
             }
         }

@@ -1,0 +1,174 @@
+//! `storage.k8s.io` (`pkg/apis/storage/validation`).
+
+use super::field_value::{Errors, FieldValue};
+use super::{formats, immutable, resources, selectors};
+use crate::field::{FieldError, FieldPath, ROOT, names};
+use crate::value::Value;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+const MAX_PARAMETERS: usize = 512;
+const MAX_PARAMETER_SIZE: usize = 256 << 10;
+
+/// `ValidateStorageClass` and `ValidateStorageClassUpdate`
+pub fn storage_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+    if let Some(old) = old {
+        let old = FieldValue::new(Some(old), ROOT);
+        for name in ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"] {
+            immutable::field(errors, &object.child(name), &old.child(name));
+        }
+        return;
+    }
+    provisioner(errors, &object.child("provisioner"));
+    parameters(errors, &object.child("parameters"), true);
+    let (policy, mode) = (object.child("reclaimPolicy"), object.child("volumeBindingMode"));
+    if !policy.text().is_empty() {
+        errors.supported(&policy, &["Delete", "Retain"]);
+    }
+    if mode.is_set() {
+        errors.supported(&mode, &["Immediate", "WaitForFirstConsumer"]);
+    } else {
+        errors.required(&mode, "");
+    }
+    topologies(errors, &object.child("allowedTopologies"));
+}
+
+/// `validateProvisioner`
+fn provisioner(errors: &mut Errors, name: &FieldValue<'_, '_>) {
+    if errors.require_text(name) {
+        let lowercase = name.text().to_lowercase();
+        errors.messages_at(&name.path, &lowercase, names::qualified_name(&lowercase, errors.release));
+    }
+}
+
+/// `validateParameters`
+fn parameters(errors: &mut Errors, parameters: &FieldValue<'_, '_>, may_be_empty: bool) {
+    if parameters.len() > MAX_PARAMETERS {
+        return errors.too_long(parameters, MAX_PARAMETERS as i64);
+    }
+    let mut size = 0;
+    for (key, value) in parameters.entries() {
+        if key.is_empty() {
+            errors.invalid_value(&parameters.path, key, "field can not be empty.");
+        }
+        size += key.len() + value.text().len();
+    }
+    if size > MAX_PARAMETER_SIZE {
+        errors.too_long(parameters, MAX_PARAMETER_SIZE as i64);
+    }
+    if !may_be_empty && parameters.len() == 0 {
+        errors.required(parameters, "must contain at least one key/value pair");
+    }
+}
+
+/// `validateAllowedTopologies`
+fn topologies(errors: &mut Errors, terms: &FieldValue<'_, '_>) {
+    let mut seen = HashSet::new();
+    for term in terms.items() {
+        let expressions = term.child("matchLabelExpressions");
+        let mut by_key: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for expression in expressions.items() {
+            let (key, values) = (expression.child("key"), expression.child("values"));
+            if values.len() == 0 {
+                errors.required(&values, "");
+            }
+            let mut found = BTreeSet::new();
+            for value in values.items() {
+                if !found.insert(value.text()) {
+                    errors.duplicate(&value);
+                }
+            }
+            formats::qualified_name(errors, &key);
+            if by_key.insert(key.text(), values.texts().collect()).is_some() {
+                errors.duplicate(&key);
+            }
+        }
+        let is_empty = by_key.is_empty();
+        if !seen.insert(by_key) && !is_empty {
+            errors.list.push(FieldError::duplicate(&expressions.path, ""));
+        }
+    }
+}
+
+/// `ValidateCSIDriver` and `ValidateCSIDriverUpdate`
+pub fn csi_driver(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+    let spec = object.child("spec");
+    // The server misspells the name of this field.
+    let attached = FieldValue { path: spec.path.child("attachedRequired"), ..spec.child("attachRequired") };
+    for field in [&attached, &spec.child("podInfoOnMount"), &spec.child("storageCapacity"), &spec.child("seLinuxMount")] {
+        if !field.is_set() {
+            errors.required(field, "");
+        }
+    }
+    let policy = spec.child("fsGroupPolicy");
+    if policy.is_set() {
+        errors.supported(&policy, &["File", "None", "ReadWriteOnceWithFSType"]);
+    }
+    token_requests(errors, &spec.child("tokenRequests"));
+    let modes = spec.child("volumeLifecycleModes");
+    for mode in modes.texts().filter(|mode| !matches!(*mode, "Persistent" | "Ephemeral")) {
+        errors.list.push(FieldError::not_supported(&modes.path, mode, &["Persistent", "Ephemeral"]));
+    }
+    let period = spec.child("nodeAllocatableUpdatePeriodSeconds");
+    if period.int().is_some_and(|seconds| seconds < 10) {
+        errors.invalid(&period, "must be greater than or equal to 10 seconds");
+    }
+    let in_secrets = spec.child("serviceAccountTokenInSecrets");
+    if in_secrets.is_set() && spec.child("tokenRequests").len() == 0 {
+        let detail = "serviceAccountTokenInSecrets is set but no tokenRequests are specified";
+        errors.invalid(&in_secrets, detail);
+    }
+    let Some(old) = old else { return };
+    let old_spec = FieldValue::new(old.get("spec"), ROOT);
+    immutable::field(errors, &attached, &old_spec.child("attachRequired"));
+    immutable::field(errors, &modes, &old_spec.child("volumeLifecycleModes"));
+}
+
+/// `validateTokenRequests`
+fn token_requests(errors: &mut Errors, requests: &FieldValue<'_, '_>) {
+    let mut seen = HashSet::new();
+    for request in requests.items() {
+        let (audience, expiration) = (request.child("audience"), request.child("expirationSeconds"));
+        if !seen.insert(audience.text()) {
+            errors.duplicate(&audience);
+            continue;
+        }
+        match expiration.int() {
+            Some(seconds) if seconds < 600 => {
+                errors.invalid(&expiration, "may not specify a duration less than 10 minutes");
+            }
+            Some(seconds) if seconds > 1 << 32 => {
+                errors.invalid(&expiration, "may not specify a duration larger than 2^32 seconds");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `ValidateCSIStorageCapacity` and `ValidateCSIStorageCapacityUpdate`
+pub fn storage_capacity(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+    let (topology, class) = (object.child("nodeTopology"), object.child("storageClassName"));
+    if let Some(old) = old {
+        let old = FieldValue::new(Some(old), ROOT);
+        immutable::field(errors, &topology, &old.child("nodeTopology"));
+        immutable::field(errors, &class, &old.child("storageClassName"));
+        return;
+    }
+    selectors::label_selector(errors, &topology, false);
+    formats::object_name(errors, &class);
+    resources::nonnegative_quantity(errors, &object.child("capacity"));
+}
+
+/// `ValidateVolumeAttributesClass` and `ValidateVolumeAttributesClassUpdate`
+pub fn attributes_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+    if let Some(old) = old {
+        for name in ["driverName", "parameters"] {
+            let field = object.child(name);
+            if !immutable::is_equal(field.value, old.get(name).unwrap_or(&Value::Null)) {
+                let path = FieldPath::new(name);
+                errors.list.push(FieldError::forbidden(&path, format!("updates to {name} are forbidden.")));
+            }
+        }
+    }
+    provisioner(errors, &object.child("driverName"));
+    parameters(errors, &object.child("parameters"), false);
+}
