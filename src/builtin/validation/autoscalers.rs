@@ -134,7 +134,8 @@ fn validate_metric(errors: &mut Errors, metric: &FieldValue<'_, '_>, options: Re
     if expected.is_none() {
         errors.list.push(FieldError::not_supported(&type_.path, type_.text(), SOURCE_TYPES));
     }
-    let present: Vec<&str> = SOURCES.iter().map(|(_, field)| *field).filter(|field| metric.child(field).is_set()).collect();
+    let present: Vec<&str> =
+        SOURCES.iter().map(|(_, field)| *field).filter(|field| metric.child(field).is_set()).collect();
     if let Some(first) = present.first() {
         source(errors, first, &metric.child(first), options);
     }

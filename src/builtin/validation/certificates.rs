@@ -39,7 +39,8 @@ pub fn signer_name(errors: &mut Errors, field: &FieldValue<'_, '_>) {
 
 /// Reports the first invalid segment of a text.
 fn first_invalid(errors: &mut Errors, field: &FieldValue<'_, '_>, text: &str, check: fn(&[u8]) -> Vec<String>) {
-    let found = text.split('.').map(|label| (label, check(label.as_bytes()))).find(|(_, messages)| !messages.is_empty());
+    let found =
+        text.split('.').map(|label| (label, check(label.as_bytes()))).find(|(_, messages)| !messages.is_empty());
     if let Some((label, messages)) = found {
         let quoted = go_quote(label);
         let messages = messages.into_iter().map(|message| format!("validating label {quoted}: {message}")).collect();

@@ -93,7 +93,8 @@ fn data_sources(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: ClaimOp
             conflict(errors, "may not be specified when dataSourceRef.namespace is specified");
         }
     } else if source.is_set() && reference.is_set() {
-        let differs = ["apiGroup", "kind", "name"].iter().any(|name| source.value.get(name) != reference.value.get(name));
+        let differs =
+            ["apiGroup", "kind", "name"].iter().any(|name| source.value.get(name) != reference.value.get(name));
         if differs {
             conflict(errors, "must match dataSourceRef");
         }

@@ -26,9 +26,8 @@ pub fn priority_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Opt
     let number = value.int().unwrap_or_default();
     if name.text().starts_with("system-") {
         if let Some(reason) = system_class_error(name.text(), number, object.child("globalDefault").bool()) {
-            let detail = format!(
-                "priority class names with 'system-' prefix are reserved for system use only. error: {reason}"
-            );
+            let detail =
+                format!("priority class names with 'system-' prefix are reserved for system use only. error: {reason}");
             errors.forbidden(&name, &detail);
         }
     } else if number > HIGHEST_USER_PRIORITY {
@@ -76,7 +75,8 @@ pub fn runtime_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Opti
     tolerations::validate(errors, &list);
     let mut seen = HashSet::new();
     for toleration in list.items() {
-        let key = ["key", "operator", "value", "effect"].map(|name| toleration.child(name).value.as_str().unwrap_or_default().to_owned());
+        let key = ["key", "operator", "value", "effect"]
+            .map(|name| toleration.child(name).value.as_str().unwrap_or_default().to_owned());
         if !seen.insert(key) {
             let bad = BadValue::Raw(json::to_string(toleration.value));
             errors.list.push(FieldError::duplicate(&toleration.path, bad));

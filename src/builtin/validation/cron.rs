@@ -149,9 +149,7 @@ fn number(text: &str) -> Result<u64, String> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     match text.parse::<i64>() {
-        Ok(number) => {
-            u64::try_from(number).map_err(|_| format!("negative number ({number}) not allowed: {text}"))
-        }
+        Ok(number) => u64::try_from(number).map_err(|_| format!("negative number ({number}) not allowed: {text}")),
         Err(_) => {
             let reason = if is_number { "value out of range" } else { "invalid syntax" };
             Err(format!("failed to parse int from {text}: strconv.Atoi: parsing {}: {reason}", go_quote(text)))

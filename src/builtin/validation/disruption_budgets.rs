@@ -36,5 +36,7 @@ fn internal(spec: &FieldValue<'_, '_>) -> Value {
         ("MaxUnavailable", "maxUnavailable"),
         ("UnhealthyPodEvictionPolicy", "unhealthyPodEvictionPolicy"),
     ];
-    Value::Object(names.map(|(shown, name)| (shown.to_owned(), spec.child(name).value.clone())).into_iter().collect::<Map>())
+    Value::Object(
+        names.map(|(shown, name)| (shown.to_owned(), spec.child(name).value.clone())).into_iter().collect::<Map>(),
+    )
 }

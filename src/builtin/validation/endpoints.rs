@@ -76,10 +76,7 @@ pub fn endpoint_ip(errors: &mut Errors, field: &FieldValue<'_, '_>) {
         (address.is_unspecified(), format!("may not be unspecified ({text})")),
         (address.is_loopback(), "may not be in the loopback range (127.0.0.0/8, ::1/128)".to_owned()),
         (is_link_local, "may not be in the link-local range (169.254.0.0/16, fe80::/10)".to_owned()),
-        (
-            is_link_local_multicast,
-            "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)".to_owned(),
-        ),
+        (is_link_local_multicast, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)".to_owned()),
     ] {
         if is_excluded {
             errors.invalid(field, detail);

@@ -201,7 +201,8 @@ pub fn cron_job(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&V
     let old_spec = old.map(|old| FieldValue::new(old.get("spec"), ROOT));
     let schedule = spec.child("schedule");
     if errors.require_text(&schedule) {
-        let allows_zone = old_spec.is_some_and(|old| old.child("schedule").value.as_str().is_some_and(|t| t.contains("TZ")));
+        let allows_zone =
+            old_spec.is_some_and(|old| old.child("schedule").value.as_str().is_some_and(|t| t.contains("TZ")));
         schedule_format(errors, &schedule, allows_zone, spec.child("timeZone").is_set());
     }
     errors.nonnegative(&spec.child("startingDeadlineSeconds"));
@@ -251,7 +252,10 @@ fn time_zone(errors: &mut Errors, zone: &FieldValue<'_, '_>) {
     }
     let is_part = |part: &str| {
         let is_known = |b: u8| b.is_ascii_alphanumeric() || b".-_+".contains(&b);
-        !matches!(part, "." | "..") && !part.starts_with('-') && (1..=14).contains(&part.len()) && part.bytes().all(is_known)
+        !matches!(part, "." | "..")
+            && !part.starts_with('-')
+            && (1..=14).contains(&part.len())
+            && part.bytes().all(is_known)
     };
     if !name.split('/').all(is_part) {
         return errors.invalid(zone, format!("unknown time zone {name}"));

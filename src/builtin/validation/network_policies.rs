@@ -86,8 +86,7 @@ fn validate_port(errors: &mut Errors, port: &FieldValue<'_, '_>) {
 
 /// `ValidateNetworkPolicyPeer`
 fn validate_peer(errors: &mut Errors, peer: &FieldValue<'_, '_>, existing: &Existing<'_>) {
-    let (pods, namespaces, block) =
-        (peer.child("podSelector"), peer.child("namespaceSelector"), peer.child("ipBlock"));
+    let (pods, namespaces, block) = (peer.child("podSelector"), peer.child("namespaceSelector"), peer.child("ipBlock"));
     selectors::label_selector(errors, &pods, existing.allows_invalid_selectors);
     selectors::label_selector(errors, &namespaces, existing.allows_invalid_selectors);
     let has_selector = pods.is_set() || namespaces.is_set();

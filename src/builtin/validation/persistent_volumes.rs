@@ -213,7 +213,9 @@ fn validate_type(errors: &mut Errors, type_: &str, source: &FieldValue<'_, '_>, 
 fn csi(errors: &mut Errors, source: &FieldValue<'_, '_>) {
     sources::csi_driver_name(errors, &source.child("driver"));
     errors.require_text(&source.child("volumeHandle"));
-    for name in ["controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"] {
+    for name in
+        ["controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"]
+    {
         let secret = source.child(name);
         if !secret.is_set() {
             continue;
@@ -314,12 +316,7 @@ fn claim_update(
 }
 
 /// A claim without class may get one (`validateStorageClassUpgradeFromNil`).
-fn keep_class(
-    object: &FieldValue<'_, '_>,
-    old: &Value,
-    merged: &mut Value,
-    old_spec: &FieldValue<'_, '_>,
-) {
+fn keep_class(object: &FieldValue<'_, '_>, old: &Value, merged: &mut Value, old_spec: &FieldValue<'_, '_>) {
     const ANNOTATION: &str = "volume.beta.kubernetes.io/storage-class";
     let annotation = |object: &Value| object.str_at(&["metadata", "annotations", ANNOTATION]).map(str::to_owned);
     let (new_class, old_class) = (annotation(object.value), annotation(old));

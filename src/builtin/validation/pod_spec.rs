@@ -91,7 +91,11 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, metadata: Option
     }
     let overhead = spec.child("overhead");
     for (name, quantity) in overhead.entries() {
-        resources::container_resource_name(errors, &FieldValue { path: overhead.child("limits").path.key(name), ..quantity }, name);
+        resources::container_resource_name(
+            errors,
+            &FieldValue { path: overhead.child("limits").path.key(name), ..quantity },
+            name,
+        );
     }
     operating_system::validate(errors, spec);
     env::file_volumes(errors, spec);
@@ -117,11 +121,7 @@ fn names_of_others(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
 }
 
 /// `validatePodResourceClaims`. Returns the names of the claims.
-fn resource_claims<'v>(
-    errors: &mut Errors,
-    list: &FieldValue<'v, '_>,
-    metadata: Option<&Value>,
-) -> BTreeSet<&'v str> {
+fn resource_claims<'v>(errors: &mut Errors, list: &FieldValue<'v, '_>, metadata: Option<&Value>) -> BTreeSet<&'v str> {
     let is_mirror = metadata.is_some_and(|m| m.at(&["annotations", "kubernetes.io/config.mirror"]).is_some());
     let mut names = BTreeSet::new();
     for claim in list.items() {
@@ -143,10 +143,8 @@ fn resource_claims<'v>(
         match references.iter().filter(|reference| reference.is_set()).count() {
             0 => errors.invalid(&claim, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"),
             1 => {}
-            _ => errors.invalid(
-                &claim,
-                "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified",
-            ),
+            _ => errors
+                .invalid(&claim, "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"),
         }
         for reference in references.iter().filter(|reference| reference.is_set()) {
             formats::object_name(errors, reference);
@@ -190,7 +188,8 @@ fn dns_config(errors: &mut Errors, config: &FieldValue<'_, '_>, policy: &str) {
     }
     let spaces = searches.len().saturating_sub(1);
     if searches.texts().map(str::len).sum::<usize>() + spaces > MAX_SEARCH_LENGTH {
-        let detail = format!("must not have more than {MAX_SEARCH_LENGTH} characters (including spaces) in the search list");
+        let detail =
+            format!("must not have more than {MAX_SEARCH_LENGTH} characters (including spaces) in the search list");
         errors.invalid(&searches, detail);
     }
     for search in searches.items() {

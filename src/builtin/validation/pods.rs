@@ -74,7 +74,10 @@ fn update(errors: &mut Errors, metadata: &FieldValue<'_, '_>, spec: &FieldValue<
     only_deleted_gates(errors, &spec.child("schedulingGates"), &old_spec.child("schedulingGates"));
     let merged = with_mutable_fields(spec.value, old_spec.value);
     if !immutable::is_equal(&merged, old_spec.value) {
-        errors.forbidden(spec, &format!("pod updates may not change fields other than {MUTABLE}\n{}", difference(old_spec.value, &merged)));
+        errors.forbidden(
+            spec,
+            &format!("pod updates may not change fields other than {MUTABLE}\n{}", difference(old_spec.value, &merged)),
+        );
     }
 }
 
@@ -132,8 +135,13 @@ fn only_deleted_gates(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &Field
 fn with_mutable_fields(new: &Value, old: &Value) -> Value {
     let mut merged = new.clone();
     for list in ["containers", "initContainers"] {
-        let images: Vec<Option<Value>> =
-            old.get(list).and_then(Value::as_array).unwrap_or_default().iter().map(|c| c.get("image").cloned()).collect();
+        let images: Vec<Option<Value>> = old
+            .get(list)
+            .and_then(Value::as_array)
+            .unwrap_or_default()
+            .iter()
+            .map(|c| c.get("image").cloned())
+            .collect();
         if let Some(Value::Array(containers)) = merged.get_mut(list) {
             for (container, image) in containers.iter_mut().zip(images) {
                 set(container, "image", image);

@@ -121,7 +121,9 @@ fn scope_selector(errors: &mut Errors, spec: &FieldValue<'_, '_>, limited: &BTre
 fn internal(selector: &FieldValue<'_, '_>) -> Value {
     let requirement = |requirement: FieldValue<'_, '_>| {
         let names = [("ScopeName", "scopeName"), ("Operator", "operator"), ("Values", "values")];
-        Value::Object(names.map(|(shown, name)| (shown.to_owned(), requirement.child(name).value.clone())).into_iter().collect())
+        Value::Object(
+            names.map(|(shown, name)| (shown.to_owned(), requirement.child(name).value.clone())).into_iter().collect(),
+        )
     };
     let items: Vec<Value> = selector.child("matchExpressions").items().map(requirement).collect();
     Value::Object(Map::from([("MatchExpressions".to_owned(), items.into())]))

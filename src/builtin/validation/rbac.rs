@@ -76,13 +76,7 @@ pub fn cluster_role_binding(errors: &mut Errors, object: &FieldValue<'_, '_>, ol
     binding(errors, object, old, &["ClusterRole"], false);
 }
 
-fn binding(
-    errors: &mut Errors,
-    object: &FieldValue<'_, '_>,
-    old: Option<&Value>,
-    kinds: &[&str],
-    is_namespaced: bool,
-) {
+fn binding(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>, kinds: &[&str], is_namespaced: bool) {
     let role = object.child("roleRef");
     errors.supported(&role.child("apiGroup"), &[GROUP]);
     errors.supported(&role.child("kind"), kinds);

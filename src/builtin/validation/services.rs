@@ -206,9 +206,7 @@ fn node_ports(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
 fn internal_port(protocol: &str, number: i64, errors: &Errors) -> BadValue {
     let protocol = json::to_string(&Value::from(protocol));
     BadValue::Raw(if errors.release.since(V1_34) {
-        format!(
-            r#"{{"Name":"","Protocol":{protocol},"AppProtocol":null,"Port":{number},"TargetPort":0,"NodePort":0}}"#
-        )
+        format!(r#"{{"Name":"","Protocol":{protocol},"AppProtocol":null,"Port":{number},"TargetPort":0,"NodePort":0}}"#)
     } else {
         format!(
             r#"core.ServicePort{{Name:"", Protocol:{protocol}, AppProtocol:(*string)(nil), Port:{number}, TargetPort:intstr.IntOrString{{Type:0, IntVal:0, StrVal:""}}, NodePort:0}}"#
@@ -220,7 +218,8 @@ fn internal_port(protocol: &str, number: i64, errors: &Errors) -> BadValue {
 fn source_ranges(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let (spec, metadata) = (object.child("spec"), object.child("metadata"));
     let annotations = metadata.child("annotations");
-    let ranges = FieldValue { path: spec.path.child("LoadBalancerSourceRanges"), ..spec.child("loadBalancerSourceRanges") };
+    let ranges =
+        FieldValue { path: spec.path.child("LoadBalancerSourceRanges"), ..spec.child("loadBalancerSourceRanges") };
     let check = |errors: &mut Errors, text: &str, path: FieldPath<'_>| {
         let value = Value::from(text.trim());
         network::legacy_cidr(errors, &FieldValue { value: &value, path });

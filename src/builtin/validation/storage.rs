@@ -94,7 +94,8 @@ pub fn csi_driver(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<
     let spec = object.child("spec");
     // The server misspells the name of this field.
     let attached = FieldValue { path: spec.path.child("attachedRequired"), ..spec.child("attachRequired") };
-    for field in [&attached, &spec.child("podInfoOnMount"), &spec.child("storageCapacity"), &spec.child("seLinuxMount")] {
+    for field in [&attached, &spec.child("podInfoOnMount"), &spec.child("storageCapacity"), &spec.child("seLinuxMount")]
+    {
         if !field.is_set() {
             errors.required(field, "");
         }

@@ -161,11 +161,17 @@ pub fn stateful_set(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Optio
     let (spec, options) = (object.child("spec"), template_options(errors, old));
     let old_spec = old.map(|old| FieldValue::new(old.get("spec"), ROOT));
     // An existing invalid template is tolerated.
-    let skips_template = errors.release.since(V1_34) && old_spec.is_some_and(|old| {
-        let mut found = Errors::new(errors.release);
-        stateful_set_spec(&mut found, &old, &options, StatefulSetOptions { skips_template: false, is_update: true });
-        !found.list.is_empty()
-    });
+    let skips_template = errors.release.since(V1_34)
+        && old_spec.is_some_and(|old| {
+            let mut found = Errors::new(errors.release);
+            stateful_set_spec(
+                &mut found,
+                &old,
+                &options,
+                StatefulSetOptions { skips_template: false, is_update: true },
+            );
+            !found.list.is_empty()
+        });
     stateful_set_spec(errors, &spec, &options, StatefulSetOptions { skips_template, is_update: old.is_some() });
     let Some(old_spec) = old_spec else { return };
     if errors.release.since(V1_37) {
@@ -174,7 +180,8 @@ pub fn stateful_set(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Optio
         }
         return;
     }
-    let (history, shown) = if errors.release.since(V1_33) { ("revisionHistoryLimit", "'revisionHistoryLimit', ") } else { ("", "") };
+    let (history, shown) =
+        if errors.release.since(V1_33) { ("revisionHistoryLimit", "'revisionHistoryLimit', ") } else { ("", "") };
     let others = |value: &Value| {
         let is_other = |key: &str| key != history && !MUTABLE.contains(&key);
         let members = value.as_object().into_iter().flatten().filter(|(key, _)| is_other(key));
@@ -189,14 +196,8 @@ pub fn stateful_set(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Optio
 }
 
 /// The fields of a `StatefulSet` that an update may change.
-const MUTABLE: &[&str] = &[
-    "replicas",
-    "template",
-    "updateStrategy",
-    "minReadySeconds",
-    "ordinals",
-    "persistentVolumeClaimRetentionPolicy",
-];
+const MUTABLE: &[&str] =
+    &["replicas", "template", "updateStrategy", "minReadySeconds", "ordinals", "persistentVolumeClaimRetentionPolicy"];
 
 #[derive(Clone, Copy)]
 struct StatefulSetOptions {
@@ -205,12 +206,7 @@ struct StatefulSetOptions {
 }
 
 /// `ValidateStatefulSetSpec`
-fn stateful_set_spec(
-    errors: &mut Errors,
-    spec: &FieldValue<'_, '_>,
-    options: &PodOptions,
-    of: StatefulSetOptions,
-) {
+fn stateful_set_spec(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: &PodOptions, of: StatefulSetOptions) {
     let policy = spec.child("podManagementPolicy");
     match policy.text() {
         "" => errors.required(&policy, ""),
@@ -266,7 +262,8 @@ fn with_claims(spec: &FieldValue<'_, '_>, template: &Value) -> Value {
     if let Some(pod) = template.get_mut("spec").and_then(Value::as_object_mut) {
         pod.remove("subdomain");
         pod.remove("hostname");
-        let names: Vec<&str> = claims.items().map(|claim| claim.value.str_at(&["metadata", "name"]).unwrap_or_default()).collect();
+        let names: Vec<&str> =
+            claims.items().map(|claim| claim.value.str_at(&["metadata", "name"]).unwrap_or_default()).collect();
         if !names.is_empty() {
             let claim_volume = |name: &&str| {
                 let source = crate::value::object([("claimName", *name)]);
@@ -321,7 +318,11 @@ pub fn replication_controller(errors: &mut Errors, object: &FieldValue<'_, '_>, 
     if selector.len() == 0 {
         errors.required(&selector, "");
     }
-    if replicas.is_set() { errors.nonnegative(&replicas) } else { errors.required(&replicas, "") }
+    if replicas.is_set() {
+        errors.nonnegative(&replicas)
+    } else {
+        errors.required(&replicas, "")
+    }
     let template = spec.child("template");
     if !template.is_set() {
         return errors.required(&template, "");

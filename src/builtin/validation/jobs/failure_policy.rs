@@ -21,7 +21,9 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
     }
     let mut names = HashSet::new();
     for list in ["containers", "initContainers"] {
-        names.extend(pod.child(list).items().map(|container| container.child("name").value.as_str().unwrap_or_default()));
+        names.extend(
+            pod.child(list).items().map(|container| container.child("name").value.as_str().unwrap_or_default()),
+        );
     }
     let has_limit = spec.child("backoffLimitPerIndex").is_set();
     for rule in rules.items() {
@@ -30,8 +32,7 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
 }
 
 fn validate_rule(errors: &mut Errors, rule: &FieldValue<'_, '_>, has_limit: bool, names: &HashSet<&str>) {
-    let (action, codes, conditions) =
-        (rule.child("action"), rule.child("onExitCodes"), rule.child("onPodConditions"));
+    let (action, codes, conditions) = (rule.child("action"), rule.child("onExitCodes"), rule.child("onPodConditions"));
     match action.text() {
         "" => errors.required(&action, &quoted(ACTIONS)),
         "FailIndex" => {

@@ -78,7 +78,8 @@ fn count_indexes(text: &str, completions: i64) -> Result<i64, String> {
 /// `parseIndexInterval`
 fn parse_interval(interval: &str, completions: i64) -> Result<(i64, i64), String> {
     let parse = |text: &str| {
-        let index: i64 = text.parse().map_err(|_| format!("cannot convert string to integer for index: {}", go_quote(text)))?;
+        let index: i64 =
+            text.parse().map_err(|_| format!("cannot convert string to integer for index: {}", go_quote(text)))?;
         if index >= completions { Err(format!("too large index: {}", go_quote(text))) } else { Ok(index) }
     };
     match interval.split('-').collect::<Vec<_>>().as_slice() {

@@ -46,8 +46,7 @@ fn template(errors: &mut Errors, spec: &FieldValue<'_, '_>, old_spec: &FieldValu
     });
     let is_active = old.at(&["status", "active"]).and_then(Value::as_int).unwrap_or_default() != 0;
     let is_mutable = is_suspended && (!has_started || has_condition) && !is_active;
-    let changes_scheduling =
-        if errors.release.since(V1_36) { is_mutable } else { is_suspended && !has_started };
+    let changes_scheduling = if errors.release.since(V1_36) { is_mutable } else { is_suspended && !has_started };
     let (new, old) = (spec.child("template"), old_spec.child("template"));
     let mut old = old.value.clone();
     if changes_scheduling {
@@ -80,7 +79,9 @@ fn copy_scheduling(new: &Value, old: &mut Value) {
 fn copy_resources(new: &Value, old: &mut Value) {
     for list in ["containers", "initContainers"] {
         let containers = new.at(&["spec", list]).and_then(Value::as_array).unwrap_or_default();
-        let Some(Value::Array(old_containers)) = old.get_mut("spec").and_then(|spec| spec.get_mut(list)) else { continue };
+        let Some(Value::Array(old_containers)) = old.get_mut("spec").and_then(|spec| spec.get_mut(list)) else {
+            continue;
+        };
         if containers.len() != old_containers.len() {
             continue;
         }

@@ -117,13 +117,7 @@ pub fn agree_with_fields(errors: &mut Errors, annotations: &Value, spec: &FieldV
 }
 
 /// Reports an annotation that differs from the profile; `inherited` is the profile of the Pod, if it counts.
-fn compare(
-    errors: &mut Errors,
-    annotation: &str,
-    profile: &FieldValue<'_, '_>,
-    inherited: Option<&Value>,
-    kind: &str,
-) {
+fn compare(errors: &mut Errors, annotation: &str, profile: &FieldValue<'_, '_>, inherited: Option<&Value>, kind: &str) {
     let effective = FieldValue::new(Some(inherited.unwrap_or(profile.value)), ROOT);
     if !effective.is_set() {
         return;
@@ -153,8 +147,12 @@ fn compare(
 
 /// `ValidatePodSpecificAnnotationUpdates`
 pub fn validate_update(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &Value) {
-    let is_fixed = |key: &str| if key.starts_with(APP_ARMOR) { Some("AppArmor annotations") } else {
-        (key == MIRROR).then_some("mirror pod annotation")
+    let is_fixed = |key: &str| {
+        if key.starts_with(APP_ARMOR) {
+            Some("AppArmor annotations")
+        } else {
+            (key == MIRROR).then_some("mirror pod annotation")
+        }
     };
     let old_entries = FieldValue::new(Some(old), new.path);
     for (key, value) in old_entries.entries() {

@@ -50,8 +50,7 @@ const FIELD_LABELS: &[&str] = &[
     "status.podIPs",
 ];
 
-const BYTE_DIVISORS: &[&str] =
-    &["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
+const BYTE_DIVISORS: &[&str] = &["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 
 /// `ValidateEnv`
 pub fn variables(errors: &mut Errors, list: &FieldValue<'_, '_>) {

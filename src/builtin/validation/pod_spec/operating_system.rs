@@ -65,7 +65,8 @@ fn windows(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
     }
     // Before 1.37, these fields were part of the internal security context.
     let parent = if errors.release.since(V1_37) { spec.path } else { context.path };
-    for (name, counts) in [("hostUsers", None), ("hostPID", Some(true)), ("hostIPC", Some(true)), ("shareProcessNamespace", None)]
+    for (name, counts) in
+        [("hostUsers", None), ("hostPID", Some(true)), ("hostIPC", Some(true)), ("shareProcessNamespace", None)]
     {
         let field = spec.child(name);
         if field.is_set() && counts.is_none_or(|value| field.bool() == value) {

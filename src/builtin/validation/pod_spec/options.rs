@@ -76,7 +76,10 @@ impl PodOptions {
         });
         options.allows_restart_of_init_containers = spec.child("initContainers").items().any(|container| {
             container.child("restartPolicy").text() != "Always"
-                && container.child("resizePolicy").items().any(|p| p.child("restartPolicy").text() == "RestartContainer")
+                && container
+                    .child("resizePolicy")
+                    .items()
+                    .any(|p| p.child("restartPolicy").text() == "RestartContainer")
         });
         options
     }
@@ -88,7 +91,8 @@ fn has_invalid_selector(affinity: &FieldValue<'_, '_>, release: Release) -> bool
         let affinity = affinity.child(name);
         let required = affinity.child("requiredDuringSchedulingIgnoredDuringExecution");
         let preferred = affinity.child("preferredDuringSchedulingIgnoredDuringExecution");
-        let is_invalid = |term: &FieldValue<'_, '_>| selectors::has_invalid_value(&term.child("labelSelector"), &errors);
+        let is_invalid =
+            |term: &FieldValue<'_, '_>| selectors::has_invalid_value(&term.child("labelSelector"), &errors);
         required.items().any(|term| is_invalid(&term))
             || preferred.items().any(|term| is_invalid(&term.child("podAffinityTerm")))
     })

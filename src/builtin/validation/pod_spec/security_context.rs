@@ -55,12 +55,7 @@ pub fn pod(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: &PodOptions)
 }
 
 /// Validates the security context of a container.
-pub fn container(
-    errors: &mut Errors,
-    context: &FieldValue<'_, '_>,
-    spec: &FieldValue<'_, '_>,
-    options: &PodOptions,
-) {
+pub fn container(errors: &mut Errors, context: &FieldValue<'_, '_>, spec: &FieldValue<'_, '_>, options: &PodOptions) {
     for id in ["runAsUser", "runAsGroup"] {
         formats::user_or_group_id(errors, &context.child(id));
     }

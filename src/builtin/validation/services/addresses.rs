@@ -18,7 +18,8 @@ fn is_external_name(spec: &FieldValue<'_, '_>) -> bool {
 
 /// The cluster IPs as the server completes them: those of the field, or the single `clusterIP`.
 fn addresses<'v>(spec: &FieldValue<'v, '_>) -> Vec<&'v str> {
-    let all: Vec<&str> = spec.child("clusterIPs").value.as_array().unwrap_or_default().iter().filter_map(|v| v.as_str()).collect();
+    let all: Vec<&str> =
+        spec.child("clusterIPs").value.as_array().unwrap_or_default().iter().filter_map(|v| v.as_str()).collect();
     let single = spec.child("clusterIP").value.as_str().unwrap_or_default();
     if all.is_empty() && !single.is_empty() { vec![single] } else { all }
 }
@@ -43,7 +44,8 @@ pub fn initialize(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: Option<&F
     if effective == "SingleStack" && old.is_none() {
         for (is_wrong, what) in [(ips.len() == 2, "cluster IPs"), (families.len() == 2, "IP families")] {
             if is_wrong {
-                let detail = format!("must be 'RequireDualStack' or 'PreferDualStack' when multiple {what} are specified");
+                let detail =
+                    format!("must be 'RequireDualStack' or 'PreferDualStack' when multiple {what} are specified");
                 errors.invalid_value(&policy.path, shown.clone(), detail);
             }
         }

@@ -5,7 +5,7 @@ use super::sources::file_mode;
 use crate::builtin::validation::field_value::{Errors, FieldValue};
 use crate::builtin::validation::pod_spec::{PodOptions, env};
 use crate::builtin::validation::{annotations, certificates, formats, selectors};
-use crate::release::{V1_37, Release};
+use crate::release::{Release, V1_37};
 use std::collections::HashSet;
 
 /// `validVolumeDownwardAPIFieldPathExpressions`
@@ -28,7 +28,9 @@ pub fn validate(errors: &mut Errors, volume: &FieldValue<'_, '_>, options: &PodO
     let mut paths = HashSet::new();
     for source in volume.child("sources").items() {
         let mut count = 0;
-        for type_ in ["secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate"] {
+        for type_ in
+            ["secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate"]
+        {
             let projection = source.child(type_);
             let is_certificate = matches!(type_, "clusterTrustBundle" | "podCertificate");
             if !projection.is_set() || (is_certificate && !has_certificates(errors.release)) {
