@@ -85,21 +85,15 @@ pub fn secret(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Val
             let name = annotations.value.get(NAME);
             errors.require_text(&FieldValue::new(name, annotations.path.key(NAME)));
         }
-        "kubernetes.io/dockercfg" => {
-            if require(errors, ".dockercfg") {
-                json_object(errors, &field(".dockercfg"));
-            }
+        "kubernetes.io/dockercfg" if require(errors, ".dockercfg") => {
+            json_object(errors, &field(".dockercfg"));
         }
-        "kubernetes.io/dockerconfigjson" => {
-            if require(errors, ".dockerconfigjson") {
-                json_object(errors, &field(".dockerconfigjson"));
-            }
+        "kubernetes.io/dockerconfigjson" if require(errors, ".dockerconfigjson") => {
+            json_object(errors, &field(".dockerconfigjson"));
         }
-        "kubernetes.io/basic-auth" => {
-            if !field("username").is_set() && !field("password").is_set() {
-                require(errors, "username");
-                require(errors, "password");
-            }
+        "kubernetes.io/basic-auth" if !field("username").is_set() && !field("password").is_set() => {
+            require(errors, "username");
+            require(errors, "password");
         }
         "kubernetes.io/ssh-auth" => {
             errors.require_text(&field("ssh-privatekey"));

@@ -98,7 +98,7 @@ fn check_range(text: &str, bounds: &Bounds) -> Result<(), String> {
     let (step, more) = (parts.next(), parts.next());
     let limits: Vec<&str> = range.split('-').collect();
     let (start, mut end) = match limits.as_slice() {
-        ["*" | "?", ..] => (bounds.min, bounds.max),
+        [] | ["*" | "?", ..] => (bounds.min, bounds.max),
         [only] => {
             let start = number_or_name(only, bounds)?;
             (start, start)
@@ -108,7 +108,6 @@ fn check_range(text: &str, bounds: &Bounds) -> Result<(), String> {
             number_or_name(start, bounds)?;
             return Err(format!("too many hyphens: {text}"));
         }
-        [] => (bounds.min, bounds.max),
     };
     if more.is_some() {
         return Err(format!("too many slashes: {text}"));
@@ -148,12 +147,11 @@ fn number_or_name(text: &str, bounds: &Bounds) -> Result<u64, String> {
 fn number(text: &str) -> Result<u64, String> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    match text.parse::<i64>() {
-        Ok(number) => u64::try_from(number).map_err(|_| format!("negative number ({number}) not allowed: {text}")),
-        Err(_) => {
-            let reason = if is_number { "value out of range" } else { "invalid syntax" };
-            Err(format!("failed to parse int from {text}: strconv.Atoi: parsing {}: {reason}", go_quote(text)))
-        }
+    if let Ok(number) = text.parse::<i64>() {
+        u64::try_from(number).map_err(|_| format!("negative number ({number}) not allowed: {text}"))
+    } else {
+        let reason = if is_number { "value out of range" } else { "invalid syntax" };
+        Err(format!("failed to parse int from {text}: strconv.Atoi: parsing {}: {reason}", go_quote(text)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A value of an object together with its path, and the collection of errors about such values.
 
 use crate::cel::value::Quantity;
-use crate::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath};
+use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
 use crate::release::Release;
 use crate::value::Value;
 
@@ -188,11 +188,6 @@ impl Errors {
     pub fn too_many(&mut self, field: &FieldValue<'_, '_>, actual: usize, max: i64) {
         let actual = i64::try_from(actual).unwrap_or(i64::MAX);
         self.list.push(FieldError::too_many(&field.path, actual, max, self.release));
-    }
-
-    /// `Internal error`
-    pub fn internal(&mut self, field: &FieldValue<'_, '_>, detail: &str) {
-        self.list.push(FieldError::new(ErrorType::Internal, &field.path, BadValue::Omitted, detail));
     }
 
     /// `ValidateNonnegativeField`

@@ -1,9 +1,7 @@
 //! Fields that an update may not change (`ValidateImmutableField`).
 
 use super::field_value::{Errors, FieldValue};
-use crate::cel::value::Quantity;
 use crate::value::Value;
-use std::cmp::Ordering;
 
 /// The detail of the error.
 pub const IMMUTABLE: &str = "field is immutable";
@@ -33,10 +31,4 @@ pub fn is_equal(a: &Value, b: &Value) -> bool {
         },
         _ => a == b,
     }
-}
-
-/// Compares quantities by value; an absent one is 0.
-pub fn compare_quantities(a: &FieldValue<'_, '_>, b: &FieldValue<'_, '_>) -> Ordering {
-    let value = |field: &FieldValue<'_, '_>| field.quantity().unwrap_or_else(|| Quantity::from_int(0));
-    value(a).compare(&value(b))
 }

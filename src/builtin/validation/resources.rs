@@ -154,12 +154,11 @@ pub fn positive_quantity(errors: &mut Errors, field: &FieldValue<'_, '_>) {
 
 /// The value in thousandths, rounded up (`Quantity.MilliValue`); `None` if it is too large.
 fn milli_value(quantity: &Quantity) -> Option<i64> {
-    match quantity.as_int() {
-        Some(value) => value.checked_mul(1000),
-        None => {
-            let milli = (quantity.as_float() * 1000.0).ceil();
-            (milli.abs() < 9e18).then_some(milli as i64)
-        }
+    if let Some(value) = quantity.as_int() {
+        value.checked_mul(1000)
+    } else {
+        let milli = (quantity.as_float() * 1000.0).ceil();
+        (milli.abs() < 9e18).then_some(milli as i64)
     }
 }
 

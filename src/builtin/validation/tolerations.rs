@@ -1,4 +1,4 @@
-//! Tolerations and the effects of taints (`ValidateTolerations`, `validateTaintEffect`).
+//! Tolerations (`ValidateTolerations`).
 
 use super::field_value::{Errors, FieldValue};
 use super::formats;
@@ -49,9 +49,4 @@ pub fn validate(errors: &mut Errors, list: &FieldValue<'_, '_>) {
             errors.supported(&effect, EFFECTS);
         }
     }
-}
-
-/// `validateTaintEffect`, for an effect that must be present
-pub fn taint_effect(errors: &mut Errors, effect: &FieldValue<'_, '_>) {
-    errors.one_of(effect, EFFECTS);
 }

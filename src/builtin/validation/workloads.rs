@@ -319,9 +319,9 @@ pub fn replication_controller(errors: &mut Errors, object: &FieldValue<'_, '_>, 
         errors.required(&selector, "");
     }
     if replicas.is_set() {
-        errors.nonnegative(&replicas)
+        errors.nonnegative(&replicas);
     } else {
-        errors.required(&replicas, "")
+        errors.required(&replicas, "");
     }
     let template = spec.child("template");
     if !template.is_set() {

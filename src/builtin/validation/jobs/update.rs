@@ -96,13 +96,12 @@ fn copy_resources(new: &Value, old: &mut Value) {
 /// Copies the value at a path, or its absence.
 pub fn copy(new: &Value, old: &mut Value, path: &[&str]) {
     let Some((last, parents)) = path.split_last() else { return };
-    match new.at(path) {
-        Some(value) => old.insert_at(path, value.clone()),
-        None => {
-            let parent = parents.iter().try_fold(old, |value, key| value.get_mut(key));
-            if let Some(members) = parent.and_then(Value::as_object_mut) {
-                members.remove(*last);
-            }
+    if let Some(value) = new.at(path) {
+        old.insert_at(path, value.clone())
+    } else {
+        let parent = parents.iter().try_fold(old, |value, key| value.get_mut(key));
+        if let Some(members) = parent.and_then(Value::as_object_mut) {
+            members.remove(*last);
         }
     }
 }

@@ -130,13 +130,13 @@ pub fn field_reference(errors: &mut Errors, reference: &FieldValue<'_, '_>, allo
     } else {
         // `spec.host` is an older name.
         let known = if text == "spec.host" { "spec.nodeName" } else { text };
-        if !FIELD_LABELS.contains(&known) {
-            Some(format!("field label not supported: {text}"))
-        } else {
+        if FIELD_LABELS.contains(&known) {
             if !allowed.contains(&known) {
                 errors.list.push(FieldError::not_supported(&path.path, known, allowed));
             }
             None
+        } else {
+            Some(format!("field label not supported: {text}"))
         }
     };
     if let Some(reason) = reason {

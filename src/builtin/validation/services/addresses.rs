@@ -147,7 +147,8 @@ pub fn update(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: &FieldValue<'
     let (is_new_headless, is_old_headless) = (is_headless(spec), is_headless(old));
     let (new_ips, old_ips, list) = (addresses(spec), addresses(old), spec.child("clusterIPs"));
     let shown = BadValue::strings(new_ips.iter().copied(), errors.release);
-    if !(is_new_headless && is_old_headless) && !new_ips.is_empty() {
+    let stays_headless = is_new_headless && is_old_headless;
+    if !stays_headless && !new_ips.is_empty() {
         let compared = if new_ips.len() == old_ips.len() { old_ips.len() } else { old_ips.len().min(1) };
         let pairs = old_ips.iter().zip(&new_ips).take(compared).enumerate();
         for (at, _) in pairs.filter(|(_, (old, new))| old != new) {

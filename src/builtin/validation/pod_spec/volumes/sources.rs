@@ -34,7 +34,7 @@ pub fn validate(errors: &mut Errors, type_: &str, source: &FieldValue<'_, '_>) {
             formats::relative_path(errors, &source.child("directory"));
         }
         "gcePersistentDisk" => require(errors, &["pdName"]),
-        "awsElasticBlockStore" => require(errors, &["volumeID"]),
+        "awsElasticBlockStore" | "portworxVolume" => require(errors, &["volumeID"]),
         "nfs" => {
             require(errors, &["server", "path"]);
             let path = source.child("path");
@@ -60,7 +60,6 @@ pub fn validate(errors: &mut Errors, type_: &str, source: &FieldValue<'_, '_>) {
         "azureFile" => require(errors, &["secretName", "shareName"]),
         "vsphereVolume" => require(errors, &["volumePath"]),
         "photonPersistentDisk" => require(errors, &["pdID"]),
-        "portworxVolume" => require(errors, &["volumeID"]),
         "azureDisk" => azure_disk(errors, source),
         "storageos" => {
             let (name, namespace) = (source.child("volumeName"), source.child("volumeNamespace"));
