@@ -126,9 +126,7 @@ impl ServerBuilder {
         Self { built_in_kinds: true, ..self }
     }
 
-    /// Rejects Pods and pod templates without containers, and containers without a name, with the name of another
-    /// container, or without an image; and changes of the type of a Secret and of immutable Secrets and `ConfigMap`s.
-    /// Nothing else in the content of objects is validated.
+    /// Validates the content of objects of built-in kinds ([`crate::builtin::validation`]).
     pub fn with_content_validation(self) -> Self {
         Self { validates_content: true, ..self }
     }

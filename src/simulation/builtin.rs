@@ -1,30 +1,32 @@
-//! Simulates the server's decoding of built-in kinds, and admission policies on them; their validation is not simulated.
+//! Simulates the server's decoding of built-in kinds, the validation of many of them, and admission policies on them.
 
+mod added;
 mod admission;
 mod policies;
 mod size;
 
 use super::answer::read_response;
-use super::built_in_server::{Update, Updated};
+use super::built_in_server::{Updated, Write};
 use super::existing::{ExistingObjects, Found, Lookup};
 use super::hints::Hints;
 use super::identity::{self, FieldLocator, Namespace};
 use super::kubectl_errors;
 use super::object::{Kind, Object};
-use super::submit::SimulationContext;
+use super::submit::{SimulationContext, hide_bookkeeping};
 use crate::apply::client_side;
 use crate::builtin::resources::{self, Resource};
 use crate::builtin::table::{self, KindRow};
 use crate::builtin::types::Types;
-use crate::builtin::{Decoded, Endpoint, Missing, Strict, decode};
+use crate::builtin::{Decoded, Endpoint, Missing, Strict, decode, validation};
 use crate::cluster;
+use crate::kubectl::request::RequestOptions;
 use crate::kubectl::{FieldValidation, Verb};
 use crate::output::report::{ASK_THE_CLUSTER, Action, Answer, Identity, Item, Located, Problem, Verdict};
 use crate::release::Release;
 use crate::server::{NamespaceState, Response};
 use crate::suggest;
 use crate::value::group_version::api_version;
-use crate::value::{json, quote};
+use crate::value::{Value, json, quote};
 
 /// The groups that are not in the table, because their types are in other Go modules.
 const OTHER_GROUPS: &[&str] = &["admission.k8s.io", "apiextensions.k8s.io", "extensions", "imagepolicy.k8s.io"];
@@ -119,18 +121,35 @@ pub fn decode(
     }
     let plural = resources::plural(kind);
     let found = existing(context, rules, &item.identity, &plural);
+    let covered = is_covered(context, group, kind, &plural);
+    // Validation answers instead of the published schema.
+    let rules = Rules { strict: rules.strict && !covered, ..rules };
+    let written_or_sent = written.as_ref().unwrap_or(&sent);
+    let write = Write { identity: &item.identity, kind, plural: &plural, sent: written_or_sent, existing: None };
+    let (release, options) = (rules.release, context.request_options);
+    let request_kind = &context.updates.request_kind;
     let updated = match &found {
         Found::Object(existing, _) => {
-            let sent = written.as_ref().unwrap_or(&sent);
-            let update = Update { identity: &item.identity, kind, plural: &plural, sent, existing };
-            context.built_in.update(rules.release, context.request_options, &context.updates.request_kind, &update)
+            let write = Write { existing: Some(existing), ..write };
+            context.built_in.update(release, options, request_kind, &write)
         }
         _ => Updated::Unknown,
     };
     match (updated, result) {
         _ if size::reject_body(&mut item, body.as_bytes()) => {}
-        (Updated::Unchanged, _) => item.action = Action::Unchanged,
-        (Updated::Answered(response), _) => answered_update(&mut item, *response, version, &locator),
+        (Updated::Unchanged, _) => {
+            item.action = Action::Unchanged;
+            if covered {
+                item.verdict = Verdict::Accepted;
+            }
+        }
+        (Updated::Answered(response), _) => {
+            answered_update(&mut item, *response, version, &locator);
+            // A comparison needs the object before the update, too.
+            if covered && context.updates.compares.is_none() {
+                accept(&mut item, &sent, context);
+            }
+        }
         (Updated::NoPatch(reason), _) => {
             let message = format!("kubectl cannot compute the patch: {reason}");
             reject_with(&mut item, Answer { code: 400, reason: BAD_REQUEST.to_owned(), message });
@@ -163,19 +182,78 @@ pub fn decode(
     if !creates_namespace && item.verdict == Verdict::Decodes && !matches!(found, Found::Object(..)) {
         check_namespace(&mut item, context, &plural, &found);
     }
+    if covered && item.verdict == Verdict::Decodes && is_create(rules.verb, &found) {
+        // Unknown fields are reported already.
+        let options = RequestOptions { level: FieldValidation::Ignore, ..options };
+        let write = Write { identity: &item.identity.clone(), kind, plural: &plural, sent: &sent, existing: None };
+        if let Updated::Answered(response) = context.built_in.create(release, options, request_kind, &write) {
+            answered_create(&mut item, *response, version, &locator);
+            accept(&mut item, &sent, context);
+        }
+    }
     if let Some(written) = written.filter(|_| item.verdict == Verdict::Decodes && context.admission.is_some()) {
         admission::review(&mut item, &written, found, row, rules, context, &locator);
     }
-    if item.verdict == Verdict::Decodes {
+    if matches!(item.verdict, Verdict::Decodes | Verdict::Accepted) {
         size::check_stored(&mut item, &sent, body.as_bytes());
+    }
+    if item.verdict != Verdict::Accepted {
+        item.object = None;
     }
     item.warnings.extend(input_warnings);
     item
 }
 
+/// Returns true if the verdict on an object is the server's. Policies could change the object before it is validated.
+fn is_covered(context: SimulationContext<'_>, group: &str, kind: &str, plural: &str) -> bool {
+    validation::covers(group, kind)
+        && context.updates.request_kind.subresource.is_none()
+        && context.admission.is_none_or(|admission| !admission.may_match(group, plural))
+}
+
+/// Returns true if kubectl creates the object. An object that may exist is not judged as a new one.
+fn is_create(verb: Verb, found: &Found) -> bool {
+    matches!(found, Found::Nothing) && verb != Verb::Replace
+}
+
+/// Accepts an object whose validation reports no errors, and shows it with its defaults.
+fn accept(item: &mut Item, sent: &Value, context: SimulationContext<'_>) {
+    item.warnings.retain(|warning| warning.kind != PUBLISHED_SCHEMA);
+    if item.verdict != Verdict::Decodes {
+        return;
+    }
+    item.verdict = Verdict::Accepted;
+    if let Some(object) = &mut item.object {
+        hide_bookkeeping(object, context.show_bookkeeping);
+        added::remove_generated(&item.identity.kind, object, sent);
+        item.defaulted = added::defaulted(object, sent);
+    }
+}
+
+/// Completes the item of a create that was sent.
+fn answered_create(item: &mut Item, response: Response, version: &str, locator: &dyn FieldLocator) {
+    // The server measures the length of JSON, and etcd that of Protobuf.
+    if response.code == 500 {
+        item.verdict = Verdict::CannotTell;
+        item.reason = "with its defaults it may be too large for etcd".to_owned();
+        item.help =
+            Some("split the object, or ask the cluster without a dry run, which does not reach etcd".to_owned());
+        return;
+    }
+    let identity = item.identity.clone();
+    let answered = read_response(response, identity, locator, &Hints::of_schema(None, version));
+    let is_new = |warning: &Problem| !item.warnings.iter().any(|known| known.message == warning.message);
+    let warnings: Vec<_> = answered.warnings.into_iter().filter(is_new).collect();
+    item.warnings.extend(warnings);
+    (item.answer, item.object) = (answered.answer, answered.object);
+    if answered.verdict == Verdict::Rejected {
+        (item.verdict, item.errors) = (Verdict::Rejected, answered.errors);
+    }
+}
+
 /// Returns the existing object, if the request or a policy depends on it.
 fn existing(context: SimulationContext<'_>, rules: Rules, identity: &Identity, plural: &str) -> Found {
-    let reads = matches!(rules.verb, Verb::Apply | Verb::ServerSide);
+    let reads = matches!(rules.verb, Verb::Apply | Verb::ServerSide | Verb::Replace);
     let is_matched = context.admission.is_some_and(|admission| admission.may_match(identity.group(), plural));
     if identity.name.is_empty() || !reads && !is_matched {
         return Found::Nothing;
@@ -198,6 +276,7 @@ fn answered_update(item: &mut Item, response: Response, version: &str, locator: 
     item.action = Action::Update;
     item.warnings.extend(answered.warnings);
     item.pruned = answered.pruned;
+    item.object = answered.object;
     if answered.verdict == Verdict::Rejected {
         (item.verdict, item.answer, item.errors) = (Verdict::Rejected, answered.answer, answered.errors);
     }
@@ -255,6 +334,9 @@ fn reject_with(item: &mut Item, answer: Answer) {
     }];
     item.answer = Some(answer);
 }
+
+/// The kind of an unmet requirement of the published schema.
+const PUBLISHED_SCHEMA: &str = "PublishedSchema";
 
 const BAD_REQUEST: &str = "BadRequest";
 
@@ -337,7 +419,7 @@ fn requirement(missing: &Missing, locator: &dyn FieldLocator) -> Problem {
         }
     };
     Problem {
-        kind: "PublishedSchema".to_owned(),
+        kind: PUBLISHED_SCHEMA.to_owned(),
         field: Some(path),
         message,
         location: Some(location),

@@ -1,11 +1,9 @@
-//! Built-in kinds that are served with their Go types: decoding, defaults and patches follow the type; only metadata,
-//! containers and immutable data are validated. The behaviour of each kind is in [`behaviour`](super::built_in_kind::behaviour).
+//! Built-in kinds that are served with their Go types: decoding, defaults and patches follow the type. Their content is
+//! validated by [`builtin::validation`]. The behaviour of each kind is in [`behaviour`](super::built_in_kind::behaviour).
 
 mod certificate_request;
-mod containers;
 pub(in crate::server) mod decode;
 mod generated;
-mod immutable;
 mod managed_fields;
 mod prepare;
 mod selector;
@@ -313,16 +311,7 @@ impl TypedResource {
         }
         if self.part == Part::Object && self.validates_content {
             let Endpoint { group, kind, .. } = &self.kind.endpoint;
-            if builtin::validation::covers(group, kind) {
-                errors.extend(builtin::validation::validate(group, kind, object, old, self.release()));
-            } else {
-                containers::validate(object, self.kind.behaviour.pod_spec, &mut errors);
-            }
-            if let Some(old) = old
-                && !builtin::validation::covers(group, kind)
-            {
-                immutable::validate(object, old, self.kind.behaviour, &mut errors);
-            }
+            errors.extend(builtin::validation::validate(group, kind, object, old, self.release()));
         }
         Verdict { errors, warnings_if_accepted: warnings, ..Verdict::default() }
     }

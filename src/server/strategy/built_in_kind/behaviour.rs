@@ -31,12 +31,6 @@ pub(in crate::server) struct Behaviour {
     pub has_grace_period: bool,
     /// True if a DELETE returns the removed object (`ReturnDeletedObject`).
     pub returns_deleted: bool,
-    /// The path of the specification of its Pods; empty for kinds without one.
-    pub pod_spec: &'static [&'static str],
-    /// The string fields that no update changes.
-    pub immutable: &'static [&'static str],
-    /// The fields that no update changes if `immutable` is set in the existing object; empty for kinds without it.
-    pub immutable_data: &'static [&'static str],
     /// The fields that a write of the status leaves unchanged, and never owns.
     pub status_keeps: &'static [&'static [&'static str]],
 }
@@ -81,16 +75,12 @@ const DEFAULT: Behaviour = Behaviour {
     names_user: false,
     has_grace_period: false,
     returns_deleted: false,
-    pod_spec: &[],
-    immutable: &[],
-    immutable_data: &[],
     status_keeps: &[&["spec"]],
 };
 
 const RETURNED: Behaviour = Behaviour { returns_deleted: true, ..DEFAULT };
 const GENERATION: Behaviour = Behaviour { generation_since: Minor::ALWAYS, ..DEFAULT };
 /// The path in most kinds that create Pods.
-const TEMPLATE: &[&str] = &["spec", "template", "spec"];
 const ALL_BUT_STATUS: &[&[&str]] = &[&["metadata"], &["spec"]];
 
 static POD_FIELDS: &[FieldLabel] = &[
@@ -137,7 +127,6 @@ static NEW_EVENT_FIELDS: &[FieldLabel] = &[
 ];
 
 static BEHAVIOURS: &[Behaviour] = &[
-    Behaviour { resource: "configmaps.", immutable_data: &["data", "binaryData"], ..DEFAULT },
     Behaviour {
         resource: "events.",
         name: NameRule::PathSegment,
@@ -179,30 +168,22 @@ static BEHAVIOURS: &[Behaviour] = &[
         has_grace_period: true,
         returns_deleted: true,
         generation_since: V1_33,
-        pod_spec: &["spec"],
         status: InitialStatus::Phase("Pending"),
         fields: Some(POD_FIELDS),
         status_keeps: &[&["spec"], &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]],
         ..DEFAULT
     },
-    Behaviour { resource: "podtemplates.", returns_deleted: true, pod_spec: &["template", "spec"], ..GENERATION },
+    Behaviour { resource: "podtemplates.", returns_deleted: true, ..GENERATION },
     Behaviour {
         resource: "replicationcontrollers.",
         name: NameRule::LongName,
-        pod_spec: TEMPLATE,
         fields: Some(&[
             NAMESPACE,
             FieldLabel { label: "status.replicas", paths: &[&["status", "replicas"]], absent: "0" },
         ]),
         ..GENERATION
     },
-    Behaviour {
-        resource: "secrets.",
-        fields: Some(&[NAMESPACE, text("type", &[&["type"]])]),
-        immutable: &["type"],
-        immutable_data: &["data"],
-        ..DEFAULT
-    },
+    Behaviour { resource: "secrets.", fields: Some(&[NAMESPACE, text("type", &[&["type"]])]), ..DEFAULT },
     Behaviour {
         resource: "services.",
         returns_deleted: true,
@@ -215,26 +196,19 @@ static BEHAVIOURS: &[Behaviour] = &[
         fields_since: V1_31,
         ..DEFAULT
     },
-    Behaviour { resource: "daemonsets.apps", pod_spec: TEMPLATE, ..GENERATION },
+    Behaviour { resource: "daemonsets.apps", ..GENERATION },
     Behaviour {
         resource: "deployments.apps",
         counted_metadata: Some("annotations"),
-        pod_spec: TEMPLATE,
         status_keeps: &[&["spec"], &["metadata", "labels"]],
         ..GENERATION
     },
-    Behaviour { resource: "replicasets.apps", pod_spec: TEMPLATE, ..GENERATION },
-    Behaviour { resource: "statefulsets.apps", name: NameRule::Label, pod_spec: TEMPLATE, ..GENERATION },
+    Behaviour { resource: "replicasets.apps", ..GENERATION },
+    Behaviour { resource: "statefulsets.apps", name: NameRule::Label, ..GENERATION },
     Behaviour { resource: "horizontalpodautoscalers.autoscaling", generation_since: V1_37, ..DEFAULT },
-    Behaviour {
-        resource: "cronjobs.batch",
-        name: NameRule::CronJob,
-        pod_spec: &["spec", "jobTemplate", "spec", "template", "spec"],
-        ..GENERATION
-    },
+    Behaviour { resource: "cronjobs.batch", name: NameRule::CronJob, ..GENERATION },
     Behaviour {
         resource: "jobs.batch",
-        pod_spec: TEMPLATE,
         fields: Some(&[
             NAMESPACE,
             FieldLabel { label: "status.successful", paths: &[&["status", "succeeded"]], absent: "0" },

@@ -1,0 +1,136 @@
+//! What the server adds to an object of a built-in kind: defaults, and values that differ between clusters.
+
+use crate::value::{Map, Value};
+
+/// The labels with which a Job selects its Pods.
+const JOB_LABELS: &[&str] =
+    &["batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name"];
+
+/// Removes values that the server generates: addresses and ports of Services, selectors of Jobs.
+pub fn remove_generated(kind: &str, object: &mut Value, sent: &Value) {
+    let remove = |object: &mut Value, parents: &[&str], names: &[&str]| {
+        let sent = sent.at(parents);
+        let Some(members) = at_mut(object, parents).and_then(Value::as_object_mut) else { return };
+        for name in names {
+            if sent.and_then(|sent| sent.get(name)).is_none_or(is_empty) {
+                members.remove(*name);
+            }
+        }
+    };
+    match kind {
+        "Service" => {
+            remove(object, &["spec"], &["clusterIP", "clusterIPs", "healthCheckNodePort"]);
+            let sent = sent.at(&["spec", "ports"]).and_then(Value::as_array).unwrap_or_default();
+            let Some(Value::Array(ports)) = at_mut(object, &["spec", "ports"]) else { return };
+            for (at, port) in ports.iter_mut().enumerate() {
+                let own = sent.get(at).and_then(|port| port.get("nodePort")).and_then(Value::as_int);
+                if let Some(members) = port.as_object_mut().filter(|_| own.unwrap_or_default() == 0) {
+                    members.remove("nodePort");
+                }
+            }
+        }
+        "Job" => {
+            remove(object, &["spec"], &["selector"]);
+            remove(object, &["metadata", "labels"], JOB_LABELS);
+            remove(object, &["spec", "template", "metadata", "labels"], JOB_LABELS);
+            for parents in [&["metadata"][..], &["spec", "template", "metadata"]] {
+                if at_mut(object, parents).and_then(|metadata| metadata.get("labels")).is_some_and(is_empty) {
+                    remove(object, parents, &["labels"]);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn at_mut<'a>(value: &'a mut Value, path: &[&str]) -> Option<&'a mut Value> {
+    path.iter().try_fold(value, |value, name| value.get_mut(name))
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
+    }
+}
+
+/// Returns the fields of the stored object that were not sent, with their paths. Metadata and status are left out.
+pub fn defaulted(stored: &Value, sent: &Value) -> Vec<(String, Value)> {
+    let mut added = Vec::new();
+    let is_content = |name: &str| !matches!(name, "apiVersion" | "kind" | "metadata" | "status");
+    let members = stored.as_object().into_iter().flatten();
+    for (name, value) in members.filter(|(name, _)| is_content(name)) {
+        collect(&mut added, name.clone(), value, sent.get(name));
+    }
+    added
+}
+
+/// Compares one value. The recursion is bounded by the depth of the object, which the decoder bounds.
+fn collect(added: &mut Vec<(String, Value)>, path: String, stored: &Value, sent: Option<&Value>) {
+    match (stored, sent) {
+        (stored, None | Some(Value::Null)) => {
+            if !is_empty(stored) {
+                added.push((path, stored.clone()));
+            }
+        }
+        (Value::Object(members), Some(Value::Object(sent))) => of_members(added, &path, members, sent),
+        (Value::Array(items), Some(Value::Array(sent))) if items.len() == sent.len() => {
+            for (at, (item, sent)) in items.iter().zip(sent).enumerate() {
+                collect(added, format!("{path}[{at}]"), item, Some(sent));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn of_members(added: &mut Vec<(String, Value)>, path: &str, members: &Map, sent: &Map) {
+    for (name, value) in members {
+        collect(added, format!("{path}.{name}"), value, sent.get(name));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::json;
+
+    fn read(text: &str) -> Value {
+        json::read(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn defaults_are_fields_that_were_not_sent() {
+        let sent = read(r#"{"kind":"D","spec":{"a":1,"list":[{"b":1}],"gone":null}}"#);
+        let stored = read(
+            r#"{"kind":"D","metadata":{"uid":"u"},"spec":{"a":2,"list":[{"b":1,"c":2}],"gone":3,"empty":{}},"status":{"x":1}}"#,
+        );
+        let paths: Vec<_> = defaulted(&stored, &sent).into_iter().map(|(path, _)| path).collect();
+        assert_eq!(paths, ["spec.gone", "spec.list[0].c"]);
+    }
+
+    #[test]
+    fn allocated_addresses_and_ports_are_removed() {
+        let sent = read(r#"{"spec":{"ports":[{"port":1},{"port":2,"nodePort":30002}]}}"#);
+        let mut stored = read(
+            r#"{"spec":{"clusterIP":"10.96.0.7","clusterIPs":["10.96.0.7"],"type":"NodePort",
+            "ports":[{"port":1,"nodePort":30001},{"port":2,"nodePort":30002}]}}"#,
+        );
+        remove_generated("Service", &mut stored, &sent);
+        assert_eq!(stored, read(r#"{"spec":{"type":"NodePort","ports":[{"port":1},{"port":2,"nodePort":30002}]}}"#));
+    }
+
+    #[test]
+    fn selectors_of_jobs_are_removed_unless_they_were_sent() {
+        let text = r#"{"metadata":{"labels":{"controller-uid":"u"}},"spec":{"selector":{"matchLabels":{"controller-uid":"u"}},
+            "template":{"metadata":{"labels":{"app":"a","job-name":"j"}}}}}"#;
+        let mut stored = read(text);
+        remove_generated("Job", &mut stored, &read(r#"{"spec":{}}"#));
+        assert_eq!(stored, read(r#"{"metadata":{},"spec":{"template":{"metadata":{"labels":{"app":"a"}}}}}"#));
+        let mut kept = read(text);
+        remove_generated("Job", &mut kept, &read(text));
+        assert_eq!(kept, read(text));
+    }
+}
