@@ -175,7 +175,7 @@ pub fn decode(
     if item.verdict == Verdict::Decodes && item.identity.name.is_empty() {
         kubectl_errors::require_name(&mut item, rules.verb, &locator);
         // Objects that are not stored need no name.
-        if item.verdict == Verdict::Decodes && resource.is_none_or(|resource| resource.readable) {
+        if item.verdict == Verdict::Decodes && !covered && resource.is_none_or(|resource| resource.readable) {
             kubectl_errors::require_name_of_create(&mut item, &locator);
         }
     }
@@ -226,7 +226,10 @@ fn accept(item: &mut Item, sent: &Value, context: SimulationContext<'_>) {
     if let Some(object) = &mut item.object {
         hide_bookkeeping(object, context.show_bookkeeping);
         added::remove_generated(&item.identity.kind, object, sent);
-        item.defaulted = added::defaulted(object, sent);
+        // An existing object has more than defaults.
+        if item.action == Action::Create {
+            item.defaulted = added::defaulted(object, sent);
+        }
     }
 }
 
