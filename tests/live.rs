@@ -317,7 +317,8 @@ fn a_create_in_a_namespace_that_does_not_accept_it_is_rejected() {
     let other = map("ending").replace("name: m", "name: other");
     place.write("ending.yaml", &(map("ending") + &other + &widget("b", "ending")));
     let terminating = "unable to create new content in namespace ending because it is being terminated";
-    let said = place.run(&format!("validate -f ending.yaml -s {url}")).ends(1, &["1 accepted, 2 rejected", terminating]);
+    let said =
+        place.run(&format!("validate -f ending.yaml -s {url}")).ends(1, &["1 accepted, 2 rejected", terminating]);
     assert!(said.out.contains("configmaps \"other\" is forbidden"), "{}", said.out);
     assert!(said.out.contains("widgets.fake.example.com \"b\" is forbidden"), "{}", said.out);
     // A namespace that may not be read.

@@ -482,7 +482,7 @@ mod tests {
     /// Takes long if the path is built for every repetition.
     #[test]
     fn a_key_repeated_deep_in_a_value_is_found_once() {
-        let text = format!("{}{{{}}}{}", "{\"b\":".repeat(5000), vec!["\"k\":1"; 50_000].join(","), "}".repeat(5000));
+        let text = format!("{}{{{}}}{}", "{\"b\":".repeat(1000), vec!["\"k\":1"; 50_000].join(","), "}".repeat(1000));
         assert_eq!(read_strict(text.as_bytes()).unwrap().errors.len(), 1);
     }
 

@@ -371,22 +371,19 @@ fn containers_need_names_and_images() {
          spec.containers[2].name: Duplicate value: \"a\", spec.initContainers[0].name: Duplicate value: \"a\"]"
     );
     assert_eq!(message(PODS, r#"{"metadata":{"name":"p"}}"#), "Pod \"p\" is invalid: spec.containers: Required value");
-    let batch = "/apis/batch/v1/namespaces/default";
     assert_eq!(
-        message(&format!("{batch}/jobs"), r#"{"metadata":{"name":"j"}}"#),
-        "Job.batch \"j\" is invalid: spec.template.spec.containers: Required value"
-    );
-    assert_eq!(
-        message(&format!("{batch}/cronjobs"), r#"{"metadata":{"name":"c"},"spec":{"schedule":"* * * * *"}}"#),
-        "CronJob.batch \"c\" is invalid: spec.jobTemplate.spec.template.spec.containers: Required value"
+        message(
+            "/apis/batch/v1/namespaces/default/jobs",
+            r#"{"metadata":{"name":"j"},"spec":{"manualSelector":true}}"#
+        ),
+        "Job.batch \"j\" is invalid: [spec.template.spec.containers: Required value, \
+         spec.template.spec.restartPolicy: Required value: valid values: \"OnFailure\", \"Never\", \
+         spec.selector: Required value, \
+         spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`]"
     );
     assert_eq!(
         message("/api/v1/namespaces/default/podtemplates", r#"{"metadata":{"name":"t"}}"#),
         "PodTemplate \"t\" is invalid: template.spec.containers: Required value"
-    );
-    assert_eq!(
-        message("/api/v1/namespaces/default/replicationcontrollers", r#"{"metadata":{"name":"r"}}"#),
-        "ReplicationController \"r\" is invalid: spec.template: Required value"
     );
     assert_eq!(send(&server, Method::Post, DEPLOYMENTS, DEPLOYMENT).code, 201);
     let patch = |path: &str, patch: &str| {
