@@ -7,7 +7,7 @@ use super::source::{Source, problem};
 use crate::cluster;
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Options, files};
-use crate::output::printable::complain;
+use crate::output::printable::{complain, complain_all};
 use crate::value::Value;
 use std::path::Path;
 
@@ -58,7 +58,7 @@ impl Given<'_> {
             }
         }
         let (text, outcome) = summarize(&failures);
-        eprint!("{text}");
+        complain_all(&text);
         if outcome != Exit::Fine {
             *exit = Exit::CannotTell;
         }

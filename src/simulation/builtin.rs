@@ -237,8 +237,8 @@ fn accept(item: &mut Item, sent: &Value, context: SimulationContext<'_>) {
 fn answered_create(item: &mut Item, response: Response, version: &str, locator: &dyn FieldLocator) {
     // The server measures the length of JSON, and etcd that of Protobuf.
     if response.code == 500 {
-        item.verdict = Verdict::CannotTell;
-        item.reason = "with its defaults it may be too large for etcd".to_owned();
+        let reason = "with its defaults it may be too large for etcd".to_owned();
+        (item.verdict, item.reason) = (Verdict::CannotTell, reason);
         item.help =
             Some("split the object, or ask the cluster without a dry run, which does not reach etcd".to_owned());
         return;

@@ -71,11 +71,7 @@ pub fn defaulted(stored: &Value, sent: &Value) -> Vec<(String, Value)> {
 /// Compares one value. The recursion is bounded by the depth of the object, which the decoder bounds.
 fn collect(added: &mut Vec<(String, Value)>, path: String, stored: &Value, sent: Option<&Value>) {
     match (stored, sent) {
-        (stored, None | Some(Value::Null)) => {
-            if !is_empty(stored) {
-                added.push((path, stored.clone()));
-            }
-        }
+        (stored, None | Some(Value::Null)) if !is_empty(stored) => added.push((path, stored.clone())),
         (Value::Object(members), Some(Value::Object(sent))) => of_members(added, &path, members, sent),
         (Value::Array(items), Some(Value::Array(sent))) if items.len() == sent.len() => {
             for (at, (item, sent)) in items.iter().zip(sent).enumerate() {

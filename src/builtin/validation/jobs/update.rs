@@ -97,7 +97,7 @@ fn copy_resources(new: &Value, old: &mut Value) {
 pub fn copy(new: &Value, old: &mut Value, path: &[&str]) {
     let Some((last, parents)) = path.split_last() else { return };
     if let Some(value) = new.at(path) {
-        old.insert_at(path, value.clone())
+        old.insert_at(path, value.clone());
     } else {
         let parent = parents.iter().try_fold(old, |value, key| value.get_mut(key));
         if let Some(members) = parent.and_then(Value::as_object_mut) {
