@@ -24,7 +24,10 @@ class Validate:
                 raise SystemExit(f"{' '.join(self.command)}: {done.stderr[:2000]}") from None
             for item in items:
                 if item["location"]["source"].startswith(links):
-                    found[int(os.path.basename(item["location"]["source"]).split(".")[0])].append(item)
+                    number = os.path.basename(item["location"]["source"]).split(".")[0]
+                    # An error about the folder itself, for example that it has no objects, is not about a document.
+                    if number.isdigit():
+                        found[int(number)].append(item)
         return found
 
 
