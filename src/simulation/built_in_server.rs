@@ -1,6 +1,7 @@
 //! The requests for objects of built-in kinds, sent to a server that validates them: creates, replacements, and the patch of
 //! `kubectl apply` to a server that has the object.
 
+use super::kubectl_errors;
 use crate::apply::client_side;
 use crate::apply::field_manager::LAST_APPLIED;
 use crate::builtin::strategic;
@@ -13,11 +14,15 @@ use crate::release::Release;
 use crate::server::{Method, NamespaceState, Namespaces, Request, Response, Server};
 use crate::text::json;
 use crate::value::{Map, Value, group_version};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{OnceLock, PoisonError, RwLock};
 
-/// A server with built-in kinds, created on first use. It has at most one object at a time.
+/// A server with built-in kinds, created on first use.
 #[derive(Debug, Default)]
-pub struct BuiltInServer(Mutex<Option<Server>>);
+pub struct BuiltInServer {
+    server: OnceLock<Server>,
+    /// Held by an update, which stores the existing object while it lasts. Creates store nothing and run in parallel.
+    updating: RwLock<()>,
+}
 
 /// The result of a request.
 pub enum Updated {
@@ -58,8 +63,8 @@ impl BuiltInServer {
         let options = RequestOptions { dry_run: true, table: false, ..options };
         let mut request = create_request(write, options, request_kind);
         request.hides_dry_run = true;
-        let mut server = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Updated::Answered(Box::new(opened(&mut server, release, options).take(request)))
+        let _creating = self.updating.read().unwrap_or_else(PoisonError::into_inner);
+        Updated::Answered(Box::new(self.opened(release, options).take(request)))
     }
 
     /// Sends the update of `kubectl apply`, client-side or server-side, or of `kubectl replace`.
@@ -70,30 +75,30 @@ impl BuiltInServer {
         request_kind: &RequestKind,
         write: &Write<'_>,
     ) -> Updated {
-        let Write { identity, plural, existing, .. } = *write;
+        let Write { identity, existing, .. } = *write;
         let RequestKind { verb, force, manager, .. } = request_kind;
         let manager = manager.as_deref();
         let Some(existing) = existing else { return Updated::Unknown };
         if existing.str_at(&["apiVersion"]) != Some(&identity.api_version) {
             return Updated::Unknown;
         }
-        let (group, version) = group_version::split(&identity.api_version);
-        let (definition, namespace) = (format!("{plural}.{group}"), identity.namespace.as_deref());
+        let (_, version) = group_version::split(&identity.api_version);
+        let (definition, collection) = resource(write);
         let options = RequestOptions { dry_run: false, table: false, ..options };
-        let path = request::object(&request::collection(group, version, plural, namespace), &identity.name);
-        let mut server = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let server = opened(&mut server, release, options);
+        let path = request::object(&collection, &identity.name);
+        let _updating = self.updating.write().unwrap_or_else(PoisonError::into_inner);
+        let server = self.opened(release, options);
         if storage_version(server, &definition).as_deref() != Some(version) {
             return Updated::Unknown;
         }
-        let within = namespace.unwrap_or_default();
+        let within = identity.namespace.as_deref().unwrap_or_default();
         if !store(server, existing, write, options) {
             return Updated::Unknown;
         }
         let updated = (|| {
             let stored = server.stored(&definition, within, &identity.name);
             let existing = stored.as_deref().unwrap_or(existing);
-            let sent = in_namespace(write.sent.clone(), namespace);
+            let sent = kubectl_errors::in_namespace(write.sent.clone(), identity);
             let request = match verb {
                 Verb::ServerSide => {
                     let query =
@@ -101,7 +106,7 @@ impl BuiltInServer {
                     request::write(Method::Patch, &path, "application/apply-patch+yaml", &query, sent, options)
                 }
                 Verb::Replace => {
-                    let target = target(&definition, version, &path, &identity.name);
+                    let target = target(write, &definition, &collection);
                     let done = kubectl_update::send(server, target, sent, request_kind, options);
                     return done.map_or(Updated::Unknown, |done| Updated::Answered(Box::new(done.response)));
                 }
@@ -128,55 +133,55 @@ impl BuiltInServer {
         server.withdraw(&definition, within, &identity.name);
         updated
     }
+
+    /// The server, which is created when it is needed first.
+    fn opened(&self, release: Release, options: RequestOptions) -> &Server {
+        self.server.get_or_init(|| {
+            Server::builder(release, 0)
+                .created_at(options.now)
+                .with_built_in_kinds()
+                .with_content_validation()
+                .with_generated_fields()
+                .with_namespaces(Namespaces::Unchecked, &[])
+                .build()
+        })
+    }
 }
 
-/// The server, which is created when it is needed first.
-fn opened(server: &mut Option<Server>, release: Release, options: RequestOptions) -> &Server {
-    server.get_or_insert_with(|| {
-        Server::builder(release, 0)
-            .created_at(options.now)
-            .with_built_in_kinds()
-            .with_content_validation()
-            .with_generated_fields()
-            .with_namespaces(Namespaces::Unchecked, &[])
-            .build()
-    })
-}
-
-fn target<'a>(definition: &'a str, version: &'a str, path: &'a str, name: &'a str) -> Target<'a> {
-    let collection = path.strip_suffix(name).and_then(|path| path.strip_suffix('/')).unwrap_or(path);
+/// The target of a write; `collection` is the path of its resource.
+fn target<'a>(write: &Write<'a>, definition: &'a str, collection: &'a str) -> Target<'a> {
+    let (_, version) = group_version::split(&write.identity.api_version);
+    let name = &write.identity.name;
     Target { definition, version, collection, name, namespace_state: NamespaceState::default() }
+}
+
+/// The name of a resource in the server, and the path of its collection.
+fn resource(write: &Write<'_>) -> (String, String) {
+    let (group, version) = group_version::split(&write.identity.api_version);
+    let namespace = write.identity.namespace.as_deref();
+    (format!("{}.{group}", write.plural), request::collection(group, version, write.plural, namespace))
 }
 
 /// The request of `kubectl create` or of an apply that creates.
 fn create_request(write: &Write<'_>, options: RequestOptions, request_kind: &RequestKind) -> Request {
-    let identity = write.identity;
-    let (group, version) = group_version::split(&identity.api_version);
-    let namespace = identity.namespace.as_deref();
-    let collection = request::collection(group, version, write.plural, namespace);
-    let target = Target {
-        definition: "",
-        version,
-        collection: &collection,
-        name: &identity.name,
-        namespace_state: NamespaceState::default(),
-    };
-    kubectl_update::create(target, in_namespace(write.sent.clone(), namespace), request_kind, options)
+    let (definition, collection) = resource(write);
+    let object = kubectl_errors::in_namespace(write.sent.clone(), write.identity);
+    kubectl_update::create(target(write, &definition, &collection), object, request_kind, options)
 }
 
 /// Stores the existing object. One that no server has stored yet is created, which completes it.
 fn store(server: &Server, existing: &Value, write: &Write<'_>, options: RequestOptions) -> bool {
-    let identity = write.identity;
-    let (group, _) = group_version::split(&identity.api_version);
     if existing.str_at(&["metadata", "uid"]).is_none() {
         let create = Write { sent: existing, existing: None, ..*write };
         let options = RequestOptions { level: FieldValidation::Ignore, ..options };
-        if server.take(create_request(&create, options, &RequestKind::default())).code < 300 {
+        // Unlike `kubectl apply`, a create adds no annotation, so the patch removes nothing that the input leaves out.
+        let by_create = RequestKind { verb: Verb::Create, ..RequestKind::default() };
+        if server.take(create_request(&create, options, &by_create)).code < 300 {
             return true;
         }
     }
-    let definition = format!("{}.{group}", write.plural);
-    server.seed(&definition, identity.namespace.as_deref().unwrap_or_default(), existing.clone()).is_ok()
+    let namespace = write.identity.namespace.as_deref().unwrap_or_default();
+    server.seed(&resource(write).0, namespace, existing.clone()).is_ok()
 }
 
 /// The version in which a server stores a kind. Objects in other versions have other fields.
@@ -203,12 +208,50 @@ fn three_way(release: Release, write: &Write<'_>, existing: &Value, sent: Value)
     strategic::three_way(types, kind, original, modified, current).map_err(|error| error.to_string())
 }
 
-/// Sets the namespace, as kubectl does before it computes the patch.
-fn in_namespace(mut object: Value, namespace: Option<&str>) -> Value {
-    if let Some(namespace) = namespace
-        && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
-    {
-        metadata.insert("namespace".to_owned(), namespace.into());
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::ResponseBody;
+
+    fn read(text: &str) -> Value {
+        json::read(text.as_bytes()).unwrap()
     }
-    object
+
+    fn updated(existing: &str, sent: &str) -> Value {
+        let (existing, sent) = (read(existing), read(sent));
+        let identity = Identity {
+            api_version: "v1".to_owned(),
+            kind: "ConfigMap".to_owned(),
+            namespace: Some("default".to_owned()),
+            name: "m".to_owned(),
+        };
+        let write = Write {
+            identity: &identity,
+            kind: "ConfigMap",
+            plural: "configmaps",
+            sent: &sent,
+            existing: Some(&existing),
+        };
+        let server = BuiltInServer::default();
+        let options = RequestOptions {
+            level: FieldValidation::Strict,
+            dry_run: false,
+            table: false,
+            now: crate::server::Timestamp::default(),
+        };
+        let updated = server.update(Release::NEWEST, options, &RequestKind::default(), &write);
+        let Updated::Answered(response) = updated else { panic!("no answer") };
+        let ResponseBody::Json(body) = response.body else { panic!("text") };
+        body.get("data").cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn an_apply_removes_only_what_was_applied_before() {
+        let sent = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m"},"data":{"a":"2"}}"#;
+        for metadata in [r#"{"name":"m"}"#, r#"{"name":"m","namespace":"default","uid":"u"}"#] {
+            let existing =
+                format!(r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{metadata},"data":{{"a":"1","b":"1"}}}}"#);
+            assert_eq!(updated(&existing, sent), read(r#"{"a":"2","b":"1"}"#), "{metadata}");
+        }
+    }
 }

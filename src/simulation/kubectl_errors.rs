@@ -121,6 +121,21 @@ fn reject(
     (item.object, item.table) = (None, None);
 }
 
+/// Sets the default namespace or removes that of a cluster-scoped object, as kubectl does before it computes the
+/// last-applied annotation.
+pub fn in_namespace(mut object: Value, identity: &Identity) -> Value {
+    let Some(namespace) = &identity.namespace else {
+        remove_namespace(&mut object);
+        return object;
+    };
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
+        && metadata.get("namespace").is_none_or(|own| own.is_null() || own.as_str() == Some(""))
+    {
+        metadata.insert("namespace".to_owned(), namespace.as_str().into());
+    }
+    object
+}
+
 /// Removes the namespace of an object that is not namespaced (`FilterNamespace` in `cli-runtime`).
 pub fn remove_namespace(object: &mut Value) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)

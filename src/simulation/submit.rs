@@ -121,7 +121,7 @@ pub fn submit(
         Ok(existing) => existing,
         Err(error) => return (error.item(identity, locator), earlier),
     };
-    let object = in_namespace(object, &identity);
+    let object = kubectl_errors::in_namespace(object, &identity);
     let request_kind = &context.updates.request_kind;
     // Most requests are creates, for which a dry run is sufficient: its response is the object that would be stored.
     let creates =
@@ -262,7 +262,7 @@ fn hidden_errors(
     // Validation comes after the namespace: show its errors, too.
     let target = Target { namespace_state: NamespaceState::default(), ..target };
     let Some(object) = locator.object() else { return Vec::new() };
-    let object = in_namespace(object, &item.identity);
+    let object = kubectl_errors::in_namespace(object, &item.identity);
     let request_options =
         RequestOptions { level: FieldValidation::Warn, dry_run: true, table: false, ..context.request_options };
     let request_kind = &context.updates.request_kind;
@@ -429,28 +429,13 @@ fn create_again(
     let collection = request::collection(group, version, plural, identity.namespace.as_deref());
     let target = Target { version, collection: &collection, ..target };
     let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
-    let earlier = in_namespace(earlier, identity);
+    let earlier = kubectl_errors::in_namespace(earlier, identity);
     let request = update::create(target, earlier, &context.updates.request_kind, request_options);
     let response = context.server.take(request);
     if response.code < 300 {
         return Ok(());
     }
     Err(format!("the earlier object of the same name could not be created again: {}", response.body.message()).into())
-}
-
-/// Sets the default namespace or removes that of a cluster-scoped object, as kubectl does before it computes the
-/// last-applied annotation.
-fn in_namespace(mut object: Value, identity: &Identity) -> Value {
-    let Some(namespace) = &identity.namespace else {
-        kubectl_errors::remove_namespace(&mut object);
-        return object;
-    };
-    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
-        && metadata.get("namespace").is_none_or(|own| own.is_null() || own.as_str() == Some(""))
-    {
-        metadata.insert("namespace".to_owned(), namespace.as_str().into());
-    }
-    object
 }
 
 /// Returns the item of an error that kubectl reports before it sends a request.
