@@ -12,7 +12,7 @@ mod decode;
 pub mod files;
 mod ignore;
 mod kustomize;
-mod lists;
+pub mod lists;
 mod patterns;
 pub mod pending_documents;
 pub mod required;
@@ -28,7 +28,7 @@ use crate::text::Position;
 use crate::text::documents::{Chunk, Chunks, Contents};
 use crate::text::spans::{Cache, Found, Spans};
 use crate::text::yaml::Duplicate;
-use crate::value::{Value, group_version};
+use crate::value::{Map, Value, group_version};
 pub use content::NoObject;
 use files::{Source, Step};
 pub use ignore::{Ignore, PatternError};
@@ -52,6 +52,8 @@ pub struct Options {
     pub ignore: Ignore,
     /// Returns every document, whatever its shape.
     pub any_document: bool,
+    /// Returns lists whole, for callers that unfold them with [`Document::into_items`] after kubectl's checks.
+    pub whole_lists: bool,
     /// True if the CRDs of these paths define the kinds of other inputs. A CRD that may be two joined ones is then an
     /// error, because the objects of the first would have no CRD.
     pub defines_kinds: bool,
@@ -108,6 +110,20 @@ pub struct Note {
     pub hint: Option<String>,
     /// The text around the position, as an excerpt.
     pub chunk: Option<Arc<Chunk>>,
+    /// Whether kubectl reads what follows in the file.
+    pub stop: Stop,
+}
+
+/// Whether kubectl stops reading a file at a problem (`StreamVisitor` in `k8s.io/cli-runtime/pkg/resource`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stop {
+    /// It reads on.
+    #[default]
+    Never,
+    /// It stops, unless validation is switched off with `--validate=ignore`.
+    IfValidated,
+    /// It stops.
+    Always,
 }
 
 impl Note {
@@ -166,6 +182,16 @@ impl Document {
             None => read().ok(),
             Some(i) => self.list.get_or_init(|| read().unwrap_or_default()).get("items")?.as_array()?.get(i).cloned(),
         }
+    }
+
+    /// The items of a list that was returned whole. As for kubectl, null is an empty object.
+    pub fn into_items(self) -> impl Iterator<Item = Document> + use<> {
+        let Self { source, chunk, origin, value, cache, list, .. } = self;
+        let items = match (Chunked { source, chunk, origin, cache, list }).unfold(value, false) {
+            ChunkObjects::List(items) => Some(items),
+            ChunkObjects::Object(_) | ChunkObjects::Nothing => None,
+        };
+        items.into_iter().flatten()
     }
 
     /// The positions of its fields.
@@ -268,7 +294,7 @@ impl Chunked {
 
     fn note(&self, position: Option<Position>, message: impl Into<String>) -> Note {
         let (source, chunk) = (Arc::clone(&self.source), Some(Arc::clone(&self.chunk)));
-        Note { source, position, message: message.into(), hint: None, chunk }
+        Note { source, position, message: message.into(), hint: None, chunk, stop: Stop::Never }
     }
 
     /// The first object of the chunk, or all items of a list. If every document is returned, a list is a document whose
@@ -368,7 +394,7 @@ impl Input {
             Err(e) => {
                 current.has_entries = true;
                 let hint = files::hint(&chunk.chunk, e.kind);
-                return self.problem(Note { hint, ..chunk.note(e.position, e.message) });
+                return self.problem(Note { hint, stop: Stop::Always, ..chunk.note(e.position, e.message) });
             }
         };
         let value = std::mem::take(&mut contents.value);
@@ -389,7 +415,8 @@ impl Input {
         if let Some(reason) = reason.or_else(patch) {
             return self.no_object(current, &chunk, reason);
         }
-        if classify && lists::is_list(&value) {
+        let is_list = classify && lists::is_list(&value);
+        if is_list && !self.options.whole_lists {
             let errors = lists::errors(&value);
             if !errors.is_empty() {
                 current.has_entries = true;
@@ -401,6 +428,15 @@ impl Input {
             warnings.drain(..).for_each(|note| self.options.warnings.add(&note));
         }
         let warnings = warnings.into_iter().map(Entry::Warning);
+        if is_list && self.options.whole_lists {
+            // A list without items is no object, but it may have errors.
+            if lists::is_empty(&value) && content::mistake(&value).is_none() {
+                self.ready.extend(warnings);
+                return self.ready.push_back(Entry::Document(chunk.document(None, value)));
+            }
+            current.has_entries = true;
+            return self.object(chunk.document(None, value), warnings);
+        }
         match chunk.unfold(value, self.options.any_document) {
             // A list without items is no object, as for kubectl.
             ChunkObjects::Nothing => return,
@@ -427,9 +463,12 @@ impl Input {
             && let Some((field, message)) = content::mistake(&document.value)
                 .or_else(|| document.item.and_then(|_| lists::item_error(&document.value)))
         {
-            let position = document.field_positions().locate(field).value.start;
+            let position = Some(document.field_positions().locate(field).value.start);
+            // kubectl decodes an empty kind, and continues after the error.
+            let is_empty = document.value.get(field).is_some_and(|value| value.as_str() == Some(""));
+            let stop = if document.item.is_some() || is_empty { Stop::Never } else { Stop::IfValidated };
             let Document { source, chunk, .. } = document;
-            return self.problem(Note { source, position: Some(position), message, hint: None, chunk: Some(chunk) });
+            return self.problem(Note { source, position, message, hint: None, chunk: Some(chunk), stop });
         }
         self.directory_has_entries = true;
         self.ready.extend(warnings);
@@ -446,7 +485,8 @@ impl Input {
         let position =
             Position { line: start.line + lines_before, column: if lines_before == 0 { start.column } else { 1 } };
         let hint = Some(reason.hint().to_owned());
-        self.problem(Note { hint, ..chunk.note(Some(position), reason.message(&current.name)) });
+        let message = reason.message(&current.name);
+        self.problem(Note { hint, stop: Stop::IfValidated, ..chunk.note(Some(position), message) });
     }
 
     /// Reads the next chunk of the current source.
@@ -524,6 +564,9 @@ impl Iterator for Items {
 
     fn next(&mut self) -> Option<Document> {
         let (index, mut value) = self.rest.next()?;
+        if value.is_null() {
+            value = Value::Object(Map::new());
+        }
         // Items of a typed list need not have their own kind.
         if let Some(members) = value.as_object_mut() {
             let is_empty = |name| members.get(name).and_then(Value::as_str).unwrap_or_default().is_empty();

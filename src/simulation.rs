@@ -19,6 +19,8 @@ pub mod hints;
 pub mod identity;
 mod kubectl_errors;
 pub mod linting;
+mod list_models;
+mod lists;
 pub mod live;
 mod name_hash;
 pub mod object;
@@ -33,6 +35,7 @@ mod stream;
 mod submit;
 pub mod testing;
 mod turns;
+mod unfold;
 
 use crate::cluster;
 use crate::input;
@@ -144,7 +147,8 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<RunSu
         show(item);
     };
     let mut simulation = Simulation::prepare(Arc::new(plan.clone()), &mut show);
-    let input = Sources::open_all(&plan.filenames, plan.options.clone()).and_kustomizations(&plan.kustomizations);
+    let options = input::Options { whole_lists: true, ..plan.options.clone() };
+    let input = Sources::open_all(&plan.filenames, options).and_kustomizations(&plan.kustomizations);
     // The error about `--crds` is reported; without these CRDs, all objects would have errors.
     if !simulation.lacks_definitions {
         simulation.simulate(input, &mut show)?;

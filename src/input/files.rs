@@ -3,7 +3,7 @@
 use super::decode::Decoder;
 use super::kustomize;
 use super::patterns::{self, MAX_DEPTH, Matches};
-use super::{Ignore, Note, Options};
+use super::{Ignore, Note, Options, Stop};
 use crate::files::open::regular;
 use crate::text::ErrorKind;
 use crate::text::documents::Chunk;
@@ -237,7 +237,7 @@ impl Walk<'_> {
 
 /// A note about a whole source.
 pub fn note(source: &str, message: String, hint: Option<String>) -> Note {
-    Note { source: source.into(), position: None, message, hint, chunk: None }
+    Note { source: source.into(), position: None, message, hint, chunk: None, stop: Stop::Never }
 }
 
 /// The note about a source that cannot be read.

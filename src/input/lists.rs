@@ -33,6 +33,14 @@ pub fn is_list(document: &Value) -> bool {
     has("items") && (has("kind") || has("apiVersion"))
 }
 
+/// Returns true for a list without items.
+pub fn is_empty(list: &Value) -> bool {
+    match list.get("items") {
+        None | Some(Value::Null) => true,
+        items => items.and_then(Value::as_array).is_some_and(<[Value]>::is_empty),
+    }
+}
+
 /// Returns the reasons why kubectl sends no object of a list.
 pub fn errors(list: &Value) -> Vec<ListError> {
     let error = |field: &str, message: &str| ListError { field: field.to_owned(), message: message.to_owned() };

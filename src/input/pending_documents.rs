@@ -3,7 +3,7 @@
 //! A chunk is written once, followed by the indexes of its waiting items, and parsed again when it is replayed.
 
 use super::temp_file::TempFile;
-use super::{ChunkObjects, Chunked, Document};
+use super::{Chunked, Document};
 use crate::text::documents::Chunk;
 use crate::text::{Position, Syntax};
 use std::io::{self, Read};
@@ -64,14 +64,22 @@ impl PendingDocuments {
     /// The temporary file cannot be read.
     pub fn replay(&mut self) -> io::Result<Replay<impl Read + use<>>> {
         let Self { file, .. } = std::mem::take(self);
-        Ok(Replay { file: file.into_reader()?, chunk: ChunkObjects::Nothing })
+        Ok(Replay { file: file.into_reader()?, chunk: LastChunk::Nothing })
     }
 }
 
 /// Reads the documents in order.
 pub struct Replay<R> {
     file: R,
-    chunk: ChunkObjects,
+    chunk: LastChunk,
+}
+
+/// The chunk that was read last.
+enum LastChunk {
+    Nothing,
+    /// Its value, before it is known whether all of it or its items were pushed.
+    Whole(Box<Document>),
+    Items(Box<dyn Iterator<Item = Document> + Send>),
 }
 
 impl<R: Read> Replay<R> {
@@ -93,8 +101,8 @@ impl<R: Read> Replay<R> {
                 let (source, origin) = (name(source)?, Arc::from(name(origin)?));
                 let chunk = Chunk::new(bytes(file, text)?, start, syntax);
                 let value = chunk.read().map(|contents| contents.value).map_err(io::Error::other)?;
-                self.chunk = Chunked::new(&source.into(), chunk, false, Some(&origin).filter(|_| has_origin))
-                    .unfold(value, false);
+                let chunk = Chunked::new(&source.into(), chunk, false, Some(&origin).filter(|_| has_origin));
+                self.chunk = LastChunk::Whole(Box::new(chunk.document(None, value)));
             } else {
                 let wanted = number(file)?;
                 return Ok(document(&mut self.chunk, wanted));
@@ -104,14 +112,16 @@ impl<R: Read> Replay<R> {
 }
 
 /// The document with an index, which follows those already taken.
-fn document(chunk: &mut ChunkObjects, wanted: u64) -> Option<Document> {
-    if let ChunkObjects::List(items) = chunk {
-        return items.find(|d| d.item.is_some_and(|i| i as u64 == wanted));
-    }
-    match std::mem::replace(chunk, ChunkObjects::Nothing) {
-        ChunkObjects::Object(document) => Some(document),
-        ChunkObjects::Nothing | ChunkObjects::List(_) => None,
-    }
+fn document(chunk: &mut LastChunk, wanted: u64) -> Option<Document> {
+    let mut items = match std::mem::replace(chunk, LastChunk::Nothing) {
+        LastChunk::Whole(document) if wanted == WHOLE => return Some(*document),
+        LastChunk::Whole(list) => Box::new(list.into_items()),
+        LastChunk::Items(items) => items,
+        LastChunk::Nothing => return None,
+    };
+    let found = items.find(|d| d.item.is_some_and(|i| i as u64 == wanted));
+    *chunk = LastChunk::Items(items);
+    found
 }
 
 impl<R: Read> Iterator for Replay<R> {

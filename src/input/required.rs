@@ -2,7 +2,7 @@
 //! argument would go unnoticed.
 
 use super::files::Source;
-use super::{Document, Entry, Input, Note, Options};
+use super::{Document, Entry, Input, Note, Options, Stop};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -123,7 +123,14 @@ impl Sources {
             flag => format!("{flag} takes one path, which must hold {article} {what}; repeat {flag} for several paths"),
         };
         let message = format!("there is no {what} in {subject}");
-        Entry::Problem(Note { source: path.into(), position: None, message, hint: Some(hint), chunk: None })
+        Entry::Problem(Note {
+            source: path.into(),
+            position: None,
+            message,
+            hint: Some(hint),
+            chunk: None,
+            stop: Stop::Never,
+        })
     }
 }
 

@@ -45,6 +45,7 @@ impl InputWarnings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::Stop;
     use crate::text::Position;
 
     #[test]
@@ -53,7 +54,7 @@ mod tests {
         for line in [1, 1, 2].into_iter().chain(3..30) {
             let position = Some(Position { line, column: 1 });
             let message = "a".to_owned();
-            warnings.add(&Note { source: "x".into(), position, message, hint: None, chunk: None });
+            warnings.add(&Note { source: "x".into(), position, message, hint: None, chunk: None, stop: Stop::Never });
         }
         let taken = warnings.take();
         assert_eq!((taken.len(), taken[1].as_str()), (21, "x:2:1: a"));

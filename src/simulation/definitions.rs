@@ -63,6 +63,18 @@ impl Definitions {
         self.routes.get(group)?.get(kind)
     }
 
+    /// Returns the resource whose lists have a kind.
+    pub fn list_route(&self, group: &str, list_kind: &str) -> Option<&Arc<Route>> {
+        let names = ["spec", "names", "listKind"];
+        self.routes.get(group)?.values().find(|route| route.definition.str_at(&names) == Some(list_kind))
+    }
+
+    /// Returns true if a CRD of `group` serves `version`.
+    pub fn has_version(&self, group: &str, version: &str) -> bool {
+        let mut routes = self.routes.get(group).into_iter().flat_map(HashMap::values);
+        routes.any(|route| route.versions.iter().any(|served| served == version))
+    }
+
     /// Returns the source location of the CRD with this name.
     pub fn location(&self, name: &str) -> Option<&SourceLocation> {
         self.given.get(name).map(|(location, _)| location)

@@ -18,7 +18,8 @@ const ANNOTATIONS: &str = "metadata.annotations";
 pub fn replace(item: &mut Item, verb: Verb, is_plain: bool, locator: &dyn FieldLocator) {
     let is_rejected = item.verdict == Verdict::Rejected;
     if (is_rejected || !is_plain)
-        && let Some(refusal) = metadata_error(locator)
+        && let Some(metadata) = locator.object().as_ref().and_then(|object| object.get("metadata"))
+        && let Some(refusal) = metadata_error(metadata)
     {
         let message = format!("unable to decode {}: {}", quote::go_quote(source(item)), refusal.error);
         return reject(item, (400, "BadRequest"), message, refusal.path, locator);
@@ -87,18 +88,20 @@ fn is_about_annotations(error: &Problem) -> bool {
 }
 
 /// Returns the error of kubectl's decoder for metadata (`metadataValidatingDecoder` in `cli-runtime`).
-fn metadata_error(locator: &dyn FieldLocator) -> Option<Refusal> {
-    let metadata = locator.object()?.get("metadata")?.clone();
-    let body = json::to_string(&object([("metadata", metadata)]));
+pub fn metadata_error(metadata: &Value) -> Option<Refusal> {
+    let body = json::to_string(&object([("metadata", metadata.clone())]));
     let word = str::to_owned;
     // The metadata of all kinds has the same type.
     let endpoint = Endpoint { group: String::new(), version: word("v1"), kind: word("ConfigMap") };
     let types = Types::of(Release::NEWEST.minor().number().into());
-    decode::decode(types, &endpoint, body.as_bytes()).err()
+    let refusal = decode::decode(types, &endpoint, body.as_bytes()).err()?;
+    // kubectl decodes into a type of its own.
+    let error = refusal.error.replace("field ConfigMap.metadata ", "field metadataOnlyObject.metadata ");
+    Some(Refusal { error, ..refusal })
 }
 
 /// The name that kubectl gives to the source of an object.
-fn source(item: &Item) -> &str {
+pub fn source(item: &Item) -> &str {
     match &*item.location.source {
         STDIN => "STDIN",
         name => name,

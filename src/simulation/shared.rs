@@ -10,6 +10,7 @@ use super::existing::PendingObject;
 use super::filter::SkipReason;
 use super::identity::{self, Namespace};
 use super::kubectl_errors;
+use super::list_models::{Model, Models};
 use super::live::Live;
 use super::object::{Kind, Object};
 use super::submit::{self, Before, SimulationContext, Updates};
@@ -147,6 +148,8 @@ pub struct OrderedState {
     /// The groups and kinds that the cluster does not serve.
     absent: BTreeSet<(String, String)>,
     turns: Turns,
+    /// The models by which kubectl validates lists.
+    models: Models,
     /// The namespaces that inputs so far create.
     namespaces: BTreeSet<String>,
 }
@@ -186,6 +189,7 @@ impl OrderedState {
             refused: self.refused.clone(),
             absent: self.absent.clone(),
             turns: Turns::default(),
+            models: Models::default(),
             namespaces: BTreeSet::new(),
         }
     }
@@ -287,6 +291,11 @@ impl OrderedState {
         });
         let pending = pending.flatten();
         PreparedObject { object, identity, route, turn: Some(turn), pending, creates_namespace }
+    }
+
+    /// Returns the published model of a kind or list, if it is known.
+    pub fn model(&mut self, simulator: &Simulator, kind: &Kind) -> Option<Arc<Model>> {
+        self.models.get(kind, &self.definitions, simulator.server.release())
     }
 
     /// Returns the CRDs.

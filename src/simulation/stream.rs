@@ -5,11 +5,13 @@
 //! the order of the input, and only a few documents are in memory at a time.
 
 use super::admission::Admission;
-use super::filter::Filter;
+use super::filter::{Filter, SkipReason};
 use super::identity::{self, Namespace};
+use super::lists::Checked;
 use super::object::{self, Kind, Object};
 use super::ordered::in_order;
 use super::shared::{Destination, OrderedState, PreparedObject, Simulator, is_namespace};
+use super::unfold::{self, StoppedAt, Unfolding};
 use crate::input::pending_documents::PendingDocuments;
 use crate::input::{Entry, Note};
 use crate::kubectl::FieldValidation;
@@ -134,7 +136,17 @@ pub fn simulate_all(
     show: &mut (dyn FnMut(Item) + Send),
 ) -> io::Result<()> {
     let mut show = |item: Option<Item>| item.into_iter().for_each(&mut *show);
-    let mut feed = InitialTasks { run, known, entries, notes: Vec::new(), wait: None, failed: None };
+    let mut feed = InitialTasks {
+        run,
+        known,
+        entries,
+        notes: Vec::new(),
+        unfolding: None,
+        stopped: None,
+        unread: None,
+        wait: None,
+        failed: None,
+    };
     in_order(run.jobs, feed.by_ref(), |task| task.done(run), &mut show)?;
     let InitialTasks { wait, failed, .. } = feed;
     failed.map_or(Ok(()), Err)?;
@@ -147,6 +159,9 @@ pub fn simulate_all(
         wait,
         at: 0,
         ready: Vec::new(),
+        unfolding: None,
+        stopped: None,
+        unread: None,
         failed: None,
     };
     in_order(run.jobs, last.by_ref(), |task| task.done(run), &mut show)?;
@@ -154,7 +169,11 @@ pub fn simulate_all(
 }
 
 /// The work for one document, with a step for each release.
-struct Task(Vec<Step>);
+struct Task {
+    steps: Vec<Step>,
+    /// The reason why kubectl does not read the document, if it does not.
+    unread: Option<String>,
+}
 
 /// The work for one release.
 enum Step {
@@ -169,16 +188,24 @@ enum Step {
 impl Task {
     /// Creates the task of an item that does not depend on the release.
     fn item(item: Item) -> Self {
-        Self(vec![Step::Item(Box::new(item))])
+        Self { steps: vec![Step::Item(Box::new(item))], unread: None }
+    }
+
+    fn unread(self, reason: Option<String>) -> Self {
+        Self { unread: reason, ..self }
     }
 
     fn done(self, run: &Run<'_>) -> Option<Item> {
-        let each = self.0.into_iter().zip(run.simulators).map(|(step, simulator)| match step {
+        let each = self.steps.into_iter().zip(run.simulators).map(|(step, simulator)| match step {
             Step::Item(item) => *item,
             Step::Simulator(ready) => simulator.simulate(*ready),
             Step::Builtin(object, kind, creates_namespace) => simulator.decode(*object, &kind, creates_namespace),
         });
-        run.merged(each.collect())
+        let mut item = run.merged(each.collect())?;
+        if let Some(reason) = self.unread {
+            unfold::set_unread(&mut item, &reason);
+        }
+        Some(item)
     }
 }
 
@@ -188,6 +215,10 @@ struct Wait {
     pending_documents: PendingDocuments,
     /// The warnings about the text of a document, by its number.
     warnings: BTreeMap<usize, Vec<Problem>>,
+    /// The reasons why kubectl does not read documents, by their number.
+    unread: BTreeMap<usize, String>,
+    /// The items of CRDs in delayed lists, by the number of the list and the index of the CRD.
+    created: BTreeMap<usize, BTreeMap<usize, Item>>,
     /// Items between documents, by the number of the next document: CRDs, and inputs that could not be read.
     between: BTreeMap<usize, Vec<Item>>,
     /// Kinds without a CRD.
@@ -201,6 +232,11 @@ struct InitialTasks<'a, 'r, I> {
     entries: I,
     /// Warnings about the next document.
     notes: Vec<Note>,
+    unfolding: Option<Unfolding>,
+    /// The last place at which kubectl stops reading a file.
+    stopped: Option<StoppedAt>,
+    /// The reason why kubectl does not read the current document.
+    unread: Option<String>,
     wait: Option<Wait>,
     failed: Option<io::Error>,
 }
@@ -210,20 +246,12 @@ impl<I: Iterator<Item = Entry>> Iterator for InitialTasks<'_, '_, I> {
 
     fn next(&mut self) -> Option<Task> {
         while self.failed.is_none() {
-            let task = match self.entries.next()? {
-                Entry::Document(document) => {
-                    let notes = std::mem::take(&mut self.notes);
-                    let warnings = notes.iter().enumerate();
-                    let warnings = warnings.map(|(i, note)| object::warning(note, &document, i < object::MAX_FOUND));
-                    let warnings = warnings.collect();
-                    self.document(Object { document, warnings })
-                }
-                Entry::Problem(note) => self.item(object::problem(note)),
-                // A warning about a whole source means that it contains no object.
-                Entry::Warning(note) if note.position.is_none() => self.item(object::problem(note)),
-                Entry::Warning(note) => {
-                    self.notes.push(note);
-                    None
+            let task = match self.next_of_list() {
+                Some(Ok(object)) => self.document(object),
+                Some(Err(item)) => self.item(*item),
+                None => {
+                    let entry = self.entries.next()?;
+                    self.entry(entry)
                 }
             };
             if task.is_some() {
@@ -234,31 +262,108 @@ impl<I: Iterator<Item = Entry>> Iterator for InitialTasks<'_, '_, I> {
     }
 }
 
+impl<I: Iterator<Item = Entry>> InitialTasks<'_, '_, I> {
+    /// Returns the task of an entry, unless it has none or is delayed.
+    fn entry(&mut self, entry: Entry) -> Option<Task> {
+        match entry {
+            Entry::Document(document) => {
+                let notes = std::mem::take(&mut self.notes);
+                let warnings = notes.iter().enumerate();
+                let warnings = warnings.map(|(i, note)| object::warning(note, &document, i < object::MAX_FOUND));
+                let warnings = warnings.collect();
+                self.unread = self.stopped.as_ref().and_then(|stopped| stopped.reason(&document));
+                self.document_or_list(Object { document, warnings })
+            }
+            Entry::Problem(note) => {
+                let level = self.run.simulators.first().map(|simulator| simulator.settings.request_options.level);
+                let stopped = level.and_then(|level| StoppedAt::problem(&note, level));
+                self.stopped = stopped.or(self.stopped.take());
+                self.item(object::problem(note))
+            }
+            // A warning about a whole source means that it contains no object.
+            Entry::Warning(note) if note.position.is_none() => self.item(object::problem(note)),
+            Entry::Warning(note) => {
+                self.notes.push(note);
+                None
+            }
+        }
+    }
+}
+
 impl<I> InitialTasks<'_, '_, I> {
+    /// Returns the next item of the list that is being unfolded.
+    fn next_of_list(&mut self) -> Option<Result<Object, Box<Item>>> {
+        let next = self.unfolding.as_mut()?.next();
+        if next.is_none() {
+            self.unfolding = None;
+        }
+        next
+    }
+
+    fn document_or_list(&mut self, object: Object) -> Option<Task> {
+        let mut created = BTreeMap::new();
+        let mut checked = unfold::check(self.run.simulators, self.known, &object, false);
+        if matches!(checked, Checked::Unknown(_)) {
+            created = self.create_definitions(&object);
+            if !created.is_empty() {
+                checked = unfold::check(self.run.simulators, self.known, &object, false);
+            }
+        }
+        match checked {
+            Checked::NoList => return self.document(object),
+            Checked::Items => self.unfolding = Some(Unfolding::new(object, created)),
+            Checked::Refused { item, stops } => {
+                if stops && self.unread.is_none() {
+                    self.stopped = Some(StoppedAt::error(&object.document, &item));
+                }
+                return self.item(*item);
+            }
+            Checked::Unknown(kinds) => {
+                let wait = self.wait.get_or_insert_default();
+                wait.missing.extend(kinds);
+                wait.created.insert(wait.pending_documents.len(), created);
+                self.postpone(object);
+            }
+        }
+        None
+    }
+
+    /// Creates the CRDs in a list, because its check needs them. Returns their items, by index.
+    fn create_definitions(&mut self, list: &Object) -> BTreeMap<usize, Item> {
+        let documents = list.document.clone().into_items().filter(crate::input::Document::is_definition);
+        let mut created = BTreeMap::new();
+        for document in documents {
+            let index = document.item.unwrap_or_default();
+            let object = Object { document, warnings: Vec::new() };
+            let item = if let Some(reason) = self.run.filter.skip_reason(object.value()) {
+                left_out(self.run, self.known, object, reason)
+            } else {
+                let all =
+                    self.run.each(self.known, object, |simulator, known, object| known.destination(simulator, object));
+                let items = all
+                    .into_iter()
+                    .filter_map(|one| if let Destination::Item(item) = one { Some(*item) } else { None });
+                self.run.merged(items.collect())
+            };
+            created.extend(item.map(|item| (index, item)));
+        }
+        created
+    }
+
     fn document(&mut self, object: Object) -> Option<Task> {
         let Some(reason) = self.run.filter.skip_reason(object.value()) else {
             let all =
                 self.run.each(self.known, object, |simulator, known, object| known.destination(simulator, object));
             return self.task(all);
         };
-        let unselected = identity::identity(object.value(), Namespace::Own);
-        let location = identity::FieldLocator::start(&object.finder());
-        let left =
-            self.run.each(self.known, object, |simulator, known, object| known.leave_out(simulator, object, reason));
-        if left.iter().all(Option::is_none) {
-            return None;
-        }
-        let unselected = || {
-            let mut item = Item::new(location.clone(), Verdict::Skipped, "its labels do not match");
-            item.identity.clone_from(&unselected);
-            item
-        };
-        let items = left.into_iter().map(|item| item.unwrap_or_else(unselected)).collect();
-        self.run.merged(items).and_then(|item| self.item(item))
+        left_out(self.run, self.known, object, reason).and_then(|item| self.item(item))
     }
 
     /// Returns the task of an item, unless it is delayed.
-    fn item(&mut self, item: Item) -> Option<Task> {
+    fn item(&mut self, mut item: Item) -> Option<Task> {
+        if let Some(reason) = &self.unread {
+            unfold::set_unread(&mut item, reason);
+        }
         match &mut self.wait {
             None => return Some(Task::item(item)),
             Some(wait) => wait.between.entry(wait.pending_documents.len()).or_default().push(item),
@@ -281,7 +386,7 @@ impl<I> InitialTasks<'_, '_, I> {
             }
         }
         if self.wait.is_none() {
-            return Some(steps(self.run, self.known, all));
+            return Some(steps(self.run, self.known, all).unread(self.unread.clone()));
         }
         let object = all.into_iter().find_map(|one| match one {
             Destination::Simulator(object, _) | Destination::Builtin(object, _) | Destination::Unknown(object, _) => {
@@ -300,10 +405,29 @@ impl<I> InitialTasks<'_, '_, I> {
         if !object.warnings.is_empty() {
             wait.warnings.insert(wait.pending_documents.len(), object.warnings);
         }
+        if let Some(reason) = &self.unread {
+            wait.unread.insert(wait.pending_documents.len(), reason.clone());
+        }
         if let Err(error) = wait.pending_documents.push(&object.document) {
             self.failed = Some(error);
         }
     }
+}
+
+/// Leaves an object out. Returns an item if that is reported.
+fn left_out(run: &Run<'_>, known: &mut [OrderedState], object: Object, reason: SkipReason) -> Option<Item> {
+    let unselected = identity::identity(object.value(), Namespace::Own);
+    let location = identity::FieldLocator::start(&object.finder());
+    let left = run.each(known, object, |simulator, known, object| known.leave_out(simulator, object, reason));
+    if left.iter().all(Option::is_none) {
+        return None;
+    }
+    let unselected = || {
+        let mut item = Item::new(location.clone(), Verdict::Skipped, "its labels do not match");
+        item.identity.clone_from(&unselected);
+        item
+    };
+    run.merged(left.into_iter().map(|item| item.unwrap_or_else(unselected)).collect())
 }
 
 /// Creates the task of an object that is not delayed.
@@ -324,7 +448,7 @@ fn steps(run: &Run<'_>, known: &mut [OrderedState], all: Vec<Destination>) -> Ta
         }
         Destination::Unknown(object, kind) => Step::Item(Box::new(known.without_definition(simulator, *object, &kind))),
     });
-    Task(steps.collect())
+    Task { steps: steps.collect(), unread: None }
 }
 
 /// The tasks of the delayed documents.
@@ -337,6 +461,11 @@ struct DelayedTasks<'a, 'r, D> {
     at: usize,
     /// Items to show before the next document, in reverse order.
     ready: Vec<Item>,
+    unfolding: Option<Unfolding>,
+    /// The last place at which kubectl stops reading a file.
+    stopped: Option<StoppedAt>,
+    /// The reason why kubectl does not read the current document.
+    unread: Option<String>,
     failed: Option<io::Error>,
 }
 
@@ -344,24 +473,76 @@ impl<D: Iterator<Item = io::Result<crate::input::Document>>> Iterator for Delaye
     type Item = Task;
 
     fn next(&mut self) -> Option<Task> {
-        if let Some(items) = self.wait.between.remove(&self.at) {
-            self.ready.extend(items.into_iter().rev());
-        }
-        if let Some(item) = self.ready.pop() {
-            return Some(Task::item(item));
-        }
-        let document = match self.documents.next()? {
-            Ok(document) => document,
-            Err(error) => {
-                self.failed = Some(error);
-                return None;
+        loop {
+            match self.unfolding.as_mut().map(Iterator::next) {
+                Some(Some(Err(item))) => return Some(Task::item(*item).unread(self.unread.clone())),
+                Some(Some(Ok(object))) => {
+                    if let Some(task) = self.object(object) {
+                        return Some(task);
+                    }
+                }
+                Some(None) => self.unfolding = None,
+                None => {
+                    if let Some(items) = self.wait.between.remove(&self.at) {
+                        self.ready.extend(items.into_iter().rev());
+                    }
+                    if let Some(item) = self.ready.pop() {
+                        return Some(Task::item(item));
+                    }
+                    let document = match self.documents.next()? {
+                        Ok(document) => document,
+                        Err(error) => {
+                            self.failed = Some(error);
+                            return None;
+                        }
+                    };
+                    if let Some(task) = self.document_or_list(document) {
+                        return Some(task);
+                    }
+                }
             }
-        };
+        }
+    }
+}
+
+impl<D: Iterator<Item = io::Result<crate::input::Document>>> DelayedTasks<'_, '_, D> {
+    fn document_or_list(&mut self, document: crate::input::Document) -> Option<Task> {
         let warnings = self.wait.warnings.remove(&self.at).unwrap_or_default();
+        let created = self.wait.created.remove(&self.at).unwrap_or_default();
+        let reason = || self.stopped.as_ref().and_then(|stopped| stopped.reason(&document));
+        self.unread = self.wait.unread.remove(&self.at).or_else(reason);
         self.at += 1;
         let object = Object { document, warnings };
-        let all = self.run.each(self.known, object, |simulator, known, object| known.destination(simulator, object));
-        Some(steps(self.run, self.known, all))
+        let checked = if object.document.item.is_some() {
+            // The list was checked before its items were delayed.
+            Checked::NoList
+        } else {
+            unfold::check(self.run.simulators, self.known, &object, true)
+        };
+        match checked {
+            Checked::NoList | Checked::Unknown(_) => self.object(object),
+            Checked::Items => {
+                self.unfolding = Some(Unfolding::new(object, created));
+                None
+            }
+            Checked::Refused { item, stops } => {
+                if stops && self.unread.is_none() {
+                    self.stopped = Some(StoppedAt::error(&object.document, &item));
+                }
+                Some(Task::item(*item))
+            }
+        }
+    }
+
+    fn object(&mut self, object: Object) -> Option<Task> {
+        let task = if let Some(reason) = self.run.filter.skip_reason(object.value()) {
+            left_out(self.run, self.known, object, reason).map(Task::item)
+        } else {
+            let all =
+                self.run.each(self.known, object, |simulator, known, object| known.destination(simulator, object));
+            Some(steps(self.run, self.known, all))
+        };
+        task.map(|task| task.unread(self.unread.clone()))
     }
 }
 
