@@ -208,11 +208,16 @@ pub fn default(rv: &ResourceVersion, object: &mut Value) -> Result<Vec<Defaulted
 /// Validates a new object (`strategy.Validate`). Without an error, the server then validates the metadata once more with a
 /// weaker rule for names, which cannot fail.
 pub fn validate_create(rv: &ResourceVersion, object: &Value) -> Verdict {
+    validate_named_create(rv, object, NameRule::Subdomain)
+}
+
+/// Like [`validate_create`], with the rule for names of a built-in kind.
+pub fn validate_named_create(rv: &ResourceVersion, object: &Value, rule: NameRule) -> Verdict {
     let mut errors = type_meta(rv, object);
     if errors.is_empty() {
         errors.extend(match metadata::read(object, rv.release) {
             Ok(m) => metadata::without_duplicates(
-                metadata::validate(m, rv.facts.namespaced, NameRule::Subdomain, &METADATA, rv.release),
+                metadata::validate(m, rv.facts.namespaced, rule, &METADATA, rv.release),
                 rv.release,
             ),
             Err(e) => vec![e],

@@ -47,16 +47,15 @@ pub struct Resource {
     pub readable: bool,
 }
 
-/// The groups whose resources are served by an API server of their own, behind the same address.
-const OTHER_SERVERS: [&str; 2] = ["apiextensions.k8s.io", "apiregistration.k8s.io"];
+/// The group of CRDs, which are served by code of their own.
+const DEFINITIONS: &str = "apiextensions.k8s.io";
 
-/// The readable resources of Kubernetes 1.`release`, sorted by group, version and name; without those of CRDs and
-/// `APIService`s.
+/// The readable resources of Kubernetes 1.`release`, sorted by group, version and name; without those of CRDs.
 pub fn resources(release: u32) -> impl Iterator<Item = Resource> {
     let all = table().releases();
     let release = release.clamp(*all.start(), *all.end());
     let rows = rows().filter(move |(_, releases)| releases.contains(&release)).map(|(line, _)| Resource::read(line));
-    rows.filter(|resource| resource.readable && !OTHER_SERVERS.contains(&resource.group))
+    rows.filter(|resource| resource.readable && resource.group != DEFINITIONS)
 }
 
 fn rows() -> impl Iterator<Item = (&'static str, Releases)> {

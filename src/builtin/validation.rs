@@ -6,6 +6,7 @@
 //! validated elsewhere ([`crate::pipeline::metadata`]).
 
 mod annotations;
+mod api_services;
 mod autoscalers;
 mod certificates;
 mod claims;
@@ -14,15 +15,22 @@ mod configuration;
 mod cron;
 mod disruption_budgets;
 mod endpoints;
+mod events;
 mod field_value;
+mod flow_control;
 mod formats;
+mod go_struct;
 mod immutable;
 mod ingresses;
 mod int_or_percent;
+mod ip_addresses;
 mod jobs;
 mod limit_ranges;
+mod namespaces;
 mod network;
 mod network_policies;
+mod nodes;
+mod pem;
 mod persistent_volumes;
 mod pod_spec;
 mod pod_template;
@@ -32,9 +40,13 @@ mod rbac;
 mod resources;
 mod selectors;
 mod services;
+mod signing_requests;
 mod storage;
+mod stored_data;
 mod tolerations;
+mod volume_attachments;
 mod workloads;
+mod x509;
 
 use crate::field::{ErrorList, ROOT};
 use crate::release::Release;
@@ -48,7 +60,10 @@ type Validator = fn(&mut Errors, &FieldValue<'_, '_>, Option<&Value>);
 const VALIDATORS: &[(&str, &str, Validator)] = &[
     ("", "ConfigMap", configuration::config_map),
     ("", "Endpoints", endpoints::endpoints),
+    ("", "Event", events::core_event),
     ("", "LimitRange", limit_ranges::limit_range),
+    ("", "Namespace", namespaces::namespace),
+    ("", "Node", nodes::node),
     ("", "PersistentVolume", persistent_volumes::volume),
     ("", "PersistentVolumeClaim", persistent_volumes::claim),
     ("", "Pod", pods::pod),
@@ -58,6 +73,8 @@ const VALIDATORS: &[(&str, &str, Validator)] = &[
     ("", "Secret", configuration::secret),
     ("", "Service", services::service),
     ("", "ServiceAccount", classes::metadata_only),
+    ("apiregistration.k8s.io", "APIService", api_services::api_service),
+    ("apps", "ControllerRevision", stored_data::controller_revision),
     ("apps", "DaemonSet", workloads::daemon_set),
     ("apps", "Deployment", workloads::deployment),
     ("apps", "ReplicaSet", workloads::replica_set),
@@ -65,11 +82,19 @@ const VALIDATORS: &[(&str, &str, Validator)] = &[
     ("autoscaling", "HorizontalPodAutoscaler", autoscalers::autoscaler),
     ("batch", "CronJob", jobs::cron_job),
     ("batch", "Job", jobs::job),
+    ("certificates.k8s.io", "CertificateSigningRequest", signing_requests::signing_request),
+    ("certificates.k8s.io", "ClusterTrustBundle", signing_requests::trust_bundle),
+    ("certificates.k8s.io", "PodCertificateRequest", signing_requests::pod_request),
     ("coordination.k8s.io", "Lease", classes::lease),
     ("discovery.k8s.io", "EndpointSlice", endpoints::endpoint_slice),
+    ("events.k8s.io", "Event", events::event),
+    ("flowcontrol.apiserver.k8s.io", "FlowSchema", flow_control::flow_schema),
+    ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration", flow_control::priority_level),
+    ("networking.k8s.io", "IPAddress", ip_addresses::ip_address),
     ("networking.k8s.io", "Ingress", ingresses::ingress),
     ("networking.k8s.io", "IngressClass", ingresses::ingress_class),
     ("networking.k8s.io", "NetworkPolicy", network_policies::network_policy),
+    ("networking.k8s.io", "ServiceCIDR", ip_addresses::service_cidr),
     ("node.k8s.io", "RuntimeClass", classes::runtime_class),
     ("policy", "PodDisruptionBudget", disruption_budgets::budget),
     ("rbac.authorization.k8s.io", "ClusterRole", rbac::cluster_role),
@@ -78,9 +103,12 @@ const VALIDATORS: &[(&str, &str, Validator)] = &[
     ("rbac.authorization.k8s.io", "RoleBinding", rbac::role_binding),
     ("scheduling.k8s.io", "PriorityClass", classes::priority_class),
     ("storage.k8s.io", "CSIDriver", storage::csi_driver),
+    ("storage.k8s.io", "CSINode", volume_attachments::csi_node),
     ("storage.k8s.io", "CSIStorageCapacity", storage::storage_capacity),
     ("storage.k8s.io", "StorageClass", storage::storage_class),
+    ("storage.k8s.io", "VolumeAttachment", volume_attachments::volume_attachment),
     ("storage.k8s.io", "VolumeAttributesClass", storage::attributes_class),
+    ("storagemigration.k8s.io", "StorageVersionMigration", stored_data::migration),
 ];
 
 fn validator(group: &str, kind: &str) -> Option<Validator> {
@@ -100,4 +128,41 @@ pub fn validate(group: &str, kind: &str, object: &Value, old: Option<&Value>, re
         validate(&mut errors, &FieldValue::new(Some(object), ROOT), old);
     }
     errors.list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin::types::Types;
+    use crate::builtin::{defaults, encode};
+    use crate::text::json;
+
+    /// An object as the server validates it: encoded, and with defaults.
+    fn object(api_version: &str, kind: &str, text: &str, release: Release) -> Value {
+        let types = Types::of(release.minor().number().into());
+        let id = types.of_kind(api_version, kind).unwrap();
+        let mut object = encode::encode(types, id, json::read(text.as_bytes()).unwrap());
+        defaults::set(types, id, &mut object);
+        object
+    }
+
+    fn errors(api_version: &str, kind: &str, new: &str, old: Option<&str>, release: &str) -> Vec<String> {
+        let release = release.parse().unwrap();
+        let read = |text: &str| object(api_version, kind, text, release);
+        let (new, old) = (read(new), old.map(read));
+        let (group, _) = crate::value::group_version::split(api_version);
+        assert!(covers(group, kind), "{kind}");
+        let errors = validate(group, kind, &new, old.as_ref(), release);
+        errors.iter().map(|error| format!("{}: {}", error.field, error.body())).collect()
+    }
+
+    /// The errors about a new object in JSON, such as `spec.a: Required value`.
+    pub fn created(api_version: &str, kind: &str, object: &str, release: &str) -> Vec<String> {
+        errors(api_version, kind, object, None, release)
+    }
+
+    /// The errors about an update.
+    pub fn updated(api_version: &str, kind: &str, old: &str, new: &str, release: &str) -> Vec<String> {
+        errors(api_version, kind, new, Some(old), release)
+    }
 }

@@ -78,9 +78,25 @@ pub fn parse_cidr(text: &str) -> Option<(IpAddr, u8)> {
 pub fn legacy_cidr(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     let text = field.text();
     let Some((address, length)) = parse_cidr(text) else { return errors.invalid_value(&field.path, text, NO_CIDR) };
-    if !errors.release.since(V1_36) {
-        return;
+    if errors.release.since(V1_36) {
+        strict_cidr(errors, field, address, length);
     }
+}
+
+/// `IsValidCIDR`: a valid value in its canonical form
+pub fn canonical_cidr(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+    let before = errors.list.len();
+    let text = field.text();
+    let Some((address, length)) = parse_cidr(text) else { return errors.invalid_value(&field.path, text, NO_CIDR) };
+    strict_cidr(errors, field, address, length);
+    let canonical = format!("{address}/{length}");
+    if errors.list.len() == before && text != canonical {
+        errors.invalid(field, format!("must be in canonical form (\"{canonical}\")"));
+    }
+}
+
+fn strict_cidr(errors: &mut Errors, field: &FieldValue<'_, '_>, address: IpAddr, length: u8) {
+    let text = field.text();
     let (shown, digits) = text.split_once('/').unwrap_or_default();
     if shown.parse::<IpAddr>().is_err() || digits != length.to_string() {
         errors.invalid(field, "must not have leading 0s in IP or prefix length");

@@ -134,7 +134,8 @@ fn node_affinity(errors: &mut Errors, node_affinity: &FieldValue<'_, '_>, old_sp
     affinity::node_selector(errors, &required, allows_invalid);
 }
 
-fn source(errors: &mut Errors, spec: &FieldValue<'_, '_>, name: &str) {
+/// Validates the only volume type of a specification.
+pub fn source(errors: &mut Errors, spec: &FieldValue<'_, '_>, name: &str) {
     let mut found = false;
     for type_ in TYPES {
         let source = spec.child(type_);

@@ -2,6 +2,7 @@
 //! served like custom resources.
 
 use crate::field::ErrorList;
+use crate::pipeline::metadata::NameRule;
 use crate::release::Release;
 use crate::server::strategy::custom_resource::Part;
 use crate::server::{Server, Timestamp};
@@ -22,6 +23,11 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
     /// Completes an object that is updated.
     fn prepare_update(&self, object: &mut Value, _old: &Value, _part: Part) {
         self.prepare(object);
+    }
+
+    /// Which names objects may have.
+    fn name_rule(&self) -> NameRule {
+        NameRule::Subdomain
     }
 
     /// Validates what the schema cannot express. Returns errors, and a warning that is sent if the object is accepted;

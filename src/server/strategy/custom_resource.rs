@@ -213,7 +213,8 @@ impl Strategy for CustomResource {
     }
 
     fn validate_create(&self, object: &Value) -> Verdict {
-        let mut verdict = pipeline::validate_create(&self.version.stages, object);
+        let rule = self.serving.built_in.name_rule();
+        let mut verdict = pipeline::validate_named_create(&self.version.stages, object, rule);
         self.validate_built_in(object, None, &mut verdict);
         verdict
     }

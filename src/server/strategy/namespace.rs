@@ -7,8 +7,13 @@
 pub(in crate::server) mod finalized;
 
 use super::built_in::BuiltIn;
+use super::custom_resource::Part;
 use super::custom_resource::serving::Serving;
+use crate::builtin::validation;
 use crate::crd;
+use crate::field::ErrorList;
+use crate::pipeline::metadata::NameRule;
+use crate::release::Release;
 use crate::server::admission::NamespaceLifecycle;
 use crate::server::http::status::GroupResource;
 use crate::server::registry::metadata;
@@ -115,8 +120,20 @@ struct Namespace;
 
 impl BuiltIn for Namespace {
     fn prepare(&self, object: &mut Value) {
-        complete(object);
-        metadata::set(object, "generation", None);
+        finalized::complete(object);
+    }
+
+    fn prepare_update(&self, object: &mut Value, old: &Value, _: Part) {
+        finalized::keep_finalizers(object, old);
+        self.prepare(object);
+    }
+
+    fn validate(&self, object: &Value, old: Option<&Value>, release: Release) -> (ErrorList, Option<String>) {
+        (validation::validate("", "Namespace", object, old, release), None)
+    }
+
+    fn name_rule(&self) -> NameRule {
+        NameRule::Label
     }
 
     fn has_generation(&self) -> bool {
@@ -171,7 +188,6 @@ fn label(namespace: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::release::Release;
     use crate::server::{Method, Request};
 
     #[test]

@@ -196,6 +196,14 @@ static BEHAVIOURS: &[Behaviour] = &[
         fields_since: V1_31,
         ..DEFAULT
     },
+    Behaviour {
+        resource: "apiservices.apiregistration.k8s.io",
+        name: NameRule::PathSegment,
+        qualifies_finalizers: false,
+        needs_revision: true,
+        status_keeps: ALL_BUT_STATUS,
+        ..DEFAULT
+    },
     Behaviour { resource: "daemonsets.apps", ..GENERATION },
     Behaviour {
         resource: "deployments.apps",

@@ -3,6 +3,10 @@
 //! ([`crate::server::controllers`] removes both).
 
 use super::{RESOURCE, label};
+use crate::builtin::validation;
+use crate::field::ErrorList;
+use crate::pipeline::metadata::NameRule;
+use crate::release::Release;
 use crate::server::Server;
 use crate::server::registry::metadata;
 use crate::server::strategy::built_in::BuiltIn;
@@ -27,8 +31,16 @@ impl BuiltIn for FinalizedNamespace {
         label(object);
         metadata::set(object, "generation", None);
         if part == Part::Object {
-            set_finalizers(object, finalizers(old).into_iter().map(str::to_owned).collect());
+            keep_finalizers(object, old);
         }
+    }
+
+    fn validate(&self, object: &Value, old: Option<&Value>, release: Release) -> (ErrorList, Option<String>) {
+        (validation::validate("", "Namespace", object, old, release), None)
+    }
+
+    fn name_rule(&self) -> NameRule {
+        NameRule::Label
     }
 
     fn has_generation(&self) -> bool {
@@ -82,6 +94,11 @@ pub(super) fn complete(namespace: &mut Value) {
     if let Some(members) = namespace.as_object_mut() {
         members.insert("status".to_owned(), object([("phase", "Active")]));
     }
+}
+
+/// Restores the finalizers, which only the subresource `finalize` changes.
+pub(super) fn keep_finalizers(object: &mut Value, old: &Value) {
+    set_finalizers(object, finalizers(old).into_iter().map(str::to_owned).collect());
 }
 
 /// `spec.finalizers`

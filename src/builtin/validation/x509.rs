@@ -1,0 +1,139 @@
+//! The structure of certificates and of requests for them (RFC 5280 and RFC 2986), to the extent that API servers reject
+//! those that Go cannot parse. Signatures are not verified.
+
+const SEQUENCE: u8 = 0x30;
+const INTEGER: u8 = 0x02;
+const BIT_STRING: u8 = 0x03;
+const OCTET_STRING: u8 = 0x04;
+const OBJECT_IDENTIFIER: u8 = 0x06;
+const BOOLEAN: u8 = 0x01;
+const SET: u8 = 0x31;
+/// The attributes of a request, and the extensions of a certificate.
+const CONTEXT_0: u8 = 0xa0;
+const CONTEXT_3: u8 = 0xa3;
+/// `basicConstraints`, 2.5.29.19
+const BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
+
+/// Reads elements in DER.
+#[derive(Clone, Copy)]
+struct Reader<'d>(&'d [u8]);
+
+impl<'d> Reader<'d> {
+    /// The tag of the next element.
+    fn tag(self) -> Option<u8> {
+        self.0.first().copied()
+    }
+
+    /// The contents of the next element, if it has this tag.
+    fn next(&mut self, tag: u8) -> Option<Reader<'d>> {
+        let (found, rest) = self.0.split_first()?;
+        let (first, rest) = rest.split_first()?;
+        let (length, rest) = match first {
+            0..=0x7f => (usize::from(*first), rest),
+            0x81..=0x84 => {
+                let (bytes, rest) = rest.split_at_checked(usize::from(first & 0x0f))?;
+                let length = bytes.iter().fold(0_usize, |length, byte| length << 8 | usize::from(*byte));
+                (length, rest)
+            }
+            _ => return None,
+        };
+        let (contents, rest) = rest.split_at_checked(length)?;
+        self.0 = rest;
+        (*found == tag).then_some(Reader(contents))
+    }
+
+    /// Skips an element with this tag, if it is the next one.
+    fn skip_optional(&mut self, tag: u8) -> Option<()> {
+        if self.tag() == Some(tag) { self.next(tag).map(drop) } else { Some(()) }
+    }
+}
+
+/// Reads an algorithm: an object identifier and parameters.
+fn algorithm(reader: &mut Reader<'_>) -> Option<()> {
+    reader.next(SEQUENCE)?.next(OBJECT_IDENTIFIER).map(drop)
+}
+
+/// Reads a name: sets of attributes.
+fn name(reader: &mut Reader<'_>) -> Option<()> {
+    let mut sets = reader.next(SEQUENCE)?;
+    while sets.tag().is_some() {
+        let mut attributes = sets.next(SET)?;
+        while attributes.tag().is_some() {
+            attributes.next(SEQUENCE)?.next(OBJECT_IDENTIFIER)?;
+        }
+    }
+    Some(())
+}
+
+/// Reads a public key (`SubjectPublicKeyInfo`).
+fn public_key(reader: &mut Reader<'_>) -> Option<()> {
+    let mut key = reader.next(SEQUENCE)?;
+    algorithm(&mut key)?;
+    key.next(BIT_STRING).map(drop)
+}
+
+/// Returns true if the bytes are a public key.
+pub fn is_public_key(der: &[u8]) -> bool {
+    let mut reader = Reader(der);
+    public_key(&mut reader).is_some() && reader.0.is_empty()
+}
+
+/// Reads a request (`x509.ParseCertificateRequest`).
+///
+/// # Errors
+/// Returns a message of Go's decoder.
+pub fn read_request(der: &[u8]) -> Result<(), &'static str> {
+    let mut reader = Reader(der);
+    let Some(mut outer) = reader.next(SEQUENCE) else { return Err("asn1: syntax error: data truncated") };
+    if !reader.0.is_empty() {
+        return Err("asn1: syntax error: trailing data");
+    }
+    let mut read = || {
+        let mut info = outer.next(SEQUENCE)?;
+        info.next(INTEGER)?;
+        name(&mut info)?;
+        public_key(&mut info)?;
+        info.skip_optional(CONTEXT_0)?;
+        algorithm(&mut outer)?;
+        outer.next(BIT_STRING).map(drop)
+    };
+    read().ok_or("asn1: syntax error: sequence truncated")
+}
+
+/// Reads a certificate (`x509.ParseCertificate`). Returns true if it is one of a certificate authority, and `None` if it
+/// is no certificate.
+pub fn read_certificate(der: &[u8]) -> Option<bool> {
+    let mut reader = Reader(der);
+    let mut outer = reader.next(SEQUENCE)?;
+    if !reader.0.is_empty() {
+        return None;
+    }
+    let mut info = outer.next(SEQUENCE)?;
+    algorithm(&mut outer)?;
+    outer.next(BIT_STRING)?;
+    info.skip_optional(CONTEXT_0)?;
+    info.next(INTEGER)?;
+    algorithm(&mut info)?;
+    name(&mut info)?;
+    info.next(SEQUENCE)?;
+    name(&mut info)?;
+    public_key(&mut info)?;
+    let mut is_authority = false;
+    while info.tag().is_some_and(|tag| tag != CONTEXT_3) {
+        info.next(info.tag()?)?;
+    }
+    if info.tag().is_some() {
+        let mut extensions = info.next(CONTEXT_3)?.next(SEQUENCE)?;
+        while extensions.tag().is_some() {
+            let mut extension = extensions.next(SEQUENCE)?;
+            let id = extension.next(OBJECT_IDENTIFIER)?;
+            extension.skip_optional(BOOLEAN)?;
+            let mut value = extension.next(OCTET_STRING)?;
+            if id.0 == BASIC_CONSTRAINTS {
+                let mut constraints = value.next(SEQUENCE)?;
+                is_authority = constraints.tag() == Some(BOOLEAN) && constraints.next(BOOLEAN)?.0 == [0xff];
+            }
+        }
+    }
+    Some(is_authority)
+}
