@@ -47,6 +47,9 @@ pub fn model_name(types: &Types, id: TypeId) -> String {
         Some(("resource", kind)) => format!("io.k8s.apimachinery.pkg.api.resource.{kind}"),
         Some(("intstr", kind)) => format!("io.k8s.apimachinery.pkg.util.intstr.{kind}"),
         Some(("runtime", kind)) => format!("io.k8s.apimachinery.pkg.runtime.{kind}"),
+        Some((package, kind)) if package.starts_with("apiregistration/") => {
+            format!("io.k8s.kube-aggregator.pkg.apis.{}.{kind}", package.replace('/', "."))
+        }
         Some((package, kind)) => format!("io.k8s.api.{}.{kind}", package.replace('/', ".")),
         None => name.to_owned(),
     }

@@ -229,7 +229,9 @@ pub fn priority_level(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Optio
     let (metadata, spec) = (object.child("metadata"), object.child("spec"));
     let name = metadata.child("name");
     let annotations = metadata.child("annotations");
-    if annotations.value.get(PRESERVES_ZERO).is_some() {
+    // An older version has the annotation, and its conversion removes it.
+    let is_current = object.child("apiVersion").text() != "flowcontrol.apiserver.k8s.io/v1beta3";
+    if is_current && annotations.value.get(PRESERVES_ZERO).is_some() {
         errors.forbidden(&annotations, &format!("annotation '{PRESERVES_ZERO}' is forbidden"));
     }
     level_spec(errors, &spec, name.text());
@@ -549,6 +551,19 @@ mod tests {
         assert_eq!(
             level("a", r#"{"type":"Exempt"}"#, "1.33"),
             [r#"spec.type: Invalid value: "Exempt": type must be 'Exempt' if and only if name is 'exempt'"#]
+        );
+    }
+
+    #[test]
+    fn the_annotation_of_an_older_version_is_forbidden() {
+        let object = r#"{"metadata":{"name":"a","annotations":{"flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares":""}},
+            "spec":{"type":"Limited","limited":{"limitResponse":{"type":"Reject"}}}}"#;
+        let found = created("flowcontrol.apiserver.k8s.io/v1", "PriorityLevelConfiguration", object, "1.31");
+        assert_eq!(
+            found,
+            [
+                "metadata.annotations: Forbidden: annotation 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares' is forbidden"
+            ]
         );
     }
 
