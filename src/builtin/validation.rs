@@ -13,6 +13,7 @@ mod claims;
 mod classes;
 mod configuration;
 mod cron;
+mod devices;
 mod disruption_budgets;
 mod endpoints;
 mod events;
@@ -101,6 +102,11 @@ const VALIDATORS: &[(&str, &str, Validator)] = &[
     ("rbac.authorization.k8s.io", "ClusterRoleBinding", rbac::cluster_role_binding),
     ("rbac.authorization.k8s.io", "Role", rbac::role),
     ("rbac.authorization.k8s.io", "RoleBinding", rbac::role_binding),
+    ("resource.k8s.io", "DeviceClass", devices::device_class),
+    ("resource.k8s.io", "DeviceTaintRule", devices::taint_rule),
+    ("resource.k8s.io", "ResourceClaim", devices::claim),
+    ("resource.k8s.io", "ResourceClaimTemplate", devices::claim_template),
+    ("resource.k8s.io", "ResourceSlice", devices::slices::resource_slice),
     ("scheduling.k8s.io", "PriorityClass", classes::priority_class),
     ("storage.k8s.io", "CSIDriver", storage::csi_driver),
     ("storage.k8s.io", "CSINode", volume_attachments::csi_node),
