@@ -120,18 +120,34 @@ pub fn drop_nulls(value: &mut Value) {
 /// # Errors
 /// Returns a text if the annotation is not valid JSON.
 pub fn patch(live: &Value, mut modified: Value) -> Result<Value, String> {
-    let mut original = match live.str_at(&["metadata", "annotations", LAST_APPLIED]).filter(|text| !text.is_empty()) {
-        Some(text) => crate::text::json::read(text.as_bytes()).map_err(|e| e.message)?,
-        None => Value::Object(Map::new()),
-    };
+    let mut original = last_applied(live)?;
     round_numbers(&mut original);
     round_numbers(&mut modified);
-    let live = rounded(live);
+    Ok(patch_of(&original, &modified, &rounded(live)))
+}
+
+/// Like [`patch`], for a strategic merge patch of a kind whose lists are replaced as a whole. It has the same content, but
+/// its numbers are exact.
+///
+/// # Errors
+/// See [`patch`].
+pub fn exact_patch(live: &Value, modified: &Value) -> Result<Value, String> {
+    Ok(patch_of(&last_applied(live)?, modified, live))
+}
+
+fn last_applied(live: &Value) -> Result<Value, String> {
+    Ok(match live.str_at(&["metadata", "annotations", LAST_APPLIED]).filter(|text| !text.is_empty()) {
+        Some(text) => crate::text::json::read(text.as_bytes()).map_err(|e| e.message)?,
+        None => Value::Object(Map::new()),
+    })
+}
+
+fn patch_of(original: &Value, modified: &Value, live: &Value) -> Value {
     let none = Map::new();
-    let [original, modified, live] = [&original, &modified, &*live].map(|value| value.as_object().unwrap_or(&none));
+    let [original, modified, live] = [original, modified, live].map(|value| value.as_object().unwrap_or(&none));
     let changes = difference(live, modified, Part::Changes);
     let deletions = difference(original, modified, Part::Deletions);
-    Ok(Value::Object(combine(deletions, changes)))
+    Value::Object(combine(deletions, changes))
 }
 
 /// Rounds every integer to the nearest float64, as the server decodes what Go writes for it.
@@ -270,6 +286,13 @@ mod tests {
         assert_eq!(json::to_string(sent.get("spec").unwrap()), r#"{"x":2,"y":null}"#);
         let text = sent.str_at(&["metadata", "annotations", LAST_APPLIED]).unwrap();
         assert_eq!(text, "{\"metadata\":{\"annotations\":{},\"name\":\"a\"},\"spec\":{\"l\":[1],\"x\":2}}\n");
+    }
+    #[test]
+    fn a_strategic_merge_patch_has_exact_integers() {
+        let of = |x: &str| read(&format!(r#"{{"metadata":{{"name":"a"}},"spec":{{"x":{x}}}}}"#));
+        let after = with_last_applied(of("9007199254740993"));
+        let sent = exact_patch(&with_last_applied(of("9007199254740992")), &after).unwrap();
+        assert_eq!(sent.at(&["spec", "x"]), Some(&Value::Int(9_007_199_254_740_993)));
     }
     #[test]
     fn a_changed_integer_is_converted_to_float64() {

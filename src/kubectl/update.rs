@@ -189,12 +189,15 @@ fn apply(
     request_kind: &RequestKind,
     request_options: RequestOptions,
 ) -> Result<Option<Request>, UnsentError> {
-    let patch = client_side::patch(live, client_side::with_last_applied(new)).map_err(UnsentError::LastApplied)?;
+    let new = client_side::with_last_applied(new);
+    let is_definition = path.starts_with(request::DEFINITIONS);
+    let patch = if is_definition { client_side::exact_patch(live, &new) } else { client_side::patch(live, new) };
+    let patch = patch.map_err(UnsentError::LastApplied)?;
     if patch.as_object().is_some_and(Map::is_empty) {
         return Ok(None);
     }
     let by = format!("fieldManager={}", request::encoded(request_kind.manager.as_deref().unwrap_or(CLIENT_SIDE)));
-    let content_type = if path.starts_with(request::DEFINITIONS) { STRATEGIC } else { MERGE };
+    let content_type = if is_definition { STRATEGIC } else { MERGE };
     Ok(Some(request::write(Method::Patch, path, content_type, &by, patch, request_options)))
 }
 

@@ -1,6 +1,7 @@
 //! Errors that kubectl reports instead of the server's, because it sends no request or adds something to it.
 
 use super::identity::FieldLocator;
+use super::object::Object;
 use crate::builtin::types::Types;
 use crate::builtin::{Endpoint, Refusal, decode};
 use crate::field::ErrorType;
@@ -17,17 +18,35 @@ const ANNOTATIONS: &str = "metadata.annotations";
 /// object; of an object that may be accepted, `is_plain` is the result of [`has_plain_metadata`].
 pub fn replace(item: &mut Item, verb: Verb, is_plain: bool, locator: &dyn FieldLocator) {
     let is_rejected = item.verdict == Verdict::Rejected;
+    // kubectl does not decode the metadata of an item of a list.
     if (is_rejected || !is_plain)
+        && locator.text().is_some()
         && let Some(metadata) = locator.object().as_ref().and_then(|object| object.get("metadata"))
         && let Some(refusal) = metadata_error(metadata)
     {
-        let message = format!("unable to decode {}: {}", quote::go_quote(source(item)), refusal.error);
-        return reject(item, (400, "BadRequest"), message, refusal.path, locator);
+        return refuse(item, refusal, locator);
     }
     if is_rejected {
         require_name(item, verb, locator);
         explain_annotations(item, verb);
     }
+}
+
+/// Returns the item of an object whose metadata kubectl cannot decode. It does not decode that of an item of a list.
+pub fn undecodable(object: &mut Object, identity: &Identity) -> Option<Item> {
+    if object.document.item.is_some() || has_plain_metadata(object.value()) {
+        return None;
+    }
+    let refusal = metadata_error(object.value().get("metadata")?)?;
+    let mut item = object.item(identity.clone(), Verdict::Rejected, "");
+    refuse(&mut item, refusal, &object.finder());
+    Some(item)
+}
+
+/// Rejects an object with the error of kubectl's decoder for its metadata.
+fn refuse(item: &mut Item, refusal: Refusal, locator: &dyn FieldLocator) {
+    let message = format!("unable to decode {}: {}", quote::go_quote(source(item)), refusal.error);
+    reject(item, (400, "BadRequest"), message, refusal.path, locator);
 }
 
 /// Returns true if the metadata of an object certainly has the right types: it has only texts, and labels and annotations

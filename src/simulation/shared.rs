@@ -17,9 +17,9 @@ use super::submit::{self, Before, SimulationContext, Updates};
 use super::turns::{Done, Turn, Turns};
 use crate::cluster;
 use crate::input::temp_store::TempStore;
-use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::update::{self, RequestKind};
+use crate::kubectl::{FieldValidation, Verb};
 use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Identity, Item, Remark, Verdict};
 use crate::server::Server;
@@ -109,8 +109,11 @@ impl Simulator {
     }
 
     /// Decodes an object of a built-in kind and lets policies evaluate it.
-    pub fn decode(&self, object: Object, kind: &Kind, creates_namespace: bool) -> Item {
+    pub fn decode(&self, mut object: Object, kind: &Kind, creates_namespace: bool) -> Item {
         let identity = identity::identity(object.value(), Namespace::Own);
+        if let Some(item) = kubectl_errors::undecodable(&mut object, &identity) {
+            return item;
+        }
         let location = identity::FieldLocator::start(&object.finder());
         let decode = || builtin::decode(self.settings.builtin, self.context(), object, kind, creates_namespace);
         panic::catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
@@ -200,7 +203,13 @@ impl OrderedState {
             let identity = identity::identity(object.value(), Namespace::None);
             let mut object = object;
             kubectl_errors::remove_namespace(&mut object.document.value);
-            let update = submit::submit_definition(simulator.context(), object.value(), &identity, &object.finder());
+            if let Some(item) = kubectl_errors::undecodable(&mut object, &identity) {
+                self.invalid.entry(defined(object.value())).or_insert_with(|| item.location.clone());
+                return Destination::Item(Box::new(item));
+            }
+            let is_sent = !identity.name.is_empty() || simulator.updates.request_kind.verb == Verb::Create;
+            let send = || submit::submit_definition(simulator.context(), object.value(), &identity, &object.finder());
+            let update = if is_sent { send() } else { None };
             // An existing CRD is created, too, because later objects need it.
             let mut item = self.install(
                 simulator,

@@ -22,7 +22,7 @@ use crate::output::report::{Answer, Identity, Item, Problem, Remark, Verdict};
 use crate::server::{NamespaceState, Server};
 use crate::suggest;
 use crate::value::Value;
-use crate::value::{group_version, json};
+use crate::value::{group_version, json, names};
 use std::io;
 
 /// The context of a request.
@@ -74,11 +74,14 @@ pub struct Before {
 
 impl SimulationContext<'_> {
     /// Returns whether the namespace of a new object accepts it. Only a cluster is asked: without one, every namespace
-    /// is assumed to exist.
+    /// with a valid name is assumed to exist.
     pub fn namespace_state(&self, namespace: Option<&str>) -> NamespaceState {
-        let (Some(namespace), ExistingObjects::Live(live)) = (namespace, &self.updates.existing) else {
-            return NamespaceState::default();
-        };
+        let Some(namespace) = namespace else { return NamespaceState::default() };
+        // No namespace can have such a name.
+        if !names::dns1123_label(namespace.as_bytes()).is_empty() {
+            return NamespaceState::Missing;
+        }
+        let ExistingObjects::Live(live) = &self.updates.existing else { return NamespaceState::default() };
         if self.admission.is_some_and(|admission| admission.gives_namespace(namespace)) || !live.is_configured() {
             return NamespaceState::default();
         }

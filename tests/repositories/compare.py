@@ -131,7 +131,10 @@ def variants(everything, folder, arguments):
     names = collections.OrderedDict()
     for document in everything:
         if is_crd(document):
-            names.setdefault(documents.identity(document.object()), []).append(document)
+            for each in document.objects:
+                if each.get("kind") == CRD:
+                    alone = document if len(document.objects) == 1 else documents.Document(document.place, json.dumps(each), [each])
+                    names.setdefault(documents.identity(each), []).append(alone)
     for number in range(max(map(len, names.values()), default=1)):
         yield [each[min(number, len(each) - 1)] for each in names.values()]
 

@@ -74,9 +74,12 @@ def identity(given):
 
 
 def rounds(numbered):
-    """Divides documents so that no two of a round have the same object: `validate` would apply the second to the first."""
+    """Divides documents so that no two of a round have the same object: `validate` would apply the second to the first. Those that kubectl cannot read may have any object."""
     seen, found = {}, []
+    unread = {number: document for number, document in numbered.items() if not document.objects}
     for number, document in numbered.items():
+        if number in unread:
+            continue
         names = [identity(each) for each in document.objects]
         at = max((seen.get(name, 0) for name in names), default=0)
         for name in names:
@@ -84,4 +87,4 @@ def rounds(numbered):
         while len(found) <= at:
             found.append({})
         found[at][number] = document
-    return found
+    return [*found, unread] if unread else found

@@ -58,7 +58,8 @@ class Kubectl:
         if len(numbers) == 1:
             texts = [*found.values(), *unplaced]
             return {numbers[0]: "\n".join(texts)} if texts else {}
-        if len(found) + accepted == len(numbers):
+        # An error of an item of a list names no file.
+        if len(found) + accepted == len(numbers) and not unplaced:
             return found
         return {number: text for half in halves(numbers) for number, text in self._apply(verb, folder, half).items()}
 
@@ -68,10 +69,12 @@ class Kubectl:
             return {}
         with Links(folder, numbers) as links:
             done = self.run("apply", "--dry-run=server", "--output=json", "--filename", links)
-        if done.returncode:
-            raise SystemExit(f"kubectl accepted these objects before: {done.stderr[:2000]}")
-        found = json.loads(done.stdout)
-        return dict(zip(numbers, found["items"] if len(numbers) > 1 else [found], strict=True))
+        found = json.loads(done.stdout or "{}")
+        found = found.get("items", []) if len(numbers) > 1 else [found]
+        if done.returncode == 0 and len(found) == len(numbers):
+            return dict(zip(numbers, found))
+        # A document may have other objects than kubectl reads with --local.
+        return {} if len(numbers) == 1 else {number: each for half in halves(numbers) for number, each in self.results(folder, half).items()}
 
 
 class Links:
@@ -134,7 +137,7 @@ def parts(entry):
     """kubectl reports the documents that it cannot read as one error: [unable to decode "a": …, unable to decode "b": …]."""
     if not entry.startswith("[") or not entry.endswith("]"):
         return [entry]
-    starts = [each.start() + 1 for each in re.finditer(r'(?<=[\[ ])(?=unable to decode "|error parsing |error validating "|resource mapping not found for name)', entry)] or [1]
+    starts = [each.start() + 1 for each in re.finditer(r'(?<=[\[ ])(?=unable to decode "|unable to get type info from |unable to recognize |error parsing |error validating "|resource mapping not found for name)', entry)] or [1]
     return [entry[start - 1 : end].removesuffix(", ").removesuffix("]") for start, end in zip(starts, [*(start - 1 for start in starts[1:]), None])]
 
 
@@ -142,10 +145,12 @@ def message(error):
     """An error of kubectl without the text that kubectl puts before the message of the server."""
     wrapped = re.findall(r'error when (?:creating|patching) "[^"\n]*": ', error)
     error = error.split(wrapped[-1], 1)[1] if wrapped else error
+    error = re.sub(r'(?s)^(error: )?error when retrieving current configuration of:.*?from server for: "[^"\n]*": ', '', error)
+    error = re.sub(r'^from server for: "[^"\n]*": ', '', error)
     # A result that the server cannot decode is part of its message, with the values that it generated.
     error = re.sub(r'(patch: Invalid value: )"\{.*\}(\\n)?": ', r'\1{…}: ', error)
     # `validate` adds the versions that the CRD serves.
     error = re.sub(r"^(no matches for kind .*): its CRD serves .*$", r"\1", error)
     error = re.sub(r"(?s)^resource mapping not found for name.*?(no matches for kind .*?)\nensure CRDs are installed first$", r"\1", error)
-    error = re.sub(r'(unable to decode) "[^"\n]*": ', r"\1: ", error)
+    error = re.sub(r'(unable to decode|error validating) "[^"\n]*": ', r"\1: ", error)
     return re.sub(r"^(error|Error from server \(\w+\)): ", "", error).strip()

@@ -27,6 +27,13 @@ class Reading(unittest.TestCase):
         found, others = kubectl.errors(text)
         self.assertEqual({number: kubectl.message(error) for number, error in found.items()}, {1: "unable to decode: a", 2: 'no matches for kind "B" in version "c"', 3: "d\ne"})
         self.assertEqual(others, ["from f-: cannot use generate name with apply"])
+        found, others = kubectl.errors('[unable to decode "/x/000001.yaml": a, unable to get type info from the object "b": c]')
+        self.assertEqual((found, others), ({1: 'unable to decode "/x/000001.yaml": a'}, ['unable to get type info from the object "b": c']))
+
+    def test_the_file_of_an_unsent_object_is_no_part_of_the_message(self):
+        text = 'error: error when retrieving current configuration of:\nResource: "a"\nName: "", Namespace: "b"\nfrom server for: "c": resource name may not be empty'
+        self.assertEqual(kubectl.message(text), "resource name may not be empty")
+        self.assertEqual(kubectl.message('error validating "a": error validating data: b'), "error validating: error validating data: b")
 
 
 if __name__ == "__main__":
