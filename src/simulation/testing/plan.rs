@@ -68,7 +68,8 @@ pub fn plan(suite: &Arc<Suite>, selection: &Selection, library: &mut Library, no
                 &no_source,
                 releases.first().copied().unwrap_or(Release::NEWEST),
                 Err(failure),
-                String::new(),
+                // Runs with the same key share a set-up.
+                suite.source.to_string(),
             )];
         }
     };
