@@ -21,6 +21,7 @@
 mod custom;
 pub mod decode;
 pub mod defaults;
+pub mod empties;
 pub mod encode;
 pub mod merge_type;
 mod meta;

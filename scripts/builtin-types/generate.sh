@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes src/builtin/types.txt and src/builtin/resources.txt anew, from the Go modules of every release in the lists below. Takes a
+# Makes src/builtin/types.txt, src/builtin/resources.txt and src/builtin/validation/internal/types.txt anew, from the Go modules of every release in the lists below. Takes a
 # few minutes and needs Go.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -38,3 +38,4 @@ for release in ${KUBERNETES:-30.14 31.14 32.13 33.13 34.1 35.1 36.1 37.2}; do
   sources+=("$(cd "$last" && go mod download -json "k8s.io/kubernetes@v1.$release" | sed -n 's/.*"Dir": "\(.*\)",*/\1/p')")
 done
 (cd "$last" && ./dump resources "${sources[@]}") > "$here/../../src/builtin/resources.txt"
+(cd "$last" && ./dump internal "${sources[@]}") > "$here/../../src/builtin/validation/internal/types.txt"

@@ -3,6 +3,7 @@
 //	builtin-types dump                  the types of the Kubernetes release of go.mod, as JSON
 //	builtin-types merge DUMP…           one table of several releases
 //	builtin-types resources DIR…        one table of the resources of several releases, from the sources of Kubernetes
+//	builtin-types internal DIR…         one table of the internal types of several releases that error messages show, from the same sources
 //
 // generate.sh runs it for every release that the table holds.
 package main
@@ -74,6 +75,8 @@ func main() {
 		check(e.Encode(dump()))
 	case len(os.Args) > 2 && os.Args[1] == "resources":
 		check(resources(os.Stdout, os.Args[2:]))
+	case len(os.Args) > 2 && os.Args[1] == "internal":
+		check(internal(os.Stdout, os.Args[2:]))
 	case len(os.Args) > 2 && os.Args[1] == "merge":
 		var all []release
 		for _, path := range os.Args[2:] {
@@ -85,7 +88,7 @@ func main() {
 		}
 		check(merge(os.Stdout, all))
 	default:
-		fmt.Fprintln(os.Stderr, "usage: builtin-types dump | merge DUMP… | resources DIR…")
+		fmt.Fprintln(os.Stderr, "usage: builtin-types dump | merge DUMP… | resources DIR… | internal DIR…")
 		os.Exit(2)
 	}
 }

@@ -11,7 +11,7 @@
 //!  imagePullPolicy :pullPolicy image                   a function with its argument
 //! ```
 //!
-//! A default is set if the field is absent or an empty string or list. `PATH?` is also set if it is zero, and `PATH!` always;
+//! A default is set if the field is absent or an empty string or list; an empty string behind a pointer is kept. `PATH?` is also set if it is zero, and `PATH!` always;
 //! null removes the field. `if PATH`, `if PATH="VALUE"` and `unless PATH` are conditions, which `&` joins; `only PATH` means
 //! that there is no other field. Some lines are conversions, which the server makes between decoding and storage.
 //! A line may end with the releases to which it applies, as in [`super::table`].
@@ -130,7 +130,8 @@ impl Rule {
         Some(Self { path: path(target), replaces, source, conditions, releases })
     }
 
-    fn apply(&self, object: &mut Value) {
+    /// Sets the default; `pointer` is true if the field is a pointer, for which only nil counts as absent.
+    fn apply(&self, object: &mut Value, pointer: bool) {
         if !self.conditions.iter().all(|condition| condition.holds(object)) {
             return;
         }
@@ -140,6 +141,7 @@ impl Rule {
         let replaced = match find(object, &self.path) {
             _ if self.replaces == Replaces::Always => true,
             Some(Value::Int(0)) => self.replaces == Replaces::Zero,
+            Some(Value::String(_)) if pointer => false,
             found => is_empty(found),
         };
         if !replaced {
@@ -245,19 +247,38 @@ impl Defaulter {
         }
     }
 
+    /// Returns true if the field at a path of a struct is a pointer.
+    fn is_pointer(&self, s: &'static Struct, path: &[&str]) -> bool {
+        let Some((name, rest)) = path.split_first() else { return false };
+        let Some((_, field)) = s.field(name) else { return false };
+        if rest.is_empty() {
+            return matches!(field.type_, Type::Pointer(_));
+        }
+        match field.type_.target() {
+            Type::Named(id) => match self.types.definition(*id) {
+                Some(Definition::Struct(inner)) => self.is_pointer(inner, rest),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
     /// Sets the defaults of the fields of a struct.
     fn fields(&self, id: TypeId, s: &'static Struct, value: &mut Value) {
         for rule in self.rules.get(self.types.name(id)).into_iter().flatten() {
             if rule.releases.contains(&self.types.release()) {
-                rule.apply(value);
+                rule.apply(value, self.is_pointer(s, &rule.path));
             }
         }
         let marked = |field: &'static Field| field.default.as_ref().map(|default| (field, default));
         for (field, default) in s.fields.iter().filter_map(marked) {
-            if is_empty(value.get(field.name))
+            let is_pointer = matches!(field.type_, Type::Pointer(_));
+            let found = value.get(field.name);
+            if is_empty(found)
+                && !(is_pointer && matches!(found, Some(Value::String(_))))
                 && let Value::Object(members) = &mut *value
                 // A zero value is encoded only behind a pointer, or without `omitempty`.
-                && (!is_zero(default) || !field.omit_empty || matches!(field.type_, Type::Pointer(_)))
+                && (!is_zero(default) || !field.omit_empty || is_pointer)
             {
                 members.insert(field.name.to_owned(), default.clone());
             }

@@ -229,7 +229,7 @@ impl KindRow {
 }
 
 /// Splits off the release range at the end of a line.
-pub(super) fn split_releases(line: &'static str, all: &Releases) -> (&'static str, Releases) {
+pub fn split_releases(line: &'static str, all: &Releases) -> (&'static str, Releases) {
     let Some((line, span)) = line.rsplit_once(" @") else { return (line, all.clone()) };
     let (from, to) = span.split_once('-').unwrap_or((span, ""));
     (line, from.parse().unwrap_or(*all.start())..=to.parse().unwrap_or(*all.end()))

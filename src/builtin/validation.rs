@@ -14,6 +14,7 @@ mod classes;
 mod configuration;
 mod cron;
 mod devices;
+mod difference;
 mod disruption_budgets;
 mod endpoints;
 mod events;
@@ -24,6 +25,7 @@ mod go_struct;
 mod immutable;
 mod ingresses;
 mod int_or_percent;
+mod internal;
 mod ip_addresses;
 mod jobs;
 mod limit_ranges;
@@ -49,6 +51,7 @@ mod volume_attachments;
 mod workloads;
 mod x509;
 
+use crate::builtin::empties::Empties;
 use crate::field::{ErrorList, ROOT};
 use crate::release::Release;
 use crate::value::Value;
@@ -127,11 +130,18 @@ pub fn covers(group: &str, kind: &str) -> bool {
     validator(group, kind).is_some()
 }
 
-/// Validates an object, without its metadata; `old` is the existing object of an update.
-pub fn validate(group: &str, kind: &str, object: &Value, old: Option<&Value>, release: Release) -> ErrorList {
+/// Validates an object, without its metadata; `empties` are the empty lists and maps that its encoded form does not have,
+/// and `old` is the existing object of an update.
+pub fn validate(
+    (group, kind): (&str, &str),
+    object: &Value,
+    empties: Option<&Empties>,
+    old: Option<&Value>,
+    release: Release,
+) -> ErrorList {
     let mut errors = Errors::new(release);
     if let Some(validate) = validator(group, kind) {
-        validate(&mut errors, &FieldValue::new(Some(object), ROOT), old);
+        validate(&mut errors, &FieldValue::with_empties(Some(object), ROOT, empties), old);
     }
     errors.list
 }
@@ -155,10 +165,11 @@ mod tests {
     fn errors(api_version: &str, kind: &str, new: &str, old: Option<&str>, release: &str) -> Vec<String> {
         let release = release.parse().unwrap();
         let read = |text: &str| object(api_version, kind, text, release);
+        let empties = Empties::of(&json::read(new.as_bytes()).unwrap());
         let (new, old) = (read(new), old.map(read));
         let (group, _) = crate::value::group_version::split(api_version);
         assert!(covers(group, kind), "{kind}");
-        let errors = validate(group, kind, &new, old.as_ref(), release);
+        let errors = validate((group, kind), &new, empties.as_ref(), old.as_ref(), release);
         errors.iter().map(|error| format!("{}: {}", error.field, error.body())).collect()
     }
 

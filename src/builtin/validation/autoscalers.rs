@@ -245,8 +245,10 @@ fn scaling_rules(errors: &mut Errors, rules: &FieldValue<'_, '_>) {
     if select.is_set() {
         errors.supported(&select, &["Disabled", "Max", "Min"]);
     }
-    if policies.len() == 0 {
-        errors.required(&policies, "must specify at least one Policy");
+    resources::nonnegative_quantity(errors, &rules.child("tolerance"));
+    // Only an absent list gets defaults.
+    if policies.len() == 0 || policies.is_given_empty() {
+        return errors.required(&policies, "must specify at least one Policy");
     }
     for policy in policies.items() {
         let (type_, value, period) = (policy.child("type"), policy.child("value"), policy.child("periodSeconds"));
@@ -257,5 +259,21 @@ fn scaling_rules(errors: &mut Errors, rules: &FieldValue<'_, '_>) {
             errors.invalid(&period, format!("must be less than or equal to {MAX_PERIOD}"));
         }
     }
-    resources::nonnegative_quantity(errors, &rules.child("tolerance"));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::validation::tests::created;
+
+    #[test]
+    fn an_empty_list_of_policies_gets_no_defaults() {
+        let scaler = |policies: &str| {
+            format!(
+                r#"{{"spec":{{"maxReplicas":2,"scaleTargetRef":{{"apiVersion":"apps/v1","kind":"a","name":"b"}},"behavior":{{"scaleDown":{{{policies}}}}}}}}}"#
+            )
+        };
+        let errors = |policies: &str| created("autoscaling/v2", "HorizontalPodAutoscaler", &scaler(policies), "1.37");
+        let expected = ["spec.behavior.scaleDown.policies: Required value: must specify at least one Policy"];
+        assert_eq!(errors(r#""policies":[]"#), expected);
+    }
 }

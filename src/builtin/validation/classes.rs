@@ -2,8 +2,9 @@
 
 use super::field_value::{Errors, FieldValue};
 use super::{formats, immutable, resources, tolerations};
-use crate::field::{BadValue, FieldError, ROOT, names};
-use crate::value::{Value, json};
+use crate::field::{FieldError, ROOT, names};
+use crate::release::{Release, V1_36, V1_37};
+use crate::value::Value;
 use std::collections::{BTreeSet, HashSet};
 
 const HIGHEST_USER_PRIORITY: i64 = 1_000_000_000;
@@ -19,7 +20,7 @@ pub fn priority_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Opt
         if value.int().unwrap_or_default() != old.child("value").int().unwrap_or_default() {
             errors.forbidden(&value, "may not be changed in an update.");
         }
-        return immutable::field(errors, &policy, &old.child("preemptionPolicy"));
+        return immutable::typed(errors, &policy, &old.child("preemptionPolicy"), "*string");
     }
     let metadata = object.child("metadata");
     let name = metadata.child("name");
@@ -57,16 +58,18 @@ fn system_class_error(name: &str, value: i64, is_default: bool) -> Option<String
 pub fn runtime_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let handler = object.child("handler");
     if let Some(old) = old {
-        return immutable::field(errors, &handler, &FieldValue::new(old.get("handler"), ROOT));
+        immutable::declared(errors, &handler, &FieldValue::new(old.get("handler"), ROOT), "string");
     }
-    if errors.require_text(&handler) {
-        errors.messages(&handler, names::name_is_label(handler.text(), false));
+    if handler.text().is_empty() && errors.release.since(V1_36) {
+        errors.required(&handler, "");
+    } else {
+        errors.messages(&handler, handler_errors(handler.text(), errors.release));
     }
     let overhead = object.child("overhead");
     if overhead.is_set() {
         // The server validates the overhead as limits.
         let limits = Value::Object([("limits".to_owned(), overhead.child("podFixed").value.clone())].into());
-        let requirements = FieldValue { value: &limits, path: overhead.path };
+        let requirements = FieldValue::new(Some(&limits), overhead.path);
         resources::requirements(errors, &requirements, resources::Owner::Container, &BTreeSet::new(), false);
     }
     let scheduling = object.child("scheduling");
@@ -78,10 +81,19 @@ pub fn runtime_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Opti
         let key = ["key", "operator", "value", "effect"]
             .map(|name| toleration.child(name).value.as_str().unwrap_or_default().to_owned());
         if !seen.insert(key) {
-            let bad = BadValue::Raw(json::to_string(toleration.value));
+            let bad = errors.typed(&toleration, "core.Toleration");
             errors.list.push(FieldError::duplicate(&toleration.path, bad));
         }
     }
+}
+
+/// The errors of a handler. Since 1.37, generated code validates it (`ShortName`), which measures the length in bytes.
+fn handler_errors(handler: &str, release: Release) -> Vec<String> {
+    let messages = names::name_is_label(handler, false);
+    if !release.since(V1_37) {
+        return messages;
+    }
+    messages.into_iter().map(|message| message.replace("63 characters", "63 bytes")).collect()
 }
 
 /// `ValidateLease` and `ValidateLeaseUpdate`
@@ -98,3 +110,36 @@ pub fn lease(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Option<&Value>
 
 /// Kinds of which only the metadata are validated.
 pub fn metadata_only(_: &mut Errors, _: &FieldValue<'_, '_>, _: Option<&Value>) {}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::validation::tests::{created, updated};
+
+    #[test]
+    fn handlers_are_validated_by_generated_code_since_1_37() {
+        let class = |handler: &str| format!(r#"{{"handler":"{handler}"}}"#);
+        let create = |handler: &str, release| created("node.k8s.io/v1", "RuntimeClass", &class(handler), release);
+        let long = "a".repeat(64);
+        assert_eq!(
+            create(&long, "1.37"),
+            [format!("handler: Invalid value: \"{long}\": must be no more than 63 bytes")]
+        );
+        assert_eq!(
+            create(&long, "1.36"),
+            [format!("handler: Invalid value: \"{long}\": must be no more than 63 characters")]
+        );
+        assert_eq!(create("", "1.36"), ["handler: Required value"]);
+        assert!(create("", "1.35")[0].starts_with("handler: Invalid value: \"\": a lowercase RFC 1123 label"));
+        let update = |new: &str, release| updated("node.k8s.io/v1", "RuntimeClass", &class("a"), &class(new), release);
+        assert_eq!(update("", "1.37"), ["handler: Invalid value: null: field is immutable", "handler: Required value"]);
+        assert_eq!(update("b", "1.36"), ["handler: Invalid value: \"b\": field is immutable"]);
+        assert_eq!(update("A", "1.31").len(), 2);
+    }
+
+    #[test]
+    fn an_empty_preemption_policy_is_a_change() {
+        let update = |new: &str| updated("scheduling.k8s.io/v1", "PriorityClass", r#"{"value":1}"#, new, "1.37");
+        let expected = ["preemptionPolicy: Invalid value: \"\": field is immutable"];
+        assert_eq!(update(r#"{"value":1,"preemptionPolicy":""}"#), expected);
+    }
+}

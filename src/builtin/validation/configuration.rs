@@ -58,7 +58,7 @@ fn decoded(value: &FieldValue<'_, '_>) -> Vec<u8> {
 pub fn secret(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let (type_, data) = (object.child("type"), object.child("data"));
     if let Some(old) = old {
-        immutable::field(errors, &type_, &FieldValue::new(old.get("type"), ROOT));
+        immutable::typed(errors, &type_, &FieldValue::new(old.get("type"), ROOT), "string");
         fixed_data(errors, object, Some(old), &["data"]);
     }
     let mut size = 0;

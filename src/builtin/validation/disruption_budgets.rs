@@ -2,16 +2,16 @@
 
 use super::field_value::{Errors, FieldValue};
 use super::{int_or_percent, selectors};
-use crate::field::{BadValue, ROOT};
-use crate::value::{Map, Value};
+use crate::field::ROOT;
+use crate::value::Value;
 
 /// `ValidatePodDisruptionBudget`
 pub fn budget(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     let (available, unavailable) = (spec.child("minAvailable"), spec.child("maxUnavailable"));
     if available.is_set() && unavailable.is_set() {
-        let bad = BadValue::of(&internal(&spec), errors.release);
-        errors.invalid_value(&spec.path, bad, "minAvailable and maxUnavailable cannot be both set");
+        let detail = "minAvailable and maxUnavailable cannot be both set";
+        errors.invalid_typed(&spec, "policy.PodDisruptionBudgetSpec", detail);
     }
     for field in [&available, &unavailable] {
         if field.is_set() {
@@ -28,15 +28,25 @@ pub fn budget(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Val
     }
 }
 
-/// The specification with the names of its internal type.
-fn internal(spec: &FieldValue<'_, '_>) -> Value {
-    let names = [
-        ("MinAvailable", "minAvailable"),
-        ("Selector", "selector"),
-        ("MaxUnavailable", "maxUnavailable"),
-        ("UnhealthyPodEvictionPolicy", "unhealthyPodEvictionPolicy"),
-    ];
-    Value::Object(
-        names.map(|(shown, name)| (shown.to_owned(), spec.child(name).value.clone())).into_iter().collect::<Map>(),
-    )
+#[cfg(test)]
+mod tests {
+    use crate::builtin::validation::tests::created;
+
+    #[test]
+    fn the_specification_and_percentages_are_shown_with_their_types() {
+        let both = r#"{"spec":{"minAvailable":1,"maxUnavailable":"2%","selector":{}}}"#;
+        assert_eq!(
+            created("policy/v1", "PodDisruptionBudget", both, "1.37"),
+            [
+                r#"spec: Invalid value: {"MinAvailable":1,"Selector":{},"MaxUnavailable":"2%","UnhealthyPodEvictionPolicy":null}: minAvailable and maxUnavailable cannot be both set"#
+            ]
+        );
+        let percent = r#"{"spec":{"minAvailable":"101%"}}"#;
+        assert_eq!(
+            created("policy/v1", "PodDisruptionBudget", percent, "1.31"),
+            [
+                r#"spec.minAvailable: Invalid value: intstr.IntOrString{Type:1, IntVal:0, StrVal:"101%"}: must not be greater than 100%"#
+            ]
+        );
+    }
 }

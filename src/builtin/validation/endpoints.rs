@@ -3,7 +3,7 @@
 use super::field_value::{Errors, FieldValue};
 use super::{formats, immutable, network};
 use crate::field::{FieldError, ROOT, names};
-use crate::release::{V1_34, V1_36};
+use crate::release::{V1_33, V1_34, V1_36};
 use crate::value::Value;
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -108,7 +108,7 @@ pub fn endpoint_slice(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Opt
     slice_endpoints(errors, &list, type_.text());
     keep_unchanged(errors, before, &list, old.and_then(|old| old.get("endpoints")));
     if let Some(old) = old {
-        immutable::field(errors, &type_, &FieldValue::new(old.get("addressType"), ROOT));
+        immutable::declared(errors, &type_, &FieldValue::new(old.get("addressType"), ROOT), "string");
     }
 }
 
@@ -172,6 +172,14 @@ fn slice_endpoints(errors: &mut Errors, list: &FieldValue<'_, '_>, type_: &str) 
 
 fn slice_address(errors: &mut Errors, list: &FieldValue<'_, '_>, address: &FieldValue<'_, '_>, type_: &str) {
     let before = errors.list.len();
+    if matches!(type_, "IPv4" | "IPv6") && !errors.release.since(V1_33) {
+        // `IsValidIPv4Address` and `IsValidIPv6Address`
+        let parsed = network::parse_ip(address.text());
+        if parsed.is_none_or(|ip| network::is_ipv4(ip) != (type_ == "IPv4")) {
+            errors.invalid_value(&address.path, address.text(), format!("must be a valid {type_} address"));
+        }
+        return endpoint_ip(errors, address);
+    }
     match type_ {
         "IPv4" => network::legacy_ip(errors, address),
         "IPv6" => network::canonical_ip(errors, address),
@@ -233,5 +241,27 @@ fn hints(errors: &mut Errors, hints: &FieldValue<'_, '_>) {
             };
             errors.messages(&name, messages);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::validation::tests::{created, updated};
+
+    #[test]
+    fn addresses_of_slices_are_worded_by_release() {
+        let slice = r#"{"addressType":"IPv4","endpoints":[{"addresses":["a"]}],"ports":[]}"#;
+        let errors = |release| created("discovery.k8s.io/v1", "EndpointSlice", slice, release);
+        let text = |detail: &str| format!("endpoints[0].addresses[0]: Invalid value: \"a\": {detail}");
+        assert_eq!(errors("1.32"), [text("must be a valid IPv4 address"), text("must be a valid IP address")]);
+        assert_eq!(errors("1.33"), [text("must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")]);
+    }
+
+    #[test]
+    fn a_changed_address_type_is_not_shown_since_1_37() {
+        let slice = |type_: &str| format!(r#"{{"addressType":"{type_}","endpoints":[],"ports":[]}}"#);
+        let update = |release| updated("discovery.k8s.io/v1", "EndpointSlice", &slice("IPv4"), &slice("IPv6"), release);
+        assert_eq!(update("1.37"), ["addressType: Invalid value: null: field is immutable"]);
+        assert_eq!(update("1.36"), ["addressType: Invalid value: \"IPv6\": field is immutable"]);
     }
 }

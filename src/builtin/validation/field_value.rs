@@ -1,8 +1,10 @@
 //! A value of an object together with its path, and the collection of errors about such values.
 
+use super::internal;
+use crate::builtin::empties::Empties;
 use crate::cel::value::Quantity;
 use crate::field::{BadValue, ErrorList, FieldError, FieldPath};
-use crate::release::Release;
+use crate::release::{Release, V1_34};
 use crate::value::Value;
 
 const NULL: &Value = &Value::Null;
@@ -14,34 +16,49 @@ pub struct FieldValue<'v, 'p> {
     pub value: &'v Value,
     /// The path.
     pub path: FieldPath<'p>,
+    /// The empty lists and maps at and below the value, of which it has none itself.
+    pub empties: Option<&'v Empties>,
 }
 
 impl<'v, 'p> FieldValue<'v, 'p> {
     /// Joins a value and its path.
     pub fn new(value: Option<&'v Value>, path: FieldPath<'p>) -> Self {
-        Self { value: value.unwrap_or(NULL), path }
+        Self::with_empties(value, path, None)
+    }
+
+    /// Joins a value, its path and its empty lists and maps.
+    pub fn with_empties(value: Option<&'v Value>, path: FieldPath<'p>, empties: Option<&'v Empties>) -> Self {
+        Self { value: value.unwrap_or(NULL), path, empties }
     }
 
     /// The field `name` of this object.
     pub fn child<'s>(&'s self, name: &'s str) -> FieldValue<'v, 's> {
-        FieldValue::new(self.value.get(name), self.path.child(name))
+        let empties = self.empties.and_then(|empties| empties.child(name));
+        FieldValue::with_empties(self.value.get(name), self.path.child(name), empties)
     }
 
     /// The item at `index`.
     pub fn index(&self, index: usize) -> FieldValue<'v, '_> {
-        FieldValue::new(self.value.as_array().and_then(|items| items.get(index)), self.path.index(index))
+        let item = self.value.as_array().and_then(|items| items.get(index));
+        FieldValue::with_empties(item, self.path.index(index), self.empties.and_then(|empties| empties.index(index)))
     }
 
     /// The items of this list.
     pub fn items(&self) -> impl Iterator<Item = FieldValue<'v, '_>> {
         let items = self.value.as_array().unwrap_or_default();
-        items.iter().enumerate().map(|(at, item)| FieldValue::new(Some(item), self.path.index(at)))
+        items.iter().enumerate().map(|(at, item)| {
+            let empties = self.empties.and_then(|empties| empties.index(at));
+            FieldValue::with_empties(Some(item), self.path.index(at), empties)
+        })
     }
 
     /// The entries of this map, with paths such as `limits[cpu]`.
     pub fn entries(&self) -> impl Iterator<Item = (&'v str, FieldValue<'v, '_>)> {
         let members = self.value.as_object().into_iter().flatten();
-        members.map(|(key, value)| (key.as_str(), FieldValue::new(Some(value), self.path.key(key))))
+        members.map(|(key, value)| {
+            let empties = self.empties.and_then(|empties| empties.child(key));
+            (key.as_str(), FieldValue::with_empties(Some(value), self.path.key(key), empties))
+        })
     }
 
     /// The strings of this list.
@@ -52,6 +69,11 @@ impl<'v, 'p> FieldValue<'v, 'p> {
     /// True if the field is present. Fields without `omitempty` are always present.
     pub fn is_set(&self) -> bool {
         !self.value.is_null()
+    }
+
+    /// True for a list or map that was present and empty when it was decoded.
+    pub fn is_given_empty(&self) -> bool {
+        self.empties.is_some_and(|empties| empties.text().is_some())
     }
 
     /// The number of items or entries.
@@ -135,6 +157,22 @@ impl Errors {
         self.list.push(FieldError::invalid(&field.path, bad, detail));
     }
 
+    /// `Invalid value: VALUE`, for a value of the internal type `type_`, such as `[]core.Toleration`.
+    pub fn invalid_typed(&mut self, field: &FieldValue<'_, '_>, type_: &str, detail: impl Into<String>) {
+        self.list.push(FieldError::invalid(&field.path, self.typed(field, type_), detail));
+    }
+
+    /// A value of an internal type as an error shows it.
+    pub fn typed(&self, field: &FieldValue<'_, '_>, type_: &str) -> BadValue {
+        internal::bad_value(type_, field.value, field.empties, self.release)
+    }
+
+    /// `Unsupported value: VALUE`, for a value of an internal type.
+    pub fn not_supported_typed(&mut self, field: &FieldValue<'_, '_>, type_: &str, supported: &[&str]) {
+        let bad = self.typed(field, type_);
+        self.list.push(FieldError::not_supported(&field.path, bad, supported));
+    }
+
     /// `Invalid value: VALUE`, where the server shows another value than that of the field.
     pub fn invalid_value(&mut self, path: &FieldPath<'_>, bad: impl Into<BadValue>, detail: impl Into<String>) {
         self.list.push(FieldError::invalid(path, bad, detail));
@@ -148,6 +186,14 @@ impl Errors {
     /// An error at `path` for each message about `text`.
     pub fn messages_at(&mut self, path: &FieldPath<'_>, text: &str, messages: Vec<String>) {
         self.list.extend(messages.into_iter().map(|message| FieldError::invalid(path, text, message)));
+    }
+
+    /// `Invalid value: NAME`, for a text of a Go type with a `String` method, such as the name of a resource. Before 1.34,
+    /// it has no quotes.
+    pub fn invalid_stringer(&mut self, path: &FieldPath<'_>, text: &str, detail: impl Into<String>) {
+        let quoted = self.release.since(V1_34);
+        let bad = if quoted { BadValue::from(text) } else { BadValue::Raw(text.to_owned()) };
+        self.list.push(FieldError::invalid(path, bad, detail));
     }
 
     /// `Unsupported value: TEXT`

@@ -1,16 +1,40 @@
 //! Fields that an update may not change (`ValidateImmutableField`).
 
 use super::field_value::{Errors, FieldValue};
+use crate::field::BadValue;
+use crate::release::V1_37;
 use crate::value::Value;
 
 /// The detail of the error.
 pub const IMMUTABLE: &str = "field is immutable";
+
+/// The type of a selector.
+pub const SELECTOR: &str = "*meta/v1.LabelSelector";
 
 /// Reports a field that changed. Absent and empty values are equal.
 pub fn field(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) {
     if !is_equal(new.value, old.value) {
         errors.invalid(new, IMMUTABLE);
     }
+}
+
+/// Like [`field`], for a field of the internal type `type_`.
+pub fn typed(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>, type_: &str) {
+    if !is_equal(new.value, old.value) {
+        errors.invalid_typed(new, type_, IMMUTABLE);
+    }
+}
+
+/// Reports a field that changed and is declared immutable (`+k8s:immutable`). Since 1.37, generated code validates it, which
+/// does not show the value.
+pub fn declared(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>, type_: &str) {
+    if is_equal(new.value, old.value) {
+        return;
+    }
+    if errors.release.since(V1_37) {
+        return errors.invalid_value(&new.path, BadValue::Raw("null".to_owned()), IMMUTABLE);
+    }
+    errors.invalid_typed(new, type_, IMMUTABLE);
 }
 
 /// Compares two values as Go's `Semantic.DeepEqual` does: absent and empty lists and maps are equal, and quantities are

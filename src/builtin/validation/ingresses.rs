@@ -2,7 +2,7 @@
 
 use super::field_value::{Errors, FieldValue};
 use super::{formats, immutable, network};
-use crate::field::{BadValue, FieldError, ROOT, names};
+use crate::field::{FieldError, ROOT, names};
 use crate::release::{Release, V1_34, V1_36};
 use crate::value::Value;
 
@@ -27,9 +27,9 @@ pub fn ingress(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Va
     let existing = existing(old, errors.release);
     let (rules, backend, class) = (spec.child("rules"), spec.child("defaultBackend"), spec.child("ingressClassName"));
     if rules.len() == 0 && !backend.is_set() {
-        let none = if errors.release.since(V1_34) { "null" } else { "[]networking.IngressRule(nil)" };
-        let bad = BadValue::Raw(none.to_owned());
-        errors.invalid_value(&spec.path, bad, "either `defaultBackend` or `rules` must be specified");
+        let field = FieldValue { path: spec.path, ..rules };
+        let detail = "either `defaultBackend` or `rules` must be specified";
+        errors.invalid_typed(&field, "[]networking.IngressRule", detail);
     }
     if backend.is_set() {
         validate_backend(errors, &backend, existing);
@@ -188,9 +188,14 @@ fn typed_reference(errors: &mut Errors, reference: &FieldValue<'_, '_>) {
     if group.is_set() {
         formats::subdomain(errors, &group);
     }
-    for field in ["kind", "name"].map(|name| reference.child(name)) {
-        if errors.require_text(&field) {
+    for name in ["kind", "name"] {
+        let field = reference.child(name);
+        if !field.text().is_empty() {
             errors.messages(&field, names::path_segment(field.text(), false));
+        } else if errors.release.since(V1_34) {
+            errors.required(&field, "");
+        } else {
+            errors.required(&field, &format!("{name} is required"));
         }
     }
 }
@@ -200,7 +205,8 @@ pub fn ingress_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Opti
     let spec = object.child("spec");
     let (controller, parameters) = (spec.child("controller"), spec.child("parameters"));
     if let Some(old) = old {
-        immutable::field(errors, &controller, &FieldValue::new(old.at(&["spec", "controller"]), ROOT));
+        let old_controller = FieldValue::new(old.at(&["spec", "controller"]), ROOT);
+        immutable::typed(errors, &controller, &old_controller, "string");
     }
     if controller.text().len() > MAX_CONTROLLER {
         errors.too_long(&controller, MAX_CONTROLLER as i64);
@@ -219,5 +225,48 @@ pub fn ingress_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Opti
         "Namespace" => errors.messages(&namespace, names::name_is_label(namespace.text(), false)),
         "Cluster" => errors.forbid_if_set(&namespace, "`parameters.scope` is set to 'Cluster'"),
         text => errors.list.push(FieldError::not_supported(&scope.path, text, &["Cluster", "Namespace"])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::validation::tests::{created, updated};
+
+    #[test]
+    fn rules_are_shown_as_they_were_given() {
+        let errors =
+            |spec: &str, release| created("networking.k8s.io/v1", "Ingress", &format!(r#"{{"spec":{spec}}}"#), release);
+        let text = |value: &str| {
+            [format!("spec: Invalid value: {value}: either `defaultBackend` or `rules` must be specified")]
+        };
+        assert_eq!(errors(r#"{"rules":[]}"#, "1.37"), text("[]"));
+        assert_eq!(errors("{}", "1.37"), text("null"));
+        assert_eq!(errors(r#"{"rules":[]}"#, "1.31"), text("[]networking.IngressRule{}"));
+        assert_eq!(errors("{}", "1.31"), text("[]networking.IngressRule(nil)"));
+    }
+
+    #[test]
+    fn a_removed_controller_is_shown_as_an_empty_string() {
+        let update = |release| {
+            updated(
+                "networking.k8s.io/v1",
+                "IngressClass",
+                r#"{"spec":{"controller":"a.b/c"}}"#,
+                r#"{"spec":{}}"#,
+                release,
+            )
+            .remove(0)
+        };
+        for release in ["1.31", "1.37"] {
+            assert_eq!(update(release), "spec.controller: Invalid value: \"\": field is immutable");
+        }
+    }
+
+    #[test]
+    fn missing_parameters_are_explained_before_1_34() {
+        let class = r#"{"spec":{"controller":"a.b/c","parameters":{"name":"n","scope":"Cluster"}}}"#;
+        let errors = |release| created("networking.k8s.io/v1", "IngressClass", class, release);
+        assert_eq!(errors("1.33"), ["spec.parameters.kind: Required value: kind is required"]);
+        assert_eq!(errors("1.34"), ["spec.parameters.kind: Required value"]);
     }
 }

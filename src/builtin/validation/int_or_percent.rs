@@ -4,12 +4,15 @@ use super::field_value::{Errors, FieldValue};
 use crate::field::names;
 use crate::value::Value;
 
+/// The Go type.
+pub const TYPE: &str = "intstr.IntOrString";
+
 /// `ValidatePositiveIntOrPercent`: a number that is not negative, or a percentage
 pub fn validate(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     match field.value {
         Value::String(text) if percent(text).is_none() => {
             let rule = "a valid percent string must be a numeric string followed by an ending '%'";
-            errors.invalid(field, names::no_match(rule, "[0-9]+%", &["1%", "93%"]));
+            errors.invalid_typed(field, TYPE, names::no_match(rule, "[0-9]+%", &["1%", "93%"]));
         }
         Value::String(_) => {}
         _ => errors.nonnegative(field),
@@ -19,7 +22,7 @@ pub fn validate(errors: &mut Errors, field: &FieldValue<'_, '_>) {
 /// `IsNotMoreThan100Percent`
 pub fn at_most_100(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     if percent(field.text()).is_some_and(|percent| percent > 100) {
-        errors.invalid(field, "must not be greater than 100%");
+        errors.invalid_typed(field, TYPE, "must not be greater than 100%");
     }
 }
 

@@ -5,10 +5,10 @@ mod success_policy;
 pub mod update;
 
 use super::field_value::{Errors, FieldValue};
-use super::{cron, formats, pod_template, selectors};
+use super::{cron, formats, immutable, pod_template, selectors};
 use crate::cel::library::check_time_zone;
 use crate::field::{FieldError, ROOT, names};
-use crate::release::V1_32;
+use crate::release::{V1_32, V1_37};
 use crate::value::Value;
 use crate::value::quote::go_quote;
 
@@ -25,8 +25,13 @@ const NAME_LABELS: [&str; 2] = ["job-name", "batch.kubernetes.io/job-name"];
 /// `ValidateJobCreate` and `ValidateJobUpdate`
 pub fn job(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let (spec, metadata) = (object.child("spec"), object.child("metadata"));
-    if old.is_none() {
-        generated_selector(errors, &metadata, &spec);
+    // Before 1.37, updates were validated like new Jobs too.
+    if old.is_none() || !errors.release.since(V1_37) {
+        let has_prefixed = |old: &Value| {
+            let label = |label: &str| old.at(&["spec", "template", "metadata", "labels", label]).is_some();
+            label(UID_LABELS[1]) && label(NAME_LABELS[1])
+        };
+        generated_selector(errors, &metadata, &spec, old.is_none_or(has_prefixed));
     }
     let old_spec = old.map(|old| FieldValue::new(old.get("spec"), ROOT));
     let mut options = pod_template::options(old.and_then(|old| old.at(&["spec", "template"])), errors.release);
@@ -50,7 +55,12 @@ pub fn job(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>
 }
 
 /// `validateGeneratedSelector`
-fn generated_selector(errors: &mut Errors, metadata: &FieldValue<'_, '_>, spec: &FieldValue<'_, '_>) {
+fn generated_selector(
+    errors: &mut Errors,
+    metadata: &FieldValue<'_, '_>,
+    spec: &FieldValue<'_, '_>,
+    requires_prefixed: bool,
+) {
     let selector = spec.child("selector");
     if spec.child("manualSelector").bool() || !selector.is_set() {
         return;
@@ -63,18 +73,20 @@ fn generated_selector(errors: &mut Errors, metadata: &FieldValue<'_, '_>, spec: 
     for (legacy, current, value) in
         [(UID_LABELS[0], UID_LABELS[1], uid.text()), (NAME_LABELS[0], NAME_LABELS[1], name.text())]
     {
-        for label in [legacy, current] {
+        for label in [legacy, current].into_iter().take(if requires_prefixed { 2 } else { 1 }) {
             expected.insert(label.to_owned(), value.into());
             let (path, detail) = (labels.path.key(label), format!("must be '{value}'"));
             match labels.value.get(label).and_then(Value::as_str) {
                 None => errors.list.push(FieldError::required(&path, detail)),
-                Some(found) if found != value => errors.invalid(&FieldValue { path, ..labels }, detail),
+                Some(found) if found != value => {
+                    errors.invalid_typed(&FieldValue { path, ..labels }, "map[string]string", detail);
+                }
                 Some(_) => {}
             }
         }
     }
     if selectors::is_valid(&selector, errors) && !selectors::selects(&selector, &Value::Object(expected)) {
-        errors.invalid(&selector, "`selector` not auto-generated");
+        errors.invalid_typed(&selector, immutable::SELECTOR, "`selector` not auto-generated");
     }
 }
 

@@ -3,6 +3,7 @@
 use super::field_value::{Errors, FieldValue};
 use super::{formats, network, selectors};
 use crate::field::{FieldError, ROOT};
+use crate::release::V1_37;
 use crate::value::Value;
 use std::collections::HashSet;
 
@@ -76,7 +77,10 @@ fn validate_port(errors: &mut Errors, port: &FieldValue<'_, '_>) {
             formats::port_number(errors, &number);
             if end.is_set() {
                 if end.int() < number.int() {
-                    errors.invalid(&end, "must be greater than or equal to `port`");
+                    // Before 1.37, the server shows the port.
+                    let shown = if errors.release.since(V1_37) { end.int() } else { number.int() };
+                    let detail = "must be greater than or equal to `port`";
+                    errors.invalid_value(&end.path, shown.unwrap_or_default(), detail);
                 }
                 formats::port_number(errors, &end);
             }
@@ -121,5 +125,20 @@ fn ip_block(errors: &mut Errors, block: &FieldValue<'_, '_>, existing: &Existing
             let error = FieldError::invalid(&except.path, except.text(), "must be a strict subset of `cidr`");
             errors.list.push(error);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::validation::tests::created;
+
+    #[test]
+    fn the_shown_end_of_a_range_of_ports_depends_on_the_release() {
+        let policy = r#"{"spec":{"podSelector":{},"ingress":[{"ports":[{"port":90,"endPort":80}]}]}}"#;
+        let error = |release| created("networking.k8s.io/v1", "NetworkPolicy", policy, release).remove(0);
+        let text = |port| {
+            format!("spec.ingress[0].ports[0].endPort: Invalid value: {port}: must be greater than or equal to `port`")
+        };
+        assert_eq!((error("1.36"), error("1.37")), (text(90), text(80)));
     }
 }

@@ -90,7 +90,7 @@ fn annotations(errors: &mut Errors, annotations: &FieldValue<'_, '_>) {
     let text = |name: &str| annotations.value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     if let Some(text) = text(TAINTS) {
         match list_of(text, "core.Taint") {
-            Ok(list) => taints(errors, &FieldValue { value: &list, path: annotations.path.child(TAINTS) }),
+            Ok(list) => taints(errors, &FieldValue::new(Some(&list), annotations.path.child(TAINTS))),
             Err(reason) => errors.invalid_value(&annotations.path, TAINTS, reason),
         }
     }

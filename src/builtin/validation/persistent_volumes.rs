@@ -3,10 +3,10 @@
 
 use super::field_value::{Errors, FieldValue};
 use super::pod_spec::{affinity, volumes::sources};
-use super::{claims, formats, immutable, resources, selectors};
-use crate::field::{BadValue, FieldError, FieldPath, ROOT};
+use super::{claims, difference, formats, immutable, resources, selectors};
+use crate::field::{FieldError, FieldPath, ROOT};
 use crate::release::{V1_31, V1_34};
-use crate::value::{Value, json};
+use crate::value::Value;
 use std::cmp::Ordering;
 
 const ONE_TYPE: &str = "may not specify more than 1 volume type";
@@ -101,11 +101,7 @@ fn capacity(errors: &mut Errors, capacity: &FieldValue<'_, '_>) {
         errors.required(capacity, "");
     }
     if capacity.value.get("storage").is_none() || capacity.len() > 1 {
-        let bad = match capacity.value {
-            Value::Null if errors.release.since(V1_34) => BadValue::Raw("null".to_owned()),
-            other => BadValue::of(other, errors.release),
-        };
-        errors.list.push(FieldError::not_supported(&capacity.path, bad, &["storage"]));
+        errors.not_supported_typed(capacity, "core.ResourceList", &["storage"]);
     }
     for (_, quantity) in capacity.entries() {
         if let Some(value) = quantity.quantity().filter(|quantity| quantity.sign() < 0) {
@@ -246,17 +242,19 @@ fn update(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: &FieldValue<'_, '
     }
     if !immutable::is_equal(&new_source, &old_source) {
         let path = spec.path.child("persistentvolumesource");
-        let difference = format!("{}\n{}", json::to_string(&old_source), json::to_string(&new_source));
+        let new = FieldValue::with_empties(Some(&new_source), ROOT, spec.empties);
+        let old = FieldValue::new(Some(&old_source), ROOT);
+        let difference = difference::of("core.PersistentVolumeSource", &old, &new, errors.release);
         let detail = format!("spec.persistentvolumesource is immutable after creation\n{difference}");
         errors.list.push(FieldError::forbidden(&path, detail));
     }
     let top = |name: &'static str| FieldValue { path: FieldPath::new(name), ..spec.child(name) };
-    immutable::field(errors, &top("volumeMode"), &old.child("volumeMode"));
+    immutable::typed(errors, &top("volumeMode"), &old.child("volumeMode"), "*string");
     let affinity = top("nodeAffinity");
     let old_affinity = old.child("nodeAffinity");
     if old_affinity.is_set() && !immutable::is_equal(affinity.value, old_affinity.value) {
         let detail = format!("{}, except for updating from beta label to GA", immutable::IMMUTABLE);
-        errors.invalid(&affinity, detail);
+        errors.invalid_typed(&affinity, "*core.VolumeNodeAffinity", detail);
     }
     let (new, old) = (spec.child("volumeAttributesClassName"), old.child("volumeAttributesClassName"));
     if errors.release.since(V1_34) && old.is_set() && !new.is_set() {
@@ -267,6 +265,8 @@ fn update(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: &FieldValue<'_, '
 /// `ValidatePersistentVolumeClaim` and `ValidatePersistentVolumeClaimUpdate`
 pub fn claim(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
+    let normalized = with_both_data_sources(spec.value);
+    let spec = FieldValue { value: normalized.as_ref().unwrap_or(spec.value), ..spec };
     let Some(old) = old else {
         return claims::specification(errors, &spec, claims::ClaimOptions::default());
     };
@@ -282,6 +282,21 @@ pub fn claim(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Valu
     claim_update(errors, object, old, &spec, &old_spec);
 }
 
+/// `NormalizeDataSources`: the specification with the other one of `dataSource` and `dataSourceRef`.
+fn with_both_data_sources(spec: &Value) -> Option<Value> {
+    let given = |name: &str| spec.get(name).filter(|source| !source.is_null());
+    let (from, to) = match (given("dataSource"), given("dataSourceRef")) {
+        (Some(source), None) => (source, "dataSourceRef"),
+        (None, Some(source)) if source.str_at(&["namespace"]).unwrap_or_default().is_empty() => (source, "dataSource"),
+        _ => return None,
+    };
+    let mut source = from.as_object()?.clone();
+    source.remove("namespace");
+    let mut members = spec.as_object()?.clone();
+    members.insert(to.to_owned(), Value::Object(source));
+    Some(Value::Object(members))
+}
+
 fn claim_update(
     errors: &mut Errors,
     object: &FieldValue<'_, '_>,
@@ -290,22 +305,30 @@ fn claim_update(
     old_spec: &FieldValue<'_, '_>,
 ) {
     let is_bound = object.value.str_at(&["status", "phase"]) == Some("Bound");
-    let mut merged = spec.value.clone();
-    let mut keep = |path: &[&str]| super::jobs::update::copy(old_spec.value, &mut merged, path);
+    let (mut merged, mut existing) = (spec.value.clone(), old_spec.value.clone());
     if old_spec.child("volumeName").text().is_empty() {
         // The name of the volume may be set once.
-        keep(&["volumeName"]);
+        super::jobs::update::copy(spec.value, &mut existing, &["volumeName"]);
     }
+    let mut keep = |path: &[&str]| super::jobs::update::copy(old_spec.value, &mut merged, path);
     if is_bound {
-        keep(&["resources", "requests", "storage"]);
+        if spec.value.at(&["resources", "requests"]).is_some() {
+            keep(&["resources", "requests", "storage"]);
+        }
         keep(&["volumeAttributesClassName"]);
     }
     if !old_spec.child("storageClassName").is_set() {
         keep_class(object, old, &mut merged, old_spec);
     }
-    if !immutable::is_equal(&merged, old_spec.value) {
+    if !immutable::is_equal(&merged, &existing) {
         let attributes = if errors.release.since(V1_31) { " and volumeAttributesClassName" } else { "" };
-        let difference = format!("{}\n{}", json::to_string(old_spec.value), json::to_string(&merged));
+        let merged = FieldValue::with_empties(Some(&merged), ROOT, spec.empties);
+        let difference = difference::of(
+            "core.PersistentVolumeClaimSpec",
+            &FieldValue::new(Some(&existing), ROOT),
+            &merged,
+            errors.release,
+        );
         let detail = format!(
             "spec is immutable after creation except resources.requests{attributes} for bound claims\n{difference}"
         );
@@ -313,7 +336,7 @@ fn claim_update(
     }
     size(errors, spec, old, old_spec);
     let mode = FieldValue { path: FieldPath::new("volumeMode"), ..spec.child("volumeMode") };
-    immutable::field(errors, &mode, &old_spec.child("volumeMode"));
+    immutable::typed(errors, &mode, &old_spec.child("volumeMode"), "*string");
 }
 
 /// A claim without class may get one (`validateStorageClassUpgradeFromNil`).
@@ -352,4 +375,50 @@ fn size(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: &Value, old_spec: &
     let requests = spec.path.child("resources");
     let requests = requests.child("requests");
     errors.list.push(FieldError::forbidden(&requests.child("storage"), detail));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::validation::tests::{created, updated};
+
+    fn claim(spec: &str) -> String {
+        format!(
+            r#"{{"spec":{{"accessModes":["ReadWriteOnce"],"resources":{{"requests":{{"storage":"1Gi"}}}}{spec}}}}}"#
+        )
+    }
+
+    #[test]
+    fn both_data_sources_are_set_by_either_of_them() {
+        let source = |name: &str| claim(&format!(r#","{name}":{{"kind":"PersistentVolumeClaim","name":"a"}}"#));
+        let update = |new: &str| updated("v1", "PersistentVolumeClaim", &claim(""), new, "1.37");
+        let (old_way, new_way) = (update(&source("dataSource")), update(&source("dataSourceRef")));
+        assert_eq!(old_way, new_way);
+        assert!(old_way[0].contains("+ \"DataSourceRef\": {\n+  \"APIGroup\": null,"), "{old_way:?}");
+    }
+
+    #[test]
+    fn the_name_of_the_volume_is_not_part_of_the_difference() {
+        let update = |new: &str| updated("v1", "PersistentVolumeClaim", &claim(""), new, "1.37");
+        assert_eq!(update(&claim(r#","volumeName":"v""#)), Vec::<String>::new());
+        let errors =
+            update(&claim(r#","volumeName":"v","storageClassName":"s""#).replace("ReadWriteOnce", "ReadOnlyMany"));
+        assert!(errors[0].contains("\n-  \"ReadWriteOnce\"\n+  \"ReadOnlyMany\"\n"), "{errors:?}");
+        assert!(!errors[0].contains("VolumeName\": \"\""), "{errors:?}");
+    }
+
+    #[test]
+    fn an_empty_capacity_is_shown_as_it_was_given() {
+        let errors = |capacity: &str, release| {
+            let volume =
+                format!(r#"{{"spec":{{"accessModes":["ReadWriteOnce"],"hostPath":{{"path":"/a"}}{capacity}}}}}"#);
+            created("v1", "PersistentVolume", &volume, release).remove(1)
+        };
+        let given = r#","capacity":{}"#;
+        assert_eq!(errors(given, "1.37"), "spec.capacity: Unsupported value: {}: supported values: \"storage\"");
+        assert_eq!(errors("", "1.37"), "spec.capacity: Unsupported value: null: supported values: \"storage\"");
+        assert_eq!(
+            errors(given, "1.31"),
+            "spec.capacity: Unsupported value: core.ResourceList{}: supported values: \"storage\""
+        );
+    }
 }

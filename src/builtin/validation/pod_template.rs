@@ -40,7 +40,7 @@ pub fn selected(errors: &mut Errors, template: &FieldValue<'_, '_>, selector: &F
     let metadata = template.child("metadata");
     let labels = metadata.child("labels");
     if !selector.is_set() || !selectors::selects(selector, labels.value) {
-        errors.invalid(&labels, MISMATCH);
+        errors.invalid_typed(&labels, "map[string]string", MISMATCH);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::field_value::{Errors, FieldValue, range};
 use super::pod_spec::{self, PodOptions, annotations as pod_annotations, containers};
-use super::{immutable, tolerations};
+use super::{difference, immutable, tolerations};
 use crate::field::ROOT;
 use crate::release::V1_37;
 use crate::value::{Value, json};
@@ -74,16 +74,14 @@ fn update(errors: &mut Errors, metadata: &FieldValue<'_, '_>, spec: &FieldValue<
     only_deleted_gates(errors, &spec.child("schedulingGates"), &old_spec.child("schedulingGates"));
     let merged = with_mutable_fields(spec.value, old_spec.value);
     if !immutable::is_equal(&merged, old_spec.value) {
-        errors.forbidden(
-            spec,
-            &format!("pod updates may not change fields other than {MUTABLE}\n{}", difference(old_spec.value, &merged)),
-        );
+        // The server copies these lists, so that they are nil if they are empty.
+        let empties = spec
+            .empties
+            .map(|empties| empties.without(&["containers", "initContainers", "schedulingGates", "tolerations"]));
+        let merged = FieldValue::with_empties(Some(&merged), ROOT, empties.as_ref());
+        let difference = difference::of("core.PodSpec", &old_spec, &merged, errors.release);
+        errors.forbidden(spec, &format!("pod updates may not change fields other than {MUTABLE}\n{difference}"));
     }
-}
-
-/// The server adds go-cmp's difference of the internal objects.
-fn difference(old: &Value, new: &Value) -> String {
-    format!("{}\n{}", json::to_string(old), json::to_string(new))
 }
 
 /// Validates a change of the deadline. Returns false if the validation ends here.
@@ -171,5 +169,29 @@ fn set(object: &mut Value, field: &str, value: Option<Value>) {
         None => {
             members.remove(field);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::validation::tests::updated;
+
+    fn pod(rest: &str) -> String {
+        format!(r#"{{"spec":{{"containers":[{{"name":"c","image":"i"{rest}}}]}}}}"#)
+    }
+
+    #[test]
+    fn forbidden_changes_are_shown_as_a_unified_diff() {
+        let update = |new: &str| updated("v1", "Pod", &pod(""), &pod(new), "1.37");
+        let errors = update(r#","command":["x"]"#);
+        let end = "(allow it to be set to 1 if it was previously negative)\n@@ -5,7 +5,9 @@\n   {\n    \"Name\": \"c\",\n    \"Image\": \"i\",\n-   \"Command\": null,\n+   \"Command\": [\n+    \"x\"\n+   ],\n    \"Args\": null,\n    \"WorkingDir\": \"\",\n    \"Ports\": null,\n";
+        assert!(errors.len() == 1 && errors[0].ends_with(end), "{errors:?}");
+        // A list that stays empty is shown with the change, but is none itself.
+        assert_eq!(update(r#","args":[]"#), Vec::<String>::new());
+        let errors = update(r#","command":["x"],"args":[]"#);
+        assert!(
+            errors[0].contains("-   \"Args\": null,\n+   \"Command\": [\n+    \"x\"\n+   ],\n+   \"Args\": [],\n"),
+            "{errors:?}"
+        );
     }
 }

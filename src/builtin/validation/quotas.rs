@@ -3,8 +3,8 @@
 use super::field_value::{Errors, FieldValue};
 use super::immutable::IMMUTABLE;
 use super::resources;
-use crate::field::{BadValue, ROOT};
-use crate::value::{Map, Value};
+use crate::field::ROOT;
+use crate::value::Value;
 use std::collections::BTreeSet;
 
 const SCOPES: &[&str] = &[
@@ -16,6 +16,8 @@ const SCOPES: &[&str] = &[
     "VolumeAttributesClass",
     "CrossNamespacePodAffinity",
 ];
+/// The type of a list of scopes.
+const SCOPE_LIST: &str = "[]core.ResourceQuotaScope";
 const CONFLICTS: [[&str; 2]; 2] = [["BestEffort", "NotBestEffort"], ["Terminating", "NotTerminating"]];
 const COMPUTE_RESOURCES: &[&str] =
     &["pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"];
@@ -28,7 +30,7 @@ pub fn quota(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Valu
     for (name, quantity) in hard.entries() {
         resources::resource_name(errors, &quantity, name);
         if !name.contains('/') && !resources::is_quota_resource(name) {
-            errors.invalid_value(&quantity.path, name, "must be a standard resource for quota");
+            errors.invalid_stringer(&quantity.path, name, "must be a standard resource for quota");
         }
         resources::quantity_of(errors, &quantity, name);
     }
@@ -39,7 +41,7 @@ pub fn quota(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Valu
     let (scopes, old_spec) = (spec.child("scopes"), FieldValue::new(old.get("spec"), ROOT));
     let set = |list: &FieldValue<'_, '_>| list.texts().map(str::to_owned).collect::<BTreeSet<_>>();
     if set(&scopes) != set(&old_spec.child("scopes")) {
-        errors.invalid(&scopes, IMMUTABLE);
+        errors.invalid_typed(&scopes, SCOPE_LIST, IMMUTABLE);
     }
 }
 
@@ -62,15 +64,15 @@ fn count_unsupported(scope: &str, limited: &BTreeSet<&str>) -> usize {
 fn scopes(errors: &mut Errors, scopes: &FieldValue<'_, '_>, limited: &BTreeSet<&str>) {
     for scope in scopes.texts() {
         if !SCOPES.contains(&scope) {
-            errors.invalid(scopes, "unsupported scope");
+            errors.invalid_typed(scopes, SCOPE_LIST, "unsupported scope");
         }
         for _ in 0..count_unsupported(scope, limited) {
-            errors.invalid(scopes, "unsupported scope applied to resource");
+            errors.invalid_typed(scopes, SCOPE_LIST, "unsupported scope applied to resource");
         }
     }
     let all: BTreeSet<&str> = scopes.texts().collect();
     for _ in CONFLICTS.iter().filter(|pair| pair.iter().all(|scope| all.contains(scope))) {
-        errors.invalid(scopes, "conflicting scopes");
+        errors.invalid_typed(scopes, SCOPE_LIST, "conflicting scopes");
     }
 }
 
@@ -86,8 +88,8 @@ fn scope_selector(errors: &mut Errors, spec: &FieldValue<'_, '_>, limited: &BTre
             errors.invalid_value(&list.path.child("scopeName"), scope.text(), "unsupported scope");
         }
         for _ in 0..count_unsupported(scope.text(), limited) {
-            let bad = BadValue::of(&internal(&selector), errors.release);
-            errors.invalid_value(&list.path, bad, "unsupported scope applied to resource");
+            let field = FieldValue { path: list.path, ..selector };
+            errors.invalid_typed(&field, "core.ScopeSelector", "unsupported scope applied to resource");
         }
         let takes_values = matches!(scope.text(), "PriorityClass" | "VolumeAttributesClass");
         if SCOPES.contains(&scope.text()) && !takes_values && operator.text() != "Exists" {
@@ -103,7 +105,7 @@ fn scope_selector(errors: &mut Errors, spec: &FieldValue<'_, '_>, limited: &BTre
             "Exists" | "DoesNotExist" if values.len() > 0 => {
                 let field = FieldValue { path: values_path, ..values };
                 let detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector";
-                errors.invalid(&field, detail);
+                errors.invalid_typed(&field, "[]string", detail);
             }
             "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
             other => errors.invalid_value(&list.path.child("operator"), other, "not a valid selector operator"),
@@ -113,18 +115,38 @@ fn scope_selector(errors: &mut Errors, spec: &FieldValue<'_, '_>, limited: &BTre
     let scopes = spec.child("scopes");
     for _ in CONFLICTS.iter().filter(|pair| pair.iter().all(|scope| all.contains(scope))) {
         let field = FieldValue { path: list.path, ..scopes };
-        errors.invalid(&field, "conflicting scopes");
+        errors.invalid_typed(&field, SCOPE_LIST, "conflicting scopes");
     }
 }
 
-/// A selector with the names of its internal type.
-fn internal(selector: &FieldValue<'_, '_>) -> Value {
-    let requirement = |requirement: FieldValue<'_, '_>| {
-        let names = [("ScopeName", "scopeName"), ("Operator", "operator"), ("Values", "values")];
-        Value::Object(
-            names.map(|(shown, name)| (shown.to_owned(), requirement.child(name).value.clone())).into_iter().collect(),
-        )
-    };
-    let items: Vec<Value> = selector.child("matchExpressions").items().map(requirement).collect();
-    Value::Object(Map::from([("MatchExpressions".to_owned(), items.into())]))
+#[cfg(test)]
+mod tests {
+    use crate::builtin::validation::tests::created;
+
+    #[test]
+    fn selectors_are_shown_with_their_internal_type() {
+        let quota = r#"{"spec":{"hard":{"services":"1"},"scopeSelector":{"matchExpressions":[{"scopeName":"PriorityClass","operator":"In","values":["high"]}]}}}"#;
+        let errors = |release| created("v1", "ResourceQuota", quota, release);
+        assert_eq!(
+            errors("1.37"),
+            [
+                r#"spec.scopeSelector.matchExpressions: Invalid value: {"MatchExpressions":[{"ScopeName":"PriorityClass","Operator":"In","Values":["high"]}]}: unsupported scope applied to resource"#
+            ]
+        );
+        assert!(errors("1.33")[0].contains("Invalid value: core.ScopeSelector{MatchExpressions:[]core.Scoped"));
+    }
+
+    #[test]
+    fn names_of_resources_have_no_quotes_before_1_34() {
+        let quota = r#"{"spec":{"hard":{"x":"1"}}}"#;
+        let first = |release| created("v1", "ResourceQuota", quota, release).remove(0);
+        assert_eq!(
+            first("1.33"),
+            "spec.hard[x]: Invalid value: x: must be a standard resource type or fully qualified"
+        );
+        assert_eq!(
+            first("1.34"),
+            "spec.hard[x]: Invalid value: \"x\": must be a standard resource type or fully qualified"
+        );
+    }
 }

@@ -2,9 +2,9 @@
 
 use super::field_value::{Errors, FieldValue};
 use super::{formats, immutable, selectors};
-use crate::field::{BadValue, FieldError, ROOT, names};
-use crate::release::{V1_34, V1_36};
-use crate::value::{Value, quote::go_quote};
+use crate::field::{FieldError, ROOT, names};
+use crate::release::{V1_36, V1_37};
+use crate::value::Value;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
@@ -35,7 +35,9 @@ pub fn cluster_role(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Optio
     for selector in list.items() {
         selectors::label_selector(errors, &selector, allows_invalid);
         if !selectors::is_valid(&selector, errors) {
-            errors.invalid_value(&selector.path, BadValue::Raw("null".to_owned()), "invalid label selector.");
+            // The selector that could not be made of it, which is nil.
+            let nil = FieldValue::new(None, selector.path);
+            errors.invalid(&nil, "invalid label selector.");
         }
     }
 }
@@ -51,10 +53,14 @@ fn policy_rule(errors: &mut Errors, rule: &FieldValue<'_, '_>, is_namespaced: bo
     let (groups, resources) = (rule.child("apiGroups"), rule.child("resources"));
     if urls.len() > 0 {
         if is_namespaced {
-            errors.invalid(&urls, "namespaced rules cannot apply to non-resource URLs");
+            errors.invalid_typed(&urls, "[]string", "namespaced rules cannot apply to non-resource URLs");
         }
         if groups.len() + resources.len() + rule.child("resourceNames").len() > 0 {
-            errors.invalid(&urls, "rules cannot apply to both regular resources and non-resource URLs");
+            errors.invalid_typed(
+                &urls,
+                "[]string",
+                "rules cannot apply to both regular resources and non-resource URLs",
+            );
         }
         return;
     }
@@ -90,19 +96,9 @@ fn binding(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>
     let Some(old) = old else { return };
     let old = FieldValue::new(Some(old), ROOT);
     if !immutable::is_equal(role.value, old.child("roleRef").value) {
-        errors.invalid_value(&role.path, internal_role(&role, errors.release.since(V1_34)), immutable::IMMUTABLE);
+        let detail = if errors.release.since(V1_37) { immutable::IMMUTABLE } else { "cannot change roleRef" };
+        errors.invalid_typed(&role, "rbac.RoleRef", detail);
     }
-}
-
-/// The reference as its internal type, as JSON since 1.34 and in Go syntax before.
-fn internal_role(role: &FieldValue<'_, '_>, as_json: bool) -> BadValue {
-    let text = |name| go_quote(role.child(name).value.as_str().unwrap_or_default());
-    let (group, kind, name) = (text("apiGroup"), text("kind"), text("name"));
-    BadValue::Raw(if as_json {
-        format!(r#"{{"APIGroup":{group},"Kind":{kind},"Name":{name}}}"#)
-    } else {
-        format!("rbac.RoleRef{{APIGroup:{group}, Kind:{kind}, Name:{name}}}")
-    })
 }
 
 /// `ValidateRoleBindingSubject`
@@ -125,5 +121,32 @@ fn validate_subject(errors: &mut Errors, subject: &FieldValue<'_, '_>, is_namesp
         other => {
             errors.list.push(FieldError::not_supported(&kind.path, other, &["ServiceAccount", "User", "Group"]));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::validation::tests::{created, updated};
+
+    #[test]
+    fn a_changed_role_is_worded_by_release() {
+        let binding = |name: &str| {
+            format!(r#"{{"roleRef":{{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"{name}"}}}}"#)
+        };
+        let update = |release| {
+            updated("rbac.authorization.k8s.io/v1", "RoleBinding", &binding("a"), &binding("b"), release).remove(0)
+        };
+        let json = r#"roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"Role","Name":"b"}: "#;
+        assert_eq!(update("1.37"), format!("{json}field is immutable"));
+        assert_eq!(update("1.36"), format!("{json}cannot change roleRef"));
+        let go = r#"roleRef: Invalid value: rbac.RoleRef{APIGroup:"rbac.authorization.k8s.io", Kind:"Role", Name:"b"}: cannot change roleRef"#;
+        assert_eq!(update("1.33"), go);
+    }
+
+    #[test]
+    fn urls_are_shown_with_their_type() {
+        let role = r#"{"rules":[{"verbs":["get"],"nonResourceURLs":["/a"],"resources":["b"]}]}"#;
+        let errors = created("rbac.authorization.k8s.io/v1", "ClusterRole", role, "1.31");
+        assert!(errors[0].starts_with("rules[0].nonResourceURLs: Invalid value: []string{\"/a\"}: "), "{errors:?}");
     }
 }

@@ -97,9 +97,11 @@ pub fn is_quota_resource(name: &str) -> bool {
 pub fn resource_name(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &str) -> bool {
     let messages = names::qualified_name(name, errors.release);
     let is_valid = messages.is_empty();
-    errors.messages_at(&field.path, name, messages);
+    for message in messages {
+        errors.invalid_stringer(&field.path, name, message);
+    }
     if is_valid && !name.contains('/') && !is_quota_resource(name) && name != "storage" {
-        errors.invalid_value(&field.path, name, "must be a standard resource type or fully qualified");
+        errors.invalid_stringer(&field.path, name, "must be a standard resource type or fully qualified");
         return false;
     }
     is_valid
@@ -116,7 +118,7 @@ pub fn container_resource_name(errors: &mut Errors, field: &FieldValue<'_, '_>, 
         (!is_valid).then_some("must be a standard resource for containers")
     };
     if let Some(detail) = detail {
-        errors.invalid_value(&field.path, name, detail);
+        errors.invalid_stringer(&field.path, name, detail);
     }
 }
 

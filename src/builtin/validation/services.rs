@@ -24,6 +24,8 @@ const TOPOLOGY_MODE: &str = "service.kubernetes.io/topology-mode";
 pub fn service(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     let old_spec = old.map(|old| FieldValue::new(old.get("spec"), ROOT));
+    let completed = addresses::complete(&spec, old_spec.as_ref());
+    let spec = FieldValue { value: completed.as_ref().unwrap_or(spec.value), ..spec };
     addresses::initialize(errors, &spec, old_spec.as_ref());
     if !errors.list.is_empty() {
         return;
@@ -222,7 +224,7 @@ fn source_ranges(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&
         FieldValue { path: spec.path.child("LoadBalancerSourceRanges"), ..spec.child("loadBalancerSourceRanges") };
     let check = |errors: &mut Errors, text: &str, path: FieldPath<'_>| {
         let value = Value::from(text.trim());
-        network::legacy_cidr(errors, &FieldValue { value: &value, path });
+        network::legacy_cidr(errors, &FieldValue::new(Some(&value), path));
     };
     if ranges.len() > 0 {
         if !is_load_balancer(&spec) {

@@ -3,6 +3,7 @@
 use super::field_value::{Errors, FieldValue};
 use super::{formats, immutable, resources, selectors};
 use crate::field::{FieldError, FieldPath, ROOT, names};
+use crate::release::V1_36;
 use crate::value::Value;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -11,13 +12,6 @@ const MAX_PARAMETER_SIZE: usize = 256 << 10;
 
 /// `ValidateStorageClass` and `ValidateStorageClassUpdate`
 pub fn storage_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
-    if let Some(old) = old {
-        let old = FieldValue::new(Some(old), ROOT);
-        for name in ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"] {
-            immutable::field(errors, &object.child(name), &old.child(name));
-        }
-        return;
-    }
     provisioner(errors, &object.child("provisioner"));
     parameters(errors, &object.child("parameters"), true);
     let (policy, mode) = (object.child("reclaimPolicy"), object.child("volumeBindingMode"));
@@ -30,6 +24,29 @@ pub fn storage_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Opti
         errors.required(&mode, "");
     }
     topologies(errors, &object.child("allowedTopologies"));
+    if let Some(old) = old {
+        storage_class_update(errors, object, &FieldValue::new(Some(old), ROOT));
+    }
+}
+
+/// `ValidateStorageClassUpdate`
+fn storage_class_update(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) {
+    let fields = [
+        ("parameters", "map[string]string"),
+        ("provisioner", "string"),
+        ("reclaimPolicy", "*string"),
+        ("volumeBindingMode", "*string"),
+    ];
+    for (name, type_) in fields {
+        let (new, old) = (object.child(name), old.child(name));
+        if errors.release.since(V1_36) || name == "volumeBindingMode" {
+            immutable::declared(errors, &new, &old, type_);
+        } else if new.value != old.value || new.is_given_empty() {
+            // Go compared with `reflect.DeepEqual`, for which an empty map differs from an absent one. A stored map is
+            // not empty.
+            errors.forbidden(&new, &format!("updates to {name} are forbidden."));
+        }
+    }
 }
 
 /// `validateProvisioner`
@@ -120,8 +137,8 @@ pub fn csi_driver(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<
     }
     let Some(old) = old else { return };
     let old_spec = FieldValue::new(old.get("spec"), ROOT);
-    immutable::field(errors, &attached, &old_spec.child("attachRequired"));
-    immutable::field(errors, &modes, &old_spec.child("volumeLifecycleModes"));
+    immutable::typed(errors, &attached, &old_spec.child("attachRequired"), "*bool");
+    immutable::typed(errors, &modes, &old_spec.child("volumeLifecycleModes"), "[]storage.VolumeLifecycleMode");
 }
 
 /// `validateTokenRequests`
@@ -150,8 +167,8 @@ pub fn storage_capacity(errors: &mut Errors, object: &FieldValue<'_, '_>, old: O
     let (topology, class) = (object.child("nodeTopology"), object.child("storageClassName"));
     if let Some(old) = old {
         let old = FieldValue::new(Some(old), ROOT);
-        immutable::field(errors, &topology, &old.child("nodeTopology"));
-        immutable::field(errors, &class, &old.child("storageClassName"));
+        immutable::typed(errors, &topology, &old.child("nodeTopology"), immutable::SELECTOR);
+        immutable::typed(errors, &class, &old.child("storageClassName"), "string");
         return;
     }
     selectors::label_selector(errors, &topology, false);
@@ -172,4 +189,69 @@ pub fn attributes_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: O
     }
     provisioner(errors, &object.child("driverName"));
     parameters(errors, &object.child("parameters"), false);
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::validation::tests::{created, updated};
+
+    const CLASS: &str = r#"{"provisioner":"a.b/c","parameters":{"x":"y"}}"#;
+
+    fn changed(class: &str, release: &str) -> Vec<String> {
+        updated("storage.k8s.io/v1", "StorageClass", CLASS, class, release)
+    }
+
+    #[test]
+    fn changes_of_a_storage_class_are_worded_by_release() {
+        let new = r#"{"provisioner":"::1","parameters":{},"reclaimPolicy":"Retain","volumeBindingMode":"WaitForFirstConsumer"}"#;
+        let immutable = |name: &str| format!("{name}: Invalid value: null: field is immutable");
+        let newest = changed(new, "1.37");
+        assert!(
+            newest.first().is_some_and(|error| error.starts_with("provisioner: Invalid value: \"::1\": name part"))
+        );
+        let fields = ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"];
+        assert_eq!(newest.get(1..).unwrap_or_default(), fields.map(immutable));
+        assert_eq!(
+            changed(new, "1.34").get(1..).unwrap_or_default(),
+            [
+                "parameters: Forbidden: updates to parameters are forbidden.",
+                "provisioner: Forbidden: updates to provisioner are forbidden.",
+                "reclaimPolicy: Forbidden: updates to reclaimPolicy are forbidden.",
+                "volumeBindingMode: Invalid value: \"WaitForFirstConsumer\": field is immutable",
+            ]
+        );
+        assert_eq!(changed(CLASS, "1.31"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_empty_map_of_parameters_differs_from_none_before_1_36() {
+        let (none, empty) = (r#"{"provisioner":"a"}"#, r#"{"provisioner":"a","parameters":{}}"#);
+        let update = |release| updated("storage.k8s.io/v1", "StorageClass", none, empty, release);
+        assert_eq!(update("1.35"), ["parameters: Forbidden: updates to parameters are forbidden."]);
+        assert_eq!(update("1.36"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_empty_string_behind_a_pointer_gets_no_default() {
+        let class = r#"{"provisioner":"a","volumeBindingMode":""}"#;
+        let errors = created("storage.k8s.io/v1", "StorageClass", class, "1.37");
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert!(errors[0].starts_with("volumeBindingMode: Unsupported value: \"\""), "{errors:?}");
+    }
+
+    #[test]
+    fn lifecycle_modes_are_shown_with_their_type() {
+        let driver = |modes: &str| {
+            format!(
+                r#"{{"spec":{{"attachRequired":true,"podInfoOnMount":true,"storageCapacity":true,"volumeLifecycleModes":{modes}}}}}"#
+            )
+        };
+        let (old, new) = (driver(r#"["Persistent"]"#), driver(r#"["Persistent","Ephemeral"]"#));
+        assert_eq!(
+            updated("storage.k8s.io/v1", "CSIDriver", &old, &new, "1.31"),
+            [
+                r#"spec.volumeLifecycleModes: Invalid value: []storage.VolumeLifecycleMode{"Persistent", "Ephemeral"}: field is immutable"#
+            ]
+        );
+    }
 }

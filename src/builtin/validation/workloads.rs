@@ -4,9 +4,9 @@
 use super::field_value::{Errors, FieldValue};
 use super::pod_spec::PodOptions;
 use super::{claims, formats, immutable, int_or_percent, pod_template, selectors};
-use crate::field::{FieldError, ROOT};
+use crate::field::ROOT;
 use crate::release::{V1_33, V1_34, V1_37};
-use crate::value::{Map, Value};
+use crate::value::Value;
 
 /// The options for `spec.template`.
 fn template_options(errors: &Errors, old: Option<&Value>) -> PodOptions {
@@ -17,7 +17,8 @@ fn template_options(errors: &Errors, old: Option<&Value>) -> PodOptions {
 fn selector_is_immutable(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     if let Some(old) = old {
         let (new, old) = (object.child("spec"), FieldValue::new(Some(old), ROOT));
-        immutable::field(errors, &new.child("selector"), &old.child("spec").child("selector"));
+        let old_spec = old.child("spec");
+        immutable::typed(errors, &new.child("selector"), &old_spec.child("selector"), immutable::SELECTOR);
     }
 }
 
@@ -26,14 +27,15 @@ fn required_selector(errors: &mut Errors, selector: &FieldValue<'_, '_>, kind: &
     if selector.is_set() {
         selectors::label_selector(errors, selector, false);
         if selectors::is_empty(selector) {
-            errors.invalid(selector, format!("empty selector is invalid for {kind}"));
+            let detail = format!("empty selector is invalid for {kind}");
+            errors.invalid_typed(selector, immutable::SELECTOR, detail);
         }
     } else {
         errors.required(selector, "");
     }
     let is_valid = selectors::is_valid(selector, errors);
     if !is_valid {
-        errors.invalid(selector, invalid);
+        errors.invalid_typed(selector, immutable::SELECTOR, invalid);
     }
     is_valid
 }
@@ -78,28 +80,14 @@ fn deployment_strategy(errors: &mut Errors, strategy: &FieldValue<'_, '_>) {
             int_or_percent::validate(errors, &unavailable);
             int_or_percent::validate(errors, &surge);
             if int_or_percent::number(&unavailable) == 0 && int_or_percent::number(&surge) == 0 {
-                errors.invalid(&unavailable, "may not be 0 when `maxSurge` is 0");
+                errors.invalid_typed(&unavailable, int_or_percent::TYPE, "may not be 0 when `maxSurge` is 0");
             }
             int_or_percent::at_most_100(errors, &unavailable);
         }
         "RollingUpdate" => errors.required(&rolling, "this should be defaulted and never be nil"),
-        _ => unsupported_strategy(errors, strategy, &["Recreate", "RollingUpdate"]),
+        // The server shows the whole strategy.
+        _ => errors.not_supported_typed(strategy, "apps.DeploymentStrategy", &["Recreate", "RollingUpdate"]),
     }
-}
-
-/// The server shows the whole strategy.
-fn unsupported_strategy(errors: &mut Errors, strategy: &FieldValue<'_, '_>, supported: &[&str]) {
-    let bad = crate::field::BadValue::of(&internal_strategy(strategy), errors.release);
-    errors.list.push(FieldError::not_supported(&strategy.path, bad, supported));
-}
-
-/// A strategy with the names of its internal type.
-fn internal_strategy(strategy: &FieldValue<'_, '_>) -> Value {
-    let rolling = strategy.child("rollingUpdate");
-    let mut members = Map::new();
-    members.insert("Type".to_owned(), strategy.child("type").text().into());
-    members.insert("RollingUpdate".to_owned(), rolling.value.clone());
-    Value::Object(members)
 }
 
 /// `ValidateReplicaSet` and `ValidateReplicaSetUpdate`
@@ -123,7 +111,7 @@ pub fn daemon_set(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<
         pod_template::selected(errors, &template, &selector);
     }
     if selector.is_set() && selectors::is_empty(&selector) {
-        errors.invalid(&selector, "empty selector is invalid for daemonset");
+        errors.invalid_typed(&selector, immutable::SELECTOR, "empty selector is invalid for daemonset");
     }
     pod_template::validate(errors, &template, &options);
     pod_template::never_ends(errors, &template, "DaemonSet");
@@ -147,12 +135,18 @@ fn daemon_set_strategy(errors: &mut Errors, strategy: &FieldValue<'_, '_>) {
                 int_or_percent::at_most_100(errors, field);
             }
             match (int_or_percent::number(&unavailable) != 0, int_or_percent::number(&surge) != 0) {
-                (true, true) => errors.invalid(&surge, "may not be set when maxUnavailable is non-zero"),
+                (true, true) => {
+                    errors.invalid_typed(
+                        &surge,
+                        int_or_percent::TYPE,
+                        "may not be set when maxUnavailable is non-zero",
+                    );
+                }
                 (false, false) => errors.required(&unavailable, "cannot be 0 when maxSurge is 0"),
                 _ => {}
             }
         }
-        _ => unsupported_strategy(errors, strategy, &["OnDelete", "RollingUpdate"]),
+        _ => errors.not_supported_typed(strategy, "apps.DaemonSetUpdateStrategy", &["OnDelete", "RollingUpdate"]),
     }
 }
 
@@ -160,9 +154,9 @@ fn daemon_set_strategy(errors: &mut Errors, strategy: &FieldValue<'_, '_>) {
 pub fn stateful_set(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let (spec, options) = (object.child("spec"), template_options(errors, old));
     let old_spec = old.map(|old| FieldValue::new(old.get("spec"), ROOT));
-    // An existing invalid template is tolerated.
-    let skips_template = errors.release.since(V1_34)
-        && old_spec.is_some_and(|old| {
+    // Since 1.34, the specification of Pods is validated, and an existing invalid one is tolerated.
+    let skips_template = !errors.release.since(V1_34)
+        || old_spec.is_some_and(|old| {
             let mut found = Errors::new(errors.release);
             stateful_set_spec(
                 &mut found,
@@ -175,8 +169,13 @@ pub fn stateful_set(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Optio
     stateful_set_spec(errors, &spec, &options, StatefulSetOptions { skips_template, is_update: old.is_some() });
     let Some(old_spec) = old_spec else { return };
     if errors.release.since(V1_37) {
-        for name in ["selector", "volumeClaimTemplates", "serviceName", "podManagementPolicy"] {
-            immutable::field(errors, &spec.child(name), &old_spec.child(name));
+        for (name, type_) in [
+            ("selector", immutable::SELECTOR),
+            ("volumeClaimTemplates", "[]core.PersistentVolumeClaim"),
+            ("serviceName", "string"),
+            ("podManagementPolicy", "string"),
+        ] {
+            immutable::typed(errors, &spec.child(name), &old_spec.child(name), type_);
         }
         return;
     }
@@ -288,7 +287,11 @@ fn stateful_set_strategy(errors: &mut Errors, strategy: &FieldValue<'_, '_>) {
         "" => errors.required(strategy, ""),
         "OnDelete" => {
             if rolling.is_set() {
-                errors.invalid(&rolling, "only allowed for updateStrategy 'RollingUpdate'");
+                errors.invalid_typed(
+                    &rolling,
+                    "*apps.RollingUpdateStatefulSetStrategy",
+                    "only allowed for updateStrategy 'RollingUpdate'",
+                );
             }
         }
         "RollingUpdate" => {
@@ -297,15 +300,14 @@ fn stateful_set_strategy(errors: &mut Errors, strategy: &FieldValue<'_, '_>) {
             if unavailable.is_set() && errors.release.since(V1_37) {
                 int_or_percent::validate(errors, &unavailable);
                 if int_or_percent::number(&unavailable) == 0 {
-                    errors.invalid(&unavailable, "cannot be 0");
+                    errors.invalid_typed(&unavailable, int_or_percent::TYPE, "cannot be 0");
                 }
                 int_or_percent::at_most_100(errors, &unavailable);
             }
         }
         _ => {
-            let whole = internal_strategy(strategy);
-            let field = FieldValue { value: &whole, ..*strategy };
-            errors.invalid(&field, "must be 'RollingUpdate' or 'OnDelete'");
+            let detail = "must be 'RollingUpdate' or 'OnDelete'";
+            errors.invalid_typed(strategy, "apps.StatefulSetUpdateStrategy", detail);
         }
     }
 }
@@ -331,8 +333,58 @@ pub fn replication_controller(errors: &mut Errors, object: &FieldValue<'_, '_>, 
     let labels = metadata.child("labels");
     let is_selected = selector.entries().all(|(key, value)| labels.value.get(key) == Some(value.value));
     if !is_selected {
-        errors.invalid(&labels, "`selector` does not match template `labels`");
+        errors.invalid_typed(&labels, "map[string]string", "`selector` does not match template `labels`");
     }
     pod_template::validate(errors, &template, &options);
     pod_template::never_ends(errors, &template, "ReplicationController");
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::validation::tests::{created, updated};
+
+    const POD: &str = r#"{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}"#;
+
+    fn workload(selector: &str, template: &str, rest: &str) -> String {
+        format!(r#"{{"spec":{{"selector":{selector},"template":{template}{rest}}}}}"#)
+    }
+
+    #[test]
+    fn labels_selectors_and_strategies_are_shown_with_their_types() {
+        let selector = r#"{"matchLabels":{"a":"c"}}"#;
+        let deployment = workload(selector, POD, r#","strategy":{"type":"x"}"#);
+        assert_eq!(
+            created("apps/v1", "Deployment", &deployment, "1.31"),
+            [
+                "spec.template.metadata.labels: Invalid value: map[string]string{\"a\":\"b\"}: `selector` does not match template `labels`",
+                "spec.strategy: Unsupported value: apps.DeploymentStrategy{Type:\"x\", RollingUpdate:(*apps.RollingUpdateDeployment)(nil)}: supported values: \"Recreate\", \"RollingUpdate\"",
+            ]
+        );
+        let empty =
+            workload(selector, r#"{"metadata":{"labels":{}},"spec":{"containers":[{"name":"c","image":"i"}]}}"#, "");
+        let expected =
+            ["spec.template.metadata.labels: Invalid value: {}: `selector` does not match template `labels`"];
+        assert_eq!(created("apps/v1", "Deployment", &empty, "1.37"), expected);
+        let set = workload("{}", POD, "");
+        let expected = "spec.selector: Invalid value: v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement(nil)}: empty selector is invalid for daemonset";
+        assert_eq!(created("apps/v1", "DaemonSet", &set, "1.33"), [expected]);
+    }
+
+    #[test]
+    fn stateful_sets_validate_their_pods_since_1_34() {
+        let pod = POD.replace("\"c\"", "\"C\"");
+        let set = workload(r#"{"matchLabels":{"a":"b"}}"#, &pod, "");
+        let errors = |release| created("apps/v1", "StatefulSet", &set, release).len();
+        assert_eq!((errors("1.33"), errors("1.34")), (0, 1));
+    }
+
+    #[test]
+    fn claim_templates_are_shown_with_their_internal_type() {
+        let selector = r#"{"matchLabels":{"a":"b"}}"#;
+        let claims = r#","volumeClaimTemplates":[{"metadata":{"name":"d"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}]"#;
+        let errors =
+            updated("apps/v1", "StatefulSet", &workload(selector, POD, ""), &workload(selector, POD, claims), "1.37");
+        let start = r#"spec.volumeClaimTemplates: Invalid value: [{"name":"d","Spec":{"AccessModes":["ReadWriteOnce"],"Selector":null,"Resources":{"Limits":null,"Requests":{"storage":"1Gi"}},"VolumeName":"","StorageClassName":null,"VolumeMode":"Filesystem","#;
+        assert!(errors.len() == 1 && errors[0].starts_with(start), "{errors:?}");
+    }
 }

@@ -129,7 +129,7 @@ impl BuiltIn for Namespace {
     }
 
     fn validate(&self, object: &Value, old: Option<&Value>, release: Release) -> (ErrorList, Option<String>) {
-        (validation::validate("", "Namespace", object, old, release), None)
+        (validation::validate(("", "Namespace"), object, None, old, release), None)
     }
 
     fn name_rule(&self) -> NameRule {

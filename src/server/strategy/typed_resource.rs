@@ -14,6 +14,7 @@ mod tests;
 
 pub(in crate::server) use serve::definition;
 
+use crate::builtin::empties::Empties;
 use crate::builtin::{self, Endpoint};
 use crate::field::{ErrorList, FieldError, FieldPath};
 use crate::pipeline::Verdict;
@@ -42,7 +43,7 @@ use crate::text::strict::StrictError;
 use crate::value::steps::Spent;
 use crate::value::{Map, Value, object, time};
 use services::{Allocations, Services};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The strategy of a built-in kind.
 #[derive(Debug)]
@@ -56,6 +57,10 @@ pub(in crate::server) struct TypedResource {
     /// The user of the request, for `CertificateSigningRequest`s.
     user: Option<UserInfo>,
     validates_content: bool,
+    /// The empty lists and maps of the request's object, of which its encoded form has none.
+    empties: Mutex<Option<Arc<Empties>>>,
+    /// True for a dry run that the answer shows.
+    dry_run: bool,
     /// Allocated addresses and ports, if fields of new objects are generated.
     allocations: Option<Arc<Allocations>>,
 }
@@ -75,6 +80,8 @@ impl TypedResource {
             now: ctx.request.now,
             user,
             validates_content: ctx.server.validates_content,
+            empties: Mutex::default(),
+            dry_run: !ctx.request.hides_dry_run && ctx.query.all("dryRun").any(|value| value == "All"),
             allocations: ctx.server.allocations.clone(),
         })
     }
@@ -146,7 +153,7 @@ impl Strategy for TypedResource {
     }
 
     fn decode(&self, ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
-        decode::request_object(ctx, &self.kind, input, options)
+        decode::decoded_object(ctx, &self.kind, input, options).map(|object| self.complete(object))
     }
 
     fn decode_patched(
@@ -156,7 +163,7 @@ impl Strategy for TypedResource {
         strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
-        decode::patched_object(ctx, &self.kind, patched, strict, options)
+        decode::decoded_patch(ctx, &self.kind, patched, strict, options).map(|object| self.complete(object))
     }
 
     fn accepts_strategic_merge(&self) -> bool {
@@ -171,7 +178,8 @@ impl Strategy for TypedResource {
         strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
-        strategic_merge::typed(ctx, &self.kind, current, patch, strict, options)
+        let merged = strategic_merge::checked(ctx, &self.kind, current, patch, strict, options)?;
+        Ok(self.complete(merged))
     }
 
     fn default(&self, object: &mut Value) -> Result<(), Spent> {
@@ -279,7 +287,16 @@ impl TypedResource {
     /// The Services, if this is their strategy and their addresses are allocated.
     fn services(&self) -> Option<Services<'_>> {
         let allocations = self.allocations.as_deref().filter(|_| self.kind.endpoint.kind == "Service")?;
-        Some(Services { allocations, objects: &self.serving.objects })
+        Some(Services { allocations, objects: &self.serving.objects, dry_run: self.dry_run })
+    }
+
+    /// Encodes and defaults a decoded object, and keeps the places of its empty lists and maps for validation.
+    fn complete(&self, decoded: Value) -> Value {
+        if self.validates_content {
+            let empties = Empties::of(&decoded).map(Arc::new);
+            *self.empties.lock().unwrap_or_else(PoisonError::into_inner) = empties;
+        }
+        self.kind.complete(decoded)
     }
 
     fn prepare_update_as(&self, kind: &BuiltInKind, object: &mut Value, old: &Value) {
@@ -311,7 +328,9 @@ impl TypedResource {
         }
         if self.part == Part::Object && self.validates_content {
             let Endpoint { group, kind, .. } = &self.kind.endpoint;
-            errors.extend(builtin::validation::validate(group, kind, object, old, self.release()));
+            let empties = self.empties.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let content = builtin::validation::validate((group, kind), object, empties.as_deref(), old, self.release());
+            errors.extend(content);
         }
         Verdict { errors, warnings_if_accepted: warnings, ..Verdict::default() }
     }

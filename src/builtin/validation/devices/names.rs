@@ -41,7 +41,7 @@ pub fn qualified_name(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &st
                 errors.invalid_value(&field.path, "", "the domain must not be empty");
             } else {
                 let domain = crate::value::Value::from(*domain);
-                driver_name(errors, &FieldValue { value: &domain, path: field.path });
+                driver_name(errors, &FieldValue::new(Some(&domain), field.path));
             }
             if id.is_empty() {
                 errors.invalid_value(&field.path, "", "the name must not be empty");
@@ -107,7 +107,7 @@ pub fn keys(
             check(errors, map, key);
         } else {
             let key_shown = shown_key(key, max);
-            check(errors, &FieldValue { value, path: map.path.key(&key_shown) }, key);
+            check(errors, &FieldValue::new(Some(value), map.path.key(&key_shown)), key);
         }
     }
 }

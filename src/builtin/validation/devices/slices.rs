@@ -146,7 +146,7 @@ fn validate_device(errors: &mut Errors, device: &FieldValue<'_, '_>, old: Option
     keys(errors, &attributes, MAX_KEY, qualified_name);
     for (key, attribute) in attributes.value.as_object().into_iter().flatten() {
         let key = shown_key(key, MAX_KEY);
-        validate_attribute(errors, &FieldValue { value: attribute, path: attributes.path.key(&key) });
+        validate_attribute(errors, &FieldValue::new(Some(attribute), attributes.path.key(&key)));
     }
     let is_changed = |name: &str| {
         let before = |old: &Value| immutable::is_equal(device.child(name).value, old.get(name).unwrap_or(&Value::Null));
@@ -156,7 +156,7 @@ fn validate_device(errors: &mut Errors, device: &FieldValue<'_, '_>, old: Option
         keys(errors, &capacity, MAX_KEY, qualified_name);
         for (key, value) in capacity.value.as_object().into_iter().flatten().filter(|_| has_advanced) {
             let key = shown_key(key, MAX_KEY);
-            let value = FieldValue { value, path: capacity.path.key(&key) };
+            let value = FieldValue::new(Some(value), capacity.path.key(&key));
             let policy = value.child("requestPolicy");
             if policy.is_set() && device.child("allowMultipleAllocations").bool() {
                 request_policy::validate(errors, &policy, &value.child("value"));

@@ -8,18 +8,18 @@ use crate::value::Value;
 /// Reports changes of fields that are immutable; `old` is the existing Job.
 pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, old_spec: &FieldValue<'_, '_>, old: &Value) {
     completions(errors, spec, old_spec);
-    immutable::field(errors, &spec.child("selector"), &old_spec.child("selector"));
+    immutable::typed(errors, &spec.child("selector"), &old_spec.child("selector"), immutable::SELECTOR);
     template(errors, spec, old_spec, old);
     let release = errors.release;
-    for (name, is_known) in [
-        ("completionMode", true),
-        ("podFailurePolicy", true),
-        ("backoffLimitPerIndex", true),
-        ("managedBy", release.since(V1_32)),
-        ("successPolicy", release.since(V1_31)),
+    for (name, type_, is_known) in [
+        ("completionMode", "*string", true),
+        ("podFailurePolicy", "*batch.PodFailurePolicy", true),
+        ("backoffLimitPerIndex", "*int32", true),
+        ("managedBy", "*string", release.since(V1_32)),
+        ("successPolicy", "*batch.SuccessPolicy", release.since(V1_31)),
     ] {
         if is_known {
-            immutable::field(errors, &spec.child(name), &old_spec.child(name));
+            immutable::typed(errors, &spec.child(name), &old_spec.child(name), type_);
         }
     }
 }
@@ -28,7 +28,7 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, old_spec: &Field
 fn completions(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) {
     let (new, old) = (spec.child("completions"), old.child("completions"));
     if spec.child("completionMode").text() != "Indexed" {
-        return immutable::field(errors, &new, &old);
+        return immutable::typed(errors, &new, &old, "*int32");
     }
     let changes = new.is_set() && new.value != old.value;
     if changes && new.value != spec.child("parallelism").value {
@@ -53,14 +53,14 @@ fn template(errors: &mut Errors, spec: &FieldValue<'_, '_>, old_spec: &FieldValu
         copy_scheduling(new.value, &mut old);
     }
     if !errors.release.since(V1_36) || !is_mutable {
-        immutable::field(errors, &new, &FieldValue { value: &old, ..new });
+        immutable::typed(errors, &new, &FieldValue::new(Some(&old), new.path), "core.PodTemplateSpec");
         return;
     }
     copy_resources(new.value, &mut old);
     // The server reports this field in one segment.
     let pod = FieldValue { path: spec.path.child("template.spec"), ..new.child("spec") };
     let old = FieldValue::new(old.get("spec"), pod.path);
-    immutable::field(errors, &pod, &old);
+    immutable::typed(errors, &pod, &old, "core.PodSpec");
 }
 
 fn copy_scheduling(new: &Value, old: &mut Value) {
@@ -103,5 +103,36 @@ pub fn copy(new: &Value, old: &mut Value, path: &[&str]) {
         if let Some(members) = parent.and_then(Value::as_object_mut) {
             members.remove(*last);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::validation::tests::updated;
+
+    fn job(labels: &str, image: &str) -> String {
+        format!(
+            r#"{{"metadata":{{"name":"j","uid":"u"}},"spec":{{"selector":{{"matchLabels":{{"controller-uid":"u"}}}},"template":{{"metadata":{{"labels":{{"job-name":"j","batch.kubernetes.io/job-name":"j","batch.kubernetes.io/controller-uid":"u"{labels}}}}},"spec":{{"restartPolicy":"Never","containers":[{{"name":"c","image":"{image}"}}]}}}}}}}}"#
+        )
+    }
+
+    #[test]
+    fn a_changed_template_is_shown_with_its_internal_type() {
+        let labels = r#","controller-uid":"u""#;
+        let errors = updated("batch/v1", "Job", &job(labels, "a"), &job(labels, "b"), "1.37");
+        let start = r#"spec.template: Invalid value: {"labels":{"batch.kubernetes.io/controller-uid":"u","batch.kubernetes.io/job-name":"j","controller-uid":"u","job-name":"j"},"Spec":{"Volumes":null,"InitContainers":null,"Containers":[{"Name":"c","Image":"b","Command":null,"#;
+        assert!(errors.len() == 1 && errors[0].starts_with(start), "{errors:?}");
+    }
+
+    #[test]
+    fn updates_need_the_generated_labels_before_1_37() {
+        let old = job(r#","controller-uid":"u""#, "a");
+        let missing = |release| {
+            let errors = updated("batch/v1", "Job", &old, &job("", "a"), release);
+            errors
+                .iter()
+                .any(|error| error == "spec.template.metadata.labels[controller-uid]: Required value: must be 'u'")
+        };
+        assert!(missing("1.36") && !missing("1.37"));
     }
 }

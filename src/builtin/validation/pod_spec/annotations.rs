@@ -74,7 +74,7 @@ fn seccomp(errors: &mut Errors, annotation: &FieldValue<'_, '_>) {
         text => match text.strip_prefix(LOCALHOST) {
             Some(profile) => {
                 let profile = Value::from(profile);
-                formats::relative_path(errors, &FieldValue { value: &profile, path: annotation.path });
+                formats::relative_path(errors, &FieldValue::new(Some(&profile), annotation.path));
             }
             None => errors.invalid(annotation, "must be a valid seccomp profile"),
         },

@@ -246,7 +246,7 @@ fn resize_policy(errors: &mut Errors, list: &FieldValue<'_, '_>, restart_policy:
         let at_list = |field: FieldValue<'_, '_>| (field.value.clone(), list.path);
         for (field, supported) in [(name, &["cpu", "memory"]), (restart, &["NotRequired", "RestartContainer"])] {
             let (value, path) = at_list(field);
-            errors.one_of(&FieldValue { value: &value, path }, supported);
+            errors.one_of(&FieldValue::new(Some(&value), path), supported);
         }
         if restart_policy == "Never" && restart.text() != "NotRequired" {
             let detail = "must be 'NotRequired' when pod `restartPolicy` is 'Never'";

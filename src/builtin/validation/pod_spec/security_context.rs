@@ -9,6 +9,8 @@ use crate::field::FieldError;
 use crate::release::{V1_30, V1_33};
 use std::collections::HashSet;
 
+/// The internal type.
+const CONTEXT: &str = "*core.SecurityContext";
 const PROFILE_TYPES: &[&str] = &["Localhost", "RuntimeDefault", "Unconfined"];
 const MAX_APP_ARMOR_PROFILE: usize = 4095;
 const MAX_SYSCTL: usize = 253;
@@ -70,12 +72,16 @@ pub fn container(errors: &mut Errors, context: &FieldValue<'_, '_>, spec: &Field
     seccomp_profile(errors, &context.child("seccompProfile"));
     if context.child("allowPrivilegeEscalation").value.as_bool() == Some(false) {
         if context.child("privileged").bool() {
-            errors.invalid(context, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true");
+            errors.invalid_typed(
+                context,
+                CONTEXT,
+                "cannot set `allowPrivilegeEscalation` to false and `privileged` to true",
+            );
         }
         if !options.allows_sys_admin {
             for _ in 0..count_sys_admin(context) {
                 let detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
-                errors.invalid(context, detail);
+                errors.invalid_typed(context, CONTEXT, detail);
             }
         }
     }
@@ -211,5 +217,21 @@ fn app_armor_profile(errors: &mut Errors, profile: &FieldValue<'_, '_>) {
             errors.invalid(&localhost, "can only be set when AppArmor type is Localhost");
         }
         _ => profile_type(errors, &type_, "type is required when appArmorProfile is set"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::validation::tests::created;
+
+    #[test]
+    fn contexts_are_shown_with_their_internal_type() {
+        let pod = r#"{"spec":{"containers":[{"name":"c","image":"i","securityContext":{"privileged":true,"allowPrivilegeEscalation":false,"capabilities":{"drop":["ALL"]},"seccompProfile":{"type":"RuntimeDefault"}}}]}}"#;
+        assert_eq!(
+            created("v1", "Pod", pod, "1.37"),
+            [
+                r#"spec.containers[0].securityContext: Invalid value: {"Capabilities":{"Add":null,"Drop":["ALL"]},"Privileged":true,"SELinuxOptions":null,"WindowsOptions":null,"RunAsUser":null,"RunAsGroup":null,"RunAsNonRoot":null,"ReadOnlyRootFilesystem":null,"AllowPrivilegeEscalation":false,"ProcMount":null,"SeccompProfile":{"Type":"RuntimeDefault","LocalhostProfile":null},"AppArmorProfile":null}: cannot set `allowPrivilegeEscalation` to false and `privileged` to true"#
+            ]
+        );
     }
 }

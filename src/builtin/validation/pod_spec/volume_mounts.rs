@@ -55,7 +55,7 @@ fn mounts(errors: &mut Errors, container: &FieldValue<'_, '_>, volumes: &HashMap
 
 /// `validateMountPropagation`
 fn propagation(errors: &mut Errors, list: &FieldValue<'_, '_>, mode: &Value, is_privileged: bool) {
-    let field = FieldValue { value: mode, path: list.path.child("mountPropagation") };
+    let field = FieldValue::new(Some(mode), list.path.child("mountPropagation"));
     if !field.is_set() {
         return;
     }

@@ -6,6 +6,7 @@ use super::is_headless;
 use crate::builtin::validation::field_value::{Errors, FieldValue};
 use crate::builtin::validation::network;
 use crate::field::{BadValue, FieldError};
+use crate::value::Value;
 use std::collections::HashSet;
 use std::net::IpAddr;
 
@@ -16,12 +17,60 @@ fn is_external_name(spec: &FieldValue<'_, '_>) -> bool {
     spec.child("type").text() == "ExternalName"
 }
 
-/// The cluster IPs as the server completes them: those of the field, or the single `clusterIP`.
-fn addresses<'v>(spec: &FieldValue<'v, '_>) -> Vec<&'v str> {
-    let all: Vec<&str> =
-        spec.child("clusterIPs").value.as_array().unwrap_or_default().iter().filter_map(|v| v.as_str()).collect();
-    let single = spec.child("clusterIP").value.as_str().unwrap_or_default();
-    if all.is_empty() && !single.is_empty() { vec![single] } else { all }
+/// The cluster IPs of a Service: `clusterIP` and `clusterIPs`.
+#[derive(PartialEq)]
+struct Addresses<'v> {
+    single: &'v str,
+    all: Vec<&'v str>,
+}
+
+impl<'v> Addresses<'v> {
+    fn given(spec: &FieldValue<'v, '_>) -> Self {
+        let all = spec.child("clusterIPs").value.as_array().unwrap_or_default();
+        let single = spec.child("clusterIP").value.as_str().unwrap_or_default();
+        Self { single, all: all.iter().filter_map(|address| address.as_str()).collect() }
+    }
+
+    /// The addresses as the server completes them (`patchAllocatedValues` and `NormalizeClusterIPs`).
+    fn completed(spec: &FieldValue<'v, '_>, old: Option<&FieldValue<'v, '_>>) -> Self {
+        let mut new = Self::given(spec);
+        let Some(old_spec) = old else {
+            if new.all.is_empty() && !new.single.is_empty() {
+                new.all = vec![new.single];
+            }
+            return new;
+        };
+        let old = Self::completed(old_spec, None);
+        if !is_external_name(spec) && !is_external_name(old_spec) {
+            if new.single.is_empty() {
+                new.single = old.single;
+            }
+            if new.all.is_empty() && new.single == old.single {
+                new.all.clone_from(&old.all);
+            }
+        }
+        if new.single == old.single {
+            if new.all.is_empty() {
+                new.all = old.all;
+            }
+        } else if new.all == old.all {
+            let is_cleared = !old.single.is_empty() && new.single.is_empty();
+            new.all = if is_cleared { Vec::new() } else { vec![new.single] };
+        }
+        new
+    }
+}
+
+/// The specification with the addresses as the server completes them; `None` if it has them.
+pub fn complete(spec: &FieldValue<'_, '_>, old: Option<&FieldValue<'_, '_>>) -> Option<Value> {
+    let (given, completed) = (Addresses::given(spec), Addresses::completed(spec, old));
+    if given == completed {
+        return None;
+    }
+    let mut members = spec.value.as_object()?.clone();
+    members.insert("clusterIP".to_owned(), completed.single.into());
+    members.insert("clusterIPs".to_owned(), completed.all.into_iter().map(Value::from).collect::<Vec<_>>().into());
+    Some(Value::Object(members))
 }
 
 /// The errors of the initialization (`initIPFamilyFields`). The first group of errors ends it.
@@ -33,7 +82,8 @@ pub fn initialize(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: Option<&F
     if !errors.list.is_empty() {
         return;
     }
-    let (policy, families, ips) = (spec.child("ipFamilyPolicy"), spec.child("ipFamilies"), addresses(spec));
+    let (policy, families) = (spec.child("ipFamilyPolicy"), spec.child("ipFamilies"));
+    let ips = Addresses::given(spec).all;
     let is_unselective = spec.child("clusterIP").text() == "None" && spec.child("selector").len() == 0;
     let effective = match policy.text() {
         "" if is_unselective => "RequireDualStack",
@@ -73,13 +123,15 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: Option<&Fie
     if is_external_name(spec) {
         return;
     }
-    let (single, list) = (spec.child("clusterIP").text(), spec.child("clusterIPs"));
-    let ips = addresses(spec);
+    let list = spec.child("clusterIPs");
+    let Addresses { single, all: ips } = Addresses::given(spec);
     let shown = BadValue::strings(ips.iter().copied(), errors.release);
     if single.is_empty() {
         if !ips.is_empty() {
             errors.invalid_value(&list.path, shown.clone(), "must be empty when `clusterIP` is not specified");
         }
+    } else if ips.is_empty() {
+        errors.required(&list, "");
     } else if ips.first() != Some(&single) {
         errors.invalid_value(&list.path, shown.clone(), "first value must match `clusterIP`");
     }
@@ -94,7 +146,7 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: Option<&Fie
     if policy.is_set() {
         errors.supported(&policy, &["PreferDualStack", "RequireDualStack", "SingleStack"]);
     }
-    let existing: Vec<&str> = old.map(addresses).unwrap_or_default();
+    let existing = old.map(|old| Addresses::completed(old, None).all).unwrap_or_default();
     let before = errors.list.len();
     let mut is_misplaced = false;
     for (at, ip) in ips.iter().enumerate() {
@@ -104,7 +156,7 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: Option<&Fie
         }
         let value = crate::value::Value::from(*ip);
         if !existing.contains(ip) {
-            network::legacy_ip(errors, &FieldValue { value: &value, path: list.path.index(at) });
+            network::legacy_ip(errors, &FieldValue::new(Some(&value), list.path.index(at)));
         }
     }
     let has_invalid = errors.list.len() > before || is_misplaced;
@@ -145,7 +197,8 @@ pub fn update(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: &FieldValue<'
         return;
     }
     let (is_new_headless, is_old_headless) = (is_headless(spec), is_headless(old));
-    let (new_ips, old_ips, list) = (addresses(spec), addresses(old), spec.child("clusterIPs"));
+    let (new_ips, old_ips) = (Addresses::given(spec).all, Addresses::completed(old, None).all);
+    let list = spec.child("clusterIPs");
     let shown = BadValue::strings(new_ips.iter().copied(), errors.release);
     let stays_headless = is_new_headless && is_old_headless;
     if !stays_headless && !new_ips.is_empty() {
@@ -165,5 +218,28 @@ pub fn update(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: &FieldValue<'
     for _ in pairs.filter(|(old, new)| old != new) {
         let bad = if same_length { BadValue::strings(new_families.texts(), errors.release) } else { shown.clone() };
         errors.invalid_value(&new_families.path.index(0), bad, FIXED);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::validation::tests::updated;
+
+    const OLD: &str =
+        r#"{"spec":{"clusterIP":"10.0.0.5","clusterIPs":["10.0.0.5"],"ipFamilies":["IPv4"],"ports":[{"port":80}]}}"#;
+
+    #[test]
+    fn a_changed_cluster_ip_replaces_the_list() {
+        let update = |new: &str| updated("v1", "Service", OLD, &OLD.replace(r#""clusterIP":"10.0.0.5""#, new), "1.37");
+        assert_eq!(
+            update(r#""clusterIP":"None""#),
+            [r#"spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set"#]
+        );
+        let invalid = [
+            r#"spec.clusterIPs[0]: Invalid value: "a": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"#,
+        ];
+        assert_eq!(update(r#""clusterIP":"a""#), invalid);
+        assert_eq!(update(r#""clusterIP":"10.0.0.5""#), Vec::<String>::new());
+        assert_eq!(update(r#""clusterIP":"""#), Vec::<String>::new());
     }
 }

@@ -23,6 +23,16 @@ pub(in crate::server) fn request_object(
     input: Input,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
+    decoded_object(ctx, kind, input, options).map(|object| kind.complete(object))
+}
+
+/// Decodes the body of a write, without encoding it as its Go type does.
+pub(super) fn decoded_object(
+    ctx: &mut Context<'_>,
+    kind: &BuiltInKind,
+    input: Input,
+    options: &WriteOptions,
+) -> Result<Value, Refusal> {
     let request = ctx.request;
     let (text, mut strict): (Cow<'_, [u8]>, Vec<StrictError>) = match (ctx.object.take(), &request.body, input) {
         (Some(value), ..) => (json::to_string(&value).into_bytes().into(), Vec::new()),
@@ -51,8 +61,7 @@ pub(in crate::server) fn request_object(
     if let Some(refusal) = decoded.leniently().filter(|_| !accepts) {
         return Err(refuse(refusal));
     }
-    let value = value.map_err(|error| unrecognized(kind, &text, &error.message))?;
-    Ok(kind.complete(value))
+    value.map_err(|error| unrecognized(kind, &text, &error.message))
 }
 
 /// Decodes a Protobuf body. Of another kind only the type is returned, which the error response needs.
@@ -82,6 +91,17 @@ pub(in crate::server) fn patched_object(
     ctx: &mut Context<'_>,
     kind: &BuiltInKind,
     patched: PatchedObject<'_>,
+    strict: Vec<StrictError>,
+    options: &WriteOptions,
+) -> Result<Value, Refusal> {
+    decoded_patch(ctx, kind, patched, strict, options).map(|object| kind.complete(object))
+}
+
+/// Decodes the patched object, without encoding it as its Go type does.
+pub(super) fn decoded_patch(
+    ctx: &mut Context<'_>,
+    kind: &BuiltInKind,
+    patched: PatchedObject<'_>,
     mut strict: Vec<StrictError>,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
@@ -92,5 +112,5 @@ pub(in crate::server) fn patched_object(
         strict.extend(decoded.strict.iter().map(Strict::error));
     }
     ctx.strict_errors(strict, options).map_err(|error| patch::refuse(&echo, error.to_string()))?;
-    Ok(kind.complete(patched.object))
+    Ok(patched.object)
 }

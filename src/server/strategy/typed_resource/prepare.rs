@@ -20,8 +20,14 @@ pub(super) fn create(kind: &BuiltInKind, release: Release, new: &mut Value) {
         members.insert("status".to_owned(), status.clone());
     }
     set_generation(new, i64::from(release.since(behaviour.generation_since)));
-    if kind.endpoint.kind == "DaemonSet" {
-        set_template_generation(new, "1");
+    match kind.endpoint.kind.as_str() {
+        "DaemonSet" => set_template_generation(new, "1"),
+        "LimitRange" if metadata::text(new, "name").is_empty() => {
+            // The server generates a name with the form of a UID.
+            let name = metadata::text(new, "uid").to_owned();
+            metadata::set_text(new, "name", &name);
+        }
+        _ => {}
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::server::registry::store::Collection;
 use crate::value::{Map, Value};
 use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -12,6 +12,7 @@ const FIRST_ADDRESS: u32 = u32::from_be_bytes([10, 0, 0, 2]);
 const ADDRESSES: u32 = 0xffff - 2;
 const FIRST_PORT: u32 = 30_000;
 const PORTS: u32 = 2768;
+const LAST_PORT: i64 = 32_768;
 const NODE_PORT: &str = "nodePort";
 const HEALTH_CHECK_PORT: &str = "healthCheckNodePort";
 
@@ -26,6 +27,8 @@ pub(in crate::server) struct Allocations {
 pub(super) struct Services<'a> {
     pub allocations: &'a Allocations,
     pub objects: &'a Collection,
+    /// True for a dry run, which allocates nothing: the first node port is the one after the range.
+    pub dry_run: bool,
 }
 
 impl Services<'_> {
@@ -48,6 +51,11 @@ impl Services<'_> {
         if !needs_cluster_ip(spec) {
             return;
         }
+        if old.is_none() && !text(spec, "clusterIP").is_empty() && is_empty_list(spec, "clusterIPs") {
+            // `NormalizeClusterIPs`
+            let address = Value::from(text(spec, "clusterIP"));
+            spec.insert("clusterIPs".to_owned(), vec![address].into());
+        }
         set_families(spec, old);
         // Read only if something is allocated.
         let used = OnceCell::new();
@@ -57,26 +65,37 @@ impl Services<'_> {
             let n = free(&self.allocations.addresses, ADDRESSES, |n| used().addresses.contains(&address(n)));
             spec.insert("clusterIP".to_owned(), address(n).into());
         }
-        if spec.get("clusterIPs").and_then(Value::as_array).is_none_or(<[Value]>::is_empty) {
+        if is_empty_list(spec, "clusterIPs") {
             let address = Value::from(text(spec, "clusterIP"));
             spec.insert("clusterIPs".to_owned(), vec![address].into());
         }
         let own: Vec<i64> = node_ports(spec).collect();
-        let allocate = || {
+        let mut last = own.iter().copied().max().unwrap_or(LAST_PORT);
+        let mut allocate = || {
+            if self.dry_run {
+                last += 1;
+                return last;
+            }
             let is_used = |n: u32| used().ports.contains(&port(n)) || own.contains(&port(n));
-            Value::Int(port(free(&self.allocations.ports, PORTS, is_used)))
+            port(free(&self.allocations.ports, PORTS, is_used))
         };
-        if needs_health_check_port(spec) && number(spec, HEALTH_CHECK_PORT) == 0 {
-            spec.insert(HEALTH_CHECK_PORT.to_owned(), allocate());
-        }
-        if needs_node_ports(spec)
-            && let Some(Value::Array(ports)) = spec.get_mut("ports")
-        {
-            for members in ports.iter_mut().filter_map(Value::as_object_mut) {
-                if number(members, NODE_PORT) == 0 {
-                    members.insert(NODE_PORT.to_owned(), allocate());
+        if needs_node_ports(spec) {
+            // `initNodePorts`: ports with the same number have the same node port, unless it is given.
+            let mut shared: HashMap<i64, i64> = HashMap::new();
+            for port in ports(spec).filter(|port| number(port, NODE_PORT) != 0) {
+                shared.entry(number(port, "port")).or_insert(number(port, NODE_PORT));
+            }
+            if let Some(Value::Array(ports)) = spec.get_mut("ports") {
+                for members in ports.iter_mut().filter_map(Value::as_object_mut) {
+                    if number(members, NODE_PORT) == 0 {
+                        let number = *shared.entry(number(members, "port")).or_insert_with(&mut allocate);
+                        members.insert(NODE_PORT.to_owned(), Value::Int(number));
+                    }
                 }
             }
+        }
+        if needs_health_check_port(spec) && number(spec, HEALTH_CHECK_PORT) == 0 {
+            spec.insert(HEALTH_CHECK_PORT.to_owned(), Value::Int(allocate()));
         }
     }
 
@@ -142,11 +161,15 @@ fn needs_health_check_port(spec: &Map) -> bool {
     text(spec, "type") == "LoadBalancer" && text(spec, "externalTrafficPolicy") == "Local"
 }
 
+fn is_empty_list(spec: &Map, field: &str) -> bool {
+    spec.get(field).and_then(Value::as_array).is_none_or(<[Value]>::is_empty)
+}
+
 /// `initIPFamilyFields`
 fn set_families(spec: &mut Map, old: Option<&Map>) {
     let is_unselective =
         text(spec, "clusterIP") == "None" && spec.get("selector").and_then(Value::as_object).is_none_or(Map::is_empty);
-    if text(spec, "ipFamilyPolicy").is_empty() {
+    if spec.get("ipFamilyPolicy").is_none_or(Value::is_null) {
         let before = old.map(|old| text(old, "ipFamilyPolicy")).filter(|policy| !policy.is_empty());
         let policy = before.unwrap_or(if is_unselective { "RequireDualStack" } else { "SingleStack" });
         spec.insert("ipFamilyPolicy".to_owned(), policy.into());
@@ -156,8 +179,11 @@ fn set_families(spec: &mut Map, old: Option<&Map>) {
     }
     let addresses = spec.get("clusterIPs").and_then(Value::as_array).unwrap_or_default();
     let addresses = addresses.iter().filter_map(Value::as_str).filter(|address| *address != "None");
-    let mut families: Vec<Value> =
-        addresses.map(|address| if address.contains(':') { "IPv6" } else { "IPv4" }.into()).collect();
+    if addresses.clone().any(|address| address.contains(':')) {
+        // The family is not configured, which validation reports.
+        return;
+    }
+    let mut families: Vec<Value> = addresses.map(|_| "IPv4".into()).collect();
     if families.is_empty() {
         families.push("IPv4".into());
         if is_unselective && text(spec, "ipFamilyPolicy") != "SingleStack" {
@@ -213,5 +239,20 @@ fn keep(spec: &mut Map, old: &Map) {
             spec.remove(HEALTH_CHECK_PORT);
         }
         _ => {}
+    }
+    let is_balanced = |spec: &Map| text(spec, "type") == "LoadBalancer";
+    let is_external = |spec: &Map| match text(spec, "type") {
+        "LoadBalancer" | "NodePort" => true,
+        "ClusterIP" => !is_empty_list(spec, "externalIPs"),
+        _ => false,
+    };
+    for (field, had, has) in [
+        ("allocateLoadBalancerNodePorts", is_balanced(old), is_balanced(spec)),
+        ("loadBalancerClass", is_balanced(old), is_balanced(spec)),
+        ("externalTrafficPolicy", is_external(old), is_external(spec)),
+    ] {
+        if had && !has && spec.get(field) == old.get(field) {
+            spec.remove(field);
+        }
     }
 }

@@ -550,8 +550,8 @@ fn services_get_addresses_and_ports() {
         "lb",
         &format!(r#"{{"type":"LoadBalancer","externalTrafficPolicy":"Local",{}}}"#, r#""ports":[{"port":80}]"#),
     );
-    assert_eq!(local.get("healthCheckNodePort"), Some(&Value::Int(30_002)));
-    assert_eq!(numbers(&local), [Some(30_003)]);
+    assert_eq!(numbers(&local), [Some(30_002)]);
+    assert_eq!(local.get("healthCheckNodePort"), Some(&Value::Int(30_003)));
 
     let put = |name: &str, spec: &str| {
         let object = format!(r#"{{"metadata":{{"name":"{name}"}},"spec":{spec}}}"#);
@@ -581,6 +581,68 @@ fn a_service_gets_no_port_that_it_requests_itself() {
     let ports = service.at(&["spec", "ports"]).and_then(Value::as_array).unwrap();
     let numbers: Vec<_> = ports.iter().map(|port| port.get("nodePort").and_then(Value::as_int)).collect();
     assert_eq!(numbers, [Some(30_001), Some(30_000)]);
+}
+
+/// A server that validates built-in kinds and generates their fields.
+fn validating() -> Server {
+    Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_generated_fields().with_content_validation().build()
+}
+
+#[test]
+fn ports_of_a_service_with_the_same_number_share_their_node_port() {
+    let service = |query: &str, policy: &str| {
+        let ports = r#"[{"name":"a","port":80},{"name":"b","port":80,"protocol":"UDP"},{"name":"c","port":80}]"#;
+        let object = format!(r#"{{"metadata":{{"name":"s"}},"spec":{{"type":"NodePort"{policy},"ports":{ports}}}}}"#);
+        let path = format!("/api/v1/namespaces/default/services{query}");
+        send(&validating(), Method::Post, &path, &object).body.message().to_owned()
+    };
+    // A dry run shows the port after the range.
+    for (query, number) in [("", 30_000), ("?dryRun=All", 32_769)] {
+        let text = format!("spec.ports[2].nodePort: Duplicate value: {number}");
+        let message = service(query, "");
+        assert!(message.contains(&text), "{message}");
+    }
+    let message = service("", r#","ipFamilyPolicy":"""#);
+    assert!(message.contains(r#"spec.ipFamilyPolicy: Unsupported value: """#), "{message}");
+}
+
+#[test]
+fn a_service_loses_fields_that_its_new_type_does_not_have() {
+    let (server, path) = (validating(), "/api/v1/namespaces/default/services");
+    let spec = r#"{"type":"LoadBalancer","loadBalancerClass":"a.b/c","ports":[{"port":80}]}"#;
+    created(&server, path, &format!(r#"{{"metadata":{{"name":"s"}},"spec":{spec}}}"#));
+    let response = merge(&server, &format!("{path}/s"), r#"{"spec":{"type":"ClusterIP"}}"#);
+    assert_eq!(response.code, 200, "{}", response.body.message());
+    let object = body(&response);
+    for field in ["allocateLoadBalancerNodePorts", "loadBalancerClass", "externalTrafficPolicy"] {
+        assert_eq!(object.at(&["spec", field]), None, "{field}");
+    }
+}
+
+#[test]
+fn a_cluster_ip_of_another_family_is_reported_as_not_configured() {
+    let object = r#"{"metadata":{"name":"s"},"spec":{"clusterIP":"::1","ports":[{"port":80}]}}"#;
+    let response = send(&validating(), Method::Post, "/api/v1/namespaces/default/services", object);
+    let text = r#"spec.clusterIPs[0]: Invalid value: ["::1"]: IPv6 is not configured on this cluster"#;
+    assert!(response.body.message().contains(text), "{}", response.body.message());
+}
+
+#[test]
+fn a_limit_range_without_name_gets_one() {
+    let object = created(&validating(), "/api/v1/namespaces/default/limitranges", r#"{"metadata":{}}"#);
+    assert_eq!(object.str_at(&["metadata", "name"]), object.str_at(&["metadata", "uid"]));
+}
+
+#[test]
+fn empty_lists_are_shown_in_errors_about_created_and_patched_objects() {
+    let (server, path) = (validating(), "/apis/networking.k8s.io/v1/namespaces/default/ingresses");
+    let text = "spec: Invalid value: []: either `defaultBackend` or `rules` must be specified";
+    let object = r#"{"metadata":{"name":"i"},"spec":{"rules":[]}}"#;
+    let message = send(&server, Method::Post, path, object).body.message().to_owned();
+    assert!(message.contains(text), "{message}");
+    created(&server, path, r#"{"metadata":{"name":"i"},"spec":{"rules":[{"host":"a.b"}]}}"#);
+    let message = merge(&server, &format!("{path}/i"), r#"{"spec":{"rules":[]}}"#).body.message().to_owned();
+    assert!(message.contains(text), "{message}");
 }
 
 #[test]
