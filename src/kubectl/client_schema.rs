@@ -16,17 +16,34 @@ pub struct SchemaError {
     pub is_unknown: bool,
 }
 
-/// Validates an object of a kind against a model of `definitions` (`validation.ValidateModel`).
-pub fn validate(definitions: &Map, model: &str, object: &Value, kind: &str) -> Vec<SchemaError> {
-    let mut validation = Validation { definitions, errors: Vec::new() };
+/// The bytes of messages that are still kept. A message has the path of the value, so thousands of errors in a value with a
+/// long key would need much memory.
+#[derive(Debug)]
+pub struct Budget {
+    bytes: usize,
+    /// True if errors were dropped.
+    pub is_spent: bool,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { bytes: 4 << 20, is_spent: false }
+    }
+}
+
+/// Validates an object of a kind against a model of `definitions` (`validation.ValidateModel`). At least the first error
+/// is returned.
+pub fn validate(definitions: &Map, model: &str, object: &Value, kind: &str, budget: &mut Budget) -> Vec<SchemaError> {
+    let mut validation = Validation { definitions, errors: Vec::new(), budget };
     let place = Place { parent: None, step: Step::Root(kind) };
     validation.model(model, object, &place);
     validation.errors
 }
 
-struct Validation<'a> {
+struct Validation<'a, 'b> {
     definitions: &'a Map,
     errors: Vec<SchemaError>,
+    budget: &'b mut Budget,
 }
 
 /// A path, as a list from the last step to the first.
@@ -132,13 +149,24 @@ fn type_name(value: &Value) -> Option<&'static str> {
     })
 }
 
-impl<'a> Validation<'a> {
-    fn error(&mut self, place: &Place<'_>, message: String) {
-        self.errors.push(SchemaError { field: place.field(), message, is_unknown: false });
+impl<'a> Validation<'a, '_> {
+    fn push(&mut self, place: &Place<'_>, is_unknown: bool, message: fmt::Arguments<'_>) {
+        if self.budget.bytes == 0 {
+            self.budget.is_spent = true;
+            return;
+        }
+        let message = message.to_string();
+        self.budget.bytes = self.budget.bytes.saturating_sub(message.len());
+        self.errors.push(SchemaError { field: place.field(), message, is_unknown });
     }
 
     fn validation_error(&mut self, place: &Place<'_>, message: fmt::Arguments<'_>) {
-        self.error(place, format!("ValidationError({place}): {message}"));
+        self.push(place, false, format_args!("ValidationError({place}): {message}"));
+    }
+
+    /// The error of a null in a map or list.
+    fn null(&mut self, place: &Place<'_>) {
+        self.push(place, false, format_args!("{}", UnknownType(place)));
     }
 
     fn model(&mut self, name: &'a str, value: &Value, place: &Place<'_>) {
@@ -163,7 +191,7 @@ impl<'a> Validation<'a> {
                 for (index, item) in items.iter().enumerate() {
                     let at = place.then(Step::Item(index));
                     if item.is_null() {
-                        self.validation_error(place, format_args!("{}", unknown_type(&at)));
+                        self.validation_error(place, format_args!("{}", UnknownType(&at)));
                     } else {
                         self.visit(of, path, item, &at);
                     }
@@ -186,7 +214,7 @@ impl<'a> Validation<'a> {
     /// Validates a value of a map.
     fn entry(&mut self, schema: Option<&'a Value>, path: &Place<'_>, value: &Value, place: &Place<'_>) {
         if value.is_null() {
-            self.error(place, unknown_type(place));
+            self.null(place);
         } else if let Some(schema) = schema {
             self.visit(schema, path, value, place);
         }
@@ -197,9 +225,9 @@ impl<'a> Validation<'a> {
             if let Some(field) = fields.get(key) {
                 self.visit(field, &path.then(Step::Field(key)), member, &place.then(Step::Field(key)));
             } else {
-                let message = format!("ValidationError({place}): unknown field {} in {path}", go_quote(key));
-                let field = place.then(Step::Field(key)).field();
-                self.errors.push(SchemaError { field, message, is_unknown: true });
+                let name = go_quote(key);
+                let message = format_args!("ValidationError({place}): unknown field {name} in {path}");
+                self.push(&place.then(Step::Field(key)), true, message);
             }
         }
         let required = schema.get("required").and_then(Value::as_array).unwrap_or_default();
@@ -211,8 +239,12 @@ impl<'a> Validation<'a> {
     }
 }
 
-fn unknown_type(place: &Place<'_>) -> String {
-    format!("unknown object type \"nil\" in {place}")
+struct UnknownType<'a>(&'a Place<'a>);
+
+impl fmt::Display for UnknownType<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown object type \"nil\" in {}", self.0)
+    }
 }
 
 #[cfg(test)]
@@ -238,8 +270,18 @@ a.Open: {type: object}
     fn errors(model: &str, object: &str) -> Vec<String> {
         let definitions = yaml::read(DEFINITIONS.as_bytes()).unwrap();
         let object = yaml::read(object.as_bytes()).unwrap();
-        let errors = validate(definitions.as_object().unwrap(), model, &object, "Kite");
+        let errors = validate(definitions.as_object().unwrap(), model, &object, "Kite", &mut Budget::default());
         errors.into_iter().map(|error| format!("{} | {}", error.field, error.message)).collect()
+    }
+
+    #[test]
+    fn errors_with_long_paths_need_little_memory() {
+        let definitions = yaml::read(b"{a: {type: object, additionalProperties: {type: object}}}").unwrap();
+        let nulls: Map = (0..10_000).map(|i| (format!("n{i}"), Value::Null)).collect();
+        let object = Value::Object(Map::from([("k".repeat(1 << 20), Value::Object(nulls))]));
+        let mut budget = Budget::default();
+        let errors = validate(definitions.as_object().unwrap(), "a", &object, "Kite", &mut budget);
+        assert!(budget.is_spent && (1..10).contains(&errors.len()), "{}", errors.len());
     }
 
     /// kubectl's answers for whole lists are in `tests/facts/kubectl-list-schemas.jsonl`.

@@ -8,7 +8,7 @@ use super::shared::{OrderedState, Simulator};
 use crate::builtin::resources;
 use crate::input::lists::is_list;
 use crate::kubectl::FieldValidation;
-use crate::kubectl::client_schema::{self, SchemaError};
+use crate::kubectl::client_schema::{self, Budget, SchemaError};
 use crate::output::report::{Answer, Item, Problem, Verdict};
 use crate::text::{Position, Syntax};
 use crate::value::group_version::{self, api_version};
@@ -45,7 +45,7 @@ pub fn check(simulator: &Simulator, known: &mut OrderedState, object: &Object, c
     let value = object.value();
     let Ok(kind) = object.kind() else { return Checked::NoList };
     let is_list = is_list(value);
-    let mut list = List { simulator, known, object, kind };
+    let mut list = List { simulator, known, object, kind, budget: Budget::default() };
     if !is_list && (list.is_resource(&list.kind) || !list.has_model()) {
         return Checked::NoList;
     }
@@ -71,6 +71,7 @@ struct List<'a> {
     known: &'a mut OrderedState,
     object: &'a Object,
     kind: Kind,
+    budget: Budget,
 }
 
 fn error(field: impl Into<String>, message: impl Into<String>) -> SchemaError {
@@ -174,7 +175,7 @@ impl List<'_> {
 
     fn model_errors(&mut self, kind: &Kind, object: &Value) -> Vec<SchemaError> {
         let Some(model) = self.known.model(self.simulator, kind) else { return Vec::new() };
-        client_schema::validate(&model.definitions, &model.name, object, &kind.2)
+        client_schema::validate(&model.definitions, &model.name, object, &kind.2, &mut self.budget)
     }
 
     /// The error of kubectl's decoder (`metadataValidatingDecoder`, `unstructuredJSONScheme`).
@@ -253,6 +254,9 @@ impl List<'_> {
     fn invalid(&self, mut errors: Vec<SchemaError>) -> Item {
         let mut seen = std::collections::HashSet::new();
         errors.retain(|error| seen.insert(error.message.clone()));
+        if self.budget.is_spent {
+            errors.push(error("", "more errors, which are not shown"));
+        }
         let texts: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
         let text = match texts.as_slice() {
             [one] => (*one).to_owned(),

@@ -197,6 +197,17 @@ def attacks():
     fields = {f"f:f{i}": {} for i in range(80_000)}
     yield "metadata-managed", [*validate, j], {**one, j: foo({}, managedFields=[{"manager": f"m{i}", "operation": "Update", "apiVersion": "example.com/v1", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {f"f:a{i}": {}}}} for i in range(8_000)])}
     yield "many-objects-one-name", [*validate, j], {**one, j: "\n".join(json.dumps(foo({"a": i})) for i in range(5_000))}
+    # Lists, which kubectl validates on the client
+    items = lambda *found: {"apiVersion": "v1", "kind": "List", "items": list(found)}
+    yield "list-unknown-fields", [*validate, j], {"crd.json": crd({"type": "object", "properties": {"a": {"type": "string"}}}), j: items(foo(unknown))}
+    yield "list-items-with-errors", [*validate, j], {"crd.json": crd({"type": "object", "properties": {"a": {"type": "string"}}}), j: items(*[foo({"b": 1}, name=f"a{i}") for i in range(20_000)])}
+    nulls = crd({"type": "object", "additionalProperties": {"type": "object", "additionalProperties": {"type": "string"}}})
+    yield "list-long-paths", [*validate, j], {"crd.json": nulls, j: items(foo({"k" * 400_000: {f"a{i}": None for i in range(20_000)}}))}
+    yield "list-long-paths-json", [*validate, j, "-o", "json"], {"crd.json": nulls, j: items(foo({"k" * 400_000: {f"a{i}": None for i in range(20_000)}}))}
+    labels = ",".join(f'"l{i % 30_000}":"x"' for i in range(60_000))
+    yield "list-duplicate-labels", [*validate, j], {**one, j: '{"apiVersion":"v1","kind":"List","metadata":{"labels":{' + labels + '}},"items":[' + json.dumps(foo({})) + "]}"}
+    yield "list-many-kinds", [*validate, j], {**one, j: items(*[{"apiVersion": f"g{i}.com/v1", "kind": f"K{i}", "metadata": {"name": "a"}} for i in range(20_000)])}
+    yield "list-of-crds", [*validate, j], {**one, j: items(*[crd(name=f"a{i}s", kind=f"A{i}") for i in range(1000)], {"apiVersion": "x.com/v1", "kind": "X", "metadata": {"name": "x"}})}
     # Defaults
     default = {"type": "object", "properties": {"l": {"type": "array", "items": {"type": "object", "properties": {"d": {"type": "string", "default": "x" * 40_000}}}}}}
     yield "defaults-string", [*validate, j], {"crd.json": crd(default), j: foo({"l": [{} for _ in range(13_000)]})}
