@@ -28,8 +28,43 @@ pub fn replace(item: &mut Item, verb: Verb, is_plain: bool, locator: &dyn FieldL
     }
     if is_rejected {
         require_name(item, verb, locator);
+        require_path(item, verb, locator);
         explain_annotations(item, verb);
     }
+}
+
+/// Rejects an object whose name or namespace can be no part of a path, for which the client sends no request
+/// (`rest.Request` in client-go). The name of a created object is in no path.
+fn require_path(item: &mut Item, verb: Verb, locator: &dyn FieldLocator) {
+    // The identity of an object without a name has its generateName.
+    let is_own = |name: &&str| {
+        locator.object().is_some_and(|object| object.str_at(&["metadata", "name"]).is_some_and(|own| own == *name))
+    };
+    let name = Some(item.identity.name.as_str()).filter(|name| verb != Verb::Create && !path_errors(name).is_empty());
+    let name = name.filter(is_own);
+    let parts = [("namespace", item.identity.namespace.as_deref()), ("resource name", name)];
+    let wrong = parts.into_iter().find_map(|(what, part)| {
+        let part = part?;
+        let reasons = path_errors(part);
+        let message = || format!("invalid {what} {}: [{}]", quote::go_quote(part), reasons.join(" "));
+        (!reasons.is_empty()).then(|| (what == "namespace", message()))
+    });
+    if let Some((is_namespace, message)) = wrong {
+        let field = if is_namespace { "metadata.namespace" } else { METADATA_NAME };
+        reject(item, (422, "Invalid"), message, Some(field.to_owned()), locator);
+    }
+}
+
+/// The reasons why a text can be no segment of a path (`IsValidPathSegmentName` in apimachinery).
+fn path_errors(segment: &str) -> Vec<String> {
+    if [".", ".."].contains(&segment) {
+        return vec![format!("may not be '{segment}'")];
+    }
+    ["/", "%"]
+        .into_iter()
+        .filter(|part| segment.contains(part))
+        .map(|part| format!("may not contain '{part}'"))
+        .collect()
 }
 
 /// Returns the item of an object whose metadata kubectl cannot decode. It does not decode that of an item of a list.

@@ -4,7 +4,7 @@ from documents import file_of
 
 MARK = re.compile(r"(\d{6})\.yaml")
 # An error of kubectl begins with one of these; other lines continue the error before them.
-BEGINNING = re.compile(r"(\[|Error from server|error|Error|The |unable to|resource mapping not found|from |Warning: )")
+BEGINNING = re.compile(r"(\[|Error from server|error|Error|The |unable to|resource mapping not found|from (?!server for: )|Warning: )")
 # kubectl words a single error in another way than each of several ones. This object always has an error.
 SENTINEL = '{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "sentinel-"}, "unknown": 1}'
 
@@ -145,7 +145,7 @@ def message(error):
     """An error of kubectl without the text that kubectl puts before the message of the server."""
     wrapped = re.findall(r'error when (?:creating|patching) "[^"\n]*": ', error)
     error = error.split(wrapped[-1], 1)[1] if wrapped else error
-    error = re.sub(r'(?s)^(error: )?error when retrieving current configuration of:.*?from server for: "[^"\n]*": ', '', error)
+    error = re.sub(r'(?s)^(error: )?(Error from server \(\w+\): )?error when retrieving current configuration of:.*?from server for: "[^"\n]*": ', '', error)
     error = re.sub(r'^from server for: "[^"\n]*": ', '', error)
     # A result that the server cannot decode is part of its message, with the values that it generated.
     error = re.sub(r'(patch: Invalid value: )"\{.*\}(\\n)?": ', r'\1{…}: ', error)

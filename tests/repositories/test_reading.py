@@ -30,6 +30,11 @@ class Reading(unittest.TestCase):
         found, others = kubectl.errors('[unable to decode "/x/000001.yaml": a, unable to get type info from the object "b": c]')
         self.assertEqual((found, others), ({1: 'unable to decode "/x/000001.yaml": a'}, ['unable to get type info from the object "b": c']))
 
+    def test_an_error_before_a_request_is_one_error(self):
+        text = 'error when retrieving current configuration of:\nResource: "a"\nName: "", Namespace: "b"\nfrom server for: "/x/000007.yaml": resource name may not be empty\n'
+        found, others = kubectl.errors(text)
+        self.assertEqual(({number: kubectl.message(error) for number, error in found.items()}, others), ({7: "resource name may not be empty"}, []))
+
     def test_the_file_of_an_unsent_object_is_no_part_of_the_message(self):
         text = 'error: error when retrieving current configuration of:\nResource: "a"\nName: "", Namespace: "b"\nfrom server for: "c": resource name may not be empty'
         self.assertEqual(kubectl.message(text), "resource name may not be empty")
