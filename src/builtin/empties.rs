@@ -54,16 +54,17 @@ impl Empties {
         if self.inner.is_empty() { None } else { self.inner.get(&index.to_string()) }
     }
 
-    /// The empty values without these members themselves.
-    #[must_use]
-    pub fn without(&self, names: &[&str]) -> Self {
-        let mut left = self.clone();
-        for name in names {
-            if let Some(inner) = left.inner.get_mut(*name) {
-                inner.empty = None;
+    /// Forgets an empty list or map at a path, at which `*` stands for every item.
+    pub fn clear(&mut self, path: &[&str]) {
+        match path.split_first() {
+            None => self.empty = None,
+            Some((&"*", rest)) => self.inner.values_mut().for_each(|inner| inner.clear(rest)),
+            Some((name, rest)) => {
+                if let Some(inner) = self.inner.get_mut(*name) {
+                    inner.clear(rest);
+                }
             }
         }
-        left
     }
 
     /// `[]` or `{}`, if the value itself is an empty list or map.
@@ -85,5 +86,10 @@ mod tests {
         assert_eq!(inner.and_then(Empties::text), Some("{}"));
         assert_eq!((empties.text(), empties.child("d")), (None, None));
         assert_eq!(Empties::of(&Value::Int(1)), None);
+        let mut cleared = empties.clone();
+        cleared.clear(&["b", "*", "c"]);
+        let inner = cleared.child("b").and_then(|b| b.index(1)).and_then(|item| item.child("c"));
+        assert_eq!(inner.and_then(Empties::text), None);
+        assert_eq!(cleared.child("a").and_then(Empties::text), Some("[]"));
     }
 }

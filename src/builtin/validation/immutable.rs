@@ -1,6 +1,7 @@
 //! Fields that an update may not change (`ValidateImmutableField`).
 
 use super::field_value::{Errors, FieldValue};
+use super::internal;
 use crate::field::BadValue;
 use crate::release::V1_37;
 use crate::value::Value;
@@ -20,7 +21,7 @@ pub fn field(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<'_,
 
 /// Like [`field`], for a field of the internal type `type_`.
 pub fn typed(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>, type_: &str) {
-    if !is_equal(new.value, old.value) {
+    if !internal::is_equal(type_, new.value, old.value, errors.release) {
         errors.invalid_typed(new, type_, IMMUTABLE);
     }
 }
@@ -28,7 +29,7 @@ pub fn typed(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<'_,
 /// Reports a field that changed and is declared immutable (`+k8s:immutable`). Since 1.37, generated code validates it, which
 /// does not show the value.
 pub fn declared(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>, type_: &str) {
-    if is_equal(new.value, old.value) {
+    if internal::is_equal(type_, new.value, old.value, errors.release) {
         return;
     }
     if errors.release.since(V1_37) {

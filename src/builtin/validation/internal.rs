@@ -43,6 +43,12 @@ pub fn bad_value(type_: &str, value: &Value, empties: Option<&Empties>, release:
     BadValue::Raw(Printer::new(Style::Go, release).print(target, value, empties))
 }
 
+/// Compares two values of an internal type as Go's `Semantic.DeepEqual` does: absent and empty lists and maps are equal,
+/// but not absent structs and those without fields.
+pub fn is_equal(type_: &str, a: &Value, b: &Value, release: Release) -> bool {
+    a == b || to_json(type_, a, None, release) == to_json(type_, b, None, release)
+}
+
 /// A value of an internal type as JSON.
 pub fn to_json(type_: &str, value: &Value, empties: Option<&Empties>, release: Release) -> String {
     Printer::new(Style::Json, release).print(type_, value, empties)
@@ -416,6 +422,17 @@ mod tests {
             shown_in(37, "core.ScopeSelector", r#"{"matchExpressions":[{"scopeName":"a","operator":"","values":[]}]}"#),
             r#"{"MatchExpressions":[{"ScopeName":"a","Operator":"","Values":[]}]}"#
         );
+    }
+
+    #[test]
+    fn an_empty_struct_differs_from_none_and_an_empty_list_does_not() {
+        let is_equal = |a: &str, b: &str| {
+            let read = |text: &str| crate::text::json::read(text.as_bytes()).unwrap();
+            super::is_equal("core.Container", &read(a), &read(b), Release::NEWEST)
+        };
+        assert!(is_equal(r#"{"name":"a","args":[]}"#, r#"{"name":"a"}"#));
+        assert!(is_equal(r#"{"name":"a","resources":{}}"#, r#"{"name":"a"}"#));
+        assert!(!is_equal(r#"{"name":"a","securityContext":{}}"#, r#"{"name":"a"}"#));
     }
 
     #[test]

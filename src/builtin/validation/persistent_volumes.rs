@@ -3,7 +3,7 @@
 
 use super::field_value::{Errors, FieldValue};
 use super::pod_spec::{affinity, volumes::sources};
-use super::{claims, difference, formats, immutable, resources, selectors};
+use super::{claims, difference, formats, immutable, internal, resources, selectors};
 use crate::field::{FieldError, FieldPath, ROOT};
 use crate::release::{V1_31, V1_34};
 use crate::value::Value;
@@ -240,7 +240,7 @@ fn update(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: &FieldValue<'_, '
             csi.remove("controllerExpandSecretRef");
         }
     }
-    if !immutable::is_equal(&new_source, &old_source) {
+    if !internal::is_equal("core.PersistentVolumeSource", &new_source, &old_source, errors.release) {
         let path = spec.path.child("persistentvolumesource");
         let new = FieldValue::with_empties(Some(&new_source), ROOT, spec.empties);
         let old = FieldValue::new(Some(&old_source), ROOT);
@@ -320,7 +320,7 @@ fn claim_update(
     if !old_spec.child("storageClassName").is_set() {
         keep_class(object, old, &mut merged, old_spec);
     }
-    if !immutable::is_equal(&merged, &existing) {
+    if !internal::is_equal("core.PersistentVolumeClaimSpec", &merged, &existing, errors.release) {
         let attributes = if errors.release.since(V1_31) { " and volumeAttributesClassName" } else { "" };
         let merged = FieldValue::with_empties(Some(&merged), ROOT, spec.empties);
         let difference = difference::of(

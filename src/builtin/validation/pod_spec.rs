@@ -18,8 +18,9 @@ pub use options::PodOptions;
 
 use super::field_value::{Errors, FieldValue};
 use super::{formats, network, resources, tolerations};
+use crate::builtin::empties::Empties;
 use crate::field::{FieldError, names};
-use crate::release::{V1_34, V1_35};
+use crate::release::{Release, V1_31, V1_34, V1_35};
 use crate::value::Value;
 use crate::value::quote::go_quote;
 use containers::Containers;
@@ -35,6 +36,18 @@ fn each_container(spec: &FieldValue<'_, '_>, mut visit: impl FnMut(&FieldValue<'
         for container in spec.child(list).items() {
             visit(&container);
         }
+    }
+}
+
+/// Forgets empty lists of volumes and their mounts below the specification at a path: while image volumes are off by default,
+/// the server copies these lists without them (`dropImageVolumes`), and an empty copy is nil.
+pub fn clear_volumes(empties: &mut Empties, path: &[&str], release: Release) {
+    if !release.since(V1_31) || release.since(V1_35) {
+        return;
+    }
+    empties.clear(&[path, &["volumes"]].concat());
+    for list in ["containers", "initContainers", "ephemeralContainers"] {
+        empties.clear(&[path, &[list, "*", "volumeMounts"]].concat());
     }
 }
 

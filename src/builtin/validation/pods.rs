@@ -1,8 +1,10 @@
 //! Pods (`ValidatePodCreate` and `ValidatePodUpdate`).
 
+mod gated;
+
 use super::field_value::{Errors, FieldValue, range};
 use super::pod_spec::{self, PodOptions, annotations as pod_annotations, containers};
-use super::{difference, immutable, tolerations};
+use super::{difference, internal, tolerations};
 use crate::field::ROOT;
 use crate::release::V1_37;
 use crate::value::{Value, json};
@@ -72,13 +74,18 @@ fn update(errors: &mut Errors, metadata: &FieldValue<'_, '_>, spec: &FieldValue<
     }
     only_added_tolerations(errors, &spec.child("tolerations"), &old_spec.child("tolerations"));
     only_deleted_gates(errors, &spec.child("schedulingGates"), &old_spec.child("schedulingGates"));
-    let merged = with_mutable_fields(spec.value, old_spec.value);
-    if !immutable::is_equal(&merged, old_spec.value) {
+    let mut merged = with_mutable_fields(spec.value, old_spec.value);
+    if old_spec.child("schedulingGates").len() > 0 {
+        gated::validate(errors, spec, &old_spec, &mut merged);
+    }
+    if !internal::is_equal("core.PodSpec", &merged, old_spec.value, errors.release) {
         // The server copies these lists, so that they are nil if they are empty.
-        let empties = spec
-            .empties
-            .map(|empties| empties.without(&["containers", "initContainers", "schedulingGates", "tolerations"]));
-        let merged = FieldValue::with_empties(Some(&merged), ROOT, empties.as_ref());
+        let mut empties = spec.empties.cloned().unwrap_or_default();
+        for list in ["containers", "initContainers", "schedulingGates", "tolerations"] {
+            empties.clear(&[list]);
+        }
+        pod_spec::clear_volumes(&mut empties, &[], errors.release);
+        let merged = FieldValue::with_empties(Some(&merged), ROOT, Some(&empties));
         let difference = difference::of("core.PodSpec", &old_spec, &merged, errors.release);
         errors.forbidden(spec, &format!("pod updates may not change fields other than {MUTABLE}\n{difference}"));
     }
@@ -152,10 +159,6 @@ fn with_mutable_fields(new: &Value, old: &Value) -> Value {
     let period = |spec: &Value| spec.get("terminationGracePeriodSeconds").and_then(Value::as_int);
     if period(old).is_some_and(|seconds| seconds < 0) && period(&merged) == Some(1) {
         set(&mut merged, "terminationGracePeriodSeconds", old.get("terminationGracePeriodSeconds").cloned());
-    }
-    let is_gated = old.get("schedulingGates").and_then(Value::as_array).is_some_and(|gates| !gates.is_empty());
-    if is_gated {
-        set(&mut merged, "nodeSelector", old.get("nodeSelector").cloned());
     }
     merged
 }

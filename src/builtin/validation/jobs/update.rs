@@ -1,7 +1,7 @@
 //! Updates of Jobs (`ValidateJobSpecUpdate`).
 
 use crate::builtin::validation::field_value::{Errors, FieldValue};
-use crate::builtin::validation::immutable;
+use crate::builtin::validation::{immutable, pod_spec};
 use crate::release::{V1_31, V1_32, V1_36};
 use crate::value::Value;
 
@@ -53,6 +53,9 @@ fn template(errors: &mut Errors, spec: &FieldValue<'_, '_>, old_spec: &FieldValu
         copy_scheduling(new.value, &mut old);
     }
     if !errors.release.since(V1_36) || !is_mutable {
+        let mut empties = new.empties.cloned().unwrap_or_default();
+        pod_spec::clear_volumes(&mut empties, &["spec"], errors.release);
+        let new = FieldValue { empties: Some(&empties), ..new };
         immutable::typed(errors, &new, &FieldValue::new(Some(&old), new.path), "core.PodTemplateSpec");
         return;
     }
