@@ -16,6 +16,7 @@ mod cron;
 mod devices;
 mod difference;
 mod disruption_budgets;
+mod driver_names;
 mod endpoints;
 mod events;
 mod field_value;

@@ -7,11 +7,11 @@ mod selectors;
 pub mod slices;
 
 use super::field_value::{Errors, FieldValue};
-use super::{annotations, formats, immutable, resources};
+use super::{annotations, driver_names, formats, immutable};
 use crate::field::{BadValue, FieldError, ROOT};
 use crate::release::{V1_35, V1_36, V1_37};
 use crate::value::{Value, json};
-use names::{driver_name, fully_qualified_name, label_value, pool_name};
+use names::{extended_resource_name, fully_qualified_name, label_value, pool_name};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The maximum numbers of selectors, requests, constraints and configurations.
@@ -76,8 +76,9 @@ pub fn device_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Optio
         }
     }
     let name = spec.child("extendedResourceName");
-    if name.is_set() && errors.release.since(V1_36) && !resources::is_extended(name.text(), errors.release) {
-        errors.invalid(&name, "must be a valid extended resource name");
+    // Before 1.36, the server dropped the field.
+    if name.is_set() && errors.release.since(V1_36) {
+        extended_resource_name(errors, &name);
     }
 }
 
@@ -87,7 +88,7 @@ fn opaque(errors: &mut Errors, configuration: &FieldValue<'_, '_>, stored: Store
     if !opaque.is_set() {
         return errors.required(&opaque, "");
     }
-    driver_name(errors, &opaque.child("driver"));
+    driver_names::declared(errors, &opaque.child("driver"));
     let parameters = opaque.child("parameters");
     if !parameters.is_set() {
         errors.required(&parameters, "");
@@ -284,7 +285,7 @@ pub fn taint_rule(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<
     let selector = spec.child("deviceSelector");
     let (driver, pool, device) = (selector.child("driver"), selector.child("pool"), selector.child("device"));
     if driver.is_set() {
-        driver_name(errors, &driver);
+        driver_names::validate(errors, &driver);
     }
     if pool.is_set() {
         pool_name(errors, &pool);

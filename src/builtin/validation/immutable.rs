@@ -38,6 +38,13 @@ pub fn declared(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<
     errors.invalid_typed(new, type_, IMMUTABLE);
 }
 
+/// Reports a text that changed; an absent one is shown as empty.
+pub fn text(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) {
+    if new.text() != old.text() {
+        errors.invalid_value(&new.path, new.text(), IMMUTABLE);
+    }
+}
+
 /// Compares two values as Go's `Semantic.DeepEqual` does: absent and empty lists and maps are equal, and quantities are
 /// compared in their canonical form, which both values have.
 pub fn is_equal(a: &Value, b: &Value) -> bool {

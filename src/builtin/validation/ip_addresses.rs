@@ -17,13 +17,9 @@ pub fn ip_address(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<
         if !immutable::is_equal(parent.value, before) {
             // Declared in the types since 1.37, which show no value.
             let is_declared = errors.release.since(V1_37);
-            if is_declared && !parent.is_set() {
-                errors.required(&parent, "");
-            }
             let shown = if is_declared { &Value::Null } else { parent.value };
             errors.invalid_value(&parent.path, BadValue::of(shown, errors.release), immutable::IMMUTABLE);
         }
-        return;
     }
     if !parent.is_set() {
         return errors.required(&parent, "");

@@ -1,6 +1,7 @@
 //! Namespaces (`pkg/apis/core/validation`).
 
 use super::field_value::{Errors, FieldValue};
+use super::formats;
 use crate::field::{FieldPath, names};
 use crate::value::Value;
 
@@ -19,7 +20,12 @@ pub fn namespace(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&
             errors.invalid_value(&path, name, detail);
         }
     }
-    if errors.list.is_empty() {
+    // The plugin sees valid objects only.
+    let metadata = object.child("metadata");
+    let mut others = Errors::new(errors.release);
+    formats::labels(&mut others, &metadata.child("labels"));
+    formats::label(&mut others, &metadata.child("name"));
+    if errors.list.is_empty() && others.list.is_empty() {
         pod_security(errors, object, old);
     }
 }

@@ -3,7 +3,8 @@
 
 use super::certificates::{is_kubernetes_signer, signer_name};
 use super::field_value::{Errors, FieldValue};
-use super::{annotations, formats, immutable, pem, x509};
+use super::x509::{self, PublicKey};
+use super::{annotations, formats, immutable, pem};
 use crate::field::{BadValue, FieldError, ROOT, names};
 use crate::release::V1_34;
 use crate::value::Value;
@@ -97,7 +98,7 @@ fn request(errors: &mut Errors, request: &FieldValue<'_, '_>) {
     let reason = match block {
         None => "PEM block type must be CERTIFICATE REQUEST",
         Some(block) => match x509::read_request(&block.contents) {
-            Ok(()) => return,
+            Ok(_) => return,
             Err(reason) => reason,
         },
     };
@@ -127,7 +128,7 @@ pub fn trust_bundle(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Optio
         anchors(errors, &bundle);
     }
     if old.is_set() {
-        immutable::field(errors, &signer, &old.child("signerName"));
+        immutable::text(errors, &signer, &old.child("signerName"));
     }
 }
 
@@ -222,8 +223,11 @@ fn keys(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
             let bytes = decoded(stub);
             if bytes.len() > MAX_REQUEST {
                 errors.too_long(stub, MAX_REQUEST as i64);
-            } else if x509::read_request(&bytes).is_err() {
-                errors.invalid_value(&stub.path, BadValue::Omitted, "must be a valid PKCS#10 CSR");
+            } else {
+                match x509::read_request(&bytes) {
+                    Ok(key) => strong_key(errors, stub, key, "P256, P384, or P521"),
+                    Err(_) => errors.invalid_value(&stub.path, BadValue::Omitted, "must be a valid PKCS#10 CSR"),
+                }
             }
         }
         (false, true, true) => {
@@ -232,7 +236,9 @@ fn keys(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
                     return errors.too_long(field, MAX_REQUEST as i64);
                 }
             }
-            if !x509::is_public_key(&decoded(key)) {
+            if let Some(found) = x509::read_public_key(&decoded(key)) {
+                strong_key(errors, key, found, "P256 or P384");
+            } else {
                 let shown = bytes_shown(key, errors);
                 let detail = "must be a valid PKIX-serialized public key";
                 errors.list.push(FieldError::invalid(&key.path, shown, detail));
@@ -244,3 +250,25 @@ fn keys(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
         }
     }
 }
+
+/// The algorithm and the size of a key. `curves` are those that the message names.
+fn strong_key(errors: &mut Errors, field: &FieldValue<'_, '_>, key: PublicKey, curves: &str) {
+    match key {
+        PublicKey::Ed25519 | PublicKey::Curve | PublicKey::Rsa(3072 | 4096) => {}
+        PublicKey::Rsa(bits) => {
+            let shown = format!("{bits}-bit modulus");
+            errors.invalid_value(&field.path, shown, "RSA keys must have modulus size 3072 or 4096");
+        }
+        PublicKey::OtherCurve(name) => {
+            let detail = format!("elliptic public keys must use curve {curves}");
+            errors.invalid_value(&field.path, format!("curve {name}"), detail);
+        }
+        PublicKey::Other => {
+            let detail = "unknown public key type; supported types are Ed25519, ECDSA, and RSA";
+            errors.invalid_value(&field.path, BadValue::Omitted, detail);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,10 @@
 //! `ControllerRevision`s (`pkg/apis/apps/validation`) and `StorageVersionMigration`s (`pkg/apis/storagemigration/validation`).
 
 use super::field_value::{Errors, FieldValue};
+use super::go_struct::go_struct;
 use super::immutable;
-use crate::field::{ROOT, names};
-use crate::release::V1_32;
+use crate::field::{BadValue, ROOT, names};
+use crate::release::{V1_32, V1_34};
 use crate::value::Value;
 
 /// `ValidateControllerRevisionCreate` and `ValidateControllerRevisionUpdate`
@@ -40,7 +41,18 @@ pub fn migration(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&
         errors.required(&plural, "resource is required to be set");
     }
     if let Some(old) = old {
-        immutable::field(errors, &spec, &FieldValue::new(old.get("spec"), ROOT));
+        if !immutable::is_equal(spec.value, old.get("spec").unwrap_or(&Value::Null)) {
+            let names = crate::value::object([("group", group.text()), ("resource", plural.text())]);
+            let resource = match errors.release.since(V1_34) {
+                true => BadValue::Value(names),
+                false => {
+                    BadValue::Raw(format!("v1.GroupResource{{Group:{:?}, Resource:{:?}}}", group.text(), plural.text()))
+                }
+            };
+            let shown =
+                go_struct("storagemigration.StorageVersionMigrationSpec", &[("Resource", resource)], errors.release);
+            errors.invalid_value(&spec.path, shown, immutable::IMMUTABLE);
+        }
     }
 }
 

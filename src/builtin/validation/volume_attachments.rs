@@ -1,7 +1,8 @@
 //! `VolumeAttachment`s and `CSINode`s (`pkg/apis/storage/validation`).
 
 use super::field_value::{Errors, FieldValue};
-use super::{claims, formats, immutable, persistent_volumes};
+use super::go_struct::go_struct;
+use super::{claims, driver_names, formats, immutable, persistent_volumes};
 use crate::field::{BadValue, FieldError, FieldPath, ROOT, names};
 use crate::release::{V1_33, V1_35, V1_37};
 use crate::value::Value;
@@ -12,26 +13,15 @@ const MAX_NODE_ID: usize = 256;
 const NOT_INLINE: &str = "may not be specified in the context of inline volumes";
 const ONE_SOURCE: &str = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
 
-/// `ValidateCSIDriverName`. Declared in the types of some kinds since 1.37, where an error shows the same text.
-fn driver_name(errors: &mut Errors, name: &FieldValue<'_, '_>) {
-    if !errors.require_text(name) {
-        return;
-    }
-    if name.text().len() > 63 {
-        errors.too_long(name, 63);
-    }
-    errors.messages(name, names::dns1123_subdomain(name.text().to_lowercase().as_bytes()));
-}
-
 /// `ValidateVolumeAttachment` and `ValidateVolumeAttachmentUpdate`
 pub fn volume_attachment(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     // Before 1.33, `v1` had a check of its own.
     if !errors.release.since(V1_33) {
         let path = FieldPath::new("spec.attacher");
-        driver_name(errors, &FieldValue::new(spec.value.get("attacher"), path));
+        driver_names::validate(errors, &FieldValue::new(spec.value.get("attacher"), path));
     }
-    driver_name(errors, &spec.child("attacher"));
+    driver_names::declared(errors, &spec.child("attacher"));
     source(errors, &spec.child("source"));
     formats::object_name(errors, &spec.child("nodeName"));
     let name = spec.value.at(&["source", "persistentVolumeName"]);
@@ -132,7 +122,21 @@ pub fn csi_node(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&V
 }
 
 fn driver_is_fixed(errors: &mut Errors, drivers: &FieldValue<'_, '_>, driver: &Value) {
-    let shown = BadValue::of(driver, errors.release);
+    let member = |name: &str| BadValue::of(driver.get(name).unwrap_or(&Value::Null), errors.release);
+    let allocatable = match driver.at(&["allocatable", "count"]) {
+        Some(count) => {
+            go_struct("storage.VolumeNodeResources", &[("Count", BadValue::Value(count.clone()))], errors.release)
+        }
+        None => BadValue::Omitted,
+    };
+    let keys = driver.get("topologyKeys").and_then(Value::as_array).unwrap_or_default();
+    let fields = [
+        ("Name", member("name")),
+        ("NodeID", member("nodeID")),
+        ("TopologyKeys", BadValue::strings(keys.iter().filter_map(Value::as_str), errors.release)),
+        ("Allocatable", allocatable),
+    ];
+    let shown = go_struct("storage.CSINodeDriver", &fields, errors.release);
     if errors.release.since(V1_33) {
         errors.invalid_value(&drivers.path, shown, immutable::IMMUTABLE);
     } else {
@@ -142,7 +146,7 @@ fn driver_is_fixed(errors: &mut Errors, drivers: &FieldValue<'_, '_>, driver: &V
 
 /// `validateCSINodeDriver`
 fn node_driver(errors: &mut Errors, driver: &FieldValue<'_, '_>) {
-    driver_name(errors, &driver.child("name"));
+    driver_names::validate(errors, &driver.child("name"));
     let id = driver.child("nodeID");
     errors.require_text(&id);
     if id.text().len() > MAX_NODE_ID {
@@ -201,7 +205,7 @@ mod tests {
         let long = "a".repeat(64);
         assert_eq!(
             attach(&format!(r#"{{"attacher":"{long}","nodeName":"n",{source}}}"#)),
-            ["spec.attacher: Too long: may not be more than 63 bytes"]
+            ["spec.attacher: Too long: may not be more than 63 characters"]
         );
     }
 

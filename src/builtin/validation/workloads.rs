@@ -248,7 +248,8 @@ fn stateful_set_template(errors: &mut Errors, spec: &FieldValue<'_, '_>, options
     }
     let completed = with_claims(spec, template.value);
     let template = FieldValue { value: &completed, ..template };
-    if !skips {
+    // Before 1.34, only the metadata were validated.
+    if !skips && errors.release.since(V1_34) {
         pod_template::validate(errors, &template, options);
     }
     pod_template::metadata_of(errors, &template, options);

@@ -14,6 +14,16 @@ const CONTEXT_3: u8 = 0xa3;
 /// `basicConstraints`, 2.5.29.19
 const BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
 
+/// The algorithms of public keys.
+const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
+const ELLIPTIC: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
+const ED25519: &[u8] = &[0x2b, 0x65, 0x70];
+/// Elliptic curves.
+const P224: &[u8] = &[0x2b, 0x81, 0x04, 0x00, 0x21];
+const P256: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];
+const P384: &[u8] = &[0x2b, 0x81, 0x04, 0x00, 0x22];
+const P521: &[u8] = &[0x2b, 0x81, 0x04, 0x00, 0x23];
+
 /// Reads elements in DER.
 #[derive(Clone, Copy)]
 struct Reader<'d>(&'d [u8]);
@@ -65,24 +75,55 @@ fn name(reader: &mut Reader<'_>) -> Option<()> {
     Some(())
 }
 
-/// Reads a public key (`SubjectPublicKeyInfo`).
-fn public_key(reader: &mut Reader<'_>) -> Option<()> {
-    let mut key = reader.next(SEQUENCE)?;
-    algorithm(&mut key)?;
-    key.next(BIT_STRING).map(drop)
+/// A public key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PublicKey {
+    /// RSA, with the size of the modulus in bits, rounded up to bytes.
+    Rsa(usize),
+    /// One on an elliptic curve that API servers accept.
+    Curve,
+    /// One on another elliptic curve that Go knows.
+    OtherCurve(&'static str),
+    /// Ed25519
+    Ed25519,
+    /// Any other.
+    Other,
 }
 
-/// Returns true if the bytes are a public key.
-pub fn is_public_key(der: &[u8]) -> bool {
+/// Reads a public key (`SubjectPublicKeyInfo`).
+fn public_key(reader: &mut Reader<'_>) -> Option<PublicKey> {
+    let mut key = reader.next(SEQUENCE)?;
+    let mut algorithm = key.next(SEQUENCE)?;
+    let id = algorithm.next(OBJECT_IDENTIFIER)?;
+    let bits = key.next(BIT_STRING)?;
+    match id.0 {
+        RSA => {
+            let (_, contents) = bits.0.split_first()?;
+            let modulus = Reader(contents).next(SEQUENCE)?.next(INTEGER)?;
+            let zeros = modulus.0.iter().take_while(|byte| **byte == 0).count();
+            Some(PublicKey::Rsa((modulus.0.len() - zeros) * 8))
+        }
+        ELLIPTIC => match algorithm.next(OBJECT_IDENTIFIER)?.0 {
+            P256 | P384 | P521 => Some(PublicKey::Curve),
+            P224 => Some(PublicKey::OtherCurve("P-224")),
+            _ => None,
+        },
+        ED25519 => Some(PublicKey::Ed25519),
+        _ => Some(PublicKey::Other),
+    }
+}
+
+/// Reads a public key; `None` if the bytes are none.
+pub fn read_public_key(der: &[u8]) -> Option<PublicKey> {
     let mut reader = Reader(der);
-    public_key(&mut reader).is_some() && reader.0.is_empty()
+    public_key(&mut reader).filter(|_| reader.0.is_empty())
 }
 
 /// Reads a request (`x509.ParseCertificateRequest`).
 ///
 /// # Errors
 /// Returns a message of Go's decoder.
-pub fn read_request(der: &[u8]) -> Result<(), &'static str> {
+pub fn read_request(der: &[u8]) -> Result<PublicKey, &'static str> {
     let mut reader = Reader(der);
     let Some(mut outer) = reader.next(SEQUENCE) else { return Err("asn1: syntax error: data truncated") };
     if !reader.0.is_empty() {
@@ -92,10 +133,10 @@ pub fn read_request(der: &[u8]) -> Result<(), &'static str> {
         let mut info = outer.next(SEQUENCE)?;
         info.next(INTEGER)?;
         name(&mut info)?;
-        public_key(&mut info)?;
+        let key = public_key(&mut info)?;
         info.skip_optional(CONTEXT_0)?;
         algorithm(&mut outer)?;
-        outer.next(BIT_STRING).map(drop)
+        outer.next(BIT_STRING).map(|_| key)
     };
     read().ok_or("asn1: syntax error: sequence truncated")
 }

@@ -1,22 +1,12 @@
 //! Names of drivers, pools, attributes and capacities.
 
 use super::super::field_value::{Errors, FieldValue};
+use super::super::{driver_names, resources};
 use crate::field::names;
 use crate::release::V1_37;
 
 const MAX_ID: usize = 32;
 const MAX_POOL: usize = 253;
-
-/// `validateDriverName`
-pub fn driver_name(errors: &mut Errors, name: &FieldValue<'_, '_>) {
-    if !errors.require_text(name) {
-        return;
-    }
-    if name.text().len() > 63 {
-        errors.too_long(name, 63);
-    }
-    errors.messages(name, names::dns1123_subdomain(name.text().to_lowercase().as_bytes()));
-}
 
 /// `validatePoolName`
 pub fn pool_name(errors: &mut Errors, name: &FieldValue<'_, '_>) {
@@ -41,7 +31,7 @@ pub fn qualified_name(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &st
                 errors.invalid_value(&field.path, "", "the domain must not be empty");
             } else {
                 let domain = crate::value::Value::from(*domain);
-                driver_name(errors, &FieldValue::new(Some(&domain), field.path));
+                driver_names::validate(errors, &FieldValue::new(Some(&domain), field.path));
             }
             if id.is_empty() {
                 errors.invalid_value(&field.path, "", "the name must not be empty");
@@ -76,13 +66,35 @@ fn identifier(errors: &mut Errors, field: &FieldValue<'_, '_>, id: &str) {
     }
 }
 
+/// `ExtendedResourceName` since 1.37, before that one message.
+pub fn extended_resource_name(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+    const DOMAIN: &str = "kubernetes.io/";
+    const REQUESTS: &str = "requests.";
+    let name = field.text();
+    if !errors.release.since(V1_37) {
+        if !resources::is_extended(name, errors.release) {
+            errors.invalid_value(&field.path, name, "must be a valid extended resource name");
+        }
+        return;
+    }
+    if !name.contains('/') {
+        let detail = "a name must be a domain-prefixed path, such as 'example.com/my-prop'";
+        errors.invalid_value(&field.path, name, detail);
+    } else if name.contains(DOMAIN) {
+        errors.invalid_value(&field.path, name, format!("must not have \"{DOMAIN}\" domain"));
+    }
+    if name.starts_with(REQUESTS) {
+        errors.invalid_value(&field.path, name, format!("must not have \"{REQUESTS}\" prefix"));
+    }
+    errors.messages(field, names::qualified_name(&format!("{REQUESTS}{name}"), errors.release));
+}
+
 /// `validateLabelValue`
 pub fn label_value(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     errors.messages(field, names::label_value(field.text(), errors.release));
 }
 
-/// The path of an entry whose key may be too long to be shown (`truncateIfTooLong`), and whether its name is invalid at
-/// the path of the map (since 1.37) or of the entry.
+/// A key as paths show it (`truncateIfTooLong`).
 pub fn shown_key(key: &str, max: usize) -> String {
     let max = max.max(16);
     if key.len() <= max {

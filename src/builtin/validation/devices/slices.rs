@@ -3,11 +3,11 @@
 
 use super::super::field_value::{Errors, FieldValue};
 use super::super::pod_spec::affinity;
-use super::super::{formats, immutable};
-use super::names::{driver_name, keys, pool_name, qualified_name, shown_key};
+use super::super::{driver_names, formats, immutable};
+use super::names::{keys, pool_name, qualified_name, shown_key};
 use super::{fits, request_policy, unique, validate_taint};
 use crate::field::{BadValue, FieldError, ROOT};
-use crate::release::V1_36;
+use crate::release::{V1_36, V1_37};
 use crate::value::Value;
 use std::collections::BTreeSet;
 
@@ -22,6 +22,8 @@ const MAX_CONDITIONS: usize = 4;
 const MAX_TEXT: usize = 64;
 /// The maximum length of the key of an attribute.
 const MAX_KEY: usize = 63 + 1 + 32;
+/// The fields of an attribute.
+const VALUES: &str = "`int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`";
 const UNSET_OR_TRUE: &str = "must be either unset or set to true";
 
 /// `ValidateResourceSlice` and `ValidateResourceSliceUpdate`
@@ -29,7 +31,7 @@ pub fn resource_slice(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Opt
     let spec = object.child("spec");
     let old = FieldValue::new(old.and_then(|old| old.get("spec")), ROOT);
     let (driver, pool, node) = (spec.child("driver"), spec.child("pool"), spec.child("nodeName"));
-    driver_name(errors, &driver);
+    driver_names::validate(errors, &driver);
     pool_name(errors, &pool.child("name"));
     let count = pool.child("resourceSliceCount");
     if count.int().unwrap_or_default() <= 0 {
@@ -256,8 +258,8 @@ fn binding_conditions(errors: &mut Errors, device: &FieldValue<'_, '_>) {
 
 /// `validateDeviceAttribute`
 fn validate_attribute(errors: &mut Errors, attribute: &FieldValue<'_, '_>) {
-    let fields = ["bool", "int", "string", "version"].map(|name| attribute.value.get(name));
-    let count = fields.iter().filter(|field| field.is_some_and(|value| !value.is_null())).count();
+    let is_set = |name: &&str| attribute.child(name).is_set();
+    let set: Vec<&str> = ["int", "bool", "string", "version"].into_iter().filter(is_set).collect();
     let (text, version) = (attribute.child("string"), attribute.child("version"));
     if version.is_set() && !is_semantic_version(version.text()) {
         errors.invalid(&version, "must be a string compatible with semver.org spec 2.0.0");
@@ -267,9 +269,17 @@ fn validate_attribute(errors: &mut Errors, attribute: &FieldValue<'_, '_>) {
             errors.too_long(field, MAX_TEXT as i64);
         }
     }
-    match count {
+    // Declared in the type since 1.37.
+    let is_declared = errors.release.since(V1_37);
+    match set.len() {
+        0 if is_declared => errors.invalid_value(&attribute.path, "", format!("must specify one of: {VALUES}")),
         0 => errors.invalid_value(&attribute.path, "", "exactly one value must be specified"),
         1 => {}
+        _ if is_declared => {
+            let set: Vec<String> = set.iter().map(|name| format!("`{name}`")).collect();
+            let shown = format!("{{{}}}", set.join(", "));
+            errors.invalid_value(&attribute.path, shown, format!("must specify exactly one of: {VALUES}"));
+        }
         _ => errors.invalid(attribute, "exactly one value must be specified"),
     }
 }

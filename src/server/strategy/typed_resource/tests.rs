@@ -654,3 +654,52 @@ fn labels_of_endpoint_slices_change_the_generation() {
     assert_eq!(generation(&patch(r#"{"metadata":{"annotations":{"a":"b"}}}"#)), Some(1));
     assert_eq!(generation(&patch(r#"{"metadata":{"labels":{"a":"b"}}}"#)), Some(2));
 }
+
+#[test]
+fn a_limit_range_without_name_gets_one() {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
+    let created = send(&server, Method::Post, "/api/v1/namespaces/default/limitranges", r#"{"metadata":{}}"#);
+    assert_eq!(created.code, 201);
+}
+
+#[test]
+fn an_empty_list_of_scaling_policies_has_no_default() {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
+    let path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
+    let create = |rules: &str| {
+        let target = r#""scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"a"},"maxReplicas":2"#;
+        let object = format!(r#"{{"metadata":{{"name":"h"}},"spec":{{{target},"behavior":{{"scaleDown":{rules}}}}}}}"#);
+        send(&server, Method::Post, &format!("{path}?dryRun=All"), &object).body.message().to_owned()
+    };
+    assert_eq!(create(r#"{"selectPolicy":"Min"}"#), "");
+    assert_eq!(
+        create(r#"{"policies":[]}"#),
+        "HorizontalPodAutoscaler.autoscaling \"h\" is invalid: spec.behavior.scaleDown.policies: Required value: \
+         must specify at least one Policy"
+    );
+}
+
+#[test]
+fn an_empty_family_policy_of_a_service_is_rejected() {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation();
+    let server = server.with_generated_fields().build();
+    let services = "/api/v1/namespaces/default/services";
+    let service = r#"{"metadata":{"name":"s"},"spec":{"ports":[{"port":80}]}}"#;
+    assert_eq!(send(&server, Method::Post, services, service).code, 201);
+    let patch = r#"{"spec":{"ipFamilyPolicy":""}}"#;
+    let answer = answer(&server, Method::Patch, &format!("{services}/s"), "application/merge-patch+json", patch);
+    assert!(answer.body.message().contains("spec.ipFamilyPolicy: Unsupported value: \"\""));
+}
+
+#[test]
+fn api_services_are_validated() {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
+    let create = |object: &str| {
+        let path = "/apis/apiregistration.k8s.io/v1/apiservices";
+        let answer = send(&server, Method::Post, path, object);
+        (answer.code, answer.body.message().to_owned())
+    };
+    let spec = r#"{"group":"a.b","version":"v1","groupPriorityMinimum":1,"versionPriority":1,"service":{"name":"s","namespace":"n"}}"#;
+    assert_eq!(create(&format!(r#"{{"metadata":{{"name":"v1.a.b"}},"spec":{spec}}}"#)).0, 201);
+    assert_eq!(create(&format!(r#"{{"metadata":{{"name":"v2.a.b"}},"spec":{spec}}}"#)).0, 422);
+}
