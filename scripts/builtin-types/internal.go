@@ -20,13 +20,15 @@ import (
 // them and the types that they contain.
 var printed = []string{
 	"apps.DaemonSetUpdateStrategy", "apps.DeploymentStrategy", "apps.StatefulSetUpdateStrategy", "batch.PodFailurePolicy", "batch.SuccessPolicy",
-	"core.Container", "core.NodeAffinity", "core.PersistentVolumeClaim", "core.PersistentVolumeSource", "core.PodTemplateSpec", "core.ScopeSelector", "core.VolumeNodeAffinity",
+	"core.Container", "core.EventSource", "core.NodeAddress", "core.NodeAffinity", "core.NodeConfigSource", "core.ObjectReference", "core.Taint", "core.PersistentVolumeClaim", "core.PersistentVolumeSource", "core.PodTemplateSpec", "core.ScopeSelector", "core.VolumeNodeAffinity",
+	"flowcontrol.FlowSchemaSpec", "flowcontrol.PriorityLevelConfigurationSpec", "networking.ParentReference", "networking.ServiceCIDRSpec",
+	"storage.CSINodeDriver", "storage.VolumeAttachmentSpec",
 	"meta/v1.LabelSelector", "networking.IngressRule", "policy.PodDisruptionBudgetSpec", "rbac.RoleRef", "storage.TokenRequest", "storage.VolumeLifecycleMode",
 }
 
 // versions are the versioned packages whose JSON names the fields of an internal package have.
 var versions = map[string]string{
-	"apps": "apps/v1", "autoscaling": "autoscaling/v2", "batch": "batch/v1", "core": "core/v1", "networking": "networking/v1", "node": "node/v1", "policy": "policy/v1",
+	"apps": "apps/v1", "autoscaling": "autoscaling/v2", "batch": "batch/v1", "core": "core/v1", "flowcontrol": "flowcontrol/v1", "networking": "networking/v1", "node": "node/v1", "policy": "policy/v1",
 	"rbac": "rbac/v1", "storage": "storage/v1",
 }
 

@@ -22,7 +22,6 @@ mod events;
 mod field_value;
 mod flow_control;
 mod formats;
-mod go_struct;
 mod immutable;
 mod ingresses;
 mod int_or_percent;

@@ -1,9 +1,8 @@
 //! Events (`pkg/apis/core/validation/events.go`). The paths are those of the core group, also for `events.k8s.io`.
 
 use super::field_value::{Errors, FieldValue};
-use super::go_struct::go_struct;
 use super::{formats, immutable};
-use crate::field::{BadValue, FieldPath, names};
+use crate::field::{FieldPath, names};
 use crate::release::V1_33;
 use crate::value::Value;
 
@@ -38,18 +37,6 @@ const FIXED: &[&str] = &[
     "reportingInstance",
 ];
 
-/// The names of the fields of `ObjectReference` and `EventSource` in Go and in JSON.
-const REFERENCE: &[(&str, &str)] = &[
-    ("Kind", "kind"),
-    ("Namespace", "namespace"),
-    ("Name", "name"),
-    ("UID", "uid"),
-    ("APIVersion", "apiVersion"),
-    ("ResourceVersion", "resourceVersion"),
-    ("FieldPath", "fieldPath"),
-];
-const SOURCE: &[(&str, &str)] = &[("Component", "component"), ("Host", "host")];
-
 /// Validates an event of the core group.
 pub fn core_event(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Option<&Value>) {
     Event { object, is_core: true }.validate(errors);
@@ -72,35 +59,15 @@ pub fn event(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Valu
     for name in FIXED {
         let (new, old) = (event.field(name), old.field(name));
         match *name {
-            "involvedObject" | "related" => fixed_object(errors, &new, &old, "core.ObjectReference", REFERENCE),
-            "source" => fixed_object(errors, &new, &old, "core.EventSource", SOURCE),
+            "involvedObject" => immutable::typed(errors, &new, &old, "core.ObjectReference"),
+            "related" => immutable::typed(errors, &new, &old, "*core.ObjectReference"),
+            "source" => immutable::typed(errors, &new, &old, "core.EventSource"),
             "reason" | "message" | "type" | "action" | "reportingController" | "reportingInstance" => {
                 immutable::text(errors, &new, &old);
             }
             _ => immutable::field(errors, &new, &old),
         }
     }
-}
-
-/// Reports a struct that changed.
-fn fixed_object(
-    errors: &mut Errors,
-    new: &FieldValue<'_, '_>,
-    old: &FieldValue<'_, '_>,
-    type_: &str,
-    names: &[(&str, &str)],
-) {
-    if immutable::is_equal(new.value, old.value) {
-        return;
-    }
-    let text = |name: &str| BadValue::from(new.value.str_at(&[name]).unwrap_or_default());
-    let fields: Vec<(&str, BadValue)> = names.iter().map(|(go_name, name)| (*go_name, text(name))).collect();
-    // `related` is a pointer.
-    let shown = match new.value {
-        Value::Null if type_ == "core.ObjectReference" => BadValue::of(new.value, errors.release),
-        _ => go_struct(type_, &fields, errors.release),
-    };
-    errors.invalid_value(&new.path, shown, immutable::IMMUTABLE);
 }
 
 /// An event of one of the two groups.

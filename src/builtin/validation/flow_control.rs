@@ -1,7 +1,6 @@
 //! `FlowSchema`s and `PriorityLevelConfiguration`s (`pkg/apis/flowcontrol/validation`).
 
 use super::field_value::{Errors, FieldValue};
-use super::go_struct::go_struct;
 use super::{formats, immutable};
 use crate::field::{BadValue, FieldError, names};
 use crate::release::{V1_34, V1_37};
@@ -40,7 +39,8 @@ pub fn flow_schema(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Option<&
         _ => None,
     };
     if fixed.is_some_and(|fixed| !is_fixed(spec.value, fixed)) {
-        errors.invalid(&spec, format!("spec of '{}' must equal the fixed value", name.text()));
+        let detail = format!("spec of '{}' must equal the fixed value", name.text());
+        errors.invalid_typed(&spec, "flowcontrol.FlowSchemaSpec", detail);
     }
     conditions(errors, object);
 }
@@ -65,7 +65,7 @@ fn schema_spec(errors: &mut Errors, spec: &FieldValue<'_, '_>, name: &str) {
     let method = spec.child("distinguisherMethod");
     let type_ = method.child("type");
     if method.is_set() && !matches!(type_.text(), "ByNamespace" | "ByUser") {
-        let bad = go_struct("flowcontrol.FlowDistinguisherMethod", &[("Type", type_.text().into())], errors.release);
+        let bad = errors.typed(&method, "flowcontrol.FlowDistinguisherMethod");
         errors.list.push(FieldError::not_supported(&type_.path, bad, &["ByNamespace", "ByUser"]));
     }
     let level = spec.child("priorityLevelConfiguration");
@@ -240,10 +240,11 @@ pub fn priority_level(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Optio
         // The field `exempt` may have any value.
         "exempt" if !is_exempt() => {
             let detail = "spec of 'exempt' except the 'spec.exempt' field must equal the fixed value";
-            errors.invalid(&spec, detail);
+            errors.invalid_typed(&spec, "flowcontrol.PriorityLevelConfigurationSpec", detail);
         }
         "catch-all" if !is_fixed(spec.value, CATCH_ALL_LEVEL) => {
-            errors.invalid(&spec, "spec of 'catch-all' must equal the fixed value");
+            let detail = "spec of 'catch-all' must equal the fixed value";
+            errors.invalid_typed(&spec, "flowcontrol.PriorityLevelConfigurationSpec", detail);
         }
         _ => {}
     }

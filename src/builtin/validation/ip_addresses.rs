@@ -2,8 +2,7 @@
 
 use super::field_value::{Errors, FieldValue};
 use super::{immutable, network};
-use crate::field::{BadValue, ROOT, names};
-use crate::release::V1_37;
+use crate::field::{ROOT, names};
 use crate::value::Value;
 
 const ONE_PER_FAMILY: &str = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64";
@@ -13,13 +12,8 @@ pub fn ip_address(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<
     let spec = object.child("spec");
     let parent = spec.child("parentRef");
     if let Some(old) = old {
-        let before = old.at(&["spec", "parentRef"]).unwrap_or(&Value::Null);
-        if !immutable::is_equal(parent.value, before) {
-            // Declared in the types since 1.37, which show no value.
-            let is_declared = errors.release.since(V1_37);
-            let shown = if is_declared { &Value::Null } else { parent.value };
-            errors.invalid_value(&parent.path, BadValue::of(shown, errors.release), immutable::IMMUTABLE);
-        }
+        let old = FieldValue::new(old.at(&["spec", "parentRef"]), ROOT);
+        immutable::declared(errors, &parent, &old, "*networking.ParentReference");
     }
     if !parent.is_set() {
         return errors.required(&parent, "");
@@ -43,11 +37,11 @@ pub fn ip_address(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<
 pub fn service_cidr(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     let cidrs = spec.child("cidrs");
-    let Some(old) = old else { return validate_cidrs(errors, &cidrs) };
+    let Some(old) = old else { return validate_cidrs(errors, &spec) };
     let old = FieldValue::new(old.at(&["spec", "cidrs"]), ROOT);
     let is_extended = old.len() == 1 && cidrs.len() == 2;
     if old.len() != cidrs.len() && !is_extended {
-        return errors.invalid(&cidrs, immutable::IMMUTABLE);
+        return errors.invalid_typed(&cidrs, "[]string", immutable::IMMUTABLE);
     }
     for (new, old) in cidrs.items().collect::<Vec<_>>().iter().zip(old.texts()) {
         if new.text() != old {
@@ -55,20 +49,19 @@ pub fn service_cidr(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Optio
         }
     }
     if is_extended {
-        validate_cidrs(errors, &cidrs);
+        validate_cidrs(errors, &spec);
     }
 }
 
 /// `validateServiceCIDRSpec`
-fn validate_cidrs(errors: &mut Errors, cidrs: &FieldValue<'_, '_>) {
+fn validate_cidrs(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
+    let cidrs = spec.child("cidrs");
     match cidrs.len() {
-        0 => return errors.required(cidrs, "at least one CIDR required"),
+        0 => return errors.required(&cidrs, "at least one CIDR required"),
         1 | 2 => {}
         _ => {
-            let members = cidrs.texts().map(Value::from).collect();
-            let fields = [("CIDRs", BadValue::of(&Value::Array(members), errors.release))];
-            let bad = super::go_struct::go_struct("networking.ServiceCIDRSpec", &fields, errors.release);
-            return errors.invalid_value(&cidrs.path, bad, "may only hold up to 2 values");
+            let shown = errors.typed(spec, "networking.ServiceCIDRSpec");
+            return errors.invalid_value(&cidrs.path, shown, "may only hold up to 2 values");
         }
     }
     for cidr in cidrs.items() {
@@ -79,7 +72,7 @@ fn validate_cidrs(errors: &mut Errors, cidrs: &FieldValue<'_, '_>) {
     if let [Some(first), Some(second)] = families.as_slice()
         && first == second
     {
-        errors.invalid(cidrs, ONE_PER_FAMILY);
+        errors.invalid_typed(&cidrs, "[]string", ONE_PER_FAMILY);
     }
 }
 

@@ -1,10 +1,9 @@
 //! Nodes (`ValidateNode` and `ValidateNodeUpdate` in `pkg/apis/core/validation`).
 
 use super::field_value::{Errors, FieldValue};
-use super::go_struct::go_struct;
 use super::{formats, network, resources};
 use crate::field::{BadValue, ErrorType, FieldError, ROOT, names};
-use crate::release::{V1_33, V1_34, V1_35, V1_37};
+use crate::release::{V1_33, V1_35, V1_37};
 use crate::text::json;
 use crate::value::{Value, json as write};
 use std::collections::{BTreeMap, HashSet};
@@ -49,10 +48,8 @@ fn update(errors: &mut Errors, spec: &FieldValue<'_, '_>, status: &FieldValue<'_
     for address in status.child("addresses").items() {
         let fields = ["type", "address"].map(|name| address.value.str_at(&[name]).unwrap_or_default());
         if !seen.insert(fields) {
-            let [type_, value] = fields;
-            let bad =
-                go_struct("core.NodeAddress", &[("Type", type_.into()), ("Address", value.into())], errors.release);
-            errors.list.push(FieldError::duplicate(&address.path, bad));
+            let shown = errors.typed(&address, "core.NodeAddress");
+            errors.list.push(FieldError::duplicate(&address.path, shown));
         }
     }
     let old = FieldValue::new(old.get("spec"), ROOT);
@@ -145,20 +142,9 @@ fn taints(errors: &mut Errors, list: &FieldValue<'_, '_>) {
         }
         errors.one_of(&effect, EFFECTS);
         if !seen.entry(effect.text()).or_default().insert(key.text()) {
-            let added = match taint.child("timeAdded").value {
-                Value::Null if errors.release.since(V1_34) => BadValue::Raw("null".to_owned()),
-                Value::Null => BadValue::Raw("<nil>".to_owned()),
-                time => BadValue::Value(time.clone()),
-            };
-            let fields = [
-                ("Key", key.text().into()),
-                ("Value", value.text().into()),
-                ("Effect", effect.text().into()),
-                ("TimeAdded", added),
-            ];
-            let bad = go_struct("core.Taint", &fields, errors.release);
+            let shown = errors.typed(&taint, "core.Taint");
             let detail = "taints must be unique by key and effect pair";
-            errors.list.push(FieldError::new(ErrorType::Duplicate, &taint.path, bad, detail));
+            errors.list.push(FieldError::new(ErrorType::Duplicate, &taint.path, shown, detail));
         }
     }
 }
@@ -233,9 +219,11 @@ fn config_source(errors: &mut Errors, source: &FieldValue<'_, '_>) {
     }
     let map = source.child("configMap");
     if !map.is_set() {
-        let bad =
-            go_struct("core.NodeConfigSource", &[("ConfigMap", BadValue::Raw("null".to_owned()))], errors.release);
-        return errors.invalid_value(&source.path, bad, "exactly one reference subfield must be non-nil");
+        return errors.invalid_typed(
+            source,
+            "*core.NodeConfigSource",
+            "exactly one reference subfield must be non-nil",
+        );
     }
     for (name, detail) in
         [("uid", "uid must not be set in spec"), ("resourceVersion", "resourceVersion must not be set in spec")]

@@ -213,46 +213,25 @@ pub fn pod_request(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option
     keys(errors, &spec);
 }
 
-/// The public key of a request, without its signature
+/// `validateStubPKCS10Request`, without the signature. The other fields with a key are not part of `v1`.
 fn keys(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
-    let fields = ["stubPKCS10Request", "pkixPublicKey", "proofOfPossession"].map(|name| spec.child(name));
-    let [stub, key, proof] = &fields;
-    let [has_stub, has_key, has_proof] = [stub, key, proof].map(|field| !field.text().is_empty());
-    match (has_stub, has_key, has_proof) {
-        (true, false, false) => {
-            let bytes = decoded(stub);
-            if bytes.len() > MAX_REQUEST {
-                errors.too_long(stub, MAX_REQUEST as i64);
-            } else {
-                match x509::read_request(&bytes) {
-                    Ok(key) => strong_key(errors, stub, key, "P256, P384, or P521"),
-                    Err(_) => errors.invalid_value(&stub.path, BadValue::Omitted, "must be a valid PKCS#10 CSR"),
-                }
-            }
-        }
-        (false, true, true) => {
-            for field in [key, proof] {
-                if decoded(field).len() > MAX_REQUEST {
-                    return errors.too_long(field, MAX_REQUEST as i64);
-                }
-            }
-            if let Some(found) = x509::read_public_key(&decoded(key)) {
-                strong_key(errors, key, found, "P256 or P384");
-            } else {
-                let shown = bytes_shown(key, errors);
-                let detail = "must be a valid PKIX-serialized public key";
-                errors.list.push(FieldError::invalid(&key.path, shown, detail));
-            }
-        }
-        _ => {
-            let detail = "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set";
-            errors.invalid_value(&spec.path, BadValue::Omitted, detail);
+    let stub = spec.child("stubPKCS10Request");
+    let bytes = decoded(&stub);
+    if bytes.is_empty() {
+        let detail = "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set";
+        errors.invalid_value(&spec.path, BadValue::Omitted, detail);
+    } else if bytes.len() > MAX_REQUEST {
+        errors.too_long(&stub, MAX_REQUEST as i64);
+    } else {
+        match x509::read_request(&bytes) {
+            Ok(key) => strong_key(errors, &stub, key),
+            Err(_) => errors.invalid_value(&stub.path, BadValue::Omitted, "must be a valid PKCS#10 CSR"),
         }
     }
 }
 
-/// The algorithm and the size of a key. `curves` are those that the message names.
-fn strong_key(errors: &mut Errors, field: &FieldValue<'_, '_>, key: PublicKey, curves: &str) {
+/// The algorithm and the size of a key.
+fn strong_key(errors: &mut Errors, field: &FieldValue<'_, '_>, key: PublicKey) {
     match key {
         PublicKey::Ed25519 | PublicKey::Curve | PublicKey::Rsa(3072 | 4096) => {}
         PublicKey::Rsa(bits) => {
@@ -260,7 +239,7 @@ fn strong_key(errors: &mut Errors, field: &FieldValue<'_, '_>, key: PublicKey, c
             errors.invalid_value(&field.path, shown, "RSA keys must have modulus size 3072 or 4096");
         }
         PublicKey::OtherCurve(name) => {
-            let detail = format!("elliptic public keys must use curve {curves}");
+            let detail = "elliptic public keys must use curve P256, P384, or P521";
             errors.invalid_value(&field.path, format!("curve {name}"), detail);
         }
         PublicKey::Other => {

@@ -1,11 +1,10 @@
 //! `ControllerRevision`s (`pkg/apis/apps/validation`) and `StorageVersionMigration`s (`pkg/apis/storagemigration/validation`).
 
 use super::field_value::{Errors, FieldValue};
-use super::go_struct::go_struct;
 use super::immutable;
 use crate::field::{BadValue, ROOT, names};
-use crate::release::{V1_32, V1_34};
-use crate::value::Value;
+use crate::release::V1_32;
+use crate::value::{Value, json};
 
 /// `ValidateControllerRevisionCreate` and `ValidateControllerRevisionUpdate`
 pub fn controller_revision(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
@@ -42,15 +41,9 @@ pub fn migration(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&
     }
     if let Some(old) = old {
         if !immutable::is_equal(spec.value, old.get("spec").unwrap_or(&Value::Null)) {
+            // The internal type has no JSON name for the resource.
             let names = crate::value::object([("group", group.text()), ("resource", plural.text())]);
-            let resource = match errors.release.since(V1_34) {
-                true => BadValue::Value(names),
-                false => {
-                    BadValue::Raw(format!("v1.GroupResource{{Group:{:?}, Resource:{:?}}}", group.text(), plural.text()))
-                }
-            };
-            let shown =
-                go_struct("storagemigration.StorageVersionMigrationSpec", &[("Resource", resource)], errors.release);
+            let shown = BadValue::Raw(format!("{{\"Resource\":{}}}", json::to_string(&names)));
             errors.invalid_value(&spec.path, shown, immutable::IMMUTABLE);
         }
     }

@@ -1,10 +1,9 @@
 //! `VolumeAttachment`s and `CSINode`s (`pkg/apis/storage/validation`).
 
 use super::field_value::{Errors, FieldValue};
-use super::go_struct::go_struct;
 use super::{claims, driver_names, formats, immutable, persistent_volumes};
-use crate::field::{BadValue, FieldError, FieldPath, ROOT, names};
-use crate::release::{V1_33, V1_35, V1_37};
+use crate::field::{FieldError, FieldPath, ROOT, names};
+use crate::release::{V1_33, V1_35};
 use crate::value::Value;
 use std::collections::HashSet;
 
@@ -31,11 +30,8 @@ pub fn volume_attachment(errors: &mut Errors, object: &FieldValue<'_, '_>, old: 
     }
     status(errors, &object.child("status"));
     let Some(old) = old else { return };
-    if !immutable::is_equal(spec.value, old.get("spec").unwrap_or(&Value::Null)) {
-        // Declared in the types since 1.37, which show no value.
-        let shown = if errors.release.since(V1_37) { &Value::Null } else { spec.value };
-        errors.invalid_value(&spec.path, BadValue::of(shown, errors.release), immutable::IMMUTABLE);
-    }
+    let old = FieldValue::new(old.get("spec"), ROOT);
+    immutable::declared(errors, &spec, &old, "storage.VolumeAttachmentSpec");
 }
 
 /// `validateVolumeAttachmentSource`
@@ -122,21 +118,7 @@ pub fn csi_node(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&V
 }
 
 fn driver_is_fixed(errors: &mut Errors, drivers: &FieldValue<'_, '_>, driver: &Value) {
-    let member = |name: &str| BadValue::of(driver.get(name).unwrap_or(&Value::Null), errors.release);
-    let allocatable = match driver.at(&["allocatable", "count"]) {
-        Some(count) => {
-            go_struct("storage.VolumeNodeResources", &[("Count", BadValue::Value(count.clone()))], errors.release)
-        }
-        None => BadValue::Omitted,
-    };
-    let keys = driver.get("topologyKeys").and_then(Value::as_array).unwrap_or_default();
-    let fields = [
-        ("Name", member("name")),
-        ("NodeID", member("nodeID")),
-        ("TopologyKeys", BadValue::strings(keys.iter().filter_map(Value::as_str), errors.release)),
-        ("Allocatable", allocatable),
-    ];
-    let shown = go_struct("storage.CSINodeDriver", &fields, errors.release);
+    let shown = errors.typed(&FieldValue::new(Some(driver), drivers.path), "storage.CSINodeDriver");
     if errors.release.since(V1_33) {
         errors.invalid_value(&drivers.path, shown, immutable::IMMUTABLE);
     } else {

@@ -113,12 +113,6 @@ fn public_key(reader: &mut Reader<'_>) -> Option<PublicKey> {
     }
 }
 
-/// Reads a public key; `None` if the bytes are none.
-pub fn read_public_key(der: &[u8]) -> Option<PublicKey> {
-    let mut reader = Reader(der);
-    public_key(&mut reader).filter(|_| reader.0.is_empty())
-}
-
 /// Reads a request (`x509.ParseCertificateRequest`).
 ///
 /// # Errors

@@ -94,7 +94,7 @@ fn node_selection(errors: &mut Errors, spec: &FieldValue<'_, '_>, has_advanced: 
         affinity::node_selector(errors, &selector, false);
         let terms = selector.child("nodeSelectorTerms");
         if terms.len() != 1 {
-            errors.invalid(&terms, "must have exactly one node selector term");
+            errors.invalid_typed(&terms, "[]core.NodeSelectorTerm", "must have exactly one node selector term");
         }
     }
     let mut flags = vec![("allNodes", "`allNodes`")];

@@ -33,8 +33,8 @@ const LEAF: &str = "-----BEGIN CERTIFICATE-----\n\
     PQQDAgNJADBGAiEAhEIQbfHuWqz9ii9WbFkI1l/N9pP/An+WNjo/2tdcxdkCIQDv\n\
     wIZJfueA3tmD4akE3fnfeNTGtTAFRpMDtF2r8iSm1Q==\n\
     -----END CERTIFICATE-----\n";
-/// A public key of 1024 bits.
-const SHORT_KEY: &str = "MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQC8k2yT7CQPn7YnnsnhnzLOdgYv4NTj1Kx+maI8MP/sSQfoY8osmdw2GF1HVb3tNXqWCv5E40lPyv5IBgQrtaef8Xu8BmF9ea6ic0Rc07HzQ35sqbzA2diRR/nvPWioXWBotnV3kOWxVDtdPGSjG0MiRR9AnmihLFFHeibmlkPEKQIDAQAB";
+/// A request with a key of 1024 bits, in DER.
+const WEAK_REQUEST: &str = "MIIBSzCBtQIBADAMMQowCAYDVQQDDAFhMIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDTou+h9AFRw1z0a2e2IzesdDi8psEPceJkyguk3wmIk8qKS1qXgxGe7Oib97TumjVIDBujyhEiMmsgyP/jwxdhfTfwmcZhzw01EKu4rOhuqjrHbiPSdF/ZSoRTaeQBJmEp3hSX2VB4N9xGP4AsdfgBE4l4SPBCmME37Dn0MH/XVwIDAQABoAAwDQYJKoZIhvcNAQELBQADgYEAqgxRkh/P44iPAdZcFF5sk9neDdV+BdgCkl5ZwPs2iQXND0QT1+LHpejOftRS0uFwJmoa4Dn6p0c7a7q75NBjZhW46w0FyljVGOt0G1Wnyi2AK9w6nw0Rv9HUa8nz6Z2fFI4Al8A0OUx/YNM9wObK0YGrW2BGV0shlrZV1CfclrE=";
 
 fn request(text: &str, rest: &str) -> Vec<String> {
     let request = Encoding::Standard.encode(text.as_bytes());
@@ -136,10 +136,10 @@ fn requests_of_pods_have_a_strong_key() {
         ["spec.stubPKCS10Request: Invalid value: must be a valid PKCS#10 CSR"]
     );
     assert_eq!(
-        pod_request(&format!(r#""maxExpirationSeconds":1,"pkixPublicKey":"{SHORT_KEY}","proofOfPossession":"YQ==""#)),
+        pod_request(&format!(r#""maxExpirationSeconds":1,"stubPKCS10Request":"{WEAK_REQUEST}""#)),
         [
             "spec.maxExpirationSeconds: Invalid value: 1: must be in the range [3600, 7862400]",
-            r#"spec.pkixPublicKey: Invalid value: "1024-bit modulus": RSA keys must have modulus size 3072 or 4096"#,
+            r#"spec.stubPKCS10Request: Invalid value: "1024-bit modulus": RSA keys must have modulus size 3072 or 4096"#,
         ]
     );
     assert_eq!(

@@ -656,13 +656,6 @@ fn labels_of_endpoint_slices_change_the_generation() {
 }
 
 #[test]
-fn a_limit_range_without_name_gets_one() {
-    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
-    let created = send(&server, Method::Post, "/api/v1/namespaces/default/limitranges", r#"{"metadata":{}}"#);
-    assert_eq!(created.code, 201);
-}
-
-#[test]
 fn an_empty_list_of_scaling_policies_has_no_default() {
     let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
     let path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
