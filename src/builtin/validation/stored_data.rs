@@ -39,13 +39,11 @@ pub fn migration(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&
     if plural.text().is_empty() {
         errors.required(&plural, "resource is required to be set");
     }
-    if let Some(old) = old {
-        if !immutable::is_equal(spec.value, old.get("spec").unwrap_or(&Value::Null)) {
-            // The internal type has no JSON name for the resource.
-            let names = crate::value::object([("group", group.text()), ("resource", plural.text())]);
-            let shown = BadValue::Raw(format!("{{\"Resource\":{}}}", json::to_string(&names)));
-            errors.invalid_value(&spec.path, shown, immutable::IMMUTABLE);
-        }
+    if old.is_some_and(|old| !immutable::is_equal(spec.value, old.get("spec").unwrap_or(&Value::Null))) {
+        // The internal type has no JSON name for the resource.
+        let names = crate::value::object([("group", group.text()), ("resource", plural.text())]);
+        let shown = BadValue::Raw(format!("{{\"Resource\":{}}}", json::to_string(&names)));
+        errors.invalid_value(&spec.path, shown, immutable::IMMUTABLE);
     }
 }
 

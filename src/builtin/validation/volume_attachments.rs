@@ -20,7 +20,9 @@ pub fn volume_attachment(errors: &mut Errors, object: &FieldValue<'_, '_>, old: 
         let path = FieldPath::new("spec.attacher");
         driver_names::validate(errors, &FieldValue::new(spec.value.get("attacher"), path));
     }
-    driver_names::declared(errors, &spec.child("attacher"));
+    // The rule that the specification is immutable precedes those that the type declares.
+    let check = if old.is_some() { driver_names::validate } else { driver_names::declared };
+    check(errors, &spec.child("attacher"));
     source(errors, &spec.child("source"));
     formats::object_name(errors, &spec.child("nodeName"));
     let name = spec.value.at(&["source", "persistentVolumeName"]);

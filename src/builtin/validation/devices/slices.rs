@@ -250,8 +250,7 @@ fn binding_conditions(errors: &mut Errors, device: &FieldValue<'_, '_>) {
         (&failed, &needed, "bindingFailureConditions are required to use bindingConditions"),
     ] {
         if list.len() == 0 && other.len() > 0 {
-            let shown = BadValue::strings(list.texts(), errors.release);
-            errors.list.push(FieldError::invalid(&list.path, shown, detail));
+            errors.invalid_typed(list, "[]string", detail);
         }
     }
 }
