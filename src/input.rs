@@ -184,6 +184,14 @@ impl Document {
         }
     }
 
+    /// The document without its object, which can be read again.
+    pub fn source_only(&self) -> Document {
+        let Self { source, chunk, origin, item, cache, list, .. } = self;
+        let (source, chunk, origin) = (Arc::clone(source), Arc::clone(chunk), origin.clone());
+        let (cache, list) = (Arc::clone(cache), Arc::clone(list));
+        Document { source, chunk, origin, item: *item, value: Value::Null, cache, list }
+    }
+
     /// The items of a list that was returned whole. As for kubectl, null is an empty object.
     pub fn into_items(self) -> impl Iterator<Item = Document> + use<> {
         let Self { source, chunk, origin, value, cache, list, .. } = self;

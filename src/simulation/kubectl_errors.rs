@@ -5,6 +5,7 @@ use super::object::Object;
 use crate::builtin::types::Types;
 use crate::builtin::{Endpoint, Refusal, decode};
 use crate::field::ErrorType;
+use crate::input::Document;
 use crate::kubectl::Verb;
 use crate::output::excerpt::STDIN;
 use crate::output::report::{Answer, Identity, Item, Problem, Verdict};
@@ -76,6 +77,13 @@ pub fn undecodable(object: &mut Object, identity: &Identity) -> Option<Item> {
     let mut item = object.item(identity.clone(), Verdict::Rejected, "");
     refuse(&mut item, refusal, &object.finder());
     Some(item)
+}
+
+/// Like [`undecodable`] for the source of an object that was rejected with `item`.
+pub fn undecodable_source(mut source: Document, item: &Item) -> Option<Item> {
+    source.value = source.read_again()?;
+    let warnings = item.warnings.iter().filter(|warning| warning.kind == "Input").cloned().collect();
+    undecodable(&mut Object { document: source, warnings }, &item.identity)
 }
 
 /// Rejects an object with the error of kubectl's decoder for its metadata.

@@ -109,11 +109,17 @@ impl Simulator {
     }
 
     /// Decodes an object of a built-in kind and lets policies evaluate it.
-    pub fn decode(&self, mut object: Object, kind: &Kind, creates_namespace: bool) -> Item {
+    pub fn decode(&self, object: Object, kind: &Kind, creates_namespace: bool) -> Item {
+        let is_plain = kubectl_errors::has_plain_metadata(object.value());
+        let source = (!is_plain).then(|| object.document.source_only());
+        let item = self.decode_object(object, kind, creates_namespace);
+        // The server rejects every object whose metadata kubectl cannot decode.
+        let rejected = source.filter(|_| item.verdict == Verdict::Rejected);
+        rejected.and_then(|source| kubectl_errors::undecodable_source(source, &item)).unwrap_or(item)
+    }
+
+    fn decode_object(&self, object: Object, kind: &Kind, creates_namespace: bool) -> Item {
         let identity = identity::identity(object.value(), Namespace::Own);
-        if let Some(item) = kubectl_errors::undecodable(&mut object, &identity) {
-            return item;
-        }
         let location = identity::FieldLocator::start(&object.finder());
         let decode = || builtin::decode(self.settings.builtin, self.context(), object, kind, creates_namespace);
         panic::catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
