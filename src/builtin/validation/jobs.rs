@@ -230,7 +230,7 @@ pub fn cron_job(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&V
     specification(errors, &job, &options);
     let (selector, manual) = (job.child("selector"), job.child("manualSelector"));
     if selector.is_set() {
-        errors.invalid(&selector, "`selector` will be auto-generated");
+        errors.invalid_typed(&selector, immutable::SELECTOR, "`selector` will be auto-generated");
     }
     if manual.bool() {
         errors.list.push(FieldError::not_supported(&manual.path, true, &["nil", "false"]));

@@ -30,7 +30,7 @@ pub fn network_policy(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Opt
     }
     let types = spec.child("policyTypes");
     if types.len() > 2 {
-        return errors.invalid(&types, "may not specify more than two policyTypes");
+        return errors.invalid_typed(&types, "[]networking.PolicyType", "may not specify more than two policyTypes");
     }
     for type_ in types.items() {
         errors.supported(&type_, &["Ingress", "Egress"]);

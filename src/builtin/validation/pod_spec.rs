@@ -154,10 +154,17 @@ fn resource_claims<'v>(errors: &mut Errors, list: &FieldValue<'v, '_>, metadata:
         }
         let references = ["resourceClaimName", "resourceClaimTemplateName"].map(|name| claim.child(name));
         match references.iter().filter(|reference| reference.is_set()).count() {
-            0 => errors.invalid(&claim, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"),
+            0 => errors.invalid_typed(
+                &claim,
+                "core.PodResourceClaim",
+                "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`",
+            ),
             1 => {}
-            _ => errors
-                .invalid(&claim, "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"),
+            _ => errors.invalid_typed(
+                &claim,
+                "core.PodResourceClaim",
+                "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified",
+            ),
         }
         for reference in references.iter().filter(|reference| reference.is_set()) {
             formats::object_name(errors, reference);
@@ -191,19 +198,23 @@ fn dns_config(errors: &mut Errors, config: &FieldValue<'_, '_>, policy: &str) {
         }
     }
     if nameservers.len() > MAX_NAMESERVERS {
-        errors.invalid(&nameservers, format!("must not have more than {MAX_NAMESERVERS} nameservers"));
+        errors.invalid_typed(
+            &nameservers,
+            "[]string",
+            format!("must not have more than {MAX_NAMESERVERS} nameservers"),
+        );
     }
     for nameserver in nameservers.items() {
         network::legacy_ip(errors, &nameserver);
     }
     if searches.len() > MAX_SEARCH_PATHS {
-        errors.invalid(&searches, format!("must not have more than {MAX_SEARCH_PATHS} search paths"));
+        errors.invalid_typed(&searches, "[]string", format!("must not have more than {MAX_SEARCH_PATHS} search paths"));
     }
     let spaces = searches.len().saturating_sub(1);
     if searches.texts().map(str::len).sum::<usize>() + spaces > MAX_SEARCH_LENGTH {
         let detail =
             format!("must not have more than {MAX_SEARCH_LENGTH} characters (including spaces) in the search list");
-        errors.invalid(&searches, detail);
+        errors.invalid_typed(&searches, "[]string", detail);
     }
     for search in searches.items() {
         let (text, release) = (search.text(), errors.release);

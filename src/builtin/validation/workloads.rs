@@ -146,7 +146,7 @@ fn daemon_set_strategy(errors: &mut Errors, strategy: &FieldValue<'_, '_>) {
                 _ => {}
             }
         }
-        _ => errors.not_supported_typed(strategy, "apps.DaemonSetUpdateStrategy", &["OnDelete", "RollingUpdate"]),
+        _ => errors.not_supported_typed(strategy, "apps.DaemonSetUpdateStrategy", &["RollingUpdate", "OnDelete"]),
     }
 }
 
@@ -369,6 +369,13 @@ mod tests {
         let set = workload("{}", POD, "");
         let expected = "spec.selector: Invalid value: v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement(nil)}: empty selector is invalid for daemonset";
         assert_eq!(created("apps/v1", "DaemonSet", &set, "1.33"), [expected]);
+    }
+
+    #[test]
+    fn strategies_of_daemon_sets_are_listed_in_the_order_of_the_source() {
+        let set = workload(r#"{"matchLabels":{"a":"b"}}"#, POD, r#","updateStrategy":{"type":"x"}"#);
+        let text = r#"spec.updateStrategy: Unsupported value: {"Type":"x","RollingUpdate":null}: supported values: "RollingUpdate", "OnDelete""#;
+        assert_eq!(created("apps/v1", "DaemonSet", &set, "1.37"), [text]);
     }
 
     #[test]

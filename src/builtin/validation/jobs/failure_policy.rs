@@ -75,7 +75,7 @@ fn exit_codes(errors: &mut Errors, codes: &FieldValue<'_, '_>, names: &HashSet<&
         errors.invalid(&name, "must be one of the container or initContainer names in the pod template");
     }
     match values.len() {
-        0 => errors.invalid(&values, "at least one value is required"),
+        0 => errors.invalid_typed(&values, "[]int32", "at least one value is required"),
         1..=MAX_EXIT_CODES => {}
         count => errors.too_many(&values, count, MAX_EXIT_CODES as i64),
     }
@@ -92,6 +92,6 @@ fn exit_codes(errors: &mut Errors, codes: &FieldValue<'_, '_>, names: &HashSet<&
         previous = code;
     }
     if !is_ordered {
-        errors.invalid(&values, "must be ordered");
+        errors.invalid_typed(&values, "[]int32", "must be ordered");
     }
 }

@@ -14,7 +14,7 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
         return;
     }
     if spec.child("completionMode").text() != "Indexed" {
-        return errors.invalid(&policy, "requires indexed completion mode");
+        return errors.invalid_typed(&policy, "batch.SuccessPolicy", "requires indexed completion mode");
     }
     let rules = policy.child("rules");
     if rules.len() == 0 {

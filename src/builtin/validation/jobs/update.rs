@@ -128,6 +128,18 @@ mod tests {
     }
 
     #[test]
+    fn a_success_policy_is_shown_with_its_internal_type() {
+        let old = job(r#","controller-uid":"u""#, "a");
+        let new = old
+            .replace(r#""spec":{"selector""#, r#""spec":{"successPolicy":{"rules":[{"succeededCount":1}]},"selector""#);
+        let value = r#"spec.successPolicy: Invalid value: {"Rules":[{"SucceededIndexes":null,"SucceededCount":1}]}: "#;
+        assert_eq!(
+            updated("batch/v1", "Job", &old, &new, "1.37"),
+            [format!("{value}requires indexed completion mode"), format!("{value}field is immutable")]
+        );
+    }
+
+    #[test]
     fn updates_need_the_generated_labels_before_1_37() {
         let old = job(r#","controller-uid":"u""#, "a");
         let missing = |release| {

@@ -177,7 +177,7 @@ fn seccomp_profile(errors: &mut Errors, profile: &FieldValue<'_, '_>) {
         (_, true) => {
             // The server shows the whole profile.
             let whole = FieldValue { path: localhost.path, ..*profile };
-            errors.invalid(&whole, "can only be set when seccomp type is Localhost");
+            errors.invalid_typed(&whole, "*core.SeccompProfile", "can only be set when seccomp type is Localhost");
         }
         (_, false) => {}
     }
@@ -233,5 +233,20 @@ mod tests {
                 r#"spec.containers[0].securityContext: Invalid value: {"Capabilities":{"Add":null,"Drop":["ALL"]},"Privileged":true,"SELinuxOptions":null,"WindowsOptions":null,"RunAsUser":null,"RunAsGroup":null,"RunAsNonRoot":null,"ReadOnlyRootFilesystem":null,"AllowPrivilegeEscalation":false,"ProcMount":null,"SeccompProfile":{"Type":"RuntimeDefault","LocalhostProfile":null},"AppArmorProfile":null}: cannot set `allowPrivilegeEscalation` to false and `privileged` to true"#
             ]
         );
+    }
+
+    #[test]
+    fn other_parts_of_pods_are_shown_with_their_internal_types() {
+        let pod = |rest: &str| format!(r#"{{"spec":{{"containers":[{{"name":"c","image":"i"}}]{rest}}}}}"#);
+        let errors = |rest: &str, release| created("v1", "Pod", &pod(rest), release);
+        let profile = r#","securityContext":{"seccompProfile":{"type":"RuntimeDefault","localhostProfile":"a"}}"#;
+        let text = r#"Invalid value: {"Type":"RuntimeDefault","LocalhostProfile":"a"}: can only be set"#;
+        assert!(errors(profile, "1.37")[0].contains(text), "{:?}", errors(profile, "1.37"));
+        let claim = r#","resourceClaims":[{"name":"a"}]"#;
+        let text = r#"{"Name":"a","ResourceClaimName":null,"ResourceClaimTemplateName":null}: must specify one of"#;
+        assert!(errors(claim, "1.37")[0].contains(text), "{:?}", errors(claim, "1.37"));
+        let servers = r#","dnsConfig":{"nameservers":["1.1.1.1","1.1.1.2","1.1.1.3","1.1.1.4"]}"#;
+        let text = r#"Invalid value: []string{"1.1.1.1", "1.1.1.2", "1.1.1.3", "1.1.1.4"}: must not have more than"#;
+        assert!(errors(servers, "1.31")[0].contains(text), "{:?}", errors(servers, "1.31"));
     }
 }

@@ -142,7 +142,11 @@ fn trust_bundle<'v>(
 ) {
     let (name, signer, selector) = (bundle.child("name"), bundle.child("signerName"), bundle.child("labelSelector"));
     match (name.is_set(), signer.is_set()) {
-        (true, true) => errors.invalid(bundle, "only one of name and signerName may be used"),
+        (true, true) => errors.invalid_typed(
+            bundle,
+            "*core.ClusterTrustBundleProjection",
+            "only one of name and signerName may be used",
+        ),
         (true, false) => {
             if name.text().is_empty() {
                 errors.required(&name, "must be a valid object name");
@@ -151,7 +155,11 @@ fn trust_bundle<'v>(
             let messages = messages.into_iter().map(|m| format!("not a valid clustertrustbundlename: {m}")).collect();
             errors.messages(&name, messages);
             if selector.is_set() {
-                errors.invalid(&selector, "labelSelector must be unset if name is specified");
+                errors.invalid_typed(
+                    &selector,
+                    "*meta/v1.LabelSelector",
+                    "labelSelector must be unset if name is specified",
+                );
             }
         }
         (false, true) => {

@@ -189,7 +189,7 @@ pub fn fibre_channel(errors: &mut Errors, source: &FieldValue<'_, '_>) {
     match (names.len(), ids.len()) {
         (0, 0) => errors.required(&names, "must specify either targetWWNs or wwids, but not both"),
         (0, _) | (_, 0) => {}
-        _ => errors.invalid(&names, "targetWWNs and wwids can not be specified simultaneously"),
+        _ => errors.invalid_typed(&names, "[]string", "targetWWNs and wwids can not be specified simultaneously"),
     }
     if names.len() > 0 {
         match lun.int() {
