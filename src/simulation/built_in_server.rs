@@ -137,13 +137,12 @@ impl BuiltInServer {
     /// The server, which is created when it is needed first.
     fn opened(&self, release: Release, options: RequestOptions) -> &Server {
         self.server.get_or_init(|| {
-            Server::builder(release, 0)
-                .created_at(options.now)
-                .with_built_in_kinds()
-                .with_content_validation()
-                .with_generated_fields()
-                .with_namespaces(Namespaces::Unchecked, &[])
-                .build()
+            let builder = Server::builder(release, 0).created_at(options.now).with_built_in_kinds();
+            let builder = builder.with_content_validation().with_generated_fields();
+            let server = builder.with_namespaces(Namespaces::Unchecked, &[]).build();
+            // A namespace of the input may be the one that every server has.
+            server.withdraw("namespaces.", "", "default");
+            server
         })
     }
 }
@@ -253,5 +252,27 @@ mod tests {
                 format!(r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{metadata},"data":{{"a":"1","b":"1"}}}}"#);
             assert_eq!(updated(&existing, sent), read(r#"{"a":"2","b":"1"}"#), "{metadata}");
         }
+    }
+
+    #[test]
+    fn the_default_namespace_can_be_in_the_input() {
+        let sent = read(r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default"}}"#);
+        let identity = Identity {
+            api_version: "v1".to_owned(),
+            kind: "Namespace".to_owned(),
+            namespace: None,
+            name: "default".to_owned(),
+        };
+        let write = Write { identity: &identity, kind: "Namespace", plural: "namespaces", sent: &sent, existing: None };
+        let options = RequestOptions {
+            level: FieldValidation::Strict,
+            dry_run: false,
+            table: false,
+            now: crate::server::Timestamp::default(),
+        };
+        let server = BuiltInServer::default();
+        let created = server.create(Release::NEWEST, options, &RequestKind::default(), &write);
+        let Updated::Answered(response) = created else { panic!("no answer") };
+        assert_eq!(response.code, 201);
     }
 }
