@@ -250,7 +250,7 @@ fn a_crd_of_the_input_takes_precedence_over_the_live_one() {
     place.write("gadget.yaml", &format!("apiVersion: v1\nkind: Namespace\nmetadata: {{name: new}}\n---\n{gadget}"));
     let said = place
         .run(&format!("validate -f gadget.yaml other.yaml -s {}", fake.url))
-        .ends(0, &["2 accepted, 1 decode (built in; validation not simulated)"]);
+        .ends(0, &["3 accepted"]);
     assert_eq!(said.err, "");
 }
 
@@ -303,7 +303,7 @@ fn a_create_in_a_namespace_that_does_not_accept_it_is_rejected() {
     place.write("first.yaml", &(namespace.to_owned() + &map("new") + &widget("b", "new") + "---\n" + &other));
     place.write("last.yaml", &(map("new") + &widget("b", "new") + "---\n" + &other + "---\n" + namespace));
     place.write("gadgets.yaml", &crd("", 9).replace("widget", "gadget").replace("Widget", "Gadget"));
-    place.run(&format!("validate -f first.yaml gadgets.yaml -s {url}")).ends(0, &["4 accepted, 1 decode"]);
+    place.run(&format!("validate -f first.yaml gadgets.yaml -s {url}")).ends(0, &["5 accepted"]);
     place.run(&format!("validate -f last.yaml gadgets.yaml -s {url}")).ends(1, &["3 rejected", missing]);
     // A Namespace that is rejected is not created.
     place.write("bad.yaml", &(namespace.replace("{name: new}", "{name: new, labels: 1}") + &map("new")));
