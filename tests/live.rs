@@ -248,9 +248,7 @@ fn a_crd_of_the_input_takes_precedence_over_the_live_one() {
     place.write("other.yaml", &crd("", 9).replace("widget", "gadget").replace("Widget", "Gadget"));
     let gadget = object("g", 5).replace("Widget", "Gadget").replace("name: g", "name: g\n  namespace: new");
     place.write("gadget.yaml", &format!("apiVersion: v1\nkind: Namespace\nmetadata: {{name: new}}\n---\n{gadget}"));
-    let said = place
-        .run(&format!("validate -f gadget.yaml other.yaml -s {}", fake.url))
-        .ends(0, &["3 accepted"]);
+    let said = place.run(&format!("validate -f gadget.yaml other.yaml -s {}", fake.url)).ends(0, &["3 accepted"]);
     assert_eq!(said.err, "");
 }
 
