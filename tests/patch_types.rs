@@ -42,10 +42,14 @@ fn patch_all(client: &mut InProcess, resource: &Value, path: &str, api_version: 
     let (plural, kind) = (resource["name"].as_str().unwrap(), resource["kind"].as_str().unwrap());
     let scope = if resource["namespaced"] == true { "/namespaces/default" } else { "" };
     let collection = format!("{path}{scope}/{plural}");
-    let same = |object: &&Value| object["kind"] == kind && object["apiVersion"] == api_version;
-    let object = known.iter().find(same).cloned();
+    let group = |api_version: &str| api_version.rsplit_once('/').map(|(group, _)| group.to_owned());
+    let of_kind = || known.iter().filter(|object| object["kind"] == kind);
+    let same_group = |object: &&Value| group(object["apiVersion"].as_str().unwrap()) == group(api_version);
+    let object = of_kind().find(|object| object["apiVersion"] == api_version).or_else(|| of_kind().find(same_group));
+    let object = object.cloned();
     let mut object =
         object.unwrap_or_else(|| json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "some"}}));
+    object["apiVersion"] = json!(api_version);
     object["metadata"].as_object_mut().unwrap().remove("namespace");
     let name = object["metadata"]["name"].as_str().unwrap().to_owned();
     let created = call(client, "POST", &collection, &object, "application/json");
