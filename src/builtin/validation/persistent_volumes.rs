@@ -317,9 +317,7 @@ fn claim_update(
         }
         keep(&["volumeAttributesClassName"]);
     }
-    if !old_spec.child("storageClassName").is_set() {
-        keep_class(object, old, &mut merged, old_spec);
-    }
+    keep_class(errors, object, old, &mut merged, old_spec);
     if !internal::is_equal("core.PersistentVolumeClaimSpec", &merged, &existing, errors.release) {
         let attributes = if errors.release.since(V1_31) { " and volumeAttributesClassName" } else { "" };
         let merged = FieldValue::with_empties(Some(&merged), ROOT, spec.empties);
@@ -339,17 +337,30 @@ fn claim_update(
     immutable::typed(errors, &mode, &old_spec.child("volumeMode"), "*string");
 }
 
-/// A claim without class may get one (`validateStorageClassUpgradeFromNil`).
-fn keep_class(object: &FieldValue<'_, '_>, old: &Value, merged: &mut Value, old_spec: &FieldValue<'_, '_>) {
+/// A claim without class may get one, that of its annotation if it has one (`validateStorageClassUpgradeFromAnnotation`,
+/// `validateStorageClassUpgradeFromNil`). Otherwise the annotation is immutable.
+fn keep_class(
+    errors: &mut Errors,
+    object: &FieldValue<'_, '_>,
+    old: &Value,
+    merged: &mut Value,
+    old_spec: &FieldValue<'_, '_>,
+) {
     const ANNOTATION: &str = "volume.beta.kubernetes.io/storage-class";
     let annotation = |object: &Value| object.str_at(&["metadata", "annotations", ANNOTATION]).map(str::to_owned);
     let (new_class, old_class) = (annotation(object.value), annotation(old));
     let class = merged.str_at(&["storageClassName"]).map(str::to_owned);
-    let is_upgrade = match &old_class {
-        Some(old) => class.as_ref() == Some(old) && new_class.is_none_or(|new| new == *old),
-        None => class.is_some(),
-    };
-    if is_upgrade {
+    let had_none = !old_spec.child("storageClassName").is_set();
+    let is_that_of_annotation = had_none && old_class.is_some() && class == old_class;
+    if !(is_that_of_annotation && (new_class.is_none() || new_class == old_class))
+        && new_class.as_deref().unwrap_or_default() != old_class.as_deref().unwrap_or_default()
+    {
+        let metadata = FieldPath::new("metadata");
+        let annotations = metadata.child("annotations");
+        let shown = new_class.unwrap_or_default();
+        errors.invalid_value(&annotations.child(ANNOTATION), shown, immutable::IMMUTABLE);
+    }
+    if is_that_of_annotation || (had_none && old_class.is_none() && class.is_some()) {
         super::jobs::update::copy(old_spec.value, merged, &["storageClassName"]);
     }
 }
@@ -404,6 +415,26 @@ mod tests {
             update(&claim(r#","volumeName":"v","storageClassName":"s""#).replace("ReadWriteOnce", "ReadOnlyMany"));
         assert!(errors[0].contains("\n-  \"ReadWriteOnce\"\n+  \"ReadOnlyMany\"\n"), "{errors:?}");
         assert!(!errors[0].contains("VolumeName\": \"\""), "{errors:?}");
+    }
+
+    #[test]
+    fn the_annotation_with_the_class_is_immutable() {
+        let annotated = |class: &str, spec: &str| {
+            let metadata =
+                format!(r#"{{"metadata":{{"annotations":{{"volume.beta.kubernetes.io/storage-class":"{class}"}}}},"#);
+            claim(spec).replacen('{', &metadata, 1)
+        };
+        let update = |new: &str| updated("v1", "PersistentVolumeClaim", &annotated("a", ""), new, "1.37");
+        let text = |value: &str| {
+            format!(
+                "metadata.annotations.volume.beta.kubernetes.io/storage-class: Invalid value: \"{value}\": field is immutable"
+            )
+        };
+        assert_eq!(update(&annotated("b", "")), [text("b")]);
+        assert_eq!(update(&claim("")), [text("")]);
+        // The field may replace the annotation.
+        assert_eq!(update(&claim(r#","storageClassName":"a""#)), Vec::<String>::new());
+        assert_eq!(update(&annotated("a", r#","storageClassName":"a""#)), Vec::<String>::new());
     }
 
     #[test]

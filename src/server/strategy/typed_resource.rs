@@ -330,6 +330,10 @@ impl TypedResource {
             let Endpoint { group, kind, .. } = &self.kind.endpoint;
             let empties = self.empties.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let content = builtin::validation::validate((group, kind), object, empties.as_deref(), old, self.release());
+            if old.is_none() && !content.is_empty() && kind == "PodDisruptionBudget" {
+                // Its strategy does not validate the metadata, which is validated after it succeeded (`BeforeCreate`).
+                errors.clear();
+            }
             errors.extend(content);
         }
         Verdict { errors, warnings_if_accepted: warnings, ..Verdict::default() }

@@ -628,6 +628,19 @@ fn a_cluster_ip_of_another_family_is_reported_as_not_configured() {
 }
 
 #[test]
+fn metadata_of_a_disruption_budget_are_validated_last() {
+    let create = |policy: &str| {
+        let object =
+            format!(r#"{{"metadata":{{"name":"b","labels":{{"a":"a/b"}}}},"spec":{{"minAvailable":1{policy}}}}}"#);
+        let path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+        send(&validating(), Method::Post, path, &object).body.message().to_owned()
+    };
+    assert!(create("").contains("metadata.labels: Invalid value"), "{}", create(""));
+    let both = create(r#","maxUnavailable":1"#);
+    assert!(both.contains("cannot be both set") && !both.contains("metadata"), "{both}");
+}
+
+#[test]
 fn a_limit_range_without_name_gets_one() {
     let object = created(&validating(), "/api/v1/namespaces/default/limitranges", r#"{"metadata":{}}"#);
     assert_eq!(object.str_at(&["metadata", "name"]), object.str_at(&["metadata", "uid"]));
