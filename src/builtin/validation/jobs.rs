@@ -186,7 +186,7 @@ fn completion_mode(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
                 at_most(errors, &failed, MAX_WITH_MANY_COMPLETIONS, &suffix);
             }
         }
-        "" | "NonIndexed" => {
+        text if !mode.is_set() || text == "NonIndexed" => {
             for field in [&limit, &failed] {
                 if field.is_set() {
                     errors.invalid(field, "requires indexed completion mode");

@@ -5,7 +5,7 @@ use super::{formats, immutable, resources, selectors};
 use crate::field::{FieldError, FieldPath, ROOT, names};
 use crate::release::V1_36;
 use crate::value::Value;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 const MAX_PARAMETERS: usize = 512;
 const MAX_PARAMETER_SIZE: usize = 256 << 10;
@@ -79,7 +79,7 @@ fn parameters(errors: &mut Errors, parameters: &FieldValue<'_, '_>, may_be_empty
 
 /// `validateAllowedTopologies`
 fn topologies(errors: &mut Errors, terms: &FieldValue<'_, '_>) {
-    let mut seen = HashSet::new();
+    let mut seen: HashMap<_, usize> = HashMap::new();
     for term in terms.items() {
         let expressions = term.child("matchLabelExpressions");
         let mut by_key: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -99,10 +99,13 @@ fn topologies(errors: &mut Errors, terms: &FieldValue<'_, '_>) {
                 errors.duplicate(&key);
             }
         }
-        let is_empty = by_key.is_empty();
-        if !seen.insert(by_key) && !is_empty {
+        // The server compares a term with as many empty terms as there are terms, and with those before it.
+        let empty = if by_key.is_empty() { terms.len() } else { 0 };
+        let before = seen.entry(by_key).or_default();
+        for _ in 0..(*before + empty).min(terms.len()) {
             errors.list.push(FieldError::duplicate(&expressions.path, ""));
         }
+        *before += 1;
     }
 }
 
@@ -237,6 +240,21 @@ mod tests {
         let errors = created("storage.k8s.io/v1", "StorageClass", class, "1.37");
         assert_eq!(errors.len(), 1, "{errors:?}");
         assert!(errors[0].starts_with("volumeBindingMode: Unsupported value: \"\""), "{errors:?}");
+    }
+
+    #[test]
+    fn an_empty_topology_is_a_duplicate() {
+        let class = |terms: &str| {
+            format!(r#"{{"provisioner":"a","volumeBindingMode":"Immediate","allowedTopologies":[{terms}]}}"#)
+        };
+        let errors = |terms: &str| created("storage.k8s.io/v1", "StorageClass", &class(terms), "1.37");
+        assert_eq!(errors("{}"), ["allowedTopologies[0].matchLabelExpressions: Duplicate value: \"\""]);
+        let term = r#"{"matchLabelExpressions":[{"key":"a","values":["b"]}]}"#;
+        assert_eq!(errors(term), Vec::<String>::new());
+        assert_eq!(
+            errors(&format!("{term},{term}")),
+            ["allowedTopologies[1].matchLabelExpressions: Duplicate value: \"\""]
+        );
     }
 
     #[test]

@@ -140,6 +140,19 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_completion_mode_is_not_supported() {
+        let old = job(r#","controller-uid":"u""#, "a");
+        let new = old.replace(r#""spec":{"selector""#, r#""spec":{"completionMode":"","selector""#);
+        assert_eq!(
+            updated("batch/v1", "Job", &old, &new, "1.37"),
+            [
+                r#"spec.completionMode: Unsupported value: "": supported values: "NonIndexed", "Indexed""#,
+                r#"spec.completionMode: Invalid value: "": field is immutable"#,
+            ]
+        );
+    }
+
+    #[test]
     fn updates_need_the_generated_labels_before_1_37() {
         let old = job(r#","controller-uid":"u""#, "a");
         let missing = |release| {
