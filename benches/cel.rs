@@ -8,15 +8,15 @@
 
 #![allow(missing_docs, clippy::expect_used)]
 
-use crdx::cel::env::{BaseEnv, Env};
-use crdx::cel::eval::{PER_CALL_LIMIT, Program};
-use crdx::cel::value::Value as CelValue;
-use crdx::release::Release;
-use crdx::rules::compile::NodeType;
-use crdx::rules::{cel_type, escape::escape};
-use crdx::schema::Schema;
-use crdx::text::yaml;
-use crdx::value::Value;
+use crdx_cel::env::{BaseEnv, Env};
+use crdx_cel::eval::{PER_CALL_LIMIT, Program};
+use crdx_cel::value::Value as CelValue;
+use crdx_server::rules::compile::NodeType;
+use crdx_server::rules::{cel_type, escape::escape};
+use crdx_server::schema::Schema;
+use crdx_text::yaml;
+use crdx_value::Value;
+use crdx_value::release::Release;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -175,7 +175,7 @@ fn main() {
             let outcome = rule.program.run(
                 &[Ok(itself.clone()), Ok(old.clone())],
                 PER_CALL_LIMIT,
-                &crdx::value::steps::Steps::of_request(),
+                &crdx_value::steps::Steps::of_request(),
             );
             cost += outcome.cost;
             match outcome.result {

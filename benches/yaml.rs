@@ -8,8 +8,8 @@
 
 #![allow(missing_docs, clippy::expect_used)]
 
-use crdx::text::documents::Chunks;
-use crdx::text::yaml;
+use crdx_text::documents::Chunks;
+use crdx_text::yaml;
 use std::hint::black_box;
 use std::time::Instant;
 

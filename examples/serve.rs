@@ -2,15 +2,16 @@
 //!
 //! `cargo run --example serve`
 
-use crdx::server::{Method, Request, Server};
-use crdx::{serve, text};
+use crdx_server::server::{Method, Request, Server};
+use crdx_text as text;
+use kubectl_crdx::serve;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Without a port: requests and responses are values.
-    let server = Arc::new(Server::new(crdx::release::Release::NEWEST, 1));
+    let server = Arc::new(Server::new(crdx_value::release::Release::NEWEST, 1));
     let crd = text::yaml::read(include_bytes!("clients/kites.crd.yaml")).map_err(|e| e.message)?;
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     let answer = server.handle(&Request::new(Method::Post, path, crd));

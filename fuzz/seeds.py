@@ -55,7 +55,7 @@ def regexp():
 
 
 def jsonpath():
-    for path in itertools.chain(TOP.glob("src/jsonpath/**/*.rs"), TOP.glob("src/jsonpath.rs"), TOP.glob("tests/kubectl*.rs")):
+    for path in itertools.chain(TOP.glob("crates/crdx-value/src/jsonpath/**/*.rs"), TOP.glob("crates/crdx-value/src/jsonpath.rs"), TOP.glob("tests/kubectl*.rs")):
         for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', path.read_text()):
             if re.match(r"[{.\[$]", text):
                 yield text.replace('\\"', '"').replace("\\\\", "\\").replace("metadata.name", "name")

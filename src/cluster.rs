@@ -43,7 +43,7 @@ pub use secret::Secret;
 pub use version::{Simulated, simulated};
 pub use watch::Watch;
 
-use crate::value::Value;
+use crdx_value::Value;
 use std::path::PathBuf;
 use std::time::Duration;
 

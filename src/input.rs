@@ -22,14 +22,14 @@ pub mod temp_store;
 mod warnings;
 pub mod watch;
 
-use crate::field::NIL_PATH;
-use crate::policies::{self, model::PolicyKind};
-use crate::text::Position;
-use crate::text::documents::{Chunk, Chunks, Contents};
-use crate::text::spans::{Cache, Found, Spans};
-use crate::text::yaml::Duplicate;
-use crate::value::{Map, Value, group_version};
 pub use content::NoObject;
+use crdx_server::policies::{self, model::PolicyKind};
+use crdx_text::Position;
+use crdx_text::documents::{Chunk, Chunks, Contents};
+use crdx_text::spans::{Cache, Found, Spans};
+use crdx_text::yaml::Duplicate;
+use crdx_value::field::NIL_PATH;
+use crdx_value::{Map, Value, group_version};
 use files::{Source, Step};
 pub use ignore::{Ignore, PatternError};
 use lists::ListError;
@@ -620,7 +620,7 @@ pub(crate) fn documents(name: &str, text: &str) -> Vec<Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::json::to_string;
+    use crdx_value::json::to_string;
 
     fn show(entry: &Entry) -> String {
         let note = |kind: &str, n: &Note| format!("{kind} {} {}", n.position.unwrap_or_default(), n.message);

@@ -1,6 +1,6 @@
 //! The `kubectl-crdx` program.
 
-use crdx::value::STACK_SIZE;
+use crdx_value::STACK_SIZE;
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::thread;
@@ -10,7 +10,8 @@ use std::thread;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let work = thread::Builder::new().stack_size(STACK_SIZE).spawn(|| crdx::cli::run(std::env::args_os().collect()));
+    let work =
+        thread::Builder::new().stack_size(STACK_SIZE).spawn(|| kubectl_crdx::cli::run(std::env::args_os().collect()));
     match work.map(thread::JoinHandle::join) {
         Ok(Ok(code)) => ExitCode::from(code),
         // The panic message has already been printed.

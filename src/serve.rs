@@ -1,7 +1,9 @@
 //! The simulated server on a loopback port: HTTP around [`Server`]. It is not reachable from other machines.
 //!
 //! ```
-//! use crdx::{release::Release, serve, server::Server};
+//! use crdx_server::server::Server;
+//! use crdx_value::release::Release;
+//! use kubectl_crdx::serve;
 //! use std::sync::Arc;
 //!
 //! let runtime = serve::Runtime::new()?;
@@ -45,9 +47,9 @@ pub mod tls;
 mod unread;
 mod webhooks;
 
-use crate::server::Server;
-use crate::value::STACK_SIZE;
 pub use authentication::{Authentication, AuthenticationError};
+use crdx_server::server::Server;
+use crdx_value::STACK_SIZE;
 pub use limits::Limits;
 use record::Record;
 pub use runtime::Runtime;
@@ -63,7 +65,7 @@ pub use webhooks::{Service as WebhookService, ServiceError, Webhooks};
 
 /// The pause of servers for controllers ([`ServerBuilder::with_pause_before_removal`]).
 ///
-/// [`ServerBuilder::with_pause_before_removal`]: crate::server::ServerBuilder::with_pause_before_removal
+/// [`ServerBuilder::with_pause_before_removal`]: crdx_server::server::ServerBuilder::with_pause_before_removal
 pub const PAUSE_BEFORE_REMOVAL: Duration = Duration::from_millis(5);
 /// The pause of servers for test suites before a write is committed ([`Options::pause_before_commit`]). A write to etcd
 /// takes about as long.
@@ -246,7 +248,7 @@ pub fn seed() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::release::Release;
+    use crdx_value::release::Release;
 
     #[test]
     fn only_the_loopback_is_served() {

@@ -41,15 +41,15 @@ use crate::cluster;
 use crate::input;
 use crate::input::required::{Required, Sources};
 use crate::input::temp_store::TempStore;
-use crate::kubectl::FieldValidation;
-use crate::kubectl::request::RequestOptions;
-use crate::kubectl::update::RequestKind;
 use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Item, Note};
-use crate::release::{Release, ReleaseSet};
-use crate::server::{LabelSelector, Server, Timestamp};
-use crate::value::Value;
 use admission::Admission;
+use crdx::kubectl::FieldValidation;
+use crdx::kubectl::request::RequestOptions;
+use crdx::kubectl::update::RequestKind;
+use crdx_server::server::{LabelSelector, Server, Timestamp};
+use crdx_value::Value;
+use crdx_value::release::{Release, ReleaseSet};
 use definitions::Definitions;
 pub use existing::ExistingObjects;
 use filter::{Filter, KindPattern};
@@ -201,7 +201,7 @@ impl Simulation {
         let admissions = releases.iter().map(|release| Admission::new(&objects, &reading, release, &mut notes));
         let admissions: Vec<Option<Admission>> = admissions.collect();
         // Only server-side apply needs field ownership.
-        let owners = (plan.request_kind.verb == crate::kubectl::Verb::ServerSide)
+        let owners = (plan.request_kind.verb == crdx::kubectl::Verb::ServerSide)
             || plan.compares.is_some_and(|c| c.server_metadata)
             || objects.read_managed_fields();
         let simulator = |(release, admission): (Release, &Option<Admission>)| {

@@ -1,12 +1,13 @@
-//! Enforces the rules of `src/lib.rs`: the imports of modules, and the modules that may use a third-party crate.
+//! Enforces the layers in the `lib.rs` of each crate, and that one module of a crate uses a third-party crate. Cargo
+//! enforces the layers between crates.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// All modules that `cel` may import; it is intended to become a separate crate.
-const CEL_IMPORTS: &[&str] = &["release", "value", "regexp"];
+/// The crates whose modules are in layers.
+const LAYERED: &[&str] = &["crdx", "crdx-server", "kubectl-crdx"];
 
-/// Third-party crates and the only modules that may use them.
+/// Third-party crates and the only modules of the plugin and the server, or other crates, that may use them.
 const CRATES: &[(&str, &[&str])] = &[
     ("annotate_snippets", &["output"]),
     ("clap", &["cli"]),
@@ -21,11 +22,11 @@ const CRATES: &[(&str, &[&str])] = &[
     ("globset", &["input"]),
     ("ignore", &["input"]),
     ("indicatif", &["cli"]),
-    ("jiff", &["cel"]),
+    ("jiff", &["crdx-cel"]),
     ("k8s_openapi", &["cluster"]),
     ("kube", &["cluster"]),
     ("rcgen", &["serve"]),
-    ("regex_automata", &["regexp"]),
+    ("regex_automata", &["crdx-regexp"]),
     ("ring", &["server"]),
     ("rustix", &["files", "serve"]),
     ("rustls", &["cluster", "serve"]),
@@ -35,7 +36,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("similar", &["output"]),
     ("lsp_server", &["editor"]),
     ("lsp_types", &["editor"]),
-    ("lz4_flex", &["embedded", "server"]),
+    ("lz4_flex", &["crdx-embedded", "server"]),
     ("strsim", &["suggest"]),
     ("tempfile", &["cli", "cluster", "files", "input", "serve"]),
     ("terminal_size", &["cli"]),
@@ -56,21 +57,43 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every source file with its top-level module.
-fn modules() -> Vec<(String, PathBuf, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    sources(&root, &mut files);
-    files.sort();
-    files
-        .into_iter()
-        .map(|file| {
+/// A source file.
+struct Source {
+    /// The name of its crate.
+    krate: String,
+    /// Its top-level module.
+    top: String,
+    file: PathBuf,
+    text: String,
+}
+
+/// The crates of the workspace with their folders.
+fn crates() -> Vec<(String, PathBuf)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let name = |folder: &Path| folder.file_name().unwrap().to_str().unwrap().to_owned();
+    let mut crates: Vec<_> = folders.map(|folder| (name(&folder), folder)).collect();
+    crates.push(("kubectl-crdx".to_owned(), root.to_owned()));
+    crates.sort();
+    crates
+}
+
+/// Every source file of every crate.
+fn modules() -> Vec<Source> {
+    let mut modules = Vec::new();
+    for (krate, folder) in crates() {
+        let root = folder.join("src");
+        let mut files = Vec::new();
+        sources(&root, &mut files);
+        files.sort();
+        modules.extend(files.into_iter().map(|file| {
             let inner = file.strip_prefix(&root).unwrap();
             let top = inner.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs").to_owned();
             let text = fs::read_to_string(&file).unwrap();
-            (top, file, text)
-        })
-        .collect()
+            Source { krate: krate.clone(), top, file, text }
+        }));
+    }
+    modules
 }
 
 /// The words that follow `prefix` in the code of `text`, without comments.
@@ -94,9 +117,9 @@ fn word(text: &str) -> &str {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
 }
 
-/// The layers listed in `src/lib.rs`; each imports only those above it.
-fn layers() -> Vec<Vec<String>> {
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
+/// The layers listed in the `lib.rs` of a crate; each imports only those above it.
+fn layers(folder: &Path) -> Vec<Vec<String>> {
+    let text = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
     let module = |line: &str| Some(line.strip_prefix("pub mod ")?.strip_suffix(';')?.to_owned());
     let groups = text.split("\n\n").map(|group| group.lines().filter_map(module).collect::<Vec<_>>());
     groups.filter(|group| !group.is_empty()).collect()
@@ -115,30 +138,30 @@ fn names_crate(text: &str, krate: &str) -> bool {
 
 #[test]
 fn a_module_imports_only_modules_above_it() {
-    let layers = layers();
-    assert!(layers.len() > 10, "{layers:?}");
-    let layer = |module: &str| layers.iter().position(|group| group.iter().any(|m| m == module));
+    let modules = modules();
     let mut wrong = Vec::new();
     let mut imports = 0;
-    for (top, file, text) in modules() {
-        if top == "lib" || top == "main" {
-            continue;
-        }
-        let Some(own) = layer(&top) else {
-            wrong.push(format!("{}: module {top} is in no layer", file.display()));
-            continue;
-        };
-        for import in words_after(&text, "crate::") {
-            imports += 1;
-            let allowed = import == top
-                || (top != "cel" && layer(import).is_some_and(|other| other < own))
-                || (top == "cel" && CEL_IMPORTS.contains(&import));
-            if !allowed {
-                wrong.push(format!("{}: {top} imports {import}", file.display()));
+    for (krate, folder) in crates().into_iter().filter(|(krate, _)| LAYERED.contains(&krate.as_str())) {
+        let layers = layers(&folder);
+        assert!(layers.len() > 4, "{layers:?}");
+        let layer = |module: &str| layers.iter().position(|group| group.iter().any(|m| m == module));
+        for Source { top, file, text, .. } in modules.iter().filter(|source| source.krate == krate) {
+            if top == "lib" || top == "main" {
+                continue;
+            }
+            let Some(own) = layer(top) else {
+                wrong.push(format!("{}: module {top} is in no layer", file.display()));
+                continue;
+            };
+            for import in words_after(text, "crate::") {
+                imports += 1;
+                if import != top && layer(import).is_none_or(|other| other >= own) {
+                    wrong.push(format!("{}: {top} imports {import}", file.display()));
+                }
             }
         }
     }
-    assert!(imports > 10, "the imports were not found");
+    assert!(imports > 1000, "the imports were not found: {imports}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -146,13 +169,13 @@ fn a_module_imports_only_modules_above_it() {
 fn a_crate_is_used_by_one_module() {
     let mut wrong = Vec::new();
     let mut named = 0;
-    for (top, file, text) in modules() {
+    for Source { krate: own, top, file, text } in modules() {
         // Unit tests may use any crate.
         let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
         for (krate, places) in CRATES {
             if names_crate(code, krate) {
                 named += 1;
-                if !places.contains(&top.as_str()) {
+                if !places.contains(&top.as_str()) && !places.contains(&own.as_str()) {
                     wrong.push(format!("{}: {top} names {krate}", file.display()));
                 }
             }
@@ -176,8 +199,8 @@ fn the_reader_of_imports_reads_them() {
 #[test]
 fn the_cluster_is_only_read() {
     let mut requests = 0;
-    for (top, file, text) in modules() {
-        if top != "cluster" {
+    for Source { krate, top, file, text } in modules() {
+        if (krate.as_str(), top.as_str()) != ("kubectl-crdx", "cluster") {
             continue;
         }
         requests += text.matches("Request::get(").count();
@@ -190,16 +213,16 @@ fn the_cluster_is_only_read() {
     assert_eq!(requests, 1, "every request goes through one place");
 }
 
-/// The modules that may name versions: the releases, and the generated table of built-in kinds.
-const NAME_VERSIONS: &[&str] = &["release", "builtin"];
+/// What may name versions: the releases, and the generated tables of built-in kinds.
+const NAME_VERSIONS: &[&str] = &["release", "crdx-types", "crdx-builtin"];
 
 #[test]
 fn only_releases_name_kubernetes_versions() {
     let mut wrong = Vec::new();
     let mut looked = 0;
-    for (top, file, text) in modules() {
+    for Source { krate, top, file, text } in modules() {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
-        if NAME_VERSIONS.contains(&top.as_str()) || name == "tests.rs" {
+        if NAME_VERSIONS.iter().any(|place| *place == top || *place == krate) || name == "tests.rs" {
             continue;
         }
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();

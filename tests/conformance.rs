@@ -1,4 +1,4 @@
-//! Replays the recorded exchanges of `tests/conformance/` against `crdx::server::Server`, one test per file, or records
+//! Replays the recorded exchanges of `tests/conformance/` against `crdx_server::server::Server`, one test per file, or records
 //! them anew from the real server whose URL is in `CRDX_RECORD` (`tests/apiserver/README.md`).
 
 use crate::exchange::{Client, Http, InProcess, Reply, normalise};

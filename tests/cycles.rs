@@ -1,17 +1,26 @@
-//! There are no import cycles between files of `src`, except between a module and its own submodules.
+//! There are no import cycles between files, except between a module and its own submodules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The path of a module below `src`: `["server", "http"]`.
+/// The crate and path of a module: `["crdx-server", "server", "http"]`.
 type Module = Vec<String>;
 
-/// Every module of `src` with its code, without comments and tests.
+/// Every module of every crate with its code, without comments and tests.
 fn modules() -> BTreeMap<Module, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = BTreeMap::new();
-    let mut directories: Vec<PathBuf> = vec![root.clone()];
+    read_modules("kubectl-crdx", &root.join("src"), &mut found);
+    for folder in fs::read_dir(root.join("crates")).unwrap() {
+        let folder = folder.unwrap().path();
+        read_modules(folder.file_name().unwrap().to_str().unwrap(), &folder.join("src"), &mut found);
+    }
+    found
+}
+
+fn read_modules(krate: &str, root: &Path, found: &mut BTreeMap<Module, String>) {
+    let mut directories: Vec<PathBuf> = vec![root.to_owned()];
     while let Some(directory) = directories.pop() {
         for entry in fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
@@ -19,15 +28,15 @@ fn modules() -> BTreeMap<Module, String> {
                 directories.push(path);
                 continue;
             }
-            let name = path.strip_prefix(&root).unwrap().to_str().unwrap();
-            let Some(name) = name.strip_suffix(".rs").filter(|n| !matches!(*n, "lib" | "main")) else { continue };
-            let module: Module = name.split('/').map(str::to_owned).collect();
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap();
+            let Some(name) = name.strip_suffix(".rs").filter(|n| *n != "main") else { continue };
+            let inner = name.split('/').filter(|part| *part != "lib").map(str::to_owned);
+            let module: Module = [krate.to_owned()].into_iter().chain(inner).collect();
             if module.last().is_some_and(|last| last != "tests") {
                 found.insert(module, code(&fs::read_to_string(&path).unwrap()));
             }
         }
     }
-    found
 }
 
 fn code(text: &str) -> String {
@@ -92,7 +101,11 @@ fn target(path: &[String], own: &Module, files: &BTreeSet<&Module>) -> Option<Mo
     let mut rest = path;
     match rest.first()?.as_str() {
         "crate" => {
-            at.clear();
+            at.truncate(1);
+            rest = &rest[1..];
+        }
+        krate if krate == "crdx" || krate.starts_with("crdx_") => {
+            at = vec![krate.replace('_', "-")];
             rest = &rest[1..];
         }
         "self" => rest = &rest[1..],

@@ -31,7 +31,7 @@ mod webhooks;
 
 use crate::exchange::{Client, Http, InProcess, Reply, normalise, parse};
 use crate::varying;
-use crdx::release::Release;
+use crdx_value::release::Release;
 use mutate::Rng;
 use serde_json::{Value, json};
 use std::{
@@ -77,8 +77,8 @@ fn documents(folder: &Path) -> Vec<Value> {
         }
         let text = fs::read_to_string(&file).unwrap_or_default();
         for chunk in text.split("\n---") {
-            if let Ok(value) = crdx::text::yaml::read(chunk.trim_start_matches("---").as_bytes()) {
-                let value: Value = serde_json::from_str(&crdx::value::json::to_string(&value)).unwrap();
+            if let Ok(value) = crdx_text::yaml::read(chunk.trim_start_matches("---").as_bytes()) {
+                let value: Value = serde_json::from_str(&crdx_value::json::to_string(&value)).unwrap();
                 if value.is_object() {
                     out.push(value);
                 }

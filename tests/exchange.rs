@@ -1,7 +1,7 @@
 //! Sends requests to a CRD API server, in process or over HTTP, and normalizes responses so that runs can be compared.
 
 use crate::varying;
-use crdx::release::Release;
+use crdx_value::release::Release;
 use serde_json::{Value, json};
 use std::{
     fmt::Write as _,
@@ -57,7 +57,7 @@ pub fn parse(text: &str) -> Value {
 
 /// The simulated server, without sockets.
 pub struct InProcess {
-    server: crdx::server::Server,
+    server: crdx_server::server::Server,
     /// Every denial by policies in the last answer, as the server writes it.
     pub denials: Vec<String>,
 }
@@ -65,11 +65,11 @@ pub struct InProcess {
 impl InProcess {
     /// Creates a server for a release.
     pub fn of(release: Release) -> Self {
-        Self::with(crdx::server::Server::new(release, 1))
+        Self::with(crdx_server::server::Server::new(release, 1))
     }
 
     /// A server of any kind.
-    pub fn with(server: crdx::server::Server) -> Self {
+    pub fn with(server: crdx_server::server::Server) -> Self {
         Self { server, denials: Vec::new() }
     }
 }
@@ -89,7 +89,7 @@ impl Client for InProcess {
         content_type: Option<&str>,
         accept: &str,
     ) -> Answer {
-        use crdx::server::{Body, Method, Request, Timestamp, http::wire};
+        use crdx_server::server::{Body, Method, Request, Timestamp, http::wire};
         let known = Method::of(method);
         assert_ne!(known, Method::Other, "no such method: {method}");
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
@@ -102,13 +102,13 @@ impl Client for InProcess {
             user: None,
             skips_admission: false,
             hides_dry_run: false,
-            namespace_state: crdx::server::NamespaceState::default(),
+            namespace_state: crdx_server::server::NamespaceState::default(),
             body: body.map_or(Body::Empty, |bytes| Body::Bytes(bytes.to_vec())),
             now: Timestamp { seconds: now.as_secs().cast_signed(), nanos: 0 },
         });
         let found = response.trace.policies.as_ref();
         self.denials = found
-            .map(|found| found.denials.iter().map(crdx::policies::denial::Origin::cause).collect())
+            .map(|found| found.denials.iter().map(crdx_server::policies::denial::Origin::cause).collect())
             .unwrap_or_default();
         let (_, data) = wire::encode(response.body, response.format);
         Answer { code: response.code, data, warnings: response.warnings, closes: false }

@@ -1,10 +1,10 @@
 //! Compares the decoder of built-in kinds with recorded responses of the server (`tests/facts`).
 
 use crate::facts::unpacked;
-use crdx::builtin::types::Types;
-use crdx::builtin::{Endpoint, decode};
-use crdx::text::json;
-use crdx::value::Value;
+use crdx_text::json;
+use crdx_types::types::Types;
+use crdx_types::{Endpoint, decode};
+use crdx_value::Value;
 use std::fs;
 use std::process::Command;
 
@@ -24,7 +24,7 @@ struct Fact {
 fn bytes(object: &Value, key: &str) -> Vec<u8> {
     let packed = format!("{key}64");
     match object.str_at(&[packed.as_str()]).filter(|text| !text.is_empty()) {
-        Some(text) => crdx::value::base64::Encoding::Standard.decode(text).unwrap(),
+        Some(text) => crdx_value::base64::Encoding::Standard.decode(text).unwrap(),
         None => object.str_at(&[key]).unwrap_or_default().as_bytes().to_vec(),
     }
 }

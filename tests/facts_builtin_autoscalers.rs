@@ -2,10 +2,10 @@
 //! (`JUDGE=autoscalers tests/builtin/record.sh` records `tests/facts/builtin-autoscalers-*.jsonl.gz`).
 
 use crate::facts::unpacked;
-use crdx::release::Release;
-use crdx::server::{Method, Request, ResponseBody, Server};
-use crdx::text::json;
-use crdx::value::{Value, json::to_string};
+use crdx_server::server::{Method, Request, ResponseBody, Server};
+use crdx_text::json;
+use crdx_value::release::Release;
+use crdx_value::{Value, json::to_string};
 
 const PATH: [&str; 2] = ["/apis/", "/namespaces/default/horizontalpodautoscalers"];
 

@@ -2,10 +2,10 @@
 //! (`JUDGE=names tests/builtin/record.sh` records `tests/facts/builtin-names-*.jsonl.gz`).
 
 use crate::facts::unpacked;
-use crdx::release::Release;
-use crdx::server::{Method, Request, ResponseBody, Server};
-use crdx::text::json;
-use crdx::value::Value;
+use crdx_server::server::{Method, Request, ResponseBody, Server};
+use crdx_text::json;
+use crdx_value::Value;
+use crdx_value::release::Release;
 
 fn differences(release: Release, file: &str) -> (usize, Vec<String>) {
     let lines = unpacked(file);
@@ -18,7 +18,7 @@ fn differences(release: Release, file: &str) -> (usize, Vec<String>) {
         let namespace = if namespaced { "/namespaces/default" } else { "" };
         let path = format!("/{root}/{}{namespace}/{}", text("apiVersion"), text("resource"));
         let object =
-            crdx::value::object(["apiVersion", "kind", "metadata"].map(|key| (key, fact.get(key).unwrap().clone())));
+            crdx_value::object(["apiVersion", "kind", "metadata"].map(|key| (key, fact.get(key).unwrap().clone())));
         let server = Server::builder(release, 1).with_built_in_kinds().build();
         let response = server.handle(&Request::new(Method::Post, &path, object));
         let ResponseBody::Json(status) = &response.body else { panic!("{path}: {:?}", response.body) };
@@ -33,7 +33,7 @@ fn differences(release: Release, file: &str) -> (usize, Vec<String>) {
         if found != expected || found.is_empty() != (response.code == 201) {
             all.push(format!(
                 "{path} {}: {expected:?} expected, found {} {found:?}",
-                crdx::value::json::to_string(&object_of(&fact)),
+                crdx_value::json::to_string(&object_of(&fact)),
                 response.code
             ));
         }

@@ -2,10 +2,10 @@
 //! descriptions, in `tests/facts/builtin-openapi-1.37.jsonl.gz`).
 
 use crate::facts::unpacked;
-use crdx::release::Release;
-use crdx::server::{Method, Request, ResponseBody, Server};
-use crdx::text::json;
-use crdx::value::{Map, Value};
+use crdx_server::server::{Method, Request, ResponseBody, Server};
+use crdx_text::json;
+use crdx_value::release::Release;
+use crdx_value::{Map, Value};
 use std::collections::BTreeMap;
 
 fn recorded() -> BTreeMap<String, Value> {
@@ -58,7 +58,7 @@ fn published_schemas_are_those_of_kubernetes() {
             let Some(expected) = recorded.get(name) else { panic!("{path}: {name} is not recorded") };
             compared += 1;
             if bare(schema) != *expected {
-                let text = crdx::value::json::to_string;
+                let text = crdx_value::json::to_string;
                 wrong.insert(name.clone(), format!("{}\n  instead of {}", text(&bare(schema)), text(expected)));
             }
         }

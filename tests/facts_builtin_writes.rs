@@ -2,10 +2,10 @@
 //! field owners (`tests/builtin/record.sh` records `tests/facts/builtin-writes.jsonl.gz`).
 
 use crate::facts::unpacked;
-use crdx::release::Release;
-use crdx::server::{Body, Method, Request, ResponseBody, Server};
-use crdx::text::json;
-use crdx::value::{Map, Value};
+use crdx_server::server::{Body, Method, Request, ResponseBody, Server};
+use crdx_text::json;
+use crdx_value::release::Release;
+use crdx_value::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -27,7 +27,7 @@ fn bare(object: &Value) -> Value {
                 entry.as_object_mut().unwrap().remove("time");
             }
             // Entries are sorted by time, which the judge takes from the clock.
-            entries.sort_by_key(crdx::value::json::to_string);
+            entries.sort_by_key(crdx_value::json::to_string);
         }
     }
     object
@@ -60,14 +60,14 @@ fn differences(line: &str, seen: &mut BTreeMap<String, (usize, Vec<String>)>) {
             (Some(expected), true) if bare(expected) == bare(found) => continue,
             (Some(expected), true) => {
                 let difference = first_difference(&bare(expected), &bare(found), String::new());
-                format!("{difference}\n    found {}", crdx::value::json::to_string(&bare(found)))
+                format!("{difference}\n    found {}", crdx_value::json::to_string(&bare(found)))
             }
             (Some(_), false) => format!("refused: {}", response.body.message()),
             (None, true) => format!("accepted: {}", text("error")),
             (None, false) if response.body.message().contains(text("error")) => continue,
             (None, false) => format!("{} instead of {}", response.body.message(), text("error")),
         };
-        all.push(format!("{path} {}: {difference}", crdx::value::json::to_string(body)));
+        all.push(format!("{path} {}: {difference}", crdx_value::json::to_string(body)));
         return;
     }
 }
@@ -76,7 +76,7 @@ fn differences(line: &str, seen: &mut BTreeMap<String, (usize, Vec<String>)>) {
 fn protobuf_difference(fact: &Value, seen: &mut BTreeMap<String, (usize, Vec<String>)>) {
     let first = fact.get("steps").and_then(Value::as_array).unwrap().first().unwrap();
     let Some(bytes) = first.str_at(&["protobuf"]) else { return };
-    let bytes = crdx::value::base64::Encoding::Standard.decode(bytes).unwrap();
+    let bytes = crdx_value::base64::Encoding::Standard.decode(bytes).unwrap();
     let create = |body: Body, content_type: &str| {
         let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().build();
         let mut request = Request::new(Method::Post, &collection(fact), "");
@@ -91,7 +91,7 @@ fn protobuf_difference(fact: &Value, seen: &mut BTreeMap<String, (usize, Vec<Str
     if let (ResponseBody::Json(found), ResponseBody::Json(expected)) = (&found.body, &expected.body)
         && bare(found) != bare(expected)
     {
-        let body = crdx::value::json::to_string(first.get("body").unwrap());
+        let body = crdx_value::json::to_string(first.get("body").unwrap());
         all.push(format!("{body}: {}", first_difference(&bare(expected), &bare(found), String::new())));
     }
 }
@@ -114,8 +114,8 @@ fn first_difference(expected: &Value, found: &Value, path: String) -> String {
         }
         _ => format!(
             "{path}: {} expected, found {}",
-            crdx::value::json::to_string(expected),
-            crdx::value::json::to_string(found)
+            crdx_value::json::to_string(expected),
+            crdx_value::json::to_string(found)
         ),
     }
 }
@@ -125,7 +125,7 @@ fn collection(fact: &Value) -> String {
     let first = fact.get("steps").and_then(Value::as_array).unwrap().first().unwrap();
     let head = |key: &str| first.get("body").unwrap().str_at(&[key]).unwrap_or_default();
     let (group, version) = head("apiVersion").rsplit_once('/').unwrap_or(("", head("apiVersion")));
-    let resource = crdx::builtin::resources::resources(37)
+    let resource = crdx_types::resources::resources(37)
         .find(|r| (r.group, r.version, r.kind) == (group, version, head("kind")))
         .unwrap();
     let root = if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };

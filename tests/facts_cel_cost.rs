@@ -2,21 +2,21 @@
 //! cost estimates.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::format_collect)]
 
-use crdx::cel::{
+use crdx_cel::{
     cost::estimate,
     decl::{DeclType, Shape},
     env::{BaseEnv, Env},
     types::Type,
 };
-use crdx::release::Release;
-use crdx::rules::decl::Declarations;
-use crdx::schema::Schema;
-use crdx::value::Value;
+use crdx_server::rules::decl::Declarations;
+use crdx_server::schema::Schema;
+use crdx_value::Value;
+use crdx_value::release::Release;
 use std::sync::Arc;
 
 pub fn lines() -> Vec<Value> {
     let text = include_str!("facts/cel-cost.jsonl");
-    text.lines().map(|line| crdx::text::json::read(line.as_bytes()).unwrap()).collect()
+    text.lines().map(|line| crdx_text::json::read(line.as_bytes()).unwrap()).collect()
 }
 
 pub fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {

@@ -1,8 +1,8 @@
 //! The function overloads are exactly those of the server's CRD environment (`tests/facts/cel-functions.jsonl`).
 #![allow(clippy::unwrap_used)]
 
-use crdx::cel::library::overloads;
-use crdx::release::V1_37;
+use crdx_cel::library::overloads;
+use crdx_value::release::V1_37;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

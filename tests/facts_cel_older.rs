@@ -5,7 +5,7 @@
 use crate::facts::unpacked;
 use crate::facts_cel_cost::{at, lines};
 use crate::facts_cel_runs::first;
-use crdx::cel::{
+use crdx_cel::{
     cost::estimate,
     decl::DeclType,
     env::{BaseEnv, Env, Objects},
@@ -13,10 +13,10 @@ use crdx::cel::{
     types::Type,
     value::Value as Cel,
 };
-use crdx::release::Release;
-use crdx::rules::decl::Declarations;
-use crdx::schema::Schema;
-use crdx::value::Value as Json;
+use crdx_server::rules::decl::Declarations;
+use crdx_server::schema::Schema;
+use crdx_value::Value as Json;
+use crdx_value::release::Release;
 use serde_json::{Value, json};
 use std::{fmt::Write as _, sync::Arc};
 
@@ -88,7 +88,7 @@ impl Given {
             let outcome = program.run(
                 &[Cel::from_json(now, node), before],
                 PER_CALL_LIMIT,
-                &crdx::value::steps::Steps::of_request(),
+                &crdx_value::steps::Steps::of_request(),
             );
             let mut run = json!({"sample": sample, "cost": outcome.cost});
             match outcome.result {
@@ -185,7 +185,7 @@ fn answers_of_a_release() {
         let read = |name: &str| std::fs::read_to_string(std::env::var(name).unwrap()).unwrap();
         let release: Release = std::env::var("CRDX_VERSION").unwrap().parse().unwrap();
         let given = Given::read(
-            &crdx::text::json::read(read("CRDX_FACTS").lines().next().unwrap().as_bytes()).unwrap(),
+            &crdx_text::json::read(read("CRDX_FACTS").lines().next().unwrap().as_bytes()).unwrap(),
             release,
         );
         // The recorder declares the whole object, whose types have longer names.

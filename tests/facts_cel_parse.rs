@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::format_collect)]
 
 use crate::facts::unpacked;
-use crdx::cel::ast::{Ast, Expr, ExprKind, Literal};
-use crdx::cel::env::{BaseEnv, Env};
-use crdx::cel::syntax::{MacroSet, ParseOptions, parse};
-use crdx::cel::types::Type;
-use crdx::release::Release;
+use crdx_cel::ast::{Ast, Expr, ExprKind, Literal};
+use crdx_cel::env::{BaseEnv, Env};
+use crdx_cel::syntax::{MacroSet, ParseOptions, parse};
+use crdx_cel::types::Type;
+use crdx_value::release::Release;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

@@ -2,14 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use crate::facts_cel_cost::{at, lines, number, root, text};
-use crdx::cel::{
+use crdx_cel::{
     decl::DeclType,
     env::{BaseEnv, Env},
     eval::{Outcome, PER_CALL_LIMIT, Program},
     types::Type,
     value::Value as Cel,
 };
-use crdx::value::Value;
+use crdx_value::Value;
 use std::sync::Arc;
 
 /// The first node of a sample at a path such as `spec.lo[].tags`.
@@ -50,7 +50,7 @@ fn run<'a>(
         (Some(old), false) => old,
         (None, false) => Ok(Cel::Null),
     };
-    program.run(&[Cel::from_json(now, node), old], PER_CALL_LIMIT, &crdx::value::steps::Steps::of_request())
+    program.run(&[Cel::from_json(now, node), old], PER_CALL_LIMIT, &crdx_value::steps::Steps::of_request())
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn values_and_run_time_costs_are_the_servers() {
             let optional = fact.get("optionalOldSelf").is_some();
             let type_ = node.cel_type.clone();
             let old_type = if optional { Type::optional(type_.clone()) } else { type_.clone() };
-            let mut env = Env::new(BaseEnv::for_stored(crdx::release::Release::NEWEST))
+            let mut env = Env::new(BaseEnv::for_stored(crdx_value::release::Release::NEWEST))
                 .with_variable("self", type_)
                 .with_variable("oldSelf", old_type);
             env.objects = Arc::clone(&objects);

@@ -1,7 +1,7 @@
 //! The strings that Go accepts and rejects for each string format.
 
-use crdx::release::Release;
-use crdx::schema::format;
+use crdx_server::schema::format;
+use crdx_value::release::Release;
 use std::collections::BTreeMap;
 
 #[test]

@@ -1,6 +1,6 @@
 //! Compares matches and error messages of 212 patterns with Go's.
 
-use crdx::regexp::Regexp;
+use crdx_regexp::Regexp;
 
 #[test]
 fn patterns_match_like_go() {

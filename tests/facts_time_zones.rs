@@ -1,8 +1,8 @@
 //! Every time zone in Go's `lib/time/zoneinfo.zip` (`tests/facts/time-zones.txt`), with the UTC offset that Go's `time`
 //! computes at the beginning of January and July of four years.
 
-use crdx::cel::library::overload;
-use crdx::cel::value::{Fuel, Timestamp, Value};
+use crdx_cel::library::overload;
+use crdx_cel::value::{Fuel, Timestamp, Value};
 
 const YEARS: [&str; 4] = ["1970", "1985", "2005", "2024"];
 

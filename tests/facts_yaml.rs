@@ -1,7 +1,7 @@
 //! Compares the YAML decoder with recorded results of kubectl (`tests/facts`).
 
 use crate::facts::unpacked;
-use crdx::text::{json, yaml};
+use crdx_text::{json, yaml};
 
 struct Fact {
     text: String,

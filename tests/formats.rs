@@ -58,7 +58,7 @@ fn tap_is_read() {
                 match (inner, &mut block) {
                     ("---", None) => block = Some(String::new()),
                     ("...", Some(yaml)) => {
-                        let read = crdx::text::yaml::read(yaml.as_bytes()).unwrap();
+                        let read = crdx_text::yaml::read(yaml.as_bytes()).unwrap();
                         assert!(read.str_at(&["source"]).is_some_and(|source| place.join(source).is_file()), "{yaml}");
                         block = None;
                     }

@@ -24,7 +24,7 @@ mod suites;
 mod yaml_read;
 
 use crate::differential::mutate::Rng;
-use crdx::value::STACK_SIZE;
+use crdx_value::STACK_SIZE;
 use std::fs;
 use std::path::Path;
 use std::thread;

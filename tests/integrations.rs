@@ -2,8 +2,8 @@
 //! script.
 
 use crate::cli::place;
-use crdx::text::yaml;
-use crdx::value::Value;
+use crdx_text::yaml;
+use crdx_value::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -373,7 +373,7 @@ fn the_compiler_is_the_same_everywhere() {
     let toolchain = toml("rust-toolchain.toml");
     let channel = toolchain["toolchain"]["channel"].as_str().unwrap();
     let oldest = toml("Cargo.toml");
-    let oldest = oldest["package"]["rust-version"].as_str().unwrap();
+    let oldest = oldest["workspace"]["package"]["rust-version"].as_str().unwrap();
     assert!(channel.starts_with(&format!("{oldest}.")), "{channel} is not {oldest}");
     let release = read(".github/workflows/release.yml");
     for job in ["build", "publish"] {

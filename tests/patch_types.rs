@@ -1,9 +1,9 @@
 //! Every resource of the server takes the patch types that the real server takes.
 
 use crate::exchange::{Client, InProcess, Reply};
-use crdx::policies::authorizer::Rules;
-use crdx::release::Release;
-use crdx::server::{Server, ServerBuilder};
+use crdx_server::policies::authorizer::Rules;
+use crdx_server::server::{Server, ServerBuilder};
+use crdx_value::release::Release;
 use serde_json::{Value, json};
 use std::sync::Arc;
 

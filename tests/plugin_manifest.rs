@@ -1,7 +1,7 @@
 //! `plugin-manifest/crdx.yaml` satisfies krew's validation, documentation and review guidelines.
 
-use crdx::text::yaml;
-use crdx::value::Value;
+use crdx_text::yaml;
+use crdx_value::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 

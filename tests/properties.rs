@@ -1,11 +1,11 @@
 //! Properties of validation for arbitrary schemas and values.
 
-use crdx::field::ROOT;
-use crdx::pipeline::compiled::{Dialect, Node};
-use crdx::pipeline::unknown::Unknown;
-use crdx::pipeline::{self, Facts, ResourceVersion, Source};
-use crdx::schema::{Items, Schema, SchemaOrBool};
-use crdx::value::Value;
+use crdx_server::pipeline::compiled::{Dialect, Node};
+use crdx_server::pipeline::unknown::Unknown;
+use crdx_server::pipeline::{self, Facts, ResourceVersion, Source};
+use crdx_server::schema::{Items, Schema, SchemaOrBool};
+use crdx_value::Value;
+use crdx_value::field::ROOT;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ fn version(schema: Schema) -> ResourceVersion {
             schema: Some(Arc::new(schema)),
             ..Facts::default()
         },
-        crdx::release::Release::NEWEST,
+        crdx_value::release::Release::NEWEST,
     )
 }
 
@@ -136,7 +136,7 @@ proptest! {
 
     #[test]
     fn pruning_twice_is_pruning_once(s in schema(), v in value()) {
-        let node = Node::compile(&s, Dialect::Objects, crdx::release::Release::NEWEST);
+        let node = Node::compile(&s, Dialect::Objects, crdx_value::release::Release::NEWEST);
         let mut once = v;
         pipeline::prune::prune(&mut once, Some(&node), true, &mut Unknown::new(false));
         let mut twice = once.clone();
@@ -148,7 +148,7 @@ proptest! {
 
     #[test]
     fn defaulting_twice_is_defaulting_once(s in schema(), v in value()) {
-        let node = Node::compile(&s, Dialect::Objects, crdx::release::Release::NEWEST);
+        let node = Node::compile(&s, Dialect::Objects, crdx_value::release::Release::NEWEST);
         let mut once = v;
         pipeline::default::set_defaults(&mut once, &node, None).unwrap();
         let mut twice = once.clone();
@@ -176,10 +176,10 @@ proptest! {
     /// Ratcheting only removes errors: an update never reports a schema error that a create does not report.
     #[test]
     fn ratcheting_only_removes_errors(s in schema(), new in value(), old in value()) {
-        let node = Node::compile(&s, Dialect::Objects, crdx::release::Release::NEWEST);
-        let (mut correlation, pair) = crdx::schema::correlate::Correlation::new(&new, &old, &s);
-        let fresh = pipeline::validate::validate(&new, &node, &ROOT, crdx::release::Release::NEWEST);
-        let changed = pipeline::validate::validate_changed(&new, &node, (&ROOT, crdx::release::Release::NEWEST), &mut correlation, Some(pair));
+        let node = Node::compile(&s, Dialect::Objects, crdx_value::release::Release::NEWEST);
+        let (mut correlation, pair) = crdx_server::schema::correlate::Correlation::new(&new, &old, &s);
+        let fresh = pipeline::validate::validate(&new, &node, &ROOT, crdx_value::release::Release::NEWEST);
+        let changed = pipeline::validate::validate_changed(&new, &node, (&ROOT, crdx_value::release::Release::NEWEST), &mut correlation, Some(pair));
         for e in &changed {
             // The branch to report is selected by the number of passed checks, which ratcheting does not change.
             prop_assert!(fresh.contains(e), "{}", e);

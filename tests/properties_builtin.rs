@@ -1,7 +1,7 @@
 //! Every body of a built-in kind is decoded or rejected in bounded time, and errors have a position.
 
-use crdx::builtin::types::Types;
-use crdx::builtin::{Endpoint, decode};
+use crdx_types::types::Types;
+use crdx_types::{Endpoint, decode};
 use proptest::prelude::*;
 
 const KINDS: &[(&str, &str, &str)] = &[

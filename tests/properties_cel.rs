@@ -1,7 +1,7 @@
 //! Properties of the parser, checker and evaluator for arbitrary expressions.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use crdx::cel::{
+use crdx_cel::{
     ast::{Expr, ExprKind},
     cost::estimate,
     env::{BaseEnv, Env},
@@ -109,7 +109,7 @@ fn expression() -> impl Strategy<Value = String> {
 }
 
 fn env() -> Env {
-    Env::new(BaseEnv::for_stored(crdx::release::Release::NEWEST)).with_variable("self", Type::list(Type::Int))
+    Env::new(BaseEnv::for_stored(crdx_value::release::Release::NEWEST)).with_variable("self", Type::list(Type::Int))
 }
 
 fn variables() -> Vec<Result<Value<'static>, Error>> {
@@ -153,7 +153,7 @@ proptest! {
             let cost = estimate(&checked, None);
             prop_assert!(cost.min <= cost.max);
             if let Ok(program) = Program::plan(&checked, &env) {
-                program.run(&variables(), PER_CALL_LIMIT, &crdx::value::steps::Steps::of_request());
+                program.run(&variables(), PER_CALL_LIMIT, &crdx_value::steps::Steps::of_request());
             }
         }
     }
@@ -174,7 +174,7 @@ proptest! {
         let checked = checked.unwrap();
         prop_assume!(!checked.types.iter().flatten().any(has_dyn));
         if let Ok(program) = Program::plan(&checked, &env)
-            && let Err(error) = program.run(&variables(), PER_CALL_LIMIT, &crdx::value::steps::Steps::of_request()).result
+            && let Err(error) = program.run(&variables(), PER_CALL_LIMIT, &crdx_value::steps::Steps::of_request()).result
         {
             prop_assert!(!error.to_string().starts_with("no such overload"), "{source}: {error}");
         }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use crate::facts_cel_cost::{at, lines, root};
-use crdx::cel::{
+use crdx_cel::{
     decl::{DeclType, Shape},
     env::{BaseEnv, Env},
     eval::{PER_CALL_LIMIT, Program},
@@ -270,8 +270,8 @@ fn checked_expressions_have_no_overload_errors() {
             .collect();
         let signatures = signatures();
         assert!(signatures.len() > 150);
-        let mut env =
-            Env::new(BaseEnv::for_stored(crdx::release::Release::NEWEST)).with_variable("self", spec.cel_type.clone());
+        let mut env = Env::new(BaseEnv::for_stored(crdx_value::release::Release::NEWEST))
+            .with_variable("self", spec.cel_type.clone());
         env.objects = Arc::new(declarations.objects);
         let lines = lines();
         let samples = lines[0].get("samples").unwrap();
@@ -288,7 +288,7 @@ fn checked_expressions_have_no_overload_errors() {
                 let outcome = program.run(
                     &[Cel::from_json(value, spec)],
                     PER_CALL_LIMIT,
-                    &crdx::value::steps::Steps::of_request(),
+                    &crdx_value::steps::Steps::of_request(),
                 );
                 valued += usize::from(outcome.result.is_ok());
                 if let Err(error) = &outcome.result {

@@ -1,9 +1,9 @@
 //! Patterns, JSONPath templates and formats give a result for any text.
 
-use crdx::jsonpath::{JsonPath, column::Column, relaxed, selectable::SelectableField};
-use crdx::regexp::Regexp;
-use crdx::schema::format;
-use crdx::value::{Value, object, time::Timestamp};
+use crdx_regexp::Regexp;
+use crdx_server::schema::format;
+use crdx_value::jsonpath::{JsonPath, column::Column, relaxed, selectable::SelectableField};
+use crdx_value::{Value, object, time::Timestamp};
 use proptest::prelude::*;
 
 fn data() -> Value {

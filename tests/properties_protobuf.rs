@@ -1,6 +1,6 @@
 //! CRDs in Protobuf: every body gets a response, and some get that of the real server.
 
-use crdx::server::{Body, Method, Request, ResponseBody, Server};
+use crdx_server::server::{Body, Method, Request, ResponseBody, Server};
 use proptest::prelude::*;
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -43,7 +43,7 @@ fn post(raw: &[u8]) -> (u16, u16) {
         content_type: Some("application/vnd.kubernetes.protobuf".to_owned()),
         ..Request::new(method, path, body)
     };
-    let server = Server::new(crdx::release::Release::NEWEST, 1);
+    let server = Server::new(crdx_value::release::Release::NEWEST, 1);
     let created = server.handle(&request(Method::Post, DEFINITIONS, Body::Bytes(body)));
     let listed = server.handle(&request(Method::Get, DEFINITIONS, Body::Empty));
     (created.code, listed.code)
@@ -103,7 +103,7 @@ fn answer(server: &Server, query: &str, schema: &[u8]) -> (u16, String) {
 /// for the name.
 #[test]
 fn numbers_that_json_cannot_represent_are_rejected_by_storage() {
-    let server = Server::new(crdx::release::Release::NEWEST, 1);
+    let server = Server::new(crdx_value::release::Release::NEWEST, 1);
     let maximum = |number: f64| [text(5, "number"), vec![9 << 3 | 1], number.to_le_bytes().to_vec()].concat();
     let unsupported = |number: &str| (500, format!("json: unsupported value: {number}"));
     assert_eq!(answer(&server, "", &maximum(f64::NAN)), unsupported("NaN"));
@@ -117,7 +117,7 @@ fn numbers_that_json_cannot_represent_are_rejected_by_storage() {
 
 #[test]
 fn items_without_a_schema_are_not_a_single_schema() {
-    let server = Server::new(crdx::release::Release::NEWEST, 1);
+    let server = Server::new(crdx_value::release::Release::NEWEST, 1);
     let list = [text(5, "array"), field(24, b""), text(41, "k"), text(42, "map")].concat();
     let (code, message) = answer(&server, "", &list);
     assert_eq!(code, 422);
@@ -127,7 +127,7 @@ fn items_without_a_schema_are_not_a_single_schema() {
 /// Go keeps bytes that are not UTF-8.
 #[test]
 fn patterns_that_are_not_utf8_are_rejected() {
-    let server = Server::new(crdx::release::Release::NEWEST, 1);
+    let server = Server::new(crdx_value::release::Release::NEWEST, 1);
     let pattern = [text(5, "string"), field(15, b"^\xc3\xff")].concat();
     let expected = concat!(
         r#"CustomResourceDefinition.apiextensions.k8s.io "things.example.com" is invalid: spec.validation."#,

@@ -1,7 +1,7 @@
 //! Responses of older servers, which depend on the release.
 
 use crate::exchange::{Client, InProcess, Reply};
-use crdx::release::Release;
+use crdx_value::release::Release;
 use serde_json::Value;
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";

@@ -2,9 +2,9 @@
 //! clients.
 
 use crate::exchange::{Client, Http, InProcess, normalise};
-use crdx::release::Release;
-use crdx::serve::{self, Options};
-use crdx::server::{Method, Server};
+use crdx_server::server::{Method, Server};
+use crdx_value::release::Release;
+use kubectl_crdx::serve::{self, Options};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -212,8 +212,9 @@ fn a_write_pauses_before_it_is_visible() {
 fn a_write_is_handled_against_the_state_after_its_pause() {
     let running = start_with_pause(Duration::from_millis(300));
     let url = running.url();
-    let direct =
-        |method, path: &str, body: &str| running.server().handle(&crdx::server::Request::new(method, path, body)).code;
+    let direct = |method, path: &str, body: &str| {
+        running.server().handle(&crdx_server::server::Request::new(method, path, body)).code
+    };
     let path = format!("{MAPS}/a");
     assert_eq!(direct(Method::Post, MAPS, r#"{"metadata":{"name":"a"}}"#), 201);
     let read = || Http::new(&url).call("GET", &path, None, None, "application/json").body;

@@ -1,8 +1,8 @@
 //! Properties of decoders and encoders.
 
-use crdx::text::documents::Chunks;
-use crdx::text::{Syntax, json, spans, yaml};
-use crdx::value::{Map, Value, json as compact};
+use crdx_text::documents::Chunks;
+use crdx_text::{Syntax, json, spans, yaml};
+use crdx_value::{Map, Value, json as compact};
 use proptest::prelude::*;
 
 fn text() -> impl Strategy<Value = String> {

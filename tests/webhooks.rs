@@ -4,11 +4,11 @@ mod conversion;
 pub mod hook;
 
 use crate::exchange::{Client, Http, Reply};
-use crdx::policies::authorizer::Rules;
-use crdx::release::Release;
-use crdx::serve::{self, Options, Running, WebhookService, Webhooks};
-use crdx::server::{Namespaces, Server, ServerBuilder};
+use crdx_server::policies::authorizer::Rules;
+use crdx_server::server::{Namespaces, Server, ServerBuilder};
+use crdx_value::release::Release;
 use hook::{CERTIFICATE, Hook, patched, reviewed};
+use kubectl_crdx::serve::{self, Options, Running, WebhookService, Webhooks};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -43,7 +43,7 @@ fn send(url: &str, method: &str, path: &str, body: Option<&Value>) -> Reply {
 }
 
 pub fn authority() -> String {
-    crdx::value::base64::Encoding::Standard.encode(CERTIFICATE)
+    crdx_value::base64::Encoding::Standard.encode(CERTIFICATE)
 }
 
 pub fn crd() -> Value {

@@ -1,6 +1,6 @@
 //! Any body of a built-in kind is decoded or rejected, in every release.
-use crdx::builtin::types::Types;
-use crdx::builtin::{Endpoint, decode};
+use crdx_types::types::Types;
+use crdx_types::{Endpoint, decode};
 
 const KINDS: &[(&str, &str, &str)] = &[
     ("", "v1", "Pod"),

@@ -1,5 +1,5 @@
 //! Any text is parsed or rejected with valid positions.
-use crdx::cel::syntax::{MacroSet, ParseOptions, parse};
+use crdx_cel::syntax::{MacroSet, ParseOptions, parse};
 
 pub fn check(input: &[u8]) {
     let Ok(source) = std::str::from_utf8(input) else { return };

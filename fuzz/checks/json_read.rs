@@ -1,8 +1,8 @@
 //! Any bytes are decoded or rejected; a decoded value can be encoded and decoded again; errors have a position in the
 //! text.
-use crdx::text::documents::Chunks;
-use crdx::text::json;
-use crdx::value::json::to_string;
+use crdx_text::documents::Chunks;
+use crdx_text::json;
+use crdx_value::json::to_string;
 
 pub fn check(bytes: &[u8]) {
     match json::read_strict(bytes) {

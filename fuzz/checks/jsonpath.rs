@@ -1,6 +1,6 @@
 //! Any template evaluated on an object gives a result or an error.
-use crdx::jsonpath::{JsonPath, column::Column, selectable::SelectableField};
-use crdx::value::{Value, object, time::Timestamp};
+use crdx_value::jsonpath::{JsonPath, column::Column, selectable::SelectableField};
+use crdx_value::{Value, object, time::Timestamp};
 
 pub fn check(input: &[u8]) {
     let Ok(template) = std::str::from_utf8(input) else { return };

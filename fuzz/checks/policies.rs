@@ -2,12 +2,12 @@
 //! admitted, changed or denied.
 
 use crdx::lint::policies::findings;
-use crdx::policies::authorizer::Rules;
-use crdx::policies::model::PolicyKind;
-use crdx::release::Release;
-use crdx::server::{Body, Method, Request, Server};
-use crdx::text::yaml;
-use crdx::value::{STACK_SIZE, Value};
+use crdx_server::policies::authorizer::Rules;
+use crdx_server::policies::model::PolicyKind;
+use crdx_server::server::{Body, Method, Request, Server};
+use crdx_text::yaml;
+use crdx_value::release::Release;
+use crdx_value::{STACK_SIZE, Value};
 use std::sync::Arc;
 use std::thread;
 

@@ -1,5 +1,5 @@
 //! A pattern and a text, separated by the first newline: the matches of a valid pattern are consistent.
-use crdx::regexp::Regexp;
+use crdx_regexp::Regexp;
 
 pub fn check(input: &[u8]) {
     let Ok(input) = std::str::from_utf8(input) else { return };

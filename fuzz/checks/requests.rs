@@ -1,8 +1,8 @@
 //! Any sequence of requests gets responses. Records are separated by a line `%%`; each is a line `METHOD PATH
 //! CONTENT-TYPE` followed by the body.
-use crdx::server::{Body, Method, Request, ResponseBody, Server};
-use crdx::text::json;
-use crdx::value::STACK_SIZE;
+use crdx_server::server::{Body, Method, Request, ResponseBody, Server};
+use crdx_text::json;
+use crdx_value::STACK_SIZE;
 use std::sync::LazyLock;
 use std::thread;
 
@@ -16,7 +16,7 @@ fn request(method: &str, path: &str, content_type: Option<&str>, body: Vec<u8>) 
 }
 
 fn answer(text: &str) {
-    let server = Server::new(crdx::release::Release::NEWEST, 1);
+    let server = Server::new(crdx_value::release::Release::NEWEST, 1);
     let created = server.handle(&request("POST", DEFINITIONS, Some("application/yaml"), CRONTAB.clone()));
     assert_eq!(created.code, 201);
     for record in text.split("\n%%\n").take(8) {

@@ -1,11 +1,11 @@
 //! Any suite is read or rejected, and its cases run on a server with the CRD of the examples.
 
-use crdx::release::Release;
-use crdx::server::Timestamp;
 use crdx::suites::bench::{CaseRunner, ServerSetup};
 use crdx::suites::{Coverage, Suite};
-use crdx::text::yaml;
-use crdx::value::STACK_SIZE;
+use crdx_server::server::Timestamp;
+use crdx_text::yaml;
+use crdx_value::STACK_SIZE;
+use crdx_value::release::Release;
 use std::sync::Arc;
 use std::thread;
 

@@ -1,9 +1,9 @@
 //! Any bytes are decoded or rejected; a decoded value can be encoded and decoded again; a directive before a document does
 //! not change its value; every document of a stream has positions.
-use crdx::text::documents::Chunks;
-use crdx::text::spans::Spans;
-use crdx::text::yaml;
-use crdx::value::Value;
+use crdx_text::documents::Chunks;
+use crdx_text::spans::Spans;
+use crdx_text::yaml;
+use crdx_value::Value;
 
 /// Like kubectl, the encoder does not quote a key `<<`, which is then decoded as a merge key.
 fn has_merge_key(v: &Value) -> bool {

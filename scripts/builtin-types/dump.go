@@ -21,7 +21,7 @@ import (
 	apiregistrationv1beta1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1beta1"
 )
 
-// selfRead are the types with their own UnmarshalJSON that src/builtin/custom.rs knows.
+// selfRead are the types with their own UnmarshalJSON that crates/crdx-types/src/custom.rs knows.
 var selfRead = []string{
 	"intstr.IntOrString", "meta/v1.Duration", "meta/v1.FieldsV1", "meta/v1.MicroTime", "meta/v1.Time", "resource.Quantity", "runtime.RawExtension",
 }
@@ -119,7 +119,7 @@ func (r *release) walk(t reflect.Type, source *source) {
 	switch {
 	case info.Custom:
 		if !slices.Contains(selfRead, name) {
-			check(fmt.Errorf("%s has an UnmarshalJSON that src/builtin/custom.rs does not know", name))
+			check(fmt.Errorf("%s has an UnmarshalJSON that crates/crdx-types/src/custom.rs does not know", name))
 		}
 	case t.Kind() == reflect.Struct:
 		info.Fields = r.fields(t, name, source)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes src/builtin/types.txt, src/builtin/resources.txt and src/builtin/validation/internal/types.txt anew, from the Go modules of every release in the lists below. Takes a
+# Makes crates/crdx-types/src/types.txt, crates/crdx-types/src/resources.txt and crates/crdx-builtin/src/validation/internal/types.txt anew, from the Go modules of every release in the lists below. Takes a
 # few minutes and needs Go.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -54,7 +54,7 @@ type goField struct {
 	tag      []string // the parts of its json tag
 }
 
-// internal writes the table that src/builtin/validation/internal/table.rs reads, from the sources of Kubernetes and of the modules in go.mod.
+// internal writes the table that crates/crdx-builtin/src/validation/internal/table.rs reads, from the sources of Kubernetes and of the modules in go.mod.
 func internal(w io.Writer, dirs []string) error {
 	api, err := packages("k8s.io/api", slices.Sorted(maps.Values(versions)))
 	if err != nil {
@@ -124,7 +124,7 @@ func internal(w io.Writer, dirs []string) error {
 	}
 	out := bufio.NewWriter(w)
 	defer out.Flush()
-	fmt.Fprintf(out, "# Made by scripts/builtin-types; src/builtin/validation/internal/table.rs describes the format.\n")
+	fmt.Fprintf(out, "# Made by scripts/builtin-types; crates/crdx-builtin/src/validation/internal/table.rs describes the format.\n")
 	for _, name := range slices.Sorted(maps.Keys(heads)) {
 		if len(heads[name]) != 1 {
 			return fmt.Errorf("%s is not one type in all releases", name)

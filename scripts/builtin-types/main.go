@@ -1,4 +1,4 @@
-// Command builtin-types makes src/builtin/types.txt: the Go types that the API server decodes built-in kinds into.
+// Command builtin-types makes crates/crdx-types/src/types.txt: the Go types that the API server decodes built-in kinds into.
 //
 //	builtin-types dump                  the types of the Kubernetes release of go.mod, as JSON
 //	builtin-types merge DUMP…           one table of several releases

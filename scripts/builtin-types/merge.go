@@ -71,12 +71,12 @@ func keys[T any](releases []release, of func(release) map[string]T) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// merge writes the table that src/builtin/table.rs reads.
+// merge writes the table that crates/crdx-types/src/table.rs reads.
 func merge(w io.Writer, releases []release) error {
 	out := bufio.NewWriter(w)
 	defer out.Flush()
 	first, last := releases[0].Minor, releases[len(releases)-1].Minor
-	fmt.Fprintf(out, "# Made by scripts/builtin-types; src/builtin/table.rs describes the format.\n")
+	fmt.Fprintf(out, "# Made by scripts/builtin-types; crates/crdx-types/src/table.rs describes the format.\n")
 	fmt.Fprintf(out, "releases %d %d\n", first, last)
 	var all uint64
 	for _, r := range releases {

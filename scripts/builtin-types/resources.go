@@ -46,7 +46,7 @@ type resource struct {
 	Subresources     []subresource `json:"subresources"`
 }
 
-// resources writes the table that src/builtin/resources.rs reads: the resources that API servers serve by default, and their
+// resources writes the table that crates/crdx-types/src/resources.rs reads: the resources that API servers serve by default, and their
 // subresources status and scale.
 func resources(w io.Writer, dirs []string) error {
 	type found struct {
@@ -89,7 +89,7 @@ func resources(w io.Writer, dirs []string) error {
 		}
 	}
 	sort.SliceStable(rows, func(i, j int) bool { return rows[i].key < rows[j].key })
-	fmt.Fprintf(w, "# Made by scripts/builtin-types; src/builtin/resources.rs describes the format.\n")
+	fmt.Fprintf(w, "# Made by scripts/builtin-types; crates/crdx-types/src/resources.rs describes the format.\n")
 	for _, r := range rows {
 		when, err := span(r.in, all, slices.Min(minors), slices.Max(minors))
 		if err != nil {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Lists the fields of built-in kinds that the API server may set or drop by itself, by their lowercase names.
 #
-# usage: set-fields.sh KUBERNETES… > src/builtin/set_fields.txt
+# usage: set-fields.sh KUBERNETES… > crates/crdx-types/src/set_fields.txt
 #
 # KUBERNETES are unpacked modules k8s.io/kubernetes of several releases. "set" are all fields that defaulting, conversion, a registry strategy, a
 # helper of a strategy or an admission plugin assigns; "drop" are those that a strategy or its helper resets, mostly fields of disabled feature
@@ -20,7 +20,7 @@ helpers() {
         find "$module"/pkg/{api,registry} -name '*.go' -not -name '*_test.go' -not -path '*/testing/*'
     done
 }
-echo "# Made by scripts/builtin-types/set-fields.sh; src/builtin/set_fields.rs describes the format."
+echo "# Made by scripts/builtin-types/set-fields.sh; crates/crdx-types/src/set_fields.rs describes the format."
 echo "set"
 files "$@" | xargs grep -hoE '\.[A-Z][A-Za-z0-9]*(\[[^]]*\])* *(=|\+=)[^=]' | names | sed 's/^/ /'
 echo "drop"

@@ -59,8 +59,8 @@ pub use updates::{Subresource, Updates};
 pub use validate::Validate;
 pub use version::Version;
 
-use crate::release::Release;
 use clap::{Args as _, CommandFactory, Parser, Subcommand, ValueEnum};
+use crdx_value::release::Release;
 
 /// Returns the text at the end of `--help`.
 fn after_help() -> String {

@@ -6,7 +6,9 @@ mod self_value;
 use super::Exit;
 use super::args;
 use super::terminal::{self, Content};
-use crate::cel::{
+use crate::output::cel::{self as output, Checked, CompileFailure, NoRule, Report, RuleCost, Run};
+use crate::output::printable::complain;
+use crdx_cel::{
     ast::{CheckedAst, ExprKind},
     cost,
     decl::DeclType,
@@ -17,14 +19,12 @@ use crate::cel::{
     types::Type,
     value::{Error, Value as Cel},
 };
-use crate::crd::validation::rules::EXPRESSION_COST_LIMIT;
-use crate::output::cel::{self as output, Checked, CompileFailure, NoRule, Report, RuleCost, Run};
-use crate::output::printable::complain;
-use crate::release::Release;
-use crate::rules::compile::{max_cardinality, names_old_self};
-use crate::rules::decl::ROOT;
-use crate::rules::node::{self, Node};
-use crate::value::steps::{Spent, Steps};
+use crdx_server::crd::validation::rules::EXPRESSION_COST_LIMIT;
+use crdx_server::rules::compile::{max_cardinality, names_old_self};
+use crdx_server::rules::decl::ROOT;
+use crdx_server::rules::node::{self, Node};
+use crdx_value::release::Release;
+use crdx_value::steps::{Spent, Steps};
 use self_value::{InputError, SelfValue};
 use std::io::{self, Write};
 
@@ -163,7 +163,7 @@ fn type_name(ast: &CheckedAst) -> String {
 }
 
 fn refused(issues: &Issues) -> CompileFailure {
-    let problem = |issue: &crate::cel::issues::Issue| {
+    let problem = |issue: &crdx_cel::issues::Issue| {
         (issue.location.line, issue.location.column.saturating_add(1), issue.message.clone())
     };
     CompileFailure {

@@ -8,7 +8,7 @@ use crate::cluster;
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Options, files};
 use crate::output::printable::{complain, complain_all};
-use crate::value::Value;
+use crdx_value::Value;
 use std::path::Path;
 
 /// The arguments of a command that takes CRDs.

@@ -8,14 +8,14 @@ use super::external_diff::ExternalDiff;
 use super::progress::Progress;
 use super::terminal::{self, Content, Writer};
 use super::validate;
-use crate::kubectl::update::{equals_apart_from_written_metadata, without_written_metadata};
 use crate::output::difference::{self, Sides};
 use crate::output::printable;
 use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Action, Identity, Item, Verdict, json};
 use crate::simulation::{self, CompareOptions, Plan, RunSummary};
-use crate::value::{Map, Value, object};
+use crdx::kubectl::update::{equals_apart_from_written_metadata, without_written_metadata};
+use crdx_value::{Map, Value, object};
 use std::io::{self, BufWriter, Write};
 
 /// Runs the command.
@@ -191,7 +191,7 @@ impl Show<'_> {
         if self.json {
             let summary = object(counts.named().map(|(name, n)| (name, Value::Int(n as i64))));
             let first = if counts.total() == 0 { "\n" } else { "" };
-            let text = crate::value::json::to_string;
+            let text = crdx_value::json::to_string;
             let (notes_text, summary) = (text(&json::notes(notes)), text(&summary));
             let releases = text(&json::releases(outcome.releases.iter()));
             writeln!(

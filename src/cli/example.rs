@@ -3,13 +3,13 @@
 use super::Exit;
 use super::args::{self, Example, JsonOrYaml};
 use super::definitions::{Definition, Given};
-use crate::examples::{self, Checker, ExampleFields};
-use crate::field::UNFINISHED;
 use crate::output::example;
 use crate::output::printable::complain;
-use crate::release::Release;
-use crate::text::json::write::kubectl;
-use crate::value::{Value, object};
+use crdx::examples::{self, Checker, ExampleFields};
+use crdx_text::json::write::kubectl;
+use crdx_value::field::UNFINISHED;
+use crdx_value::release::Release;
+use crdx_value::{Value, object};
 use std::io::{self, BufWriter, Write};
 
 /// Runs the command.

@@ -6,13 +6,13 @@ use super::failure::{Failure, summarize};
 use super::source::{Source, definition_name, problem};
 use super::terminal;
 use crate::cluster::Resource;
-use crate::crd::{self, CustomResourceDefinition, openapi};
-use crate::jsonpath::JsonPath;
-use crate::lint::costs::{ExpressionCost, SchemaCost, costs};
 use crate::output::explain::{Explained, openapi_v2, plaintext, rules};
 use crate::output::printable::complain_all;
-use crate::schema::Schema;
-use crate::value::group_version;
+use crdx::lint::costs::{ExpressionCost, SchemaCost, costs};
+use crdx_server::crd::{self, CustomResourceDefinition, openapi};
+use crdx_server::schema::Schema;
+use crdx_value::group_version;
+use crdx_value::jsonpath::JsonPath;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 

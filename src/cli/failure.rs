@@ -2,7 +2,7 @@
 
 use crate::cli::Exit;
 use crate::cluster::{Error, Status};
-use crate::value::Value;
+use crdx_value::Value;
 use std::io;
 
 /// An error of a command.

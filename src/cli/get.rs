@@ -19,7 +19,7 @@ use crate::cluster::{Query, Resource};
 use crate::files::open::read_any;
 use crate::output::objects::{Form, FormFlags, form};
 use crate::output::printable::{complain, complain_all};
-use crate::value::Value;
+use crdx_value::Value;
 use rows::Rows;
 use std::io::{self, Write};
 

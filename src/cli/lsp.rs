@@ -2,7 +2,7 @@
 
 use super::{Exit, args, terminal};
 use crate::editor::{self, Settings};
-use crate::value::STACK_SIZE;
+use crdx_value::STACK_SIZE;
 use std::io;
 use std::thread;
 

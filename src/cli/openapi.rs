@@ -3,15 +3,13 @@
 use super::Exit;
 use super::args;
 use super::definitions::{Definition, Given};
-use crate::crd::{
-    self, CustomResourceDefinition,
-    openapi::{self, OpenApiVersion},
-};
 use crate::output::printable::complain;
-use crate::release::Release;
-use crate::suggest;
-use crate::text::json;
-use crate::value::Value;
+use crdx_server::crd::{self, CustomResourceDefinition, openapi};
+use crdx_text::json;
+use crdx_types::openapi::OpenApiVersion;
+use crdx_value::Value;
+use crdx_value::release::Release;
+use crdx_value::suggest;
 use std::io::{self, Write};
 
 /// Runs the command.

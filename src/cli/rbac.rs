@@ -5,10 +5,10 @@ use super::args::{self, OnlyJson};
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Options};
 use crate::output::printable::complain;
-use crate::policies::{self, rbac};
 use crate::simulation::object::Object;
-use crate::text::{json, yaml};
-use crate::value::{Value, object};
+use crdx_server::policies::{self, rbac};
+use crdx_text::{json, yaml};
+use crdx_value::{Value, object};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 

@@ -3,12 +3,12 @@
 use super::Exit;
 use super::args;
 use super::definitions::Given;
-use crate::crd::{self, CustomResourceDefinition};
 use crate::files::replace::replace;
 use crate::output::json_schema::{Strictness, json_schema};
 use crate::output::printable::complain;
-use crate::text::json::write::kubectl;
-use crate::value::Value;
+use crdx_server::crd::{self, CustomResourceDefinition};
+use crdx_text::json::write::kubectl;
+use crdx_value::Value;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;

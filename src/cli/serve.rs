@@ -5,12 +5,12 @@ mod load;
 use super::Exit;
 use super::args;
 use super::terminal;
-use crate::field::names;
 use crate::files::open::private_log;
 use crate::output::printable::complain;
-use crate::policies::authorizer::Rules;
 use crate::serve::{self, Opened, Options, Running, Runtime, State, Webhooks};
-use crate::server::{Namespaces, Server, ServerBuilder, UserInfo};
+use crdx_server::policies::authorizer::Rules;
+use crdx_server::server::{Namespaces, Server, ServerBuilder, UserInfo};
+use crdx_value::field::names;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 

@@ -4,18 +4,18 @@ mod files;
 
 pub use files::{FileArguments, Files, Named};
 
-use crate::builtin;
 use crate::cli::args;
 use crate::cli::failure::Failure;
 use crate::cli::terminal;
 use crate::cluster::{self, Connection, Error, JSON, Pages, Query, Resource, Simulated, Status};
 use crate::input::{Options, temp_file};
-use crate::kubectl::request::encoded;
 use crate::output::printable::complain;
-use crate::release::Release;
-use crate::suggest;
-use crate::value::Value;
-use crate::value::group_version::api_version;
+use crdx::kubectl::request::encoded;
+use crdx_types as builtin;
+use crdx_value::Value;
+use crdx_value::group_version::api_version;
+use crdx_value::release::Release;
+use crdx_value::suggest;
 use std::io;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use super::args::Color;
 use crate::output::TableStyle;
 use crate::output::printable::{self, Printable, Stderr};
-use crate::server::Timestamp;
+use crdx_server::server::Timestamp;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::time::{SystemTime, UNIX_EPOCH};

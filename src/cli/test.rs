@@ -16,8 +16,8 @@ use crate::output::report::pipeline::Format;
 use crate::output::suites::{self, Counts, SuiteRun};
 use crate::simulation::ordered::threads;
 use crate::simulation::testing::{find, load, plan, run};
-use crate::suites::{Action, Coverage, Suite, suite::Source};
-use crate::value::json;
+use crdx::suites::{Action, Coverage, Suite, suite::Source};
+use crdx_value::json;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 

@@ -10,8 +10,8 @@ use super::terminal::{self, Content, Writer};
 use crate::cluster;
 use crate::output::report::Summary;
 use crate::output::report::text::Style;
-use crate::release::ReleaseSet;
 use crate::simulation::{self, CompareOptions, Plan};
+use crdx_value::release::ReleaseSet;
 use std::io::{self, BufWriter};
 
 /// Runs the command.

@@ -3,9 +3,9 @@
 use super::Exit;
 use super::args::{self, JsonOrYaml};
 use super::terminal;
-use crate::release::Release;
-use crate::text::{json, yaml};
-use crate::value::{Value, object};
+use crdx_text::{json, yaml};
+use crdx_value::release::Release;
+use crdx_value::{Value, object};
 use std::io;
 
 /// Runs the command.

@@ -5,9 +5,9 @@
 use super::connection::PendingResponse;
 use super::{Connection, Error, JSON, Resource};
 use crate::output::report::Note;
-use crate::policies::GROUP;
-use crate::server::http::address::encoded;
-use crate::value::Value;
+use crdx_server::policies::GROUP;
+use crdx_server::server::http::address::encoded;
+use crdx_value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of namespaces whose quota is read.
@@ -261,7 +261,7 @@ fn quotas(namespace: &str, list: &Value, written: &[Written]) -> Option<Note> {
         for written in here() {
             let key = format!("count/{}", written.name());
             if let Some(hard) = quota.at(&["spec", "hard"]).and_then(|hard| hard.get(&key)) {
-                let text = |v: &Value| v.as_str().map_or_else(|| crate::value::json::to_string(v), str::to_owned);
+                let text = |v: &Value| v.as_str().map_or_else(|| crdx_value::json::to_string(v), str::to_owned);
                 let used = quota.at(&["status", "used"]).and_then(|used| used.get(&key));
                 let used = used.map_or_else(String::new, |used| format!("{} of ", text(used)));
                 found.push(format!("{name} ({used}{} {} used)", text(hard), written.name()));
@@ -275,7 +275,7 @@ fn quotas(namespace: &str, list: &Value, written: &[Written]) -> Option<Note> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::json;
+    use crdx_text::json;
 
     fn read(text: &str) -> Value {
         json::read(text.as_bytes()).unwrap()

@@ -2,8 +2,8 @@
 
 use super::limits::{self, HeldBody};
 use super::{Error, Status};
-use crate::text::json;
-use crate::value::Value;
+use crdx_text::json;
+use crdx_value::Value;
 use std::time::Duration;
 
 /// An HTTP answer.

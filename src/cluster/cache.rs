@@ -1,7 +1,7 @@
 //! The cache on disk: one directory per server, as in kubectl, readable by the user only. On any error the
 //! data is requested from the server again.
 
-use crate::server::http::address::encoded;
+use crdx_server::server::http::address::encoded;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -7,7 +7,7 @@ use super::credentials::Credentials;
 use super::discovery::Discovered;
 use super::limits::{self, Held, HeldBody};
 use super::{Error, JSON, Target, log, tls, warnings};
-use crate::value::Value;
+use crdx_value::Value;
 use http::header::{ACCEPT, AUTHORIZATION, HeaderMap, RETRY_AFTER, WARNING};
 use http_body_util::BodyExt;
 use kube::client::Body;

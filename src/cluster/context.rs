@@ -2,8 +2,8 @@
 //! be slow to start.
 
 use super::Target;
-use crate::text::yaml;
-use crate::value::Value;
+use crdx_text::yaml;
+use crdx_value::Value;
 use std::path::PathBuf;
 
 /// The service account of a pod, with which it may use its own cluster.
@@ -103,7 +103,7 @@ fn of_context(documents: &[Value], wanted: Option<&str>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::object;
+    use crdx_value::object;
 
     #[test]
     fn the_current_context_gives_the_namespace() {

@@ -3,9 +3,9 @@
 
 use super::connection::PendingResponse;
 use super::{Connection, Error, JSON};
-use crate::server::http::address;
-use crate::text::json;
-use crate::value::Value;
+use crdx_server::server::http::address;
+use crdx_text::json;
+use crdx_value::Value;
 use std::time::Duration;
 
 /// Requests only the metadata of an object.
@@ -69,7 +69,7 @@ impl Connection {
             },
             None => found,
         };
-        self.cache.write(&entry(&name), crate::value::json::to_string(&found).as_bytes());
+        self.cache.write(&entry(&name), crdx_value::json::to_string(&found).as_bytes());
         Ok(Some(found))
     }
 }

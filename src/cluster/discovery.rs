@@ -1,9 +1,9 @@
 //! The resources that the cluster serves, and how a TYPE on the command line is resolved to one.
 
 use super::{Connection, Error, JSON};
-use crate::server::http::address::encoded;
-use crate::text::json;
-use crate::value::{Value, object};
+use crdx_server::server::http::address::encoded;
+use crdx_text::json;
+use crdx_value::{Value, object};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -182,7 +182,7 @@ fn write(resources: &[Resource]) -> String {
             ("namespaced", Value::Bool(r.namespaced)),
         ])
     });
-    crate::value::json::to_string(&object([("resources", Value::from(each.collect::<Vec<_>>()))]))
+    crdx_value::json::to_string(&object([("resources", Value::from(each.collect::<Vec<_>>()))]))
 }
 
 /// Reads what [`write`] wrote; `None` for anything else.

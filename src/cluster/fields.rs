@@ -2,9 +2,9 @@
 //! a token or a password.
 
 use super::secret::Secret;
-use crate::text::{Error, yaml};
-use crate::value::Value;
-use crate::value::base64::Encoding;
+use crdx_text::{Error, yaml};
+use crdx_value::Value;
+use crdx_value::base64::Encoding;
 
 /// Why a document with credentials cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -158,7 +158,7 @@ impl<'a> Fields<'a> {
         let object = self.object(key)?;
         let members = object.value.and_then(Value::as_object).into_iter().flatten();
         let each = members.map(|(key, value)| {
-            let one = crate::value::object([("*", value.clone())]);
+            let one = crdx_value::object([("*", value.clone())]);
             let texts = Fields { path: object.path.clone(), value: Some(&one) }.texts("*")?;
             Ok((key.clone(), texts))
         });

@@ -3,7 +3,7 @@
 
 use super::fields::{FieldError, Fields, document};
 use super::secret::Secret;
-use crate::value::Value;
+use crdx_value::Value;
 use std::path::{Path, PathBuf};
 
 /// The extension of a cluster whose content is given to credential plugins.

@@ -6,8 +6,8 @@
 use super::fields::{FieldError, Fields, document};
 use super::kubeconfig::{Interactive, Plugin};
 use super::secret::Secret;
-use crate::value::time::{self, Timestamp};
-use crate::value::{Value, json, object};
+use crdx_value::time::{self, Timestamp};
+use crdx_value::{Value, json, object};
 use std::io::{IsTerminal, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};

@@ -1,8 +1,8 @@
 //! The version of the cluster, and the release that is simulated for it.
 
 use super::{Connection, Error, JSON};
-use crate::release::Release;
-use crate::value::Value;
+use crdx_value::Value;
+use crdx_value::release::Release;
 
 /// The release to simulate for a cluster, and why it is not the cluster's own version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ fn read(version: &Value) -> Option<Simulated> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::object;
+    use crdx_value::object;
 
     #[test]
     fn unknown_versions_are_answered_as_the_nearest() {

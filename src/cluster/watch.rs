@@ -2,8 +2,8 @@
 
 use super::connection::Stream;
 use super::{Connection, Error, Query, limits};
-use crate::text::json;
-use crate::value::Value;
+use crdx_text::json;
+use crdx_value::Value;
 use std::marker::PhantomData;
 
 /// The events `{"type": …, "object": …}` until the server ends the watch or `--request-timeout` expires. An event of

@@ -4,7 +4,7 @@
 use super::cluster::{Cluster, Fetched};
 use crate::input::committed::committed;
 use crate::simulation::object::Kind;
-use crate::value::STACK_SIZE;
+use crdx_value::STACK_SIZE;
 use lsp_server::{Connection, Message};
 use std::io;
 use std::path::PathBuf;

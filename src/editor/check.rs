@@ -2,7 +2,6 @@
 
 use crate::input::required::{Required, Sources};
 use crate::input::{Document, Entry, Input, Options};
-use crate::lint::policies::references::Objects;
 use crate::output::report::Item;
 use crate::output::suites::SuiteRun;
 use crate::simulation::identity::FieldLocator as _;
@@ -12,9 +11,10 @@ use crate::simulation::testing::load::{Library, Problem};
 use crate::simulation::testing::plan::{self, Selection};
 use crate::simulation::testing::{find, run};
 use crate::simulation::{ExistingObjects, Plan, Simulation, builtin};
-use crate::suites::Suite;
-use crate::suites::suite::SuiteError;
-use crate::value::{Value, group_version};
+use crdx::lint::policies::references::Objects;
+use crdx::suites::Suite;
+use crdx::suites::suite::SuiteError;
+use crdx_value::{Value, group_version};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::io::{self, Cursor};
@@ -242,7 +242,7 @@ impl Checker {
     }
 
     /// The simulated releases.
-    pub fn releases(&self) -> &crate::release::ReleaseSet {
+    pub fn releases(&self) -> &crdx_value::release::ReleaseSet {
         self.workspace.releases()
     }
 

@@ -3,7 +3,7 @@
 
 use crate::cluster::{self, Connection, Simulated, Target};
 use crate::simulation::object::Kind;
-use crate::value::Value;
+use crdx_value::Value;
 
 /// Connects to the cluster.
 #[derive(Debug, Default)]

@@ -4,8 +4,8 @@ use super::check::Checker;
 use super::cursor::Cursor;
 use super::schema;
 use super::text::Text;
-use crate::text::spans::Step;
-use crate::value::{Value, json};
+use crdx_text::spans::Step;
+use crdx_value::{Value, json};
 use std::collections::BTreeSet;
 
 /// A suggestion.

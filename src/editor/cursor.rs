@@ -3,7 +3,7 @@
 use super::check::Checker;
 use super::text::Text;
 use crate::input::Document;
-use crate::text::spans::{Spans, Step};
+use crdx_text::spans::{Spans, Step};
 
 /// The place of the cursor.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use super::cursor::Cursor;
 use super::schema;
 use super::text::Text;
 use crate::input::Document;
-use crate::text::spans::Step;
-use crate::value::{Value, group_version};
+use crdx_text::spans::Step;
+use crdx_value::{Value, group_version};
 use std::ops::Range;
 
 /// A field in a file with a CRD.

@@ -6,14 +6,14 @@ use super::text::Text;
 use crate::output::excerpt::SourceLocation;
 use crate::output::report::case::Outcome;
 use crate::output::report::{Item, Problem, Verdict};
-use crate::release::ReleaseSet;
 use crate::simulation::identity::FieldLocator as _;
 use crate::simulation::linting::Linted;
 use crate::simulation::linting::advice::advice;
 use crate::simulation::object::Object;
-use crate::suites::suite::SuiteError;
-use crate::text::Position;
-use crate::text::documents::Chunks;
+use crdx::suites::suite::SuiteError;
+use crdx_text::Position;
+use crdx_text::documents::Chunks;
+use crdx_value::release::ReleaseSet;
 use std::ops::Range;
 
 /// The severity of a finding.

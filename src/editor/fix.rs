@@ -1,12 +1,12 @@
 //! Changes that correct a finding: a suggested name, or the limits that make a rule cheap enough.
 
 use super::text::Text;
-use crate::lint::bounds::Bound;
-use crate::lint::schema_path;
 use crate::simulation::linting::advice::Advice;
 use crate::simulation::object::Object;
-use crate::text::Syntax;
-use crate::value::Value;
+use crdx::lint::bounds::Bound;
+use crdx::lint::schema_path;
+use crdx_text::Syntax;
+use crdx_value::Value;
 use std::ops::Range;
 
 /// A change of a file.

@@ -1,13 +1,13 @@
 //! Hover texts: the schema of a field as Markdown.
 
 use super::schema;
-use crate::crd;
-use crate::crd::validation::rules::EXPRESSION_COST_LIMIT;
-use crate::lint::costs::{self, ExpressionCost};
 use crate::output::cost::{count, percent};
-use crate::release::ReleaseSet;
-use crate::text::spans::Step;
-use crate::value::{Value, json};
+use crdx::lint::costs::{self, ExpressionCost};
+use crdx_server::crd;
+use crdx_server::crd::validation::rules::EXPRESSION_COST_LIMIT;
+use crdx_text::spans::Step;
+use crdx_value::release::ReleaseSet;
+use crdx_value::{Value, json};
 use std::fmt::Write as _;
 
 /// Keywords of a schema that bound a value.
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_field_is_described() {
-        let schema = crate::text::json::read(
+        let schema = crdx_text::json::read(
             br#"{"type": "object", "properties": {"spec": {"type": "object", "required": ["size"], "properties": {
                 "size": {"type": "integer", "minimum": 1, "default": 3, "description": "How many.",
                     "x-kubernetes-validations": [{"rule": "self % 2 == 1", "message": "must be odd"}]},

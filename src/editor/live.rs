@@ -1,9 +1,9 @@
 //! The CRDs that were read from the cluster, and when they are requested again.
 
 use super::cluster::{Fetched, Identity};
-use crate::release::Release;
 use crate::simulation::object::Kind;
-use crate::value::Value;
+use crdx_value::Value;
+use crdx_value::release::Release;
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 

@@ -3,12 +3,14 @@
 use super::check::Checker;
 use super::live::Live;
 use super::workspace;
+use crate::cluster;
 use crate::editor::Settings;
-use crate::kubectl::FieldValidation;
-use crate::release::ReleaseSet;
-use crate::server::Timestamp;
+use crate::input;
 use crate::simulation::{self, Plan};
-use crate::{cluster, input, kubectl};
+use crdx::kubectl;
+use crdx::kubectl::FieldValidation;
+use crdx_server::server::Timestamp;
+use crdx_value::release::ReleaseSet;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 

@@ -5,7 +5,7 @@ use super::cursor::Cursor;
 use super::files::{File, Files};
 use super::text::Text;
 use super::{completion, definition, hover, protocol, schema, symbols, uri};
-use crate::value::group_version;
+use crdx_value::group_version;
 use lsp_server::{ErrorCode, Request, Response};
 use lsp_types::{Position, Range};
 use serde::de::DeserializeOwned;

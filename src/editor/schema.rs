@@ -1,9 +1,9 @@
 //! The schema of a field, found in a stored CRD.
 
-use crate::lint;
 use crate::simulation::hints;
-use crate::text::spans::Step;
-use crate::value::{Value, group_version};
+use crdx::lint;
+use crdx_text::spans::Step;
+use crdx_value::{Value, group_version};
 
 /// The schema of an object's version.
 pub fn of_object<'a>(definition: &'a Value, object: &Value) -> Option<&'a Value> {

@@ -4,7 +4,7 @@ use super::background::Background;
 use super::protocol;
 use super::session::{End, Session};
 use crate::editor::Settings;
-use crate::server::Timestamp;
+use crdx_server::server::Timestamp;
 use lsp_server::{Connection, ProtocolError};
 use lsp_types::InitializeParams;
 use std::io;

@@ -10,7 +10,7 @@ use super::requests::Requests;
 use super::{plan, protocol, uri, workspace};
 use crate::cluster;
 use crate::editor::Settings;
-use crate::server::Timestamp;
+use crdx_server::server::Timestamp;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::{
     DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidCloseTextDocumentParams,

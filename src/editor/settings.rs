@@ -1,6 +1,6 @@
 //! The options of the client: `initializationOptions` and `workspace/didChangeConfiguration`.
 
-use crate::release::{ReleaseSet, ReleaseSetError};
+use crdx_value::release::{ReleaseSet, ReleaseSetError};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

@@ -4,9 +4,9 @@ use super::check::Checker;
 use super::text::Text;
 use crate::simulation::identity::{Namespace, identity};
 use crate::simulation::testing::find;
-use crate::suites::{Action, Suite};
-use crate::text::Syntax;
-use crate::text::spans::Spans;
+use crdx::suites::{Action, Suite};
+use crdx_text::Syntax;
+use crdx_text::spans::Spans;
 use std::ops::Range;
 use std::path::Path;
 

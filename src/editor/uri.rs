@@ -1,6 +1,6 @@
 //! `file:` URIs and paths.
 
-use crate::server::http::address;
+use crdx_server::server::http::address;
 
 /// The path of a `file:` URI; any other URI is its own name, and nothing is read from it.
 pub fn path(uri: &str) -> String {

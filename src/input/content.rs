@@ -1,9 +1,9 @@
 //! Classifies the documents of a repository. Besides Kubernetes objects, a repository contains values files, package
 //! descriptions, kustomizations and Helm templates, which no cluster accepts.
 
-use crate::crd;
-use crate::text::{self, documents::Chunk};
-use crate::value::{Value, group_version};
+use crdx_server::crd;
+use crdx_text::{self as text, documents::Chunk};
+use crdx_value::{Value, group_version};
 use std::path::Path;
 
 /// The reason why a document or a file is not an object.
@@ -160,7 +160,7 @@ pub fn origin(text: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Position, Syntax, yaml};
+    use crdx_text::{Position, Syntax, yaml};
 
     fn found(source: &str, text: &str) -> Option<NoObject> {
         no_object(source, &yaml::read(text.as_bytes()).unwrap())

@@ -5,8 +5,8 @@ use super::kustomize;
 use super::patterns::{self, MAX_DEPTH, Matches};
 use super::{Ignore, Note, Options, Stop};
 use crate::files::open::regular;
-use crate::text::ErrorKind;
-use crate::text::documents::Chunk;
+use crdx_text::ErrorKind;
+use crdx_text::documents::Chunk;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -290,7 +290,7 @@ pub fn hint(chunk: &Chunk, kind: ErrorKind) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Position, Syntax};
+    use crdx_text::{Position, Syntax};
 
     /// The files of the steps, and the messages of problems.
     fn names(path: &Path, options: impl Into<Options>, base: &Path) -> Vec<String> {

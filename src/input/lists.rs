@@ -3,7 +3,7 @@
 //! `k8s.io/kubectl/pkg/validation`).
 
 use super::content::mistake;
-use crate::value::Value;
+use crdx_value::Value;
 
 /// The reason why kubectl sends no object of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ pub fn item_error(item: &Value) -> Option<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::yaml;
+    use crdx_text::yaml;
 
     const OK: &str = "{apiVersion: example.com/v1, kind: Kite, metadata: {name: ok}}";
 

@@ -4,8 +4,8 @@
 
 use super::temp_file::TempFile;
 use super::{Chunked, Document};
-use crate::text::documents::Chunk;
-use crate::text::{Position, Syntax};
+use crdx_text::documents::Chunk;
+use crdx_text::{Position, Syntax};
 use std::io::{self, Read};
 use std::sync::Arc;
 

@@ -3,8 +3,8 @@
 mod encoding;
 
 use super::temp_file::{Span, TempFile, TempFileError};
-use crate::text::{Syntax, json, yaml};
-use crate::value::Value;
+use crdx_text::{Syntax, json, yaml};
+use crdx_value::Value;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -116,7 +116,7 @@ impl TempStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::object;
+    use crdx_value::object;
 
     #[test]
     fn objects_are_found_again() {

@@ -46,7 +46,7 @@ impl InputWarnings {
 mod tests {
     use super::*;
     use crate::input::Stop;
-    use crate::text::Position;
+    use crdx_text::Position;
 
     #[test]
     fn the_first_warnings_are_kept() {

@@ -2,10 +2,10 @@
 
 use super::Paint;
 use super::report::json::{API_VERSION, releases};
-use crate::cel::value::Value as Cel;
-use crate::release::Release;
-use crate::value::steps::{Spent, Steps};
-use crate::value::{Map, Value, json, object};
+use crdx_cel::value::Value as Cel;
+use crdx_value::release::Release;
+use crdx_value::steps::{Spent, Steps};
+use crdx_value::{Map, Value, json, object};
 use std::fmt::Write as _;
 
 /// The steps for a value: here a step is a byte of memory.

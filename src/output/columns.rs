@@ -8,7 +8,7 @@
 
 use super::paint::Paint;
 use super::printable;
-use crate::release::Release;
+use crdx_value::release::Release;
 use std::borrow::Cow;
 use std::io::{self, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};

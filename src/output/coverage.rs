@@ -3,9 +3,9 @@
 use super::excerpt::SourceLocation;
 use super::paint::Paint;
 use super::report::json::location_object;
-use crate::suites::Coverage;
-use crate::suites::coverage::{Constraint, Kind};
-use crate::value::{Value, object};
+use crdx::suites::Coverage;
+use crdx::suites::coverage::{Constraint, Kind};
+use crdx_value::{Value, object};
 use std::fmt::Write as _;
 
 /// The coverage of a version of a CRD, with source locations.

@@ -1,8 +1,8 @@
 //! `-o custom-columns`, as `kubectl get` prints it (`kubectl/pkg/cmd/get/customcolumn.go`).
 
 use super::tabs::Tabs;
-use crate::jsonpath::{self, JsonPath};
-use crate::value::Value;
+use crdx_value::Value;
+use crdx_value::jsonpath::{self, JsonPath};
 
 /// The requested columns.
 #[derive(Clone, Debug)]
@@ -80,7 +80,7 @@ impl CustomColumns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::object;
+    use crdx_value::object;
 
     #[test]
     fn values_are_printed_as_go_prints_them() {

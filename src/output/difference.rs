@@ -2,10 +2,10 @@
 //! were sent but would not be stored begin with `!` and are not counted.
 
 use super::{Paint, printable};
-use crate::text::Syntax;
-use crate::text::spans::Spans;
-use crate::text::yaml::write::to_string;
-use crate::value::{Map, Value};
+use crdx_text::Syntax;
+use crdx_text::spans::Spans;
+use crdx_text::yaml::write::to_string;
+use crdx_value::{Map, Value};
 use similar::algorithms::{Capture, Compact, Replace, myers};
 use similar::{ChangeTag, DiffOp, group_diff_ops};
 use std::collections::BTreeSet;
@@ -220,7 +220,7 @@ fn put_back(whole: &mut Value, sent: &Value, wanted: &BTreeSet<&str>, path: &mut
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::json;
+    use crdx_text::json;
 
     fn read(text: &str) -> Value {
         json::read(text.as_bytes()).unwrap()

@@ -1,10 +1,10 @@
 //! Formats an object as YAML, with the descriptions of its schema as comments.
 
-use crate::schema::Schema;
-use crate::text::Syntax;
-use crate::text::spans::Spans;
-use crate::text::yaml::write::to_string;
-use crate::value::Value;
+use crdx_server::schema::Schema;
+use crdx_text::Syntax;
+use crdx_text::spans::Spans;
+use crdx_text::yaml::write::to_string;
+use crdx_value::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -83,7 +83,7 @@ fn wrapped(description: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::yaml::read;
+    use crdx_text::yaml::read;
 
     #[test]
     fn descriptions_are_comments_above_their_fields() {

@@ -1,9 +1,9 @@
 //! Formats a message with the source line to which it refers.
 
 use super::printable;
-use crate::release::ReleaseSet;
-use crate::text::Position;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
+use crdx_text::Position;
+use crdx_value::release::ReleaseSet;
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ mod wrap;
 pub use openapi_v2::openapi_v2;
 pub use plaintext::plaintext;
 
-use crate::value::Value;
+use crdx_value::Value;
 
 /// The field to explain, and the options.
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +57,8 @@ pub struct Explanation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crd::{decode, openapi};
-    use crate::text::yaml;
+    use crdx_server::crd::{decode, openapi};
+    use crdx_text::yaml;
 
     const CRD: &str = "
 apiVersion: apiextensions.k8s.io/v1

@@ -1,8 +1,8 @@
 //! `kubectl get -o go-template` (`cli-runtime/pkg/printers/template.go`).
 
-use crate::value::base64::Encoding;
-use crate::value::quote::go_quote;
-use crate::value::{Value, number};
+use crdx_value::base64::Encoding;
+use crdx_value::quote::go_quote;
+use crdx_value::{Value, number};
 use gotmpl::{MissingKey, Template, TemplateError};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -91,7 +91,7 @@ fn base64_decode(args: &[gotmpl::Value]) -> Result<gotmpl::Value, TemplateError>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::json;
+    use crdx_text::json;
 
     fn print(template: &str) -> Result<String, String> {
         let object = br#"{"kind":"List","items":[{"a":{"n":1,"f":1.5,"big":1e21}},{"a":null,"t":"YWI="}],"ok":true}"#;
@@ -121,6 +121,6 @@ mod tests {
         let error = print("{{base64decode .kind.x}}").unwrap_err();
         assert!(error.starts_with("error executing template \"{{base64decode .kind.x}}\": "), "{error}");
         let strict = GoTemplate::parse("{{.a}}", false).unwrap();
-        assert!(strict.execute(&Value::Object(crate::value::Map::new())).is_err());
+        assert!(strict.execute(&Value::Object(crdx_value::Map::new())).is_err());
     }
 }

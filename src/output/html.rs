@@ -12,7 +12,7 @@ pub mod validate;
 use super::excerpt::{MessageSeverity, SourceLocation};
 pub use super::markup::escaped;
 use super::report::{Item, Note, Problem, Verdict};
-use crate::release::ReleaseSet;
+use crdx_value::release::ReleaseSet;
 use std::fmt::Write as _;
 
 /// The style sheet.

@@ -8,9 +8,9 @@
 
 mod pattern;
 
-use crate::crd::{CustomResourceDefinition, openapi};
-use crate::schema::{Items, Schema, SchemaOrBool};
-use crate::value::{Map, Value, object};
+use crdx_server::crd::{CustomResourceDefinition, openapi};
+use crdx_server::schema::{Items, Schema, SchemaOrBool};
+use crdx_value::{Map, Value, object};
 use pattern::is_portable;
 use std::collections::BTreeSet;
 
@@ -304,9 +304,9 @@ fn unique(values: &[Value]) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crd::decode;
-    use crate::text::yaml;
-    use crate::value::json;
+    use crdx_server::crd::decode;
+    use crdx_text::yaml;
+    use crdx_value::json;
 
     fn spec(schema: &str, strictness: Strictness) -> String {
         let crd = format!(

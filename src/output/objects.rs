@@ -7,9 +7,9 @@
 use super::custom_columns::CustomColumns;
 use super::go_template::GoTemplate;
 use super::tabs::Tabs;
-use crate::jsonpath::{Item, JsonPath};
-use crate::text::{json, yaml};
-use crate::value::{self, Value, object};
+use crdx_text::{json, yaml};
+use crdx_value::jsonpath::{Item, JsonPath};
+use crdx_value::{self as value, Value, object};
 
 /// The format of objects.
 #[derive(Clone, Debug)]
@@ -185,7 +185,7 @@ fn name(object: &Value) -> String {
 fn fill(template: &JsonPath, text: &str, as_json: bool, data: &Value) -> Result<String, String> {
     let found = if as_json { as_arrays(template, data) } else { template.execute(data) };
     // kubectl then also prints the object in Go syntax, which is omitted here.
-    found.map_err(|error| format!("error executing jsonpath {}: {error}", crate::value::quote::go_quote(text)))
+    found.map_err(|error| format!("error executing jsonpath {}: {error}", crdx_value::quote::go_quote(text)))
 }
 
 fn as_arrays(template: &JsonPath, data: &Value) -> Result<String, String> {

@@ -6,8 +6,8 @@ use super::report::admission::FieldChange;
 use super::report::json::location_object;
 use super::report::{Item, Verdict};
 use super::{Cell, Column, Paint, TableStyle, columns};
-use crate::policies::model::PolicyKind;
-use crate::value::{Map, Value, json, object};
+use crdx_server::policies::model::PolicyKind;
+use crdx_value::{Map, Value, json, object};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 

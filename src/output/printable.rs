@@ -5,7 +5,7 @@
 //! `\u001b`. A line that would be a command of GitHub Actions or Azure Pipelines is shown with `\u003a` or `\u0023` in
 //! place of its first character. Formats for programs do not use this, because they are data; `get` prints kubectl's bytes.
 
-use crate::text;
+use crdx_text as text;
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};

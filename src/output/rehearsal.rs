@@ -4,8 +4,8 @@ use super::excerpt::{self, MessageSeverity, SourceLocation};
 use super::report::Identity;
 use super::report::json::{identified, location_object};
 use super::{Cell, Column, Paint};
-use crate::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
-use crate::value::{Map, Value, json, object};
+use crdx::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
+use crdx_value::{Map, Value, json, object};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

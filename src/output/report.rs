@@ -10,12 +10,12 @@ pub mod text;
 pub use merge::merged;
 
 use super::excerpt::SourceLocation;
-use crate::field::UNFINISHED;
-pub use crate::kubectl::Action;
-use crate::release::{Release, ReleaseSet};
-use crate::suggest;
-use crate::value::{Value, group_version};
 use admission::Admission;
+pub use crdx::kubectl::Action;
+use crdx_value::field::UNFINISHED;
+use crdx_value::release::{Release, ReleaseSet};
+use crdx_value::suggest;
+use crdx_value::{Value, group_version};
 use std::sync::Arc;
 
 /// The prefix of an error of [`Item::hidden`] when it is printed alone.

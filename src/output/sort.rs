@@ -5,9 +5,9 @@
 
 mod go;
 
-use crate::cel::value::Quantity;
-use crate::jsonpath::{self, Item, JsonPath};
-use crate::value::Value;
+use crdx_cel::value::Quantity;
+use crdx_value::Value;
+use crdx_value::jsonpath::{self, Item, JsonPath};
 use std::cmp::Ordering;
 
 /// The order of objects by a field. Only the field's value of each object is stored.
@@ -45,7 +45,7 @@ impl Sorter {
     pub fn order(self) -> Result<Vec<usize>, String> {
         let Self { field, keys, .. } = self;
         if !keys.is_empty() && keys.iter().all(Option::is_none) {
-            let field = crate::value::quote::go_quote(&field);
+            let field = crdx_value::quote::go_quote(&field);
             return Err(format!("couldn't find any field with path {field} in the list of objects"));
         }
         let mut order: Vec<usize> = (0..keys.len()).collect();
@@ -120,7 +120,7 @@ fn less(a: &Key, b: &Key) -> Result<bool, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::object;
+    use crdx_value::object;
 
     fn sorted(values: &[Option<Value>], path: &str) -> Result<String, String> {
         let one = |(i, value): (usize, &Option<Value>)| {

@@ -7,10 +7,10 @@ use super::paint::Paint;
 use super::printable;
 use super::report::case::{self, Finding, Level};
 use super::report::json::location_object;
-use crate::release::Release;
-use crate::suites::{Case, Failure, Outcome, Suite};
-use crate::text::Position;
-use crate::value::{Map, Value, json, object};
+use crdx::suites::{Case, Failure, Outcome, Suite};
+use crdx_text::Position;
+use crdx_value::release::Release;
+use crdx_value::{Map, Value, json, object};
 use std::fmt::Write as _;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Prints a `meta.k8s.io/v1` Table as `kubectl get` does (`cli-runtime/pkg/printers/tableprinter.go`).
 
 use super::tabs::{Tabs, pad};
-use crate::value::{Value, json, number};
+use crdx_value::{Value, json, number};
 
 /// The number of rows after which columns are aligned; subsequent rows may be wider.
 const FLUSH: usize = 100;
@@ -185,7 +185,7 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::object;
+    use crdx_value::object;
 
     fn column(name: &str, priority: i64) -> Value {
         object([("name", Value::from(name)), ("priority", Value::Int(priority))])

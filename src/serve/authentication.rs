@@ -8,7 +8,7 @@ mod certificate;
 mod tokens;
 
 use super::tls::{ClientAuthorities, TlsError};
-use crate::server::UserInfo;
+use crdx_server::server::UserInfo;
 use http::{HeaderMap, header};
 use rustls::pki_types::{CertificateDer, UnixTime};
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! Reads request bodies.
 
 use super::budget::{Budget, Share, until};
-use crate::server;
+use crdx_server::server;
 use http_body_util::BodyExt;
 use hyper::body::{Body as _, Incoming};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The clock of the machine.
 
-use crate::server::Timestamp;
+use crdx_server::server::Timestamp;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Returns the current time.

@@ -2,7 +2,7 @@
 //! a client that deletes a CRD and then watches from resourceVersion 0 sees the DELETED event.
 
 use super::clock::now;
-use crate::server::Server;
+use crdx_server::server::Server;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;

@@ -1,4 +1,4 @@
-//! Converts between HTTP and [`server::Request`](crate::server::Request).
+//! Converts between HTTP and [`server::Request`](crdx_server::server::Request).
 
 use super::access::Refused;
 use super::authentication::Peer;
@@ -10,9 +10,9 @@ use super::stream::Stream;
 use super::unread::UnreadAnswer;
 use super::webhooks::MAX_ATTEMPTS;
 use super::{Service, impersonate, read_only};
-use crate::server::{self, Call, Calls, Method, Reply, Watch};
-use crate::value::Value;
-use crate::value::quote::go_quote;
+use crdx_server::server::{self, Call, Calls, Method, Reply, Watch};
+use crdx_value::Value;
+use crdx_value::quote::go_quote;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body as _, Bytes, Incoming};

@@ -1,6 +1,6 @@
 //! Reads the user from impersonation headers (`endpoints/filters/impersonation`).
 
-use crate::server::UserInfo;
+use crdx_server::server::UserInfo;
 use http::HeaderMap;
 use std::collections::BTreeMap;
 

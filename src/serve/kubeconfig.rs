@@ -24,7 +24,7 @@ users:
 
 #[cfg(test)]
 mod tests {
-    use crate::text::yaml;
+    use crdx_text::yaml;
 
     #[test]
     fn it_is_a_kubeconfig() {

@@ -1,6 +1,6 @@
 //! Wakes many watches in batches, so that responses to other clients are sent in between.
 
-use crate::server::WatchNotifier;
+use crdx_server::server::WatchNotifier;
 use std::task::Waker;
 use tokio::runtime::Handle;
 

@@ -1,7 +1,7 @@
 //! `--read-only`: requests that would change an object are refused. A dry run changes nothing, so `kubectl diff` and
 //! `kubectl apply --dry-run=server` still work.
 
-use crate::server::Method;
+use crdx_server::server::Method;
 
 /// The message for a refused request.
 pub(super) const REFUSAL: &str = "kubectl crdx serve was started with --read-only and stores nothing: start it without, or add dryRun=All to the request";

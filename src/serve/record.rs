@@ -6,9 +6,9 @@
 //! empty server.
 
 use crate::output::printable::complain;
-use crate::server::{Body, Request, Response, ResponseBody};
-use crate::text;
-use crate::value::{Map, Value, json, object};
+use crdx_server::server::{Body, Request, Response, ResponseBody};
+use crdx_text as text;
+use crdx_value::{Map, Value, json, object};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write as _;

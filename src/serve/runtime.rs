@@ -2,7 +2,7 @@
 
 use super::notifier::BatchNotifier;
 use super::{STACK_SIZE, THREADS};
-use crate::server::WatchNotifier;
+use crdx_server::server::WatchNotifier;
 use std::io;
 use std::num::NonZero;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl Runtime {
     }
 
     /// Returns a notifier that wakes watches on these threads, for
-    /// [`ServerBuilder::with_notifier`](crate::server::ServerBuilder::with_notifier).
+    /// [`ServerBuilder::with_notifier`](crdx_server::server::ServerBuilder::with_notifier).
     pub fn notifier(&self) -> Arc<dyn WatchNotifier> {
         Arc::new(BatchNotifier(self.handle.clone()))
     }

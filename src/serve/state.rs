@@ -25,7 +25,7 @@ mod tests;
 
 use crate::files::open;
 use crate::output::printable::complain;
-use crate::server::{Commit, Journal, Server, ServerBuilder};
+use crdx_server::server::{Commit, Journal, Server, ServerBuilder};
 use disk::{Appender, Disk, DiskFile, FileSystem, with_suffix};
 pub use failure::{StateError, StateFailure};
 use line::{Format, Index};

@@ -1,7 +1,7 @@
 //! Statuses that do not come from the simulated server.
 
 use super::state::StateFailure;
-use crate::value::{Value, object};
+use crdx_value::{Value, object};
 
 /// Returns a Status.
 pub(super) fn status(code: u16, reason: &'static str, message: &str) -> Value {

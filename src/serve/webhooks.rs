@@ -4,9 +4,9 @@
 
 mod tls;
 
-use crate::crd::{ServiceReference, WebhookClientConfig};
 use crate::output::printable::complain;
-use crate::server::{self, Call, Calls, Outcome, Reply, Server};
+use crdx_server::crd::{ServiceReference, WebhookClientConfig};
+use crdx_server::server::{self, Call, Calls, Outcome, Reply, Server};
 use http::{HeaderValue, Method, Uri, header};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
@@ -151,7 +151,7 @@ impl Webhooks {
     }
 
     fn route(&self, target: &WebhookClientConfig, timeout_seconds: u64) -> Result<Route, String> {
-        let url = crate::webhooks::call::url(target, timeout_seconds);
+        let url = crdx_server::webhooks::call::url(target, timeout_seconds);
         let uri: Uri = url.parse().map_err(|_| "invalid URL".to_owned())?;
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
         let route = Route {

@@ -16,24 +16,24 @@ use super::definitions::Route;
 use super::identity::{Namespace, identity};
 use super::live::Live;
 use super::object::Object;
-use crate::cel::value::Authorizer;
 use crate::cluster::Resource;
-use crate::kubectl::FieldValidation;
-use crate::kubectl::request::{self, RequestOptions};
 use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Item, Note, Verdict};
-use crate::policies::authorizer::Rules;
-use crate::policies::denial::Origin;
-use crate::policies::dependencies::Dependencies;
-use crate::policies::findings::Findings;
-use crate::policies::knowledge::Knowledge;
-use crate::policies::model::{MatchResources, Policy, PolicyKind};
-use crate::policies::rbac::Rbac;
-use crate::policies::request::Kind;
-use crate::release::{Gate, Release};
-use crate::server::{Method, Server, ServerBuilder, Timestamp, UserInfo};
-use crate::value::{Value, group_version};
-use crate::webhooks::model::configurations;
+use crdx::kubectl::FieldValidation;
+use crdx::kubectl::request::{self, RequestOptions};
+use crdx_cel::value::Authorizer;
+use crdx_server::policies::authorizer::Rules;
+use crdx_server::policies::denial::Origin;
+use crdx_server::policies::dependencies::Dependencies;
+use crdx_server::policies::findings::Findings;
+use crdx_server::policies::knowledge::Knowledge;
+use crdx_server::policies::model::{MatchResources, Policy, PolicyKind};
+use crdx_server::policies::rbac::Rbac;
+use crdx_server::policies::request::Kind;
+use crdx_server::server::{Method, Server, ServerBuilder, Timestamp, UserInfo};
+use crdx_server::webhooks::model::configurations;
+use crdx_value::release::{Gate, Release};
+use crdx_value::{Value, group_version};
 use live::LiveObjects;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -104,9 +104,9 @@ enum AuthorizerSource {
 impl Authorizer for AuthorizerSource {
     fn authorize(
         &self,
-        user: &crate::cel::value::User,
-        attributes: &crate::cel::value::Attributes<'_>,
-    ) -> crate::cel::value::Decision {
+        user: &crdx_cel::value::User,
+        attributes: &crdx_cel::value::Attributes<'_>,
+    ) -> crdx_cel::value::Decision {
         match self {
             Self::Rules(rules) => rules.authorize(user, attributes),
             Self::Rbac(rbac) => rbac.authorize(user, attributes),
@@ -345,7 +345,7 @@ fn authority(options: &Options, rbac: Rbac) -> (AuthorizerSource, bool) {
         let known = options.user.is_some() || !rules.read_user();
         return (AuthorizerSource::Rules(rules.clone()), known);
     }
-    let privileged = |user: &UserInfo| user.groups.iter().any(|group| group == crate::policies::rbac::PRIVILEGED);
+    let privileged = |user: &UserInfo| user.groups.iter().any(|group| group == crdx_server::policies::rbac::PRIVILEGED);
     let known = options.user.as_ref().is_some_and(|user| privileged(user) || !rbac.is_empty());
     (AuthorizerSource::Rbac(rbac), known)
 }
@@ -363,7 +363,7 @@ impl Objects {
 
     /// Returns true if any policy reads managedFields, which are not tracked otherwise.
     pub fn read_managed_fields(&self) -> bool {
-        let reads = |given: &PolicyInput| crate::value::json::to_string(&given.object).contains("managedFields");
+        let reads = |given: &PolicyInput| crdx_value::json::to_string(&given.object).contains("managedFields");
         self.policies.iter().any(reads)
     }
 
@@ -413,7 +413,7 @@ impl PolicyInput {
         request::remove_decodable_server_metadata(&mut object);
         let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: false, table: false, now };
         let stored = server.stored(&definition, namespace_name, name);
-        let is_policy = resource.group == crate::policies::GROUP;
+        let is_policy = resource.group == crdx_server::policies::GROUP;
         let mut send = match &stored {
             Some(stored) if is_policy => {
                 let revision = stored.at(&["metadata", "resourceVersion"]).cloned().unwrap_or_default();
@@ -486,7 +486,7 @@ fn core(plural: &str, namespaced: bool) -> Resource {
 }
 
 fn admission_resource(plural: &str) -> Resource {
-    let group = crate::policies::GROUP.to_owned();
+    let group = crdx_server::policies::GROUP.to_owned();
     Resource { group, version: "v1".to_owned(), plural: plural.to_owned(), ..Resource::default() }
 }
 

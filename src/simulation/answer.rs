@@ -2,16 +2,16 @@
 
 use super::hints::Hints;
 use super::identity::FieldLocator;
-use crate::builtin::types::Types;
-use crate::builtin::{Endpoint, Strict, decode};
-use crate::crd;
-use crate::field::FieldError;
 use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
-use crate::release::Release;
-use crate::server::{Response, ResponseBody};
-use crate::suggest;
-use crate::text::strict::StrictError;
-use crate::value::{Value, group_version, json};
+use crdx_server::crd;
+use crdx_server::server::{Response, ResponseBody};
+use crdx_text::strict::StrictError;
+use crdx_types::types::Types;
+use crdx_types::{Endpoint, Strict, decode};
+use crdx_value::field::FieldError;
+use crdx_value::release::Release;
+use crdx_value::suggest;
+use crdx_value::{Value, group_version, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

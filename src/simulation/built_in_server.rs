@@ -2,18 +2,18 @@
 //! `kubectl apply` to a server that has the object.
 
 use super::kubectl_errors;
-use crate::apply::client_side;
-use crate::apply::field_manager::LAST_APPLIED;
-use crate::builtin::strategic;
-use crate::builtin::types::Types;
-use crate::kubectl::request::{self, RequestOptions};
-use crate::kubectl::update::{self as kubectl_update, RequestKind, Target};
-use crate::kubectl::{FieldValidation, Verb};
 use crate::output::report::Identity;
-use crate::release::Release;
-use crate::server::{Method, NamespaceState, Namespaces, Request, Response, Server};
-use crate::text::json;
-use crate::value::{Map, Value, group_version};
+use crdx::kubectl::request::{self, RequestOptions};
+use crdx::kubectl::update::{self as kubectl_update, RequestKind, Target};
+use crdx::kubectl::{FieldValidation, Verb};
+use crdx_server::apply::client_side;
+use crdx_server::apply::field_manager::LAST_APPLIED;
+use crdx_server::server::{Method, NamespaceState, Namespaces, Request, Response, Server};
+use crdx_text::json;
+use crdx_types::strategic;
+use crdx_types::types::Types;
+use crdx_value::release::Release;
+use crdx_value::{Map, Value, group_version};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// A server with built-in kinds, created on first use.
@@ -210,7 +210,7 @@ fn three_way(release: Release, write: &Write<'_>, existing: &Value, sent: Value)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::ResponseBody;
+    use crdx_server::server::ResponseBody;
 
     fn read(text: &str) -> Value {
         json::read(text.as_bytes()).unwrap()
@@ -236,7 +236,7 @@ mod tests {
             level: FieldValidation::Strict,
             dry_run: false,
             table: false,
-            now: crate::server::Timestamp::default(),
+            now: crdx_server::server::Timestamp::default(),
         };
         let updated = server.update(Release::NEWEST, options, &RequestKind::default(), &write);
         let Updated::Answered(response) = updated else { panic!("no answer") };
@@ -268,7 +268,7 @@ mod tests {
             level: FieldValidation::Strict,
             dry_run: false,
             table: false,
-            now: crate::server::Timestamp::default(),
+            now: crdx_server::server::Timestamp::default(),
         };
         let server = BuiltInServer::default();
         let created = server.create(Release::NEWEST, options, &RequestKind::default(), &write);

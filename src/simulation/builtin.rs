@@ -13,20 +13,21 @@ use super::identity::{self, FieldLocator, Namespace};
 use super::kubectl_errors;
 use super::object::{Kind, Object};
 use super::submit::{SimulationContext, hide_bookkeeping};
-use crate::apply::client_side;
-use crate::builtin::resources::{self, Resource};
-use crate::builtin::table::{self, KindRow};
-use crate::builtin::types::Types;
-use crate::builtin::{Decoded, Endpoint, Missing, Strict, decode, validation};
 use crate::cluster;
-use crate::kubectl::request::RequestOptions;
-use crate::kubectl::{FieldValidation, Verb};
 use crate::output::report::{ASK_THE_CLUSTER, Action, Answer, Identity, Item, Located, Problem, Verdict};
-use crate::release::Release;
-use crate::server::{NamespaceState, Response};
-use crate::suggest;
-use crate::value::group_version::api_version;
-use crate::value::{Value, json, quote};
+use crdx::kubectl::request::RequestOptions;
+use crdx::kubectl::{FieldValidation, Verb};
+use crdx_builtin::validation;
+use crdx_server::apply::client_side;
+use crdx_server::server::{NamespaceState, Response};
+use crdx_types::resources::{self, Resource};
+use crdx_types::table::{self, KindRow};
+use crdx_types::types::Types;
+use crdx_types::{Decoded, Endpoint, Missing, Strict, decode};
+use crdx_value::group_version::api_version;
+use crdx_value::release::Release;
+use crdx_value::suggest;
+use crdx_value::{Value, json, quote};
 
 /// The groups that are not in the table, because their types are in other Go modules.
 const OTHER_GROUPS: &[&str] = &["admission.k8s.io", "apiextensions.k8s.io", "extensions", "imagepolicy.k8s.io"];
@@ -92,7 +93,7 @@ pub fn decode(
         item.help = Some(ASK_THE_CLUSTER.to_owned());
         return item;
     };
-    if group == crate::policies::GROUP
+    if group == crdx_server::policies::GROUP
         && let Some(resource) = resource
     {
         return policies::submit(rules.release, context, object, resource);

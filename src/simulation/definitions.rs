@@ -1,14 +1,14 @@
 //! The CRDs of a run. Each CRD is created in the server once; its source location is kept for messages.
 
-use crate::field::{ErrorType, FieldError};
-use crate::kubectl::Verb;
-use crate::kubectl::request::{self, RequestOptions};
-use crate::kubectl::update::{self, RequestKind, Target};
 use crate::output::excerpt::SourceLocation;
-use crate::release::Release;
-use crate::server::{NamespaceState, Response, ResponseBody, Server};
-use crate::suggest;
-use crate::value::{Map, Value};
+use crdx::kubectl::Verb;
+use crdx::kubectl::request::{self, RequestOptions};
+use crdx::kubectl::update::{self, RequestKind, Target};
+use crdx_server::server::{NamespaceState, Response, ResponseBody, Server};
+use crdx_value::field::{ErrorType, FieldError};
+use crdx_value::release::Release;
+use crdx_value::suggest;
+use crdx_value::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 

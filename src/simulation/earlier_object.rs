@@ -1,8 +1,8 @@
 //! The object that an input stores for later inputs with the same name.
 
 use crate::input::temp_store::{StoredAt, TempStore};
-use crate::text::Syntax;
-use crate::value::Value;
+use crdx_text::Syntax;
+use crdx_value::Value;
 use std::io;
 
 /// The object that an earlier input with the same name stored.

@@ -11,7 +11,7 @@ use crate::input::temp_file;
 use crate::input::temp_store::{StoredAt, TempStore};
 use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Identity, Item, Verdict};
-use crate::value::Value;
+use crdx_value::Value;
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};

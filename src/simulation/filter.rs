@@ -1,7 +1,7 @@
 //! Selects the objects to simulate: `--skip` and `--selector`.
 
-use crate::server::LabelSelector;
-use crate::value::{Value, group_version};
+use crdx_server::server::LabelSelector;
+use crdx_value::{Value, group_version};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -87,7 +87,7 @@ impl Filter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::yaml;
+    use crdx_text::yaml;
 
     fn object(text: &str) -> Value {
         yaml::read(text.as_bytes()).unwrap()
@@ -110,16 +110,16 @@ mod tests {
         let a = object("{apiVersion: v1, kind: A, metadata: {labels: {app: a, example.com/tier: web}}}");
         let without = object("{apiVersion: v1, kind: A}");
         let selects = |text: &str, object: &Value| {
-            let selector = LabelSelector::parse(text, crate::release::Release::NEWEST).unwrap();
+            let selector = LabelSelector::parse(text, crdx_value::release::Release::NEWEST).unwrap();
             Filter::new(&[], Some(&selector)).skip_reason(object).is_none()
         };
         assert!(selects("app=a", &a) && selects("app in (a, b),example.com/tier", &a) && selects("app!=b", &a));
         assert!(!selects("app", &without) && selects("!app", &without) && selects("app notin (a)", &without));
         assert!(selects("", &without));
-        assert!(LabelSelector::parse("a in b", crate::release::Release::NEWEST).is_err());
+        assert!(LabelSelector::parse("a in b", crdx_value::release::Release::NEWEST).is_err());
         let filter = Filter::new(
             &["A".parse().unwrap()],
-            Some(&LabelSelector::parse("app=a", crate::release::Release::NEWEST).unwrap()),
+            Some(&LabelSelector::parse("app=a", crdx_value::release::Release::NEWEST).unwrap()),
         );
         assert_eq!(filter.skip_reason(&a), Some(SkipReason::Kind));
         assert_eq!(filter.message(), None);

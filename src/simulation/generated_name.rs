@@ -1,7 +1,7 @@
 //! Removes the random suffix of generated names from results.
 
 use crate::output::report::Item;
-use crate::value::Value;
+use crdx_value::Value;
 
 /// Replaces a generated name, which differs between runs, by its prefix and a `*`.
 pub fn hide(item: &mut Item, prefix: &str) {

@@ -1,9 +1,9 @@
 //! Suggestions for errors of the server: names in the schema that are similar to the name in the error.
 
-use crate::crd;
-use crate::field::{BadValue, ErrorType, FieldError};
-use crate::suggest;
-use crate::value::Value;
+use crdx_server::crd;
+use crdx_value::Value;
+use crdx_value::field::{BadValue, ErrorType, FieldError};
+use crdx_value::suggest;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -149,7 +149,7 @@ fn keys(node: &Value) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::json;
+    use crdx_text::json;
 
     fn sample() -> Value {
         json::read(
@@ -183,7 +183,7 @@ mod tests {
         let schema = json::read(format!(r#"{{"properties":{{{names}"x":{{}}}}}}"#).as_bytes()).unwrap();
         let crd = format!(
             r#"{{"spec":{{"versions":[{{"name":"v1","schema":{{"openAPIV3Schema":{}}}}}]}}}}"#,
-            crate::value::json::to_string(&schema)
+            crdx_value::json::to_string(&schema)
         );
         let crd = json::read(crd.as_bytes()).unwrap();
         let hints = Hints::of_schema(Some(&crd), "v1");

@@ -2,8 +2,8 @@
 
 use crate::output::excerpt::SourceLocation;
 use crate::output::report::Identity;
-use crate::text::Syntax;
-use crate::value::Value;
+use crdx_text::Syntax;
+use crdx_value::Value;
 
 /// Finds the location of a field in the source text of an object.
 pub trait FieldLocator {
@@ -62,8 +62,8 @@ mod tests {
 
     #[test]
     fn names_may_be_generated() {
-        let metadata = crate::value::object([("generateName", "red-")]);
-        let object = crate::value::object([("kind", Value::from("Kite")), ("metadata", metadata)]);
+        let metadata = crdx_value::object([("generateName", "red-")]);
+        let object = crdx_value::object([("kind", Value::from("Kite")), ("metadata", metadata)]);
         assert_eq!(identity(&object, Namespace::Or("ns")).full_name(), "ns/red-*");
         assert_eq!(identity(&object, Namespace::None).full_name(), "red-*");
     }

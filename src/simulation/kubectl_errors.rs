@@ -2,15 +2,15 @@
 
 use super::identity::FieldLocator;
 use super::object::Object;
-use crate::builtin::types::Types;
-use crate::builtin::{Endpoint, Refusal, decode};
-use crate::field::ErrorType;
 use crate::input::Document;
-use crate::kubectl::Verb;
 use crate::output::excerpt::STDIN;
 use crate::output::report::{Answer, Identity, Item, Problem, Verdict};
-use crate::release::Release;
-use crate::value::{Value, json, object, quote};
+use crdx::kubectl::Verb;
+use crdx_types::types::Types;
+use crdx_types::{Endpoint, Refusal, decode};
+use crdx_value::field::ErrorType;
+use crdx_value::release::Release;
+use crdx_value::{Value, json, object, quote};
 
 const METADATA_NAME: &str = "metadata.name";
 const ANNOTATIONS: &str = "metadata.annotations";

@@ -8,17 +8,17 @@ use super::answer::read_definition_response;
 use super::identity::{FieldLocator, Namespace, identity};
 use super::object::Object;
 use super::removed_versions::RemovedVersions;
-use crate::crd::{self, CustomResourceDefinition, Spec, conditions, validation};
-use crate::kubectl::FieldValidation;
-use crate::kubectl::request::{self, RequestOptions};
-use crate::lint::breaking::{self, Change};
-use crate::lint::costs::{self, SchemaCost};
-use crate::lint::{formats, manifest_path, policies};
 use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Action, Answer, Item, Problem, Verdict, merged};
-use crate::release::{Release, ReleaseSet};
-use crate::server::{Method, Server, Timestamp};
-use crate::value::{Value, quote};
+use crdx::kubectl::FieldValidation;
+use crdx::kubectl::request::{self, RequestOptions};
+use crdx::lint::breaking::{self, Change};
+use crdx::lint::costs::{self, SchemaCost};
+use crdx::lint::{formats, manifest_path, policies};
+use crdx_server::crd::{self, CustomResourceDefinition, Spec, conditions, validation};
+use crdx_server::server::{Method, Server, Timestamp};
+use crdx_value::release::{Release, ReleaseSet};
+use crdx_value::{Value, quote};
 
 /// An existing CRD or policy.
 #[derive(Clone, Debug)]
@@ -136,7 +136,7 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Ite
     }
     let path = request::object(request::DEFINITIONS, &identity.name);
     let stored = server.handle(&request::read(&path, request_options));
-    if let crate::server::ResponseBody::Json(stored) = &stored.body
+    if let crdx_server::server::ResponseBody::Json(stored) = &stored.body
         && let Some(revision) = stored.at(&["metadata", "resourceVersion"])
         && let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut)
     {

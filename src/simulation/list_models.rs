@@ -2,12 +2,12 @@
 
 use super::definitions::Definitions;
 use super::object::Kind;
-use crate::builtin::types::Types;
-use crate::builtin::{self, resources};
-use crate::crd::{self, openapi};
-use crate::release::Release;
-use crate::value::group_version::api_version;
-use crate::value::{Map, Value};
+use crdx_server::crd::{self, openapi};
+use crdx_types::types::Types;
+use crdx_types::{self as builtin, resources};
+use crdx_value::group_version::api_version;
+use crdx_value::release::Release;
+use crdx_value::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ fn of_definition((group, version, kind): &Kind, known: &Definitions, release: Re
 }
 
 fn definitions(mut document: Value, name: String, release: Release) -> Option<Model> {
-    openapi::adapt(&mut document, openapi::OpenApiVersion::V2, release);
+    openapi::adapt(&mut document, crdx_types::openapi::OpenApiVersion::V2, release);
     let Value::Object(definitions) = std::mem::take(document.get_mut("definitions")?) else { return None };
     definitions.contains_key(&name).then_some(Model { definitions, name })
 }
@@ -53,7 +53,7 @@ fn definitions(mut document: Value, name: String, release: Release) -> Option<Mo
 fn of_built_in((group, version, kind): &Kind, release: Release) -> Option<Model> {
     let api_version = api_version(group, version);
     if *group == crd::GROUP {
-        let document = openapi::own(openapi::OpenApiVersion::V2, "", release, false)?;
+        let document = openapi::own(crdx_types::openapi::OpenApiVersion::V2, "", release, false)?;
         let name = format!("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.{version}.{kind}");
         return definitions(document, name, release);
     }
@@ -64,6 +64,6 @@ fn of_built_in((group, version, kind): &Kind, release: Release) -> Option<Model>
         .any(|kind| resources::of_kind(&api_version, kind, minor).is_some_and(|found| found.kind == *kind));
     let types = Types::of(minor);
     let id = types.of_kind(&api_version, kind).filter(|_| is_served)?;
-    let definitions = builtin::openapi::schemas(types, id, openapi::OpenApiVersion::V2);
+    let definitions = builtin::openapi::schemas(types, id, crdx_types::openapi::OpenApiVersion::V2);
     Some(Model { definitions, name: builtin::openapi::model_name(types, id) })
 }

@@ -2,8 +2,8 @@
 
 use crate::cluster::{self, Connection, JSON, PendingResponse, Resource};
 use crate::output::report::Identity;
-use crate::server::NamespaceState;
-use crate::value::{Value, group_version};
+use crdx_server::server::NamespaceState;
+use crdx_value::{Value, group_version};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 

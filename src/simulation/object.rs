@@ -2,14 +2,14 @@
 
 use super::identity::FieldLocator;
 use crate::input::{self, Document, Entry, Note};
-use crate::lint;
 use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Identity, Item, Problem, Verdict};
-use crate::text::Syntax;
-use crate::text::documents::Chunk;
-use crate::text::spans::Found;
-use crate::value::Value;
-use crate::value::group_version;
+use crdx::lint;
+use crdx_text::Syntax;
+use crdx_text::documents::Chunk;
+use crdx_text::spans::Found;
+use crdx_value::Value;
+use crdx_value::group_version;
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 //! Each thread takes a batch of inputs, processes it and delivers the results. Those of a batch that is ready before an
 //! earlier one are kept until then, so that no thread waits for another, except for a batch that takes very long.
 
-use crate::value::STACK_SIZE;
+use crdx_value::STACK_SIZE;
 use std::collections::BTreeMap;
 use std::io;
 use std::num::NonZeroUsize;

@@ -3,16 +3,16 @@
 
 use super::answer::read_policy_response;
 use super::identity::FieldLocator;
-use crate::builtin::resources::Resource;
-use crate::kubectl::Verb;
-use crate::kubectl::request::{self, RequestOptions};
-use crate::kubectl::update::{self, RequestKind, Target, UnsentError};
 use crate::output::report::{Identity, Item};
-use crate::policies::authorizer::Rules;
-use crate::release::Release;
-use crate::server::{NamespaceState, SeedError, Server};
-use crate::value::Value;
-use crate::value::group_version::api_version;
+use crdx::kubectl::Verb;
+use crdx::kubectl::request::{self, RequestOptions};
+use crdx::kubectl::update::{self, RequestKind, Target, UnsentError};
+use crdx_server::policies::authorizer::Rules;
+use crdx_server::server::{NamespaceState, SeedError, Server};
+use crdx_types::resources::Resource;
+use crdx_value::Value;
+use crdx_value::group_version::api_version;
+use crdx_value::release::Release;
 use std::sync::Arc;
 
 /// The reason why no request was sent.

@@ -4,7 +4,7 @@
 //! storage version is in it, and of other versions nothing is known.
 
 use crate::output::report::{Item, Note, Problem, Verdict};
-use crate::value::{Value, json};
+use crdx_value::{Value, json};
 
 /// The versions that are in the old CRD or its `status.storedVersions`, and not in the new CRD.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -124,7 +124,7 @@ fn stores(version: &Value) -> bool {
 mod tests {
     use super::*;
     use crate::output::excerpt::SourceLocation;
-    use crate::text::json;
+    use crdx_text::json;
 
     fn crd(versions: &[(&str, bool)], stored: &[&str]) -> Value {
         let versions = versions.iter().map(|(name, storage)| format!(r#"{{"name":"{name}","storage":{storage}}}"#));

@@ -3,10 +3,10 @@
 use super::definitions::Definitions;
 use super::live::Live;
 use crate::cluster::Written;
-use crate::crd;
-use crate::kubectl::Subresource;
 use crate::output::report::admission::{Webhook, counted};
 use crate::output::report::{Action, Item, Note, Verdict};
+use crdx::kubectl::Subresource;
+use crdx_server::crd;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The kinds seen so far.

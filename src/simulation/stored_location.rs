@@ -1,7 +1,7 @@
 //! Source locations as values, for objects outside of memory ([`TempStore`](crate::input::temp_store::TempStore)).
 
 use crate::output::excerpt::SourceLocation;
-use crate::value::Value;
+use crdx_value::Value;
 
 /// Returns a location as a value. The excerpt is left out.
 pub fn to_value(location: &SourceLocation) -> Value {

@@ -14,8 +14,8 @@ use super::shared::{Destination, OrderedState, PreparedObject, Simulator, is_nam
 use super::unfold::{self, StoppedAt, Unfolding};
 use crate::input::pending_documents::PendingDocuments;
 use crate::input::{Entry, Note};
-use crate::kubectl::FieldValidation;
 use crate::output::report::{Item, Problem, Verdict, merged};
+use crdx::kubectl::FieldValidation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::num::NonZeroUsize;

@@ -15,14 +15,14 @@ use super::live::Live;
 use super::removed_versions::RemovedVersions;
 use crate::input::temp_file;
 use crate::input::temp_store::TempStore;
-use crate::kubectl::request::{self, RequestOptions};
-use crate::kubectl::update::{self, RequestKind, Target, UnsentError};
-use crate::kubectl::{FieldValidation, Verb};
 use crate::output::report::{Answer, Identity, Item, Problem, Remark, Verdict};
-use crate::server::{NamespaceState, Server};
-use crate::suggest;
-use crate::value::Value;
-use crate::value::{group_version, json, names};
+use crdx::kubectl::request::{self, RequestOptions};
+use crdx::kubectl::update::{self, RequestKind, Target, UnsentError};
+use crdx::kubectl::{FieldValidation, Verb};
+use crdx_server::server::{NamespaceState, Server};
+use crdx_value::Value;
+use crdx_value::suggest;
+use crdx_value::{group_version, json, names};
 use std::io;
 
 /// The context of a request.
@@ -218,7 +218,7 @@ pub fn submit(
 fn is_short(text: &[u8]) -> bool {
     /// No byte of YAML without aliases becomes more bytes of JSON: `<` becomes `\u003c`, and `1e20` 21 digits.
     const GROWTH: usize = 8;
-    text.len() <= update::SHORT / GROWTH && !crate::text::contains(text, "&")
+    text.len() <= update::SHORT / GROWTH && !crdx_text::contains(text, "&")
 }
 
 /// Returns true if the answer to the create of a short object may depend on the last-applied annotation: if something

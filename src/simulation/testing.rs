@@ -1,4 +1,4 @@
-//! `test`: runs suites from files. [`crate::suites`] runs the cases; [`find`] and [`load`] read files, [`plan`](mod@plan)
+//! `test`: runs suites from files. [`crdx::suites`] runs the cases; [`find`] and [`load`] read files, [`plan`](mod@plan)
 //! decides what runs on which server.
 
 pub mod find;

@@ -9,7 +9,7 @@ use super::name_hash::{NameHash, NameHasher};
 use super::stored_location;
 use crate::input::temp_store::{StoredAt, TempStore};
 use crate::output::excerpt::SourceLocation;
-use crate::value::Value;
+use crdx_value::Value;
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::io;
@@ -182,13 +182,13 @@ mod tests {
         let temp_store = crate::input::temp_store::TempStore::default();
         let mut turns = Turns::default();
         let (first, second, other) = (turns.next("a"), turns.next("a"), turns.next("b"));
-        let stored = temp_store.put(&crate::value::Value::Int(7)).unwrap();
+        let stored = temp_store.put(&crdx_value::Value::Int(7)).unwrap();
         let location = SourceLocation::line(&"a.yaml".into(), 3);
         let done = Done { first: Some(location), stored: EarlierObject::At(stored) };
         first.done(done.clone());
         drop(first);
         assert_eq!(second.wait(), Some(done));
-        assert_eq!(temp_store.get(stored).unwrap(), crate::value::Value::Int(7));
+        assert_eq!(temp_store.get(stored).unwrap(), crdx_value::Value::Int(7));
         assert!(other.wait().is_none());
     }
 
@@ -196,7 +196,7 @@ mod tests {
     fn results_of_finished_turns_are_read_again() {
         let mut turns = Turns::default();
         let first = Some(SourceLocation::line(&"a.yaml".into(), 3));
-        let stored = crate::input::temp_store::TempStore::default().put(&crate::value::Value::Null).unwrap();
+        let stored = crate::input::temp_store::TempStore::default().put(&crdx_value::Value::Null).unwrap();
         let done = Done { first, stored: EarlierObject::At(stored) };
         let lost = Done { stored: EarlierObject::Lost(io::ErrorKind::StorageFull), ..done.clone() };
         for name in 0..100 {

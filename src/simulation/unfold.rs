@@ -5,8 +5,8 @@ use super::lists::{self, Checked};
 use super::object::Object;
 use super::shared::{OrderedState, Simulator};
 use crate::input::{Document, Note, Stop};
-use crate::kubectl::FieldValidation;
 use crate::output::report::{Item, Problem, Verdict, merged};
+use crdx::kubectl::FieldValidation;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -2,10 +2,10 @@
 //! accepts the CRD.
 
 use super::{Pair, mutate::Rng, subjects};
-use crdx::crd;
 use crdx::lint::Step;
 use crdx::lint::bounds::Bound;
 use crdx::lint::costs::{self, ExpressionCost};
+use crdx_server::crd;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -74,9 +74,9 @@ fn strip(value: &mut Value, rng: &mut Rng, one_in: usize) {
 }
 
 fn judge(pair: &mut Pair, given: &Value, statistics: &mut Statistics) {
-    let read = crdx::text::json::read(given.to_string().as_bytes()).unwrap();
+    let read = crdx_text::json::read(given.to_string().as_bytes()).unwrap();
     let Ok(decoded) = crd::decode(&read) else { return };
-    let found = costs::costs(&decoded.crd.spec, &crdx::release::Release::NEWEST.into());
+    let found = costs::costs(&decoded.crd.spec, &crdx_value::release::Release::NEWEST.into());
     let refused = pair.ask("POST", CRDS, Some(given), "application/json", "application/json");
     let expensive =
         found.iter().any(|schema| schema.too_high() || schema.expressions.iter().any(ExpressionCost::too_high));

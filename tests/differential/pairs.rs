@@ -6,7 +6,7 @@ use super::{
     mutate::{Rng, any_value, mutate},
 };
 use crate::exchange::{Client, normalise};
-use crdx::apply::client_side;
+use crdx_server::apply::client_side;
 use serde_json::{Map, Value, json};
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -204,12 +204,12 @@ fn run_kubectl(server: &str, object: &Value) -> bool {
     child.wait().unwrap().success()
 }
 
-fn own(value: &Value) -> crdx::value::Value {
-    crdx::text::json::read(value.to_string().as_bytes()).unwrap()
+fn own(value: &Value) -> crdx_value::Value {
+    crdx_text::json::read(value.to_string().as_bytes()).unwrap()
 }
 
-fn foreign(value: &crdx::value::Value) -> Value {
-    serde_json::from_str(&crdx::value::json::to_string(value)).unwrap()
+fn foreign(value: &crdx_value::Value) -> Value {
+    serde_json::from_str(&crdx_value::json::to_string(value)).unwrap()
 }
 
 /// The merge patch from one object to another.

@@ -9,9 +9,9 @@ mod objects;
 
 use super::{Pair, mutate::Rng};
 use crate::exchange::InProcess;
-use crdx::policies::authorizer::Rules;
-use crdx::release::Release;
-use crdx::server::{Server, UserInfo};
+use crdx_server::policies::authorizer::Rules;
+use crdx_server::server::{Server, UserInfo};
+use crdx_value::release::Release;
 use expressions::Scope;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ const AUTHORIZER: &str = "rules:
 
 /// Returns the simulated server, configured as the real one with `-policies`.
 pub fn ours(release: Release) -> InProcess {
-    let rules = Rules::read(&crdx::text::yaml::read(AUTHORIZER.as_bytes()).unwrap()).unwrap();
+    let rules = Rules::read(&crdx_text::yaml::read(AUTHORIZER.as_bytes()).unwrap()).unwrap();
     let user =
         UserInfo { username: "crdx".to_owned(), groups: vec!["system:masters".to_owned()], ..UserInfo::default() };
     let server = Server::builder(release, 1).with_policies(Arc::new(rules), Arc::default());

@@ -3,7 +3,7 @@
 use super::expressions::{Kind, expression as plain};
 use super::mutate::Rng;
 use super::texts::{Text, literal};
-use crdx::cel::library::{Overload, overloads};
+use crdx_cel::library::{Overload, overloads};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 

@@ -279,8 +279,8 @@ impl Surface<'_> {
             7 => text = format!("\u{feff}{text}"),
             8 => text = text.replacen("\"labels\":", "\"labels\":{\"a\":\"b\",\"a\":\"c\"},\"unknown\":", 1),
             _ => {
-                let value = crdx::text::json::read(text.as_bytes()).unwrap();
-                text = crdx::text::yaml::write::to_string(&value);
+                let value = crdx_text::json::read(text.as_bytes()).unwrap();
+                text = crdx_text::yaml::write::to_string(&value);
                 kind = YAML;
                 match rng.below(7) {
                     0 => text.push_str("spec: {}\n"),
@@ -457,8 +457,8 @@ impl Surface<'_> {
         }
         let path = with(&self.one(&version, Self::namespace(rng), name), &query);
         let body = if rng.chance(4) {
-            let value = crdx::text::json::read(object.to_string().as_bytes()).unwrap();
-            let mut text = crdx::text::yaml::write::to_string(&value);
+            let value = crdx_text::json::read(object.to_string().as_bytes()).unwrap();
+            let mut text = crdx_text::yaml::write::to_string(&value);
             if rng.chance(4) {
                 text.push_str(rng.pick::<&str>(&[
                     "spec: {}\n",

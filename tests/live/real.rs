@@ -103,8 +103,8 @@ fn applied(object: &Value, namespaced: bool) -> Value {
     if annotations.is_null() {
         *annotations = json!({});
     }
-    let note = crdx::text::json::read(object.to_string().as_bytes()).unwrap();
-    let note = crdx::value::json::to_string(&note) + "\n";
+    let note = crdx_text::json::read(object.to_string().as_bytes()).unwrap();
+    let note = crdx_value::json::to_string(&note) + "\n";
     object["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = json!(note);
     object
 }

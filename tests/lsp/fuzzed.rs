@@ -1,9 +1,9 @@
 //! A session with any messages and edits, for a test and for the fuzz target `lsp`.
 
 use super::client::Client;
-use crdx::editor::{Settings, Text, serve};
-use crdx::server::Timestamp;
-use crdx::value::STACK_SIZE;
+use crdx_server::server::Timestamp;
+use crdx_value::STACK_SIZE;
+use kubectl_crdx::editor::{Settings, Text, serve};
 use lsp_server::{Connection, Message, Notification, Request};
 use lsp_types::{Position, Range, TextDocumentContentChangeEvent};
 use serde_json::{Value, json};

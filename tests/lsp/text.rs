@@ -1,7 +1,7 @@
 //! The text of the server is that of the client after any edits, also with ranges that no client should send.
 
 use super::client::Client;
-use crdx::editor::Text;
+use kubectl_crdx::editor::Text;
 use lsp_types::{Position, Range, TextDocumentContentChangeEvent};
 use proptest::prelude::*;
 

@@ -105,6 +105,6 @@ pub fn reviewed(review: &Value, mut response: Value) -> (u16, Value) {
 
 /// Returns a response that allows the request with a patch.
 pub fn patched(review: &Value, patch: &Value) -> (u16, Value) {
-    let patch = crdx::value::base64::Encoding::Standard.encode(patch.to_string().as_bytes());
+    let patch = crdx_value::base64::Encoding::Standard.encode(patch.to_string().as_bytes());
     reviewed(review, json!({"allowed": true, "patchType": "JSONPatch", "patch": patch}))
 }

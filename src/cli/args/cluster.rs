@@ -1,9 +1,9 @@
 //! The flags that select the cluster to read. Their names and meanings are kubectl's.
 
 use super::error::ArgumentError;
-use crate::cel::value::time;
 use crate::cluster;
 use clap::Args as ClapArgs;
+use crdx_cel::value::time;
 use std::path::PathBuf;
 use std::time::Duration;
 

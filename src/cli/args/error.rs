@@ -1,10 +1,10 @@
 //! The errors of values on the command line.
 
 use crate::cli::words::pflag::parse_bool;
-use crate::policies::authorizer::RulesError;
-use crate::release::ReleaseSetError;
 use crate::serve::ServiceError;
-use crate::text;
+use crdx_server::policies::authorizer::RulesError;
+use crdx_text as text;
+use crdx_value::release::ReleaseSetError;
 
 /// Parses a boolean as kubectl does.
 pub fn boolean(text: &str) -> Result<bool, ArgumentError> {

@@ -1,11 +1,11 @@
 //! The objects to validate, and their CRDs.
 
 use super::{Paths, Policies};
-use crate::kubectl;
-use crate::release::Release;
-use crate::server::LabelSelector;
 use crate::simulation::filter::KindPattern;
 use clap::{Args as ClapArgs, ValueEnum};
+use crdx::kubectl;
+use crdx_server::server::LabelSelector;
+use crdx_value::release::Release;
 use std::num::NonZeroUsize;
 
 /// The inputs of `validate` and `diff`.

@@ -1,8 +1,8 @@
 //! `--kubernetes-version`: the API servers to simulate.
 
 use super::error::ArgumentError;
-use crate::release::{Release, ReleaseSet};
 use clap::Args as ClapArgs;
+use crdx_value::release::{Release, ReleaseSet};
 
 /// The version of the simulated API server, for commands that simulate one version.
 #[derive(Clone, Copy, Debug, Default, ClapArgs)]

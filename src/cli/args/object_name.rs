@@ -1,7 +1,7 @@
 //! The name of an object in files: `[KIND/][NAMESPACE/]NAME`.
 
 use super::error::ArgumentError;
-use crate::value::Value;
+use crdx_value::Value;
 use std::fmt;
 use std::str::FromStr;
 
@@ -46,7 +46,7 @@ impl ObjectName {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::yaml;
+    use crdx_text::yaml;
 
     #[test]
     fn kind_and_namespace_may_be_given() {

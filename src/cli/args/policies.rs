@@ -2,11 +2,11 @@
 
 use super::error::ArgumentError;
 use crate::files::open::read_any;
-use crate::policies::authorizer::Rules;
-use crate::server::UserInfo;
 use crate::simulation::admission;
-use crate::text;
 use clap::Args as ClapArgs;
+use crdx_server::policies::authorizer::Rules;
+use crdx_server::server::UserInfo;
+use crdx_text as text;
 use std::path::Path;
 
 /// The admission policies to evaluate, and the user of the requests.

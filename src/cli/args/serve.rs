@@ -2,9 +2,9 @@
 
 use super::error::{ArgumentError, boolean};
 use super::{Cluster, KubernetesVersion, Reading};
-use crate::policies::authorizer::Rules;
 use crate::serve::WebhookService;
 use clap::Args as ClapArgs;
+use crdx_server::policies::authorizer::Rules;
 use std::net::IpAddr;
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
 //! The flags for existing objects and for the simulated request.
 
-use crate::kubectl::update::RequestKind;
-use crate::kubectl::{self, Verb};
 use clap::{Args as ClapArgs, ValueEnum};
+use crdx::kubectl::update::RequestKind;
+use crdx::kubectl::{self, Verb};
 
 /// The existing objects, and the request that would write the new ones.
 #[derive(Clone, Debug, Default, ClapArgs)]

@@ -3,18 +3,18 @@
 
 use crate::cli::args::{self, ObjectName};
 use crate::cli::terminal;
-use crate::crd;
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Input, Note, Options};
-use crate::kubectl::FieldValidation;
-use crate::kubectl::request::{self, RequestOptions};
 use crate::output::printable::complain;
-use crate::pipeline::{self, Facts, ResourceVersion, Source};
-use crate::release::Release;
-use crate::schema::{Items, Schema, SchemaOrBool};
-use crate::server::{ResponseBody, Server};
-use crate::value::Value;
-use crate::value::group_version;
+use crdx::kubectl::FieldValidation;
+use crdx::kubectl::request::{self, RequestOptions};
+use crdx_server::crd;
+use crdx_server::pipeline::{self, Facts, ResourceVersion, Source};
+use crdx_server::schema::{Items, Schema, SchemaOrBool};
+use crdx_server::server::{ResponseBody, Server};
+use crdx_value::Value;
+use crdx_value::group_version;
+use crdx_value::release::Release;
 use std::sync::Arc;
 
 /// The reason why the expression cannot be evaluated.

@@ -7,12 +7,12 @@ use super::folder;
 use crate::cli::terminal;
 use crate::files::open::{created, read_any};
 use crate::output::printable::complain;
-use crate::policies::authorizer::Rules;
-use crate::release::Release;
 use crate::serve::tls::{self, Tls};
 use crate::serve::{self, Authentication, Options, Running, Runtime, Webhooks};
-use crate::server::{Method, Namespaces, Request, SYSTEM_NAMESPACES, Server, Timestamp};
-use crate::value::{Value, object};
+use crdx_server::policies::authorizer::Rules;
+use crdx_server::server::{Method, Namespaces, Request, SYSTEM_NAMESPACES, Server, Timestamp};
+use crdx_value::release::Release;
+use crdx_value::{Value, object};
 use std::fs;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn gates_of_custom_resources_have_an_effect() {
         let gate =
-            |line: &str| config(line).unwrap().release.enables(crate::release::Gate::CustomResourceFieldSelectors);
+            |line: &str| config(line).unwrap().release.enables(crdx_value::release::Gate::CustomResourceFieldSelectors);
         let with = |line: &str| config(&format!("{line} --v=1")).unwrap();
         assert!(gate("--feature-gates=Other=true"));
         assert_eq!(with("--feature-gates=Other=true").notes, ["--feature-gates: Other has no effect"]);

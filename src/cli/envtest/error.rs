@@ -23,7 +23,7 @@ pub enum EnvtestError {
         /// The folder.
         path: PathBuf,
         /// The error.
-        error: crate::release::UnknownRelease,
+        error: crdx_value::release::UnknownRelease,
     },
     /// The file to replace is not one that this command wrote.
     #[error("{} is not a {kind} that this command wrote: name another directory with --dir", path.display())]

@@ -4,7 +4,7 @@
 //! version after an upgrade. Elsewhere they are copies.
 
 use super::error::EnvtestError;
-use crate::release::Release;
+use crdx_value::release::Release;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};

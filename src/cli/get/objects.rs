@@ -5,7 +5,7 @@ use super::{Get, SelectedObjects, print};
 use crate::cli::failure::Failure;
 use crate::cluster::Resource;
 use crate::output::objects::{Form, Objects};
-use crate::value::Value;
+use crdx_value::Value;
 use std::io::Write;
 
 /// Prints all objects of some resources as one list.

@@ -4,7 +4,7 @@ use crate::cli::failure::Failure;
 use crate::cli::source::temp_file_problem;
 use crate::input::temp_store::{StoredAt, TempStore};
 use crate::output::sort::Sorter;
-use crate::value::Value;
+use crdx_value::Value;
 
 /// Collects and sorts objects.
 pub struct Ordered {

@@ -4,11 +4,11 @@ use crate::cli::args;
 use crate::cli::failure::Failure;
 use crate::cli::source::{Source, definition_name, problem};
 use crate::cluster::{Error, Resource};
-use crate::crd;
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Options};
-use crate::server::{Server, Timestamp};
-use crate::value::Value;
+use crdx_server::crd;
+use crdx_server::server::{Server, Timestamp};
+use crdx_value::Value;
 use std::collections::HashSet;
 
 /// A simulated server with the CRDs that were needed so far.

@@ -7,7 +7,7 @@ use crate::cli::failure::Failure;
 use crate::cluster::Resource;
 use crate::output::printable::complain;
 use crate::output::table::{TableText, View};
-use crate::value::Value;
+use crdx_value::Value;
 use std::io::Write;
 
 /// The number of sorted objects that are converted to rows at a time.

@@ -10,7 +10,7 @@ use crate::output::objects::{self, Form, Objects};
 use crate::output::printable::complain;
 use crate::output::sort;
 use crate::output::table::TableText;
-use crate::value::Value;
+use crdx_value::Value;
 use std::io::Write;
 
 /// Prints events until the server ends the watch.

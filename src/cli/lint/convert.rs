@@ -3,17 +3,17 @@
 
 use super::given_paths;
 use crate::cli::{Exit, args, terminal};
-use crate::crd;
 use crate::input::required::Required;
 use crate::input::{Entry, Input};
-use crate::lint::convert::convert;
 use crate::output::printable::complain;
 use crate::output::report::Verdict;
-use crate::release::{Release, ReleaseSet};
 use crate::simulation::linting;
 use crate::simulation::object::{Object, lintable};
-use crate::text::strict::StrictError;
-use crate::text::yaml;
+use crdx::lint::convert::convert;
+use crdx_server::crd;
+use crdx_text::strict::StrictError;
+use crdx_text::yaml;
+use crdx_value::release::{Release, ReleaseSet};
 use std::io::{self, Write};
 
 /// Runs the command.

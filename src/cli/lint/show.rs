@@ -1,16 +1,9 @@
 //! Prints the results of `lint`.
 
-use crate::cel::eval::PER_CALL_LIMIT;
 use crate::cli::Exit;
 use crate::cli::args::LintFormat;
 use crate::cli::cases::Cases;
-use crate::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
 use crate::input::buffered_text::BufferedText;
-use crate::lint::bounds::Bound;
-use crate::lint::breaking::{Change, Ratcheting};
-use crate::lint::costs::{Estimate, ExpressionCost, SchemaCost};
-use crate::lint::needs::Needs;
-use crate::lint::policies;
 use crate::output::cost::{count, percent, shortened};
 use crate::output::excerpt::{self, MessageSeverity, SourceLocation};
 use crate::output::html;
@@ -18,10 +11,17 @@ use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Item, Verdict, json};
 use crate::output::{Cell, Column, Paint, TableStyle, columns, printable};
-use crate::release::{Release, ReleaseSet};
 use crate::simulation::linting::{Linted, advice};
-use crate::value::json::to_string as to_json;
-use crate::value::{Value, object};
+use crdx::lint::bounds::Bound;
+use crdx::lint::breaking::{Change, Ratcheting};
+use crdx::lint::costs::{Estimate, ExpressionCost, SchemaCost};
+use crdx::lint::needs::Needs;
+use crdx::lint::policies;
+use crdx_cel::eval::PER_CALL_LIMIT;
+use crdx_server::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
+use crdx_value::json::to_string as to_json;
+use crdx_value::release::{Release, ReleaseSet};
+use crdx_value::{Value, object};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 

@@ -2,8 +2,6 @@
 
 use super::stored::{InCluster, Stored};
 use super::{Failure, failure};
-use crate::builtin::resources::plural;
-use crate::builtin::table;
 use crate::cli::Exit;
 use crate::cli::args::{self, RehearseFormat};
 use crate::cli::progress::Progress;
@@ -16,13 +14,15 @@ use crate::output::policy_rehearsal::{self as shown, Counts, Effects};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Item, Note, Verdict, json as report_json};
 use crate::output::{Columns, TableStyle};
-use crate::release::Release;
 use crate::simulation::admission::{self, Admission};
 use crate::simulation::live::Live;
 use crate::simulation::object::{self as input_object, Object};
 use crate::simulation::ordered::{in_order, threads};
 use crate::simulation::policy_rehearsal::PolicyRehearsal;
-use crate::value::{Map, Value, group_version};
+use crdx_types::resources::plural;
+use crdx_types::table;
+use crdx_value::release::Release;
+use crdx_value::{Map, Value, group_version};
 use std::io;
 use std::sync::Arc;
 
@@ -155,7 +155,7 @@ fn is_builtin(group: &str) -> bool {
 /// Returns true if objects of a group of built-in kinds are rehearsed: policies do not apply to policies, and the core
 /// group has all events.
 fn is_rehearsed(group: &str) -> bool {
-    group != crate::policies::GROUP && group != "events.k8s.io"
+    group != crdx_server::policies::GROUP && group != "events.k8s.io"
 }
 
 enum Task {

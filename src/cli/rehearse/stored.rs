@@ -4,7 +4,7 @@ use crate::cluster::{Connection, Error, JSON, Pages, Query};
 use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Item, Note, Verdict};
 use crate::simulation::identity::FieldLocator;
-use crate::value::Value;
+use crdx_value::Value;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// The source location of objects that are not in a file.

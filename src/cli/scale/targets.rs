@@ -5,7 +5,7 @@ use crate::cli::failure::Failure;
 use crate::cli::selection::{self, Selection};
 use crate::cli::source::{Source, problem};
 use crate::cluster::{Query, Resource};
-use crate::value::Value;
+use crdx_value::Value;
 
 /// An object to scale.
 pub struct Target {

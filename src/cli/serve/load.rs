@@ -5,23 +5,23 @@ use crate::cli::args;
 use crate::cli::progress::Progress;
 use crate::cli::terminal;
 use crate::cluster::{self, Connection, Error, Query, Resource};
-use crate::crd;
 use crate::input::required::{Required, Sources};
 use crate::input::temp_file;
 use crate::input::temp_store::{StoredAt, TempStore};
 use crate::input::{Document, Entry, Note};
-use crate::kubectl::FieldValidation;
-use crate::kubectl::request::{self, RequestOptions};
-use crate::lint::convert;
 use crate::output::printable::complain;
-use crate::policies;
-use crate::release::Release;
 use crate::serve::Webhooks;
-use crate::server::{Request, Response, ResponseBody, SeedError, Server, Timestamp};
 use crate::simulation::builtin;
-use crate::text::Position;
-use crate::value::Value;
-use crate::value::group_version;
+use crdx::kubectl::FieldValidation;
+use crdx::kubectl::request::{self, RequestOptions};
+use crdx::lint::convert;
+use crdx_server::crd;
+use crdx_server::policies;
+use crdx_server::server::{Request, Response, ResponseBody, SeedError, Server, Timestamp};
+use crdx_text::Position;
+use crdx_value::Value;
+use crdx_value::group_version;
+use crdx_value::release::Release;
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
@@ -212,7 +212,7 @@ fn apply(
     let path = request::object(collection, &name);
     let query = "fieldManager=kubectl-create&force=true";
     let apply = request::write(
-        crate::server::Method::Patch,
+        crdx_server::server::Method::Patch,
         &path,
         "application/apply-patch+yaml",
         query,

@@ -3,10 +3,10 @@
 use crate::output::coverage::CoverageReport;
 use crate::output::excerpt::SourceLocation;
 use crate::output::suites::SuiteRun;
-use crate::release::Release;
 use crate::simulation::testing::load::Library;
-use crate::suites::Coverage;
-use crate::value::Value;
+use crdx::suites::Coverage;
+use crdx_value::Value;
+use crdx_value::release::Release;
 use std::sync::Arc;
 
 /// Returns the coverage of each tested version of each CRD, in the order of the runs.

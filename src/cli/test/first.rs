@@ -5,9 +5,9 @@ use crate::cli::exit::Exit;
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Options};
 use crate::output::printable::complain;
-use crate::release::{Release, ReleaseSet};
-use crate::suites::first::first_suite;
-use crate::value::Value;
+use crdx::suites::first::first_suite;
+use crdx_value::Value;
+use crdx_value::release::{Release, ReleaseSet};
 use std::io::{self, Write};
 use std::path::Path;
 

@@ -4,8 +4,8 @@
 
 use super::csv::{self, CsvError};
 use crate::cli::args::Cluster;
-use crate::value::quote::go_quote;
 use clap::{Arg, ArgAction, Command, Id};
+use crdx_value::quote::go_quote;
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 

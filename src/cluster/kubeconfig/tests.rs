@@ -1,5 +1,5 @@
 use super::*;
-use crate::value::json;
+use crdx_value::json;
 use std::fmt::Write as _;
 
 /// Every field in which a person may have put a secret, each with the text `canary`.
@@ -13,7 +13,7 @@ fn decode(text: &str) -> Result<Kubeconfig, FieldError> {
 fn variants(value: &Value) -> Vec<Value> {
     let canary = || Value::from("canary");
     let mut all = vec![canary(), Value::Int(7), Value::Bool(true), Value::Array(vec![canary()])];
-    all.push(crate::value::object([("canary", canary())]));
+    all.push(crdx_value::object([("canary", canary())]));
     match value {
         Value::Object(members) => {
             for (key, member) in members {
@@ -40,10 +40,10 @@ fn variants(value: &Value) -> Vec<Value> {
 
 #[test]
 fn no_error_contains_a_text_of_the_file() {
-    let full = json::to_string(&crate::text::json::read(FULL.as_bytes()).unwrap());
+    let full = json::to_string(&crdx_text::json::read(FULL.as_bytes()).unwrap());
     assert!(decode(&full).is_ok());
     let mut errors = 0;
-    for variant in variants(&crate::text::json::read(FULL.as_bytes()).unwrap()) {
+    for variant in variants(&crdx_text::json::read(FULL.as_bytes()).unwrap()) {
         let mut texts = String::new();
         match decode(&json::to_string(&variant)) {
             Err(error) => {

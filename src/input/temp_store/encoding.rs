@@ -1,7 +1,7 @@
 //! Encodes values as bytes that are quick to write and to read: one byte for the type, then the content, with the number
 //! of bytes, items or members before it. Only this program reads them.
 
-use crate::value::{Map, Value, number};
+use crdx_value::{Map, Value, number};
 
 const NULL: u8 = 0;
 const FALSE: u8 = 1;
@@ -118,8 +118,8 @@ fn text(bytes: &mut &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text;
-    use crate::value::json;
+    use crdx_text as text;
+    use crdx_value::json;
     use proptest::prelude::*;
 
     fn values() -> impl Strategy<Value = Value> {

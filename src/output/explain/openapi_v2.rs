@@ -2,7 +2,7 @@
 
 use super::wrap::lines;
 use super::{Explained, Explanation};
-use crate::value::{Map, Value};
+use crdx_value::{Map, Value};
 use std::fmt::Write as _;
 
 const WIDTH: usize = 80;

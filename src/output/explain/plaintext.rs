@@ -3,7 +3,7 @@
 
 use super::wrap::{indent, wrap};
 use super::{Explained, Explanation};
-use crate::value::{Value, print};
+use crdx_value::{Value, print};
 use std::fmt::Write as _;
 
 /// The maximum number of enum values listed beside a field.

@@ -1,9 +1,9 @@
 //! Formats the section of `explain --rules`: the CEL rules of a field with their costs, and its other constraints.
 
-use crate::lint::costs::ExpressionCost;
 use crate::output::cost::{count, percent};
-use crate::schema::Schema;
-use crate::value::{Value, json};
+use crdx::lint::costs::ExpressionCost;
+use crdx_server::schema::Schema;
+use crdx_value::{Value, json};
 use std::fmt::Write as _;
 
 /// Formats the rules and bounds of a schema node. `costs` are the estimates of its rules.
@@ -94,7 +94,7 @@ fn bounds(schema: &Schema) -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::yaml;
+    use crdx_text::yaml;
 
     #[test]
     fn rules_and_bounds_are_listed() {

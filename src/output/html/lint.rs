@@ -2,16 +2,16 @@
 //! breaking changes.
 
 use super::{Colour, Page, badge, by_release, dedented, escaped, message, plural, problems};
-use crate::cel::eval::PER_CALL_LIMIT;
-use crate::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
-use crate::lint::bounds::Bound;
-use crate::lint::breaking::Change;
-use crate::lint::costs::{ExpressionCost, SchemaCost};
-use crate::lint::policies;
 use crate::output::cost;
 use crate::output::excerpt::{MessageSeverity, SourceLocation};
 use crate::output::report::{Item, Verdict};
-use crate::release::ReleaseSet;
+use crdx::lint::bounds::Bound;
+use crdx::lint::breaking::Change;
+use crdx::lint::costs::{ExpressionCost, SchemaCost};
+use crdx::lint::policies;
+use crdx_cel::eval::PER_CALL_LIMIT;
+use crdx_server::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
+use crdx_value::release::ReleaseSet;
 use std::fmt::Write as _;
 
 /// The number of CRDs by result.

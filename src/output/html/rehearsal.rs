@@ -5,9 +5,9 @@ use super::{Colour, Page, badge, escaped, message, number, plural, problems};
 use crate::output::excerpt::MessageSeverity;
 use crate::output::rehearsal::{Counts, Entry};
 use crate::output::report::{Item, Verdict};
-use crate::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
-use crate::release::ReleaseSet;
-use crate::value::json;
+use crdx::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
+use crdx_value::json;
+use crdx_value::release::ReleaseSet;
 use std::fmt::Write as _;
 
 /// The titles of the table.

@@ -3,8 +3,8 @@
 
 use super::{Colour, Page, badge, by_release, diff, escaped, number, plural, problems};
 use crate::output::report::{Action, Item, Summary, Verdict};
-use crate::release::ReleaseSet;
-use crate::value::json;
+use crdx_value::json;
+use crdx_value::release::ReleaseSet;
 use std::fmt::Write as _;
 
 /// The titles of the table.

@@ -3,9 +3,9 @@
 use super::Note;
 use super::json::{location_object, present};
 use crate::output::excerpt::SourceLocation;
-use crate::policies::model::PolicyKind;
-use crate::value::{Map, Value};
-use crate::webhooks::model::configuration_kind;
+use crdx_server::policies::model::PolicyKind;
+use crdx_server::webhooks::model::configuration_kind;
+use crdx_value::{Map, Value};
 use std::collections::BTreeMap;
 
 /// The effect of admission policies and webhooks on an object.

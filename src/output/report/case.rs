@@ -3,7 +3,7 @@
 
 use super::{Item, Problem, Verdict};
 use crate::output::excerpt::SourceLocation;
-use crate::release::ReleaseSet;
+use crdx_value::release::ReleaseSet;
 
 /// One object, or one input without an object.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::{Answer, Identity, Item, Note, Problem, ReleaseAnswer, Remark, Summary};
 use crate::output::excerpt::SourceLocation;
-use crate::release::{Release, ReleaseSet};
-use crate::value::{Map, Value, json, object};
+use crdx_value::release::{Release, ReleaseSet};
+use crdx_value::{Map, Value, json, object};
 
 /// `apiVersion` of every JSON report; an incompatible change of the format changes it.
 pub const API_VERSION: &str = "crdx/v1";

@@ -1,7 +1,7 @@
 //! Merges the items of several releases for one object: each finding occurs once, with the releases that report it.
 
 use super::{Item, Located, Problem, ReleaseAnswer, Verdict};
-use crate::release::{Release, ReleaseSet};
+use crdx_value::release::{Release, ReleaseSet};
 use std::collections::HashMap;
 
 /// Merges the items of several releases, oldest first; `None` if there are none.

@@ -3,7 +3,7 @@
 use super::{Answer, Item, Problem, Remark, Summary, Verdict};
 use crate::output::excerpt::{self, MessageSeverity, SourceLocation};
 use crate::output::{Cell, Column, Columns, Paint, TableStyle, printable};
-use crate::release::{Release, ReleaseSet};
+use crdx_value::release::{Release, ReleaseSet};
 
 /// The maximum number of reasons that are reported separately.
 const MAX_REASONS: usize = 100;
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
     use crate::output::excerpt::SourceLocation;
     use crate::output::report::Identity;
-    use crate::text::Position;
+    use crdx_text::Position;
     use std::sync::Arc;
 
     fn rejected() -> Item {

@@ -1,7 +1,7 @@
 //! The user of a client certificate: its common name is the user name, its organizations are the groups
 //! (`CommonNameUserConversion` in `k8s.io/apiserver/pkg/authentication/request/x509/x509.go`).
 
-use crate::server::UserInfo;
+use crdx_server::server::UserInfo;
 use x509_cert::Certificate;
 use x509_cert::attr::AttributeTypeAndValue;
 use x509_cert::der::asn1::{Ia5StringRef, ObjectIdentifier, PrintableStringRef, TeletexStringRef, Utf8StringRef};

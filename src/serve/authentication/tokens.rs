@@ -1,6 +1,6 @@
 //! `--token-auth-file` (`k8s.io/apiserver/pkg/authentication/token/tokenfile`).
 
-use crate::server::UserInfo;
+use crdx_server::server::UserInfo;
 use std::collections::HashMap;
 
 /// The reason why a token file cannot be read.

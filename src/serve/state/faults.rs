@@ -2,10 +2,10 @@
 //! process is killed. Afterwards the file is opened as it is after a crash of the process and after a power failure.
 
 use super::*;
-use crate::release::Release;
 use crate::serve::{self, Options};
-use crate::server::{Method, Request, ResponseBody};
-use crate::value::Value;
+use crdx_server::server::{Method, Request, ResponseBody};
+use crdx_value::Value;
+use crdx_value::release::Release;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;

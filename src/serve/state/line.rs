@@ -2,9 +2,9 @@
 //! `null`, and `{"crc32":…,"revision":…}` for a resourceVersion whose object was removed. The checksum is of the rest of
 //! the line after `"crc32":…,`.
 
-use crate::server::{Commit, DEFINITIONS, RestoredObject};
-use crate::text::{self, json};
-use crate::value::{Value, json::to_string};
+use crdx_server::server::{Commit, DEFINITIONS, RestoredObject};
+use crdx_text::{self as text, json};
+use crdx_value::{Value, json::to_string};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 

@@ -1,9 +1,9 @@
 //! Tests with real files.
 
 use super::*;
-use crate::release::Release;
-use crate::server::{Method, Request, ResponseBody};
-use crate::value::Value;
+use crdx_server::server::{Method, Request, ResponseBody};
+use crdx_value::Value;
+use crdx_value::release::Release;
 use std::fs;
 
 const CRD: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",

@@ -1,14 +1,14 @@
 //! The objects of `--policies`.
 
 use super::{Objects, PolicyInput, Reading};
-use crate::crd;
 use crate::input::required::{Required, Sources};
 use crate::output::report::Item;
-use crate::policies::{self, rbac};
 use crate::simulation::builtin;
 use crate::simulation::identity::FieldLocator as _;
 use crate::simulation::object;
-use crate::value::Value;
+use crdx_server::crd;
+use crdx_server::policies::{self, rbac};
+use crdx_value::Value;
 
 /// Reads the files. Unreadable inputs are passed to `show`.
 pub fn read(reading: &Reading<'_>, objects: &mut Objects, show: &mut dyn FnMut(Item)) {

@@ -1,7 +1,7 @@
 //! Describes unknown inputs.
 
-use crate::policies::knowledge::{Missing, UnevaluatedPart};
-use crate::policies::request::Kind;
+use crdx_server::policies::knowledge::{Missing, UnevaluatedPart};
+use crdx_server::policies::request::Kind;
 
 /// The reason why an input is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

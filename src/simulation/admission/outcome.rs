@@ -6,11 +6,11 @@ use crate::output::report::admission::{
     Admission as Report, FieldChange, PolicyChange, PolicyFailure, UndecidedPart, Webhook,
 };
 use crate::output::report::{Item, Problem, Verdict};
-use crate::policies::denial::Origin;
-use crate::policies::findings::{Change, Findings, WebhookMatch};
-use crate::policies::knowledge::{Missing, UnevaluatedPart};
-use crate::policies::model::PolicyKind;
-use crate::rehearsal::Difference;
+use crdx::rehearsal::Difference;
+use crdx_server::policies::denial::Origin;
+use crdx_server::policies::findings::{Change, Findings, WebhookMatch};
+use crdx_server::policies::knowledge::{Missing, UnevaluatedPart};
+use crdx_server::policies::model::PolicyKind;
 
 /// Adds the findings of policies to an item, if there are policies.
 pub fn admitted(item: &mut Item, findings: Option<Box<Findings>>, admission: Option<&Admission>) {
@@ -117,7 +117,7 @@ impl Admission {
 
 fn changed(change: &Change) -> PolicyChange {
     let Difference { lost, defaulted, changed, .. } =
-        Difference::between(&change.before, &change.after, &crate::value::Value::Null);
+        Difference::between(&change.before, &change.after, &crdx_value::Value::Null);
     let lost = lost.into_iter().map(|(path, value)| FieldChange { path, before: Some(value), after: None });
     let set = defaulted.into_iter().map(|(path, value)| FieldChange { path, before: None, after: Some(value) });
     let other = changed.into_iter();

@@ -1,14 +1,14 @@
 //! Policies for a command that simulates single objects, each on a separate server.
 
 use super::{Admission, Objects, Reading};
-use crate::kubectl::FieldValidation;
-use crate::kubectl::request::RequestOptions;
 use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Item, Note};
-use crate::release::Release;
-use crate::server::{Server, Timestamp};
 use crate::simulation::definitions::Definitions;
-use crate::value::Value;
+use crdx::kubectl::FieldValidation;
+use crdx::kubectl::request::RequestOptions;
+use crdx_server::server::{Server, Timestamp};
+use crdx_value::Value;
+use crdx_value::release::Release;
 use std::sync::Arc;
 
 impl Admission {

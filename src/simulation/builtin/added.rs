@@ -1,6 +1,6 @@
 //! What the server adds to an object of a built-in kind: defaults, and values that differ between clusters.
 
-use crate::value::{Map, Value};
+use crdx_value::{Map, Value};
 
 /// The labels with which a Job selects its Pods.
 const JOB_LABELS: &[&str] =
@@ -91,7 +91,7 @@ fn of_members(added: &mut Vec<(String, Value)>, path: &str, members: &Map, sent:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::json;
+    use crdx_text::json;
 
     fn read(text: &str) -> Value {
         json::read(text.as_bytes()).unwrap()

@@ -1,21 +1,21 @@
 //! Admission policies on objects of built-in kinds.
 
 use super::Rules;
-use crate::apply::client_side;
-use crate::builtin::resources;
-use crate::builtin::table::KindRow;
-use crate::builtin::types::Types;
-use crate::builtin::unstructured::unstructured;
-use crate::kubectl::Verb;
-use crate::kubectl::update;
 use crate::output::report::{ASK_THE_CLUSTER, Answer, Item, Problem, Verdict};
-use crate::server::TypedWrite;
 use crate::simulation::admission::admitted;
 use crate::simulation::existing::Found;
 use crate::simulation::identity::FieldLocator;
 use crate::simulation::submit::SimulationContext;
-use crate::value::group_version;
-use crate::value::{Map, Value};
+use crdx::kubectl::Verb;
+use crdx::kubectl::update;
+use crdx_server::apply::client_side;
+use crdx_server::server::TypedWrite;
+use crdx_types::resources;
+use crdx_types::table::KindRow;
+use crdx_types::types::Types;
+use crdx_types::unstructured::unstructured;
+use crdx_value::group_version;
+use crdx_value::{Map, Value};
 
 /// Lets policies evaluate the create of an object that decodes, `sent` as it is written in the input.
 pub fn review(

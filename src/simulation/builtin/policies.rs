@@ -1,14 +1,14 @@
 //! Policies, bindings and webhook configurations, whose validation is simulated.
 
-use crate::builtin::resources::Resource;
 use crate::output::report::{Item, Verdict};
-use crate::release::Release;
 use crate::simulation::existing::{Found, Lookup, PendingObject};
 use crate::simulation::identity::{self, Namespace};
 use crate::simulation::kubectl_errors;
 use crate::simulation::object::Object;
 use crate::simulation::policy_request::PolicyRequest;
 use crate::simulation::submit::{SimulationContext, hide_bookkeeping, not_determined};
+use crdx_types::resources::Resource;
+use crdx_value::release::Release;
 
 /// Sends an object to a server that validates it, as an update if it exists. Policies do not apply to these kinds.
 pub fn submit(release: Release, context: SimulationContext<'_>, mut object: Object, resource: &Resource) -> Item {

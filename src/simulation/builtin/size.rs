@@ -2,9 +2,9 @@
 //! known within bounds.
 
 use crate::output::report::{Answer, Item, Problem, Verdict};
-use crate::server::{BODY_LIMIT, ETCD_LIMIT, ETCD_TOO_LARGE};
-use crate::value::Value;
-use crate::value::base64::Encoding;
+use crdx_server::server::{BODY_LIMIT, ETCD_LIMIT, ETCD_TOO_LARGE};
+use crdx_value::Value;
+use crdx_value::base64::Encoding;
 
 /// Above this length, the client of etcd refuses a request with a message that has the exact length.
 const MESSAGE_LIMIT: usize = 2 << 20;
@@ -63,7 +63,7 @@ fn text_length(value: &Value) -> usize {
 mod tests {
     use super::*;
     use crate::output::excerpt::SourceLocation;
-    use crate::value::{json, object};
+    use crdx_value::{json, object};
 
     fn item(text: &str) -> Item {
         let mut item = Item::new(SourceLocation::default(), Verdict::Decodes, "");

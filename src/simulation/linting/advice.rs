@@ -1,8 +1,8 @@
 //! The limits that would make the rules of a CRD cheap enough, as `lint` prints them.
 
-use crate::lint::bounds::Bound;
-use crate::lint::costs::{ExpressionCost, SchemaCost};
 use crate::output::cost::shortened;
+use crdx::lint::bounds::Bound;
+use crdx::lint::costs::{ExpressionCost, SchemaCost};
 
 /// Limits that the server's cost estimate needs.
 #[derive(Clone, Debug, PartialEq, Eq)]

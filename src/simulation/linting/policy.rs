@@ -2,27 +2,27 @@
 //! server, and adds findings about the types and references of policies.
 
 use super::Linted;
-use crate::builtin::resources::{self, Resource};
-use crate::kubectl::request::{self, RequestOptions};
-use crate::kubectl::update::RequestKind;
-use crate::kubectl::{FieldValidation, Verb};
-use crate::lint::policies::references::Objects;
-use crate::lint::policies::{self, Warning};
 use crate::output::report::{Item, Problem, Verdict, merged};
-use crate::policies::model::PolicyKind;
-use crate::policies::type_checking::KnownType;
-use crate::release::{Release, ReleaseSet};
-use crate::server::Timestamp;
 use crate::simulation::builtin;
 use crate::simulation::identity::{FieldLocator as _, Namespace, identity};
 use crate::simulation::object::Object;
 use crate::simulation::policy_request::PolicyRequest;
-use crate::value::Value;
+use crdx::kubectl::request::{self, RequestOptions};
+use crdx::kubectl::update::RequestKind;
+use crdx::kubectl::{FieldValidation, Verb};
+use crdx::lint::policies::references::Objects;
+use crdx::lint::policies::{self, Warning};
+use crdx_server::policies::model::PolicyKind;
+use crdx_server::policies::type_checking::KnownType;
+use crdx_server::server::Timestamp;
+use crdx_types::resources::{self, Resource};
+use crdx_value::Value;
+use crdx_value::release::{Release, ReleaseSet};
 
 /// Returns the types of the CRDs among objects.
 pub fn types_of<'o>(objects: impl IntoIterator<Item = &'o Object>) -> Vec<KnownType> {
     let definitions = objects.into_iter().filter(|object| object.is_definition());
-    let decoded = definitions.filter_map(|object| crate::crd::decode(object.value()).ok());
+    let decoded = definitions.filter_map(|object| crdx_server::crd::decode(object.value()).ok());
     decoded.flat_map(|decoded| KnownType::of_definition(&decoded.crd)).collect()
 }
 

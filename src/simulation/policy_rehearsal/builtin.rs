@@ -1,13 +1,13 @@
 //! The next write of stored objects of built-in kinds.
 
 use super::{PolicyRehearsal, cannot_tell};
-use crate::builtin::{resources, table::table};
-use crate::cel::value::{Gaps, UsedGap};
 use crate::output::policy_rehearsal::Effects;
 use crate::output::report::{Action, Answer, Item, Problem, Verdict};
-use crate::server::TypedWrite;
 use crate::simulation::identity::{self, FieldLocator, Namespace};
-use crate::value::{Map, Value, group_version, object};
+use crdx_cel::value::{Gaps, UsedGap};
+use crdx_server::server::TypedWrite;
+use crdx_types::{resources, table::table};
+use crdx_value::{Map, Value, group_version, object};
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 

@@ -3,9 +3,9 @@
 use super::find::Found;
 use crate::files::open::read_regular;
 use crate::input::{Document, Entry, FieldPositions, Input, InputWarnings, Note, Options};
-use crate::suites::suite::{Source, SuiteError, Warning};
-use crate::suites::{Action, Case, Suite, Variant};
-use crate::value::{Value, group_version};
+use crdx::suites::suite::{Source, SuiteError, Warning};
+use crdx::suites::{Action, Case, Suite, Variant};
+use crdx_value::{Value, group_version};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -2,10 +2,10 @@
 
 use super::load::Library;
 use crate::output::suites::SuiteFailure;
-use crate::release::{Release, ReleaseSet};
-use crate::server::Timestamp;
-use crate::suites::bench::ServerSetup;
-use crate::suites::{Action, Suite, Variant, variant};
+use crdx::suites::bench::ServerSetup;
+use crdx::suites::{Action, Suite, Variant, variant};
+use crdx_server::server::Timestamp;
+use crdx_value::release::{Release, ReleaseSet};
 use std::sync::Arc;
 
 /// The cases to run, and their servers.
@@ -149,7 +149,7 @@ fn variants(suite: &Suite, selection: &Selection, library: &mut Library) -> Resu
 }
 
 /// Returns the CRD to install: with the version that the suite tests, or for documents with all versions.
-fn definition(suite: &Suite, variants: &[Variant], one: &Variant) -> Result<crate::value::Value, SuiteFailure> {
+fn definition(suite: &Suite, variants: &[Variant], one: &Variant) -> Result<crdx_value::Value, SuiteFailure> {
     if suite.is_folder() {
         return Ok(one.installable());
     }

@@ -3,9 +3,9 @@
 
 use super::plan::Planned;
 use crate::output::suites::{SuiteFailure, SuiteRun};
-use crate::suites::bench::SetupError;
-use crate::suites::{CaseRunner, Outcome};
-use crate::value::STACK_SIZE;
+use crdx::suites::bench::SetupError;
+use crdx::suites::{CaseRunner, Outcome};
+use crdx_value::STACK_SIZE;
 use std::collections::HashMap;
 use std::io;
 use std::num::NonZeroUsize;

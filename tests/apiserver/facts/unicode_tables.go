@@ -1,6 +1,6 @@
 // Command unicode_tables prints the Unicode tables that Go's regexp uses; from tests/apiserver:
 //
-//	go run facts/unicode_tables.go > ../../src/value/unicode.txt
+//	go run facts/unicode_tables.go > ../../crates/crdx-value/src/unicode.txt
 //
 //go:build ignore
 

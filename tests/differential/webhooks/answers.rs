@@ -2,7 +2,7 @@
 
 use crate::differential::mutate::{Rng, any_value};
 use crate::webhooks::hook::Answer;
-use crdx::value::base64::Encoding;
+use crdx_value::base64::Encoding;
 use serde_json::{Value, json};
 
 const JSON: &str = "application/json";

@@ -3,7 +3,7 @@
 use super::Totals;
 use crate::output::excerpt::SourceLocation;
 use crate::output::report::case::{Case, Finding};
-use crate::value::{Map, Value, json, object};
+use crdx_value::{Map, Value, json, object};
 use std::fmt::Write as _;
 
 /// The URL of the JSON Schema of SARIF.

@@ -3,8 +3,8 @@
 use super::Totals;
 use crate::output::printable;
 use crate::output::report::case::{Case, Finding, Outcome};
-use crate::text::yaml::write::to_string;
-use crate::value::{Map, Value};
+use crdx_text::yaml::write::to_string;
+use crdx_value::{Map, Value};
 use std::fmt::Write as _;
 
 /// Formats the version and the plan.

@@ -1,0 +1,3 @@
+//! The behaviour of Kubernetes' built-in kinds that their Go types do not describe.
+
+pub mod validation;

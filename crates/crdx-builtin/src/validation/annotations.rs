@@ -1,0 +1,51 @@
+//! Annotations and metadata of templates (`apimachinery/pkg/api/validation/objectmeta.go`).
+
+use super::field_value::{Errors, FieldValue};
+use super::formats;
+use crdx_value::field::names;
+
+const MAX_SIZE: usize = 256 << 10;
+
+/// `ValidateAnnotations`
+pub fn validate(errors: &mut Errors, annotations: &FieldValue<'_, '_>) {
+    for (key, _) in annotations.entries() {
+        // The case does not matter.
+        errors.messages_at(&annotations.path, key, names::qualified_name(&key.to_lowercase(), errors.release));
+    }
+    size(errors, annotations);
+}
+
+fn size(errors: &mut Errors, annotations: &FieldValue<'_, '_>) {
+    let size: usize = annotations.entries().map(|(key, value)| key.len() + value.text().len()).sum();
+    if size > MAX_SIZE {
+        errors.too_long(annotations, MAX_SIZE as i64);
+    }
+}
+
+/// `ValidateUserAnnotations`
+pub fn domain_prefixed(errors: &mut Errors, annotations: &FieldValue<'_, '_>) {
+    for (key, _) in annotations.entries() {
+        let key = key.to_lowercase();
+        let messages = names::qualified_name(&key, errors.release);
+        if messages.is_empty() && !key.contains('/') {
+            let detail = "must be a domain-prefixed key (such as \"acme.io/foo\")";
+            errors.invalid_value(&annotations.path, key, detail);
+        } else {
+            errors.messages_at(&annotations.path, &key, messages);
+        }
+    }
+    size(errors, annotations);
+}
+
+/// `ValidateTemplateObjectMeta`: labels and annotations only. Other fields are errors at the parent.
+pub fn template_metadata(errors: &mut Errors, metadata: &FieldValue<'_, '_>) {
+    validate(errors, &metadata.child("annotations"));
+    formats::labels(errors, &metadata.child("labels"));
+    for (name, _) in metadata.entries() {
+        // An empty timestamp is present in the objects of older releases.
+        let field = metadata.child(name);
+        if !matches!(name, "annotations" | "labels") && field.is_set() {
+            errors.forbidden(&field, "cannot be set");
+        }
+    }
+}

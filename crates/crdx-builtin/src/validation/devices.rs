@@ -1,0 +1,313 @@
+//! `resource.k8s.io`: `DeviceClass`es, `ResourceClaim`s and their templates, and `DeviceTaintRule`s
+//! (`pkg/apis/resource/validation`).
+
+mod names;
+mod request_policy;
+mod selectors;
+pub mod slices;
+
+use super::field_value::{Errors, FieldValue};
+use super::{annotations, driver_names, formats, immutable};
+use crdx_value::field::{BadValue, FieldError, ROOT};
+use crdx_value::release::{V1_35, V1_36, V1_37};
+use crdx_value::{Value, json};
+use names::{extended_resource_name, fully_qualified_name, label_value, pool_name};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// The maximum numbers of selectors, requests, constraints and configurations.
+const MAX_LIST: usize = 32;
+const MAX_ALTERNATIVES: usize = 8;
+const MAX_PARAMETERS: usize = 10 << 10;
+const ONE_REQUEST: &str = "exactly one of `exactly` or `firstAvailable` is required";
+const REQUEST_NAME: &str =
+    "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
+const EFFECTS: &[&str] = &["NoExecute", "NoSchedule", "None"];
+
+/// The names of the requests of a claim, with those of their alternatives.
+type RequestNames<'v> = BTreeMap<&'v str, BTreeSet<&'v str>>;
+
+/// Whether parts of an object that were stored before are validated with less care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stored {
+    No,
+    Yes,
+}
+
+/// `validateSlice`: reports a list that is too long, which is not validated further. Returns true if it is not.
+fn fits(errors: &mut Errors, list: &FieldValue<'_, '_>, max: usize) -> bool {
+    let fits = list.len() <= max;
+    if !fits {
+        errors.too_many(list, list.len(), max as i64);
+    }
+    fits
+}
+
+/// Reports items whose key an earlier item has. Since 1.37, the rule is declared in most types, whose errors show the
+/// item.
+fn unique(errors: &mut Errors, list: &FieldValue<'_, '_>, key: &str) {
+    let mut seen = HashSet::new();
+    for item in list.items() {
+        let text = if key.is_empty() { item.text() } else { item.value.str_at(&[key]).unwrap_or_default() };
+        if seen.insert(text) {
+            continue;
+        }
+        let shown = if errors.release.since(V1_37) && !key.is_empty() {
+            BadValue::Raw(json::to_string(item.value))
+        } else {
+            text.into()
+        };
+        errors.list.push(FieldError::duplicate(&item.path, shown));
+    }
+}
+
+/// `ValidateDeviceClass` and `ValidateDeviceClassUpdate`
+pub fn device_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+    let spec = object.child("spec");
+    let old = FieldValue::new(old.and_then(|old| old.get("spec")), ROOT);
+    let stored = |name: &str| {
+        let is_same = old.is_set() && immutable::is_equal(spec.child(name).value, old.child(name).value);
+        if is_same { Stored::Yes } else { Stored::No }
+    };
+    selectors::validate(errors, &spec.child("selectors"), stored("selectors"));
+    let configurations = spec.child("config");
+    if fits(errors, &configurations, MAX_LIST) {
+        for configuration in configurations.items() {
+            opaque(errors, &configuration, stored("config"));
+        }
+    }
+    let name = spec.child("extendedResourceName");
+    // Before 1.36, the server dropped the field.
+    if name.is_set() && errors.release.since(V1_36) {
+        extended_resource_name(errors, &name);
+    }
+}
+
+/// `validateDeviceConfiguration`
+fn opaque(errors: &mut Errors, configuration: &FieldValue<'_, '_>, stored: Stored) {
+    let opaque = configuration.child("opaque");
+    if !opaque.is_set() {
+        return errors.required(&opaque, "");
+    }
+    driver_names::declared(errors, &opaque.child("driver"));
+    let parameters = opaque.child("parameters");
+    if !parameters.is_set() {
+        errors.required(&parameters, "");
+    } else if stored == Stored::No && json::to_string(parameters.value).len() > MAX_PARAMETERS {
+        errors.too_long(&parameters, MAX_PARAMETERS as i64);
+    } else if parameters.value.as_object().is_none() {
+        errors.invalid_value(&parameters.path, "<value omitted>", "must be a valid JSON object");
+    }
+}
+
+/// `ValidateResourceClaim` and `ValidateResourceClaimUpdate`
+pub fn claim(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+    let spec = object.child("spec");
+    let stored = specification_is_fixed(errors, &spec, old, V1_37);
+    if stored == Stored::No || !errors.release.since(V1_35) {
+        claim_spec(errors, &spec, stored);
+    }
+}
+
+/// `ValidateResourceClaimTemplate` and `ValidateResourceClaimTemplateUpdate`
+pub fn claim_template(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+    let spec = object.child("spec");
+    let stored = specification_is_fixed(errors, &spec, old, crdx_value::release::Minor::NEVER);
+    if stored == Stored::No || !errors.release.since(V1_35) {
+        annotations::template_metadata(errors, &spec.child("metadata"));
+        claim_spec(errors, &spec.child("spec"), stored);
+    }
+}
+
+/// Reports a changed specification; since the release `declared`, without its value.
+fn specification_is_fixed(
+    errors: &mut Errors,
+    spec: &FieldValue<'_, '_>,
+    old: Option<&Value>,
+    declared: crdx_value::release::Minor,
+) -> Stored {
+    let Some(old) = old else { return Stored::No };
+    if !immutable::is_equal(spec.value, old.get("spec").unwrap_or(&Value::Null)) {
+        let shown = if errors.release.since(declared) { &Value::Null } else { spec.value };
+        errors.invalid_value(&spec.path, BadValue::of(shown, errors.release), immutable::IMMUTABLE);
+    }
+    Stored::Yes
+}
+
+/// `validateDeviceClaim`
+fn claim_spec(errors: &mut Errors, spec: &FieldValue<'_, '_>, stored: Stored) {
+    let devices = spec.child("devices");
+    let (requests, constraints, configurations) =
+        (devices.child("requests"), devices.child("constraints"), devices.child("config"));
+    let names = request_names(&requests);
+    if fits(errors, &requests, MAX_LIST) {
+        for request in requests.items() {
+            validate_request(errors, &request, stored);
+        }
+        unique(errors, &requests, "name");
+    }
+    if fits(errors, &constraints, MAX_LIST) {
+        for constraint in constraints.items() {
+            validate_constraint(errors, &constraint, &names);
+        }
+    }
+    if fits(errors, &configurations, MAX_LIST) {
+        for configuration in configurations.items() {
+            references(errors, &configuration.child("requests"), &names);
+            opaque(errors, &configuration, stored);
+        }
+    }
+}
+
+/// `gatherRequestNames`
+fn request_names<'v>(requests: &FieldValue<'v, '_>) -> RequestNames<'v> {
+    let name = |value: &'v Value| value.str_at(&["name"]).unwrap_or_default();
+    let items = |value: &'v Value| value.as_array().unwrap_or_default();
+    let named = items(requests.value).iter().map(|request| {
+        let alternatives = request.get("firstAvailable").map(items).unwrap_or_default();
+        (name(request), alternatives.iter().map(name).collect())
+    });
+    named.collect()
+}
+
+/// References to requests (`validateRequestNameRef`)
+fn references(errors: &mut Errors, list: &FieldValue<'_, '_>, names: &RequestNames<'_>) {
+    if !fits(errors, list, MAX_LIST) {
+        return;
+    }
+    for reference in list.items() {
+        let parts: Vec<&str> = reference.text().split('/').collect();
+        let is_known = match parts.as_slice() {
+            [name] => names.contains_key(name),
+            [name, alternative] => names.get(name).is_some_and(|names| names.contains(alternative)),
+            _ => {
+                errors.invalid(&reference, REQUEST_NAME);
+                continue;
+            }
+        };
+        for part in parts {
+            errors.messages_at(&reference.path, part, crdx_value::field::names::dns1123_label(part.as_bytes()));
+        }
+        if !is_known {
+            errors.invalid(&reference, REQUEST_NAME);
+        }
+    }
+    unique(errors, list, "");
+}
+
+/// `validateDeviceRequest`
+fn validate_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: Stored) {
+    formats::label(errors, &request.child("name"));
+    let (exactly, alternatives) = (request.child("exactly"), request.child("firstAvailable"));
+    match (exactly.is_set(), alternatives.len() > 0) {
+        (false, false) => errors.required(request, ONE_REQUEST),
+        (true, true) => {
+            let detail = format!("{ONE_REQUEST}, but multiple fields are set");
+            errors.invalid_value(&request.path, BadValue::of(&Value::Null, errors.release), detail);
+        }
+        (true, false) => exact_request(errors, &exactly, stored),
+        (false, true) if fits(errors, &alternatives, MAX_ALTERNATIVES) => {
+            for alternative in alternatives.items() {
+                formats::label(errors, &alternative.child("name"));
+                exact_request(errors, &alternative, stored);
+            }
+            unique(errors, &alternatives, "name");
+        }
+        _ => {}
+    }
+}
+
+/// `validateExactDeviceRequest` and `validateDeviceSubRequest`
+fn exact_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: Stored) {
+    let class = request.child("deviceClassName");
+    if errors.require_text(&class) {
+        formats::subdomain(errors, &class);
+    }
+    selectors::validate(errors, &request.child("selectors"), stored);
+    let (mode, count) = (request.child("allocationMode"), request.child("count"));
+    let number = count.int().unwrap_or_default();
+    match mode.text() {
+        "All" if number != 0 => errors.invalid(&count, "must not be specified when allocationMode is 'All'"),
+        "ExactCount" if number <= 0 => errors.invalid_value(&count.path, number, "must be greater than zero"),
+        "All" | "ExactCount" => {}
+        _ => errors.not_supported(&mode, &["All", "ExactCount"]),
+    }
+    // Before 1.36, the server dropped the field.
+    if errors.release.since(V1_36) {
+        for toleration in request.child("tolerations").items() {
+            validate_toleration(errors, &toleration);
+        }
+    }
+}
+
+/// `validateDeviceToleration`
+fn validate_toleration(errors: &mut Errors, toleration: &FieldValue<'_, '_>) {
+    let [key, operator, value, effect] =
+        ["key", "operator", "value", "effect"].map(|name| toleration.value.str_at(&[name]).unwrap_or_default());
+    if !key.is_empty() {
+        formats::qualified_name(errors, &toleration.child("key"));
+    }
+    match operator {
+        "Exists" if !value.is_empty() => {
+            errors.invalid(&toleration.child("value"), "must be empty for operator `Exists`");
+        }
+        "Exists" => {}
+        "Equal" => label_value(errors, &toleration.child("value")),
+        "" => errors.required(&toleration.child("operator"), ""),
+        _ => errors.not_supported(&toleration.child("operator"), &["Equal", "Exists"]),
+    }
+    if !effect.is_empty() {
+        errors.supported(&toleration.child("effect"), EFFECTS);
+    }
+}
+
+/// `validateDeviceConstraint`
+fn validate_constraint(errors: &mut Errors, constraint: &FieldValue<'_, '_>, names: &RequestNames<'_>) {
+    references(errors, &constraint.child("requests"), names);
+    let (matched, distinct) = (constraint.child("matchAttribute"), constraint.child("distinctAttribute"));
+    // Before 1.36, the server dropped `distinctAttribute`.
+    let has_distinct = errors.release.since(V1_36);
+    if matched.is_set() {
+        fully_qualified_name(errors, &matched);
+    } else if !has_distinct {
+        errors.required(&matched, "");
+    } else if distinct.is_set() {
+        fully_qualified_name(errors, &distinct);
+    } else {
+        let detail =
+            "exactly one of \"matchAttribute\" or \"distinctAttribute\" is required, but multiple fields are set";
+        errors.required(constraint, detail);
+    }
+}
+
+/// `ValidateDeviceTaintRule` and `ValidateDeviceTaintRuleUpdate`
+pub fn taint_rule(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+    let spec = object.child("spec");
+    let selector = spec.child("deviceSelector");
+    let (driver, pool, device) = (selector.child("driver"), selector.child("pool"), selector.child("device"));
+    if driver.is_set() {
+        driver_names::validate(errors, &driver);
+    }
+    if pool.is_set() {
+        pool_name(errors, &pool);
+    }
+    if device.is_set() {
+        formats::label(errors, &device);
+    }
+    let old_effect = old.and_then(|old| old.str_at(&["spec", "taint", "effect"]));
+    validate_taint(errors, &spec.child("taint"), old_effect);
+}
+
+/// `validateDeviceTaint`
+fn validate_taint(errors: &mut Errors, taint: &FieldValue<'_, '_>, old_effect: Option<&str>) {
+    let (key, value, effect) = (taint.child("key"), taint.child("value"), taint.child("effect"));
+    formats::qualified_name(errors, &key);
+    if !value.text().is_empty() {
+        label_value(errors, &value);
+    }
+    if old_effect != Some(effect.text()) {
+        errors.one_of(&effect, EFFECTS);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! Names of drivers, pools, attributes and capacities.
+
+use super::super::field_value::{Errors, FieldValue};
+use super::super::{driver_names, resources};
+use crdx_value::field::names;
+use crdx_value::release::V1_37;
+
+const MAX_ID: usize = 32;
+const MAX_POOL: usize = 253;
+
+/// `validatePoolName`
+pub fn pool_name(errors: &mut Errors, name: &FieldValue<'_, '_>) {
+    if !errors.require_text(name) {
+        return;
+    }
+    if name.text().len() > MAX_POOL {
+        errors.too_long(name, MAX_POOL as i64);
+    }
+    for part in name.text().split('/') {
+        errors.messages_at(&name.path, part, names::dns1123_subdomain(part.as_bytes()));
+    }
+}
+
+/// `validateQualifiedName`, for the text `name` at the path of `field`
+pub fn qualified_name(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &str) {
+    let parts: Vec<&str> = name.split('/').collect();
+    match parts.as_slice() {
+        [id] => identifier(errors, field, id),
+        [domain, id] => {
+            if domain.is_empty() {
+                errors.invalid_value(&field.path, "", "the domain must not be empty");
+            } else {
+                let domain = crdx_value::Value::from(*domain);
+                driver_names::validate(errors, &FieldValue::new(Some(&domain), field.path));
+            }
+            if id.is_empty() {
+                errors.invalid_value(&field.path, "", "the name must not be empty");
+            } else {
+                identifier(errors, field, id);
+            }
+        }
+        // The server does not validate other names.
+        _ => {}
+    }
+}
+
+/// `validateFullyQualifiedName`
+pub fn fully_qualified_name(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+    qualified_name(errors, field, field.text());
+    if !field.text().contains('/') {
+        errors.invalid(field, "a fully qualified name must be a domain and a name separated by a slash");
+    }
+}
+
+/// `validateCIdentifier`
+fn identifier(errors: &mut Errors, field: &FieldValue<'_, '_>, id: &str) {
+    if id.len() > MAX_ID {
+        errors.too_long(field, MAX_ID as i64);
+    }
+    let is_letter = |b: u8| b.is_ascii_alphabetic() || b == b'_';
+    let starts = id.bytes().next().is_some_and(is_letter);
+    if !starts || !id.bytes().all(|b| is_letter(b) || b.is_ascii_digit()) {
+        let rule = "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'";
+        let message = names::no_match(rule, "[A-Za-z_][A-Za-z0-9_]*", &["my_name", "MY_NAME", "MyName"]);
+        errors.invalid_value(&field.path, id, message);
+    }
+}
+
+/// `ExtendedResourceName` since 1.37, before that one message.
+pub fn extended_resource_name(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+    const DOMAIN: &str = "kubernetes.io/";
+    const REQUESTS: &str = "requests.";
+    let name = field.text();
+    if !errors.release.since(V1_37) {
+        if !resources::is_extended(name, errors.release) {
+            errors.invalid_value(&field.path, name, "must be a valid extended resource name");
+        }
+        return;
+    }
+    if !name.contains('/') {
+        let detail = "a name must be a domain-prefixed path, such as 'example.com/my-prop'";
+        errors.invalid_value(&field.path, name, detail);
+    } else if name.contains(DOMAIN) {
+        errors.invalid_value(&field.path, name, format!("must not have \"{DOMAIN}\" domain"));
+    }
+    if name.starts_with(REQUESTS) {
+        errors.invalid_value(&field.path, name, format!("must not have \"{REQUESTS}\" prefix"));
+    }
+    errors.messages(field, names::qualified_name(&format!("{REQUESTS}{name}"), errors.release));
+}
+
+/// `validateLabelValue`
+pub fn label_value(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+    errors.messages(field, names::label_value(field.text(), errors.release));
+}
+
+/// A key as paths show it (`truncateIfTooLong`).
+pub fn shown_key(key: &str, max: usize) -> String {
+    let max = max.max(16);
+    if key.len() <= max {
+        return key.to_owned();
+    }
+    let remaining = max - 3;
+    let bytes = key.as_bytes();
+    let start = bytes.get(..remaining.div_ceil(2)).unwrap_or_default();
+    let end = bytes.get(bytes.len() - remaining / 2..).unwrap_or_default();
+    format!("{}...{}", String::from_utf8_lossy(start), String::from_utf8_lossy(end))
+}
+
+/// Validates each key of a map; since 1.37, its errors are about the map.
+pub fn keys(
+    errors: &mut Errors,
+    map: &FieldValue<'_, '_>,
+    max: usize,
+    check: impl Fn(&mut Errors, &FieldValue<'_, '_>, &str),
+) {
+    for (key, value) in map.value.as_object().into_iter().flatten() {
+        if errors.release.since(V1_37) {
+            check(errors, map, key);
+        } else {
+            let key_shown = shown_key(key, max);
+            check(errors, &FieldValue::new(Some(value), map.path.key(&key_shown)), key);
+        }
+    }
+}

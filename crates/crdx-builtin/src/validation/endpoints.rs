@@ -1,0 +1,267 @@
+//! Endpoints (`ValidateEndpoints`) and `EndpointSlice`s (`pkg/apis/discovery/validation`).
+
+use super::field_value::{Errors, FieldValue};
+use super::{formats, immutable, network};
+use crdx_value::Value;
+use crdx_value::field::{FieldError, ROOT, names};
+use crdx_value::release::{V1_33, V1_34, V1_36};
+use std::collections::HashSet;
+use std::net::IpAddr;
+
+const PROTOCOLS: &[&str] = &["SCTP", "TCP", "UDP"];
+const MAX_TOPOLOGY: usize = 16;
+const MAX_ADDRESSES: usize = 100;
+const MAX_PORTS: usize = 20_000;
+const MAX_ENDPOINTS: usize = 1000;
+const MAX_HINTS: usize = 8;
+
+/// `ValidateEndpointsCreate` and `ValidateEndpointsUpdate`
+pub fn endpoints(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+    let subsets = object.child("subsets");
+    let before = errors.list.len();
+    for subset in subsets.items() {
+        let (ready, not_ready, ports) =
+            (subset.child("addresses"), subset.child("notReadyAddresses"), subset.child("ports"));
+        if ready.len() + not_ready.len() == 0 {
+            errors.required(&subset, "must specify `addresses` or `notReadyAddresses`");
+        }
+        for address in ready.items().chain(not_ready.items()) {
+            validate_address(errors, &address);
+        }
+        for port in ports.items() {
+            validate_port(errors, &port, ports.len() > 1);
+        }
+    }
+    keep_unchanged(errors, before, &subsets, old.and_then(|old| old.get("subsets")));
+}
+
+/// Drops the errors about a list that an update does not change.
+fn keep_unchanged(errors: &mut Errors, before: usize, list: &FieldValue<'_, '_>, old: Option<&Value>) {
+    if old.is_some_and(|old| immutable::is_equal(list.value, old)) {
+        errors.list.truncate(before);
+    }
+}
+
+/// `validateEndpointAddress`
+fn validate_address(errors: &mut Errors, address: &FieldValue<'_, '_>) {
+    let (ip, hostname, node) = (address.child("ip"), address.child("hostname"), address.child("nodeName"));
+    network::legacy_ip(errors, &ip);
+    if !hostname.text().is_empty() {
+        formats::label(errors, &hostname);
+    }
+    if node.is_set() {
+        formats::object_name(errors, &node);
+    }
+    endpoint_ip(errors, &ip);
+}
+
+/// `ValidateEndpointIP`
+pub fn endpoint_ip(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+    let text = field.text();
+    let Some(address) = network::parse_ip(text) else {
+        return errors.invalid_value(&field.path, text, "must be a valid IP address");
+    };
+    let address = match address {
+        IpAddr::V6(inner) => inner.to_ipv4_mapped().map_or(address, IpAddr::V4),
+        IpAddr::V4(_) => address,
+    };
+    let (is_link_local, is_link_local_multicast) = match address {
+        IpAddr::V4(address) => (address.is_link_local(), address.octets().starts_with(&[224, 0, 0])),
+        IpAddr::V6(address) => (
+            address.segments().first().is_some_and(|segment| segment & 0xffc0 == 0xfe80),
+            address.segments().first().is_some_and(|segment| segment & 0xff0f == 0xff02),
+        ),
+    };
+    for (is_excluded, detail) in [
+        (address.is_unspecified(), format!("may not be unspecified ({text})")),
+        (address.is_loopback(), "may not be in the loopback range (127.0.0.0/8, ::1/128)".to_owned()),
+        (is_link_local, "may not be in the link-local range (169.254.0.0/16, fe80::/10)".to_owned()),
+        (is_link_local_multicast, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)".to_owned()),
+    ] {
+        if is_excluded {
+            errors.invalid(field, detail);
+        }
+    }
+}
+
+/// `validateEndpointPort`
+fn validate_port(errors: &mut Errors, port: &FieldValue<'_, '_>, requires_name: bool) {
+    let (name, protocol) = (port.child("name"), port.child("appProtocol"));
+    if !name.text().is_empty() {
+        formats::label(errors, &name);
+    } else if requires_name {
+        errors.required(&name, "");
+    }
+    formats::port_number(errors, &port.child("port"));
+    errors.one_of(&port.child("protocol"), PROTOCOLS);
+    if protocol.is_set() {
+        formats::qualified_name(errors, &protocol);
+    }
+}
+
+/// `ValidateEndpointSliceCreate` and `ValidateEndpointSliceUpdate`
+pub fn endpoint_slice(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+    let (type_, list) = (object.child("addressType"), object.child("endpoints"));
+    errors.one_of(&type_, &["FQDN", "IPv4", "IPv6"]);
+    slice_ports(errors, &object.child("ports"));
+    let before = errors.list.len();
+    slice_endpoints(errors, &list, type_.text());
+    keep_unchanged(errors, before, &list, old.and_then(|old| old.get("endpoints")));
+    if let Some(old) = old {
+        immutable::declared(errors, &type_, &FieldValue::new(old.get("addressType"), ROOT), "string");
+    }
+}
+
+/// `validatePorts`
+fn slice_ports(errors: &mut Errors, ports: &FieldValue<'_, '_>) {
+    if ports.len() > MAX_PORTS {
+        return errors.too_many(ports, ports.len(), MAX_PORTS as i64);
+    }
+    let mut seen = HashSet::new();
+    for port in ports.items() {
+        let (name, protocol, application) = (port.child("name"), port.child("protocol"), port.child("appProtocol"));
+        if !name.text().is_empty() {
+            formats::label(errors, &name);
+        }
+        if !seen.insert(name.text()) {
+            errors.duplicate(&name);
+        }
+        if protocol.is_set() {
+            errors.supported(&protocol, PROTOCOLS);
+        } else {
+            errors.required(&protocol, "");
+        }
+        if application.is_set() {
+            formats::qualified_name(errors, &application);
+        }
+    }
+}
+
+/// `validateEndpoints`
+fn slice_endpoints(errors: &mut Errors, list: &FieldValue<'_, '_>, type_: &str) {
+    if list.len() > MAX_ENDPOINTS {
+        return errors.too_many(list, list.len(), MAX_ENDPOINTS as i64);
+    }
+    for endpoint in list.items() {
+        let addresses = endpoint.child("addresses");
+        match addresses.len() {
+            // Declared in the types since 1.36.
+            0 if errors.release.since(V1_36) => errors.required(&addresses, ""),
+            0 => errors.required(&addresses, "must contain at least 1 address"),
+            1..=MAX_ADDRESSES => {}
+            count => errors.too_many(&addresses, count, MAX_ADDRESSES as i64),
+        }
+        for address in addresses.items() {
+            slice_address(errors, &addresses, &address, type_);
+        }
+        let (node, topology, hostname) =
+            (endpoint.child("nodeName"), endpoint.child("deprecatedTopology"), endpoint.child("hostname"));
+        if node.is_set() {
+            formats::object_name(errors, &node);
+        }
+        if topology.len() > MAX_TOPOLOGY {
+            errors.too_many(&topology, topology.len(), MAX_TOPOLOGY as i64);
+        }
+        formats::labels(errors, &topology);
+        if hostname.is_set() {
+            formats::label(errors, &hostname);
+        }
+        hints(errors, &endpoint.child("hints"));
+    }
+}
+
+fn slice_address(errors: &mut Errors, list: &FieldValue<'_, '_>, address: &FieldValue<'_, '_>, type_: &str) {
+    let before = errors.list.len();
+    if matches!(type_, "IPv4" | "IPv6") && !errors.release.since(V1_33) {
+        // `IsValidIPv4Address` and `IsValidIPv6Address`
+        let parsed = network::parse_ip(address.text());
+        if parsed.is_none_or(|ip| network::is_ipv4(ip) != (type_ == "IPv4")) {
+            errors.invalid_value(&address.path, address.text(), format!("must be a valid {type_} address"));
+        }
+        return endpoint_ip(errors, address);
+    }
+    match type_ {
+        "IPv4" => network::legacy_ip(errors, address),
+        "IPv6" => network::canonical_ip(errors, address),
+        "FQDN" => return domain_name(errors, address),
+        _ => return,
+    }
+    if errors.list.len() > before {
+        return;
+    }
+    let is_ipv4 = network::parse_ip(address.text()).is_some_and(network::is_ipv4);
+    if is_ipv4 != (type_ == "IPv4") {
+        // The server reports this error at the list.
+        errors.invalid_value(&list.path, address.text(), format!("must be an {type_} address"));
+    }
+    endpoint_ip(errors, address);
+}
+
+/// `IsFullyQualifiedDomainName`
+fn domain_name(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+    if !errors.require_text(field) {
+        return;
+    }
+    let name = field.text().strip_suffix('.').unwrap_or(field.text());
+    let messages = names::dns1123_subdomain(name.as_bytes());
+    if !messages.is_empty() {
+        return errors.invalid_value(&field.path, name, messages.join(","));
+    }
+    if !name.contains('.') {
+        let detail = "should be a domain with at least two segments separated by dots";
+        return errors.invalid_value(&field.path, name, detail);
+    }
+    let invalid = name.split('.').map(|label| (label, names::dns1123_label(label.as_bytes())));
+    if let Some((label, messages)) = invalid.into_iter().find(|(_, messages)| !messages.is_empty()) {
+        errors.invalid_value(&field.path, label, messages.join(","));
+    }
+}
+
+/// `validateHints`
+fn hints(errors: &mut Errors, hints: &FieldValue<'_, '_>) {
+    for (list, is_zone) in [("forZones", true), ("forNodes", false)] {
+        let list = hints.child(list);
+        // Before 1.34, the server drops the hints for nodes.
+        if !is_zone && !errors.release.since(V1_34) {
+            continue;
+        }
+        if list.len() > MAX_HINTS {
+            return errors.too_many(&list, list.len(), MAX_HINTS as i64);
+        }
+        let mut seen = HashSet::new();
+        for hint in list.items() {
+            let name = hint.child("name");
+            if !seen.insert(name.text()) {
+                errors.list.push(FieldError::duplicate(&name.path, name.text()));
+            }
+            let messages = if is_zone {
+                names::label_value(name.text(), errors.release)
+            } else {
+                names::name_is_subdomain(name.text(), false)
+            };
+            errors.messages(&name, messages);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::validation::tests::{created, updated};
+
+    #[test]
+    fn addresses_of_slices_are_worded_by_release() {
+        let slice = r#"{"addressType":"IPv4","endpoints":[{"addresses":["a"]}],"ports":[]}"#;
+        let errors = |release| created("discovery.k8s.io/v1", "EndpointSlice", slice, release);
+        let text = |detail: &str| format!("endpoints[0].addresses[0]: Invalid value: \"a\": {detail}");
+        assert_eq!(errors("1.32"), [text("must be a valid IPv4 address"), text("must be a valid IP address")]);
+        assert_eq!(errors("1.33"), [text("must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")]);
+    }
+
+    #[test]
+    fn a_changed_address_type_is_not_shown_since_1_37() {
+        let slice = |type_: &str| format!(r#"{{"addressType":"{type_}","endpoints":[],"ports":[]}}"#);
+        let update = |release| updated("discovery.k8s.io/v1", "EndpointSlice", &slice("IPv4"), &slice("IPv6"), release);
+        assert_eq!(update("1.37"), ["addressType: Invalid value: null: field is immutable"]);
+        assert_eq!(update("1.36"), ["addressType: Invalid value: \"IPv6\": field is immutable"]);
+    }
+}

@@ -1,0 +1,66 @@
+//! Fields that an update may not change (`ValidateImmutableField`).
+
+use super::field_value::{Errors, FieldValue};
+use super::internal;
+use crdx_value::Value;
+use crdx_value::field::BadValue;
+use crdx_value::release::V1_37;
+
+/// The detail of the error.
+pub const IMMUTABLE: &str = "field is immutable";
+
+/// The type of a selector.
+pub const SELECTOR: &str = "*meta/v1.LabelSelector";
+
+/// Reports a field that changed. Absent and empty values are equal.
+pub fn field(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) {
+    if !is_equal(new.value, old.value) {
+        errors.invalid(new, IMMUTABLE);
+    }
+}
+
+/// Like [`field`], for a field of the internal type `type_`.
+pub fn typed(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>, type_: &str) {
+    if !internal::is_equal(type_, new.value, old.value, errors.release) {
+        errors.invalid_typed(new, type_, IMMUTABLE);
+    }
+}
+
+/// Reports a field that changed and is declared immutable (`+k8s:immutable`). Since 1.37, generated code validates it, which
+/// does not show the value.
+pub fn declared(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>, type_: &str) {
+    if internal::is_equal(type_, new.value, old.value, errors.release) {
+        return;
+    }
+    if errors.release.since(V1_37) {
+        return errors.invalid_value(&new.path, BadValue::Raw("null".to_owned()), IMMUTABLE);
+    }
+    errors.invalid_typed(new, type_, IMMUTABLE);
+}
+
+/// Reports a text that changed; an absent one is shown as empty.
+pub fn text(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) {
+    if new.text() != old.text() {
+        errors.invalid_value(&new.path, new.text(), IMMUTABLE);
+    }
+}
+
+/// Compares two values as Go's `Semantic.DeepEqual` does: absent and empty lists and maps are equal, and quantities are
+/// compared in their canonical form, which both values have.
+pub fn is_equal(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_equal(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            let null = &Value::Null;
+            a.iter().all(|(key, value)| is_equal(value, b.get(key).unwrap_or(null)))
+                && b.iter().all(|(key, value)| a.contains_key(key) || is_equal(null, value))
+        }
+        (Value::Null, other) | (other, Value::Null) => match other {
+            Value::Null => true,
+            Value::Array(items) => items.is_empty(),
+            Value::Object(members) => members.values().all(|value| is_equal(&Value::Null, value)),
+            _ => false,
+        },
+        _ => a == b,
+    }
+}

@@ -1,0 +1,108 @@
+//! Namespaces (`pkg/apis/core/validation`).
+
+use super::field_value::{Errors, FieldValue};
+use super::formats;
+use crdx_value::Value;
+use crdx_value::field::{FieldPath, names};
+
+const LEVELS: [&str; 3] = ["privileged", "baseline", "restricted"];
+
+/// `ValidateNamespace`
+pub fn namespace(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+    let finalizers = object.value.at(&["spec", "finalizers"]).and_then(Value::as_array).unwrap_or_default();
+    let spec = FieldPath::new("spec");
+    let path = spec.child("finalizers");
+    // An update keeps the finalizers.
+    for name in finalizers.iter().filter_map(Value::as_str).filter(|_| old.is_none()) {
+        errors.messages_at(&path, name, names::qualified_name(name, errors.release));
+        if !name.contains('/') && !matches!(name, "kubernetes" | "orphan" | "foregroundDeletion") {
+            let detail = "name is neither a standard finalizer name nor is it fully qualified";
+            errors.invalid_value(&path, name, detail);
+        }
+    }
+    // The plugin sees valid objects only.
+    let metadata = object.child("metadata");
+    let mut others = Errors::new(errors.release);
+    formats::labels(&mut others, &metadata.child("labels"));
+    formats::label(&mut others, &metadata.child("name"));
+    if errors.list.is_empty() && others.list.is_empty() {
+        pod_security(errors, object, old);
+    }
+}
+
+/// The admission plugin `PodSecurity` (`PolicyToEvaluate` in `k8s.io/pod-security-admission/api`). An update may keep
+/// labels that are invalid.
+fn pod_security(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+    let metadata = object.child("metadata");
+    let labels = metadata.child("labels");
+    let old = old.and_then(|old| old.at(&["metadata", "labels"])).unwrap_or(&Value::Null);
+    let (found, before) = (policy_errors(labels.value), policy_errors(old));
+    if found != before {
+        for (label, text, detail) in found {
+            errors.invalid_value(&labels.path.key(&label), text, detail);
+        }
+    }
+}
+
+/// The labels that are no valid policy, with their values and the errors.
+fn policy_errors(labels: &Value) -> Vec<(String, &str, &'static str)> {
+    let mut errors = Vec::new();
+    for mode in ["enforce", "audit", "warn"] {
+        let label = format!("pod-security.kubernetes.io/{mode}");
+        if let Some(level) = labels.str_at(&[&label]).filter(|level| !LEVELS.contains(level)) {
+            errors.push((label.clone(), level, "must be one of privileged, baseline, restricted"));
+        }
+        let label = format!("{label}-version");
+        if let Some(version) = labels.str_at(&[&label]).filter(|version| !is_version(version)) {
+            errors.push((label, version, "must be \"latest\" or \"v1.x\""));
+        }
+    }
+    errors
+}
+
+/// `ParseVersion`
+fn is_version(text: &str) -> bool {
+    let is_number = |digits: &str| {
+        let is_canonical = digits == "0" || !digits.starts_with('0');
+        is_canonical && digits.bytes().all(|b| b.is_ascii_digit()) && digits.parse::<i64>().is_ok()
+    };
+    text == "latest" || text.strip_prefix("v1.").is_some_and(is_number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{created, updated};
+
+    fn object(members: &str) -> String {
+        format!(r#"{{"metadata":{{"name":"a"}},{members}}}"#)
+    }
+
+    #[test]
+    fn finalizers_of_a_namespace_are_qualified() {
+        let create = |spec: &str| created("v1", "Namespace", &object(&format!(r#""spec":{spec}"#)), "1.37");
+        assert_eq!(create(r#"{"finalizers":["kubernetes","a/b"]}"#), [""; 0]);
+        assert_eq!(
+            create(r#"{"finalizers":["a"]}"#),
+            [
+                r#"spec.finalizers: Invalid value: "a": name is neither a standard finalizer name nor is it fully qualified"#
+            ]
+        );
+    }
+
+    #[test]
+    fn labels_of_pod_security_are_policies() {
+        let namespace = |labels: &str| format!(r#"{{"metadata":{{"name":"a","labels":{{{labels}}}}}}}"#);
+        let valid =
+            r#""pod-security.kubernetes.io/enforce":"baseline","pod-security.kubernetes.io/warn-version":"v1.30""#;
+        let invalid =
+            r#""pod-security.kubernetes.io/enforce":"x","pod-security.kubernetes.io/enforce-version":"v1.030""#;
+        assert_eq!(created("v1", "Namespace", &namespace(valid), "1.37"), [""; 0]);
+        let errors = [
+            r#"metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "x": must be one of privileged, baseline, restricted"#,
+            r#"metadata.labels[pod-security.kubernetes.io/enforce-version]: Invalid value: "v1.030": must be "latest" or "v1.x""#,
+        ];
+        assert_eq!(created("v1", "Namespace", &namespace(invalid), "1.30"), errors);
+        assert_eq!(updated("v1", "Namespace", &namespace(valid), &namespace(invalid), "1.37"), errors);
+        assert_eq!(updated("v1", "Namespace", &namespace(invalid), &namespace(invalid), "1.37"), [""; 0]);
+    }
+}

@@ -1,0 +1,129 @@
+//! Node and Pod affinity (`validateAffinity`), and node selectors.
+
+use super::{PodOptions, topology_spread};
+use crate::validation::field_value::{Errors, FieldValue};
+use crate::validation::{formats, selectors};
+use crdx_value::field::names;
+
+const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
+
+/// `validateAffinity`
+pub fn validate(errors: &mut Errors, affinity: &FieldValue<'_, '_>, options: &PodOptions) {
+    let node_affinity = affinity.child("nodeAffinity");
+    let required = node_affinity.child(REQUIRED);
+    if required.is_set() {
+        node_selector(errors, &required, options.allows_invalid_node_affinity);
+    }
+    for term in node_affinity.child(PREFERRED).items() {
+        weight(errors, &term);
+        // Invalid values of labels are always allowed here.
+        node_selector_term(errors, &term.child("preference"), true);
+    }
+    for pod_affinity in ["podAffinity", "podAntiAffinity"].map(|name| affinity.child(name)) {
+        for term in pod_affinity.child(REQUIRED).items() {
+            pod_affinity_term(errors, &term, options);
+        }
+        for term in pod_affinity.child(PREFERRED).items() {
+            weight(errors, &term);
+            pod_affinity_term(errors, &term.child("podAffinityTerm"), options);
+        }
+    }
+}
+
+fn weight(errors: &mut Errors, term: &FieldValue<'_, '_>) {
+    let weight = term.child("weight");
+    let value = weight.int().unwrap_or_default();
+    if !(1..=100).contains(&value) {
+        errors.invalid_value(&weight.path, value, "must be in the range 1-100");
+    }
+}
+
+/// `ValidateNodeSelector`
+pub fn node_selector(errors: &mut Errors, selector: &FieldValue<'_, '_>, allows_invalid_values: bool) {
+    let terms = selector.child("nodeSelectorTerms");
+    if terms.len() == 0 {
+        return errors.required(&terms, "must have at least one node selector term");
+    }
+    for term in terms.items() {
+        node_selector_term(errors, &term, allows_invalid_values);
+    }
+}
+
+/// `ValidateNodeSelectorTerm`
+fn node_selector_term(errors: &mut Errors, term: &FieldValue<'_, '_>, allows_invalid_values: bool) {
+    for requirement in term.child("matchExpressions").items() {
+        label_requirement(errors, &requirement, allows_invalid_values);
+    }
+    for requirement in term.child("matchFields").items() {
+        field_requirement(errors, &requirement);
+    }
+}
+
+/// `ValidateNodeSelectorRequirement`
+fn label_requirement(errors: &mut Errors, requirement: &FieldValue<'_, '_>, allows_invalid_values: bool) {
+    let (operator, values) = (requirement.child("operator"), requirement.child("values"));
+    match operator.text() {
+        "In" | "NotIn" => {
+            if values.len() == 0 {
+                errors.required(&values, "must be specified when `operator` is 'In' or 'NotIn'");
+            }
+        }
+        "Exists" | "DoesNotExist" => {
+            if values.len() > 0 {
+                errors.forbidden(&values, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+            }
+        }
+        "Gt" | "Lt" => {
+            if values.len() != 1 {
+                errors.required(&values, "must be specified single value when `operator` is 'Lt' or 'Gt'");
+            }
+        }
+        other => errors.invalid_value(&operator.path, other, "not a valid selector operator"),
+    }
+    formats::qualified_name(errors, &requirement.child("key"));
+    if !allows_invalid_values {
+        for value in values.items() {
+            errors.messages(&value, names::label_value(value.text(), errors.release));
+        }
+    }
+}
+
+/// `ValidateNodeFieldSelectorRequirement`
+fn field_requirement(errors: &mut Errors, requirement: &FieldValue<'_, '_>) {
+    let (operator, values, key) =
+        (requirement.child("operator"), requirement.child("values"), requirement.child("key"));
+    match operator.text() {
+        "In" | "NotIn" => {
+            if values.len() != 1 {
+                let detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
+                errors.required(&values, detail);
+            }
+        }
+        other => errors.invalid_value(&operator.path, other, "not a valid selector operator"),
+    }
+    if key.text() == "metadata.name" {
+        for value in values.items() {
+            formats::object_name(errors, &value);
+        }
+    } else {
+        errors.invalid_value(&key.path, key.text(), "not a valid field selector key");
+    }
+}
+
+/// `validatePodAffinityTerm`
+fn pod_affinity_term(errors: &mut Errors, term: &FieldValue<'_, '_>, options: &PodOptions) {
+    for name in ["labelSelector", "namespaceSelector"] {
+        selectors::label_selector(errors, &term.child(name), options.allows_invalid_affinity_selectors);
+    }
+    for namespace in term.child("namespaces").texts() {
+        // The server reports these errors at a field that does not exist.
+        errors.messages_at(&term.path.child("namespace"), namespace, names::name_is_label(namespace, false));
+    }
+    topology_spread::label_keys(errors, term);
+    let topology_key = term.child("topologyKey");
+    if topology_key.text().is_empty() {
+        errors.required(&topology_key, "can not be empty");
+    }
+    formats::qualified_name(errors, &topology_key);
+}

@@ -1,0 +1,79 @@
+//! The parts of a Pod specification that depend on the namespaces of the host.
+
+use super::{PodOptions, each_container};
+use crate::validation::field_value::{Errors, FieldValue};
+use crate::validation::formats;
+use crdx_value::release::{V1_33, V1_37};
+
+/// `validatePodHostNetworkDeps`
+pub fn network_ports(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: &PodOptions) {
+    if !spec.child("hostNetwork").bool() {
+        return;
+    }
+    for container in spec.child("containers").items() {
+        for port in container.child("ports").items() {
+            let host_port = port.child("hostPort");
+            let number = host_port.int().unwrap_or_default();
+            let differs = number != port.child("containerPort").int().unwrap_or_default();
+            if differs && (options.is_pod || number != 0) {
+                let detail = "must match `containerPort` when `hostNetwork` is true";
+                errors.invalid_value(&host_port.path, number, detail);
+            }
+        }
+    }
+}
+
+/// `validateShareProcessNamespace`. Before 1.37, the field was part of the internal security context.
+pub fn process_namespace(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
+    let shares = spec.child("shareProcessNamespace");
+    if shares.bool() && spec.child("hostPID").bool() {
+        let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
+        if errors.release.since(V1_37) {
+            errors.invalid(&shares, detail);
+        } else {
+            let path = spec.path.child("securityContext");
+            errors.invalid_value(&path.child("shareProcessNamespace"), true, detail);
+        }
+    }
+}
+
+/// `validateHostUsers`. Before 1.33, the server drops the field.
+pub fn users(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: &PodOptions) {
+    const DETAIL: &str = "when `hostUsers` is false";
+    let host_users = spec.child("hostUsers");
+    if !host_users.is_set() || host_users.bool() || !errors.release.since(V1_33) {
+        return;
+    }
+    // The server writes the last two names in uppercase.
+    for (field, shown) in [("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")] {
+        if spec.child(field).bool() {
+            errors.forbidden(&spec.child(shown), DETAIL);
+        }
+    }
+    if !options.allows_devices_in_user_namespaces {
+        each_container(spec, |container| {
+            let devices = container.child("volumeDevices");
+            if devices.len() > 0 {
+                errors.forbidden(&devices, DETAIL);
+            }
+        });
+    }
+}
+
+/// `validatePodHostName`
+pub fn name_override(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
+    let name = spec.child("hostnameOverride");
+    if !name.is_set() {
+        return;
+    }
+    if spec.child("setHostnameAsFQDN").bool() {
+        errors.forbidden(&name, "may not be specified when setHostnameAsFQDN is true");
+    }
+    if spec.child("hostNetwork").bool() {
+        errors.forbidden(&name, "may not be specified when hostNetwork is true");
+    }
+    if name.text().len() > 64 {
+        errors.too_long(&name, 64);
+    }
+    formats::subdomain(errors, &name);
+}

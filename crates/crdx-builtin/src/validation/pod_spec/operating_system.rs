@@ -1,0 +1,115 @@
+//! Rules for Pods of an operating system (`validateOS`, `validateLinux`, `validateWindows` and
+//! `validateWindowsHostProcessPod`).
+
+use super::each_container;
+use crate::validation::field_value::{Errors, FieldValue};
+use crdx_value::field::FieldError;
+use crdx_value::release::V1_37;
+
+const NOT_ON_LINUX: &str = "windows options cannot be set for a linux pod";
+const NOT_ON_WINDOWS: &str = "cannot be set for a windows pod";
+
+/// `validateWindows` about the security context of the Pod
+const POD_FIELDS: &[&str] = &[
+    "appArmorProfile",
+    "seLinuxOptions",
+    "seccompProfile",
+    "fsGroup",
+    "fsGroupChangePolicy",
+    "sysctls",
+    "runAsUser",
+    "runAsGroup",
+    "supplementalGroups",
+    "supplementalGroupsPolicy",
+    "seLinuxChangePolicy",
+];
+
+/// `validateWindows` about the security contexts of containers
+const CONTAINER_FIELDS: &[&str] = &[
+    "appArmorProfile",
+    "seLinuxOptions",
+    "seccompProfile",
+    "capabilities",
+    "readOnlyRootFilesystem",
+    "privileged",
+    "allowPrivilegeEscalation",
+    "procMount",
+    "runAsUser",
+    "runAsGroup",
+];
+
+/// Validates the operating system and what it excludes.
+pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
+    let os = spec.child("os");
+    if !os.is_set() {
+        return;
+    }
+    let name = os.child("name");
+    match name.text() {
+        "" => errors.required(&name, ""),
+        "linux" => {
+            errors.forbid_if_set(&spec.child("securityContext").child("windowsOptions"), NOT_ON_LINUX);
+            each_container(spec, |container| {
+                errors.forbid_if_set(&container.child("securityContext").child("windowsOptions"), NOT_ON_LINUX);
+            });
+        }
+        "windows" => windows(errors, spec),
+        other => errors.list.push(FieldError::not_supported(&os.path, other, &["linux", "windows"])),
+    }
+}
+
+fn windows(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
+    let context = spec.child("securityContext");
+    for field in POD_FIELDS {
+        errors.forbid_if_set(&context.child(field), NOT_ON_WINDOWS);
+    }
+    // Before 1.37, these fields were part of the internal security context.
+    let parent = if errors.release.since(V1_37) { spec.path } else { context.path };
+    for (name, counts) in
+        [("hostUsers", None), ("hostPID", Some(true)), ("hostIPC", Some(true)), ("shareProcessNamespace", None)]
+    {
+        let field = spec.child(name);
+        if field.is_set() && counts.is_none_or(|value| field.bool() == value) {
+            errors.list.push(FieldError::forbidden(&parent.child(name), NOT_ON_WINDOWS));
+        }
+    }
+    each_container(spec, |container| {
+        let context = container.child("securityContext");
+        for field in CONTAINER_FIELDS {
+            errors.forbid_if_set(&context.child(field), NOT_ON_WINDOWS);
+        }
+    });
+}
+
+/// `validateWindowsHostProcessPod`
+pub fn host_processes(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
+    let host_process = |parent: &FieldValue<'_, '_>| {
+        parent.value.at(&["securityContext", "windowsOptions", "hostProcess"]).and_then(crdx_value::Value::as_bool)
+    };
+    let of_pod = host_process(spec);
+    let (mut count, mut host_processes) = (0, 0);
+    each_container(spec, |container| {
+        let own = host_process(container);
+        count += 1;
+        if let (Some(pod), Some(own)) = (of_pod, own)
+            && pod != own
+        {
+            let context = container.path.child("securityContext");
+            let options = context.child("windowsOptions");
+            let detail = format!("pod hostProcess value must be identical if both are specified, was {pod}");
+            errors.invalid_value(&options.child("hostProcess"), own, detail);
+        }
+        host_processes += usize::from(own.or(of_pod).unwrap_or_default());
+    });
+    if host_processes == 0 {
+        return;
+    }
+    if host_processes != count {
+        let detail = "If pod contains any hostProcess containers then all containers must be HostProcess containers";
+        errors.invalid_value(&spec.path, "", detail);
+    }
+    if !spec.child("hostNetwork").bool() {
+        let detail = "hostNetwork must be true if pod contains any hostProcess containers";
+        errors.invalid_value(&spec.path.child("hostNetwork"), false, detail);
+    }
+}

@@ -1,0 +1,231 @@
+//! `VolumeAttachment`s and `CSINode`s (`pkg/apis/storage/validation`).
+
+use super::field_value::{Errors, FieldValue};
+use super::{claims, driver_names, formats, immutable, persistent_volumes};
+use crdx_value::Value;
+use crdx_value::field::{FieldError, FieldPath, ROOT, names};
+use crdx_value::release::{V1_33, V1_35};
+use std::collections::HashSet;
+
+const MAX_METADATA: usize = 256 << 10;
+const MAX_NODE_ID: usize = 256;
+const NOT_INLINE: &str = "may not be specified in the context of inline volumes";
+const ONE_SOURCE: &str = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
+
+/// `ValidateVolumeAttachment` and `ValidateVolumeAttachmentUpdate`
+pub fn volume_attachment(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+    let spec = object.child("spec");
+    // Before 1.33, `v1` had a check of its own.
+    if !errors.release.since(V1_33) {
+        let path = FieldPath::new("spec.attacher");
+        driver_names::validate(errors, &FieldValue::new(spec.value.get("attacher"), path));
+    }
+    // The rule that the specification is immutable precedes those that the type declares.
+    let check = if old.is_some() { driver_names::validate } else { driver_names::declared };
+    check(errors, &spec.child("attacher"));
+    source(errors, &spec.child("source"));
+    formats::object_name(errors, &spec.child("nodeName"));
+    let name = spec.value.at(&["source", "persistentVolumeName"]);
+    let name = FieldValue::new(name, FieldPath::new("spec.source.persistentVolumeName"));
+    if name.is_set() {
+        formats::object_name(errors, &name);
+    }
+    status(errors, &object.child("status"));
+    let Some(old) = old else { return };
+    let old = FieldValue::new(old.get("spec"), ROOT);
+    immutable::declared(errors, &spec, &old, "storage.VolumeAttachmentSpec");
+}
+
+/// `validateVolumeAttachmentSource`
+fn source(errors: &mut Errors, source: &FieldValue<'_, '_>) {
+    let (inline, name) = (source.child("inlineVolumeSpec"), source.child("persistentVolumeName"));
+    match (inline.is_set(), name.is_set()) {
+        (false, false) => errors.required(source, ONE_SOURCE),
+        (true, true) => errors.forbidden(source, ONE_SOURCE),
+        (false, true) if name.text().is_empty() => {
+            errors.required(&name, "must specify non empty persistentVolumeName");
+        }
+        (true, false) => inline_volume(errors, &inline),
+        _ => {}
+    }
+}
+
+/// `ValidatePersistentVolumeSpec`, for a volume without object
+fn inline_volume(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
+    for name in ["claimRef", "nodeAffinity"] {
+        errors.forbid_if_set(&spec.child(name), NOT_INLINE);
+    }
+    let (capacity, class) = (spec.child("capacity"), spec.child("storageClassName"));
+    if capacity.len() > 0 {
+        errors.forbidden(&capacity, NOT_INLINE);
+    }
+    if !class.text().is_empty() {
+        errors.forbidden(&class, NOT_INLINE);
+    }
+    let modes = spec.child("accessModes");
+    if modes.len() == 0 {
+        errors.required(&modes, "");
+    }
+    claims::access_modes(errors, &modes);
+    let (policy, mode) = (spec.child("persistentVolumeReclaimPolicy"), spec.child("volumeMode"));
+    if !matches!(policy.text(), "" | "Retain") {
+        errors.forbidden(&policy, "may only be Retain in the context of inline volumes");
+    }
+    if !matches!(mode.text(), "" | "Filesystem") {
+        errors.forbidden(&mode, "may not specify volumeMode other than Filesystem in the context of inline volumes");
+    }
+    if !spec.child("csi").is_set() {
+        errors.required(&spec.child("csi"), "has to be specified in the context of inline volumes");
+    }
+    persistent_volumes::source(errors, spec, "");
+}
+
+/// `validateVolumeAttachmentStatus`
+fn status(errors: &mut Errors, status: &FieldValue<'_, '_>) {
+    let metadata = status.child("attachmentMetadata");
+    let size: usize = metadata.entries().map(|(key, value)| key.len() + value.text().len()).sum();
+    if size > MAX_METADATA {
+        errors.too_long(&metadata, MAX_METADATA as i64);
+    }
+}
+
+/// `ValidateCSINode` and `ValidateCSINodeUpdate`
+pub fn csi_node(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+    let spec = object.child("spec");
+    let drivers = spec.child("drivers");
+    let mut seen = HashSet::new();
+    for driver in drivers.items() {
+        node_driver(errors, &driver);
+        let name = driver.child("name");
+        if !seen.insert(name.text()) {
+            errors.duplicate(&name);
+        }
+    }
+    let old = FieldValue::new(old.and_then(|old| old.at(&["spec", "drivers"])), ROOT);
+    for before in old.items() {
+        let name = before.child("name").text();
+        for driver in drivers.items().filter(|driver| driver.child("name").text() == name) {
+            let is_mutable = |field: &str| field == "allocatable" && errors.release.since(V1_35);
+            let without = |driver: &Value| {
+                let members = driver.as_object().into_iter().flatten();
+                let members = members.filter(|(field, _)| !is_mutable(field));
+                Value::Object(members.map(|(field, value)| (field.clone(), value.clone())).collect())
+            };
+            let (new, before) = (without(driver.value), without(before.value));
+            if !immutable::is_equal(&new, &before) {
+                driver_is_fixed(errors, &drivers, &new);
+            }
+        }
+    }
+}
+
+fn driver_is_fixed(errors: &mut Errors, drivers: &FieldValue<'_, '_>, driver: &Value) {
+    let shown = errors.typed(&FieldValue::new(Some(driver), drivers.path), "storage.CSINodeDriver");
+    if errors.release.since(V1_33) {
+        errors.invalid_value(&drivers.path, shown, immutable::IMMUTABLE);
+    } else {
+        errors.invalid_value(&FieldPath::new("CSINodeDriver"), shown, immutable::IMMUTABLE);
+    }
+}
+
+/// `validateCSINodeDriver`
+fn node_driver(errors: &mut Errors, driver: &FieldValue<'_, '_>) {
+    driver_names::validate(errors, &driver.child("name"));
+    let id = driver.child("nodeID");
+    errors.require_text(&id);
+    if id.text().len() > MAX_NODE_ID {
+        errors.invalid(&id, format!("must be {MAX_NODE_ID} characters or less"));
+    }
+    let allocatable = driver.child("allocatable");
+    errors.nonnegative(&allocatable.child("count"));
+    let mut seen = HashSet::new();
+    for key in driver.child("topologyKeys").texts() {
+        if key.is_empty() {
+            errors.required(driver, "");
+        }
+        if !seen.insert(key) {
+            errors.list.push(FieldError::duplicate(&driver.path, key));
+        }
+        errors.messages_at(&driver.path, key, names::qualified_name(key, errors.release));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{created, updated};
+
+    fn attachment(spec: &str) -> String {
+        format!(r#"{{"metadata":{{"name":"a"}},"spec":{spec}}}"#)
+    }
+
+    fn attach(spec: &str) -> Vec<String> {
+        created("storage.k8s.io/v1", "VolumeAttachment", &attachment(spec), "1.37")
+    }
+
+    fn node(drivers: &str) -> String {
+        format!(r#"{{"metadata":{{"name":"a"}},"spec":{{"drivers":{drivers}}}}}"#)
+    }
+
+    #[test]
+    fn an_attachment_has_one_source() {
+        let rest = r#""attacher":"a.b","nodeName":"n""#;
+        assert_eq!(attach(&format!(r#"{{{rest},"source":{{"persistentVolumeName":"v"}}}}"#)), [""; 0]);
+        assert_eq!(
+            attach(&format!(r#"{{{rest},"source":{{}}}}"#)),
+            ["spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName"]
+        );
+        assert_eq!(
+            attach(&format!(r#"{{{rest},"source":{{"persistentVolumeName":"v","inlineVolumeSpec":{{}}}}}}"#)),
+            ["spec.source: Forbidden: must specify exactly one of inlineVolumeSpec and persistentVolumeName"]
+        );
+    }
+
+    #[test]
+    fn names_of_drivers_and_nodes_are_validated() {
+        let source = r#""source":{"persistentVolumeName":"v"}"#;
+        let found = attach(&format!(r#"{{"attacher":"","nodeName":"N",{source}}}"#));
+        assert_eq!(found[0], "spec.attacher: Required value");
+        assert!(found[1].starts_with(r#"spec.nodeName: Invalid value: "N": a lowercase RFC 1123 subdomain"#));
+        let long = "a".repeat(64);
+        assert_eq!(
+            attach(&format!(r#"{{"attacher":"{long}","nodeName":"n",{source}}}"#)),
+            ["spec.attacher: Too long: may not be more than 63 characters"]
+        );
+    }
+
+    #[test]
+    fn the_specification_of_an_attachment_is_immutable() {
+        let spec = |node: &str| {
+            attachment(&format!(r#"{{"attacher":"a","nodeName":"{node}","source":{{"persistentVolumeName":"v"}}}}"#))
+        };
+        let update = |release| updated("storage.k8s.io/v1", "VolumeAttachment", &spec("a"), &spec("b"), release);
+        assert_eq!(update("1.37"), ["spec: Invalid value: null: field is immutable"]);
+        assert!(update("1.36")[0].ends_with(": field is immutable"));
+    }
+
+    #[test]
+    fn drivers_of_a_node_are_unique_and_complete() {
+        let create = |drivers: &str| created("storage.k8s.io/v1", "CSINode", &node(drivers), "1.37");
+        assert_eq!(create(r#"[{"name":"a","nodeID":"1","topologyKeys":["a/b"],"allocatable":{"count":0}}]"#), [""; 0]);
+        let found = create(
+            r#"[{"name":"a","nodeID":"","topologyKeys":["a","a","-"],"allocatable":{"count":-1}},{"name":"a","nodeID":"1"}]"#,
+        );
+        assert_eq!(found[0], "spec.drivers[0].nodeID: Required value");
+        assert!(found[1].starts_with("spec.drivers[0].allocatable.count: Invalid value: -1: must be greater than"));
+        assert_eq!(found[2], r#"spec.drivers[0]: Duplicate value: "a""#);
+        assert!(found[3].starts_with(r#"spec.drivers[0]: Invalid value: "-": name part must consist"#));
+        assert_eq!(found[4], r#"spec.drivers[1].name: Duplicate value: "a""#);
+    }
+
+    #[test]
+    fn drivers_of_a_node_are_immutable_except_for_their_limits_since_1_35() {
+        let driver = |id: &str, count: i64| {
+            node(&format!(r#"[{{"name":"a","nodeID":"{id}","topologyKeys":null,"allocatable":{{"count":{count}}}}}]"#))
+        };
+        let update = |old: &str, new: &str, release: &str| updated("storage.k8s.io/v1", "CSINode", old, new, release);
+        assert_eq!(update(&driver("1", 1), &driver("1", 2), "1.35"), [""; 0]);
+        assert_eq!(update(&driver("1", 1), &driver("1", 2), "1.34").len(), 1);
+        let found = update(&driver("1", 1), &driver("2", 1), "1.37");
+        assert!(found[0].starts_with("spec.drivers: Invalid value: ") && found[0].ends_with(": field is immutable"));
+    }
+}

@@ -1,0 +1,33 @@
+//! `find` and `findAll` (`k8s.io/apiserver/pkg/cel/library/regex.go`). The evaluator calls these functions directly,
+//! because it caches compiled patterns.
+
+use super::{CallCost, Overload};
+use crate::value::{Error, Fuel, Text, Value};
+use crdx_regexp::Regexp;
+
+/// The overloads.
+pub const FUNCTIONS: &[Overload] = &[
+    Overload::planned("find", "string_find_string", "(string, string) -> string", CallCost::Find).as_member(),
+    Overload::planned("findAll", "string_find_all_string", "(string, string) -> list(string)", CallCost::Find)
+        .as_member(),
+    Overload::planned("findAll", "string_find_all_string_int", "(string, string, int) -> list(string)", CallCost::Find)
+        .as_member(),
+];
+
+/// The leftmost match, or an empty string.
+pub fn first_match<'a>(pattern: &Regexp, text: &Text<'a>) -> Value<'a> {
+    match pattern.find(text) {
+        Some(range) => Value::String(text.slice(range)),
+        None => Value::string(""),
+    }
+}
+
+/// All matches, at most `limit` unless `limit` is negative.
+pub fn all_matches<'a>(pattern: &Regexp, text: &Text<'a>, limit: i64, fuel: &Fuel) -> Result<Value<'a>, Error> {
+    let ranges = pattern.find_all(text, usize::try_from(limit).ok());
+    fuel.spend(ranges.len().saturating_mul(PART))?;
+    Ok(Value::list(ranges.into_iter().map(|range| Value::String(text.slice(range))).collect()))
+}
+
+/// The steps for a part of a text: each part of a computed text is a copy.
+pub(super) const PART: usize = 4;

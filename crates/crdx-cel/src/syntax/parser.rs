@@ -1,0 +1,453 @@
+//! The fast parser for valid expressions. It stops at the first error; [`super::recover`] then parses the source again
+//! to report errors.
+
+use super::{
+    build::{Builder, with_dot},
+    lexer::Lexer,
+    token::{Kind, Token},
+};
+use crate::ast::{Expr, ExprKind, MapEntry, StructField};
+
+/// The maximum nesting depth of grammar rules, and of operators, selections and calls.
+pub(super) const MAX_DEPTH: u32 = 250;
+
+/// The source is invalid or nested too deeply.
+pub(super) struct InvalidSource;
+
+type Parsed = Result<Tree, InvalidSource>;
+
+/// A tree with the nesting depth of operators, selections and calls in it.
+struct Tree {
+    expr: Expr,
+    height: u32,
+}
+
+struct Parser<'b, 's> {
+    builder: &'b mut Builder<'s>,
+    tokens: Vec<Token>,
+    at: usize,
+    /// The number of open `expr` rules.
+    exprs: u32,
+    /// The number of open `relation` rules.
+    relations: u32,
+    /// The number of open `calc` rules.
+    calcs: u32,
+}
+
+/// Parses the builder's source.
+pub(super) fn parse(builder: &mut Builder) -> Result<Expr, InvalidSource> {
+    let mut tokens = Vec::with_capacity(builder.source.len() / 3 + 2);
+    let mut lexer = Lexer::new(builder.source);
+    loop {
+        let token = lexer.next_token().map_err(|_| InvalidSource)?;
+        if !matches!(token.kind, Kind::Whitespace | Kind::Comment) {
+            tokens.push(token);
+        }
+        if token.kind == Kind::Eof {
+            break;
+        }
+    }
+    let mut parser = Parser { builder, tokens, at: 0, exprs: 0, relations: 0, calcs: 0 };
+    let tree = parser.expr()?;
+    parser.expect(Kind::Eof)?;
+    if parser.builder.too_large { Err(InvalidSource) } else { Ok(tree.expr) }
+}
+
+/// The function of a comparison operator.
+pub(super) fn relation_operator(kind: Kind) -> Option<&'static str> {
+    Some(match kind {
+        Kind::Equals => "_==_",
+        Kind::NotEquals => "_!=_",
+        Kind::In => "@in",
+        Kind::Less => "_<_",
+        Kind::LessEquals => "_<=_",
+        Kind::GreaterEquals => "_>=_",
+        Kind::Greater => "_>_",
+        _ => return None,
+    })
+}
+
+/// The function of an arithmetic operator, and its precedence.
+pub(super) fn calc_operator(kind: Kind) -> Option<(&'static str, u32)> {
+    Some(match kind {
+        Kind::Star => ("_*_", 2),
+        Kind::Slash => ("_/_", 2),
+        Kind::Percent => ("_%_", 2),
+        Kind::Plus => ("_+_", 1),
+        Kind::Minus => ("_-_", 1),
+        _ => return None,
+    })
+}
+
+impl<'s> Parser<'_, 's> {
+    fn peek(&self) -> Kind {
+        self.kind_at(0)
+    }
+
+    fn kind_at(&self, ahead: usize) -> Kind {
+        self.tokens.get(self.at + ahead).map_or(Kind::Eof, |token| token.kind)
+    }
+
+    fn advance(&mut self) -> Result<Token, InvalidSource> {
+        let token = *self.tokens.get(self.at).ok_or(InvalidSource)?;
+        self.at += 1;
+        Ok(token)
+    }
+
+    fn expect(&mut self, kind: Kind) -> Result<Token, InvalidSource> {
+        if self.peek() == kind { self.advance() } else { Err(InvalidSource) }
+    }
+
+    fn consume(&mut self, kind: Kind) -> bool {
+        let found = self.peek() == kind;
+        self.at += usize::from(found);
+        found
+    }
+
+    fn offset(&self) -> i32 {
+        self.tokens.get(self.at).map_or(0, |token| token.offset as i32)
+    }
+
+    fn text(&self, token: Token) -> &'s str {
+        self.builder.source.get(token.start as usize..token.end as usize).unwrap_or_default()
+    }
+
+    /// The height of an operator, selection or call above subtrees of this height.
+    fn above(height: u32) -> Result<u32, InvalidSource> {
+        if height < MAX_DEPTH { Ok(height + 1) } else { Err(InvalidSource) }
+    }
+
+    fn expr(&mut self) -> Parsed {
+        if self.exprs == MAX_DEPTH {
+            return Err(InvalidSource);
+        }
+        self.exprs += 1;
+        let condition = self.logic(Kind::Or)?;
+        let tree = if self.peek() == Kind::QuestionMark { self.ternary(condition)? } else { condition };
+        self.exprs -= 1;
+        Ok(tree)
+    }
+
+    fn ternary(&mut self, condition: Tree) -> Parsed {
+        let at = self.offset();
+        self.at += 1;
+        let id = self.builder.new_id(at);
+        let yes = self.logic(Kind::Or)?;
+        self.expect(Kind::Colon)?;
+        let no = self.expr()?;
+        let height = Self::above(condition.height.max(yes.height).max(no.height))?;
+        Ok(Tree { expr: Builder::operator(id, "_?_:_", vec![condition.expr, yes.expr, no.expr]), height })
+    }
+
+    /// Parses a chain of `||` or of `&&`.
+    fn logic(&mut self, operator: Kind) -> Parsed {
+        let first = if operator == Kind::Or { self.logic(Kind::And)? } else { self.relation(0)? };
+        if self.peek() != operator {
+            return Ok(first);
+        }
+        let mut height = first.height;
+        let mut terms = vec![first.expr];
+        let mut ops = Vec::new();
+        while self.peek() == operator {
+            let at = self.offset();
+            self.at += 1;
+            let term = if operator == Kind::Or { self.logic(Kind::And)? } else { self.relation(0)? };
+            height = height.max(term.height);
+            terms.push(term.expr);
+            ops.push(self.builder.new_id(at));
+        }
+        let function = if operator == Kind::Or { "_||_" } else { "_&&_" };
+        Ok(Tree { expr: Builder::balanced(function, terms, &ops), height })
+    }
+
+    fn relation(&mut self, precedence: u32) -> Parsed {
+        if self.relations == MAX_DEPTH {
+            return Err(InvalidSource);
+        }
+        self.relations += 1;
+        let mut left = self.calc(0)?;
+        while precedence <= 1
+            && let Some(function) = relation_operator(self.peek())
+        {
+            let at = self.offset();
+            self.at += 1;
+            let id = self.builder.new_id(at);
+            let right = self.relation(2)?;
+            let height = Self::above(left.height.max(right.height))?;
+            left = Tree { expr: Builder::operator(id, function, vec![left.expr, right.expr]), height };
+        }
+        self.relations -= 1;
+        Ok(left)
+    }
+
+    fn calc(&mut self, precedence: u32) -> Parsed {
+        if self.calcs == MAX_DEPTH {
+            return Err(InvalidSource);
+        }
+        self.calcs += 1;
+        let mut left = self.unary()?;
+        while let Some((function, binds)) = calc_operator(self.peek())
+            && binds >= precedence
+        {
+            let at = self.offset();
+            self.at += 1;
+            let id = self.builder.new_id(at);
+            let right = self.calc(binds + 1)?;
+            let height = Self::above(left.height.max(right.height))?;
+            left = Tree { expr: Builder::operator(id, function, vec![left.expr, right.expr]), height };
+        }
+        self.calcs -= 1;
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Parsed {
+        let operator = self.peek();
+        let function = match operator {
+            Kind::Exclamation => "!_",
+            Kind::Minus if !matches!(self.kind_at(1), Kind::Int | Kind::Float) => "-_",
+            _ => return self.member(),
+        };
+        let at = self.offset();
+        let mut count = 0;
+        while self.consume(operator) {
+            count += 1;
+        }
+        if count % 2 == 0 {
+            return self.member();
+        }
+        let id = self.builder.new_id(at);
+        let operand = self.member()?;
+        Ok(Tree { expr: Builder::operator(id, function, vec![operand.expr]), height: operand.height })
+    }
+
+    fn member(&mut self) -> Parsed {
+        let mut tree = self.primary()?;
+        loop {
+            tree = match self.peek() {
+                Kind::Dot => self.select(tree)?,
+                Kind::LeftBracket => self.index(tree)?,
+                _ => return Ok(tree),
+            };
+        }
+    }
+
+    fn select(&mut self, operand: Tree) -> Parsed {
+        let dot = self.offset();
+        self.at += 1;
+        let optional = self.consume(Kind::QuestionMark);
+        let name = self.advance()?;
+        let text = match name.kind {
+            Kind::Identifier => self.text(name),
+            Kind::EscapedIdentifier => self.text(name).trim_matches('`'),
+            _ => return Err(InvalidSource),
+        };
+        if !optional && name.kind == Kind::Identifier && self.peek() == Kind::LeftParen {
+            let id = self.builder.new_id(self.offset());
+            self.at += 1;
+            let (args, height) = self.arguments()?;
+            let height = Self::above(operand.height.max(height))?;
+            return Ok(Tree { expr: self.builder.call(id, text.to_owned(), Some(operand.expr), args), height });
+        }
+        let height = Self::above(operand.height)?;
+        let expr = if optional {
+            if !self.builder.options.optional_syntax {
+                return Err(InvalidSource);
+            }
+            let field =
+                self.builder.node(name.offset as i32, ExprKind::Literal(crate::ast::Literal::String(text.to_owned())));
+            let id = self.builder.new_id(dot);
+            Builder::operator(id, "_?._", vec![operand.expr, field])
+        } else {
+            let operand = Box::new(operand.expr);
+            self.builder.node(dot, ExprKind::Select { operand, field: text.to_owned(), test_only: false })
+        };
+        Ok(Tree { expr, height })
+    }
+
+    fn index(&mut self, operand: Tree) -> Parsed {
+        let id = self.builder.new_id(self.offset());
+        self.at += 1;
+        let optional = self.consume(Kind::QuestionMark);
+        if optional && !self.builder.options.optional_syntax {
+            return Err(InvalidSource);
+        }
+        let index = self.expr()?;
+        self.expect(Kind::RightBracket)?;
+        let height = Self::above(operand.height.max(index.height))?;
+        let function = if optional { "_[?_]" } else { "_[_]" };
+        Ok(Tree { expr: Builder::operator(id, function, vec![operand.expr, index.expr]), height })
+    }
+
+    /// Parses arguments up to the closing parenthesis.
+    fn arguments(&mut self) -> Result<(Vec<Expr>, u32), InvalidSource> {
+        let (mut args, mut height) = (Vec::new(), 0);
+        if self.consume(Kind::RightParen) {
+            return Ok((args, height));
+        }
+        loop {
+            let arg = self.expr()?;
+            height = height.max(arg.height);
+            args.push(arg.expr);
+            if !self.consume(Kind::Comma) {
+                self.expect(Kind::RightParen)?;
+                return Ok((args, height));
+            }
+        }
+    }
+
+    fn primary(&mut self) -> Parsed {
+        let token = self.advance()?;
+        let start = token.offset as i32;
+        let text = self.text(token);
+        let expr = match token.kind {
+            Kind::Identifier => return self.name(start, false, token),
+            Kind::Dot => {
+                let name = self.expect(Kind::Identifier)?;
+                return self.name(start, true, name);
+            }
+            Kind::LeftParen => {
+                let tree = self.expr()?;
+                self.expect(Kind::RightParen)?;
+                return Ok(tree);
+            }
+            Kind::LeftBracket => return self.list(start),
+            Kind::LeftBrace => return self.map(start),
+            Kind::Minus => {
+                let number = self.advance()?;
+                let text = format!("-{}", self.text(number));
+                match number.kind {
+                    Kind::Int => self.builder.int(start, &text),
+                    Kind::Float => self.builder.double(start, &text),
+                    _ => return Err(InvalidSource),
+                }
+            }
+            Kind::Int => self.builder.int(start, text),
+            Kind::Float => self.builder.double(start, text),
+            Kind::Uint => self.builder.uint(start, text),
+            Kind::String => self.builder.string(start, text),
+            Kind::Bytes => self.builder.bytes(start, text.get(1..).unwrap_or_default()),
+            Kind::True | Kind::False => self.builder.bool(start, token.kind == Kind::True),
+            Kind::Null => self.builder.null(start),
+            _ => return Err(InvalidSource),
+        };
+        Ok(Tree { expr, height: 0 })
+    }
+
+    /// Parses a variable, a function call or a message.
+    fn name(&mut self, start: i32, dotted: bool, name: Token) -> Parsed {
+        if self.peek() == Kind::LeftParen {
+            let text = self.text(name);
+            if let Some(wrong) = self.builder.reserved(start, text) {
+                // The arguments are not parsed.
+                self.at += 1;
+                let (offsets, issues) = (self.builder.offsets.len(), self.builder.issues.clone());
+                let (_, height) = self.arguments()?;
+                self.builder.offsets.truncate(offsets);
+                self.builder.issues = issues;
+                return Ok(Tree { expr: wrong, height });
+            }
+            let id = self.builder.new_id(self.offset());
+            self.at += 1;
+            let (args, height) = self.arguments()?;
+            // Only the arguments count as nesting here, not the call itself.
+            return Ok(Tree { expr: self.builder.call(id, with_dot(dotted, text), None, args), height });
+        }
+        let mut ahead = 0;
+        while self.kind_at(ahead) == Kind::Dot && self.kind_at(ahead + 1) == Kind::Identifier {
+            ahead += 2;
+        }
+        if self.kind_at(ahead) == Kind::LeftBrace {
+            let mut type_name = with_dot(dotted, self.text(name));
+            for _ in 0..ahead / 2 {
+                self.at += 1;
+                let part = self.advance()?;
+                type_name.push('.');
+                type_name.push_str(self.text(part));
+            }
+            return self.message(type_name);
+        }
+        let expr = self.builder.ident(start, dotted, self.text(name), name.offset as i32);
+        Ok(Tree { expr, height: 0 })
+    }
+
+    fn optional_mark(&mut self) -> Result<bool, InvalidSource> {
+        let optional = self.consume(Kind::QuestionMark);
+        if optional && !self.builder.options.optional_syntax { Err(InvalidSource) } else { Ok(optional) }
+    }
+
+    fn list(&mut self, start: i32) -> Parsed {
+        let id = self.builder.new_id(start);
+        let (mut elements, mut optional_indices, mut height) = (Vec::new(), Vec::new(), 0);
+        while self.peek() != Kind::RightBracket {
+            if self.peek() == Kind::Comma && elements.is_empty() {
+                self.at += 1;
+                break;
+            }
+            if self.optional_mark()? {
+                optional_indices.push(elements.len());
+            }
+            let element = self.expr()?;
+            height = height.max(element.height);
+            elements.push(element.expr);
+            if !self.consume(Kind::Comma) {
+                break;
+            }
+        }
+        self.expect(Kind::RightBracket)?;
+        Ok(Tree { expr: Expr { id, kind: ExprKind::List { elements, optional_indices } }, height })
+    }
+
+    fn map(&mut self, start: i32) -> Parsed {
+        let id = self.builder.new_id(start);
+        let (mut entries, mut height) = (Vec::new(), 0);
+        while self.peek() != Kind::RightBrace {
+            if self.peek() == Kind::Comma && entries.is_empty() {
+                self.at += 1;
+                break;
+            }
+            let optional = self.optional_mark()?;
+            // The entry's id is assigned before its key is parsed, and its position is that of the colon.
+            let entry = self.builder.new_id(0);
+            let key = self.expr()?;
+            let colon = self.expect(Kind::Colon)?;
+            self.builder.set_offset(entry, colon.offset as i32);
+            let value = self.expr()?;
+            height = height.max(key.height).max(value.height);
+            entries.push(MapEntry { id: entry, key: key.expr, value: value.expr, optional });
+            if !self.consume(Kind::Comma) {
+                break;
+            }
+        }
+        self.expect(Kind::RightBrace)?;
+        Ok(Tree { expr: Expr { id, kind: ExprKind::Map(entries) }, height })
+    }
+
+    fn message(&mut self, type_name: String) -> Parsed {
+        let id = self.builder.new_id(self.offset());
+        self.at += 1;
+        let (mut fields, mut height) = (Vec::new(), 0);
+        while self.peek() != Kind::RightBrace {
+            if self.peek() == Kind::Comma && fields.is_empty() {
+                self.at += 1;
+                break;
+            }
+            let optional = self.optional_mark()?;
+            let name = self.advance()?;
+            let name = match name.kind {
+                Kind::Identifier => self.text(name),
+                Kind::EscapedIdentifier => self.text(name).trim_matches('`'),
+                _ => return Err(InvalidSource),
+            };
+            let colon = self.expect(Kind::Colon)?;
+            let id = self.builder.new_id(colon.offset as i32);
+            let value = self.expr()?;
+            height = height.max(value.height);
+            fields.push(StructField { id, name: name.to_owned(), value: value.expr, optional });
+            if !self.consume(Kind::Comma) {
+                break;
+            }
+        }
+        self.expect(Kind::RightBrace)?;
+        Ok(Tree { expr: Expr { id, kind: ExprKind::Struct { type_name, fields } }, height })
+    }
+}

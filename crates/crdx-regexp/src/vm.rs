@@ -1,0 +1,358 @@
+//! A backtracking-free virtual machine (Pike VM) for large patterns: one instruction per code point, all threads in
+//! lockstep, and time linear in the length of text and pattern.
+//!
+//! It executes patterns that are too large for the automaton (`\pL{1000}` is 1000 instructions here but megabytes of
+//! states there) or nested too deeply for it.
+
+use super::class;
+use super::tree::{Assertion, Greediness, Node, Op};
+use crdx_value::unicode::{MAX, Ranges};
+use std::sync::Arc;
+
+/// A compiled program.
+#[derive(Debug)]
+pub struct Program {
+    code: Vec<Inst>,
+}
+
+#[derive(Clone, Debug)]
+enum Inst {
+    /// Matches a code point of the class.
+    Class(Arc<Ranges>),
+    /// Matches this code point.
+    Char(u32),
+    /// Continues at the first target, then at the second.
+    Split(usize, usize),
+    Jump(usize),
+    Save(usize),
+    Assertion(Assertion),
+    Match,
+    Fail,
+}
+
+/// Threads by priority, each with its group boundaries.
+struct Threads {
+    /// The position in `list` of each instruction; valid only if the entry there points back.
+    index_of: Vec<usize>,
+    list: Vec<usize>,
+    slots: Vec<Option<usize>>,
+    width: usize,
+}
+
+impl Threads {
+    fn new(size: usize, width: usize) -> Self {
+        Self { index_of: vec![0; size], list: Vec::new(), slots: Vec::new(), width }
+    }
+    /// Adds an instruction unless it is already in the set.
+    fn insert(&mut self, pc: usize) -> bool {
+        let Some(index) = self.index_of.get_mut(pc) else { return false };
+        if self.list.get(*index) == Some(&pc) {
+            return false;
+        }
+        *index = self.list.len();
+        self.list.push(pc);
+        self.slots.resize(self.list.len() * self.width, None);
+        true
+    }
+    fn clear(&mut self) {
+        self.list.clear();
+        self.slots.clear();
+    }
+    fn slots_of(&self, thread: usize) -> &[Option<usize>] {
+        self.slots.get(thread * self.width..(thread + 1) * self.width).unwrap_or(&[])
+    }
+    fn set_last_slots(&mut self, slots: &[Option<usize>]) {
+        let start = self.slots.len() - self.width;
+        if let Some(last) = self.slots.get_mut(start..) {
+            last.copy_from_slice(slots);
+        }
+    }
+}
+
+/// A pending step while following instructions that consume no input.
+enum Step {
+    Go(usize),
+    Restore(usize, Option<usize>),
+}
+
+impl Program {
+    /// Compiles a tree.
+    pub fn new(tree: &Node) -> Self {
+        let mut program = Self { code: Vec::new() };
+        program.code.push(Inst::Save(0));
+        program.emit(tree);
+        program.code.push(Inst::Save(1));
+        program.code.push(Inst::Match);
+        program
+    }
+
+    fn set(&mut self, at: usize, inst: Inst) {
+        if let Some(target) = self.code.get_mut(at) {
+            *target = inst;
+        }
+    }
+
+    fn split(&mut self, at: usize, enter: usize, skip: usize, greediness: Greediness) {
+        let inst = if greediness == Greediness::Greedy { Inst::Split(enter, skip) } else { Inst::Split(skip, enter) };
+        self.set(at, inst);
+    }
+
+    /// Reserves an instruction that is set later.
+    fn reserve(&mut self) -> usize {
+        self.code.push(Inst::Fail);
+        self.code.len() - 1
+    }
+
+    fn class(&mut self, ranges: Ranges) {
+        self.code.push(Inst::Class(Arc::new(ranges)));
+    }
+
+    fn plus(&mut self, sub: &Node, greediness: Greediness) {
+        let start = self.code.len();
+        self.emit(sub);
+        let split = self.reserve();
+        self.split(split, start, split + 1, greediness);
+    }
+
+    fn quest(&mut self, greediness: Greediness, body: impl FnOnce(&mut Self)) {
+        let split = self.reserve();
+        body(self);
+        self.split(split, split + 1, self.code.len(), greediness);
+    }
+
+    fn star(&mut self, sub: &Node, greediness: Greediness) {
+        if can_be_empty(sub) {
+            // Compiled as `(x+)?`, so that an empty match of the body is not repeated.
+            self.quest(greediness, |program| program.plus(sub, greediness));
+            return;
+        }
+        let split = self.reserve();
+        self.emit(sub);
+        self.code.push(Inst::Jump(split));
+        self.split(split, split + 1, self.code.len(), greediness);
+    }
+
+    fn emit(&mut self, node: &Node) {
+        match &node.op {
+            Op::NoMatch => self.code.push(Inst::Fail),
+            Op::Empty => {}
+            Op::Literal { runes, fold } => {
+                for &c in runes {
+                    let mut ranges = Ranges::new();
+                    if *fold {
+                        class::add_folded_range(&mut ranges, c, c);
+                        class::clean(&mut ranges);
+                    }
+                    match ranges.as_slice() {
+                        [] => self.code.push(Inst::Char(c)),
+                        [(lo, hi)] if lo == hi => self.code.push(Inst::Char(c)),
+                        _ => self.class(ranges),
+                    }
+                }
+            }
+            Op::Class(ranges) => self.class(ranges.clone()),
+            Op::AnyNotNewline => self.class(vec![(0, 0x9), (0xB, MAX)]),
+            Op::Any => self.class(vec![(0, MAX)]),
+            Op::Assertion(look) => self.code.push(Inst::Assertion(*look)),
+            Op::Capture { index, sub } => {
+                self.code.push(Inst::Save(2 * index));
+                self.emit(sub);
+                self.code.push(Inst::Save(2 * index + 1));
+            }
+            Op::Star(sub, greediness) => self.star(sub, *greediness),
+            Op::Plus(sub, greediness) => self.plus(sub, *greediness),
+            Op::Quest(sub, greediness) => self.quest(*greediness, |program| program.emit(sub)),
+            Op::Repeat { min, max, greediness, sub } => self.repeat(*min, *max, *greediness, sub),
+            Op::Concat(subs) => subs.iter().for_each(|sub| self.emit(sub)),
+            Op::Alternate(subs) => {
+                let mut ends = Vec::with_capacity(subs.len());
+                for (i, sub) in subs.iter().enumerate() {
+                    if i + 1 == subs.len() {
+                        self.emit(sub);
+                        break;
+                    }
+                    let split = self.reserve();
+                    self.emit(sub);
+                    ends.push(self.reserve());
+                    self.set(split, Inst::Split(split + 1, self.code.len()));
+                }
+                for end in ends {
+                    self.set(end, Inst::Jump(self.code.len()));
+                }
+            }
+        }
+    }
+
+    fn repeat(&mut self, min: u32, max: Option<u32>, greediness: Greediness, sub: &Node) {
+        // Copies share their classes: they are the instructions of the first copy with shifted targets.
+        let mut copy: Option<(usize, usize)> = None;
+        let mut body = |program: &mut Self| match copy {
+            None => {
+                let start = program.code.len();
+                program.emit(sub);
+                copy = Some((start, program.code.len()));
+            }
+            Some((start, end)) => {
+                let shift = program.code.len() - start;
+                for i in start..end {
+                    let inst = match program.code.get(i).cloned() {
+                        Some(Inst::Split(a, b)) => Inst::Split(a + shift, b + shift),
+                        Some(Inst::Jump(a)) => Inst::Jump(a + shift),
+                        Some(inst) => inst,
+                        None => Inst::Fail,
+                    };
+                    program.code.push(inst);
+                }
+            }
+        };
+        match max {
+            None if min == 0 => self.star(sub, greediness),
+            None => {
+                for _ in 1..min {
+                    body(self);
+                }
+                self.plus(sub, greediness);
+            }
+            Some(max) => {
+                for _ in 0..min {
+                    body(self);
+                }
+                let mut splits = Vec::new();
+                for _ in min..max {
+                    splits.push(self.reserve());
+                    body(self);
+                }
+                let end = self.code.len();
+                for split in splits {
+                    self.split(split, split + 1, end, greediness);
+                }
+            }
+        }
+    }
+
+    /// Finds the first match at or after `start`, and stores as many group boundaries as `slots` has room for.
+    pub fn run(&self, text: &str, start: usize, slots: &mut [Option<usize>]) -> bool {
+        let width = slots.len();
+        let mut now = Threads::new(self.code.len(), width);
+        let mut then = Threads::new(self.code.len(), width);
+        let mut stack = Vec::new();
+        let mut current = vec![None; width];
+        let mut matched = false;
+        let mut before = text.get(..start).and_then(|t| t.chars().next_back());
+        let mut rest = text.get(start..).unwrap_or("").char_indices();
+        loop {
+            let next = rest.next();
+            let at = next.map_or(text.len(), |(i, _)| start + i);
+            let after = next.map(|(_, c)| c);
+            if now.list.is_empty() && matched {
+                return true;
+            }
+            if !matched {
+                current.fill(None);
+                self.follow(0, at, before, after, &mut now, &mut current, &mut stack);
+            }
+            let after_char = at + after.map_or(0, char::len_utf8);
+            for thread in 0..now.list.len() {
+                let Some(pc) = now.list.get(thread).copied() else { break };
+                match (self.code.get(pc), after) {
+                    (Some(Inst::Match), _) => {
+                        slots.copy_from_slice(now.slots_of(thread));
+                        matched = true;
+                        if width == 0 {
+                            return true;
+                        }
+                        break;
+                    }
+                    (Some(Inst::Char(c)), Some(found)) if *c == found as u32 => {}
+                    (Some(Inst::Class(ranges)), Some(found)) if in_class(ranges, found as u32) => {}
+                    _ => continue,
+                }
+                let upcoming = rest.clone().next().map(|(_, c)| c);
+                current.copy_from_slice(now.slots_of(thread));
+                self.follow(pc + 1, after_char, after, upcoming, &mut then, &mut current, &mut stack);
+            }
+            if after.is_none() {
+                return matched;
+            }
+            before = after;
+            std::mem::swap(&mut now, &mut then);
+            then.clear();
+        }
+    }
+
+    /// Adds a thread and, by priority, all threads reachable from it without consuming input.
+    #[expect(clippy::too_many_arguments)]
+    fn follow(
+        &self,
+        pc: usize,
+        at: usize,
+        before: Option<char>,
+        after: Option<char>,
+        threads: &mut Threads,
+        slots: &mut [Option<usize>],
+        stack: &mut Vec<Step>,
+    ) {
+        stack.push(Step::Go(pc));
+        while let Some(step) = stack.pop() {
+            let mut pc = match step {
+                Step::Go(pc) => pc,
+                Step::Restore(slot, value) => {
+                    if let Some(target) = slots.get_mut(slot) {
+                        *target = value;
+                    }
+                    continue;
+                }
+            };
+            while threads.insert(pc) {
+                match self.code.get(pc) {
+                    Some(Inst::Split(first, second)) => {
+                        stack.push(Step::Go(*second));
+                        pc = *first;
+                    }
+                    Some(Inst::Jump(to)) => pc = *to,
+                    Some(Inst::Save(slot)) => {
+                        if let Some(target) = slots.get_mut(*slot) {
+                            stack.push(Step::Restore(*slot, *target));
+                            *target = Some(at);
+                        }
+                        pc += 1;
+                    }
+                    Some(Inst::Assertion(look)) if looks(*look, before, after) => pc += 1,
+                    Some(Inst::Match | Inst::Char(_) | Inst::Class(_)) => {
+                        threads.set_last_slots(slots);
+                        break;
+                    }
+                    _ => break,
+                }
+            }
+        }
+    }
+}
+
+fn in_class(ranges: &[(u32, u32)], c: u32) -> bool {
+    let i = ranges.partition_point(|&(_, hi)| hi < c);
+    ranges.get(i).is_some_and(|&(lo, _)| lo <= c)
+}
+
+fn looks(look: Assertion, before: Option<char>, after: Option<char>) -> bool {
+    let word = |c: Option<char>| c.is_some_and(|c| c == '_' || c.is_ascii_alphanumeric());
+    match look {
+        Assertion::Start => before.is_none(),
+        Assertion::End => after.is_none(),
+        Assertion::LineStart => matches!(before, None | Some('\n')),
+        Assertion::LineEnd => matches!(after, None | Some('\n')),
+        Assertion::Word => word(before) != word(after),
+        Assertion::NotWord => word(before) == word(after),
+    }
+}
+
+fn can_be_empty(node: &Node) -> bool {
+    match &node.op {
+        Op::NoMatch | Op::Literal { .. } | Op::Class(_) | Op::AnyNotNewline | Op::Any => false,
+        Op::Empty | Op::Assertion(_) | Op::Star(..) | Op::Quest(..) => true,
+        Op::Capture { sub, .. } | Op::Plus(sub, _) => can_be_empty(sub),
+        Op::Repeat { min, sub, .. } => *min == 0 || can_be_empty(sub),
+        Op::Concat(subs) => subs.iter().all(can_be_empty),
+        Op::Alternate(subs) => subs.iter().any(can_be_empty),
+    }
+}

@@ -1,0 +1,7 @@
+//! Compresses the large data files of this crate.
+
+use std::io;
+
+fn main() -> io::Result<()> {
+    crdx_embedded::compress(&["src/crd/openapi/builtin.json", "src/crd/openapi/own.json"])
+}

@@ -1,0 +1,226 @@
+//! Path elements: the names of fields, and of items in set and map lists.
+//!
+//! Follows `structured-merge-diff/fieldpath/{element,path,serialize-pe}.go`.
+
+use crdx_value::{Value, json, number, quote::go_quote};
+use std::{cmp::Ordering, fmt, fmt::Write as _};
+
+/// An element of a path. Elements are ordered as on the server: fields, keys, values, indexes.
+#[derive(Clone, Debug)]
+pub enum PathElement {
+    /// A field of a map.
+    Field(String),
+    /// The item of a map list with these key values, sorted by key name.
+    Key(Vec<(String, Value)>),
+    /// The item of a set list with this value.
+    Value(Value),
+    /// The item of an atomic list at this index.
+    Index(usize),
+}
+
+/// A path from the root.
+pub type Path = Vec<PathElement>;
+
+/// Formats a path for error messages: `.spec.list[k="a"]`.
+pub fn path_text(path: &[PathElement]) -> String {
+    path.iter().fold(String::new(), |mut text, element| {
+        let _ = write!(text, "{element}");
+        text
+    })
+}
+
+impl PathElement {
+    /// The element as a key of `fieldsV1`: `f:name`, `k:{"k":"a"}`, `v:"x"`, `i:0`.
+    pub fn to_key(&self) -> String {
+        match self {
+            Self::Field(name) => ["f:", name].concat(),
+            Self::Key(fields) => {
+                let mut text = "k:{".to_owned();
+                for (i, (name, value)) in fields.iter().enumerate() {
+                    if i > 0 {
+                        text.push(',');
+                    }
+                    json::write_string(&mut text, name);
+                    text.push(':');
+                    json::write_compact(&mut text, value);
+                }
+                text.push('}');
+                text
+            }
+            Self::Value(value) => format!("v:{}", json::to_string(value)),
+            Self::Index(index) => format!("i:{index}"),
+        }
+    }
+
+    /// Parses the result of [`Self::to_key`]; `Ok(None)` for an unknown kind of element.
+    ///
+    /// # Errors
+    /// Returns the server's message for a malformed element.
+    pub fn from_key(key: &str) -> Result<Option<Self>, String> {
+        let Some((kind, rest)) = key.split_at_checked(2) else {
+            return Err("key must be 2 characters long:".to_owned());
+        };
+        if !kind.ends_with(':') {
+            return Err(format!("missing colon: {key}"));
+        }
+        let read = |text: &str| crdx_text::json::read(text.as_bytes()).map(as_float).map_err(|e| e.message);
+        Ok(match kind {
+            "f:" => Some(Self::Field(rest.to_owned())),
+            "v:" => Some(Self::Value(read(rest)?)),
+            "k:" => match read(rest)? {
+                Value::Object(fields) => Some(Self::Key(fields.into_iter().collect())),
+                _ => return Err(format!("not a key: {key}")),
+            },
+            "i:" => Some(Self::Index(rest.parse().map_err(|_| format!("not an index: {key}"))?)),
+            _ => None,
+        })
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Field(_) => 0,
+            Self::Key(_) => 1,
+            Self::Value(_) => 2,
+            Self::Index(_) => 3,
+        }
+    }
+}
+
+impl Ord for PathElement {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Field(a), Self::Field(b)) => a.cmp(b),
+            (Self::Key(a), Self::Key(b)) => {
+                for ((name, value), (other_name, other_value)) in a.iter().zip(b) {
+                    let order = name.cmp(other_name).then_with(|| compare(value, other_value));
+                    if order != Ordering::Equal {
+                        return order;
+                    }
+                }
+                a.len().cmp(&b.len())
+            }
+            (Self::Value(a), Self::Value(b)) => compare(a, b),
+            (Self::Index(a), Self::Index(b)) => a.cmp(b),
+            _ => self.rank().cmp(&other.rank()),
+        }
+    }
+}
+
+impl PartialOrd for PathElement {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for PathElement {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for PathElement {}
+
+impl fmt::Display for PathElement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Field(name) => write!(f, ".{name}"),
+            Self::Key(fields) => {
+                let fields: Vec<_> = fields.iter().map(|(name, value)| format!("{name}={}", text(value))).collect();
+                write!(f, "[{}]", fields.join(","))
+            }
+            Self::Value(value) => write!(f, "[={}]", text(value)),
+            Self::Index(index) => write!(f, "[{index}]"),
+        }
+    }
+}
+
+/// A value as structured-merge-diff reads it from managedFields: numbers are floats, which changes the digits of large
+/// integers.
+fn as_float(v: Value) -> Value {
+    const EXACT: u64 = 1 << f64::MANTISSA_DIGITS;
+    match v {
+        Value::Int(i) if i.unsigned_abs() > EXACT => Value::Float(i as f64),
+        Value::Array(items) => Value::Array(items.into_iter().map(as_float).collect()),
+        Value::Object(members) => Value::Object(members.into_iter().map(|(k, v)| (k, as_float(v))).collect()),
+        v => v,
+    }
+}
+
+/// Formats a value for error messages (`value.ToString`).
+fn text(v: &Value) -> String {
+    match v {
+        Value::Null => "null".to_owned(),
+        Value::Bool(b) => b.to_string(),
+        Value::Int(i) => i.to_string(),
+        Value::Float(x) => number::format_v(*x),
+        Value::String(s) => go_quote(s),
+        Value::Array(items) => format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(",")),
+        Value::Object(members) => members.iter().fold(String::new(), |mut out, (k, v)| {
+            let _ = write!(out, "{k}={}", text(v));
+            out
+        }),
+    }
+}
+
+/// A total order on values in which integers and floats are compared numerically (`value.Compare`).
+pub fn compare(a: &Value, b: &Value) -> Ordering {
+    fn rank(v: &Value) -> u8 {
+        match v {
+            Value::Int(_) | Value::Float(_) => 0,
+            Value::String(_) => 1,
+            Value::Bool(_) => 2,
+            Value::Array(_) => 3,
+            Value::Object(_) => 4,
+            Value::Null => 5,
+        }
+    }
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => a.cmp(b),
+        (Value::Float(a), Value::Float(b)) => a.total_cmp(b),
+        (Value::Int(a), Value::Float(b)) => (*a as f64).total_cmp(b),
+        (Value::Float(a), Value::Int(b)) => a.total_cmp(&(*b as f64)),
+        (Value::String(a), Value::String(b)) => a.cmp(b),
+        (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
+        (Value::Array(a), Value::Array(b)) => {
+            let items = a.iter().zip(b).map(|(a, b)| compare(a, b)).find(|o| o.is_ne());
+            items.unwrap_or_else(|| a.len().cmp(&b.len()))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            let members = a.iter().zip(b).map(|((ka, a), (kb, b))| ka.cmp(kb).then_with(|| compare(a, b)));
+            members.into_iter().find(|o| o.is_ne()).unwrap_or_else(|| a.len().cmp(&b.len()))
+        }
+        _ => rank(a).cmp(&rank(b)),
+    }
+}
+
+/// Returns true if two values are equal; `1` equals `1.0` (`value.Equals`).
+pub fn equal(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|((ka, a), (kb, b))| ka == kb && equal(a, b))
+        }
+        (Value::Int(i), Value::Float(x)) | (Value::Float(x), Value::Int(i)) => *i as f64 == *x,
+        _ => a == b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_have_two_texts() {
+        let key = PathElement::Key(vec![("k".to_owned(), Value::from("a")), ("p".to_owned(), Value::Int(1))]);
+        assert_eq!(key.to_string(), "[k=\"a\",p=1]");
+        assert_eq!(key.to_key(), "k:{\"k\":\"a\",\"p\":1}");
+        assert_eq!(PathElement::from_key(&key.to_key()), Ok(Some(key)));
+        assert_eq!(PathElement::from_key("z:1"), Ok(None));
+        assert!(PathElement::from_key("v:{").is_err() && PathElement::from_key("f").is_err());
+        assert_eq!(PathElement::Value(Value::Int(1)), PathElement::Value(Value::Float(1.0)));
+        // The server's digits of a large integer in a set, after it has read them once.
+        let large = PathElement::from_key("v:9223372036854775807").unwrap().unwrap();
+        assert_eq!(large.to_key(), "v:9223372036854776000");
+        assert_eq!(large, PathElement::Value(Value::Int(i64::MAX)));
+    }
+}

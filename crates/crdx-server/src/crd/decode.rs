@@ -1,0 +1,119 @@
+//! Decodes a CRD from a [`Value`] like the server: strict JSON decoding, the v1 or v1beta1 types, defaulting, and
+//! conversion to the internal form.
+//!
+//! [`check`] validates all types first and reports Go's error messages, so building the CRD afterwards need not report
+//! errors.
+
+mod build;
+mod check;
+mod restore;
+mod types;
+
+use super::{CustomResourceDefinition, default};
+use crate::pipeline::object_meta::MetadataError;
+use crate::schema::decode::TypeMismatch;
+pub use build::webhook_client_config;
+pub use check::{NoSource, Source};
+use crdx_value::Value;
+use crdx_value::release::Release;
+use std::collections::BTreeMap;
+use types::Type;
+
+/// A decoded CRD.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decoded {
+    /// The CRD, defaulted and in the internal form.
+    pub crd: CustomResourceDefinition,
+    /// The paths of unknown fields, in document order if positions are known.
+    pub unknown: Vec<String>,
+    /// The paths of values that are decoded leniently: duplicate keys in them are not reported.
+    pub lenient: Vec<String>,
+}
+
+/// The error for a CRD that cannot be decoded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct DecodeError {
+    /// Go's message: `json: cannot unmarshal string into Go struct field …`.
+    pub message: String,
+    /// The path of the value that cannot be decoded; empty for the CRD itself.
+    pub path: String,
+}
+
+impl From<TypeMismatch> for DecodeError {
+    fn from(error: TypeMismatch) -> Self {
+        Self { message: error.to_string(), path: String::new() }
+    }
+}
+
+impl From<MetadataError> for DecodeError {
+    fn from(error: MetadataError) -> Self {
+        Self { path: error.field(), message: error.message }
+    }
+}
+
+/// An unknown field, and the known fields of its type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// The name of the unknown field.
+    pub name: String,
+    /// The names of the fields that the type has.
+    pub known: Vec<&'static str>,
+}
+
+/// The unknown fields of a CRD, by path.
+pub fn unknown_fields(object: &Value) -> BTreeMap<String, Unknown> {
+    let unknown = check::check(object, root(object), Release::NEWEST, &NoSource).unknown;
+    unknown.into_iter().map(|field| (field.path, Unknown { name: field.name, known: field.parent.names() })).collect()
+}
+
+/// The Go type of a CRD, by its `apiVersion`.
+fn root(object: &Value) -> Type {
+    if is_beta(object) { Type::Struct(|| &types::CRD_V1BETA1) } else { Type::Struct(|| &types::CRD_V1) }
+}
+
+fn is_beta(object: &Value) -> bool {
+    object.str_at(&["apiVersion"]) == Some("apiextensions.k8s.io/v1beta1")
+}
+
+/// Restores a CRD that was not decoded from JSON: converts its numbers.
+///
+/// # Errors
+/// Returns the error for the first value of a wrong type, which differs from that of [`decode`].
+pub fn restore(object: &mut Value, release: Release) -> Result<(), DecodeError> {
+    let root = root(object);
+    restore::restore(object, root, release)
+}
+
+/// Decodes a CRD of `apiextensions.k8s.io/v1` or, by its `apiVersion`, `v1beta1`.
+///
+/// # Errors
+/// Returns the error for the first value of a wrong type.
+pub fn decode(object: &Value) -> Result<Decoded, DecodeError> {
+    decode_text(object, Release::NEWEST, &NoSource)
+}
+
+/// Like [`decode`], with the message of a release, for a value read from `source`. The server reports the first error in
+/// document order.
+///
+/// # Errors
+/// See [`decode`].
+pub fn decode_text(object: &Value, release: Release, source: &dyn Source) -> Result<Decoded, DecodeError> {
+    let beta = is_beta(object);
+    let checked = check::check(object, root(object), release, source);
+    if let Some(error) = checked.error {
+        return Err(error);
+    }
+    let mut crd = build::crd(object, beta)?;
+    if beta {
+        default::v1beta1(&mut crd);
+    } else {
+        default::v1(&mut crd);
+        crd.spec.hoist();
+    }
+    let mut unknown: Vec<String> = checked.unknown.into_iter().map(|field| field.path).collect();
+    if unknown.len() > 1 {
+        unknown.sort_by_cached_key(|path| source.position(path));
+    }
+    Ok(Decoded { crd, unknown, lenient: checked.lenient })
+}

@@ -1,0 +1,362 @@
+//! Checks a value against a Go type like Go's strict JSON decoder (`sigs.k8s.io/json`): reports the first value of a
+//! wrong type with Go's message, and unknown fields.
+//!
+//! The decoder has some peculiarities: map keys are missing from the path of a wrong type, but not from the path of an
+//! unknown field. Types with their own `UnmarshalJSON` (`items`, `additionalProperties`, `dependencies`) decode their
+//! content leniently, and a wrong type in them ends decoding, so it takes precedence over earlier errors elsewhere.
+//! Members are visited in sorted order; the caller determines the document order of errors.
+
+use super::DecodeError;
+use super::types::{self, Struct, Type};
+use crdx_value::base64::Encoding;
+use crdx_value::json::go_kind;
+use crdx_value::release::{Release, V1_35};
+use crdx_value::{Map, Value, number, time};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// The maximum number of unknown fields that the server collects.
+const MAX_UNKNOWN: usize = 100;
+/// The maximum number of wrong types considered to find the first one.
+const MAX_ERRORS: usize = 1000;
+
+/// The text from which a value was read.
+pub trait Source {
+    /// The offset of a field in the text, which orders errors.
+    fn position(&self, path: &str) -> usize;
+    /// The number at a path, as it was written.
+    fn number(&self, path: &str) -> Option<&str>;
+}
+
+/// The source of a value that was not read from a text: its members are visited in sorted order.
+pub struct NoSource;
+
+impl Source for NoSource {
+    fn position(&self, _: &str) -> usize {
+        0
+    }
+    fn number(&self, _: &str) -> Option<&str> {
+        None
+    }
+}
+
+/// The result of [`check`].
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// The error for the first value of a wrong type.
+    pub error: Option<DecodeError>,
+    /// Unknown fields.
+    pub unknown: Vec<UnknownField>,
+    /// The paths of values that are decoded leniently.
+    pub lenient: Vec<String>,
+}
+
+/// A field that the Go type does not have.
+#[derive(Clone, Debug)]
+pub struct UnknownField {
+    /// The path, as in `spec.versions[0].schema`.
+    pub path: String,
+    /// The last part of the path.
+    pub name: String,
+    /// The Go struct that does not have the field.
+    pub parent: &'static Struct,
+}
+
+/// Checks `value`, which was read from `source`, against the type `root`.
+pub fn check(value: &Value, root: Type, release: Release, source: &dyn Source) -> Checked {
+    let mut reader = Reader::new(String::new(), true, release, source);
+    let error = reader.unmarshal(value, root).err();
+    Checked {
+        error: error.map(|(error, path)| DecodeError { message: error.to_string(), path }),
+        unknown: reader.unknown,
+        lenient: reader.lenient,
+    }
+}
+
+/// A decoding error.
+#[derive(Clone, Debug)]
+enum Error {
+    /// `json.UnmarshalTypeError`
+    Type { value: String, type_: &'static str, struct_: &'static str, field: String },
+    /// Any other error, as text.
+    Plain(String),
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Type { value, type_, struct_, field } if struct_.is_empty() && field.is_empty() => {
+                write!(f, "json: cannot unmarshal {value} into Go value of type {type_}")
+            }
+            Self::Type { value, type_, struct_, field } => {
+                write!(f, "json: cannot unmarshal {value} into Go struct field {struct_}.{field} of type {type_}")
+            }
+            Self::Plain(text) => f.write_str(text),
+        }
+    }
+}
+
+struct Reader<'r> {
+    release: Release,
+    /// True if unknown fields are collected.
+    strict: bool,
+    source: &'r dyn Source,
+    struct_: &'static str,
+    fields: Vec<&'static str>,
+    path: String,
+    errors: Vec<CheckError>,
+    unknown: Vec<UnknownField>,
+    lenient: Vec<String>,
+    seen: BTreeSet<String>,
+}
+
+/// An error with its path.
+struct CheckError {
+    error: Error,
+    /// The path of the value that is decoded by the current decoder, which orders errors.
+    path: String,
+    /// The path of the invalid value, which may be inside the value at `path`.
+    invalid: String,
+    /// True if the error ends decoding.
+    ends: bool,
+}
+
+impl<'r> Reader<'r> {
+    fn new(path: String, strict: bool, release: Release, source: &'r dyn Source) -> Self {
+        let (errors, unknown, lenient) = Default::default();
+        Self {
+            release,
+            strict,
+            source,
+            struct_: "",
+            fields: Vec::new(),
+            path,
+            errors,
+            unknown,
+            lenient,
+            seen: BTreeSet::new(),
+        }
+    }
+
+    /// Returns the error that the server reports, with the path of the invalid value: the first in document order among
+    /// those that end decoding, otherwise the first of all.
+    fn unmarshal(&mut self, value: &Value, type_: Type) -> Result<(), (Error, String)> {
+        self.value(value, type_);
+        let mut errors = std::mem::take(&mut self.errors);
+        if errors.len() > 1 {
+            errors.sort_by_cached_key(|error| (!error.ends, self.source.position(&error.path)));
+        }
+        errors.into_iter().next().map_or(Ok(()), |error| Err((error.error, error.invalid)))
+    }
+
+    fn in_context(&self, e: Error) -> Error {
+        match e {
+            Error::Type { value, type_, field, .. } if !self.fields.is_empty() => {
+                let mut path = self.fields.join(".");
+                // Before 1.35, the decoder replaced the fields that an `UnmarshalJSON` reports by its own.
+                if !field.is_empty() && self.release.since(V1_35) {
+                    path.push('.');
+                    path.push_str(&field);
+                }
+                Error::Type { value, type_, struct_: self.struct_, field: path }
+            }
+            e => e,
+        }
+    }
+
+    fn save(&mut self, error: Error, ends: bool) {
+        self.save_at(self.path.clone(), error, ends);
+    }
+
+    fn save_at(&mut self, invalid: String, error: Error, ends: bool) {
+        if self.errors.len() < MAX_ERRORS {
+            self.errors.push(CheckError { error: self.in_context(error), path: self.path.clone(), invalid, ends });
+        }
+    }
+
+    fn wrong_type(&mut self, value: String, type_: &'static str, ends: bool) {
+        self.save(Error::Type { value, type_, struct_: "", field: String::new() }, ends);
+    }
+
+    /// Checks a value of a type with its own `UnmarshalJSON`, which is decoded leniently.
+    fn inner(&mut self, value: &Value, type_: Type) {
+        if self.strict {
+            self.lenient.push(self.path.clone());
+        }
+        let mut reader = Reader::new(self.path.clone(), false, self.release, self.source);
+        if let Err((error, invalid)) = reader.unmarshal(value, type_) {
+            self.save_at(invalid, error, true);
+        }
+    }
+
+    fn items(&mut self, items: &[Value], type_: Type) {
+        let length = self.path.len();
+        for (i, value) in items.iter().enumerate() {
+            let _ = write!(self.path, "[{i}]");
+            self.value(value, type_);
+            self.path.truncate(length);
+        }
+    }
+
+    fn value(&mut self, value: &Value, type_: Type) {
+        match (type_, value) {
+            (Type::SchemaOrList | Type::SchemaOrNames, Value::Array(_)) => {
+                self.inner(value, if matches!(type_, Type::SchemaOrNames) { types::STRINGS } else { types::SCHEMAS });
+            }
+            (Type::SchemaOrList | Type::SchemaOrNames | Type::SchemaOrBool, Value::Object(_)) => {
+                self.inner(value, Type::Struct(|| &types::SCHEMA));
+            }
+            (Type::Any, Value::Object(_) | Value::Array(_)) if self.strict => self.lenient.push(self.path.clone()),
+            (Type::Any | Type::SchemaOrList | Type::SchemaOrNames, _)
+            | (_, Value::Null)
+            | (Type::SchemaOrBool | Type::Bool, Value::Bool(_))
+            | (Type::String(_), Value::String(_))
+            | (Type::Float64, Value::Int(_) | Value::Float(_))
+            | (Type::Int64, Value::Int(_)) => {}
+            (Type::Int32, Value::Int(i)) if i32::try_from(*i).is_ok() => {}
+            (Type::SchemaOrBool, _) => self.save(Error::Plain("boolean or JSON schema expected".to_owned()), true),
+            (Type::Time, Value::String(text)) => {
+                if let Err(error) = time::parse(text) {
+                    self.save(Error::Plain(error), true);
+                }
+            }
+            (Type::Time, _) => self.wrong_type(go_kind(value).to_owned(), "string", true),
+            (Type::Byte, Value::Int(i)) if u8::try_from(*i).is_ok() => {}
+            (Type::Int32 | Type::Int64 | Type::Byte, Value::Int(_) | Value::Float(_)) => {
+                let number = self.source.number(&self.path).map_or_else(|| literal(value), str::to_owned);
+                self.wrong_type(format!("number {number}"), type_.go_name(), false);
+            }
+            (Type::Bytes, Value::String(text)) => {
+                if let Err(at) = Encoding::Standard.decode(text) {
+                    self.save(Error::Plain(format!("illegal base64 data at input byte {at}")), false);
+                }
+            }
+            (Type::List(_, item), Value::Array(items)) => self.items(items, *item),
+            // Go decodes bytes from numbers, too.
+            (Type::Bytes, Value::Array(items)) => self.items(items, Type::Byte),
+            (Type::Map(_, item), Value::Object(members)) => {
+                for (key, v) in members {
+                    let length = self.enter(key);
+                    self.value(v, *item);
+                    self.path.truncate(length);
+                }
+            }
+            (Type::Struct(s), Value::Object(members)) => self.object(members, s()),
+            _ => self.wrong_type(go_kind(value).to_owned(), type_.go_name(), false),
+        }
+    }
+
+    fn object(&mut self, members: &Map, s: &'static Struct) {
+        let outer = self.struct_;
+        for (key, v) in members {
+            let Some(field) = s.field(key) else {
+                self.unknown_field(key, s);
+                continue;
+            };
+            let depth = self.fields.len();
+            self.fields.extend(field.embedded);
+            self.fields.push(field.name);
+            self.struct_ = s.name;
+            let length = self.enter(field.name);
+            self.value(v, field.type_);
+            self.path.truncate(length);
+            self.fields.truncate(depth);
+            self.struct_ = outer;
+        }
+    }
+
+    /// Appends a member to the path; returns the previous length of the path.
+    fn enter(&mut self, key: &str) -> usize {
+        let length = self.path.len();
+        if length > 0 {
+            self.path.push('.');
+        }
+        self.path.push_str(key);
+        length
+    }
+
+    fn unknown_field(&mut self, key: &str, parent: &'static Struct) {
+        if !self.strict || self.unknown.len() >= MAX_UNKNOWN {
+            return;
+        }
+        let length = self.enter(key);
+        if self.seen.insert(self.path.clone()) {
+            self.unknown.push(UnknownField { path: self.path.clone(), name: key.to_owned(), parent });
+        }
+        self.path.truncate(length);
+    }
+}
+
+/// The text of a number that was not read from a text; the usual one is assumed (`1.0` rather than `1e0`).
+fn literal(v: &Value) -> String {
+    match v {
+        Value::Float(x) if x.fract() == 0.0 && x.abs() < 9e18 => format!("{}.0", number::format_json(*x)),
+        Value::Float(x) => number::format_json(*x),
+        Value::Int(i) => i.to_string(),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(text: &str) -> Checked {
+        let value = crdx_text::json::read(text.as_bytes()).unwrap();
+        check(&value, Type::Struct(|| &types::SCHEMA), Release::NEWEST, &Text(text))
+    }
+
+    struct Text<'a>(&'a str);
+
+    impl Source for Text<'_> {
+        // Sufficient for fields with distinct names.
+        fn position(&self, path: &str) -> usize {
+            path.rsplit('.').next().and_then(|name| self.0.find(name)).unwrap_or(0)
+        }
+        fn number(&self, path: &str) -> Option<&str> {
+            let text = self.0.get(self.position(path)..)?.split_once(':')?.1;
+            text.split([',', '}']).next()
+        }
+    }
+
+    #[test]
+    fn numbers_are_shown_as_written() {
+        let error = checked(r#"{"minLength":1e+19}"#).error.unwrap().message;
+        assert!(error.contains("cannot unmarshal number 1e+19 into"), "{error}");
+    }
+
+    #[test]
+    fn older_releases_report_the_field_with_the_unmarshaler() {
+        let value = crdx_text::json::read(br#"{"items":{"type":3}}"#).unwrap();
+        let of = |release| check(&value, Type::Struct(|| &types::SCHEMA), release, &NoSource).error.unwrap().message;
+        assert!(of(Release::OLDEST).contains("JSONSchemaProps.items of type string"));
+        assert!(of(Release::NEWEST).contains("JSONSchemaProps.items.type of type string"));
+    }
+
+    #[test]
+    fn the_first_wrong_type_in_document_order_is_reported() {
+        let of = |text: &str| checked(text).error.unwrap().message;
+        assert!(of(r#"{"title":3,"description":5}"#).contains("JSONSchemaProps.title of type string"));
+        assert!(of(r#"{"description":5,"title":3}"#).contains("JSONSchemaProps.description of type string"));
+        // An error of a type with its own `UnmarshalJSON` ends decoding.
+        assert!(of(r#"{"description":5,"items":{"type":3}}"#).contains("JSONSchemaProps.items.type of type string"));
+        assert_eq!(of(r#"{"title":5,"additionalProperties":3}"#), "boolean or JSON schema expected");
+    }
+
+    #[test]
+    fn errors_have_the_path_of_the_value() {
+        let path = |text: &str| checked(text).error.unwrap().path;
+        assert_eq!(path(r#"{"properties":{"a":{"title":3}}}"#), "properties.a.title");
+        assert_eq!(path(r#"{"items":{"enum":[],"required":[1]}}"#), "items.required[0]");
+        assert_eq!(path("[]"), "");
+    }
+
+    #[test]
+    fn custom_unmarshalers_decode_leniently() {
+        let found = checked(r#"{"no":1,"items":{"no":1},"properties":{"a":{"no":1}},"default":{"b":1}}"#);
+        let unknown: Vec<&str> = found.unknown.iter().map(|field| field.path.as_str()).collect();
+        assert_eq!(unknown, ["no", "properties.a.no"]);
+        assert_eq!(found.lenient, ["default", "items"]);
+        assert_eq!(found.error, None);
+    }
+}

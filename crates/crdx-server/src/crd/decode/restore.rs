@@ -1,0 +1,171 @@
+//! Restores a CRD from a map (`FromUnstructured` in `k8s.io/apimachinery/pkg/runtime/converter.go`), which the server does
+//! with the result of an apply. Unlike the JSON decoder, it converts numbers and visits fields in the order of the Go
+//! types.
+
+use super::DecodeError;
+use super::check::{NoSource, check};
+use super::types::{Struct, Type};
+use crdx_text::json;
+use crdx_value::base64::Encoding;
+use crdx_value::json::to_string;
+use crdx_value::print::kind_name;
+use crdx_value::release::Release;
+use crdx_value::{Map, Value, number};
+use std::fmt::Write as _;
+
+/// Converts the numbers of an object of a Go type.
+///
+/// # Errors
+/// Returns Go's message for the first value of a wrong type.
+pub fn restore(object: &mut Value, root: Type, release: Release) -> Result<(), DecodeError> {
+    let mut walk = Walk { release, path: String::new() };
+    walk.value(object, root).map_err(|message| DecodeError { message, path: walk.path })
+}
+
+struct Walk {
+    release: Release,
+    /// The path of the current value; after an error, that of the invalid value.
+    path: String,
+}
+
+impl Walk {
+    fn value(&mut self, value: &mut Value, type_: Type) -> Result<(), String> {
+        match (type_, &mut *value) {
+            (_, Value::Null)
+            | (Type::String(_), Value::String(_))
+            | (Type::Bool, Value::Bool(_))
+            | (Type::Float64, Value::Int(_) | Value::Float(_)) => Ok(()),
+            (Type::Int32 | Type::Int64 | Type::Byte, Value::Int(number)) => {
+                *number = wrapped(*number, type_);
+                Ok(())
+            }
+            (Type::Int32 | Type::Int64 | Type::Byte, Value::Float(x)) if x.fract() == 0.0 => {
+                *value = Value::Int(wrapped(number::to_int64(*x), type_));
+                Ok(())
+            }
+            (Type::Int32 | Type::Int64 | Type::Byte, Value::Float(_)) => {
+                Err(format!("cannot convert float64 to {}", type_.go_name()))
+            }
+            (Type::String(name), Value::Int(_)) => Err(format!("cannot convert int64 to {name}")),
+            (Type::String(_), _) => Err("unrecognized type: string".to_owned()),
+            (Type::Bool | Type::Int32 | Type::Int64 | Type::Byte | Type::Float64, _) => {
+                Err(format!("unrecognized type: {}", type_.go_name()))
+            }
+            (Type::Time | Type::Any | Type::SchemaOrList | Type::SchemaOrBool | Type::SchemaOrNames, _) => {
+                self.unmarshal(value, type_)
+            }
+            (Type::Bytes, Value::String(text)) => Encoding::Standard
+                .decode(text)
+                .map(drop)
+                .map_err(|at| format!("error decoding from json: illegal base64 data at input byte {at}")),
+            (Type::Bytes, Value::Array(items)) => self.items(items, Type::Byte),
+            (Type::List(_, item), Value::Array(items)) => self.items(items, *item),
+            (Type::Bytes | Type::List(..), _) => Err(format!("cannot restore slice from {}", kind_name(value))),
+            (Type::Map(_, item), Value::Object(members)) => {
+                members.iter_mut().try_for_each(|(key, value)| self.member(key, value, *item))
+            }
+            (Type::Map(..), _) => Err(format!("cannot restore map from {}", kind_name(value))),
+            (Type::Struct(s), Value::Object(members)) => self.fields(members, s()),
+            (Type::Struct(_), _) => Err(format!("cannot restore struct from: {}", kind_name(value))),
+        }
+    }
+
+    /// A value of a type with its own `UnmarshalJSON`, which gets the value as JSON.
+    fn unmarshal(&mut self, value: &mut Value, type_: Type) -> Result<(), String> {
+        if let Ok(read) = json::read(to_string(value).as_bytes()) {
+            *value = read;
+        }
+        let Some(error) = check(value, type_, self.release, &NoSource).error else { return Ok(()) };
+        if !error.path.is_empty() {
+            let dot = if error.path.starts_with('[') { "" } else { "." };
+            let _ = write!(self.path, "{dot}{}", error.path);
+        }
+        Err(error.message)
+    }
+
+    fn items(&mut self, items: &mut [Value], type_: Type) -> Result<(), String> {
+        let length = self.path.len();
+        for (i, item) in items.iter_mut().enumerate() {
+            let _ = write!(self.path, "[{i}]");
+            self.value(item, type_)?;
+            self.path.truncate(length);
+        }
+        Ok(())
+    }
+
+    fn fields(&mut self, members: &mut Map, s: &'static Struct) -> Result<(), String> {
+        s.fields().iter().try_for_each(|field| match members.get_mut(field.name) {
+            Some(value) => self.member(field.name, value, field.type_),
+            None => Ok(()),
+        })
+    }
+
+    fn member(&mut self, key: &str, value: &mut Value, type_: Type) -> Result<(), String> {
+        let length = self.path.len();
+        let dot = if length == 0 { "" } else { "." };
+        let _ = write!(self.path, "{dot}{key}");
+        self.value(value, type_)?;
+        self.path.truncate(length);
+        Ok(())
+    }
+}
+
+/// The number as Go converts it to a smaller integer type.
+fn wrapped(number: i64, type_: Type) -> i64 {
+    match type_ {
+        Type::Int32 => i64::from(number as i32),
+        Type::Byte => i64::from(number as u8),
+        _ => number,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::types::SCHEMA;
+    use super::*;
+    use crdx_text::json::read;
+
+    fn restored(text: &str) -> Result<String, (String, String)> {
+        let mut value = read(text.as_bytes()).unwrap();
+        restore(&mut value, Type::Struct(|| &SCHEMA), Release::NEWEST)
+            .map(|()| to_string(&value))
+            .map_err(|error| (error.message, error.path))
+    }
+
+    #[test]
+    fn numbers_are_converted() {
+        assert_eq!(
+            restored(r#"{"minLength":2.0,"maximum":3,"title":null}"#).as_deref(),
+            Ok(r#"{"maximum":3,"minLength":2,"title":null}"#)
+        );
+        assert_eq!(restored(r#"{"minLength":1e30}"#).as_deref(), Ok(r#"{"minLength":-9223372036854775808}"#));
+        assert_eq!(restored(r#"{"items":{"minLength":2.0}}"#).as_deref(), Ok(r#"{"items":{"minLength":2}}"#));
+        let error = |text: &str| restored(text).unwrap_err();
+        let at = |message: &str, path: &str| (message.to_owned(), path.to_owned());
+        assert_eq!(error(r#"{"minLength":2.5}"#), at("cannot convert float64 to int64", "minLength"));
+        assert_eq!(error(r#"{"minLength":"2"}"#), at("unrecognized type: int64", "minLength"));
+        assert_eq!(error(r#"{"title":2}"#), at("cannot convert int64 to string", "title"));
+        assert_eq!(error(r#"{"title":true}"#), at("unrecognized type: string", "title"));
+    }
+
+    #[test]
+    fn the_first_field_of_the_type_is_reported() {
+        let error = |text: &str| restored(text).unwrap_err().0;
+        assert_eq!(error(r#"{"allOf":1,"title":2}"#), "cannot convert int64 to string");
+        assert_eq!(error(r#"{"properties":{"a":{"allOf":1}}}"#), "cannot restore slice from int64");
+        assert_eq!(error(r#"{"properties":[]}"#), "cannot restore map from slice");
+        assert_eq!(error(r#"{"properties":{"a":"x"}}"#), "cannot restore struct from: string");
+    }
+
+    #[test]
+    fn custom_unmarshalers_report_errors_of_json() {
+        let (message, path) = restored(r#"{"properties":{"a":{"items":{"properties":{"b":"x"}}}}}"#).unwrap_err();
+        assert_eq!(
+            message,
+            "json: cannot unmarshal string into Go struct field JSONSchemaProps.properties of type v1.JSONSchemaProps"
+        );
+        assert_eq!(path, "properties.a.items.properties.b");
+        let (message, path) = restored(r#"{"properties":{"a":{"additionalProperties":7}}}"#).unwrap_err();
+        assert_eq!((&*message, &*path), ("boolean or JSON schema expected", "properties.a.additionalProperties"));
+    }
+}

@@ -1,0 +1,12 @@
+//! Validation of enumerated strings.
+
+use crdx_value::field::{ErrorList, FieldError, FieldPath};
+
+/// Validates a required string that must be one of `accepted`.
+pub fn enum_text(value: &str, accepted: &[&str], path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if value.is_empty() {
+        errors.push(FieldError::required(path, ""));
+    } else if !accepted.contains(&value) {
+        errors.push(FieldError::not_supported(path, value, accepted));
+    }
+}

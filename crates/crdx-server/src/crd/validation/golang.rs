@@ -1,0 +1,393 @@
+//! Formats the server's internal Go structs for error messages that contain a whole schema, rule or version: as JSON
+//! and, before 1.34, in Go syntax (`%#v`), where pointers are printed as varying addresses. Members have the names and
+//! the order of the Go fields, and absent values are null.
+
+use crate::crd::{Column, CrdVersion, Spec, Subresources, Validation};
+use crate::schema::{ExternalDocumentation, Items, Schema, SchemaOrBool, SchemaOrNames, ValidationRule};
+use crdx_value::field::BadValue;
+use crdx_value::release::{Release, V1_34};
+use crdx_value::{Value, json, print, quote};
+use std::collections::BTreeMap;
+
+/// Formats a schema.
+pub fn schema(s: &Schema, release: Release) -> BadValue {
+    show(release, |w| w.schema(s))
+}
+/// Formats a rule.
+pub fn rule(r: &ValidationRule, release: Release) -> BadValue {
+    show(release, |w| w.rule(r))
+}
+/// Formats `items`.
+pub fn items(i: &Items, release: Release) -> BadValue {
+    show(release, |w| w.items(i))
+}
+/// Formats `versions`.
+pub fn versions(spec: &Spec, release: Release) -> BadValue {
+    let versions = spec.versions.as_slice();
+    show(release, |w| {
+        w.given_list(versions, spec.versions_empty, "[]apiextensions.CustomResourceDefinitionVersion", Writer::version);
+    })
+}
+/// Formats a string that is a pointer in Go: since 1.34 it is quoted like JSON, before like Go.
+pub fn text(text: &str, release: Release) -> BadValue {
+    if release.since(V1_34) { show(release, |w| w.string(text)) } else { BadValue::from(text) }
+}
+
+/// The placeholder for the address of a pointer.
+const ADDRESS: &str = "0xc000000000";
+
+fn show(release: Release, write: impl FnOnce(&mut Writer)) -> BadValue {
+    let mut w = Writer { json: release.since(V1_34), first: true, out: String::new() };
+    write(&mut w);
+    BadValue::Raw(w.out)
+}
+
+struct Writer {
+    /// True for JSON, false for Go syntax.
+    json: bool,
+    /// True until the first field of the current struct is written.
+    first: bool,
+    out: String,
+}
+
+impl Writer {
+    fn raw(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+    fn comma(&mut self) {
+        self.raw(if self.json { "," } else { ", " });
+    }
+    /// Opens a struct of a type.
+    fn open(&mut self, type_: &str) {
+        if !self.json {
+            self.raw(type_);
+        }
+        self.raw("{");
+        self.first = true;
+    }
+    fn close(&mut self) {
+        self.first = false;
+        self.raw("}");
+    }
+    fn key(&mut self, name: &str) {
+        if !self.first {
+            self.comma();
+        }
+        self.first = false;
+        let quote = if self.json { "\"" } else { "" };
+        self.raw(quote);
+        self.raw(name);
+        self.raw(quote);
+        self.raw(":");
+    }
+    fn string(&mut self, text: &str) {
+        if self.json {
+            json::write_string(&mut self.out, text);
+        } else {
+            self.out.push_str(&quote::go_quote(text));
+        }
+    }
+    fn value(&mut self, v: &Value) {
+        if self.json {
+            json::write_compact(&mut self.out, v);
+        } else {
+            print::write_go_syntax(&mut self.out, v);
+        }
+    }
+    fn text(&mut self, name: &str, text: &str) {
+        self.key(name);
+        self.string(text);
+    }
+    fn flag(&mut self, name: &str, flag: bool) {
+        self.key(name);
+        self.raw(if flag { "true" } else { "false" });
+    }
+    /// Writes a field that is a pointer to a type.
+    fn optional<T>(&mut self, name: &str, type_: &str, v: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        self.key(name);
+        match v {
+            Some(v) if self.json => write(self, v),
+            None if self.json => self.raw("null"),
+            v => {
+                let address = if v.is_some() { ADDRESS } else { "nil" };
+                self.raw(&format!("(*{type_})({address})"));
+            }
+        }
+    }
+    fn number(&mut self, name: &str, v: Option<f64>) {
+        self.optional(name, "float64", v, |w, x| w.value(&Value::Float(x)));
+    }
+    fn integer(&mut self, name: &str, v: Option<i64>) {
+        self.optional(name, "int64", v, |w, i| w.value(&Value::Int(i)));
+    }
+    /// Writes a slice of a Go type. With `given`, an empty slice is not nil.
+    fn given_list<T>(&mut self, items: &[T], given: bool, type_: &str, mut write: impl FnMut(&mut Self, &T)) {
+        let omitted = items.is_empty() && !given;
+        match (self.json, omitted) {
+            (true, true) => return self.raw("null"),
+            (false, true) => return self.raw(&format!("{type_}(nil)")),
+            (true, false) => self.raw("["),
+            (false, false) => self.raw(&format!("{type_}{{")),
+        }
+        for (i, item) in items.iter().enumerate() {
+            if i > 0 {
+                self.comma();
+            }
+            write(self, item);
+        }
+        self.raw(if self.json { "]" } else { "}" });
+    }
+    fn strings(&mut self, items: &[String], given: bool) {
+        self.given_list(items, given, "[]string", |w, s| w.string(s));
+    }
+    /// Writes a map of a Go type.
+    fn map<T>(
+        &mut self,
+        (name, type_): (&str, &str),
+        members: &BTreeMap<String, T>,
+        given: bool,
+        mut write: impl FnMut(&mut Self, &T),
+    ) {
+        self.key(name);
+        let omitted = members.is_empty() && !given;
+        match (self.json, omitted) {
+            (true, true) => return self.raw("null"),
+            (false, true) => return self.raw(&format!("{type_}(nil)")),
+            (true, false) => self.raw("{"),
+            (false, false) => self.raw(&format!("{type_}{{")),
+        }
+        for (i, (key, v)) in members.iter().enumerate() {
+            if i > 0 {
+                self.comma();
+            }
+            self.string(key);
+            self.raw(":");
+            write(self, v);
+        }
+        self.raw("}");
+    }
+    fn schemas(&mut self, name: &str, schemas: &[Schema], given: bool) {
+        self.key(name);
+        self.given_list(schemas, given, "[]apiextensions.JSONSchemaProps", Self::schema);
+    }
+
+    fn schema(&mut self, s: &Schema) {
+        self.open("apiextensions.JSONSchemaProps");
+        self.text("ID", &s.id);
+        self.text("Schema", &s.schema);
+        self.optional("Ref", "string", s.reference.as_deref(), Self::string);
+        self.text("Description", &s.description);
+        self.text("Type", &s.type_);
+        self.flag("Nullable", s.nullable);
+        self.text("Format", &s.format);
+        self.text("Title", &s.title);
+        self.optional("Default", "apiextensions.JSON", s.default.as_ref(), Self::value);
+        self.number("Maximum", s.maximum);
+        self.flag("ExclusiveMaximum", s.exclusive_maximum);
+        self.number("Minimum", s.minimum);
+        self.flag("ExclusiveMinimum", s.exclusive_minimum);
+        self.integer("MaxLength", s.max_length);
+        self.integer("MinLength", s.min_length);
+        self.text("Pattern", &s.pattern);
+        self.integer("MaxItems", s.max_items);
+        self.integer("MinItems", s.min_items);
+        self.flag("UniqueItems", s.unique_items);
+        self.number("MultipleOf", s.multiple_of);
+        self.key("Enum");
+        self.given_list(&s.enum_, s.empty.has("enum"), "[]apiextensions.JSON", Self::value);
+        self.integer("MaxProperties", s.max_properties);
+        self.integer("MinProperties", s.min_properties);
+        self.key("Required");
+        self.strings(&s.required, s.empty.has("required"));
+        self.optional("Items", "apiextensions.JSONSchemaPropsOrArray", s.items.as_ref(), Self::items);
+        self.schemas("AllOf", &s.all_of, s.empty.has("allOf"));
+        self.schemas("OneOf", &s.one_of, s.empty.has("oneOf"));
+        self.schemas("AnyOf", &s.any_of, s.empty.has("anyOf"));
+        self.optional("Not", "apiextensions.JSONSchemaProps", s.not.as_deref(), Self::schema);
+        self.map(
+            ("Properties", "map[string]apiextensions.JSONSchemaProps"),
+            &s.properties,
+            s.empty.has("properties"),
+            |w, s| w.schema(s),
+        );
+        self.optional(
+            "AdditionalProperties",
+            "apiextensions.JSONSchemaPropsOrBool",
+            s.additional_properties.as_ref(),
+            Self::schema_or_bool,
+        );
+        self.map(
+            ("PatternProperties", "map[string]apiextensions.JSONSchemaProps"),
+            &s.pattern_properties,
+            s.empty.has("patternProperties"),
+            |w, s| w.schema(s),
+        );
+        self.map(
+            ("Dependencies", "apiextensions.JSONSchemaDependencies"),
+            &s.dependencies,
+            s.empty.has("dependencies"),
+            |w, d| {
+                let (schema, names) = match d {
+                    SchemaOrNames::Schema(schema) => (Some(&**schema), &[][..]),
+                    SchemaOrNames::Names(names) => (None, names.as_slice()),
+                };
+                w.open("apiextensions.JSONSchemaPropsOrStringArray");
+                w.optional("Schema", "apiextensions.JSONSchemaProps", schema, Self::schema);
+                w.key("Property");
+                w.strings(names, false);
+                w.close();
+            },
+        );
+        self.optional(
+            "AdditionalItems",
+            "apiextensions.JSONSchemaPropsOrBool",
+            s.additional_items.as_ref(),
+            Self::schema_or_bool,
+        );
+        self.map(
+            ("Definitions", "apiextensions.JSONSchemaDefinitions"),
+            &s.definitions,
+            s.empty.has("definitions"),
+            |w, s| w.schema(s),
+        );
+        self.optional(
+            "ExternalDocs",
+            "apiextensions.ExternalDocumentation",
+            s.external_docs.as_ref(),
+            |w, ExternalDocumentation { description, url }| {
+                w.open("apiextensions.ExternalDocumentation");
+                w.text("Description", description);
+                w.text("URL", url);
+                w.close();
+            },
+        );
+        self.optional("Example", "apiextensions.JSON", s.example.as_ref(), Self::value);
+        self.optional("XPreserveUnknownFields", "bool", s.x_preserve_unknown_fields, |w, b| w.value(&Value::Bool(b)));
+        self.flag("XEmbeddedResource", s.x_embedded_resource);
+        self.flag("XIntOrString", s.x_int_or_string);
+        self.key("XListMapKeys");
+        self.strings(&s.x_list_map_keys, s.empty.has("x-kubernetes-list-map-keys"));
+        self.optional("XListType", "string", s.x_list_type.as_deref(), Self::string);
+        self.optional("XMapType", "string", s.x_map_type.as_deref(), Self::string);
+        self.key("XValidations");
+        self.given_list(
+            &s.x_validations,
+            s.empty.has("x-kubernetes-validations"),
+            "apiextensions.ValidationRules",
+            Self::rule,
+        );
+        self.close();
+    }
+    fn items(&mut self, i: &Items) {
+        let (one, many) = match i {
+            Items::Schema(one) => (Some(&**one), &[][..]),
+            Items::Schemas(many) => (None, many.as_slice()),
+        };
+        self.open("apiextensions.JSONSchemaPropsOrArray");
+        self.optional("Schema", "apiextensions.JSONSchemaProps", one, Self::schema);
+        self.schemas("JSONSchemas", many, false);
+        self.close();
+    }
+    fn schema_or_bool(&mut self, s: &SchemaOrBool) {
+        let (allows, schema) = match s {
+            SchemaOrBool::Schema(schema) => (true, Some(&**schema)),
+            SchemaOrBool::Bool(allows) => (*allows, None),
+        };
+        self.open("apiextensions.JSONSchemaPropsOrBool");
+        self.flag("Allows", allows);
+        self.optional("Schema", "apiextensions.JSONSchemaProps", schema, Self::schema);
+        self.close();
+    }
+    fn rule(&mut self, r: &ValidationRule) {
+        self.open("apiextensions.ValidationRule");
+        self.text("Rule", &r.rule);
+        self.text("Message", &r.message);
+        self.text("MessageExpression", &r.message_expression);
+        self.optional("Reason", "apiextensions.FieldValueErrorReason", r.reason.as_deref(), Self::string);
+        self.text("FieldPath", &r.field_path);
+        self.optional("OptionalOldSelf", "bool", r.optional_old_self, |w, b| w.value(&Value::Bool(b)));
+        self.close();
+    }
+    fn version(&mut self, v: &CrdVersion) {
+        self.open("apiextensions.CustomResourceDefinitionVersion");
+        self.text("Name", &v.name);
+        self.flag("Served", v.served);
+        self.flag("Storage", v.storage);
+        self.flag("Deprecated", v.deprecated);
+        self.optional("DeprecationWarning", "string", v.deprecation_warning.as_deref(), Self::string);
+        self.optional(
+            "Schema",
+            "apiextensions.CustomResourceValidation",
+            v.schema.as_ref(),
+            |w, Validation { schema }| {
+                w.open("apiextensions.CustomResourceValidation");
+                w.optional("OpenAPIV3Schema", "apiextensions.JSONSchemaProps", schema.as_deref(), Self::schema);
+                w.close();
+            },
+        );
+        self.optional(
+            "Subresources",
+            "apiextensions.CustomResourceSubresources",
+            v.subresources.as_ref(),
+            Self::subresources,
+        );
+        self.key("AdditionalPrinterColumns");
+        self.given_list(&v.columns, false, "[]apiextensions.CustomResourceColumnDefinition", Self::column);
+        self.key("SelectableFields");
+        self.given_list(&v.selectable_fields, false, "[]apiextensions.SelectableField", |w, path| {
+            w.open("apiextensions.SelectableField");
+            w.text("JSONPath", path);
+            w.close();
+        });
+        self.close();
+    }
+    fn subresources(&mut self, s: &Subresources) {
+        self.open("apiextensions.CustomResourceSubresources");
+        self.optional("Status", "apiextensions.CustomResourceSubresourceStatus", s.status.then_some(()), |w, ()| {
+            w.raw("{}");
+        });
+        self.optional("Scale", "apiextensions.CustomResourceSubresourceScale", s.scale.as_ref(), |w, scale| {
+            w.open("apiextensions.CustomResourceSubresourceScale");
+            w.text("SpecReplicasPath", &scale.spec_replicas_path);
+            w.text("StatusReplicasPath", &scale.status_replicas_path);
+            w.optional("LabelSelectorPath", "string", scale.label_selector_path.as_deref(), Self::string);
+            w.close();
+        });
+        self.close();
+    }
+    fn column(&mut self, c: &Column) {
+        self.open("apiextensions.CustomResourceColumnDefinition");
+        self.text("Name", &c.name);
+        self.text("Type", &c.type_);
+        self.text("Format", &c.format);
+        self.text("Description", &c.description);
+        self.key("Priority");
+        self.value(&Value::Int(c.priority.into()));
+        self.text("JSONPath", &c.json_path);
+        self.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crdx_value::field::{FieldError, FieldPath};
+
+    #[test]
+    fn older_releases_show_structs_in_go_syntax() {
+        let r = ValidationRule {
+            rule: "self == \"a\"".to_owned(),
+            optional_old_self: Some(true),
+            ..ValidationRule::default()
+        };
+        let text = |release| FieldError::invalid(&FieldPath::new("a"), rule(&r, release), "b").to_string();
+        assert_eq!(
+            text(Release::NEWEST),
+            r#"a: Invalid value: {"Rule":"self == \"a\"","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":true}: b"#
+        );
+        assert_eq!(
+            text(Release::OLDEST),
+            r#"a: Invalid value: apiextensions.ValidationRule{Rule:"self == \"a\"", Message:"", MessageExpression:"", Reason:(*apiextensions.FieldValueErrorReason)(nil), FieldPath:"", OptionalOldSelf:(*bool)(0xc000000000)}: b"#
+        );
+    }
+}

@@ -1,0 +1,128 @@
+//! Compiles the expressions of a policy (`CompileCELExpression`, `validating/plugin.go`, `mutating/compilation.go`).
+//!
+//! An expression that does not compile is stored with its error; its evaluation fails.
+
+use super::dependencies::Dependencies;
+use super::environment::{Declarations, Environments};
+use super::model::{Mutation, Policy};
+use crdx_cel::{
+    env::Env,
+    eval::Program,
+    types::Type,
+    value::message::{JSON_PATCH, OBJECT},
+};
+use crdx_value::release::Release;
+
+/// A compiled expression, or the compile error.
+#[derive(Debug)]
+pub struct Expression {
+    /// The source.
+    pub source: String,
+    /// The program, or the server's error text.
+    pub program: Result<Program, String>,
+    /// The variables that its environment declares.
+    pub declarations: Declarations,
+    /// The unknown inputs that it may read; empty if it does not compile.
+    pub dependencies: Dependencies,
+}
+
+/// A variable.
+#[derive(Debug)]
+pub struct Variable {
+    /// The name.
+    pub name: String,
+    /// The expression.
+    pub expression: Expression,
+}
+
+/// A patch.
+#[derive(Debug)]
+pub enum Patch {
+    /// An apply configuration.
+    Apply(Expression),
+    /// A JSON patch.
+    Json(Expression),
+}
+
+/// The compiled expressions of a policy.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The variables, in order.
+    pub variables: Vec<Variable>,
+    /// The match conditions.
+    pub match_conditions: Vec<Expression>,
+    /// The validations.
+    pub validations: Vec<Expression>,
+    /// The message expressions, for validations that have one.
+    pub messages: Vec<Option<Expression>>,
+    /// The values of audit annotations.
+    pub audit_annotations: Vec<Expression>,
+    /// The mutations.
+    pub mutations: Vec<Patch>,
+}
+
+/// Compiles a policy.
+pub fn compile(policy: &Policy, release: Release) -> Compiled {
+    let all = Declarations { params: policy.param_kind.is_some(), authorizer: true, patch_types: false };
+    let mut environments = Environments::new(release);
+    let mut variables = Vec::new();
+    let mut dependencies = Vec::new();
+    for variable in &policy.variables {
+        let (expression, type_) = expression(&variable.expression, &environments.env(all), (all, &dependencies), &[]);
+        environments.add_variable(&variable.name, type_.as_ref());
+        dependencies.push((variable.name.clone(), expression.dependencies));
+        variables.push(Variable { name: variable.name.clone(), expression });
+    }
+    let env = environments.env(all);
+    let of = |source: &str, types: &[Type]| expression(source, &env, (all, &dependencies), types).0;
+    let for_messages = Declarations { authorizer: false, ..all };
+    let message_env = environments.env(for_messages);
+    let message = |source: &str| expression(source, &message_env, (for_messages, &dependencies), &[Type::String]).0;
+    let for_patches = Declarations { patch_types: true, ..all };
+    let patch_env = environments.env(for_patches);
+    let patch = |source: &str, type_| expression(source, &patch_env, (for_patches, &dependencies), &[type_]).0;
+    let texts = [Type::String, Type::Null];
+    Compiled {
+        match_conditions: policy.match_conditions.iter().map(|source| of(source, &[Type::Bool])).collect(),
+        validations: policy.validations.iter().map(|v| of(&v.expression, &[Type::Bool])).collect(),
+        messages: policy
+            .validations
+            .iter()
+            .map(|v| (!v.message_expression.is_empty()).then(|| message(&v.message_expression)))
+            .collect(),
+        audit_annotations: policy.audit_annotations.iter().map(|a| of(&a.value_expression, &texts)).collect(),
+        mutations: policy
+            .mutations
+            .iter()
+            .map(|mutation| match mutation {
+                Mutation::ApplyConfiguration(source) => Patch::Apply(patch(source, Type::Object(OBJECT.into()))),
+                Mutation::JsonPatch(source) => Patch::Json(patch(source, Type::list(Type::Object(JSON_PATCH.into())))),
+            })
+            .collect(),
+        variables,
+    }
+}
+
+/// Compiles the match conditions of a webhook, which has neither params nor variables
+/// (`webhook.GetCompiledMatcher`).
+pub fn conditions(sources: &[String], release: Release) -> Vec<Expression> {
+    let declarations = Declarations { params: false, authorizer: true, patch_types: false };
+    let env = Environments::without_composition(release).env(declarations);
+    sources.iter().map(|source| expression(source, &env, (declarations, &[]), &[Type::Bool]).0).collect()
+}
+
+/// Compiles an expression that must have one of these types (or any type, if `types` is empty). Also returns the type.
+/// `variables` are the variables declared before it, with their dependencies.
+fn expression(
+    source: &str,
+    env: &Env,
+    (declarations, variables): (Declarations, &[(String, Dependencies)]),
+    types: &[Type],
+) -> (Expression, Option<Type>) {
+    let compiled = super::expression::compile(source, env, types);
+    let checked = compiled.as_ref().ok().map(|(_, checked)| checked);
+    let type_ = checked.map(|checked| checked.result_type().clone());
+    let dependencies = checked.map_or_else(Dependencies::default, |checked| Dependencies::of(checked, variables));
+    let program = compiled.map(|(program, _)| program).map_err(|error| error.to_string());
+    (Expression { source: source.to_owned(), program, declarations, dependencies }, type_)
+}

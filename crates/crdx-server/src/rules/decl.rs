@@ -1,0 +1,194 @@
+//! Declares CEL types for schemas, with the maximum sizes of values.
+//!
+//! Follows `k8s.io/apiserver/pkg/cel/common/schemas.go` and `schema/cel/model`. Values without a CEL type are omitted:
+//! fields of unknown type, unknown fields, and fields whose names cannot be escaped. Object types are named by their
+//! path.
+
+use super::escape::escape;
+use crate::schema::Schema;
+use crdx_cel::{
+    decl::{DeclField, DeclType, ListKind, Shape},
+    env::Objects,
+    types::Type,
+};
+use crdx_value::Value;
+use crdx_value::release::{Release, V1_34};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// The maximum size of a request, in bytes.
+pub const MAX_REQUEST: i64 = 3 * 1024 * 1024;
+/// The maximum length of an object name.
+const MAX_NAME: i64 = 253;
+/// The prefix of the root's type name; error messages show `selfType0` for the type of `self`.
+pub const ROOT: &str = "self";
+
+/// Declares types and collects the object types.
+#[derive(Debug)]
+pub struct Declarations {
+    release: Release,
+    /// Every declared object type, by name.
+    pub objects: Objects,
+}
+
+impl Declarations {
+    /// Starts without types.
+    pub fn new(release: Release) -> Self {
+        Self { release, objects: Objects::default() }
+    }
+
+    /// Declares the type of a schema; `None` if CEL cannot access its values. `resource` is true for the root of a
+    /// resource, which always has apiVersion, kind and metadata. `path` is the name of the type.
+    pub fn declare(&mut self, schema: &Schema, resource: bool, path: &str) -> Option<Arc<DeclType>> {
+        if schema.x_int_or_string {
+            let bound = schema.max_length.filter(|_| self.release.since(V1_34));
+            let longest = bound.map_or(MAX_REQUEST - 2, code_points);
+            return Some(scalar(schema, Type::Dyn, longest, 1));
+        }
+        match schema.type_.as_str() {
+            "array" => {
+                let item = schema.items_schema()?;
+                let items = self.declare(item, item.x_embedded_resource, &format!("{path}.@idx"))?;
+                let max = schema.max_items.map_or_else(
+                    || (MAX_REQUEST - 2) / (items.min_serialized_size as i64).saturating_add(1),
+                    |max| max.max(0),
+                );
+                let kind = match schema.x_list_type.as_deref() {
+                    Some("set") => ListKind::Set,
+                    Some("map") => ListKind::Map(schema.x_list_map_keys.clone()),
+                    _ => ListKind::Atomic,
+                };
+                Some(Arc::new(DeclType {
+                    cel_type: Type::list(items.cel_type.clone()),
+                    shape: Shape::List { items, kind },
+                    max_elements: max as u64,
+                    min_serialized_size: 2,
+                    nullable: schema.nullable,
+                }))
+            }
+            "object" => match schema.additional_properties_schema() {
+                Some(value) => {
+                    let values = self.declare(value, value.x_embedded_resource, &format!("{path}.@elem"))?;
+                    let max = schema.max_properties.map_or_else(
+                        || (MAX_REQUEST - 2) / (values.min_serialized_size as i64).saturating_add(6),
+                        |max| max.max(0),
+                    );
+                    Some(Arc::new(DeclType {
+                        cel_type: Type::map(Type::String, values.cel_type.clone()),
+                        shape: Shape::Map(values),
+                        max_elements: max as u64,
+                        min_serialized_size: 2,
+                        nullable: schema.nullable,
+                    }))
+                }
+                None => Some(self.object(schema, resource, path)),
+            },
+            "string" => Some(string(schema)),
+            "boolean" => Some(scalar(schema, Type::Bool, 0, 4)),
+            "number" => Some(scalar(schema, Type::Double, 0, 1)),
+            "integer" => Some(scalar(schema, Type::Int, 0, 1)),
+            _ => None,
+        }
+    }
+
+    fn object(&mut self, schema: &Schema, resource: bool, path: &str) -> Arc<DeclType> {
+        let own = if resource && !has_meta(schema) { Some(meta(schema)) } else { None };
+        let names = schema.properties.keys().map(String::as_str);
+        let mut names: Vec<&str> = names.chain(own.iter().flat_map(|own| own.keys().copied())).collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut fields = BTreeMap::new();
+        let mut min_size: i64 = 2;
+        for name in names {
+            let property = own.as_ref().and_then(|own| own.get(name)).or_else(|| schema.property(name));
+            let Some(property) = property else { continue };
+            let escaped = escape(name);
+            let field_path = format!("{path}.{}", escaped.as_deref().unwrap_or(name));
+            let Some(type_) = self.declare(property, property.x_embedded_resource, &field_path) else { continue };
+            let required = schema.required.iter().any(|required| required == name);
+            if required && property.default.is_none() {
+                min_size = min_size.wrapping_add(name.len() as i64 + 4).wrapping_add(type_.min_serialized_size as i64);
+            }
+            if let Some(escaped) = escaped {
+                fields.insert(escaped, DeclField { json_name: name.to_owned(), required, type_ });
+            }
+        }
+        let name: Arc<str> = path.into();
+        let declared = Arc::new(DeclType {
+            cel_type: Type::Object(Arc::clone(&name)),
+            shape: Shape::Object(fields),
+            max_elements: 0,
+            min_serialized_size: min_size as u64,
+            nullable: schema.nullable,
+        });
+        self.objects.insert(name, Arc::clone(&declared));
+        declared
+    }
+}
+
+fn scalar(schema: &Schema, cel_type: Type, max: i64, min_size: u64) -> Arc<DeclType> {
+    Arc::new(DeclType {
+        cel_type,
+        shape: Shape::Scalar,
+        max_elements: max as u64,
+        min_serialized_size: min_size,
+        nullable: schema.nullable,
+    })
+}
+
+fn string(schema: &Schema) -> Arc<DeclType> {
+    match schema.format.as_str() {
+        "byte" => {
+            let max = schema.max_length.map_or(MAX_REQUEST - 2, |max| max.max(0));
+            scalar(schema, Type::Bytes, max, 2)
+        }
+        "duration" => scalar(schema, Type::Duration, 32, 3),
+        "date" => scalar(schema, Type::Timestamp, 12, 12),
+        "date-time" => scalar(schema, Type::Timestamp, 32, 21),
+        _ => {
+            let max = match schema.max_length {
+                Some(max) => code_points(max),
+                None if schema.enum_.is_empty() => MAX_REQUEST - 2,
+                None => {
+                    let lengths = schema.enum_.iter().map(|value| match value {
+                        Value::String(text) => text.len() as i64,
+                        _ => 0,
+                    });
+                    lengths.max().unwrap_or(0)
+                }
+            };
+            scalar(schema, Type::String, max, 2)
+        }
+    }
+}
+
+/// The maximum size in bytes of this number of code points.
+fn code_points(max: i64) -> i64 {
+    max.max(0).wrapping_mul(4)
+}
+
+/// Returns true if the schema itself specifies apiVersion, kind and metadata.
+fn has_meta(schema: &Schema) -> bool {
+    let is = |of: &Schema, name: &str, type_: &str| of.properties.get(name).is_some_and(|found| found.type_ == type_);
+    is(schema, "kind", "string")
+        && is(schema, "apiVersion", "string")
+        && is(schema, "metadata", "object")
+        && schema
+            .properties
+            .get("metadata")
+            .is_some_and(|meta| is(meta, "name", "string") && is(meta, "generateName", "string"))
+}
+
+/// The schemas of apiVersion, kind and metadata.
+fn meta(schema: &Schema) -> BTreeMap<&'static str, Schema> {
+    let string = |max_length| Schema { type_: "string".to_owned(), max_length, ..Schema::default() };
+    let name = |name: &str, max: i64| {
+        let given = schema.properties.get("metadata").and_then(|meta| meta.properties.get(name)?.max_length);
+        (name.to_owned(), Box::new(string(Some(given.map_or(max, |given| given.min(max))))))
+    };
+    let metadata = Schema {
+        type_: "object".to_owned(),
+        properties: BTreeMap::from([name("name", MAX_NAME), name("generateName", MAX_NAME - 1)]),
+        ..Schema::default()
+    };
+    BTreeMap::from([("kind", string(None)), ("apiVersion", string(None)), ("metadata", metadata)])
+}

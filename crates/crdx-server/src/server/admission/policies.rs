@@ -1,0 +1,261 @@
+//! The plugins `MutatingAdmissionPolicy` and `ValidatingAdmissionPolicy`: they compile the stored policies when these
+//! change, and implement the view of the server that policies read.
+
+use super::view::{Inputs, View, own_resource};
+use super::{Attributes, Cluster, GroupVersionResource, Mutation, Operation, Plugin, Reinvocation, Report};
+use crate::policies::GROUP;
+use crate::policies::denial::Refused;
+use crate::policies::findings::warning_text;
+use crate::policies::model::PolicyKind;
+use crate::policies::mutating;
+use crate::policies::request::{self, Kind, Request, User};
+use crate::policies::source::{PolicyHook, Source};
+use crate::policies::validating;
+use crate::server::http::status::{Cause, Details, GroupResource, Reason, Refusal};
+use crate::server::strategy::admission_kinds;
+use crate::server::strategy::namespace as namespaces;
+use crdx_value::Value;
+use crdx_value::release::Gate;
+use crdx_value::steps::Steps;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The plugin `MutatingAdmissionPolicy`: policies that change written objects.
+#[derive(Debug)]
+pub(in crate::server) struct MutatingAdmissionPolicy(Policies);
+
+/// The plugin `ValidatingAdmissionPolicy`: policies that reject writes.
+#[derive(Debug)]
+pub(in crate::server) struct ValidatingAdmissionPolicy(Policies);
+
+/// The policies and bindings of one kind, and the inputs of their expressions.
+#[derive(Debug)]
+struct Policies {
+    policy_kind: PolicyKind,
+    inputs: Inputs,
+    cache: Mutex<Cache>,
+}
+
+/// Compiled policies, and the revisions of the policies and bindings they were compiled from.
+#[derive(Debug, Default)]
+struct Cache {
+    /// [`Cluster::changes`] of the policies and bindings.
+    changes: Option<[u64; 2]>,
+    policies: BTreeMap<String, u64>,
+    bindings: BTreeMap<String, u64>,
+    source: Source,
+    hooks: Arc<[PolicyHook]>,
+}
+
+impl MutatingAdmissionPolicy {
+    /// Creates the plugin.
+    pub fn new(inputs: Inputs) -> Self {
+        Self(Policies::new(PolicyKind::Mutating, inputs))
+    }
+}
+
+impl ValidatingAdmissionPolicy {
+    /// Creates the plugin.
+    pub fn new(inputs: Inputs) -> Self {
+        Self(Policies::new(PolicyKind::Validating, inputs))
+    }
+}
+
+impl Policies {
+    fn new(policy_kind: PolicyKind, inputs: Inputs) -> Self {
+        Self { policy_kind, inputs, cache: Mutex::default() }
+    }
+
+    fn view<'v>(&'v self, cluster: &'v Cluster<'v>) -> View<'v> {
+        View::new(cluster, &self.inputs)
+    }
+
+    /// Returns the stored policies that have bindings; empty for a write of a policy or binding, to which policies do
+    /// not apply.
+    fn hooks_for(&self, attributes: &Attributes<'_>, cluster: &Cluster<'_>) -> Arc<[PolicyHook]> {
+        if admission_kinds::is_admission(attributes.resource.group) { Arc::default() } else { self.hooks(cluster) }
+    }
+
+    fn hooks(&self, cluster: &Cluster<'_>) -> Arc<[PolicyHook]> {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let changes = [self.policy_kind.policies(), self.policy_kind.bindings()];
+        let changes = changes.map(|plural| cluster.changes(GROUP, plural));
+        if cache.changes.replace(changes) == Some(changes) {
+            return Arc::clone(&cache.hooks);
+        }
+        let Cache { policies: known_policies, bindings: known_bindings, source, hooks, .. } = &mut *cache;
+        let stored = |plural: &str| cluster.stored(GROUP, plural);
+        let mut changed = sync(known_policies, &stored(self.policy_kind.policies()), |name, object| match object {
+            Some(object) => source.put_policy(object, cluster.release()),
+            None => source.remove_policy(name),
+        });
+        changed |= sync(known_bindings, &stored(self.policy_kind.bindings()), |name, object| match object {
+            Some(object) => source.put_binding(object, cluster.release()),
+            None => source.remove_binding(name),
+        });
+        if changed {
+            *hooks = source.hooks().into();
+        }
+        Arc::clone(hooks)
+    }
+}
+
+/// Calls `change` for every object that was added, changed or removed since `known`. Returns true if there was any.
+pub(super) fn sync(
+    known: &mut BTreeMap<String, u64>,
+    stored: &crate::server::registry::store::Entries,
+    mut change: impl FnMut(&str, Option<&Value>),
+) -> bool {
+    let same = known.len() == stored.len()
+        && known
+            .iter()
+            .zip(stored)
+            .all(|((name, revision), (key, object))| name == key && *revision == object.revision);
+    if same {
+        return false;
+    }
+    let now: BTreeMap<String, u64> = stored.iter().map(|(key, object)| (key.clone(), object.revision)).collect();
+    for name in known.keys().filter(|name| !now.contains_key(*name)) {
+        change(name, None);
+    }
+    for (key, object) in stored {
+        if known.get(key) != Some(&object.revision) {
+            change(key, Some(&object.raw()));
+        }
+    }
+    *known = now;
+    true
+}
+
+impl Plugin for MutatingAdmissionPolicy {
+    fn handles(&self, operation: Operation) -> bool {
+        operation != Operation::Delete
+    }
+
+    fn mutate(
+        &self,
+        attributes: &Attributes<'_>,
+        object: &mut Value,
+        cluster: &Cluster<'_>,
+        report: &mut Report,
+        reinvocation: &mut Reinvocation,
+    ) -> Result<Mutation, Refusal> {
+        if !cluster.release().enables(Gate::MutatingAdmissionPolicy) {
+            return Ok(Mutation::Unchanged);
+        }
+        let hooks = self.0.hooks_for(attributes, cluster);
+        if hooks.is_empty() {
+            return Ok(Mutation::Unchanged);
+        }
+        let request = request_of(attributes);
+        let view = self.0.view(cluster);
+        let changed =
+            mutating::mutate(&hooks, &request, object, &view, &mut report.policies, &mut reinvocation.policies)
+                .map_err(|refused| refusal(attributes, refused))?;
+        Ok(if changed { Mutation::Changed } else { Mutation::Unchanged })
+    }
+
+    fn observe(
+        &self,
+        attributes: &Attributes<'_>,
+        object: &Value,
+        cluster: &Cluster<'_>,
+        report: &mut Report,
+    ) -> Result<(), Refusal> {
+        if cluster.release().enables(Gate::MutatingAdmissionPolicy) {
+            let hooks = self.0.hooks_for(attributes, cluster);
+            if !hooks.is_empty() {
+                let view = self.0.view(cluster);
+                mutating::observe(&hooks, &request_of(attributes), object, &view, &mut report.policies);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Plugin for ValidatingAdmissionPolicy {
+    fn handles(&self, _: Operation) -> bool {
+        true
+    }
+
+    fn validate(
+        &self,
+        attributes: &Attributes<'_>,
+        object: Option<&Value>,
+        cluster: &Cluster<'_>,
+        report: &mut Report,
+    ) -> Result<(), Refusal> {
+        let hooks = self.0.hooks_for(attributes, cluster);
+        if hooks.is_empty() {
+            return Ok(());
+        }
+        let request = request_of(attributes);
+        let view = self.0.view(cluster);
+        let result = validating::validate(&hooks, &request, object, &view, &mut report.policies);
+        report.warnings.extend(report.policies.warnings.iter().map(warning_text));
+        result.map_err(|refused| refusal(attributes, refused))
+    }
+}
+
+/// Converts attributes into the request against which policies and webhooks are matched.
+pub(super) fn request_of<'a>(attributes: &Attributes<'a>) -> Request<'a> {
+    let Attributes { resource, kind, user, .. } = *attributes;
+    Request {
+        operation: match attributes.operation {
+            Operation::Create => request::Operation::Create,
+            Operation::Update => request::Operation::Update,
+            Operation::Delete => request::Operation::Delete,
+        },
+        resource: Arc::new(own_resource(resource)),
+        subresource: attributes.subresource,
+        kind: Arc::new(Kind {
+            group: kind.group.to_owned(),
+            version: kind.version.to_owned(),
+            kind: kind.kind.to_owned(),
+        }),
+        namespace: attributes.namespace,
+        name: attributes.name,
+        old_object: attributes.old_object,
+        options: attributes.options_value(),
+        dry_run: attributes.dry_run,
+        user: User {
+            username: user.username.clone(),
+            uid: user.uid.clone(),
+            groups: user.groups.clone(),
+            extra: user.extra.clone(),
+        },
+        gaps: attributes.gaps,
+        steps: Steps::of_request(),
+    }
+}
+
+/// Converts an error of a policy or webhook into a refusal.
+pub(super) fn refusal(attributes: &Attributes<'_>, refused: Refused) -> Refusal {
+    match refused {
+        Refused::NamespaceNotFound(name) => Refusal::not_found(namespaces::RESOURCE, &name),
+        Refused::Internal(detail) => Refusal::internal(detail),
+        Refused::Unfinished => Refusal::unfinished(),
+        Refused::Unavailable(message) => Refusal::plain(503, Reason::ServiceUnavailable, message),
+        Refused::Denied(denial) => {
+            let GroupVersionResource { group, resource, .. } = attributes.resource;
+            let of = GroupResource { group, resource };
+            let causes = denial.causes.into_iter().map(|message| Cause { message, ..Cause::default() });
+            let details = Details {
+                name: denial.name,
+                group: of.group.to_owned(),
+                kind: of.resource.to_owned(),
+                causes: causes.collect(),
+                ..Details::default()
+            };
+            let reason = match denial.reason.as_str() {
+                "Forbidden" => Reason::Forbidden,
+                "Unauthorized" => Reason::Unauthorized,
+                "RequestEntityTooLarge" => Reason::RequestEntityTooLarge,
+                "Invalid" => Reason::Invalid,
+                other => Reason::Other(other.to_owned()),
+            };
+            let details = Some(Box::new(details));
+            Refusal { details, ..Refusal::plain(denial.code, reason, denial.message) }
+        }
+    }
+}

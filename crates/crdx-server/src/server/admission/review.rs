@@ -1,0 +1,183 @@
+//! Runs the admission chain for one write.
+
+use super::{Attributes, Cluster, Mutation, Operation, OperationOptions, Reinvocation, Report, RequestScope};
+use crate::apply::managed::Managed;
+use crate::policies::findings::Findings;
+use crate::server::http::context::Context;
+use crate::server::http::status::{GroupResource, Refusal};
+use crate::server::registry::decode;
+use crate::server::registry::metadata;
+use crate::server::strategy::namespace as namespaces;
+use crdx_value::Value;
+use crdx_value::steps::Spent;
+
+/// A write that the registry passes to the admission chain, before and after validation.
+#[derive(Clone, Copy)]
+pub(in crate::server) struct Review<'a> {
+    /// The target of the write.
+    pub scope: RequestScope<'a>,
+    pub operation: Operation,
+    /// The options of the request.
+    pub options: OperationOptions<'a>,
+    /// The name of a new object before admission, which plugins see even if they change it; empty if it is generated.
+    pub new_name: &'a str,
+}
+
+impl Review<'_> {
+    /// Returns true if any plugin handles the write; otherwise callers need not prepare objects for it.
+    pub fn is_needed(&self, ctx: &Context<'_>) -> bool {
+        !ctx.request.skips_admission && ctx.server.admission.handling(self.operation).next().is_some()
+    }
+
+    /// Lets the plugins change the object of a create or update. If a plugin changed the object, `default` is called
+    /// and duplicate owner references are removed; fields that the schema does not specify are kept until the object is
+    /// decoded again.
+    ///
+    /// # Errors
+    /// Returns the refusal of the first plugin that rejects the request.
+    pub fn mutate(
+        &self,
+        ctx: &mut Context<'_>,
+        old: Option<&Value>,
+        object: &mut Value,
+        default: &dyn Fn(&mut Value) -> Result<(), Spent>,
+    ) -> Result<Mutation, Refusal> {
+        if !self.is_needed(ctx) {
+            return Ok(Mutation::Unchanged);
+        }
+        let mutates = ctx.server.admission.handling(self.operation).any(super::Plugin::mutates);
+        let managed_fields = metadata::get(object, "managedFields").filter(|_| mutates).cloned();
+        let mut outcome = Mutation::Unchanged;
+        let mut reinvocation = Reinvocation::default();
+        loop {
+            self.mutate_once(ctx, old, object, default, (&mut reinvocation, &mut outcome))?;
+            if reinvocation.policies.running || !reinvocation.policies.requested {
+                break;
+            }
+            reinvocation.policies.running = true;
+        }
+        if outcome == Mutation::Changed {
+            restore_managed_fields(ctx, object, managed_fields);
+            decode::dedup_owners(ctx, object, true);
+        }
+        Ok(outcome)
+    }
+
+    /// Runs all mutating plugins once.
+    fn mutate_once(
+        &self,
+        ctx: &mut Context<'_>,
+        old: Option<&Value>,
+        object: &mut Value,
+        default: &dyn Fn(&mut Value) -> Result<(), Spent>,
+        (reinvocation, outcome): (&mut Reinvocation, &mut Mutation),
+    ) -> Result<(), Refusal> {
+        let server = ctx.server;
+        for plugin in server.admission.handling(self.operation) {
+            let (namespace, name) = self.address(ctx, None);
+            let mutation = self.call(ctx, (&namespace, &name), old, |attributes, cluster, report| {
+                plugin.mutate(attributes, object, cluster, report, reinvocation)
+            })?;
+            if mutation == Mutation::Changed {
+                *outcome = Mutation::Changed;
+                default(object)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes the object to be stored to the validating plugins; `None` means that `old` is deleted.
+    ///
+    /// # Errors
+    /// Returns the refusal of the first plugin that rejects the request.
+    pub fn validate(&self, ctx: &mut Context<'_>, old: Option<&Value>, object: Option<&Value>) -> Result<(), Refusal> {
+        if !self.is_needed(ctx) {
+            return Ok(());
+        }
+        let (namespace, name) = self.address(ctx, object);
+        let server = ctx.server;
+        for plugin in server.admission.handling(self.operation) {
+            self.call(ctx, (&namespace, &name), old, |attributes, cluster, report| {
+                plugin.validate(attributes, object, cluster, report)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Calls a plugin. Its warnings are sent whether it admits the write or not, and policy findings are added to the
+    /// trace.
+    fn call<T>(
+        &self,
+        ctx: &mut Context<'_>,
+        (namespace, name): (&str, &str),
+        old: Option<&Value>,
+        question: impl FnOnce(&Attributes<'_>, &Cluster<'_>, &mut Report) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let mut report = Report::default();
+        let result = question(
+            &self.attributes(ctx, namespace, name, old),
+            &Cluster::new(ctx.server, &ctx.calls, ctx.request.now),
+            &mut report,
+        );
+        for warning in report.warnings {
+            ctx.warn(warning);
+        }
+        if report.policies != Findings::default() {
+            ctx.trace.policies.get_or_insert_default().append(report.policies);
+        }
+        // A plugin may ignore an object that it cannot read: end the attempt here if the read waits for a webhook.
+        ctx.calls.check()?;
+        result
+    }
+
+    /// Returns the namespace and the name for the attributes; `validated` is the object to be stored, which may have a
+    /// generated name.
+    fn address(&self, ctx: &Context<'_>, validated: Option<&Value>) -> (String, String) {
+        let generated = || match (self.operation, validated) {
+            (Operation::Create, Some(object)) => metadata::text(object, "name"),
+            _ => "",
+        };
+        let names = [ctx.target.name.as_str(), self.new_name];
+        let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or_else(generated).to_owned();
+        let of = self.scope.resource;
+        let is_namespace = namespaces::RESOURCE == GroupResource { group: of.group, resource: of.resource };
+        let namespace = if is_namespace { name.clone() } else { ctx.target.namespace.clone() };
+        (namespace, name)
+    }
+
+    fn attributes<'r>(
+        &'r self,
+        ctx: &'r Context<'_>,
+        namespace: &'r str,
+        name: &'r str,
+        old: Option<&'r Value>,
+    ) -> Attributes<'r> {
+        let RequestScope { resource, kind, subresource } = self.scope;
+        Attributes {
+            operation: self.operation,
+            resource,
+            subresource,
+            kind,
+            namespace,
+            name,
+            old_object: old,
+            options: self.options,
+            dry_run: !ctx.request.hides_dry_run
+                && match self.options {
+                    OperationOptions::Write(options) => options.dry_run,
+                    OperationOptions::Delete(options) => options.dry_run,
+                },
+            user: ctx.request.user.as_ref().unwrap_or(&ctx.server.admission.user),
+            gaps: None,
+        }
+    }
+}
+
+/// Restores managedFields that a plugin made invalid (`fieldmanager/admission.go`).
+fn restore_managed_fields(ctx: &mut Context<'_>, object: &mut Value, before: Option<Value>) {
+    let Err(error) = Managed::read(metadata::get(object, "managedFields")) else { return };
+    metadata::set(object, "managedFields", before);
+    ctx.warn(format!(
+        ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: {error}"
+    ));
+}

@@ -1,0 +1,217 @@
+//! The view of the server that policies and webhooks read.
+
+use super::cluster::Resource;
+use super::{Cluster, GroupVersionResource};
+use crate::apply::definition::of_definition;
+use crate::apply::types;
+use crate::crd;
+use crate::policies::dependencies::Dependencies;
+use crate::policies::knowledge::Knowledge;
+use crate::policies::request::{self, Kind, ParamScope};
+use crate::server::strategy::admission_kinds;
+use crate::server::strategy::namespace as namespaces;
+use crdx_cel::value::Authorizer;
+use crdx_types::merge::TypeRef;
+use crdx_types::resources::{ServedKind, versions};
+use crdx_value::Value;
+use crdx_value::group_version;
+use crdx_value::steps::Spent;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// The inputs of policies and webhooks besides the server's state.
+#[derive(Clone)]
+pub(in crate::server) struct Inputs {
+    /// The authorizer that expressions query.
+    pub authorizer: Arc<dyn Authorizer>,
+    /// The parts of the cluster that the server stores.
+    pub knowledge: Arc<Knowledge>,
+}
+
+impl std::fmt::Debug for Inputs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inputs").finish_non_exhaustive()
+    }
+}
+
+/// The view of the server that policies and webhooks read.
+pub(super) struct View<'v> {
+    /// Access to the server's state.
+    pub cluster: &'v Cluster<'v>,
+    /// The other inputs.
+    pub inputs: &'v Inputs,
+    /// The kinds of params that were looked up.
+    scopes: RefCell<Vec<(Kind, Option<ParamScope>)>>,
+    /// The params that were looked up: several policies often share them.
+    params: RefCell<Vec<(ParamKey, Vec<Arc<Value>>)>>,
+}
+
+/// Params: their kind, namespace and name.
+type ParamKey = (Kind, Option<String>, Option<String>);
+
+impl<'v> View<'v> {
+    /// The view for one request.
+    pub fn new(cluster: &'v Cluster<'v>, inputs: &'v Inputs) -> Self {
+        Self { cluster, inputs, scopes: RefCell::default(), params: RefCell::default() }
+    }
+}
+
+impl View<'_> {
+    fn served(&self, kind: &Kind) -> Option<Resource> {
+        self.cluster.resource_of_kind(&kind.group, &kind.version, &kind.kind)
+    }
+
+    /// The versions of a resource built into Kubernetes.
+    fn builtin_versions(&self, resource: &request::Resource) -> Vec<(request::Resource, Kind)> {
+        let release = self.cluster.release().minor().number().into();
+        let all = versions(&resource.group, &resource.resource, release);
+        let of = |ServedKind { group, version, kind }: ServedKind| {
+            let (group, kind) = (group.to_owned(), kind.to_owned());
+            let of = request::Resource {
+                group: group.clone(),
+                version: version.to_owned(),
+                resource: resource.resource.clone(),
+            };
+            (of, Kind { group, version: version.to_owned(), kind })
+        };
+        all.into_iter().map(of).collect()
+    }
+
+    fn version(&self, resource: &request::Resource) -> Option<Resource> {
+        let mut all = self.cluster.all_versions(&resource.group, &resource.resource).into_iter();
+        all.find(|found| found.resource().version == resource.version)
+    }
+}
+
+/// Returns true for the kind of the scale subresource.
+fn is_scale(kind: &Kind) -> bool {
+    kind.group == "autoscaling" && kind.kind == "Scale"
+}
+
+impl request::Cluster for View<'_> {
+    fn namespace(&self, name: &str) -> Option<Arc<Value>> {
+        let assumed = || (!self.is_namespace_known(name)).then(|| Arc::new(namespaces::assumed(name)));
+        self.cluster.namespace(name).or_else(assumed)
+    }
+
+    fn param_scope(&self, kind: &Kind) -> Option<ParamScope> {
+        if let Some((_, scope)) = self.scopes.borrow().iter().find(|(known, _)| known == kind) {
+            return *scope;
+        }
+        let typed = admission_kinds::is_typed(&kind.group);
+        let scope = self.served(kind).map(|found| ParamScope { namespaced: found.is_namespaced(), typed });
+        self.scopes.borrow_mut().push((kind.clone(), scope));
+        scope
+    }
+
+    fn params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> Vec<Arc<Value>> {
+        let same = |(known_kind, known_namespace, known_name): &ParamKey| {
+            known_kind == kind && known_namespace.as_deref() == namespace && known_name.as_deref() == name
+        };
+        if let Some((_, params)) = self.params.borrow().iter().find(|(wanted, _)| same(wanted)) {
+            return params.clone();
+        }
+        let Some(found) = self.served(kind) else { return Vec::new() };
+        let params: Vec<Arc<Value>> = match name {
+            // A param that cannot be converted is treated as missing.
+            Some(name) => {
+                let found = found.get(namespace.unwrap_or_default(), name, self.cluster.calls);
+                found.ok().flatten().into_iter().collect()
+            }
+            None => self.cluster.list(&found, namespace.unwrap_or_default()).unwrap_or_default(),
+        };
+        let wanted = (kind.clone(), namespace.map(str::to_owned), name.map(str::to_owned));
+        self.params.borrow_mut().push((wanted, params.clone()));
+        params
+    }
+
+    fn equivalents(&self, resource: &request::Resource, subresource: &str) -> Vec<(request::Resource, Kind)> {
+        let all = self.cluster.all_versions(&resource.group, &resource.resource);
+        if all.is_empty() && subresource.is_empty() {
+            return self.builtin_versions(resource);
+        }
+        let having = all.iter().filter(|version| version.has_subresource(subresource));
+        having
+            .map(|version| {
+                let kind = version.kind();
+                let kind = match subresource {
+                    "scale" => {
+                        Kind { group: "autoscaling".to_owned(), version: "v1".to_owned(), kind: "Scale".to_owned() }
+                    }
+                    _ => Kind {
+                        group: kind.group.to_owned(),
+                        version: kind.version.to_owned(),
+                        kind: kind.kind.to_owned(),
+                    },
+                };
+                (own_resource(version.resource()), kind)
+            })
+            .collect()
+    }
+
+    fn convert(&self, object: &Value, resource: &request::Resource, kind: &Kind) -> Result<Value, String> {
+        let wanted = kind.api_version();
+        let have = object.str_at(&["apiVersion"]).unwrap_or_default();
+        let (group, version) = group_version::split(have);
+        if group != resource.group {
+            let kind = object.str_at(&["kind"]).unwrap_or_default();
+            return Err(format!(
+                "{group}/{version}, Kind={kind} is unstructured and is not suitable for converting to \"{wanted}\""
+            ));
+        }
+        let all = self.cluster.all_versions(&resource.group, &resource.resource);
+        if all.iter().all(|found| found.resource().version != version) {
+            return Err(format!("request to convert CR from an invalid group/version: {have}"));
+        }
+        match all.iter().find(|found| found.resource().version == kind.version) {
+            Some(found) => found.convert(object, self.cluster.calls).map_err(|refusal| refusal.message),
+            None => Err(format!("request to convert CR to an invalid group/version: {wanted}")),
+        }
+    }
+
+    fn default(&self, resource: &request::Resource, kind: &Kind, object: &mut Value) -> Result<(), Spent> {
+        match self.version(resource) {
+            Some(version) if !is_scale(kind) => version.default(object),
+            _ => Ok(()),
+        }
+    }
+
+    fn merge_type(&self, resource: &request::Resource, kind: &Kind) -> Option<TypeRef> {
+        if is_scale(kind) {
+            return Some(types::scale_type());
+        }
+        if (&*kind.group, &*kind.kind) == (crd::GROUP, "CustomResourceDefinition") {
+            return Some(TypeRef::Recursive(of_definition));
+        }
+        self.cluster.resource(&kind.group, &kind.version, &resource.resource).map(|found| found.merge_type())
+    }
+
+    fn authorizer(&self) -> Arc<dyn Authorizer> {
+        Arc::clone(&self.inputs.authorizer)
+    }
+
+    fn unknown(&self) -> Dependencies {
+        self.inputs.knowledge.unknown
+    }
+
+    fn is_namespace_known(&self, name: &str) -> bool {
+        self.inputs.knowledge.is_namespace_known(name)
+    }
+
+    fn are_params_known(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> bool {
+        self.inputs.knowledge.are_params_known(kind, namespace, name)
+    }
+
+    fn are_kinds_known(&self) -> bool {
+        self.inputs.knowledge.are_kinds_known()
+    }
+}
+
+/// Copies a resource to owned strings.
+pub(super) fn own_resource(resource: GroupVersionResource<'_>) -> request::Resource {
+    request::Resource {
+        group: resource.group.to_owned(),
+        version: resource.version.to_owned(),
+        resource: resource.resource.to_owned(),
+    }
+}

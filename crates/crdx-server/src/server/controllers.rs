@@ -1,0 +1,296 @@
+//! The CRD controllers: the steps that follow a write of a CRD, after its response.
+//!
+//! A write of a CRD stores it, updates the schema if the CRD is already served, and adds its name to the [`Queue`]; so
+//! does the removal of the last object of a CRD that is being deleted. [`Server::run_controllers`] then takes the
+//! following steps. Each step that changes the CRD writes it, so that watches see every step:
+//!
+//! | step | here | in `k8s.io/apiextensions-apiserver` |
+//! |---|---|---|
+//! | accept the names | [`conditions::accept_names`] | `pkg/controller/status/naming_controller.go` |
+//! | establish the CRD | [`conditions::establish`] | `pkg/controller/establish` |
+//! | report a schema that is not structural | [`conditions::check_structure`] | `pkg/controller/nonstructuralschema` |
+//! | report the approval of a protected group | [`conditions::check_approval`] | `pkg/controller/apiapproval` |
+//! | serve its objects | [`serving`] | `pkg/apiserver/customresource_handler.go` |
+//! | delete its objects, then the CRD | [`finalizing`] | `pkg/controller/finalizer` |
+//!
+//! The real controllers run concurrently, each as soon as it sees the change. Here they run in a fixed order.
+
+mod finalizing;
+mod namespaces;
+mod serving;
+
+use super::Server;
+use super::Timestamp;
+use super::registry::store::Stored;
+use super::strategy::definition::{typed, update_by_controller};
+use crate::crd::{CustomResourceDefinition, conditions};
+use crdx_value::{Value, time};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A work queue of names of CRDs or namespaces without duplicates, in first-in, first-out order.
+#[derive(Debug, Default)]
+pub(super) struct Queue(Mutex<VecDeque<String>>);
+
+impl Queue {
+    /// Enqueues a CRD that was written or removed, or a namespace that is being deleted.
+    pub fn enqueue(&self, name: &str) {
+        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !names.iter().any(|n| n == name) {
+            names.push_back(name.to_owned());
+        }
+    }
+
+    fn next(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+}
+
+impl Server {
+    /// Returns true if a queue is not empty.
+    pub fn has_work_for_controllers(&self) -> bool {
+        !self.controllers.is_empty() || !self.deleted_namespaces.is_empty()
+    }
+
+    /// Runs the controllers until their queues are empty: names are accepted, CRDs are established and served, and for a
+    /// deleted CRD first its objects, then the CRD itself are removed; likewise for a deleted namespace.
+    pub fn run_controllers(&self, now: Timestamp) {
+        if !self.has_work_for_controllers() {
+            return;
+        }
+        self.run_definition_controllers(now);
+        // A namespace that is enqueued in the meantime is processed in the next run.
+        self.finalize_namespaces(&self.take_deleted_namespaces(), now);
+    }
+
+    /// Finalizes namespaces that are being deleted, then runs the controllers of CRDs.
+    pub fn finalize_namespaces(&self, names: &[String], now: Timestamp) {
+        let _writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        for name in names {
+            self.finalize_namespace(name, &time::format(now));
+        }
+        while let Some(name) = self.controllers.next() {
+            self.reconcile(&name, &time::format(now));
+        }
+    }
+
+    /// Like [`Server::run_controllers`], but leaves deleted namespaces in their queue.
+    pub fn run_definition_controllers(&self, now: Timestamp) {
+        let _writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(name) = self.controllers.next() {
+            self.reconcile(&name, &time::format(now));
+        }
+    }
+
+    /// Removes the deleted namespaces from their queue.
+    pub fn take_deleted_namespaces(&self) -> Vec<String> {
+        self.deleted_namespaces.take()
+    }
+
+    /// Runs every step for one CRD. The caller holds the write lock of the CRDs.
+    fn reconcile(&self, name: &str, now: &str) {
+        let Some(mut stored) = self.definitions.objects.get(name) else { return };
+        let Some(mut definition) = typed(&stored) else { return };
+        let others = self.others(name, &definition.spec.group);
+        let before = definition.status.clone();
+        conditions::accept_names(&mut definition, others.iter().map(|other| &**other), now);
+        stored = self.store_definition(name, stored, &mut definition, now);
+        // The CRD is served before it is established, because clients send objects as soon as they see the condition.
+        self.serve(name, definition.clone());
+        let steps: [&dyn Fn(&mut CustomResourceDefinition); 3] =
+            [&|crd| conditions::establish(crd, now), &|crd| conditions::check_structure(crd, now), &|crd| {
+                conditions::check_approval(crd, now);
+            }];
+        for step in steps {
+            let status = definition.status.clone();
+            step(&mut definition);
+            if definition.status != status {
+                stored = self.store_definition(name, stored, &mut definition, now);
+            }
+        }
+        if definition.status != before {
+            // The CRD may have released names that other CRDs are waiting for.
+            self.enqueue_without_names(&others);
+        }
+        self.serve(name, definition.clone());
+        if definition.metadata.contains_key("deletionTimestamp") {
+            self.finalize(name, now);
+        }
+    }
+
+    /// Stores the CRD if a step changed it, and returns the stored CRD.
+    fn store_definition(
+        &self,
+        name: &str,
+        expected: Arc<Stored>,
+        definition: &mut CustomResourceDefinition,
+        now: &str,
+    ) -> Arc<Stored> {
+        let existing = expected.raw();
+        let mut object = definition.to_value();
+        // Usually the status differs, and the schemas need not be compared.
+        if object.get("status") == existing.get("status") && object == *existing {
+            return expected;
+        }
+        if self.tracks_fields {
+            update_by_controller(self, &existing, &mut object, now);
+        }
+        // No other thread writes CRDs while the lock is held.
+        let Ok(stored) = self.definitions.objects.put(name, Some(&expected), object, &self.revision) else {
+            return expected;
+        };
+        if let Some(metadata) = stored.raw().get("metadata").and_then(Value::as_object) {
+            definition.metadata.clone_from(metadata);
+        }
+        stored
+    }
+
+    /// Enqueues the CRDs whose names are not accepted yet.
+    fn enqueue_without_names(&self, definitions: &[Arc<CustomResourceDefinition>]) {
+        for definition in definitions.iter().filter(|definition| !definition.is_true("NamesAccepted")) {
+            self.controllers.enqueue(definition.name());
+        }
+    }
+
+    /// The other CRDs of a group, sorted by name. Decoding is slow, so the decoded CRD of the compiled resource is used
+    /// if it is current.
+    fn others(&self, name: &str, group: &str) -> Vec<Arc<CustomResourceDefinition>> {
+        let stored = self.definitions.objects.list("", "", &self.revision).0;
+        let served = self.serving.read().unwrap_or_else(PoisonError::into_inner);
+        let read = |(key, stored): &(String, Arc<Stored>)| {
+            let crd = served.get(key).map(|serving| &serving.crd);
+            let revision = stored.revision.to_string();
+            match crd.filter(|crd| crd.metadata.get("resourceVersion").and_then(Value::as_str) == Some(&revision)) {
+                Some(crd) => Some(Arc::clone(crd)),
+                None => typed(stored).map(Arc::new),
+            }
+        };
+        stored.iter().filter(|(key, _)| key != name).filter_map(read).filter(|crd| crd.spec.group == group).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::server::{Method, Reply, Request, Response, ResponseBody, Server, Timestamp};
+    use crdx_value::Value;
+
+    const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+    fn definition(name: &str, kind: &str) -> String {
+        format!(
+            r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+            "metadata":{{"name":"{name}.example.com"}},"spec":{{"group":"example.com","scope":"Cluster",
+            "names":{{"plural":"{name}","kind":"{kind}"}},"versions":[{{"name":"v1","served":true,"storage":true,
+            "schema":{{"openAPIV3Schema":{{"type":"object"}}}}}}]}}}}"#
+        )
+    }
+
+    /// Sends a request without running the controllers, like `serve`.
+    fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
+        match server.reply(&Request::new(method, path, body)) {
+            Reply::Whole(response) => response,
+            other => panic!("{path}: {other:?}"),
+        }
+    }
+
+    /// The types of the events after a revision, each with the reason of the last condition.
+    fn events(server: &Server, since: u64) -> Vec<(String, String)> {
+        let path = format!("{CRDS}?watch=true&resourceVersion={since}");
+        let ResponseBody::Text(text) = server.handle(&Request::new(Method::Get, &path, "")).body else { panic!() };
+        let event = |line: &str| {
+            let event = crdx_text::json::read(line.as_bytes()).unwrap();
+            let conditions =
+                event.at(&["object", "status", "conditions"]).and_then(Value::as_array).unwrap_or_default();
+            let reason = conditions.last().and_then(|c| c.str_at(&["reason"])).unwrap_or_default();
+            (event.str_at(&["type"]).unwrap().to_owned(), reason.to_owned())
+        };
+        text.lines().map(event).collect()
+    }
+
+    fn pairs(events: &[(String, String)]) -> Vec<(&str, &str)> {
+        events.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect()
+    }
+
+    #[test]
+    fn controllers_run_after_the_response_and_watches_see_every_step() {
+        let server = Server::new(crdx_value::release::Release::NEWEST, 1);
+        let now = Timestamp::default();
+        assert_eq!(send(&server, Method::Post, CRDS, &definition("foos", "Foo")).code, 201);
+        assert_eq!(send(&server, Method::Get, "/apis/example.com/v1/foos", "").code, 404);
+        assert!(server.has_work_for_controllers());
+        server.run_controllers(now);
+        assert!(!server.has_work_for_controllers());
+        assert_eq!(send(&server, Method::Get, "/apis/example.com/v1/foos", "").code, 200);
+        let seen = events(&server, 2);
+        assert_eq!(pairs(&seen), [("MODIFIED", "Installing"), ("MODIFIED", "InitialNamesAccepted")]);
+        assert_eq!(send(&server, Method::Delete, &format!("{CRDS}/foos.example.com"), "").code, 200);
+        assert_eq!(send(&server, Method::Get, "/apis/example.com/v1/foos", "").code, 200);
+        server.run_controllers(now);
+        assert_eq!(send(&server, Method::Get, "/apis/example.com/v1/foos", "").code, 404);
+        let seen = events(&server, 4);
+        assert_eq!(
+            pairs(&seen),
+            [
+                ("MODIFIED", "InstanceDeletionPending"),
+                ("MODIFIED", "InstanceDeletionInProgress"),
+                ("DELETED", "InstanceDeletionInProgress")
+            ]
+        );
+    }
+
+    #[test]
+    fn a_crd_with_its_own_finalizer_is_kept_without_objects() {
+        let server = Server::new(crdx_value::release::Release::NEWEST, 1);
+        let with_finalizer = definition("foos", "Foo").replacen(r#"{"name""#, r#"{"finalizers":["x.y/z"],"name""#, 1);
+        let handle = |method, path: &str, body: &str| server.handle(&Request::new(method, path, body));
+        assert_eq!(handle(Method::Post, CRDS, &with_finalizer).code, 201);
+        let path = format!("{CRDS}/foos.example.com");
+        assert_eq!(handle(Method::Delete, &path, "").code, 200);
+        let ResponseBody::Json(left) = handle(Method::Get, &path, "").body else { panic!() };
+        assert_eq!(left.at(&["metadata", "finalizers"]), Some(&Value::Array(vec!["x.y/z".into()])));
+        let conditions = left.at(&["status", "conditions"]).and_then(Value::as_array).unwrap_or_default();
+        let last = conditions.last().unwrap();
+        assert_eq!(
+            (last.str_at(&["status"]), last.str_at(&["reason"])),
+            (Some("False"), Some("InstanceDeletionCompleted"))
+        );
+        assert_eq!(handle(Method::Patch, &path, r#"{"metadata":{"finalizers":null}}"#).code, 200);
+        assert_eq!(handle(Method::Get, &path, "").code, 404);
+    }
+
+    #[test]
+    fn released_names_are_accepted_for_waiting_crds() {
+        let server = Server::new(crdx_value::release::Release::NEWEST, 1);
+        let handle = |method, path: &str, body: &str| server.handle(&Request::new(method, path, body)).code;
+        assert_eq!(handle(Method::Post, CRDS, &definition("foos", "Foo")), 201);
+        assert_eq!(handle(Method::Post, CRDS, &definition("foes", "Foo")), 201);
+        assert_eq!(handle(Method::Get, "/apis/example.com/v1/foes", ""), 404);
+        assert_eq!(handle(Method::Delete, &format!("{CRDS}/foos.example.com"), ""), 200);
+        assert_eq!(handle(Method::Get, "/apis/example.com/v1/foes", ""), 200);
+    }
+
+    #[test]
+    fn a_recreated_crd_has_no_objects() {
+        let server = Server::new(crdx_value::release::Release::NEWEST, 1);
+        let now = Timestamp::default();
+        let (path, object) =
+            ("/apis/example.com/v1/foos", r#"{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"a"}}"#);
+        send(&server, Method::Post, CRDS, &definition("foos", "Foo"));
+        server.run_controllers(now);
+        assert_eq!(send(&server, Method::Post, path, object).code, 201);
+        let crd = format!("{CRDS}/foos.example.com");
+        send(&server, Method::Delete, &crd, "");
+        send(&server, Method::Patch, &crd, r#"{"metadata":{"finalizers":null}}"#);
+        assert_eq!(send(&server, Method::Post, CRDS, &definition("foos", "Foo")).code, 201);
+        server.run_controllers(now);
+        assert_eq!(send(&server, Method::Get, &format!("{path}/a"), "").code, 404);
+    }
+}

@@ -1,0 +1,239 @@
+//! Subresources of built-in kinds that can only be created: `pods/binding`, `pods/eviction` and `serviceaccounts/token`
+//! (`createHandler` in `endpoints/handlers/create.go` with a `NamedCreater`). Nothing is stored under their names.
+
+mod binding;
+mod budgets;
+mod eviction;
+mod tokens;
+
+use crate::apply::field_manager::{self, FieldManager};
+use crate::apply::set::Set;
+use crate::apply::updater::Versions;
+use crate::server::Method;
+use crate::server::admission::{
+    GroupVersionKind, GroupVersionResource, Operation, OperationOptions, RequestScope, Review,
+};
+use crate::server::http::body;
+use crate::server::http::context::{Answer, Content, Context};
+use crate::server::http::negotiate::{self, Endpoint};
+use crate::server::http::options::{self, Write, WriteOptions};
+use crate::server::http::status::{GroupResource, Refusal, status_value};
+use crate::server::registry::{Registry, decode as common, managed_fields, metadata};
+use crate::server::strategy::built_in_kind::BuiltInKind;
+use crate::server::strategy::custom_resource::Part;
+use crate::server::strategy::typed_resource::{TypedResource, decode};
+use crate::server::{Response, Server};
+use crdx_types::merge::Type;
+use crdx_value::release::V1_34;
+use crdx_value::{Map, Value};
+use std::borrow::Cow;
+pub(in crate::server) use tokens::Issued;
+
+/// A subresource that can only be created.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::server) struct Action {
+    /// The plural of the resource, which is in the core group.
+    resource: &'static str,
+    /// The name of the subresource.
+    pub name: &'static str,
+    /// The group, version and kind of the objects that are created.
+    pub kind: (&'static str, &'static str, &'static str),
+    /// Other apiVersions that requests may have.
+    accepted: &'static [&'static str],
+}
+
+const BINDING: Action = Action { resource: "pods", name: "binding", kind: ("", "v1", "Binding"), accepted: &[] };
+const EVICTION: Action =
+    Action { resource: "pods", name: "eviction", kind: ("policy", "v1", "Eviction"), accepted: &["policy/v1beta1"] };
+const TOKEN: Action = Action {
+    resource: "serviceaccounts",
+    name: "token",
+    kind: ("authentication.k8s.io", "v1", "TokenRequest"),
+    accepted: &[],
+};
+
+/// The subresources of a resource that can only be created.
+pub(in crate::server) fn actions_of(group: &str, resource: &str) -> impl Iterator<Item = &'static Action> {
+    static ALL: [Action; 3] = [BINDING, EVICTION, TOKEN];
+    ALL.iter().filter(move |action| group.is_empty() && action.resource == resource)
+}
+
+/// The action that a request addresses.
+pub(super) fn find(ctx: &Context<'_>) -> Option<&'static Action> {
+    let target = &ctx.target;
+    actions_of(&target.group, &target.resource).find(|action| action.name == target.subresource)
+}
+
+/// Handles a request for an action on an object of `parent`.
+pub(super) fn handle(mut ctx: Context<'_>, parent: TypedResource, action: &Action) -> Response {
+    if ctx.request.method != Method::Post {
+        return ctx.refuse(&Refusal::method_not_allowed());
+    }
+    match ctx.name().and_then(|name| Ok((name, ctx.negotiate(Endpoint::Object)?))) {
+        Ok((name, output)) => {
+            let answer = action.answer(&mut ctx, parent, &name);
+            ctx.respond(&output, None, answer)
+        }
+        Err(refusal) => ctx.refuse(&refusal),
+    }
+}
+
+impl Action {
+    fn answer(&self, ctx: &mut Context<'_>, parent: TypedResource, name: &str) -> Result<Answer, Refusal> {
+        let input = negotiate::input(ctx.request.content_type.as_deref())?;
+        body::check_size(&ctx.request.body)?;
+        let options = options::write_options(&ctx.query, Write::Create, ctx.release())?;
+        let (group, version, kind) = self.kind;
+        let kind = BuiltInKind::new(group, version, kind, "", ctx.release());
+        let Some(kind) = kind else { return Err(Refusal::internal(format!("no type for {self:?}"))) };
+        let kind = kind.accepting(self.accepted);
+        let mut object = decode::request_object(ctx, &kind, input, &options)?;
+        let keeps_metadata = *self == BINDING || *self == TOKEN && ctx.release().since(V1_34);
+        if !keeps_metadata {
+            metadata::wipe_system_fields(&mut object);
+        }
+        let namespace = ctx.target.namespace.clone();
+        common::match_namespace(&mut object, &namespace)?;
+        common::dedup_owners(ctx, &mut object, false);
+        self.own_fields(ctx, &kind, &mut object, &options);
+        let review = Review {
+            scope: self.scope(),
+            operation: Operation::Create,
+            options: OperationOptions::Write(&options),
+            new_name: "",
+        };
+        let complete = |object: &mut Value| {
+            *object = kind.complete(std::mem::take(object));
+            Ok(())
+        };
+        review.mutate(ctx, None, &mut object, &complete)?;
+        let request = Request { name, object, options: &options, review };
+        match self.name {
+            "binding" => binding::create(ctx, &Registry::new(parent), &request)?,
+            "eviction" => eviction::create(ctx, &Registry::new(parent), &request)?,
+            _ => return tokens::create(ctx, &Registry::new(parent), &kind, request),
+        }
+        Ok(Answer { code: 201, content: Content::Status(status_value("Success", 201, "", "", None)) })
+    }
+
+    fn scope(&self) -> RequestScope<'static> {
+        let (group, version, kind) = self.kind;
+        RequestScope {
+            resource: GroupVersionResource { group: "", version: "v1", resource: self.resource },
+            subresource: self.name,
+            kind: GroupVersionKind { group, version, kind },
+        }
+    }
+
+    /// Sets the managedFields, which admission sees.
+    fn own_fields(&self, ctx: &Context<'_>, kind: &BuiltInKind, object: &mut Value, options: &WriteOptions) {
+        if !ctx.server.tracks_fields {
+            return;
+        }
+        let manager = managed_fields::manager(options, ctx.request.user_agent.as_deref());
+        let api_version = kind.api_version();
+        let fields = FieldManager {
+            versions: &OneVersion(kind),
+            api_version: &api_version,
+            kind: &kind.endpoint.kind,
+            subresource: self.name,
+            empty_object: &field_manager::bare(&api_version, &kind.endpoint.kind),
+            now: &ctx.now(),
+            release: ctx.release(),
+        };
+        let live = kind.encode(Value::Object(Map::new()));
+        fields.update(&live, object, &manager);
+    }
+}
+
+/// A request for an action whose object was admitted by the mutating plugins.
+struct Request<'r> {
+    /// The name in the URL.
+    name: &'r str,
+    /// The object of the body.
+    object: Value,
+    options: &'r WriteOptions,
+    review: Review<'r>,
+}
+
+impl Request<'_> {
+    /// Runs the validating plugins.
+    fn admit(&self, ctx: &mut Context<'_>) -> Result<(), Refusal> {
+        self.review.validate(ctx, None, Some(&self.object))?;
+        ctx.calls.check()
+    }
+}
+
+/// A kind in one version, for the owners of its fields.
+#[derive(Debug)]
+struct OneVersion<'k>(&'k BuiltInKind);
+
+impl Versions for OneVersion<'_> {
+    fn type_of(&self, api_version: &str) -> Option<&Type> {
+        (api_version == self.0.api_version()).then(|| self.0.merge_type().resolve())
+    }
+
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
+        if api_version == self.0.api_version() {
+            Ok(object.clone())
+        } else {
+            Err(format!("no kind is served at {api_version}"))
+        }
+    }
+
+    fn ignored(&self, _: &str) -> Option<&Set> {
+        None
+    }
+}
+
+/// The registry of another built-in kind.
+fn registry(ctx: &Context<'_>, definition: &str, part: Part) -> Option<Registry<TypedResource>> {
+    let serving = ctx.server.serving_of(definition)?;
+    let version = serving.storage().cloned()?;
+    Some(Registry::new(TypedResource::new(serving, version, part, ctx)?))
+}
+
+/// The condition of a type in `status.conditions`.
+fn condition<'o>(object: &'o Value, type_: &str) -> Option<&'o Value> {
+    let conditions = object.at(&["status", "conditions"]).and_then(Value::as_array).unwrap_or_default();
+    conditions.iter().find(|condition| condition.str_at(&["type"]) == Some(type_))
+}
+
+/// A text member of an object; empty if absent.
+fn text<'o>(object: &'o Value, path: &[&str]) -> &'o str {
+    object.str_at(path).unwrap_or_default()
+}
+
+/// Sets a condition of an object (`UpdatePodCondition` in `pkg/api/pod/util.go`, `SetStatusCondition` in
+/// `k8s.io/apimachinery/pkg/api/meta/conditions.go`). The time of the transition changes only with the status.
+fn set_condition(object: &mut Value, mut condition: Map, now: &str) {
+    let type_ = condition.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut conditions = object.at(&["status", "conditions"]).and_then(Value::as_array).unwrap_or_default().to_vec();
+    let known = conditions.iter_mut().find(|known| known.str_at(&["type"]) == Some(&type_));
+    let since = known.as_ref().filter(|known| known.get("status") == condition.get("status"));
+    let since = since.and_then(|known| known.get("lastTransitionTime")).cloned();
+    condition.insert("lastTransitionTime".to_owned(), since.unwrap_or_else(|| now.into()));
+    match known {
+        Some(known) => *known = Value::Object(condition),
+        None => conditions.push(Value::Object(condition)),
+    }
+    object.insert_at(&["status", "conditions"], Value::Array(conditions));
+}
+
+/// The group and resource of pods, for messages.
+const PODS: GroupResource<'static> = GroupResource { group: "", resource: "pods" };
+
+impl Server {
+    /// The user whose service account token this is, if it is a token that this server issued and that is still valid.
+    pub fn user_of_token(&self, token: &str, now: crate::server::Timestamp) -> Option<crate::server::UserInfo> {
+        self.issued.user(self, token, now)
+    }
+}
+
+/// Members of a condition.
+fn members<const N: usize>(members: [(&str, Cow<'_, str>); N]) -> Map {
+    members.into_iter().map(|(key, text)| (key.to_owned(), Value::from(&*text))).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! `pods/binding`: assigns a pod to a node (`BindingREST` in `pkg/registry/core/pod/storage/storage.go`).
+
+use super::{PODS, Request, members, set_condition, text};
+use crate::server::http::context::Context;
+use crate::server::http::status::{GroupResource, Refusal, aggregate};
+use crate::server::registry::rest::stored_key;
+use crate::server::registry::{Registry, metadata, store};
+use crate::server::strategy::typed_resource::TypedResource;
+use crdx_value::field::{ErrorList, FieldError, FieldPath};
+use crdx_value::quote::go_quote;
+use crdx_value::release::{V1_35, V1_37};
+use crdx_value::{Map, Value};
+
+/// The annotations of former init containers, which are dropped since 1.37 (`DropInitContainerAnnotations`).
+const DROPPED: [&str; 4] = [
+    "pod.beta.kubernetes.io/init-containers",
+    "pod.alpha.kubernetes.io/init-containers",
+    "pod.beta.kubernetes.io/init-container-statuses",
+    "pod.alpha.kubernetes.io/init-container-statuses",
+];
+
+/// Assigns the pod.
+pub(super) fn create(
+    ctx: &mut Context<'_>,
+    pods: &Registry<TypedResource>,
+    request: &Request<'_>,
+) -> Result<(), Refusal> {
+    let binding = &request.object;
+    if request.name != metadata::text(binding, "name") {
+        return Err(Refusal::bad_request("name in URL does not match name in Binding object"));
+    }
+    if let Some(errors) = aggregate(&validate(binding)) {
+        return Err(Refusal::unclassified(errors));
+    }
+    request.admit(ctx)?;
+    let (now, name) = (ctx.now(), request.name);
+    let key = stored_key(PODS, &store::key(&ctx.target.namespace, name), request.options.dry_run);
+    let refuse = |reason: &str| {
+        let of = GroupResource { group: "", resource: "pods/binding" };
+        Err(Refusal::conflict(of, name, reason))
+    };
+    pods.amend(ctx, name, request.options.dry_run, &mut |pod| {
+        for (field, what) in [("uid", "UID"), ("resourceVersion", "ResourceVersion")] {
+            let (wanted, have) = (metadata::text(binding, field), metadata::text(pod, field));
+            if !wanted.is_empty() && wanted != have {
+                let reason = format!(
+                    "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {have}"
+                );
+                return Err(Refusal::conflict(PODS, name, &reason));
+            }
+        }
+        if metadata::is_deleting(pod) {
+            return refuse(&format!("pod {name} is being deleted, cannot be assigned to a host"));
+        }
+        let node = text(pod, &["spec", "nodeName"]);
+        if !node.is_empty() {
+            return refuse(&format!("pod {name} is already assigned to node {}", go_quote(node)));
+        }
+        let gates = pod.at(&["spec", "schedulingGates"]).and_then(Value::as_array);
+        if gates.is_some_and(|gates| !gates.is_empty()) {
+            return refuse(&format!("pod {name} has non-empty .spec.schedulingGates"));
+        }
+        assign(ctx, pods, pod, binding, &now);
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn assign(ctx: &Context<'_>, pods: &Registry<TypedResource>, pod: &mut Value, binding: &Value, now: &str) {
+    let release = ctx.release();
+    pod.insert_at(&["spec", "nodeName"], text(binding, &["target", "name"]).into());
+    // The gates ClearingNominatedNodeNameAfterBinding and PodTopologyLabelsAdmission.
+    if release.since(V1_35)
+        && let Some(status) = pod.get_mut("status").and_then(Value::as_object_mut)
+    {
+        status.remove("nominatedNodeName");
+    }
+    let mut annotations = merged(pod, binding, "annotations");
+    if release.since(V1_37) {
+        annotations.retain(|key, _| !DROPPED.contains(&key.as_str()));
+    }
+    metadata::set(pod, "annotations", Some(Value::Object(annotations)));
+    if release.since(V1_35) {
+        let labels = merged(pod, binding, "labels");
+        metadata::set(pod, "labels", Some(Value::Object(labels)));
+    }
+    set_condition(pod, members([("type", "PodScheduled".into()), ("status", "True".into())]), now);
+    *pod = pods.strategy().encode(std::mem::take(pod));
+}
+
+/// The labels or annotations of the pod with those of the binding.
+fn merged(pod: &Value, binding: &Value, key: &str) -> Map {
+    let of = |object: &Value| metadata::get(object, key).and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut all = of(pod);
+    all.extend(of(binding));
+    all
+}
+
+/// `ValidatePodBinding`
+fn validate(binding: &Value) -> ErrorList {
+    let mut errors = ErrorList::new();
+    let target = FieldPath::new("target");
+    let kind = text(binding, &["target", "kind"]);
+    if !matches!(kind, "" | "Node") {
+        errors.push(FieldError::not_supported(&target.child("kind"), kind, &["Node", "<empty>"]));
+    }
+    if text(binding, &["target", "name"]).is_empty() {
+        errors.push(FieldError::required(&target.child("name"), ""));
+    }
+    errors
+}

@@ -1,0 +1,192 @@
+//! Decodes request bodies, with the error messages of the server's serializers (`runtime/serializer/json`).
+
+pub(in crate::server) mod unreadable;
+
+use crate::server::Body;
+use crate::server::http::negotiate::Input;
+use crate::server::http::options::FieldValidation;
+use crate::server::http::protobuf::{self, DefaultType};
+use crate::server::http::status::Refusal;
+use crdx_text as text;
+pub(in crate::server) use crdx_text::json::summary;
+use crdx_text::malformed::MalformedStrings;
+use crdx_text::strict::StrictError;
+pub(in crate::server) use crdx_value::group_version::parse as parse_group_version;
+use crdx_value::json::go_kind;
+use crdx_value::{Map, Value};
+use std::borrow::Cow;
+use unreadable::Unreadable;
+
+/// The maximum size of a body in bytes.
+pub const LIMIT: usize = 3 * 1024 * 1024;
+
+/// A decoded body.
+#[derive(Debug)]
+pub(in crate::server) struct Document {
+    /// The decoded JSON object.
+    pub value: Value,
+    /// The duplicate keys.
+    pub strict: Vec<StrictError>,
+    /// The strings of a Protobuf body that are not UTF-8.
+    pub malformed: MalformedStrings,
+}
+
+impl Document {
+    fn new(value: Value, strict: Vec<StrictError>) -> Self {
+        Self { value, strict, malformed: MalformedStrings::default() }
+    }
+
+    /// A document without errors.
+    pub fn of(value: Value) -> Self {
+        Self::new(value, Vec::new())
+    }
+}
+
+/// The bytes of a body; for a body passed as a value, its JSON. Returns a refusal for a body that is too large.
+pub(in crate::server) fn bytes(body: &Body) -> Result<Cow<'_, [u8]>, Refusal> {
+    let bytes = match body {
+        Body::Empty => Cow::Borrowed(&[][..]),
+        Body::Bytes(bytes) => Cow::Borrowed(bytes.as_slice()),
+        Body::Value(value) => Cow::Owned(crdx_value::json::to_string(value).into_bytes()),
+    };
+    check_size(body)?;
+    Ok(bytes)
+}
+
+/// The size of the body in bytes; 0 for a body passed as a value.
+pub(in crate::server) fn length(body: &Body) -> usize {
+    if let Body::Bytes(bytes) = body { bytes.len() } else { 0 }
+}
+
+/// Returns a refusal for a body that is too large.
+pub(in crate::server) fn check_size(body: &Body) -> Result<(), Refusal> {
+    if length(body) > LIMIT { Err(Refusal::too_large(&format!("limit is {LIMIT}"))) } else { Ok(()) }
+}
+
+/// Decodes a body, which must be a JSON object with apiVersion and kind. The type of a Protobuf body may be missing; it is
+/// then `default`.
+pub(in crate::server) fn object(
+    body: &Body,
+    input: Input,
+    validation: FieldValidation,
+    default: DefaultType<'_>,
+) -> Result<Document, Unreadable> {
+    let document = match body {
+        Body::Value(value) => Document::of(value.clone()),
+        Body::Empty => read(&[], input, validation, default)?,
+        Body::Bytes(bytes) => read(bytes, input, validation, default)?,
+    };
+    interpret(&document.value).map_err(Unreadable::Early)?;
+    Ok(document)
+}
+
+/// Moves the value out of the body of an in-process request, so that it is not copied.
+pub(in crate::server) fn take(body: &mut Body) -> Option<Value> {
+    match body {
+        Body::Value(value)
+            if interpret(value).is_ok() && value.str_at(&["kind"]).is_some_and(|kind| !kind.is_empty()) =>
+        {
+            Some(std::mem::take(value))
+        }
+        _ => None,
+    }
+}
+
+fn read(
+    bytes: &[u8],
+    input: Input,
+    validation: FieldValidation,
+    default: DefaultType<'_>,
+) -> Result<Document, Unreadable> {
+    match input {
+        Input::Json => {
+            let read = text::json::read_strict(bytes).map_err(|e| {
+                if e.kind == text::ErrorKind::NumberOutOfRange {
+                    return Unreadable::Late(e.message);
+                }
+                Unreadable::Early(format!("couldn't get version/kind; json parse error: {}", e.message))
+            })?;
+            let strict = if validation.is_enabled() { read.errors } else { Vec::new() };
+            Ok(Document::new(read.value, strict))
+        }
+        Input::Protobuf => {
+            let object = protobuf::read(bytes, default)?;
+            Ok(Document { malformed: object.malformed, ..Document::of(object.value) })
+        }
+        Input::Yaml => {
+            let read = text::yaml::read_strict(bytes).map_err(|e| Unreadable::Early(e.message))?;
+            let strict = if validation.is_enabled() { read.error().into_iter().collect() } else { Vec::new() };
+            Ok(Document::new(read.value, strict))
+        }
+    }
+}
+
+/// `SimpleMetaFactory.Interpret`: apiVersion and kind must be strings.
+pub(in crate::server) fn interpret(value: &Value) -> Result<(), String> {
+    let invalid = |text: String| Err(format!("couldn't get version/kind; json parse error: {text}"));
+    let members = match value {
+        Value::Object(members) => members,
+        Value::Null => return Ok(()),
+        other => {
+            let kind = go_kind(other);
+            return invalid(format!(
+                "json: cannot unmarshal {kind} into Go value of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
+            ));
+        }
+    };
+    for (key, field) in [("apiVersion", "apiVersion"), ("kind", "kind")] {
+        if let Some(value) = members.get(key)
+            && !matches!(value, Value::String(_) | Value::Null)
+        {
+            let kind = go_kind(value);
+            return invalid(format!("json: cannot unmarshal {kind} into Go struct field .{field} of type string"));
+        }
+    }
+    if let Some(version) = members.get("apiVersion").and_then(Value::as_str) {
+        parse_group_version(version)?;
+    }
+    Ok(())
+}
+
+/// `runtime.NewMissingKindErr`, which quotes the body or, with `Ignore`, the decoded JSON.
+pub(in crate::server) fn missing_kind(body: &Body, input: Input, validation: FieldValidation) -> String {
+    let text = match bytes(body) {
+        Ok(bytes) if input == Input::Yaml && !validation.is_enabled() => {
+            text::yaml::read(&bytes).map(|v| crdx_value::json::to_string(&v)).unwrap_or_default()
+        }
+        bytes => bytes.map(|b| crdx_text::lossy(&b)).unwrap_or_default(),
+    };
+    format!("Object 'Kind' is missing in '{text}'")
+}
+
+/// The kind and version of a JSON body that cannot be decoded because of a number out of range; empty if it has none.
+pub(in crate::server) fn declared_type(body: &Body) -> (String, String) {
+    let value = bytes(body).ok().and_then(|bytes| text::json::read_with_any_number(&bytes).ok()).unwrap_or_default();
+    let text = |key: &str| value.str_at(&[key]).unwrap_or_default();
+    let version = parse_group_version(text("apiVersion")).map_or("", |(_, version)| version);
+    (text("kind").to_owned(), version.to_owned())
+}
+
+/// Replaces `null` by `{}`, as the server's decoder does.
+pub(in crate::server) fn or_empty(value: Value) -> Value {
+    if value.is_null() { Value::Object(Map::new()) } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TYPE: DefaultType<'_> = DefaultType { api_version: "v1", kind: "A" };
+
+    #[test]
+    fn apiversion_and_kind_must_be_strings() {
+        let read = |text: &str| {
+            object(&Body::Bytes(text.as_bytes().to_vec()), Input::Json, FieldValidation::Strict, TYPE).map(|d| d.strict)
+        };
+        assert_eq!(read(r#"{"kind":"A","a":1,"a":2}"#), Ok(vec![StrictError::DuplicateField("a".to_owned())]));
+        assert_eq!(
+            read(r#"{"kind":1}"#),
+            Err(Unreadable::Early("couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string".to_owned()))
+        );
+    }
+}

@@ -1,0 +1,357 @@
+//! The state of one request while it is handled, and the writer of its response.
+
+use crate::server::calls::Calls;
+use crate::server::http::body::unreadable::Unreadable;
+use crate::server::http::body::{self, Document};
+use crate::server::http::negotiate::{self, Conversion, Endpoint, Input, Output};
+use crate::server::http::options::{self, FieldValidation, WriteOptions};
+use crate::server::http::protobuf::DefaultType;
+use crate::server::http::query::Query;
+use crate::server::http::route::Target;
+use crate::server::http::status::{Reason, Refusal};
+use crate::server::http::table::{self, Columns};
+use crate::server::{Format, Request, Response, ResponseBody, Server, Trace};
+use crdx_text::strict::{StrictDecodingError, StrictError};
+use crdx_value::release::Release;
+use crdx_value::time;
+use crdx_value::{Map, Value, object};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// The state of one request while it is handled.
+pub(in crate::server) struct Context<'a> {
+    /// The server that handles the request.
+    pub server: &'a Server,
+    pub request: &'a Request,
+    /// The parsed query.
+    pub query: Query,
+    /// The requested resource.
+    pub target: Target,
+    /// The trace, to which handlers add.
+    pub trace: Trace,
+    /// The object of the body, if it was moved out of the request.
+    pub object: Option<Value>,
+    /// The answers of webhooks.
+    pub calls: Calls,
+    warnings: Vec<String>,
+    /// The texts of `warnings`.
+    warned: HashSet<String>,
+}
+
+/// The result of a handler before it is written as a response.
+pub(in crate::server) struct Answer {
+    /// The HTTP status code.
+    pub code: u16,
+    /// The content of the response.
+    pub content: Content,
+}
+
+/// The content of a response.
+pub(in crate::server) enum Content {
+    /// One object.
+    Object(Arc<Value>),
+    List(List),
+    /// A Status, which is never converted to a Table or to partial metadata.
+    Status(Value),
+}
+
+/// A list of objects.
+pub(in crate::server) struct List {
+    /// `apiVersion`
+    pub api_version: String,
+    pub kind: String,
+    /// `resourceVersion`
+    pub resource_version: String,
+    /// `continue`, empty for none.
+    pub continue_: String,
+    /// `remainingItemCount`
+    pub remaining: Option<i64>,
+    pub items: Vec<Arc<Value>>,
+    /// The Go type of the list, which one error message contains.
+    pub go_type: &'static str,
+}
+
+impl Answer {
+    /// An answer with one object.
+    pub fn object(code: u16, object: Arc<Value>) -> Self {
+        Self { code, content: Content::Object(object) }
+    }
+}
+
+impl<'a> Context<'a> {
+    /// Creates the context of a routed request.
+    pub fn new(server: &'a Server, request: &'a Request, query: Query, target: Target) -> Self {
+        Self {
+            server,
+            request,
+            query,
+            target,
+            trace: Trace::default(),
+            object: None,
+            calls: Calls::default(),
+            warnings: Vec::new(),
+            warned: HashSet::new(),
+        }
+    }
+
+    /// A UID for a new object.
+    pub fn uid(&self) -> String {
+        self.calls.uid().unwrap_or_else(|| self.server.random.uid())
+    }
+
+    /// A name for a new object that gives only a prefix.
+    pub fn generated_name(&self, prefix: &str) -> String {
+        self.calls.name(prefix).unwrap_or_else(|| self.server.random.name(prefix))
+    }
+
+    /// The simulated release.
+    pub fn release(&self) -> Release {
+        self.server.release
+    }
+
+    /// Decodes the object of the body, which must have apiVersion and kind, except in Protobuf: there `default` is used.
+    pub fn body_object(
+        &mut self,
+        input: Input,
+        validation: FieldValidation,
+        default: DefaultType<'_>,
+    ) -> Result<Document, Unreadable> {
+        match self.object.take() {
+            Some(value) => Ok(Document::of(value)),
+            None => body::object(&self.request.body, input, validation, default),
+        }
+    }
+
+    /// Adds a warning unless the same text was added before.
+    pub fn warn(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if !text.is_empty() && self.warned.insert(text.clone()) {
+            self.warnings.push(text);
+        }
+    }
+
+    /// The time of the request in RFC 3339 format, as used in metadata.
+    pub fn now(&self) -> String {
+        time::format(self.request.now)
+    }
+
+    /// Negotiates the format of the response.
+    pub fn negotiate(&self, endpoint: Endpoint) -> Result<Output, Refusal> {
+        negotiate::output(self.request.accept.as_deref(), self.request.user_agent.as_deref(), &self.query, endpoint)
+    }
+
+    /// The name in the URL.
+    ///
+    /// # Errors
+    /// Returns 400 Bad Request if the URL has no name.
+    pub fn name(&self) -> Result<String, Refusal> {
+        if self.target.name.is_empty() {
+            return Err(Refusal::bad_request("name must be provided"));
+        }
+        Ok(self.target.name.clone())
+    }
+
+    /// Adds strict decoding errors as warnings; an error of the YAML decoder gives one warning per line.
+    pub fn warn_strict(&mut self, errors: &[StrictError]) {
+        for error in errors {
+            match error {
+                StrictError::Yaml(lines) => lines.iter().for_each(|line| self.warn(line)),
+                error => self.warn(error.to_string()),
+            }
+        }
+    }
+
+    /// Handles strict decoding errors: an error with `Strict`, warnings with `Warn`, nothing with `Ignore`.
+    pub fn strict_errors(
+        &mut self,
+        errors: Vec<StrictError>,
+        options: &WriteOptions,
+    ) -> Result<(), StrictDecodingError> {
+        if errors.is_empty() {
+            return Ok(());
+        }
+        match options.field_validation {
+            FieldValidation::Strict => {
+                self.trace.failed_strict_decoding = true;
+                Err(StrictDecodingError(errors))
+            }
+            FieldValidation::Warn => {
+                self.warn_strict(&errors);
+                Ok(())
+            }
+            FieldValidation::Ignore => Ok(()),
+        }
+    }
+
+    /// Writes the answer in the negotiated format, or the refusal.
+    pub fn respond(mut self, output: &Output, columns: Option<&Columns>, answer: Result<Answer, Refusal>) -> Response {
+        let shaped = answer.and_then(|answer| {
+            let code = answer.code;
+            self.shape(output, columns, answer.content).map(|body| (code, body))
+        });
+        match shaped {
+            Ok((code, body)) => Response {
+                code,
+                body: ResponseBody::Json(body),
+                format: output.format,
+                headers: Vec::new(),
+                warnings: headers(self.warnings),
+                trace: self.trace,
+            },
+            Err(refusal) => {
+                self.trace.errors.clone_from(&refusal.errors);
+                self.refuse(&refusal)
+            }
+        }
+    }
+
+    /// The warnings added so far, truncated as for the headers.
+    pub fn into_warnings(self) -> Vec<String> {
+        headers(self.warnings)
+    }
+
+    /// Writes a refusal. Formats that only objects have do not apply to it, so `Accept` is negotiated again without
+    /// them.
+    pub fn refuse(mut self, refusal: &Refusal) -> Response {
+        self.trace.is_unfinished = refusal.reason == Reason::Unfinished;
+        self.trace.errors.clone_from(&refusal.errors);
+        let format = match self.negotiate(Endpoint::Plain) {
+            Ok(output) => output.format,
+            Err(_) => Format::PrettyJson,
+        };
+        let delay = refusal.details.as_ref().map_or(0, |details| details.retry_after_seconds);
+        let delay = (delay > 0).then(|| ("retry-after", delay.to_string()));
+        Response {
+            code: refusal.code,
+            body: ResponseBody::Json(Arc::new(refusal.to_value())),
+            format,
+            headers: delay.into_iter().collect(),
+            warnings: headers(self.warnings),
+            trace: self.trace,
+        }
+    }
+
+    fn shape(&self, output: &Output, columns: Option<&Columns>, content: Content) -> Result<Arc<Value>, Refusal> {
+        let table = |items: &mut dyn Iterator<Item = &Value>, list: Map, version: &str| {
+            let include = options::include_object(&self.query)?;
+            let Some(columns) = columns else { return Err(Refusal::internal("no table here")) };
+            Ok(table::table(columns, items, list, version, include, self.request.now))
+        };
+        let (Conversion { kind, version, .. }, content) = match (&output.convert, content) {
+            (_, Content::Status(status)) => return Ok(Arc::new(status)),
+            (None, Content::Object(object)) => return Ok(object),
+            (None, Content::List(list)) => return Ok(Arc::new(list.into_value())),
+            (Some(convert), content) => (convert, content),
+        };
+        let value = match (kind.as_str(), &content) {
+            ("Table", Content::List(list)) => {
+                table(&mut list.items.iter().map(|o| &**o), list.metadata(false), version)?
+            }
+            ("Table", Content::Object(o)) => {
+                let revision = o.at(&["metadata", "resourceVersion"]).cloned();
+                let metadata = revision.map(|v| ("resourceVersion".to_owned(), v)).into_iter().collect();
+                table(&mut std::iter::once(&**o), metadata, version)?
+            }
+            ("PartialObjectMetadata", Content::Object(o)) => table::partial(o, version),
+            ("PartialObjectMetadata", Content::List(list)) => {
+                let text = format!(
+                    "you requested PartialObjectMetadata, but the requested object is a list ({})",
+                    list.go_type
+                );
+                return Err(Refusal::not_acceptable(text));
+            }
+            (_, Content::List(list)) => {
+                let items: Vec<Value> = list.items.iter().map(|o| table::partial(o, version)).collect();
+                // A Go slice that was never appended to is encoded as null.
+                let items = if items.is_empty() { Value::Null } else { Value::Array(items) };
+                object([
+                    ("kind", Value::from("PartialObjectMetadataList")),
+                    ("apiVersion", Value::from(format!("meta.k8s.io/{version}"))),
+                    ("metadata", Value::Object(list.metadata(false))),
+                    ("items", items),
+                ])
+            }
+            _ => return Err(self.not_a_list()),
+        };
+        Ok(Arc::new(value))
+    }
+
+    /// The refusal of an object that was requested as a list of partial metadata. An unstructured object passes the
+    /// server's first check for a list (`asPartialObjectMetadataList`) and fails the second.
+    fn not_a_list(&self) -> Refusal {
+        let go_type = match (self.target.group.as_str(), self.target.subresource.as_str()) {
+            (crate::crd::GROUP, _) => "*apiextensions.CustomResourceDefinition",
+            (_, "scale") => "*v1.Scale",
+            _ => return Refusal::unclassified("content is not a list"),
+        };
+        Refusal::not_acceptable(format!(
+            "you requested PartialObjectMetadataList, but the requested object is not a list ({go_type})"
+        ))
+    }
+}
+
+impl List {
+    /// `metadata` of the list. Lists of custom resources always have `continue`.
+    fn metadata(&self, always_continue: bool) -> Map {
+        let mut out = Map::new();
+        if always_continue || !self.continue_.is_empty() {
+            out.insert("continue".to_owned(), Value::from(self.continue_.as_str()));
+        }
+        if let Some(count) = self.remaining {
+            out.insert("remainingItemCount".to_owned(), Value::Int(count));
+        }
+        out.insert("resourceVersion".to_owned(), Value::from(self.resource_version.as_str()));
+        out
+    }
+
+    fn into_value(self) -> Value {
+        let metadata = self.metadata(self.go_type == UNSTRUCTURED_LIST);
+        let is_typed = self.go_type != UNSTRUCTURED_LIST;
+        let mut items: Vec<Value> = self.items.into_iter().map(Arc::unwrap_or_clone).collect();
+        if is_typed {
+            // Items of a typed list have neither apiVersion nor kind.
+            for members in items.iter_mut().filter_map(Value::as_object_mut) {
+                members.remove("kind");
+                members.remove("apiVersion");
+            }
+        }
+        object([
+            ("apiVersion", Value::from(self.api_version)),
+            ("kind", Value::from(self.kind)),
+            ("metadata", Value::Object(metadata)),
+            ("items", Value::Array(items)),
+        ])
+    }
+}
+
+/// The Go type of lists of custom resources.
+pub(in crate::server) const UNSTRUCTURED_LIST: &str = "*unstructured.UnstructuredList";
+
+/// Truncates warnings for the response headers: if they have more than 4096 characters in total, each is cut to 256
+/// characters (`filters/warning.go`).
+fn headers(warnings: Vec<String>) -> Vec<String> {
+    const TOTAL: usize = 4096;
+    const ITEM: usize = 256;
+    let length = |text: &String| text.chars().count();
+    if warnings.iter().map(length).sum::<usize>() <= TOTAL {
+        return warnings;
+    }
+    let mut written = 0;
+    let mut out = Vec::new();
+    // The server starts truncating at the first warning that exceeds the total, then truncates the preceding warnings
+    // too.
+    let mut sum = 0;
+    let first_over = warnings.iter().position(|w| {
+        sum += length(w);
+        sum > TOTAL
+    });
+    for (i, warning) in warnings.iter().enumerate() {
+        if written >= TOTAL && Some(i) > first_over {
+            break;
+        }
+        let cut: String = warning.chars().take(ITEM).collect();
+        written += length(&cut);
+        out.push(cut);
+    }
+    out
+}

@@ -1,0 +1,76 @@
+//! The requests that a server for test suites delays, because they take time on a real server.
+
+use super::endpoints::reviews;
+use super::http::context::Context;
+use super::http::delete_options::DeleteOptions;
+use super::http::query::Query;
+use super::http::route::{Route, route};
+use super::{Method, Request, Server};
+
+impl Server {
+    /// Reports whether the thread that handles this request may have to wait
+    /// ([`ServerBuilder::with_pause_before_removal`](super::ServerBuilder::with_pause_before_removal)): deletions and
+    /// evictions do.
+    pub fn may_pause(&self, request: &Request) -> bool {
+        if self.pause_before_removal.is_zero() {
+            return false;
+        }
+        match request.method {
+            Method::Delete => true,
+            Method::Post => path_and_query(request).0.ends_with("/eviction"),
+            _ => false,
+        }
+    }
+
+    /// Reports whether this request stores or removes an object unless it is rejected: a write that is neither a dry run
+    /// nor a review of access or a token.
+    pub fn may_store(&self, request: &Request) -> bool {
+        if matches!(request.method, Method::Get | Method::Head | Method::Other) {
+            return false;
+        }
+        let (path, query) = path_and_query(request);
+        let query = Query::parse(query);
+        let Route::Resource(target) = route(request.method, path, &query) else { return false };
+        let ctx = Context::new(self, request, query, target);
+        if request.method == Method::Delete {
+            return DeleteOptions::read(&ctx).is_ok_and(|options| !options.dry_run);
+        }
+        let issues_token = ctx.target.resource == "serviceaccounts" && ctx.target.subresource == "token";
+        ctx.query.first("dryRun").is_none() && !issues_token && !reviews::serves(&ctx)
+    }
+}
+
+fn path_and_query(request: &Request) -> (&str, &str) {
+    request.path.split_once('?').unwrap_or((&request.path, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crdx_value::release::Release;
+    use std::collections::HashMap;
+
+    #[test]
+    fn reads_dry_runs_reviews_and_tokens_store_nothing() {
+        let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_reviews(HashMap::new()).build();
+        let stores = |method, path: &str, body: &str| server.may_store(&Request::new(method, path, body));
+        let (pods, pod) = ("/api/v1/namespaces/default/pods", "/api/v1/namespaces/default/pods/p");
+        assert!(stores(Method::Post, pods, "{}"));
+        assert!(stores(Method::Post, &format!("{pod}/eviction"), "{}"));
+        assert!(stores(Method::Put, &format!("{pod}/status"), "{}"));
+        assert!(stores(Method::Patch, &format!("{pod}?fieldManager=m"), "{}"));
+        assert!(stores(Method::Delete, pod, ""));
+        assert!(stores(Method::Delete, pods, r#"{"kind":"DeleteOptions","apiVersion":"v1"}"#));
+
+        assert!(!stores(Method::Get, pods, ""));
+        assert!(!stores(Method::Post, &format!("{pods}?dryRun=All"), "{}"));
+        assert!(!stores(Method::Patch, &format!("{pod}?fieldManager=m&dryRun=All"), "{}"));
+        assert!(!stores(Method::Delete, &format!("{pod}?dryRun=All"), ""));
+        assert!(!stores(Method::Delete, pod, r#"{"kind":"DeleteOptions","apiVersion":"v1","dryRun":["All"]}"#));
+        // The options in the body take precedence over those in the query.
+        assert!(stores(Method::Delete, &format!("{pod}?dryRun=All"), r#"{"kind":"DeleteOptions","apiVersion":"v1"}"#));
+        assert!(!stores(Method::Post, "/apis/authorization.k8s.io/v1/subjectaccessreviews", "{}"));
+        assert!(!stores(Method::Post, "/api/v1/namespaces/default/serviceaccounts/a/token", "{}"));
+        assert!(!stores(Method::Post, "/healthz", ""));
+    }
+}

@@ -1,0 +1,153 @@
+//! Reads and writes of objects (`k8s.io/apiserver/pkg/registry/generic/registry`): [`Registry`] has one file per verb,
+//! a [`Strategy`](strategy::Strategy) implements the differences between resources, and [`store`] replaces etcd.
+
+mod amend;
+mod corrupt;
+mod create;
+pub(in crate::server) mod decode;
+mod delete;
+pub(in crate::server) mod etcd;
+mod get;
+mod graceful;
+pub(in crate::server) mod journal;
+mod list;
+pub(in crate::server) mod managed_fields;
+pub(in crate::server) mod metadata;
+pub(in crate::server) mod patch;
+pub(in crate::server) mod patched_object;
+pub(in crate::server) mod random;
+pub(in crate::server) mod rest;
+pub(in crate::server) mod revision;
+mod size;
+pub(in crate::server) mod store;
+pub(in crate::server) mod strategy;
+mod update;
+pub(in crate::server) mod watch;
+pub(in crate::server) mod written;
+
+use crate::pipeline::Verdict;
+use crate::server::admission::{Mutation, Review};
+use crate::server::http::context::{Answer, Context};
+use crate::server::http::negotiate::Output;
+use crate::server::http::status::Refusal;
+use crate::server::registry::metadata::Object;
+use crate::server::{Response, Server};
+use crdx_value::Value;
+use crdx_value::field::ErrorType;
+use std::sync::Arc;
+use store::{Raced, Stored};
+use strategy::Strategy;
+use written::Written;
+
+/// The verb of a request, except watch, which [`Registry::watch`] handles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) enum Verb {
+    /// GET of an object
+    Get,
+    /// GET of a collection
+    List,
+    /// POST
+    Create,
+    /// PUT
+    Update,
+    Patch(patch::Kind),
+    /// DELETE of an object
+    Delete,
+    DeleteCollection,
+}
+
+/// The verbs of one version of a resource or subresource.
+#[derive(Debug)]
+pub(in crate::server) struct Registry<S> {
+    strategy: S,
+}
+
+impl<S: Strategy> Registry<S> {
+    /// Creates the registry for the resource of a strategy.
+    pub fn new(strategy: S) -> Self {
+        Self { strategy }
+    }
+
+    /// The strategy of the resource.
+    pub fn strategy(&self) -> &S {
+        &self.strategy
+    }
+
+    /// Handles a request.
+    ///
+    /// # Errors
+    /// Returns a refusal if the request is rejected.
+    pub fn answer(&self, ctx: &mut Context<'_>, verb: Verb) -> Result<Answer, Refusal> {
+        match verb {
+            Verb::Get => self.get(ctx),
+            Verb::List => self.list(ctx),
+            Verb::Create => self.create(ctx),
+            Verb::Update => self.put(ctx),
+            Verb::Patch(kind) => self.patch(ctx, kind),
+            Verb::Delete => self.delete(ctx),
+            Verb::DeleteCollection => self.delete_collection(ctx),
+        }
+    }
+
+    /// Writes an answer, or the refusal, in the negotiated format.
+    pub fn respond(&self, ctx: Context<'_>, output: &Output, answer: Result<Answer, Refusal>) -> Response {
+        ctx.respond(output, Some(self.strategy.columns()), answer)
+    }
+
+    /// Runs mutating admission. Plugins change JSON values, so a typed object is encoded for them.
+    fn mutate(
+        &self,
+        ctx: &mut Context<'_>,
+        review: &Review<'_>,
+        old: Option<&Value>,
+        object: &mut S::Object,
+    ) -> Result<Mutation, Refusal> {
+        if let Some(object) = object.as_value_mut() {
+            return review.mutate(ctx, old, object, &|object| self.strategy.default(object));
+        }
+        if !review.is_needed(ctx) {
+            return Ok(Mutation::Unchanged);
+        }
+        let mut value = object.clone().into_value();
+        let mutation = review.mutate(ctx, old, &mut value, &|value| self.strategy.default(value))?;
+        if mutation == Mutation::Changed {
+            *object = S::Object::of_value(value)?;
+        }
+        Ok(mutation)
+    }
+
+    /// Adds the warnings of a verdict, or rejects the object if the verdict has errors.
+    fn check(&self, ctx: &mut Context<'_>, object: &S::Object, verdict: Verdict) -> Result<(), Refusal> {
+        ctx.trace.cost += verdict.cost;
+        for warning in verdict.warnings {
+            ctx.warn(warning);
+        }
+        if verdict.errors.iter().any(|error| error.kind == ErrorType::Unfinished) {
+            return Err(Refusal::unfinished());
+        }
+        if !verdict.errors.is_empty() {
+            return Err(self.strategy.invalid(object, verdict.errors));
+        }
+        for warning in verdict.warnings_if_accepted {
+            ctx.warn(warning);
+        }
+        Ok(())
+    }
+
+    /// Stores an object if the object at `key` is still `expected`, and returns the stored object at the version of the
+    /// request.
+    ///
+    /// # Errors
+    /// Returns 409 Conflict if another write was committed first.
+    pub fn commit(
+        &self,
+        server: &Server,
+        key: &str,
+        expected: Option<&Arc<Stored>>,
+        written: Written,
+    ) -> Result<Arc<Value>, Raced> {
+        let (stored, shown) = written.put(self.strategy.objects(), key, expected, &server.revision)?;
+        self.strategy.committed(server, &stored, &shown);
+        Ok(shown)
+    }
+}

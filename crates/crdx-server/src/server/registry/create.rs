@@ -1,0 +1,148 @@
+//! POST: `endpoints/handlers/create.go` and `Store.Create` of `registry/generic/registry/store.go`.
+
+use super::Registry;
+use crate::server::admission::{Mutation, Operation, OperationOptions, Review};
+use crate::server::http::body;
+use crate::server::http::context::{Answer, Context};
+use crate::server::http::options::{self, Write, WriteOptions};
+use crate::server::http::status::{Reason, Refusal};
+use crate::server::registry::decode;
+use crate::server::registry::managed_fields;
+use crate::server::registry::metadata::{self, Object};
+use crate::server::registry::rest::{check_new_revision, name_taken};
+use crate::server::registry::size::ManagedFields;
+use crate::server::registry::store;
+use crate::server::registry::strategy::Strategy;
+use crdx_value::Value;
+use std::sync::Arc;
+
+/// The maximum number of attempts to generate a free name.
+const NAME_ATTEMPTS: usize = 8;
+
+/// The origin of a new object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// A POST body.
+    Decoded,
+    /// A POST body that admission changed.
+    Mutated,
+    /// The result of an apply. Storage ignores its resourceVersion, and a dry run returns it.
+    Applied,
+}
+
+impl<S: Strategy> Registry<S> {
+    /// Handles a POST.
+    pub(super) fn create(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
+        let input = self.strategy.input(ctx.request.content_type.as_deref())?;
+        body::check_size(&ctx.request.body)?;
+        let options = options::write_options(&ctx.query, Write::Create, ctx.release())?;
+        let mut object = self.strategy.decode(ctx, input, &options)?;
+        metadata::wipe_system_fields(&mut object);
+        decode::match_namespace(&mut object, &ctx.target.namespace)?;
+        decode::dedup_owners(ctx, &mut object, false);
+        managed_fields::update(&self.strategy, ctx, None, &mut object, &options);
+        let name = metadata::text(&object, "name").to_owned();
+        let review = Review { new_name: &name, ..self.review(Operation::Create, &options) };
+        let is_unchanged = self.admit_new(ctx, &mut object, &review)? == Mutation::Unchanged;
+        let source = if is_unchanged { Source::Decoded } else { Source::Mutated };
+        if metadata::text(&object, "name").is_empty() && !metadata::text(&object, "generateName").is_empty() {
+            for _ in 1..NAME_ATTEMPTS {
+                match self.store_new(ctx, object.clone(), source, &review, &options) {
+                    Err(refusal) if refusal.reason == Reason::AlreadyExists => {}
+                    result => return result,
+                }
+            }
+        }
+        self.store_new(ctx, object, source, &review, &options)
+    }
+
+    /// Runs mutating admission for a new object.
+    pub(super) fn admit_new(
+        &self,
+        ctx: &mut Context<'_>,
+        object: &mut S::Object,
+        review: &Review<'_>,
+    ) -> Result<Mutation, Refusal> {
+        self.strategy.check_create(ctx, object)?;
+        let name = if ctx.target.name.is_empty() { review.new_name } else { &ctx.target.name };
+        ctx.request.namespace_state.check(&ctx.target.namespace, self.strategy.resource(), name)?;
+        self.strategy.admit_create(object);
+        let mutation = self.mutate(ctx, review, None, object)?;
+        if mutation == Mutation::Changed {
+            decode::match_namespace(object, &ctx.target.namespace)?;
+        }
+        Ok(mutation)
+    }
+
+    /// Completes, validates and stores a new object.
+    pub(super) fn store_new(
+        &self,
+        ctx: &mut Context<'_>,
+        mut object: S::Object,
+        source: Source,
+        review: &Review<'_>,
+        options: &WriteOptions,
+    ) -> Result<Answer, Refusal> {
+        metadata::fill_system_fields(&mut object, &ctx.uid(), &ctx.now());
+        let prefix = metadata::text(&object, "generateName").to_owned();
+        if !prefix.is_empty() && metadata::text(&object, "name").is_empty() {
+            metadata::set_text(&mut object, "name", &ctx.generated_name(&prefix));
+        }
+        self.strategy.prepare_create(&mut object);
+        let verdict = self.strategy.validate_create(&object);
+        self.check(ctx, &object, verdict)?;
+        let object = object.into_value();
+        review.validate(ctx, None, Some(&object))?;
+        if source != Source::Applied {
+            check_new_revision(metadata::text(&object, "resourceVersion"), options.dry_run)?;
+        }
+        self.insert(ctx, object, source, options.dry_run).map(|shown| Answer::object(201, shown))
+    }
+
+    /// Stores a new object unless an object with its name exists.
+    fn insert(
+        &self,
+        ctx: &mut Context<'_>,
+        object: Value,
+        source: Source,
+        dry_run: bool,
+    ) -> Result<Arc<Value>, Refusal> {
+        let name = metadata::text(&object, "name").to_owned();
+        let generated = !metadata::text(&object, "generateName").is_empty();
+        let key = store::key(metadata::text(&object, "namespace"), &name);
+        let objects = self.strategy.objects();
+        let _lock = self.strategy.lock(ctx.server);
+        let taken = || match objects.get(&key) {
+            Some(existing) => Err(name_taken(self.strategy.resource(), Some(&existing.raw()), &name, generated)),
+            None => Ok(()),
+        };
+        // An apply is stored as an update of an object that does not exist yet.
+        let (expected, managed_fields) =
+            if source == Source::Applied { (Some(0), ManagedFields::Kept) } else { (None, ManagedFields::Dropped) };
+        let decoded = source == Source::Decoded;
+        // Storage encodes an object before it looks whether the name is taken; a dry run looks first.
+        if dry_run {
+            taken()?;
+            let mut written = self.strategy.dry_run(object, decoded)?;
+            if ctx.request.hides_dry_run {
+                ctx.calls.check()?;
+                self.check_size(ctx.server, &mut ctx.trace, (&key, expected), &mut written, managed_fields)?;
+            }
+            return Ok(written.shown());
+        }
+        let mut written = self.strategy.written(object, decoded)?;
+        ctx.calls.check()?;
+        self.check_size(ctx.server, &mut ctx.trace, (&key, expected), &mut written, managed_fields)?;
+        taken()?;
+        ctx.server.ensure_namespace(&ctx.target.namespace, ctx.request.now);
+        self.commit(ctx.server, &key, None, written).map_err(|_| {
+            // Another thread created an object with this name.
+            let existing = objects.get(&key).map(|stored| stored.raw());
+            name_taken(self.strategy.resource(), existing.as_deref(), &name, generated)
+        })
+    }
+
+    pub(super) fn review<'a>(&'a self, operation: Operation, options: &'a WriteOptions) -> Review<'a> {
+        Review { scope: self.strategy.scope(), operation, options: OperationOptions::Write(options), new_name: "" }
+    }
+}

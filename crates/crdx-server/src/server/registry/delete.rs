@@ -1,0 +1,346 @@
+//! DELETE of one object and of a collection: `endpoints/handlers/delete.go` and `Store.Delete`.
+
+use super::graceful::{self, Graceful};
+use super::{Registry, corrupt};
+use crate::server::admission::{GroupVersionKind, Operation, OperationOptions, Review};
+use crate::server::http::context::{Answer, Content, Context};
+use crate::server::http::delete_options::{self, DeleteOptions};
+use crate::server::http::status::{Details, GroupResource, Reason, Refusal, status_value};
+use crate::server::registry::metadata::{self, Object};
+use crate::server::registry::rest::{
+    check_preconditions, deletion_finalizers, etcd_key, mark_deleting, set_finalizers,
+};
+use crate::server::registry::size::ManagedFields;
+use crate::server::registry::store;
+use crate::server::registry::strategy::{Existing, Strategy};
+use crate::server::strategy::admission_kinds;
+use crdx_value::{Value, group_version, object};
+use std::sync::Arc;
+use std::thread;
+
+impl<S: Strategy> Registry<S> {
+    /// Handles a DELETE of one object.
+    pub(super) fn delete(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
+        let name = ctx.name()?;
+        let options = DeleteOptions::read(ctx)?;
+        if options.ignore_read_errors {
+            return Err(self.refuse_ignoring(ctx, &name));
+        }
+        let namespace = ctx.target.namespace.clone();
+        match self.remove(ctx, &namespace, &name, &options, Deletion::OfOne)? {
+            Removal::Kept(object) => {
+                let code = if options.orphan_dependents == Some(false) { 202 } else { 200 };
+                Ok(Answer::object(code, object))
+            }
+            Removal::Unread(object) => Ok(Answer::object(200, object)),
+            Removal::Gone(object) if self.strategy.returns_deleted() => Ok(Answer::object(200, object)),
+            Removal::Gone(object) => Ok(Answer {
+                code: 200,
+                content: Content::Status(success(self.strategy.resource(), &name, metadata::text(&object, "uid"))),
+            }),
+        }
+    }
+
+    /// Handles a DELETE of a collection; the response lists the objects before their deletion.
+    pub(super) fn delete_collection(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
+        let options = self.list_options(ctx)?;
+        let delete = DeleteOptions::read(ctx)?;
+        if delete.ignore_read_errors {
+            return Err(delete_options::collection_refuses_ignoring());
+        }
+        let page = self.select(ctx, &options)?;
+        if ctx.calls.are_made() {
+            self.review_deletions(ctx, &page.items, &delete)?;
+        }
+        for object in &page.items {
+            let (namespace, name) = (metadata::text(object, "namespace"), metadata::text(object, "name"));
+            match self.remove(ctx, namespace, name, &delete, Deletion::OfCollection) {
+                Err(refusal) if refusal.reason != Reason::NotFound => return Err(refusal),
+                _ => {}
+            }
+        }
+        Ok(Answer { code: 200, content: Content::List(page) })
+    }
+
+    /// Lets webhooks review all deletions before the first object is deleted, so that the request can be repeated.
+    ///
+    /// # Errors
+    /// [`Refusal::waiting`] while their answers are not known.
+    fn review_deletions(
+        &self,
+        ctx: &mut Context<'_>,
+        items: &[Arc<Value>],
+        options: &DeleteOptions,
+    ) -> Result<(), Refusal> {
+        for object in items {
+            let key = store::key(metadata::text(object, "namespace"), metadata::text(object, "name"));
+            let Some(stored) = self.strategy.objects().get(&key) else { continue };
+            let Ok(existing) = self.strategy.existing(&stored) else { continue };
+            let review = Review {
+                scope: self.strategy.scope(),
+                operation: Operation::Delete,
+                options: OperationOptions::Delete(options),
+                new_name: "",
+            };
+            // A refusal comes again when it is the turn of the object.
+            let _ = review.validate(ctx, Some(&existing.value), None);
+        }
+        ctx.calls.check()
+    }
+
+    /// The refusal of `ignoreStoreReadErrorWithClusterBreakingPotential` for an object that can be read from storage.
+    /// Here every object can.
+    fn refuse_ignoring(&self, ctx: &Context<'_>, name: &str) -> Refusal {
+        let resource = self.strategy.resource();
+        let key = store::key(&ctx.target.namespace, name);
+        if self.strategy.objects().get(&key).is_none() {
+            return Refusal::not_found(resource, name);
+        }
+        let reason = format!(
+            "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage",
+            etcd_key(resource, &key)
+        );
+        Refusal::conflict(resource, name, &reason)
+    }
+
+    /// Deletes an object of the namespace of the request without admission.
+    ///
+    /// # Errors
+    /// Returns 404 if there is no such object, and 409 if a precondition fails.
+    pub fn remove_unreviewed(&self, ctx: &mut Context<'_>, name: &str, options: &DeleteOptions) -> Result<(), Refusal> {
+        let namespace = ctx.target.namespace.clone();
+        self.remove(ctx, &namespace, name, options, Deletion::Unreviewed).map(drop)
+    }
+
+    /// Deletes one object, or marks it as being deleted.
+    fn remove(
+        &self,
+        ctx: &mut Context<'_>,
+        namespace: &str,
+        name: &str,
+        options: &DeleteOptions,
+        deletion: Deletion,
+    ) -> Result<Removal, Refusal> {
+        let strategy = &self.strategy;
+        let (objects, resource) = (strategy.objects(), strategy.resource());
+        let key = store::checked_key(namespace, name)?;
+        let _lock = strategy.lock(ctx.server);
+        let mut options = options.clone();
+        // A negative period counts as one second.
+        options.grace_period_seconds = options.grace_period_seconds.map(|period| if period < 0 { 1 } else { period });
+        let mut is_reviewed = deletion == Deletion::Unreviewed;
+        loop {
+            let Some(stored) = objects.get(&key) else { return Err(Refusal::not_found(resource, name)) };
+            let existing = strategy.existing(&stored);
+            let existing = existing.map_err(|refusal| corrupt::of_object(refusal, resource, &key))?;
+            match deletion {
+                Deletion::OfOne | Deletion::Unreviewed => strategy.check_preconditions(&existing.value, &options)?,
+                Deletion::OfCollection => check_preconditions(strategy.scope(), &existing.value, &options)?,
+            }
+            let graceful = self.graceful(ctx, &existing, &mut options);
+            if matches!(graceful, Graceful::Pending) {
+                return Ok(Removal::Kept(existing.value));
+            }
+            let review = Review {
+                scope: strategy.scope(),
+                operation: Operation::Delete,
+                options: OperationOptions::Delete(&options),
+                new_name: "",
+            };
+            if !is_reviewed {
+                review.validate(ctx, Some(&existing.value), None)?;
+            }
+            if let Graceful::Marked(mut object, period) = graceful {
+                let finalizers = deletion_finalizers(&existing, &options);
+                let is_kept = period > 0 || !finalizers.is_empty();
+                set_finalizers(&mut object, finalizers);
+                let object = object.into_value();
+                if !is_kept && !is_reviewed {
+                    // `Store.Delete` has both the update and the removal reviewed.
+                    review.validate(ctx, Some(&object), None)?;
+                }
+                let mut written = strategy.written(object, true)?;
+                if options.dry_run {
+                    let shown = written.shown();
+                    return Ok(if is_kept { Removal::Kept(shown) } else { Removal::Gone(shown) });
+                }
+                self.check_size(
+                    ctx.server,
+                    &mut ctx.trace,
+                    (&key, Some(stored.revision)),
+                    &mut written,
+                    ManagedFields::Kept,
+                )?;
+                let Ok(shown) = self.commit(ctx.server, &key, Some(&stored), written) else { continue };
+                if is_kept {
+                    return Ok(Removal::Kept(shown));
+                }
+                thread::sleep(ctx.server.pause_before_removal);
+                // The next round removes the object.
+                is_reviewed = true;
+                if let Some(revision) = &mut options.resource_version {
+                    metadata::text(&*shown, "resourceVersion").clone_into(revision);
+                }
+                continue;
+            }
+            let Some(marked) = self.marked(&existing, &options, deletion, &ctx.now()) else {
+                if options.dry_run {
+                    return Ok(self.removal_in_dry_run(existing.value));
+                }
+                self.check_unread(&existing.value, &options, &key)?;
+                if let Ok(revision) = objects.remove(&key, &stored, &ctx.server.revision) {
+                    strategy.removed(ctx, name);
+                    let mut object = existing.value;
+                    if strategy.returns_deleted() {
+                        let object = Arc::make_mut(&mut object);
+                        metadata::set_text(object, "resourceVersion", &revision.to_string());
+                    }
+                    return Ok(Removal::Gone(object));
+                }
+                continue;
+            };
+            let mut written = strategy.written(marked.into_value(), true)?;
+            if options.dry_run {
+                return Ok(Removal::Kept(written.shown()));
+            }
+            if written.raw == *stored.raw() {
+                return Ok(Removal::Kept(existing.value));
+            }
+            self.check_size(
+                ctx.server,
+                &mut ctx.trace,
+                (&key, Some(stored.revision)),
+                &mut written,
+                ManagedFields::Kept,
+            )?;
+            if let Ok(shown) = self.commit(ctx.server, &key, Some(&stored), written) {
+                return Ok(Removal::Kept(shown));
+            }
+        }
+    }
+
+    /// Marks an object of a kind with grace periods, and sets the period in the options, which admission sees.
+    fn graceful(
+        &self,
+        ctx: &Context<'_>,
+        existing: &Existing<S::Object>,
+        options: &mut DeleteOptions,
+    ) -> Graceful<S::Object> {
+        let requested = options.grace_period_seconds;
+        let Some(period) = self.strategy.grace_period(&existing.object, requested) else { return Graceful::No };
+        let graceful =
+            graceful::before_delete(&*existing.object, requested, period, ctx.request.now, ctx.server.release());
+        if !metadata::is_deleting(existing) {
+            options.grace_period_seconds = Some(period);
+        }
+        graceful
+    }
+
+    /// Rejects a resourceVersion in the preconditions if the options take the last finalizers away: `Store.Delete`
+    /// replaces it by that of the result of an abandoned update, which is empty.
+    fn check_unread(&self, existing: &Value, options: &DeleteOptions, key: &str) -> Result<(), Refusal> {
+        if options.resource_version.is_none() || metadata::finalizers(existing).is_empty() {
+            return Ok(());
+        }
+        let (resource, have) = (self.strategy.resource(), metadata::text(existing, "resourceVersion"));
+        let reason = format!(
+            "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ResourceVersion in precondition: , ResourceVersion in object meta: {have}",
+            etcd_key(resource, key)
+        );
+        Err(Refusal::conflict(resource, metadata::text(existing, "name"), &reason))
+    }
+
+    /// The result of a dry run that would remove an object. If the options take the last finalizers away, `Store.Delete`
+    /// returns the result of an update that was abandoned before it read the object (`errDeleteNow`).
+    fn removal_in_dry_run(&self, existing: Arc<Value>) -> Removal {
+        let GroupVersionKind { group, version, kind } = self.strategy.scope().kind;
+        let finalizers = metadata::get(&*existing, "finalizers").and_then(Value::as_array);
+        let is_custom = !admission_kinds::is_typed(group) && group != crate::crd::GROUP;
+        if is_custom && finalizers.is_some_and(|finalizers| !finalizers.is_empty()) {
+            let api_version = group_version::api_version(group, version);
+            return Removal::Unread(Arc::new(object([("apiVersion", api_version.as_str()), ("kind", kind)])));
+        }
+        Removal::Gone(existing)
+    }
+
+    /// Marks an object as being deleted; `None` if nothing delays the deletion.
+    fn marked(
+        &self,
+        existing: &Existing<S::Object>,
+        options: &DeleteOptions,
+        deletion: Deletion,
+        now: &str,
+    ) -> Option<S::Object> {
+        if deletion != Deletion::OfCollection
+            && let Some(marked) = self.strategy.mark_deleting(&existing.object, now)
+        {
+            return Some(marked);
+        }
+        let finalizers = deletion_finalizers(existing, options);
+        if finalizers.is_empty() {
+            return None;
+        }
+        let mut object = (*existing.object).clone();
+        mark_deleting(&mut object, finalizers, now);
+        Some(object)
+    }
+}
+
+/// The request that deletes an object. A strategy may override the DELETE of one object (`REST.Delete`), but not the
+/// DELETE of a collection (`Store.DeleteCollection`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Deletion {
+    OfOne,
+    OfCollection,
+    /// Of one object, without admission.
+    Unreviewed,
+}
+
+/// The result of a deletion.
+enum Removal {
+    /// The object has finalizers and is kept.
+    Kept(Arc<Value>),
+    /// A dry run would remove the object, and answers with one that has only apiVersion and kind.
+    Unread(Arc<Value>),
+    /// The object was removed, or would be removed without dry run.
+    Gone(Arc<Value>),
+}
+
+/// The `Status` response for a removed object.
+fn success(resource: GroupResource<'_>, name: &str, uid: &str) -> Value {
+    let details = Details {
+        name: name.to_owned(),
+        group: resource.group.to_owned(),
+        kind: resource.resource.to_owned(),
+        uid: uid.to_owned(),
+        ..Details::default()
+    };
+    status_value("Success", 0, "", "", Some(&details))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::server::{Method, Request, ResponseBody, Server};
+    use crdx_value::release::Release;
+
+    #[test]
+    fn a_revision_does_not_match_if_the_last_finalizer_is_taken_away() {
+        let server = Server::new(Release::NEWEST, 1);
+        let send = |method, path: &str, body: &str| server.handle(&Request::new(method, path, body));
+        let crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        let crd = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.example.com"},
+            "spec":{"group":"example.com","scope":"Cluster","names":{"plural":"foos","kind":"Foo"},"versions":[{"name":"v1",
+            "served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}"#;
+        assert_eq!(send(Method::Post, crds, crd).code, 201);
+        let foos = "/apis/example.com/v1/foos";
+        let foo = r#"{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"a","finalizers":["orphan"]}}"#;
+        let ResponseBody::Json(created) = send(Method::Post, foos, foo).body else { panic!("no object") };
+        let revision = created.str_at(&["metadata", "resourceVersion"]).unwrap();
+        let options = format!(r#"{{"orphanDependents":false,"preconditions":{{"resourceVersion":"{revision}"}}}}"#);
+        let refused = send(Method::Delete, &format!("{foos}/a"), &options);
+        assert_eq!(refused.code, 409);
+        let end = format!("ResourceVersion in precondition: , ResourceVersion in object meta: {revision}");
+        assert!(refused.body.message().ends_with(&end), "{}", refused.body.message());
+        assert_eq!(send(Method::Delete, &format!("{foos}/a"), r#"{"orphanDependents":false}"#).code, 200);
+    }
+}

@@ -1,0 +1,173 @@
+//! `metadata.managedFields`: field ownership after a write (`endpoints/handlers/fieldmanager`).
+
+use crate::apply::field_manager::{self, FieldManager};
+use crate::apply::identity::{conflict_message, manager_text};
+use crate::apply::path::path_text;
+use crate::apply::updater::Conflict;
+use crate::server::http::context::Context;
+use crate::server::http::options::WriteOptions;
+use crate::server::http::status::{Cause, Details, Refusal};
+use crate::server::registry::metadata::{self, Object};
+use crate::server::registry::strategy::Strategy;
+use crdx_value::group_version::api_version;
+use crdx_value::release::Release;
+use crdx_value::{Map, Value, unicode};
+use std::cell::Cell;
+
+/// Sets the managedFields of an object that is created, or that replaces `live`.
+pub(in crate::server) fn update<S: Strategy>(
+    strategy: &S,
+    ctx: &Context<'_>,
+    live: Option<&Value>,
+    object: &mut S::Object,
+    options: &WriteOptions,
+) {
+    if !ctx.server.tracks_fields {
+        metadata::set(object, FIELD, None);
+        return;
+    }
+    let manager = manager(options, ctx.request.user_agent.as_deref());
+    with_manager(strategy, (&ctx.now(), ctx.release()), |fields| {
+        let live = live.unwrap_or(fields.empty_object);
+        if let Some(mut seen) = strategy.managed_form(object) {
+            fields.update(live, &mut seen, &manager);
+            metadata::set(object, FIELD, metadata::get(&seen, FIELD).cloned());
+        } else if let Some(object) = object.as_value_mut() {
+            fields.update(live, object, &manager);
+        }
+    });
+}
+
+/// Applies `patch` to `live`, or creates the object if `live` is `None`.
+pub(in crate::server) fn apply<S: Strategy>(
+    strategy: &S,
+    ctx: &Context<'_>,
+    live: Option<&Value>,
+    patch: &Value,
+    options: &WriteOptions,
+) -> Result<Value, Refusal> {
+    let spent = Cell::new(None);
+    let applied = with_manager(strategy, (&ctx.now(), ctx.release()), |fields| {
+        let force = options.force.unwrap_or_default();
+        let default = |object: &mut Value| spent.set(spent.get().or(strategy.default(object).err()));
+        fields.apply(live.unwrap_or(fields.empty_object), patch, &options.field_manager, force, &default)
+    });
+    spent.get().map_or(Ok(()), Err)?;
+    applied.map_err(refused)
+}
+
+/// Runs the field manager of a resource with a timestamp (RFC 3339) and a release.
+pub(in crate::server) fn with_manager<S: Strategy, T>(
+    strategy: &S,
+    (now, release): (&str, Release),
+    act: impl FnOnce(&FieldManager<'_>) -> T,
+) -> T {
+    let scope = strategy.scope();
+    let (api_version, empty_object) = (api_version(scope.kind.group, scope.kind.version), strategy.empty_object());
+    act(&FieldManager {
+        versions: strategy,
+        api_version: &api_version,
+        kind: scope.kind.kind,
+        subresource: scope.subresource,
+        empty_object: &empty_object,
+        now,
+        release,
+    })
+}
+
+/// The field manager name: from the options, or derived from the user agent.
+pub(in crate::server) fn manager(options: &WriteOptions, user_agent: Option<&str>) -> String {
+    const MAX_BYTES: usize = 128;
+    if !options.field_manager.is_empty() {
+        return options.field_manager.clone();
+    }
+    let product = user_agent.unwrap_or_default().split('/').next().unwrap_or_default();
+    let mut out = String::new();
+    for c in product.chars().filter(|c| unicode::is_print(*c)) {
+        if out.len() + c.len_utf8() > MAX_BYTES {
+            break;
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Converts the refusal of an apply to an error response.
+fn refused(refusal: field_manager::Refusal) -> Refusal {
+    match refusal {
+        field_manager::Refusal::Conflicts(conflicts) => conflict(&conflicts),
+        field_manager::Refusal::BadRequest(text) => Refusal::bad_request(text),
+        field_manager::Refusal::Internal(text) => Refusal::unclassified(text),
+    }
+}
+
+/// `NewApplyConflict`
+fn conflict(conflicts: &[Conflict]) -> Refusal {
+    let causes = conflicts.iter().map(|conflict| Cause {
+        reason: "FieldManagerConflict".to_owned(),
+        message: format!("conflict with {}", manager_text(&conflict.manager)),
+        field: path_text(&conflict.path),
+    });
+    let details = Details { causes: causes.collect(), ..Details::default() };
+    Refusal::apply_conflict(conflict_message(conflicts), details)
+}
+
+/// Restores the previous timestamps of managedFields if nothing else changed, so that the write is a no-op
+/// (`equality.go`).
+pub(in crate::server) fn keep_times(object: &mut Value, existing: &Value) {
+    let (Some(new), Some(old)) = (entries(object), entries(existing)) else { return };
+    if new.is_empty() || new == old || !same_but_times(new, old) {
+        return;
+    }
+    let old = Value::Array(old.to_vec());
+    let new = metadata::get(object, FIELD).cloned();
+    metadata::set(object, FIELD, Some(old));
+    if object != existing {
+        metadata::set(object, FIELD, new);
+    }
+}
+
+/// The name of the member of `metadata`.
+pub(in crate::server) const FIELD: &str = "managedFields";
+
+fn entries(object: &Value) -> Option<&[Value]> {
+    metadata::get(object, FIELD).and_then(Value::as_array)
+}
+
+fn same_but_times(a: &[Value], b: &[Value]) -> bool {
+    fn rest(entry: &Value) -> impl Iterator<Item = (&String, &Value)> {
+        entry.as_object().into_iter().flat_map(Map::iter).filter(|(key, _)| *key != "time")
+    }
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| rest(a).eq(rest(b)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crdx_value::object;
+
+    #[test]
+    fn managers_are_named_by_the_user_agent() {
+        let options = WriteOptions::default();
+        assert_eq!(manager(&options, Some("kubectl/v1.37 (linux)")), "kubectl");
+        assert_eq!(manager(&options, Some("a\u{7}b")), "ab");
+        assert_eq!(manager(&options, Some(&"é".repeat(100))).len(), 128);
+        let options = WriteOptions { field_manager: "me".to_owned(), ..options };
+        assert_eq!(manager(&options, Some("x")), "me");
+    }
+
+    #[test]
+    fn a_change_of_timestamps_alone_is_no_change() {
+        let with = |time: &str, label: &str| {
+            let entry = object([("manager", "m"), ("time", time)]);
+            let metadata = object([(FIELD, Value::Array(vec![entry])), ("name", Value::from(label))]);
+            object([("metadata", metadata)])
+        };
+        let mut same = with("2", "a");
+        keep_times(&mut same, &with("1", "a"));
+        assert_eq!(same, with("1", "a"));
+        let mut other = with("2", "b");
+        keep_times(&mut other, &with("1", "a"));
+        assert_eq!(other, with("2", "b"));
+    }
+}

@@ -1,0 +1,209 @@
+//! PATCH: `endpoints/handlers/patch.go`. One file per kind of patch; [`apply`] is server-side apply.
+
+mod apply;
+mod json;
+mod merge;
+
+use super::Registry;
+use crate::apply::raw::Raw;
+use crate::server::Body;
+use crate::server::http::body;
+use crate::server::http::context::{Answer, Context};
+use crate::server::http::options::{self, Write, WriteOptions};
+use crate::server::http::status::{GroupResource, Refusal};
+use crate::server::registry::decode;
+use crate::server::registry::managed_fields;
+use crate::server::registry::patched_object::PatchedObject;
+use crate::server::registry::size::ManagedFields;
+use crate::server::registry::strategy::Strategy;
+use crate::server::registry::update::Update;
+use crdx_text::strict::StrictError;
+use crdx_text::{self as text, ErrorKind};
+use crdx_value::Value;
+use crdx_value::field::{FieldError, FieldPath};
+use crdx_value::release::{Release, V1_37};
+
+const MEDIA_TYPES: [&str; 3] =
+    ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"];
+const STRATEGIC: &str = "application/strategic-merge-patch+json";
+/// The media types of patches of built-in kinds.
+const TYPED_MEDIA_TYPES: [&str; 4] =
+    ["application/json-patch+json", "application/merge-patch+json", STRATEGIC, "application/apply-patch+yaml"];
+
+/// The kind of a patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) enum Kind {
+    /// RFC 6902
+    Json,
+    /// RFC 7386
+    Merge,
+    /// A strategic merge patch, of built-in kinds only
+    Strategic,
+    /// Server-side apply
+    Apply,
+}
+
+/// The patch type of a request, from its `Content-Type`. This is checked before anything else.
+pub(in crate::server) fn kind(content_type: Option<&str>) -> Result<Kind, Refusal> {
+    let text = content_type.unwrap_or_default();
+    let text = match text.find(';') {
+        Some(at) if at > 0 => text.get(..at).unwrap_or(text),
+        _ => text,
+    };
+    match text {
+        "application/json-patch+json" => Ok(Kind::Json),
+        "application/merge-patch+json" => Ok(Kind::Merge),
+        "application/apply-patch+yaml" => Ok(Kind::Apply),
+        _ => Err(Refusal::unsupported_media_type(&MEDIA_TYPES)),
+    }
+}
+
+/// The patch type of a request for a built-in kind.
+pub(in crate::server) fn typed_kind(content_type: Option<&str>) -> Result<Kind, Refusal> {
+    if content_type.and_then(|t| t.split(';').next()) == Some(STRATEGIC) {
+        return Ok(Kind::Strategic);
+    }
+    kind(content_type).map_err(|_| Refusal::unsupported_media_type(&TYPED_MEDIA_TYPES))
+}
+
+/// The patch type for a CRD.
+pub(in crate::server) fn definition_kind(content_type: Option<&str>) -> Result<Kind, Refusal> {
+    typed_kind(content_type)
+        .map_err(|refusal| Refusal::unrouted(refusal.code, refusal.reason, "415: Unsupported Media Type"))
+}
+
+impl<S: Strategy> Registry<S> {
+    /// Handles a PATCH.
+    pub(super) fn patch(&self, ctx: &mut Context<'_>, kind: Kind) -> Result<Answer, Refusal> {
+        let strategy = &self.strategy;
+        ctx.name()?;
+        let (patch, options) = read(ctx, kind)?;
+        let Some(patch) = patch else { return self.apply(ctx, &options) };
+        let mut transform = |ctx: &mut Context<'_>, existing: &Value| {
+            let mut object = if patch.kind == Kind::Strategic {
+                let (document, strict) = (patch.document()?, patch.strict.clone());
+                strategy.merge_strategically(ctx, existing.clone(), document, strict, &options)?
+            } else {
+                let release = ctx.release();
+                let (object, strict) = patch.apply(existing.clone(), &options, release)?;
+                let source = Some(&patch.raw).filter(|_| patch.kind == Kind::Merge);
+                let again = || patch.apply(existing.clone(), &options, release).map(|(o, _)| o).unwrap_or_default();
+                strategy.decode_patched(ctx, PatchedObject { object, source, again: &again }, strict, &options)?
+            };
+            managed_fields::update(strategy, ctx, Some(existing), &mut object, &options);
+            decode::match_namespace(&mut object, &ctx.target.namespace)?;
+            decode::check_name(&object, &ctx.target.name)?;
+            decode::dedup_owners(ctx, &mut object, true);
+            Ok(object)
+        };
+        let update = Update { decoded: true, uid: "", managed_fields: ManagedFields::Dropped, options: &options };
+        self.update(ctx, &update, &mut transform)
+    }
+}
+
+/// Decodes a patch and its options; the patch is `None` for an apply.
+fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), Refusal> {
+    body::check_size(&ctx.request.body)?;
+    let write = if kind == Kind::Apply { Write::Apply } else { Write::Patch };
+    let options = options::write_options(&ctx.query, write, ctx.release())?;
+    if kind == Kind::Apply {
+        return Ok((None, options));
+    }
+    // A value without floats is the same when it is read back from its JSON.
+    if let Body::Value(value) = &ctx.request.body
+        && kind == Kind::Merge
+        && !has_float(value)
+    {
+        let patch = Patch { kind, document: Ok(value.clone()), raw: Raw::Null, strict: Vec::new() };
+        return Ok((Some(patch), options));
+    }
+    let bytes = body::bytes(&ctx.request.body)?;
+    let document = match text::json::read_strict(&bytes) {
+        Ok(document) => document,
+        Err(error) if ctx.release().since(V1_37) && error.kind != ErrorKind::NumberOutOfRange => {
+            return Err(Refusal::bad_request("invalid JSON patch".to_owned()));
+        }
+        Err(error) => {
+            let document = Err(Refusal::bad_request(unreadable(error, kind, &options)));
+            return Ok((Some(Patch { kind, document, raw: Raw::Null, strict: Vec::new() }), options));
+        }
+    };
+    let strict = if options.field_validation.is_enabled() { document.errors } else { Vec::new() };
+    // Only `test` operations and numbers of merge patches need source texts.
+    let tests = |o: &Value| o.str_at(&["op"]) == Some("test");
+    let needs_source = match kind {
+        Kind::Json => document.value.as_array().is_some_and(|ops| ops.iter().any(tests)),
+        Kind::Merge => has_float(&document.value),
+        Kind::Strategic | Kind::Apply => false,
+    };
+    let raw = if needs_source { Raw::read(&text::lossy(&bytes)).unwrap_or(Raw::Null) } else { Raw::Null };
+    Ok((Some(Patch { kind, document: Ok(document.value), raw, strict }), options))
+}
+
+fn has_float(value: &Value) -> bool {
+    match value {
+        Value::Float(_) => true,
+        Value::Array(items) => items.iter().any(has_float),
+        Value::Object(members) => members.values().any(has_float),
+        _ => false,
+    }
+}
+
+/// A JSON or merge patch.
+struct Patch {
+    kind: Kind,
+    /// The decoded patch, or the refusal if it cannot be decoded, which an absent object precedes.
+    document: Result<Value, Refusal>,
+    raw: Raw,
+    strict: Vec<StrictError>,
+}
+
+impl Patch {
+    fn document(&self) -> Result<&Value, Refusal> {
+        self.document.as_ref().map_err(Clone::clone)
+    }
+
+    /// Returns the patched object and the strict decoding errors of the patch.
+    fn apply(
+        &self,
+        current: Value,
+        options: &WriteOptions,
+        release: Release,
+    ) -> Result<(Value, Vec<StrictError>), Refusal> {
+        let document = self.document()?;
+        let looks = options.field_validation.is_enabled();
+        match self.kind {
+            Kind::Json => {
+                let mut strict = json::duplicates(&self.strict);
+                if looks {
+                    strict.extend(json::check(document)?);
+                }
+                let in_patch = |error| StrictError::JsonPatch(Box::new(error));
+                let mut strict: Vec<_> = strict.into_iter().map(in_patch).collect();
+                let patched = json::apply(document, &self.raw, current, release)?;
+                strict.extend(patched.duplicates(&self.strict));
+                Ok((patched.document, strict))
+            }
+            Kind::Merge | Kind::Strategic | Kind::Apply => {
+                Ok((merge::apply(document, current, looks)?, self.strict.clone()))
+            }
+        }
+    }
+}
+
+/// The message for a patch that cannot be decoded. Since 1.37, the syntax is checked first (`validateAndTranscodePatch`).
+fn unreadable(error: text::Error, kind: Kind, options: &WriteOptions) -> String {
+    match kind {
+        _ if error.kind == ErrorKind::NumberOutOfRange || options.field_validation.is_enabled() => {
+            format!("error decoding patch: {}", error.message)
+        }
+        Kind::Json => error.message,
+        _ => "Invalid JSON Patch".to_owned(),
+    }
+}
+
+/// A 422 for a patch; it has neither kind nor name.
+pub(in crate::server) fn refuse(patched: &str, detail: String) -> Refusal {
+    let error = FieldError::invalid(&FieldPath::new("patch"), patched, detail);
+    Refusal::invalid(GroupResource { group: "", resource: "" }, "", vec![error])
+}

@@ -1,0 +1,153 @@
+//! Server-side apply (`applyPatcher` in `endpoints/handlers/patch.go`). The result is stored like that of a patch, or
+//! as a new object.
+
+use crate::server::Body;
+use crate::server::admission::{Operation, Review};
+use crate::server::http::context::{Answer, Context};
+use crate::server::http::options::{FieldValidation, WriteOptions};
+use crate::server::http::status::{Reason, Refusal};
+use crate::server::registry::Registry;
+use crate::server::registry::create::Source;
+use crate::server::registry::decode;
+use crate::server::registry::managed_fields;
+use crate::server::registry::metadata;
+use crate::server::registry::revision::parse_revision;
+use crate::server::registry::size::ManagedFields;
+use crate::server::registry::store;
+use crate::server::registry::strategy::Strategy;
+use crate::server::registry::update::Update;
+use crdx_text as text;
+use crdx_value::json::go_kind;
+use crdx_value::release::V1_37;
+use crdx_value::{Map, Value};
+
+impl<S: Strategy> Registry<S> {
+    /// Handles an apply.
+    pub(super) fn apply(&self, ctx: &mut Context<'_>, options: &WriteOptions) -> Result<Answer, Refusal> {
+        let config = Config::read(ctx)?;
+        let creates = self.strategy.scope().subresource.is_empty();
+        let key = store::key(&ctx.target.namespace, &ctx.target.name);
+        let review = self.review(Operation::Create, options);
+        loop {
+            if creates && self.strategy.objects().get(&key).is_none() {
+                let object = self.apply_new(ctx, &config, &review, options)?;
+                match self.store_new(ctx, object, Source::Applied, &review, options) {
+                    // Another thread created the object in the meantime.
+                    Err(refusal) if refusal.reason == Reason::AlreadyExists => continue,
+                    result => return result,
+                }
+            }
+            let mut transform =
+                |ctx: &mut Context<'_>, existing: &Value| self.applied(ctx, &config, Some(existing), options);
+            let update = Update { decoded: false, uid: "", managed_fields: ManagedFields::Kept, options };
+            match self.update(ctx, &update, &mut transform) {
+                // Another thread removed the object in the meantime.
+                Err(refusal) if creates && refusal.reason == Reason::NotFound => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// Applies the configuration to the existing object `live`, or creates an object if `live` is `None`.
+    fn applied(
+        &self,
+        ctx: &mut Context<'_>,
+        config: &Config<'_>,
+        live: Option<&Value>,
+        options: &WriteOptions,
+    ) -> Result<S::Object, Refusal> {
+        let patch = config.value()?;
+        let applied = managed_fields::apply(&self.strategy, ctx, live, &patch, options)?;
+        let mut object = self.strategy.decode_applied(ctx, applied, &patch, options)?;
+        config.check_duplicates(ctx, options)?;
+        let uid = metadata::text(&object, "uid");
+        if live.is_none() && !uid.is_empty() {
+            let reason =
+                format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
+            return Err(Refusal::conflict(self.strategy.resource(), &ctx.target.name, &reason));
+        }
+        decode::match_namespace(&mut object, &ctx.target.namespace)?;
+        decode::check_name(&object, &ctx.target.name)?;
+        if live.is_some() {
+            decode::dedup_owners(ctx, &mut object, true);
+        }
+        Ok(object)
+    }
+
+    /// Creates the new object of an apply and runs mutating admission.
+    fn apply_new(
+        &self,
+        ctx: &mut Context<'_>,
+        config: &Config<'_>,
+        review: &Review<'_>,
+        options: &WriteOptions,
+    ) -> Result<S::Object, Refusal> {
+        let mut object = self.applied(ctx, config, None, options)?;
+        self.admit_new(ctx, &mut object, review)?;
+        decode::dedup_owners(ctx, &mut object, true);
+        parse_revision(metadata::text(&object, "resourceVersion")).map_err(Refusal::unclassified)?;
+        if ctx.release().since(V1_37) {
+            metadata::wipe_system_fields(&mut object);
+        }
+        Ok(object)
+    }
+}
+
+/// The apply configuration in the request body.
+struct Config<'b> {
+    body: &'b Body,
+    /// The name of the configuration in error messages: `YAML` before 1.37.
+    label: &'static str,
+}
+
+impl<'b> Config<'b> {
+    /// Reads the body. Since 1.37, a body that does not look like JSON must be YAML that can be converted to JSON.
+    fn read(ctx: &Context<'b>) -> Result<Self, Refusal> {
+        let checked_first = ctx.release().since(V1_37);
+        if let Body::Bytes(bytes) = &ctx.request.body
+            && checked_first
+            && !text::looks_like_json(bytes)
+        {
+            text::yaml::read(bytes)
+                .map_err(|e| Refusal::bad_request(format!("error encoding patch: {}", e.message)))?;
+        }
+        Ok(Self { body: &ctx.request.body, label: if checked_first { "patch" } else { "YAML" } })
+    }
+
+    /// Decodes the configuration.
+    fn value(&self) -> Result<Value, Refusal> {
+        let what = self.label;
+        let refused = |reason: String| Refusal::bad_request(format!("error decoding {what}: {reason}"));
+        let value = match self.body {
+            Body::Empty => Value::Null,
+            Body::Value(value) => value.clone(),
+            Body::Bytes(bytes) => {
+                text::yaml::read(bytes).map_err(|e| refused(format!("error converting YAML to JSON: {}", e.message)))?
+            }
+        };
+        match value {
+            Value::Object(_) => Ok(value),
+            Value::Null => Ok(Value::Object(Map::new())),
+            other => Err(refused(format!(
+                "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
+                go_kind(&other)
+            ))),
+        }
+    }
+
+    /// Reports duplicate keys, as an error or as warnings.
+    fn check_duplicates(&self, ctx: &mut Context<'_>, options: &WriteOptions) -> Result<(), Refusal> {
+        if !options.field_validation.is_enabled() {
+            return Ok(());
+        }
+        let Body::Bytes(bytes) = self.body else { return Ok(()) };
+        let Some(error) = text::yaml::read_strict(bytes).ok().and_then(|read| read.error()) else { return Ok(()) };
+        if options.field_validation == FieldValidation::Strict {
+            let label = &self.label;
+            let text = format!("error strict decoding {label}: error converting YAML to JSON: {error}");
+            return Err(Refusal::bad_request(text));
+        }
+        ctx.warn_strict(&[error]);
+        Ok(())
+    }
+}

@@ -1,0 +1,45 @@
+//! An object that is ready to be stored.
+
+use crate::server::registry::metadata;
+use crate::server::registry::store::{Collection, Raced, Revision, Stored};
+use crdx_value::Value;
+use std::sync::Arc;
+
+/// An object that is ready to be stored.
+#[derive(Debug)]
+pub(in crate::server) struct Written {
+    /// The object in the storage version.
+    pub raw: Value,
+    /// The object at the version of the request; `None` if it equals `raw`.
+    pub shown: Option<Value>,
+}
+
+impl Written {
+    /// The object in the response to a dry run.
+    pub fn shown(self) -> Arc<Value> {
+        Arc::new(self.shown.unwrap_or(self.raw))
+    }
+
+    /// Stores the object if the object at `key` is still `expected`. Returns the stored object, and the object at the
+    /// version of the request.
+    ///
+    /// # Errors
+    /// Returns [`Raced`] if another write was committed first.
+    pub fn put(
+        self,
+        objects: &Collection,
+        key: &str,
+        expected: Option<&Arc<Stored>>,
+        revision: &Revision,
+    ) -> Result<(Arc<Stored>, Arc<Value>), Raced> {
+        let stored = objects.put(key, expected, self.raw, revision)?;
+        let shown = match self.shown {
+            None => stored.raw(),
+            Some(mut shown) => {
+                metadata::set_text(&mut shown, "resourceVersion", &stored.revision.to_string());
+                Arc::new(shown)
+            }
+        };
+        Ok((stored, shown))
+    }
+}

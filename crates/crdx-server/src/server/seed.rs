@@ -1,0 +1,208 @@
+//! Stores objects without validation, as if they had existed before the current CRD, which may reject them. Also
+//! validates an object without a write request.
+
+use crate::crd;
+use crate::pipeline::{self, Verdict};
+use crate::server::calls::Calls;
+use crate::server::registry::metadata;
+use crate::server::registry::revision::parse_revision;
+use crate::server::registry::store;
+use crate::server::strategy::custom_resource::integral_floats;
+use crate::server::strategy::custom_resource::serving::{Serving, Version};
+use crate::server::{Server, Timestamp};
+use crdx_value::Value;
+use std::sync::{Arc, PoisonError};
+
+/// The reason why an object or a CRD cannot be stored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SeedError {
+    /// The server serves no such CRD.
+    #[error("there is no CRD {0}")]
+    NoDefinition(String),
+    /// The object has no name.
+    #[error("a stored object has a name")]
+    NoName,
+    /// The CRD does not have the version of the object.
+    #[error("its CRD has no version {0}")]
+    NoVersion(String),
+    /// The server could not decode it; the server's message.
+    #[error("{0}")]
+    NotDecoded(String),
+}
+
+impl Server {
+    /// Stores `object` as a custom resource of the CRD named `definition` (`plural.group`), replacing any existing
+    /// object. Its resourceVersion is kept; if it has none, a new one is assigned.
+    ///
+    /// # Errors
+    /// The object could not have been stored.
+    pub fn seed(&self, definition: &str, namespace: &str, object: Value) -> Result<(), SeedError> {
+        let serving = self.serving_of(definition).ok_or_else(|| SeedError::NoDefinition(definition.to_owned()))?;
+        let name = metadata::text(&object, "name").to_owned();
+        if name.is_empty() {
+            return Err(SeedError::NoName);
+        }
+        let namespace = if serving.namespaced { namespace } else { "" };
+        let StoredForm { raw, read } = stored_form(&serving, namespace, object)?;
+        let revision = parse_revision(metadata::text(&raw, "resourceVersion")).ok().filter(|r| *r > 0);
+        let key = store::key(namespace, &name);
+        let stored = serving.objects.seed(&key, raw, revision, &self.revision);
+        if let Some((tag, read)) = read {
+            let read = read.map_or_else(
+                || stored.raw(),
+                |mut read| {
+                    metadata::set_text(&mut read, "resourceVersion", &stored.revision.to_string());
+                    Arc::new(read)
+                },
+            );
+            stored.cache_read(tag, &read);
+        }
+        Ok(())
+    }
+
+    /// Returns the stored object, in the storage version.
+    pub fn stored(&self, definition: &str, namespace: &str, name: &str) -> Option<Arc<Value>> {
+        let serving = self.serving_of(definition)?;
+        let key = store::key(if serving.namespaced { namespace } else { "" }, name);
+        serving.objects.get(&key).map(|stored| stored.raw())
+    }
+
+    /// The CRD with this name (`plural.group`) as JSON, if it is served.
+    pub fn definition(&self, name: &str) -> Option<Value> {
+        Some(self.serving_of(name)?.crd.to_value())
+    }
+
+    /// Removes an object from the store if it exists.
+    pub fn withdraw(&self, definition: &str, namespace: &str, name: &str) {
+        let Some(serving) = self.serving_of(definition) else { return };
+        let key = store::key(if serving.namespaced { namespace } else { "" }, name);
+        if let Some(stored) = serving.objects.get(&key) {
+            // An object that was written in the meantime is kept.
+            serving.objects.forget(&key, &stored, &self.revision);
+        }
+    }
+
+    /// Stores a CRD, with its status if it has one, and serves it.
+    ///
+    /// # Errors
+    /// The CRD cannot be decoded.
+    pub fn seed_definition(&self, definition: &Value, now: Timestamp) -> Result<(), SeedError> {
+        let mut crd = crd::decode(definition).map_err(|error| SeedError::NotDecoded(error.to_string()))?.crd;
+        if crd.status.stored_versions.is_empty() {
+            let storage = crd.spec.versions.iter().filter(|v| v.storage).map(|v| v.name.clone());
+            crd.status.stored_versions = storage.collect();
+        }
+        let name = crd.name().to_owned();
+        let value = crd.to_value();
+        let revision = parse_revision(metadata::text(&value, "resourceVersion")).ok().filter(|r| *r > 0);
+        {
+            let _writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+            self.definitions.objects.seed(&name, value, revision, &self.revision);
+        }
+        self.controllers.enqueue(&name);
+        self.run_controllers(now);
+        Ok(())
+    }
+
+    /// Validates an object of `version`, including its status and without ratcheting. Returns `None` if the version
+    /// does not exist.
+    pub fn validate_object(&self, definition: &str, version: &str, object: &Value) -> Option<Verdict> {
+        let serving = self.serving_of(definition)?;
+        let version = Arc::clone(serving.version(version)?);
+        Some(pipeline::validate_create(&version.stages, object))
+    }
+}
+
+/// An object as etcd would store it.
+struct StoredForm {
+    /// The object in the storage version.
+    raw: Value,
+    /// The tag of the storage version and what a read at this version returns, if this differs from `raw`. `None` if a
+    /// read must decode the object.
+    read: Option<(u64, Option<Value>)>,
+}
+
+/// Converts the object to the storage version.
+fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<StoredForm, SeedError> {
+    integral_floats(&mut object);
+    metadata::set_text(&mut object, "namespace", namespace);
+    let api_version = object.str_at(&["apiVersion"]).unwrap_or_default().to_owned();
+    let own: Option<&Arc<Version>> = serving.version_of(&api_version);
+    let own = own.ok_or(SeedError::NoVersion(api_version))?;
+    let storage = serving.storage().unwrap_or(own);
+    // Decoding fails for an object that the server could not read back.
+    let read = serving.decode_stored(&object, storage, &Calls::default());
+    let read = read.map_err(|refusal| SeedError::NotDecoded(refusal.message))?;
+    Ok(if own.name == storage.name {
+        match serving.typed_version(&storage.name) {
+            Some(kind) => {
+                kind.check(&object).map_err(SeedError::NotDecoded)?;
+                StoredForm { raw: kind.complete(object), read: None }
+            }
+            None => StoredForm { raw: object, read: Some((storage.tag(), read)) },
+        }
+    } else {
+        StoredForm { raw: read.unwrap_or(object), read: None }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::{Method, Request, ResponseBody};
+    use crdx_text::json;
+    use crdx_value::release::Release;
+
+    const CRD: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+        "metadata":{"name":"kites.toys.example.com"},"spec":{"group":"toys.example.com","scope":"Namespaced",
+        "names":{"plural":"kites","kind":"Kite"},"versions":[{"name":"v1","served":true,"storage":true,
+        "schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{
+        "length":{"type":"integer"},"colour":{"type":"string","enum":["red"],"default":"red"}}}}}}}]}}"#;
+
+    fn read(text: &str) -> Value {
+        json::read(text.as_bytes()).unwrap()
+    }
+
+    fn send(server: &Server, method: Method, body: Value) -> (u16, Value) {
+        let path = "/apis/toys.example.com/v1/namespaces/ns/kites/k";
+        let response = server.handle(&Request::new(method, path, body));
+        let ResponseBody::Json(body) = response.body else { panic!("text") };
+        (response.code, Arc::unwrap_or_clone(body))
+    }
+
+    #[test]
+    fn seeded_objects_are_not_validated() {
+        let server = Server::new(Release::NEWEST, 0);
+        server.seed_definition(&read(CRD), Timestamp::default()).unwrap();
+        let old = read(
+            r#"{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{"name":"k","resourceVersion":"70"},
+            "spec":{"length":"long","tail":1}}"#,
+        );
+        server.seed("kites.toys.example.com", "ns", old).unwrap();
+        let (code, seen) = send(&server, Method::Get, Value::Null);
+        assert_eq!(code, 200);
+        assert_eq!(seen.get("spec"), Some(&read(r#"{"colour":"red","length":"long"}"#)));
+        assert_eq!(metadata::text(&seen, "resourceVersion"), "70");
+        let verdict = server.validate_object("kites.toys.example.com", "v1", &seen).unwrap();
+        assert_eq!(verdict.errors.len(), 1);
+        // An existing error is tolerated; a new error is not.
+        let (code, seen) = send(&server, Method::Patch, read(r#"{"metadata":{"labels":{"a":"b"}}}"#));
+        assert_eq!((code, metadata::text(&seen, "resourceVersion")), (200, "71"));
+        assert_eq!(send(&server, Method::Patch, read(r#"{"spec":{"length":"longer"}}"#)).0, 422);
+        server.withdraw("kites.toys.example.com", "ns", "k");
+        assert_eq!(send(&server, Method::Get, Value::Null).0, 404);
+    }
+
+    #[test]
+    fn invalid_stored_objects_are_refused() {
+        let server = Server::new(Release::NEWEST, 0);
+        server.seed_definition(&read(CRD), Timestamp::default()).unwrap();
+        let seed = |text: &str| server.seed("kites.toys.example.com", "ns", read(text)).unwrap_err().to_string();
+        assert_eq!(
+            seed(r#"{"apiVersion":"toys.example.com/v2","kind":"Kite","metadata":{"name":"k"}}"#),
+            "its CRD has no version toys.example.com/v2"
+        );
+        assert_eq!(seed(r#"{"apiVersion":"toys.example.com/v1","kind":"Kite"}"#), "a stored object has a name");
+        assert!(server.seed("x.y", "ns", Value::Null).is_err());
+    }
+}

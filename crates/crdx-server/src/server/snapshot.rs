@@ -1,0 +1,123 @@
+//! Returns a server to an earlier state, so that test cases do not affect each other.
+
+use super::Server;
+use super::registry::store::{Collection, SavedObjects};
+use super::strategy::custom_resource::serving::Serving;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError};
+
+/// The state of a server: its objects and CRDs, and the counters of resourceVersions, UIDs and generated names. Objects
+/// and compiled CRDs are shared with the server.
+#[derive(Debug)]
+pub struct Snapshot {
+    revision: u64,
+    random: u64,
+    definitions: SavedObjects,
+    served: HashMap<String, (Arc<Serving>, SavedObjects)>,
+}
+
+impl Server {
+    /// Saves the state of the server, which must be idle.
+    pub fn snapshot(&self) -> Snapshot {
+        let served = self.serving.read().unwrap_or_else(PoisonError::into_inner);
+        let saved = |serving: &Arc<Serving>| (Arc::clone(serving), serving.objects.save());
+        Snapshot {
+            revision: self.revision.current(),
+            random: self.random.state(),
+            definitions: self.definitions.objects.save(),
+            served: served.iter().map(|(name, serving)| (name.clone(), saved(serving))).collect(),
+        }
+    }
+
+    /// Returns to the state of a snapshot of this server. Only collections that were written since are copied. The
+    /// server must be idle, without watches and without a journal. Policies and webhook configurations must not have changed: the
+    /// plugins recognize them by resourceVersion, and these are used again.
+    pub fn roll_back(&self, snapshot: &Snapshot) {
+        let restore = |objects: &Collection, saved| objects.restore(saved, snapshot.revision);
+        restore(&self.definitions.objects, &snapshot.definitions);
+        let mut served = self.serving.write().unwrap_or_else(PoisonError::into_inner);
+        served.retain(|name, _| snapshot.served.contains_key(name));
+        for (name, (serving, saved)) in &snapshot.served {
+            restore(&serving.objects, saved);
+            if !served.get(name).is_some_and(|current| Arc::ptr_eq(current, serving)) {
+                served.insert(name.clone(), Arc::clone(serving));
+            }
+        }
+        self.random.reset(snapshot.random);
+        self.revision.reset(snapshot.revision);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::{Method, Namespaces, Request, Response};
+    use crdx_value::release::Release;
+
+    const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    const FOOS: &str = "/apis/example.com/v1/namespaces/ns/foos";
+    const CRD: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.example.com"},
+        "spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"foos","kind":"Foo"},"versions":[
+        {"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{
+        "n":{"type":"integer","maximum":3}}}}}]}}"#;
+
+    fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
+        server.handle(&Request::new(method, path, body))
+    }
+
+    fn foo(name: &str) -> String {
+        format!(r#"{{"apiVersion":"example.com/v1","kind":"Foo","metadata":{{{name}}},"n":1}}"#)
+    }
+
+    /// Reads everything, and creates an object with a generated name.
+    fn probe(server: &Server) -> Vec<Response> {
+        let paths = [CRDS, "/apis/example.com/v1/foos", "/api/v1/namespaces"];
+        let mut answers: Vec<Response> = paths.iter().map(|path| send(server, Method::Get, path, "")).collect();
+        answers.push(send(server, Method::Post, FOOS, &foo(r#""generateName":"a-""#)));
+        answers
+    }
+
+    #[test]
+    fn a_server_returns_to_the_state_of_a_snapshot() {
+        let server = Server::builder(Release::NEWEST, 1).with_namespaces(Namespaces::OnDemand, &[]).build();
+        assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
+        for name in ["changed", "deleted", "kept"] {
+            assert_eq!(send(&server, Method::Post, FOOS, &foo(&format!(r#""name":"{name}""#))).code, 201);
+        }
+        let snapshot = server.snapshot();
+        let before = probe(&server);
+        server.roll_back(&snapshot);
+        let crd = format!("{CRDS}/foos.example.com");
+        let elsewhere = FOOS.replace("/ns/", "/other/");
+        for (method, path, body) in [
+            (Method::Patch, format!("{FOOS}/changed"), r#"{"n":2}"#),
+            (Method::Delete, format!("{FOOS}/deleted"), ""),
+            (Method::Post, elsewhere, &*foo(r#""name":"new","finalizers":["a.b/c"]"#)),
+            (Method::Post, CRDS.to_owned(), &*CRD.replace("foo", "bar").replace("Foo", "Bar")),
+            (Method::Delete, crd, ""),
+        ] {
+            let answer = send(&server, method, &path, body);
+            assert!(answer.code < 300, "{path}: {}", answer.body.message());
+        }
+        assert_ne!(probe(&server), before);
+        server.roll_back(&snapshot);
+        assert_eq!(probe(&server), before);
+    }
+
+    #[test]
+    fn only_changed_collections_are_restored() {
+        let server = Server::new(Release::NEWEST, 1);
+        for crd in [CRD.to_owned(), CRD.replace("foo", "bar").replace("Foo", "Bar")] {
+            assert_eq!(send(&server, Method::Post, CRDS, &crd).code, 201);
+        }
+        let snapshot = server.snapshot();
+        let changes =
+            || ["foos.example.com", "bars.example.com"].map(|n| server.serving_of(n).unwrap().objects.changes());
+        let [foos, bars] = changes();
+        assert_eq!(send(&server, Method::Post, FOOS, &foo(r#""name":"a""#)).code, 201);
+        for _ in 0..2 {
+            server.roll_back(&snapshot);
+            assert_eq!(changes(), [foos + 2, bars]);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The built-in kinds that admission needs: policies, their bindings, webhook configurations and config maps. They are
+//! served with their Go types ([`super::typed_resource`]).
+
+use super::built_in::{BuiltIn, Custom};
+use super::built_in_kind::BuiltInKind;
+use super::custom_resource::serving::Serving;
+use super::typed_resource::definition;
+use crate::policies::validation;
+use crate::server::Server;
+use crate::server::registry::store::Collection;
+use crdx_types::resources::{Resource, resources};
+use crdx_value::Value;
+use crdx_value::field::ErrorList;
+use crdx_value::release::Release;
+use std::sync::{Arc, PoisonError};
+
+/// The API group of admission policies.
+pub(in crate::server) const ADMISSION: &str = crate::policies::GROUP;
+
+/// The validation of policies, bindings and webhook configurations.
+#[derive(Debug)]
+struct Validated;
+
+impl BuiltIn for Validated {
+    fn validate(&self, object: &Value, old: Option<&Value>, release: Release) -> (ErrorList, Option<String>) {
+        (validation::validate(object, old, release), validation::warning(object, old, release))
+    }
+}
+
+/// The resources; those of the newest release, because the kinds and their fields are the same in all of them.
+fn kinds() -> impl Iterator<Item = Resource> {
+    let all = resources(Release::NEWEST.minor().number().into());
+    all.filter(|r| r.group == ADMISSION || r.group.is_empty() && r.plural == "configmaps")
+}
+
+impl Server {
+    /// Adds policies, bindings, webhook configurations and config maps to the served resources.
+    pub(in crate::server) fn serve_admission_kinds(&mut self) {
+        for resource in kinds() {
+            let Resource { group, version, plural, kind, .. } = resource;
+            let name = format!("{plural}.{group}");
+            // Releases that do not serve a kind in this version have no type for it.
+            let typed = [self.release, Release::NEWEST].into_iter();
+            let mut typed = typed.filter_map(|release| BuiltInKind::new(group, version, kind, plural, release));
+            let (Some(typed), Some(definition)) = (typed.next(), definition(&[&resource], name.clone())) else {
+                continue;
+            };
+            let objects = Collection::new(&name, &self.storage_config, self.revision.current());
+            let serving = Serving::compile(Arc::new(definition), Arc::new(objects), self.release);
+            let all = self.serving.get_mut().unwrap_or_else(PoisonError::into_inner);
+            all.insert(name, Arc::new(serving.built_in(&Custom).typed(vec![typed])));
+        }
+    }
+
+    /// Rejects policies, bindings and webhook configurations that a real API server rejects, such as policies whose
+    /// expressions do not compile; without this, the server stores them. Objects that are already stored are kept.
+    #[must_use]
+    pub fn validate_policies(mut self) -> Self {
+        let all = self.serving.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for serving in all.values_mut().filter(|serving| serving.group == ADMISSION) {
+            *serving = Arc::new(serving.with_definition(Arc::clone(&serving.crd)).built_in(&Validated));
+        }
+        self
+    }
+}
+
+/// Returns true for the group of policies and bindings, which policies do not apply to.
+pub(in crate::server) fn is_admission(group: &str) -> bool {
+    group == ADMISSION
+}
+
+/// Returns true if the real server has a Go type for the kind.
+pub(in crate::server) fn is_typed(group: &str) -> bool {
+    group.is_empty() || is_admission(group)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::{Method, Request};
+    use crdx_text::json;
+    use crdx_value::release::ReleaseSet;
+
+    /// A server of each release.
+    fn servers() -> Vec<Server> {
+        let releases: ReleaseSet = "1.30..1.37".parse().unwrap();
+        let server = |release| {
+            let builder = Server::builder(release, 0);
+            builder.with_policies(Arc::new(crate::policies::authorizer::Rules::allow_all()), Arc::default()).build()
+        };
+        releases.iter().map(|release| server(release).validate_policies()).collect()
+    }
+
+    fn create(server: &Server, plural: &str, body: &str) -> (u16, String) {
+        let path = format!("/apis/{ADMISSION}/v1/{plural}");
+        let response = server.handle(&Request::new(Method::Post, &path, json::read(body.as_bytes()).unwrap()));
+        (response.code, response.body.message().to_owned())
+    }
+
+    #[test]
+    fn every_release_has_all_kinds() {
+        for server in servers() {
+            for resource in kinds() {
+                let name = format!("{}.{}", resource.plural, resource.group);
+                let serving = server.serving_of(&name).unwrap();
+                assert_eq!(serving.typed.len(), 1, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn members_of_a_wrong_type_are_not_decoded() {
+        for server in servers() {
+            let since = server.release().since(crdx_value::release::V1_36);
+            for (plural, kind, members, error) in [
+                (
+                    "validatingadmissionpolicies",
+                    "ValidatingAdmissionPolicy",
+                    r#""spec":{"validations":[{"expression":"true","message":true}]}"#,
+                    "json: cannot unmarshal bool into Go struct field Validation.spec.validations.message of type string",
+                ),
+                (
+                    "validatingadmissionpolicybindings",
+                    "ValidatingAdmissionPolicyBinding",
+                    r#""spec":{"validationActions":"Deny"}"#,
+                    "json: cannot unmarshal string into Go struct field ValidatingAdmissionPolicyBindingSpec.spec.validationActions of type []v1.ValidationAction",
+                ),
+                (
+                    "validatingwebhookconfigurations",
+                    "ValidatingWebhookConfiguration",
+                    r#""webhooks":[{"timeoutSeconds":"3"}]"#,
+                    "json: cannot unmarshal string into Go struct field ValidatingWebhook.webhooks.timeoutSeconds of type int32",
+                ),
+                (
+                    "mutatingadmissionpolicies",
+                    "MutatingAdmissionPolicy",
+                    r#""spec":{"mutations":{}}"#,
+                    "json: cannot unmarshal object into Go struct field MutatingAdmissionPolicySpec.spec.mutations of type []v1.Mutation",
+                ),
+            ] {
+                let body =
+                    format!(r#"{{"apiVersion":"{ADMISSION}/v1","kind":"{kind}","metadata":{{"name":"a"}},{members}}}"#);
+                let message = format!("{kind} in version \"v1\" cannot be handled as a {kind}: {error}");
+                if since || !kind.starts_with("Mutating") {
+                    assert_eq!(create(&server, plural, &body), (400, message), "{}", server.release());
+                }
+            }
+        }
+    }
+}

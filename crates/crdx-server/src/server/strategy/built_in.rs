@@ -1,0 +1,93 @@
+//! Behaviour of built-in kinds that custom resources do not have. Built-in kinds are compiled from internal CRDs and
+//! served like custom resources.
+
+use crate::pipeline::metadata::NameRule;
+use crate::server::strategy::custom_resource::Part;
+use crate::server::{Server, Timestamp};
+use crdx_value::Value;
+use crdx_value::field::ErrorList;
+use crdx_value::release::Release;
+use std::fmt::Debug;
+
+/// Behaviour of a built-in kind in addition to [`super::custom_resource::CustomResource`]. The default methods are
+/// those of a custom resource.
+pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
+    /// Completes an object that is created or updated, and removes empty fields that its Go type omits.
+    fn prepare(&self, _object: &mut Value) {}
+
+    /// Returns true if [`BuiltIn::prepare`] may remove fields that have defaults.
+    fn may_remove_defaults(&self) -> bool {
+        true
+    }
+
+    /// Completes an object that is updated.
+    fn prepare_update(&self, object: &mut Value, _old: &Value, _part: Part) {
+        self.prepare(object);
+    }
+
+    /// Which names objects may have.
+    fn name_rule(&self) -> NameRule {
+        NameRule::Subdomain
+    }
+
+    /// Validates what the schema cannot express. Returns errors, and a warning that is sent if the object is accepted;
+    /// `old` is the existing object of an update.
+    fn validate(&self, _object: &Value, _old: Option<&Value>, _release: Release) -> (ErrorList, Option<String>) {
+        (ErrorList::new(), None)
+    }
+
+    /// Returns true if the real server has a Go type for the kind, so that it accepts strategic merge patches.
+    fn has_go_type(&self) -> bool {
+        true
+    }
+
+    /// Returns true if the server sets the generation of objects.
+    fn has_generation(&self) -> bool {
+        true
+    }
+
+    /// Returns true if request bodies may be Protobuf.
+    fn accepts_protobuf(&self) -> bool {
+        false
+    }
+
+    /// Returns true if an update may omit the resourceVersion.
+    fn allows_unconditional_update(&self) -> bool {
+        false
+    }
+
+    /// Returns true if the kind has the subresource `finalize`, which writes `spec.finalizers`.
+    fn has_finalizers(&self) -> bool {
+        false
+    }
+
+    /// Marks an object as being deleted; `None` if its finalizers do this.
+    fn mark_deleting(&self, _existing: &Value, _now: &str) -> Option<Value> {
+        None
+    }
+
+    /// Returns true if an update may remove an object that is being deleted and has no finalizers in its metadata.
+    fn may_be_removed(&self, _object: &Value) -> bool {
+        true
+    }
+
+    /// Called after an object was stored.
+    fn committed(&self, _server: &Server, _object: &Value) {}
+
+    /// Called after an object was removed.
+    fn removed(&self, _server: &Server, _name: &str, _now: Timestamp) {}
+}
+
+/// The behaviour of a custom resource.
+#[derive(Debug)]
+pub(in crate::server) struct Custom;
+
+impl BuiltIn for Custom {
+    fn has_go_type(&self) -> bool {
+        false
+    }
+
+    fn may_remove_defaults(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,273 @@
+//! The Go type and the behaviour of a built-in kind that is served with its type ([`super::typed_resource`]).
+
+mod autoscaler;
+pub(in crate::server) mod behaviour;
+
+use crate::apply::set::Set;
+use crate::server::http::table::Columns;
+use autoscaler::Use;
+use behaviour::{Behaviour, InitialStatus};
+use crdx_types::merge::TypeRef;
+use crdx_types::openapi::OpenApiVersion;
+use crdx_types::types::{TypeId, Types};
+use crdx_types::{Endpoint, defaults, encode, merge_type, openapi, protobuf, restore, strategic};
+use crdx_value::group_version::api_version;
+use crdx_value::release::{Release, V1_34};
+use crdx_value::{Map, Value, object};
+use std::sync::OnceLock;
+
+/// A built-in kind in one version.
+#[derive(Debug)]
+pub(in crate::server) struct BuiltInKind {
+    /// The group, version and kind.
+    pub endpoint: Endpoint,
+    /// The types of the release.
+    pub types: &'static Types,
+    /// The behaviour of the kind on the server.
+    pub behaviour: &'static Behaviour,
+    /// The columns of its Table.
+    pub columns: Columns,
+    /// Other apiVersions that requests may have (`AcceptsGroupVersion`), whose types have the same fields.
+    pub accepted: &'static [&'static str],
+    id: TypeId,
+    release: Release,
+    conversion: Conversion,
+    merge_type: OnceLock<TypeRef>,
+    status_keeps: Set,
+    initial_status: OnceLock<Option<Value>>,
+}
+
+/// The difference between a kind and its stored form.
+#[derive(Debug)]
+enum Conversion {
+    None,
+    /// The names of top-level fields, here and in the stored form.
+    Renamed(&'static [(&'static str, &'static str)]),
+    /// `autoscaling/v2`, the stored form of `HorizontalPodAutoscaler`s.
+    Autoscaler,
+    /// `autoscaling/v1`, with the kind of the stored form.
+    OldAutoscaler(Box<BuiltInKind>),
+}
+
+/// Published schemas.
+#[derive(Debug)]
+pub(in crate::server) struct Schemas {
+    /// The schemas of the kind, of its list, and of all types that they contain, by name.
+    pub all: Map,
+    /// The name of the kind's schema.
+    pub kind: String,
+    /// The name of the list's schema.
+    pub list: Option<String>,
+}
+
+/// The fields of `events.k8s.io/v1`, which are stored as those of `v1` (`pkg/apis/events/v1/conversion.go`).
+const EVENT_FIELDS: [(&str, &str); 7] = [
+    ("regarding", "involvedObject"),
+    ("note", "message"),
+    ("deprecatedSource", "source"),
+    ("deprecatedFirstTimestamp", "firstTimestamp"),
+    ("deprecatedLastTimestamp", "lastTimestamp"),
+    ("deprecatedCount", "count"),
+    ("reportingController", "reportingComponent"),
+];
+/// The group whose events are stored as those of the core group.
+pub(in crate::server) const EVENTS: &str = "events.k8s.io";
+
+impl BuiltInKind {
+    /// The kind; `None` if the release has no type for it.
+    pub fn new(group: &str, version: &str, kind: &str, plural: &str, release: Release) -> Option<Self> {
+        let endpoint = Endpoint { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() };
+        let types = Types::of(release.minor().number().into());
+        let id = types.of_kind(&endpoint.api_version(), kind)?;
+        let behaviour = Behaviour::of(plural, group);
+        let conversion = match (group, version, kind) {
+            (EVENTS, ..) => Conversion::Renamed(&EVENT_FIELDS),
+            ("autoscaling", "v2", "HorizontalPodAutoscaler") => Conversion::Autoscaler,
+            ("autoscaling", "v1", "HorizontalPodAutoscaler") => {
+                Conversion::OldAutoscaler(Box::new(Self::new(group, "v2", kind, plural, release)?))
+            }
+            _ => Conversion::None,
+        };
+        let status_keeps = Set::of_fields(behaviour.status_keeps);
+        let columns = Columns::of_kind(group, kind);
+        let (merge_type, initial_status) = (OnceLock::new(), OnceLock::new());
+        Some(Self {
+            endpoint,
+            types,
+            behaviour,
+            columns,
+            accepted: &[],
+            id,
+            release,
+            conversion,
+            merge_type,
+            status_keeps,
+            initial_status,
+        })
+    }
+
+    /// The kind with other apiVersions that requests may have.
+    pub fn accepting(self, accepted: &'static [&'static str]) -> Self {
+        Self { accepted, ..self }
+    }
+
+    /// The `apiVersion`
+    pub fn api_version(&self) -> String {
+        api_version(&self.endpoint.group, &self.endpoint.version)
+    }
+
+    /// The merge type for server-side apply, built on first use.
+    pub fn merge_type(&self) -> &TypeRef {
+        let all_keys = !self.release.since(V1_34);
+        self.merge_type.get_or_init(|| merge_type::merge_type(self.types, self.id, all_keys))
+    }
+
+    /// The status of a new object, encoded on first use; `None` if its Go type omits an empty status.
+    pub fn initial_status(&self) -> Option<&Value> {
+        let encoded = || {
+            let status = match self.behaviour.status {
+                InitialStatus::Phase(phase) => object([("status", object([("phase", phase)]))]),
+                _ => Value::Object(Map::new()),
+            };
+            self.encode(status).as_object_mut()?.remove("status")
+        };
+        self.initial_status.get_or_init(encoded).as_ref()
+    }
+
+    /// The fields that a write of the status never owns.
+    pub fn status_keeps(&self) -> &Set {
+        &self.status_keeps
+    }
+
+    /// Encodes an object as its Go type does, with the kind and apiVersion of this kind, and sets its defaults.
+    pub fn complete(&self, object: Value) -> Value {
+        let mut object = self.encode(object);
+        defaults::set(self.types, self.id, &mut object);
+        match &self.conversion {
+            Conversion::Autoscaler => autoscaler::drop_annotations(&mut object, self.release),
+            Conversion::OldAutoscaler(stored) => {
+                let converted = autoscaler::to_v2(&object, self.release, &|object| stored.check(object).is_ok());
+                object = self.encode(autoscaler::to_v1(&stored.complete(converted), self.release, Use::Internal));
+            }
+            _ => {}
+        }
+        object
+    }
+
+    /// Encodes an object as its Go type does, with the kind and apiVersion of this kind.
+    pub fn encode(&self, object: Value) -> Value {
+        let mut object = encode::encode(self.types, self.id, object);
+        if let Some(members) = object.as_object_mut() {
+            members.insert("apiVersion".to_owned(), self.api_version().into());
+            members.insert("kind".to_owned(), self.endpoint.kind.as_str().into());
+        }
+        object
+    }
+
+    /// The schemas of this kind and its list, and the names of both.
+    pub fn schemas(&self, version: OpenApiVersion) -> Schemas {
+        let list = self.types.of_kind(&self.api_version(), &format!("{}List", self.endpoint.kind));
+        let ids = std::iter::once(self.id).chain(list);
+        Schemas {
+            all: ids.flat_map(|id| openapi::schemas(self.types, id, version)).collect(),
+            kind: openapi::model_name(self.types, self.id),
+            list: list.map(|id| openapi::model_name(self.types, id)),
+        }
+    }
+
+    /// Decodes an object of this kind from Protobuf.
+    ///
+    /// # Errors
+    /// Returns an error for bytes that are not such an object.
+    pub fn read_protobuf(&self, message: &[u8]) -> Result<Value, protobuf::Error> {
+        protobuf::read(self.types, self.id, message)
+    }
+
+    /// Checks an object that was not decoded from JSON. Returns the paths of unknown fields.
+    ///
+    /// # Errors
+    /// Returns Go's message for a value of a wrong type.
+    pub fn check(&self, object: &Value) -> Result<Vec<String>, String> {
+        restore::check(self.types, self.id, object)
+    }
+
+    /// Encodes the result of an apply, which was not decoded from JSON.
+    ///
+    /// # Errors
+    /// Returns the server's message for a value of a wrong type.
+    pub fn convert(&self, object: &Value) -> Result<Value, String> {
+        let (api_version, kind) = (self.api_version(), &self.endpoint.kind);
+        let shown = if api_version.contains('/') { api_version } else { format!("/{api_version}") };
+        self.check(object)
+            .map_err(|error| format!("unable to convert unstructured object to {shown}, Kind={kind}: {error}"))?;
+        Ok(self.encode(object.clone()))
+    }
+
+    /// Applies a strategic merge patch.
+    ///
+    /// # Errors
+    /// Returns the reason why the patch cannot be applied.
+    pub fn patch(&self, current: Map, patch: Map) -> Result<Map, strategic::PatchError> {
+        strategic::merge(self.types, self.id, current, patch)
+    }
+
+    /// The kind of the stored form, if it has other fields.
+    pub fn stored_kind(&self) -> Option<&Self> {
+        match &self.conversion {
+            Conversion::OldAutoscaler(stored) => Some(stored),
+            _ => None,
+        }
+    }
+
+    /// Changes an object in the form of [`Self::stored_kind`], or in its own if that has the same fields.
+    pub fn change_stored(&self, object: &mut Value, change: impl FnOnce(&Self, &mut Value)) {
+        let Some(kind) = self.stored_kind() else { return change(self, object) };
+        let Some(mut stored) = self.stored(object) else { return };
+        change(kind, &mut stored);
+        *object = self.encode(autoscaler::to_v1(&stored, self.release, Use::Internal));
+    }
+
+    /// Converts an object of this kind to another version, by way of the stored form.
+    pub fn to_version(&self, version: &Self, object: Value) -> Value {
+        let stored = self.stored(&object).unwrap_or(object);
+        version.restored(&stored).unwrap_or(stored)
+    }
+
+    /// The stored form of an object of this kind, if it differs.
+    pub fn stored(&self, object: &Value) -> Option<Value> {
+        match &self.conversion {
+            Conversion::None | Conversion::Autoscaler => None,
+            Conversion::Renamed(names) => rename(object, "v1", names.iter().copied()),
+            Conversion::OldAutoscaler(stored) => {
+                let accepts = |object: &Value| stored.check(object).is_ok();
+                Some(stored.encode(autoscaler::to_v2(object, self.release, &accepts)))
+            }
+        }
+    }
+
+    /// An object of this kind from its stored form, if it differs.
+    pub fn restored(&self, stored: &Value) -> Option<Value> {
+        match &self.conversion {
+            Conversion::None | Conversion::Autoscaler => None,
+            Conversion::Renamed(names) => {
+                rename(stored, &self.api_version(), names.iter().map(|(here, stored)| (*stored, *here)))
+            }
+            Conversion::OldAutoscaler(_) => Some(self.encode(autoscaler::to_v1(stored, self.release, Use::Answer))),
+        }
+    }
+}
+
+fn rename(
+    object: &Value,
+    api_version: &str,
+    names: impl Iterator<Item = (&'static str, &'static str)>,
+) -> Option<Value> {
+    let mut members = object.as_object()?.clone();
+    for (from, to) in names {
+        if let Some(value) = members.remove(from) {
+            members.insert(to.to_owned(), value);
+        }
+    }
+    members.insert("apiVersion".to_owned(), api_version.into());
+    Some(Value::Object(members))
+}

@@ -1,0 +1,288 @@
+//! Custom resources and their status (`registry/customresource/{strategy,status_strategy}.go`), and built-in kinds that
+//! are served in the same way.
+
+mod decode;
+mod managed_fields;
+pub(in crate::server) mod serving;
+mod storage;
+
+use super::built_in_kind::BuiltInKind;
+use super::strategic_merge;
+use crate::apply::field_manager;
+use crate::pipeline::{self, Verdict};
+use crate::server::admission::RequestScope;
+use crate::server::calls::Calls;
+use crate::server::http::body;
+use crate::server::http::context::{Context, UNSTRUCTURED_LIST};
+use crate::server::http::negotiate::{self, Input};
+use crate::server::http::options::{ListOptions, WriteOptions};
+use crate::server::http::selector::FieldSelector;
+use crate::server::http::status::{GroupResource, Refusal};
+use crate::server::http::table::Columns;
+use crate::server::registry::metadata;
+use crate::server::registry::patched_object::PatchedObject;
+use crate::server::registry::store::{Collection, Stored};
+use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
+use crate::server::registry::written::Written;
+use crate::server::{Method, Server};
+use crdx_text::strict::StrictError;
+use crdx_value::release::V1_34;
+use crdx_value::steps::Spent;
+use crdx_value::{Map, Value, object};
+use serving::{Serving, Version};
+use std::sync::Arc;
+pub(in crate::server) use storage::integral_floats;
+
+/// The part of an object that a request writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) enum Part {
+    /// Everything except the status, if the status is a subresource.
+    Object,
+    Status,
+    /// `spec.finalizers` of a namespace, which the namespace controller writes.
+    Finalizers,
+    /// The conditions of a `CertificateSigningRequest`.
+    Approval,
+}
+
+/// The strategy of one version.
+#[derive(Clone, Debug)]
+pub(in crate::server) struct CustomResource {
+    /// The compiled CRD.
+    pub serving: Arc<Serving>,
+    /// The version of the request.
+    pub version: Arc<Version>,
+    /// The part that the request writes.
+    pub part: Part,
+    /// The answers of webhooks.
+    pub calls: Calls,
+}
+
+impl CustomResource {
+    /// Adds the validation of a built-in kind to the verdict.
+    fn validate_built_in(&self, object: &Value, old: Option<&Value>, verdict: &mut Verdict) {
+        let (errors, warning) = self.serving.built_in.validate(object, old, self.version.stages.release());
+        verdict.errors.extend(errors);
+        verdict.warnings_if_accepted.extend(warning);
+    }
+}
+
+impl ReadStrategy for CustomResource {
+    fn resource(&self) -> GroupResource<'_> {
+        self.serving.resource()
+    }
+
+    fn is_namespaced(&self) -> bool {
+        self.serving.namespaced
+    }
+
+    fn objects(&self) -> &Arc<Collection> {
+        &self.serving.objects
+    }
+
+    fn read(&self, stored: &Stored) -> Result<Arc<Value>, Refusal> {
+        self.serving.read(stored, &self.version, &self.calls)
+    }
+
+    /// `ConvertFieldLabel`
+    fn check_fields(&self, fields: &FieldSelector) -> Result<(), Refusal> {
+        for field in fields.fields() {
+            let known = field == "metadata.name"
+                || self.serving.namespaced && field == "metadata.namespace"
+                || self.version.selectable.iter().any(|(name, _)| name == field);
+            if !known {
+                return Err(Refusal::bad_request(format!("field label not supported: {field}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn selects(&self, object: &Value, options: &ListOptions) -> Result<bool, Refusal> {
+        if !options.labels.selects(object) {
+            return Ok(false);
+        }
+        if options.fields.is_empty() {
+            return Ok(true);
+        }
+        // The server computes all selectable fields of every object, and fails if any of them fails.
+        for (name, _) in &self.version.selectable {
+            self.version.field(object, name).map_err(Refusal::unclassified)?;
+        }
+        Ok(options.fields.matches(|field| self.version.field(object, field).unwrap_or_default()))
+    }
+
+    fn columns(&self) -> &Columns {
+        &self.version.columns
+    }
+
+    fn list_type(&self) -> ListType<'_> {
+        let api_version = self.serving.api_version(&self.version).into();
+        ListType { api_version, kind: &self.serving.list_kind, go_type: UNSTRUCTURED_LIST }
+    }
+
+    fn bookmark(&self, metadata: Map) -> Value {
+        object([
+            ("apiVersion", Value::from(self.serving.api_version(&self.version))),
+            ("kind", Value::from(self.serving.kind.as_str())),
+            ("metadata", Value::Object(metadata)),
+        ])
+    }
+
+    fn tag(&self) -> u64 {
+        self.version.tag()
+    }
+
+    fn is_retired(&self) -> bool {
+        self.serving.is_retired()
+    }
+}
+
+impl Strategy for CustomResource {
+    type Object = Value;
+
+    fn scope(&self) -> RequestScope<'_> {
+        self.serving.scope(&self.version, self.part)
+    }
+
+    fn input(&self, content_type: Option<&str>) -> Result<Input, Refusal> {
+        negotiate::input_of_objects(content_type, !self.serving.built_in.accepts_protobuf())
+    }
+
+    fn decode(&self, ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
+        let object = decode::request_object(ctx, &self.serving, &self.version, input, options)?;
+        decode::check_group_version(&object, &self.serving, &self.version)?;
+        Ok(object)
+    }
+
+    fn decode_patched(
+        &self,
+        ctx: &mut Context<'_>,
+        patched: PatchedObject<'_>,
+        strict: Vec<StrictError>,
+        options: &WriteOptions,
+    ) -> Result<Value, Refusal> {
+        decode::patched_object(ctx, &self.serving, &self.version, patched, strict, options)
+    }
+
+    fn accepts_strategic_merge(&self) -> bool {
+        self.serving.built_in.has_go_type()
+    }
+
+    fn merge_strategically(
+        &self,
+        ctx: &mut Context<'_>,
+        current: Value,
+        patch: &Value,
+        strict: Vec<StrictError>,
+        options: &WriteOptions,
+    ) -> Result<Value, Refusal> {
+        let Serving { group, kind, plural, .. } = &*self.serving;
+        let Some(kind) = BuiltInKind::new(group, &self.version.name, kind, plural, ctx.release()) else {
+            return Err(Refusal::unsupported_media_type(&[]));
+        };
+        let merged = strategic_merge::checked(ctx, &kind, current, patch, strict, options)?;
+        decode::merged_object(&self.version, merged)
+    }
+
+    fn default(&self, object: &mut Value) -> Result<(), Spent> {
+        pipeline::default(&self.version.stages, object).map(drop)
+    }
+
+    fn empty_object(&self) -> Value {
+        field_manager::bare(&self.serving.api_version(&self.version), &self.serving.kind)
+    }
+
+    /// Rejects creates for a CRD that is being deleted (`forbidCreateAdmission`). Before 1.34 only the create handler
+    /// checked this.
+    fn check_create(&self, ctx: &Context<'_>, object: &Value) -> Result<(), Refusal> {
+        let is_recent = ctx.release().since(V1_34);
+        if !self.serving.terminating || !is_recent && ctx.request.method != Method::Post {
+            return Ok(());
+        }
+        let reason = "create not allowed while custom resource definition is terminating";
+        if !is_recent {
+            return Err(Refusal::not_allowed(self.resource(), reason));
+        }
+        let name = if ctx.target.name.is_empty() { metadata::text(object, "name") } else { &ctx.target.name };
+        Err(Refusal::forbidden(self.resource(), name, reason))
+    }
+
+    fn prepare_create(&self, object: &mut Value) {
+        pipeline::prepare_create(&self.version.stages, object);
+        self.serving.built_in.prepare(object);
+    }
+
+    fn validate_create(&self, object: &Value) -> Verdict {
+        let rule = self.serving.built_in.name_rule();
+        let mut verdict = pipeline::validate_named_create(&self.version.stages, object, rule);
+        self.validate_built_in(object, None, &mut verdict);
+        verdict
+    }
+
+    fn check_type(&self, object: &Value) -> Result<(), Refusal> {
+        decode::check_type(object)
+    }
+
+    fn existing(&self, stored: &Stored) -> Result<Existing<Value>, Refusal> {
+        let value = self.read(stored)?;
+        Ok(Existing { object: Arc::clone(&value), value })
+    }
+
+    fn allows_unconditional_update(&self) -> bool {
+        self.serving.built_in.allows_unconditional_update()
+    }
+
+    fn prepare_update(&self, object: &mut Value, old: &Value) {
+        match self.part {
+            Part::Object | Part::Finalizers | Part::Approval => {
+                pipeline::prepare_update(&self.version.stages, object, old);
+            }
+            Part::Status => pipeline::prepare_status_update(&self.version.stages, object, old),
+        }
+        self.serving.built_in.prepare_update(object, old, self.part);
+    }
+
+    fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
+        match self.part {
+            Part::Object | Part::Finalizers | Part::Approval => {
+                let mut verdict = pipeline::validate_update(&self.version.stages, object, old);
+                self.validate_built_in(object, Some(old), &mut verdict);
+                verdict
+            }
+            Part::Status => pipeline::validate_status_update(&self.version.stages, object, old),
+        }
+    }
+
+    /// The error message begins with the kind in the object itself.
+    fn invalid(&self, object: &Value, errors: crdx_value::field::ErrorList) -> Refusal {
+        let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
+        let group = body::parse_group_version(api_version).map(|(group, _)| group).unwrap_or_default();
+        let kind = object.str_at(&["kind"]).unwrap_or_default();
+        Refusal::invalid(GroupResource { group, resource: kind }, metadata::text(object, "name"), errors)
+    }
+
+    fn written(&self, object: Value, decoded: bool) -> Result<Written, Refusal> {
+        self.serving.written(object, &self.version, decoded, &self.calls)
+    }
+
+    fn dry_run(&self, object: Value, decoded: bool) -> Result<Written, Refusal> {
+        self.serving.dry_run(object, &self.version, decoded, &self.calls)
+    }
+
+    fn mark_deleting(&self, existing: &Value, now: &str) -> Option<Value> {
+        self.serving.built_in.mark_deleting(existing, now)
+    }
+
+    fn may_be_removed(&self, object: &Value) -> bool {
+        self.serving.built_in.may_be_removed(object)
+    }
+
+    fn committed(&self, server: &Server, stored: &Stored, shown: &Arc<Value>) {
+        self.version.cache_read(stored, shown);
+        self.serving.built_in.committed(server, shown);
+    }
+
+    fn removed(&self, ctx: &Context<'_>, name: &str) {
+        self.serving.removed(ctx, name);
+    }
+}

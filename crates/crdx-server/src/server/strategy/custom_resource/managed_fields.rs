@@ -1,0 +1,49 @@
+//! Field ownership of custom resources (the field managers of the scopes in `apiserver/customresource_handler.go`).
+//!
+//! Unlike elsewhere, conversion does not prune here. If the version of a field owner does not specify a field of the
+//! object, ownership cannot be computed: a write then leaves managedFields unchanged, and an apply fails with 500.
+
+use super::{CustomResource, Part};
+use crate::apply::set::Set;
+use crate::apply::updater::Versions;
+use crate::server::http::body::parse_group_version;
+use crdx_types::merge::Type;
+use crdx_value::Value;
+use crdx_value::release::{V1_35, V1_36};
+use std::sync::LazyLock;
+
+impl Versions for CustomResource {
+    fn type_of(&self, api_version: &str) -> Option<&Type> {
+        self.serving.version_of(api_version).map(|version| version.merge_type())
+    }
+
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
+        let from = object.str_at(&["apiVersion"]).unwrap_or_default();
+        for (way, one) in [("to", api_version), ("from", from)] {
+            let (group, version) = parse_group_version(one)?;
+            if self.serving.version_of(one).is_none() {
+                let slash = if group.is_empty() { "" } else { "/" };
+                return Err(format!("request to convert CR {way} an invalid group/version: {group}{slash}{version}"));
+            }
+        }
+        let converted = self.serving.convert_type(object.clone(), api_version, &self.calls);
+        converted.map_err(|refusal| refusal.message)
+    }
+
+    fn ignored(&self, api_version: &str) -> Option<&Set> {
+        static STATUS: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["status"]]));
+        static ALL_ELSE: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["metadata"], &["spec"]]));
+        // Before 1.36, a write of the status also changes the owners of metadata, which it then does not write.
+        static SPEC: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"]]));
+        let release = self.version.stages.release();
+        let version = self.serving.version_of(api_version).filter(|version| version.has_status())?;
+        let is_own = version.name == self.version.name;
+        match self.part {
+            Part::Object | Part::Finalizers | Part::Approval => is_own.then_some(&STATUS),
+            Part::Status if !(version.served || version.storage) => None,
+            // Before 1.35, a write of the status also changes the owners of the spec in other versions.
+            Part::Status if !(is_own || release.since(V1_35)) => None,
+            Part::Status => Some(if release.since(V1_36) { &ALL_ELSE } else { &SPEC }),
+        }
+    }
+}

@@ -1,0 +1,453 @@
+//! The compiled form of a CRD, shared by all requests (`getOrCreateServingInfoFor` in
+//! `apiserver/customresource_handler.go`).
+
+use crate::apply::types;
+use crate::crd::{CustomResourceDefinition, Spec};
+use crate::pipeline::{self, Facts, ResourceVersion, ScalePaths, Source};
+use crate::server::admission::{GroupVersionKind, GroupVersionResource, RequestScope};
+use crate::server::calls::{Calls, Reviewed};
+use crate::server::http::context::Context;
+use crate::server::http::status::{GroupResource, Refusal};
+use crate::server::http::table::Columns;
+use crate::server::registry::metadata;
+use crate::server::registry::store::{Collection, Stored};
+use crate::server::strategy::built_in::{BuiltIn, Custom};
+use crate::server::strategy::built_in_kind::BuiltInKind;
+use crate::server::strategy::custom_resource::Part;
+use crate::webhooks::call;
+use crate::webhooks::conversion::{self, Converter};
+use crdx_types::merge::{Type, TypeRef};
+use crdx_value::Value;
+use crdx_value::group_version::{self, api_version};
+use crdx_value::jsonpath::{self, Item, JsonPath};
+use crdx_value::release::{Release, V1_37};
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// A compiled CRD.
+#[derive(Debug)]
+pub(in crate::server) struct Serving {
+    /// The stored CRD.
+    pub crd: Arc<CustomResourceDefinition>,
+    /// `spec.group`
+    pub group: String,
+    /// The accepted plural.
+    pub plural: String,
+    /// The accepted kind.
+    pub kind: String,
+    /// The accepted list kind.
+    pub list_kind: String,
+    /// True if the resource is namespaced.
+    pub namespaced: bool,
+    /// True if the CRD is being deleted.
+    pub terminating: bool,
+    /// The versions, in the order of the CRD.
+    pub versions: Vec<Arc<Version>>,
+    /// The collection of stored objects.
+    pub objects: Arc<Collection>,
+    /// The behaviour of a built-in kind, or the default behaviour of custom resources.
+    pub built_in: &'static dyn BuiltIn,
+    /// The Go types of a built-in kind that is served with them, one for each version.
+    pub typed: Vec<Arc<BuiltInKind>>,
+    /// The webhook that converts objects.
+    converter: Option<Converter>,
+    retired: Arc<AtomicBool>,
+}
+
+/// A compiled version of a CRD.
+#[derive(Debug)]
+pub(in crate::server) struct Version {
+    /// The name of the version.
+    pub name: String,
+    /// True if the version is served.
+    pub served: bool,
+    /// True for the storage version.
+    pub storage: bool,
+    /// The version as the pipeline uses it.
+    pub stages: Arc<ResourceVersion>,
+    /// The columns of its Table.
+    pub columns: Columns,
+    /// The selectable fields: names without the leading dot, and parsed paths or their parse errors.
+    pub selectable: Vec<(String, Result<JsonPath, String>)>,
+    /// The deprecation warning, if the version is deprecated.
+    pub deprecation: Option<String>,
+    /// Identifies cached results that were read through this compiled version.
+    tag: u64,
+    merge_type: OnceLock<TypeRef>,
+}
+
+impl Serving {
+    /// Compiles a CRD.
+    pub fn compile(crd: Arc<CustomResourceDefinition>, objects: Arc<Collection>, release: Release) -> Self {
+        let spec = &crd.spec;
+        let names = &crd.status.accepted_names;
+        let compile = |name: &str| Arc::new(Version::compile(&crd, name, objects.next_id(), release));
+        let versions = spec.versions.iter().map(|v| compile(&v.name)).collect();
+        Self {
+            group: spec.group.clone(),
+            plural: names.plural.clone(),
+            kind: names.kind.clone(),
+            list_kind: names.list_kind.clone(),
+            namespaced: spec.namespaced(),
+            terminating: is_terminating(&crd),
+            versions,
+            objects,
+            built_in: &Custom,
+            typed: Vec::new(),
+            converter: Converter::of(&crd, release),
+            retired: Arc::default(),
+            crd,
+        }
+    }
+
+    /// The same compiled form with a CRD whose changes do not affect objects.
+    pub fn with_definition(&self, crd: Arc<CustomResourceDefinition>) -> Self {
+        Self {
+            terminating: is_terminating(&crd),
+            group: self.group.clone(),
+            plural: self.plural.clone(),
+            kind: self.kind.clone(),
+            list_kind: self.list_kind.clone(),
+            namespaced: self.namespaced,
+            versions: self.versions.clone(),
+            objects: Arc::clone(&self.objects),
+            built_in: self.built_in,
+            typed: self.typed.clone(),
+            converter: self.converter.clone(),
+            retired: Arc::clone(&self.retired),
+            crd,
+        }
+    }
+
+    /// The same compiled form with the behaviour of a built-in kind.
+    pub fn built_in(mut self, built_in: &'static dyn BuiltIn) -> Self {
+        self.built_in = built_in;
+        self
+    }
+
+    /// The same compiled form with the Go types of a built-in kind.
+    pub fn typed(mut self, kinds: Vec<BuiltInKind>) -> Self {
+        self.typed = kinds.into_iter().map(Arc::new).collect();
+        self
+    }
+
+    /// The Go type of a version of a built-in kind.
+    pub fn typed_version(&self, version: &str) -> Option<&Arc<BuiltInKind>> {
+        self.typed.iter().find(|kind| kind.endpoint.version == version)
+    }
+
+    /// The Go type of a built-in kind with this `apiVersion`.
+    pub fn typed_at(&self, api_version: &str) -> Option<&Arc<BuiltInKind>> {
+        let (group, version) = group_version::split(api_version);
+        (group == self.group).then(|| self.typed_version(version))?
+    }
+
+    /// The group, version, resource, kind and subresource of a request for a version.
+    pub fn scope<'s>(&'s self, version: &'s Version, part: Part) -> RequestScope<'s> {
+        let Self { group, plural, kind, .. } = self;
+        let version = version.name.as_str();
+        RequestScope {
+            resource: GroupVersionResource { group, version, resource: plural },
+            subresource: match part {
+                Part::Object => "",
+                Part::Status => "status",
+                Part::Finalizers => "finalize",
+                Part::Approval => "approval",
+            },
+            kind: GroupVersionKind { group, version, kind },
+        }
+    }
+
+    /// Runs what follows the removal of an object: a CRD or a namespace that is being deleted may wait for it.
+    pub fn removed(&self, ctx: &Context<'_>, name: &str) {
+        ctx.server.object_removed(self);
+        ctx.server.content_removed(&ctx.target.namespace);
+        self.built_in.removed(ctx.server, name, ctx.request.now);
+    }
+
+    /// Returns true if the kind has the subresource `approval`.
+    pub fn has_approval(&self) -> bool {
+        self.typed.first().is_some_and(|kind| kind.behaviour.names_user)
+    }
+
+    /// Ends the watches of this compiled form, because the CRD was replaced or deleted.
+    pub fn retire(&self) {
+        self.retired.store(true, Ordering::SeqCst);
+        self.objects.wake();
+    }
+
+    /// Returns true after [`Serving::retire`].
+    pub fn is_retired(&self) -> bool {
+        self.retired.load(Ordering::SeqCst)
+    }
+
+    /// Returns true if the CRD's names are accepted or the CRD is established.
+    pub fn is_served(&self) -> bool {
+        self.crd.is_true("NamesAccepted") || self.crd.is_true("Established")
+    }
+
+    /// The version with this name.
+    pub fn version(&self, name: &str) -> Option<&Arc<Version>> {
+        self.versions.iter().find(|v| v.name == name)
+    }
+
+    /// The storage version.
+    pub fn storage(&self) -> Option<&Arc<Version>> {
+        self.versions.iter().find(|v| v.storage)
+    }
+
+    /// The group and resource, for messages.
+    pub fn resource(&self) -> GroupResource<'_> {
+        GroupResource { group: &self.group, resource: &self.plural }
+    }
+
+    /// The pipeline for an object with this `apiVersion`: that of the object's own version or, if there is no such
+    /// version, of `requested`.
+    pub fn stages_for<'a>(&'a self, api_version: &str, requested: &'a Version) -> &'a ResourceVersion {
+        self.version_of(api_version).map_or(&*requested.stages, |v| &*v.stages)
+    }
+
+    /// Converts a stored object to `version`: decodes and defaults it in its stored version, then converts it.
+    pub fn read(&self, stored: &Stored, version: &Version, calls: &Calls) -> Result<Arc<Value>, Refusal> {
+        if let Some(object) = stored.cached_read(version.tag) {
+            return Ok(object);
+        }
+        if let Some(kind) = self.typed_version(&version.name) {
+            let object = kind.restored(&stored.raw()).map_or_else(|| stored.raw(), Arc::new);
+            stored.cache_read(version.tag, &object);
+            return Ok(object);
+        }
+        let decoded = self.decode_stored(&stored.raw(), version, calls).map_err(|refusal| {
+            // `AllowUnsafeMalformedObjectDeletion` is on since 1.37.
+            let wraps = calls.are_made() && !calls.is_waiting() && version.stages.release().since(V1_37);
+            if wraps { Refusal::undecodable(stored.revision, &refusal.message) } else { refusal }
+        })?;
+        let object = match decoded {
+            Some(object) => Arc::new(object),
+            None => stored.raw(),
+        };
+        stored.cache_read(version.tag, &object);
+        Ok(object)
+    }
+
+    /// The object that a read of `raw` at `version` returns; `None` if it equals `raw`.
+    pub fn decode_stored(&self, raw: &Value, version: &Version, calls: &Calls) -> Result<Option<Value>, Refusal> {
+        let api_version = raw.str_at(&["apiVersion"]).unwrap_or_default();
+        let stages = self.stages_for(api_version, version);
+        let decoded = pipeline::decode(stages, raw.clone(), Source::Storage);
+        let mut object = decoded.map_err(|e| Refusal::internal(e.message))?.object;
+        pipeline::default(stages, &mut object)?;
+        if !self.built_in.has_generation() {
+            metadata::set(&mut object, "generation", None);
+        }
+        let object = self.convert(object, version, calls)?;
+        Ok((object != *raw).then_some(object))
+    }
+
+    /// Converts an object to `version`, then prunes fields that the version does not declare.
+    pub fn convert(&self, object: Value, version: &Version, calls: &Calls) -> Result<Value, Refusal> {
+        let object = self.convert_type(object, &self.api_version(version), calls)?;
+        match pipeline::decode(&version.stages, object, Source::Conversion) {
+            Ok(decoded) => Ok(decoded.object),
+            Err(error) => Err(Refusal::unclassified(error.message)),
+        }
+    }
+
+    /// Converts an object to another version as its definition says: by the webhook, or by setting the apiVersion.
+    pub fn convert_type(&self, mut object: Value, wanted: &str, calls: &Calls) -> Result<Value, Refusal> {
+        let have = object.str_at(&["apiVersion"]).unwrap_or_default();
+        if have == wanted {
+            return Ok(object);
+        }
+        if let (Some(from), Some(to)) = (self.typed_at(have), self.typed_at(wanted)) {
+            return Ok(from.to_version(to, object));
+        }
+        if self.version_of(have).is_none() {
+            return Err(Refusal::unclassified(format!("request to convert CR from an invalid group/version: {have}")));
+        }
+        if let Some(converter) = self.converter.as_ref().filter(|_| calls.are_made() && !conversion::is_empty(&object))
+        {
+            return convert_by_webhook(converter, &object, wanted, calls);
+        }
+        if let Some(members) = object.as_object_mut() {
+            members.insert("apiVersion".to_owned(), Value::from(wanted));
+        }
+        Ok(object)
+    }
+
+    /// The version with this `apiVersion`.
+    pub fn version_of(&self, api_version: &str) -> Option<&Arc<Version>> {
+        let (group, version) = group_version::split(api_version);
+        (group == self.group).then(|| self.version(version))?
+    }
+
+    /// `group/version`, or only the version in the core group.
+    pub fn api_version(&self, version: &Version) -> String {
+        api_version(&self.group, &version.name)
+    }
+}
+
+/// `webhookConverter.Convert`
+fn convert_by_webhook(converter: &Converter, object: &Value, wanted: &str, calls: &Calls) -> Result<Value, Refusal> {
+    // Fails only for a definition that accepts no known version of reviews.
+    converter.review(object, wanted, "").map_err(Refusal::unclassified)?;
+    let review =
+        |uid: &str| converter.review(object, wanted, uid).map(|review| call::body(&review)).unwrap_or_default();
+    let Reviewed { uid, call, outcome } = calls.ask(&converter.target, conversion::TIMEOUT_SECONDS, review)?;
+    converter.converted(object, wanted, &uid, (&call, &outcome)).map_err(Refusal::unclassified)
+}
+
+impl Version {
+    fn compile(crd: &CustomResourceDefinition, name: &str, tag: u64, release: Release) -> Self {
+        let spec = &crd.spec;
+        let subresources = spec.subresources(name);
+        let facts = Facts {
+            group: spec.group.clone(),
+            version: name.to_owned(),
+            kind: crd.status.accepted_names.kind.clone(),
+            resource: crd.status.accepted_names.plural.clone(),
+            namespaced: spec.namespaced(),
+            preserve_unknown_fields: spec.preserves_unknown_fields(),
+            status_subresource: subresources.is_some_and(|s| s.status),
+            scale: subresources.and_then(|s| s.scale.as_ref()).map(|s| ScalePaths {
+                spec_replicas: s.spec_replicas_path.clone(),
+                status_replicas: s.status_replicas_path.clone(),
+                label_selector: s.label_selector_path.clone(),
+            }),
+            schema: spec.schema(name).cloned(),
+        };
+        let selectable = spec.selectable_fields(name).iter().map(|path| {
+            let name = path.strip_prefix('.').unwrap_or(path).to_owned();
+            (name, JsonPath::parse(&format!("{{{path}}}")).map(|p| p.allow_missing_keys(true)))
+        });
+        let version = spec.version(name);
+        Self {
+            name: name.to_owned(),
+            served: version.is_some_and(|v| v.served),
+            storage: version.is_some_and(|v| v.storage),
+            stages: Arc::new(ResourceVersion::compile(facts, release)),
+            columns: Columns::new(spec.columns(name)),
+            selectable: selectable.collect(),
+            deprecation: version
+                .filter(|v| v.deprecated)
+                .map(|v| v.deprecation_warning.clone().unwrap_or_else(|| default_deprecation_warning(name, spec))),
+            tag,
+            merge_type: OnceLock::new(),
+        }
+    }
+
+    /// Identifies this compiled version.
+    pub fn tag(&self) -> u64 {
+        self.tag
+    }
+
+    /// Caches the result of reading a stored object at this version.
+    pub fn cache_read(&self, stored: &Stored, shown: &Arc<Value>) {
+        stored.cache_read(self.tag, shown);
+    }
+
+    /// The merge type for server-side apply, built on first use.
+    pub fn merge_type(&self) -> &Type {
+        self.merge_type_ref().resolve()
+    }
+
+    /// Like [`Version::merge_type`], as a shared pointer.
+    pub fn merge_type_ref(&self) -> &TypeRef {
+        let facts = &self.stages.facts;
+        let compile =
+            || types::of_resource(facts.schema.as_deref(), facts.preserve_unknown_fields, self.stages.release);
+        self.merge_type.get_or_init(compile)
+    }
+
+    /// The paths of the scale subresource.
+    pub fn scale(&self) -> Option<&ScalePaths> {
+        self.stages.facts.scale.as_ref()
+    }
+
+    /// Returns true if status is a subresource.
+    pub fn has_status(&self) -> bool {
+        self.stages.facts.status_subresource
+    }
+
+    /// The string that selectors compare for a selectable field.
+    ///
+    /// # Errors
+    /// Returns a text if the path does not select exactly one value.
+    pub fn field<'a>(&self, object: &'a Value, field: &str) -> Result<std::borrow::Cow<'a, str>, String> {
+        match field {
+            "metadata.name" => return Ok(metadata::text(object, "name").into()),
+            "metadata.namespace" => return Ok(metadata::text(object, "namespace").into()),
+            _ => {}
+        }
+        let Some((_, path)) = self.selectable.iter().find(|(name, _)| name == field) else { return Ok("".into()) };
+        let path = path.as_ref().map_err(|e| format!("unexpected error parsing jsonPath: {e}"))?;
+        let found = path.find(object).map_err(|e| format!("unexpected error finding value with jsonPath: {e}"))?;
+        match found.as_slice() {
+            [] => Ok("".into()),
+            [first] if first.is_empty() => Ok("".into()),
+            [first] if first.len() == 1 => Ok(first.first().map(|item| field_text(*item)).unwrap_or_default().into()),
+            [first, ..] if first.is_empty() => Ok("".into()),
+            _ => Err("unexpectedly received more than one JSON path result".to_owned()),
+        }
+    }
+}
+
+/// The string that selectors compare for a value: `fmt.Sprint`, or empty for null.
+fn field_text(item: Item<'_>) -> String {
+    match item {
+        Item::Missing | Item::Value(Value::Null) => String::new(),
+        item => jsonpath::go_value(item),
+    }
+}
+
+fn is_terminating(crd: &CustomResourceDefinition) -> bool {
+    crd.is_true("Terminating") || crd.metadata.contains_key("deletionTimestamp")
+}
+
+/// `defaultDeprecationWarning`
+fn default_deprecation_warning(deprecated: &str, spec: &Spec) -> String {
+    let mut out = format!("{}/{deprecated} {} is deprecated", spec.group, spec.names.kind);
+    let better = spec
+        .versions
+        .iter()
+        .filter(|v| v.served && !v.deprecated && rank(&v.name) > rank(deprecated))
+        .max_by(|a, b| rank(&a.name).cmp(&rank(&b.name)));
+    if let Some(v) = better {
+        let _ = write!(out, "; use {}/{} {}", spec.group, v.name, spec.names.kind);
+    }
+    out
+}
+
+/// The sort key of version names: GA before beta before alpha before all others, higher numbers first, other names in
+/// reverse alphabetical order (`CompareKubeAwareVersionStrings`).
+pub(in crate::server) fn rank(version: &str) -> (u8, u64, u64, std::cmp::Reverse<&str>) {
+    parse_version(version).map_or((0, 0, 0, std::cmp::Reverse(version)), |(kind, major, minor)| {
+        (kind, major, minor, std::cmp::Reverse(""))
+    })
+}
+
+fn parse_version(version: &str) -> Option<(u8, u64, u64)> {
+    let number = |text: &str| -> Option<u64> {
+        (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
+    };
+    let rest = version.strip_prefix('v')?;
+    for (word, kind) in [("alpha", 1), ("beta", 2)] {
+        if let Some((major, minor)) = rest.split_once(word) {
+            return Some((kind, number(major)?, number(minor)?));
+        }
+    }
+    Some((3, number(rest)?, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_ranked_as_kubernetes_does() {
+        let mut names = ["foo10", "v1", "v11alpha2", "v10beta3", "v2", "v3beta1", "foo1", "v12alpha1", "v11beta2"];
+        names.sort_by(|a, b| rank(b).cmp(&rank(a)));
+        assert_eq!(names, ["v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "foo1", "foo10"]);
+    }
+}

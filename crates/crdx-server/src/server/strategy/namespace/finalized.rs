@@ -1,0 +1,134 @@
+//! Namespaces with the life cycle of a cluster (`pkg/registry/core/namespace` of Kubernetes): a deleted namespace is
+//! `Terminating` and keeps the finalizer `kubernetes` until its contents are deleted
+//! ([`crate::server::controllers`] removes both).
+
+use super::{RESOURCE, label};
+use crate::pipeline::metadata::NameRule;
+use crate::server::Server;
+use crate::server::registry::metadata;
+use crate::server::strategy::built_in::BuiltIn;
+use crate::server::strategy::custom_resource::Part;
+use crdx_builtin::validation;
+use crdx_value::field::ErrorList;
+use crdx_value::release::Release;
+use crdx_value::{Value, object};
+
+/// The finalizer in `spec.finalizers` of every namespace.
+pub(in crate::server) const KUBERNETES: &str = "kubernetes";
+
+/// The behaviour of the kind Namespace with [`super::Namespaces::Finalized`].
+#[derive(Debug)]
+pub(super) struct FinalizedNamespace;
+
+impl BuiltIn for FinalizedNamespace {
+    /// `namespaceStrategy.PrepareForCreate`
+    fn prepare(&self, object: &mut Value) {
+        complete(object);
+    }
+
+    /// `PrepareForUpdate` of the strategies for the object, the status and the finalizers.
+    fn prepare_update(&self, object: &mut Value, old: &Value, part: Part) {
+        label(object);
+        metadata::set(object, "generation", None);
+        if part == Part::Object {
+            keep_finalizers(object, old);
+        }
+    }
+
+    fn validate(&self, object: &Value, old: Option<&Value>, release: Release) -> (ErrorList, Option<String>) {
+        (validation::validate(("", "Namespace"), object, None, old, release), None)
+    }
+
+    fn name_rule(&self) -> NameRule {
+        NameRule::Label
+    }
+
+    fn has_generation(&self) -> bool {
+        false
+    }
+
+    fn accepts_protobuf(&self) -> bool {
+        true
+    }
+
+    fn allows_unconditional_update(&self) -> bool {
+        true
+    }
+
+    fn has_finalizers(&self) -> bool {
+        true
+    }
+
+    /// `REST.Delete`
+    fn mark_deleting(&self, existing: &Value, now: &str) -> Option<Value> {
+        let mut object = existing.clone();
+        if metadata::is_deleting(existing) {
+            return (!finalizers(existing).is_empty()).then_some(object);
+        }
+        metadata::set_text(&mut object, "deletionTimestamp", now);
+        set_phase(&mut object, "Terminating");
+        Some(object)
+    }
+
+    /// `ShouldDeleteNamespaceDuringUpdate`
+    fn may_be_removed(&self, object: &Value) -> bool {
+        finalizers(object).is_empty()
+    }
+
+    fn committed(&self, server: &Server, object: &Value) {
+        if metadata::is_deleting(object) {
+            server.namespace_due(metadata::text(object, "name"));
+        }
+    }
+}
+
+/// Completes a new namespace.
+pub(super) fn complete(namespace: &mut Value) {
+    label(namespace);
+    metadata::set(namespace, "generation", None);
+    let mut all: Vec<String> = finalizers(namespace).into_iter().map(str::to_owned).collect();
+    if !all.iter().any(|finalizer| finalizer == KUBERNETES) {
+        all.push(KUBERNETES.to_owned());
+    }
+    set_finalizers(namespace, all);
+    if let Some(members) = namespace.as_object_mut() {
+        members.insert("status".to_owned(), object([("phase", "Active")]));
+    }
+}
+
+/// Restores the finalizers, which only the subresource `finalize` changes.
+pub(super) fn keep_finalizers(object: &mut Value, old: &Value) {
+    set_finalizers(object, finalizers(old).into_iter().map(str::to_owned).collect());
+}
+
+/// `spec.finalizers`
+pub(in crate::server) fn finalizers(namespace: &Value) -> Vec<&str> {
+    let all = namespace.at(&["spec", "finalizers"]).and_then(Value::as_array).unwrap_or_default();
+    all.iter().filter_map(Value::as_str).collect()
+}
+
+/// Replaces `spec.finalizers`; Go omits an empty list.
+pub(in crate::server) fn set_finalizers(namespace: &mut Value, finalizers: Vec<String>) {
+    let Some(members) = namespace.as_object_mut() else { return };
+    let finalizers: Vec<Value> = finalizers.into_iter().map(Value::from).collect();
+    let spec = if finalizers.is_empty() {
+        object::<&str, Value>([])
+    } else {
+        object([("finalizers", Value::Array(finalizers))])
+    };
+    members.insert("spec".to_owned(), spec);
+}
+
+fn set_phase(namespace: &mut Value, phase: &str) {
+    let Some(members) = namespace.as_object_mut() else { return };
+    let status = members.entry("status".to_owned()).or_insert_with(|| object::<&str, Value>([]));
+    if let Some(status) = status.as_object_mut() {
+        status.insert("phase".to_owned(), phase.into());
+    }
+}
+
+/// The namespaces that the plugin `NamespaceLifecycle` does not let anyone delete.
+pub(in crate::server) fn is_undeletable(group: &str, resource: &str, name: &str) -> bool {
+    (group, resource) == (RESOURCE.group, RESOURCE.resource)
+        && matches!(name, "default" | "kube-system" | "kube-public")
+}

@@ -1,0 +1,360 @@
+//! Built-in kinds that are served with their Go types: decoding, defaults and patches follow the type. Their content is
+//! validated by [`crdx_builtin::validation`]. The behaviour of each kind is in [`behaviour`](super::built_in_kind::behaviour).
+
+mod certificate_request;
+pub(in crate::server) mod decode;
+mod generated;
+mod managed_fields;
+mod prepare;
+mod selector;
+mod serve;
+pub(in crate::server) mod services;
+#[cfg(test)]
+mod tests;
+
+pub(in crate::server) use serve::definition;
+
+use crate::pipeline::Verdict;
+use crate::pipeline::metadata::{self as validation, Metadata};
+use crate::server::admission::RequestScope;
+use crate::server::calls::Calls;
+use crate::server::http::context::Context;
+use crate::server::http::negotiate::Input;
+use crate::server::http::options::{ListOptions, WriteOptions};
+use crate::server::http::selector::{FieldSelector, label_selector_of};
+use crate::server::http::status::{GroupResource, Refusal};
+use crate::server::http::table::Columns;
+use crate::server::registry::metadata;
+use crate::server::registry::patched_object::PatchedObject;
+use crate::server::registry::store::{Collection, Stored};
+use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
+use crate::server::registry::written::Written;
+use crate::server::strategy::built_in_kind::BuiltInKind;
+use crate::server::strategy::custom_resource::Part;
+use crate::server::strategy::custom_resource::serving::{Serving, Version};
+use crate::server::strategy::scale::Scalable;
+use crate::server::strategy::strategic_merge;
+use crate::server::{Server, Timestamp, UserInfo};
+use crdx_builtin::validation as content_validation;
+use crdx_text::strict::StrictError;
+use crdx_types::Endpoint;
+use crdx_types::empties::Empties;
+use crdx_value::field::{ErrorList, FieldError, FieldPath};
+use crdx_value::release::Release;
+use crdx_value::steps::Spent;
+use crdx_value::{Map, Value, object, time};
+use services::{Allocations, Services};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The strategy of a built-in kind.
+#[derive(Debug)]
+pub(in crate::server) struct TypedResource {
+    serving: Arc<Serving>,
+    version: Arc<Version>,
+    kind: Arc<BuiltInKind>,
+    part: Part,
+    calls: Calls,
+    now: Timestamp,
+    /// The user of the request, for `CertificateSigningRequest`s.
+    user: Option<UserInfo>,
+    validates_content: bool,
+    /// The empty lists and maps of the request's object, of which its encoded form has none.
+    empties: Mutex<Option<Arc<Empties>>>,
+    /// True for a dry run that the answer shows.
+    dry_run: bool,
+    /// Allocated addresses and ports, if fields of new objects are generated.
+    allocations: Option<Arc<Allocations>>,
+}
+
+impl TypedResource {
+    /// Creates the strategy; `None` for a custom resource.
+    pub fn new(serving: Arc<Serving>, version: Arc<Version>, part: Part, ctx: &Context<'_>) -> Option<Self> {
+        let kind = Arc::clone(serving.typed_version(&version.name)?);
+        let user = || ctx.request.user.as_ref().unwrap_or(&ctx.server.admission.user).clone();
+        let user = kind.behaviour.names_user.then(user);
+        Some(Self {
+            serving,
+            version,
+            kind,
+            part,
+            calls: ctx.calls.clone(),
+            now: ctx.request.now,
+            user,
+            validates_content: ctx.server.validates_content,
+            empties: Mutex::default(),
+            dry_run: !ctx.request.hides_dry_run && ctx.query.all("dryRun").any(|value| value == "All"),
+            allocations: ctx.server.allocations.clone(),
+        })
+    }
+
+    /// An object as its Go type encodes it.
+    pub fn encode(&self, object: Value) -> Value {
+        self.kind.encode(object)
+    }
+
+    fn release(&self) -> Release {
+        self.version.stages.release()
+    }
+}
+
+impl ReadStrategy for TypedResource {
+    fn resource(&self) -> GroupResource<'_> {
+        self.serving.resource()
+    }
+
+    fn is_namespaced(&self) -> bool {
+        self.serving.namespaced
+    }
+
+    fn objects(&self) -> &Arc<Collection> {
+        &self.serving.objects
+    }
+
+    fn read(&self, stored: &Stored) -> Result<Arc<Value>, Refusal> {
+        self.serving.read(stored, &self.version, &self.calls)
+    }
+
+    fn check_fields(&self, fields: &FieldSelector) -> Result<(), Refusal> {
+        selector::check(&self.kind, fields, self.release())
+    }
+
+    fn selects(&self, object: &Value, options: &ListOptions) -> Result<bool, Refusal> {
+        let fields = &options.fields;
+        Ok(options.labels.selects(object)
+            && (fields.is_empty() || fields.matches(|label| selector::value(&self.kind, object, label))))
+    }
+
+    fn columns(&self) -> &Columns {
+        &self.kind.columns
+    }
+
+    fn list_type(&self) -> ListType<'_> {
+        let api_version = self.serving.api_version(&self.version).into();
+        ListType { api_version, kind: &self.serving.list_kind, go_type: "*core.List" }
+    }
+
+    fn bookmark(&self, metadata: Map) -> Value {
+        self.kind.encode(object([("metadata", Value::Object(metadata))]))
+    }
+
+    fn tag(&self) -> u64 {
+        self.version.tag()
+    }
+
+    fn is_retired(&self) -> bool {
+        self.serving.is_retired()
+    }
+}
+
+impl Strategy for TypedResource {
+    type Object = Value;
+
+    fn scope(&self) -> RequestScope<'_> {
+        self.serving.scope(&self.version, self.part)
+    }
+
+    fn decode(&self, ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
+        decode::decoded_object(ctx, &self.kind, input, options).map(|object| self.complete(object))
+    }
+
+    fn decode_patched(
+        &self,
+        ctx: &mut Context<'_>,
+        patched: PatchedObject<'_>,
+        strict: Vec<StrictError>,
+        options: &WriteOptions,
+    ) -> Result<Value, Refusal> {
+        decode::decoded_patch(ctx, &self.kind, patched, strict, options).map(|object| self.complete(object))
+    }
+
+    fn accepts_strategic_merge(&self) -> bool {
+        true
+    }
+
+    fn merge_strategically(
+        &self,
+        ctx: &mut Context<'_>,
+        current: Value,
+        patch: &Value,
+        strict: Vec<StrictError>,
+        options: &WriteOptions,
+    ) -> Result<Value, Refusal> {
+        let merged = strategic_merge::checked(ctx, &self.kind, current, patch, strict, options)?;
+        Ok(self.complete(merged))
+    }
+
+    fn default(&self, object: &mut Value) -> Result<(), Spent> {
+        *object = self.kind.complete(std::mem::take(object));
+        Ok(())
+    }
+
+    fn empty_object(&self) -> Value {
+        self.kind.encode(Value::Object(Map::new()))
+    }
+
+    fn admit_create(&self, object: &mut Value) {
+        if self.allocations.is_some() {
+            generated::admit(&self.kind, object);
+        }
+    }
+
+    fn prepare_create(&self, object: &mut Value) {
+        self.kind.change_stored(object, |kind, stored| prepare::create(kind, self.release(), stored));
+        if self.allocations.is_some() {
+            generated::create(&self.kind, object, self.now);
+        }
+        if let Some(services) = self.services() {
+            services.create(object);
+        }
+        if let Some(user) = &self.user {
+            certificate_request::name_user(object, user);
+        }
+    }
+
+    fn validate_create(&self, object: &Value) -> Verdict {
+        let (path, rule) = (FieldPath::new("metadata"), self.kind.behaviour.name);
+        let metadata = Metadata::of(object);
+        let mut errors = validation::validate(metadata, self.serving.namespaced, rule, &path, self.release());
+        self.check_finalizers(metadata, &path, &mut errors);
+        self.verdict(object, None, errors)
+    }
+
+    fn existing(&self, stored: &Stored) -> Result<Existing<Value>, Refusal> {
+        let value = self.read(stored)?;
+        Ok(Existing { object: Arc::clone(&value), value })
+    }
+
+    fn allows_unconditional_update(&self) -> bool {
+        !self.kind.behaviour.needs_revision
+    }
+
+    fn prepare_update(&self, object: &mut Value, old: &Value) {
+        if self.user.is_some() {
+            return certificate_request::prepare_update(object, old, self.part, &time::format(self.now));
+        }
+        let stored_old = self.kind.stored_kind().and_then(|_| self.kind.stored(old));
+        let old = stored_old.as_ref().unwrap_or(old);
+        if self.allocations.is_some() {
+            generated::update(&self.kind, object, old);
+        }
+        self.kind.change_stored(object, |kind, stored| self.prepare_update_as(kind, stored, old));
+        if let Some(services) = self.services().filter(|_| self.part == Part::Object) {
+            services.update(object, old);
+        }
+    }
+
+    fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
+        let (new, existing) = (Metadata::of(object), Metadata::of(old));
+        let mut errors = match &self.user {
+            Some(_) => certificate_request::validate_update(object, old, self.part),
+            None => ErrorList::new(),
+        };
+        let path = FieldPath::new("metadata");
+        errors.extend(validation::validate_update(new, existing, &path, self.release()));
+        self.check_finalizers(new, &path, &mut errors);
+        self.verdict(object, Some(old), errors)
+    }
+
+    fn invalid(&self, object: &Value, errors: ErrorList) -> Refusal {
+        let of = GroupResource { group: &self.serving.group, resource: &self.serving.kind };
+        Refusal::invalid(of, metadata::text(object, "name"), errors)
+    }
+
+    fn grace_period(&self, object: &Value, requested: Option<i64>) -> Option<i64> {
+        self.kind.behaviour.has_grace_period.then(|| prepare::grace_period_of_pod(object, requested))
+    }
+
+    fn returns_deleted(&self) -> bool {
+        self.kind.behaviour.returns_deleted
+    }
+
+    fn written(&self, object: Value, _: bool) -> Result<Written, Refusal> {
+        Ok(match self.kind.stored(&object) {
+            Some(raw) => Written { shown: self.kind.restored(&raw).or(Some(object)), raw },
+            None => Written { raw: object, shown: None },
+        })
+    }
+
+    fn committed(&self, _: &Server, stored: &Stored, shown: &Arc<Value>) {
+        self.version.cache_read(stored, shown);
+    }
+
+    fn removed(&self, ctx: &Context<'_>, name: &str) {
+        self.serving.removed(ctx, name);
+    }
+}
+
+impl TypedResource {
+    /// The Services, if this is their strategy and their addresses are allocated.
+    fn services(&self) -> Option<Services<'_>> {
+        let allocations = self.allocations.as_deref().filter(|_| self.kind.endpoint.kind == "Service")?;
+        Some(Services { allocations, objects: &self.serving.objects, dry_run: self.dry_run })
+    }
+
+    /// Encodes and defaults a decoded object, and keeps the places of its empty lists and maps for validation.
+    fn complete(&self, decoded: Value) -> Value {
+        if self.validates_content {
+            let empties = Empties::of(&decoded).map(Arc::new);
+            *self.empties.lock().unwrap_or_else(PoisonError::into_inner) = empties;
+        }
+        self.kind.complete(decoded)
+    }
+
+    fn prepare_update_as(&self, kind: &BuiltInKind, object: &mut Value, old: &Value) {
+        match self.part {
+            Part::Object | Part::Finalizers | Part::Approval => prepare::update(kind, self.release(), object, old),
+            Part::Status => prepare::update_status(kind, object, old),
+        }
+    }
+
+    /// `validateKubeFinalizerName` in `pkg/apis/core/validation`, which most kinds call
+    fn check_finalizers(&self, metadata: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+        let is_known =
+            |name: &str| name.contains('/') || matches!(name, "kubernetes" | "orphan" | "foregroundDeletion");
+        let all = metadata.finalizers().enumerate();
+        let path = path.child("finalizers");
+        for (at, name) in all.filter(|(_, name)| !is_known(name) && self.kind.behaviour.qualifies_finalizers) {
+            let detail = "name is neither a standard finalizer name nor is it fully qualified";
+            errors.push(FieldError::invalid(&path.index(at), name, detail));
+        }
+    }
+
+    /// Adds what the behaviour of the kind validates, such as expressions of policies.
+    fn verdict(&self, object: &Value, old: Option<&Value>, mut errors: ErrorList) -> Verdict {
+        let mut warnings = Vec::new();
+        if self.part == Part::Object {
+            let (more, warning) = self.serving.built_in.validate(object, old, self.release());
+            errors.extend(more);
+            warnings.extend(warning);
+        }
+        if self.part == Part::Object && self.validates_content {
+            let Endpoint { group, kind, .. } = &self.kind.endpoint;
+            let empties = self.empties.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let content = content_validation::validate((group, kind), object, empties.as_deref(), old, self.release());
+            if old.is_none() && !content.is_empty() && kind == "PodDisruptionBudget" {
+                // Its strategy does not validate the metadata, which is validated after it succeeded (`BeforeCreate`).
+                errors.clear();
+            }
+            errors.extend(content);
+        }
+        Verdict { errors, warnings_if_accepted: warnings, ..Verdict::default() }
+    }
+}
+
+impl Scalable for TypedResource {
+    fn serving(&self) -> &Arc<Serving> {
+        &self.serving
+    }
+
+    fn version(&self) -> &Arc<Version> {
+        &self.version
+    }
+
+    fn selector(&self, object: &Value) -> Option<String> {
+        label_selector_of(object)
+    }
+
+    fn scale_kind(&self) -> Option<BuiltInKind> {
+        BuiltInKind::new("autoscaling", "v1", "Scale", "scales", self.release())
+    }
+}

@@ -1,0 +1,196 @@
+//! `CertificateSigningRequest`s: who sent a request, and its conditions (`pkg/registry/certificates/certificates` and
+//! `pkg/apis/certificates/validation`). Neither the request itself nor the certificate is parsed.
+
+use super::prepare::copy;
+use crate::apply::set::Set;
+use crate::server::UserInfo;
+use crate::server::strategy::custom_resource::Part;
+use crdx_value::field::{ErrorList, FieldError, FieldPath};
+use crdx_value::{Map, Value};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// The types of conditions that only the subresource `approval` may set.
+const DECISIONS: [&str; 2] = ["Approved", "Denied"];
+/// The types of conditions whose status is `True`.
+const ALWAYS_TRUE: [&str; 3] = ["Approved", "Denied", "Failed"];
+
+fn conditions(object: &Value) -> &[Value] {
+    object.at(&["status", "conditions"]).and_then(Value::as_array).unwrap_or_default()
+}
+
+fn type_of(condition: &Value) -> &str {
+    condition.str_at(&["type"]).unwrap_or_default()
+}
+
+fn count(object: &Value, type_: &str) -> usize {
+    conditions(object).iter().filter(|condition| type_of(condition) == type_).count()
+}
+
+/// The fields that a write of a part never owns (`GetResetFields`).
+pub(super) fn ignored(part: Part) -> &'static Set {
+    static OBJECT: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"], &["status"]]));
+    static STATUS: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"], &["status", "conditions"]]));
+    static APPROVAL: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"], &["status", "certificate"]]));
+    match part {
+        Part::Object | Part::Finalizers => &OBJECT,
+        Part::Status => &STATUS,
+        Part::Approval => &APPROVAL,
+    }
+}
+
+/// Names the user in a new request (`PrepareForCreate`).
+pub(super) fn name_user(object: &mut Value, user: &UserInfo) {
+    let Some(spec) = object.as_object_mut().map(|members| members.entry("spec".to_owned()).or_default()) else {
+        return;
+    };
+    if spec.is_null() {
+        *spec = Value::Object(Map::new());
+    }
+    let Some(spec) = spec.as_object_mut() else { return };
+    let texts = |items: &[String]| Value::Array(items.iter().map(|item| item.as_str().into()).collect());
+    let extra = user.extra.iter().map(|(key, items)| (key.clone(), texts(items))).collect::<Map>();
+    for (key, value) in [
+        ("username", user.username.as_str().into()),
+        ("uid", user.uid.as_str().into()),
+        ("groups", texts(&user.groups)),
+        ("extra", Value::Object(extra)),
+    ] {
+        spec.remove(key);
+        let empty = match &value {
+            Value::String(text) => text.is_empty(),
+            Value::Array(items) => items.is_empty(),
+            Value::Object(members) => members.is_empty(),
+            _ => true,
+        };
+        if !empty {
+            spec.insert(key.to_owned(), value);
+        }
+    }
+}
+
+/// Restores what the write of a part leaves unchanged, and sets the times of conditions (`PrepareForUpdate`).
+pub(super) fn prepare_update(object: &mut Value, old: &Value, part: Part, now: &str) {
+    let mut new_conditions = conditions(object).to_vec();
+    match part {
+        Part::Object | Part::Finalizers => copy(object, old, &["status"]),
+        Part::Status => {
+            for type_ in DECISIONS {
+                keep_instances(&mut new_conditions, old, type_);
+            }
+            set_times(&mut new_conditions, old, now);
+            set_conditions(object, new_conditions);
+        }
+        Part::Approval => {
+            set_times(&mut new_conditions, old, now);
+            copy(object, old, &["status"]);
+            set_conditions(object, new_conditions);
+        }
+    }
+    copy(object, old, &["spec"]);
+}
+
+fn set_conditions(object: &mut Value, conditions: Vec<Value>) {
+    let Some(members) = object.as_object_mut() else { return };
+    let status = members.entry("status".to_owned()).or_insert_with(|| Value::Object(Map::new()));
+    let Some(status) = status.as_object_mut() else { return };
+    if conditions.is_empty() {
+        status.remove("conditions");
+    } else {
+        status.insert("conditions".to_owned(), Value::Array(conditions));
+    }
+}
+
+/// Restores the conditions of a type unless some were added or removed (`preserveConditionInstances`).
+fn keep_instances(new: &mut [Value], old: &Value, type_: &str) {
+    let of_type = |condition: &&Value| type_of(condition) == type_;
+    let old: Vec<&Value> = conditions(old).iter().filter(of_type).collect();
+    if new.iter().filter(of_type).count() == old.len() {
+        let same = new.iter_mut().filter(|condition| type_of(condition) == type_);
+        same.zip(old).for_each(|(new, old)| *new = old.clone());
+    }
+}
+
+/// `populateConditionTimestamps`
+fn set_times(new: &mut [Value], old: &Value, now: &str) {
+    for condition in new {
+        let known = conditions(old).iter().find(|known| {
+            type_of(known) == type_of(condition)
+                && known.get("status") == condition.get("status")
+                && known.str_at(&["lastTransitionTime"]).is_some()
+        });
+        let since = known.and_then(|known| known.str_at(&["lastTransitionTime"])).unwrap_or(now).to_owned();
+        let Some(members) = condition.as_object_mut() else { continue };
+        for (key, time) in [("lastUpdateTime", now), ("lastTransitionTime", &since)] {
+            let time_of = members.entry(key.to_owned()).or_insert(Value::Null);
+            if time_of.is_null() {
+                *time_of = time.into();
+            }
+        }
+    }
+}
+
+/// Validates an update (`validateConditions` and `validateCertificateSigningRequestUpdate`). Errors that the old
+/// object has as well are tolerated.
+pub(super) fn validate_update(object: &Value, old: &Value, part: Part) -> ErrorList {
+    let status = FieldPath::new("status");
+    let path = status.child("conditions");
+    let mut errors = validate_conditions(object, old, &path);
+    for type_ in ALWAYS_TRUE {
+        if count(object, type_) < count(old, type_) {
+            let detail = format!("updates may not remove a condition of type \"{type_}\"");
+            errors.push(FieldError::forbidden(&path, detail));
+        }
+    }
+    for type_ in DECISIONS.into_iter().filter(|_| part != Part::Approval) {
+        if count(object, type_) > count(old, type_) {
+            errors.push(FieldError::forbidden(&path, format!("updates may not add a condition of type \"{type_}\"")));
+        }
+    }
+    let certificate = |object: &Value| object.str_at(&["status", "certificate"]).unwrap_or_default().to_owned();
+    let (new, before) = (certificate(object), certificate(old));
+    if new != before {
+        let path = status.child("certificate");
+        if part != Part::Status {
+            errors.push(FieldError::forbidden(&path, "updates may not set certificate content"));
+        } else if !before.is_empty() {
+            errors.push(FieldError::forbidden(&path, "updates may not modify existing certificate content"));
+        }
+    }
+    errors
+}
+
+fn validate_conditions(object: &Value, old: &Value, path: &FieldPath<'_>) -> ErrorList {
+    let mut errors = ErrorList::new();
+    let old_types: Vec<&str> = conditions(old).iter().map(type_of).collect();
+    let allows_empty = old_types.contains(&"");
+    let allows_both = DECISIONS.iter().all(|type_| old_types.contains(type_));
+    let allows_duplicates = old_types.iter().collect::<BTreeSet<_>>().len() < old_types.len();
+    let mut seen = BTreeSet::new();
+    for (at, condition) in conditions(object).iter().enumerate() {
+        let (item, type_) = (path.index(at), type_of(condition));
+        if type_.is_empty() && !allows_empty {
+            errors.push(FieldError::required(&item.child("type"), ""));
+        }
+        let allowed: &[&str] = if ALWAYS_TRUE.contains(&type_) { &["True"] } else { &["False", "True", "Unknown"] };
+        match condition.str_at(&["status"]).unwrap_or_default() {
+            "" => errors.push(FieldError::required(&item.child("status"), "")),
+            status if !allowed.contains(&status) => {
+                errors.push(FieldError::not_supported(&item.child("status"), status, allowed));
+            }
+            _ => {}
+        }
+        let other = match type_ {
+            "Approved" => "Denied",
+            "Denied" => "Approved",
+            _ => "",
+        };
+        if !other.is_empty() && seen.contains(other) && !allows_both {
+            errors.push(FieldError::invalid(path, type_, "Approved and Denied conditions are mutually exclusive"));
+        }
+        if !seen.insert(type_) && !allows_duplicates {
+            errors.push(FieldError::duplicate(&item.child("type"), type_));
+        }
+    }
+    errors
+}

@@ -1,0 +1,199 @@
+//! Fields that the API server and its admission plugins add to new objects: `generateSelector` of Jobs, the quality of
+//! service of Pods, and the plugins `Priority`, `DefaultTolerationSeconds`, `TaintNodesByCondition` and
+//! `StorageObjectInUseProtection` (`plugin/pkg/admission`).
+
+use super::prepare::copy;
+use crate::server::Timestamp;
+use crate::server::registry::metadata;
+use crate::server::strategy::built_in_kind::BuiltInKind;
+use crdx_value::{Value, object, time};
+
+const NOT_READY: &str = "node.kubernetes.io/not-ready";
+const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
+const NO_EXECUTE: &str = "NoExecute";
+/// The labels of a Job's Pods with its name, and those with its UID.
+const NAME_LABELS: [&str; 2] = ["batch.kubernetes.io/job-name", "job-name"];
+const UID_LABELS: [&str; 2] = [CONTROLLER_UID, "controller-uid"];
+const CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
+/// The quality of service classes.
+const BEST_EFFORT: &str = "BestEffort";
+const BURSTABLE: &str = "Burstable";
+const GUARANTEED: &str = "Guaranteed";
+
+/// Changes a new object as the admission plugins do.
+pub(super) fn admit(kind: &BuiltInKind, object: &mut Value) {
+    match kind.endpoint.kind.as_str() {
+        "Pod" => {
+            set_priority(object);
+            add_tolerations(object);
+        }
+        "Node" => add_taint(object),
+        "PersistentVolume" => add_finalizer(object, "kubernetes.io/pv-protection"),
+        "PersistentVolumeClaim" => add_finalizer(object, "kubernetes.io/pvc-protection"),
+        "VolumeAttributesClass" => add_finalizer(object, "kubernetes.io/vac-protection"),
+        _ => {}
+    }
+}
+
+/// Completes a new object that has a name and a UID.
+pub(super) fn create(kind: &BuiltInKind, object: &mut Value, now: Timestamp) {
+    match kind.endpoint.kind.as_str() {
+        "Pod" => object.insert_at(&["status", "qosClass"], quality_of_service(object).into()),
+        "PersistentVolume" => {
+            object.insert_at(&["status", "lastPhaseTransitionTime"], time::format(now).into());
+        }
+        "Job" if object.at(&["spec", "manualSelector"]) != Some(&Value::Bool(true)) => {
+            generate_selector(object);
+            // The labels of a Job without labels are those of its template.
+            *object = kind.complete(std::mem::take(object));
+        }
+        _ => {}
+    }
+}
+
+/// Changes an update of a Pod as the admission plugins do, and keeps what they added to the existing Pod.
+pub(super) fn update(kind: &BuiltInKind, object: &mut Value, old: &Value) {
+    if kind.endpoint.kind != "Pod" {
+        return;
+    }
+    add_tolerations(object);
+    for path in [["spec", "priority"], ["spec", "preemptionPolicy"], ["status", "qosClass"]] {
+        if object.at(&path).is_none() {
+            copy(object, old, &path);
+        }
+    }
+}
+
+/// `Priority`, for a Pod that names no class.
+fn set_priority(pod: &mut Value) {
+    if pod.str_at(&["spec", "priorityClassName"]).is_some_and(|name| !name.is_empty()) {
+        return;
+    }
+    let spec = [("priority", Value::Int(0)), ("preemptionPolicy", "PreemptLowerPriority".into())];
+    for (field, value) in spec {
+        if pod.at(&["spec", field]).is_none() {
+            pod.insert_at(&["spec", field], value);
+        }
+    }
+}
+
+/// `DefaultTolerationSeconds`
+fn add_tolerations(pod: &mut Value) {
+    let path = ["spec", "tolerations"];
+    for key in [NOT_READY, UNREACHABLE] {
+        let matches = |toleration: &Value, field, text| {
+            let found = toleration.str_at(&[field]).unwrap_or_default();
+            found.is_empty() || found == text
+        };
+        let tolerates = |toleration| matches(toleration, "key", key) && matches(toleration, "effect", NO_EXECUTE);
+        if !list(pod, &path).iter().any(tolerates) {
+            let toleration = object([
+                ("effect", Value::from(NO_EXECUTE)),
+                ("key", key.into()),
+                ("operator", "Exists".into()),
+                ("tolerationSeconds", Value::Int(300)),
+            ]);
+            append(pod, &path, toleration);
+        }
+    }
+}
+
+/// `TaintNodesByCondition`
+fn add_taint(node: &mut Value) {
+    let path = ["spec", "taints"];
+    let taint = object([("effect", "NoSchedule"), ("key", NOT_READY)]);
+    let is_same =
+        |other: &Value| ["key", "effect"].iter().all(|field| other.str_at(&[field]) == taint.str_at(&[field]));
+    if !list(node, &path).iter().any(is_same) {
+        append(node, &path, taint);
+    }
+}
+
+/// `StorageObjectInUseProtection`
+fn add_finalizer(object: &mut Value, finalizer: &str) {
+    let path = ["metadata", "finalizers"];
+    if !list(object, &path).iter().any(|other| other.as_str() == Some(finalizer)) {
+        append(object, &path, finalizer.into());
+    }
+}
+
+fn list<'o>(object: &'o Value, path: &[&str]) -> &'o [Value] {
+    object.at(path).and_then(Value::as_array).unwrap_or_default()
+}
+
+fn append(object: &mut Value, path: &[&str], item: Value) {
+    let mut items = list(object, path).to_vec();
+    items.push(item);
+    object.insert_at(path, items.into());
+}
+
+/// `generateSelector` in `pkg/registry/batch/job/strategy.go`
+fn generate_selector(job: &mut Value) {
+    let (name, uid) = (metadata::text(job, "name").to_owned(), metadata::text(job, "uid").to_owned());
+    let names = NAME_LABELS.map(|label| (label, &name));
+    let uids = UID_LABELS.map(|label| (label, &uid));
+    let mut add = |path: &[&str], label: &str, value: &str| {
+        let path = [path, &[label]].concat();
+        if job.at(&path).is_none() {
+            job.insert_at(&path, value.into());
+        }
+    };
+    for (label, value) in names.into_iter().chain(uids) {
+        add(&["spec", "template", "metadata", "labels"], label, value);
+    }
+    add(&["spec", "selector", "matchLabels"], CONTROLLER_UID, &uid);
+}
+
+/// `ComputePodQOS` in `pkg/apis/core/v1/helper/qos`
+fn quality_of_service(pod: &Value) -> &'static str {
+    let own = pod.at(&["spec", "resources"]).map(class).filter(|class| *class != BEST_EFFORT);
+    if let Some(class) = own {
+        return class;
+    }
+    let containers = ["initContainers", "containers"].into_iter().flat_map(|field| list(pod, &["spec", field]));
+    let classes = containers.map(|container| container.get("resources").map_or(BEST_EFFORT, class));
+    common(classes).unwrap_or(BEST_EFFORT)
+}
+
+/// The class of one container. Quantities have their canonical form, so equal ones have equal texts.
+fn class(resources: &Value) -> &'static str {
+    let classes = ["cpu", "memory"].into_iter().map(|resource| {
+        let quantity = |of| resources.str_at(&[of, resource]).unwrap_or("0");
+        match (quantity("requests"), quantity("limits")) {
+            (request, limit) if request != limit => BURSTABLE,
+            ("0", _) => BEST_EFFORT,
+            _ => GUARANTEED,
+        }
+    });
+    common(classes).unwrap_or(BEST_EFFORT)
+}
+
+/// The class that all have; `Burstable` if they differ.
+fn common(mut classes: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    let first = classes.next()?;
+    Some(if classes.all(|class| class == first) { first } else { BURSTABLE })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crdx_text::json;
+
+    fn quality(containers: &str) -> &'static str {
+        quality_of_service(&json::read(format!(r#"{{"spec":{{"containers":[{containers}]}}}}"#).as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn quality_follows_the_resources() {
+        let full = r#"{"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"1","memory":"1Gi"}}}"#;
+        let half = r#"{"resources":{"limits":{"cpu":"1"},"requests":{"cpu":"1"}}}"#;
+        let less = r#"{"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"1","memory":"1Mi"}}}"#;
+        assert_eq!(quality("{}"), BEST_EFFORT);
+        assert_eq!(quality(r#"{"resources":{"requests":{"cpu":"0"}}}"#), BEST_EFFORT);
+        assert_eq!(quality(full), GUARANTEED);
+        assert_eq!(quality(&format!("{full},{full}")), GUARANTEED);
+        for burstable in [half, less, &format!("{full},{{}}")] {
+            assert_eq!(quality(burstable), BURSTABLE, "{burstable}");
+        }
+    }
+}

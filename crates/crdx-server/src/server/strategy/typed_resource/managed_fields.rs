@@ -1,0 +1,44 @@
+//! Field ownership of built-in kinds (`GetResetFields` of their strategies).
+
+use super::{TypedResource, certificate_request};
+use crate::apply::set::Set;
+use crate::apply::updater::Versions;
+use crate::server::http::body::parse_group_version;
+use crate::server::strategy::custom_resource::Part;
+use crdx_types::merge::Type;
+use crdx_value::Value;
+use std::sync::LazyLock;
+
+impl Versions for TypedResource {
+    fn type_of(&self, api_version: &str) -> Option<&Type> {
+        self.serving.typed_at(api_version).map(|kind| kind.merge_type().resolve())
+    }
+
+    /// Converts the result of an apply to its Go type, or to another version.
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
+        let Some(kind) = self.serving.typed_at(api_version) else {
+            let (group, version) = parse_group_version(api_version)?;
+            return Err(format!("no kind is served at {group}/{version}"));
+        };
+        let have = object.str_at(&["apiVersion"]).unwrap_or_default();
+        match self.serving.typed_at(have).filter(|_| have != api_version) {
+            None => kind.convert(object),
+            Some(from) => Ok(from.to_version(kind, from.convert(object)?)),
+        }
+    }
+
+    fn ignored(&self, api_version: &str) -> Option<&Set> {
+        static STATUS: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["status"]]));
+        if !self.version.has_status() {
+            return None;
+        }
+        let kind = self.serving.typed_at(api_version)?;
+        if self.user.is_some() {
+            return Some(certificate_request::ignored(self.part));
+        }
+        match self.part {
+            Part::Object | Part::Finalizers | Part::Approval => Some(&STATUS),
+            Part::Status => Some(kind.status_keeps()),
+        }
+    }
+}

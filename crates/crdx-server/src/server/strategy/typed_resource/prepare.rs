@@ -1,0 +1,112 @@
+//! Status, generation and the fields that a write may not change (`PrepareForCreate` and `PrepareForUpdate` in
+//! `pkg/registry/*/*/strategy.go`).
+
+use crate::server::registry::metadata;
+use crate::server::registry::rest::set_generation;
+use crate::server::strategy::built_in_kind::BuiltInKind;
+use crate::server::strategy::built_in_kind::behaviour::InitialStatus;
+use crdx_types::defaults::TEMPLATE_GENERATION;
+use crdx_value::release::Release;
+use crdx_value::{Map, Value};
+
+/// Prepares a new object.
+pub(super) fn create(kind: &BuiltInKind, release: Release, new: &mut Value) {
+    let behaviour = kind.behaviour;
+    if behaviour.status != InitialStatus::Kept
+        && let Some(members) = new.as_object_mut()
+        && members.remove("status").is_some()
+        && let Some(status) = kind.initial_status()
+    {
+        members.insert("status".to_owned(), status.clone());
+    }
+    set_generation(new, i64::from(release.since(behaviour.generation_since)));
+    match kind.endpoint.kind.as_str() {
+        "DaemonSet" => set_template_generation(new, "1"),
+        "LimitRange" if metadata::text(new, "name").is_empty() => {
+            // The server generates a name with the form of a UID.
+            let name = metadata::text(new, "uid").to_owned();
+            metadata::set_text(new, "name", &name);
+        }
+        _ => {}
+    }
+}
+
+/// Sets the generation of a `DaemonSet`'s template.
+fn set_template_generation(object: &mut Value, generation: &str) {
+    let annotations = metadata::get(object, "annotations").and_then(Value::as_object).cloned();
+    let mut annotations = annotations.unwrap_or_default();
+    annotations.insert(TEMPLATE_GENERATION.to_owned(), generation.into());
+    metadata::set(object, "annotations", Some(Value::Object(annotations)));
+}
+
+/// Prepares an update; the caller has set the generation to the old one.
+pub(super) fn update(kind: &BuiltInKind, release: Release, new: &mut Value, old: &Value) {
+    copy(new, old, &["status"]);
+    let before = metadata::get(old, "annotations").and_then(|a| a.str_at(&[TEMPLATE_GENERATION])).map(str::to_owned);
+    if let Some(before) = before.filter(|_| kind.endpoint.kind == "DaemonSet") {
+        let path = ["spec", "template"];
+        let changed = i64::from(new.at(&path) != old.at(&path));
+        set_template_generation(new, &(before.parse::<i64>().unwrap_or_default() + changed).to_string());
+    }
+    if release.since(kind.behaviour.generation_since) && is_changed(kind, new, old) {
+        set_generation(new, metadata::generation(old).wrapping_add(1));
+    }
+}
+
+/// Returns true if anything except metadata changes, or the field of the metadata that counts.
+fn is_changed(kind: &BuiltInKind, new: &Value, old: &Value) -> bool {
+    let differs = |field| metadata::get(new, field) != metadata::get(old, field);
+    !specification(new).eq(specification(old)) || kind.behaviour.counted_metadata.is_some_and(differs)
+}
+
+fn specification(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    object.as_object().into_iter().flatten().filter(|(key, _)| *key != "metadata")
+}
+
+/// Prepares a status update: restores what it does not write.
+pub(super) fn update_status(kind: &BuiltInKind, new: &mut Value, old: &Value) {
+    let managed = metadata::get(new, "managedFields").cloned();
+    for path in kind.behaviour.status_keeps {
+        copy(new, old, path);
+    }
+    let resets_metadata = kind.behaviour.status_keeps.contains(&&["metadata"][..]);
+    if resets_metadata {
+        metadata::set(new, "managedFields", managed);
+    }
+    // Other top-level fields are part of the specification.
+    let fields = old.as_object().into_iter().chain(new.as_object()).flat_map(Map::keys).cloned();
+    for key in fields.collect::<Vec<_>>() {
+        if !matches!(key.as_str(), "metadata" | "spec" | "status") {
+            copy(new, old, &[&key]);
+        }
+    }
+}
+
+/// The grace period of a pod's deletion in seconds (`CheckGracefulDelete` in `pkg/registry/core/pod/strategy.go`).
+pub(super) fn grace_period_of_pod(pod: &Value, requested: Option<i64>) -> i64 {
+    let is_scheduled = pod.str_at(&["spec", "nodeName"]).is_some_and(|node| !node.is_empty());
+    let is_terminated = matches!(pod.str_at(&["status", "phase"]), Some("Failed" | "Succeeded"));
+    if !is_scheduled || is_terminated {
+        return 0;
+    }
+    let own = || pod.at(&["spec", "terminationGracePeriodSeconds"]).and_then(Value::as_int).unwrap_or_default();
+    let period = requested.unwrap_or_else(own);
+    if period < 0 { 1 } else { period }
+}
+
+/// Copies the field at a path, or its absence.
+pub(super) fn copy(new: &mut Value, old: &Value, path: &[&str]) {
+    let Some((last, parents)) = path.split_last() else { return };
+    let Some(members) = parents.iter().try_fold(new, |value, key| value.get_mut(key)).and_then(Value::as_object_mut)
+    else {
+        return;
+    };
+    match old.at(path) {
+        Some(value) => {
+            members.insert((*last).to_owned(), value.clone());
+        }
+        None => {
+            members.remove(*last);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Serves every built-in kind of the release.
+
+use crate::crd::{Condition, CrdVersion, CustomResourceDefinition, Names, Scale, Spec, Status, Subresources};
+use crate::server::Server;
+use crate::server::registry::store::Collection;
+use crate::server::strategy::built_in_kind::{BuiltInKind, EVENTS};
+use crate::server::strategy::custom_resource::serving::{Serving, rank};
+use crdx_types::resources::{Resource, resources};
+use crdx_value::{Map, Value};
+use std::cmp::Reverse;
+use std::sync::{Arc, PoisonError};
+
+impl Server {
+    /// Serves all built-in kinds ([`ServerBuilder::with_built_in_kinds`](crate::server::ServerBuilder::with_built_in_kinds)).
+    /// Kinds that are already served keep their validation.
+    pub(in crate::server) fn serve_built_in_kinds(&mut self) {
+        let release = self.release();
+        let mut all: Vec<Resource> = resources(release.minor().number().into()).collect();
+        // The core group first: other groups share its objects. The newest version, which is stored, comes first.
+        all.sort_by_key(|resource| (resource.group, resource.plural, Reverse(rank(resource.version))));
+        for versions in all.chunk_by(|a, b| (a.group, a.plural) == (b.group, b.plural)) {
+            // Namespaces have a life cycle of their own.
+            let is_served = |resource: &&Resource| {
+                resource.writable && !(resource.group.is_empty() && resource.plural == "namespaces")
+            };
+            let versions: Vec<&Resource> = versions.iter().filter(is_served).collect();
+            let Some(Resource { group, plural, .. }) = versions.first() else { continue };
+            let kinds = versions.iter().map(|r| BuiltInKind::new(r.group, r.version, r.kind, r.plural, release));
+            let Some(kinds) = kinds.collect::<Option<Vec<_>>>() else { continue };
+            let name = format!("{plural}.{group}");
+            let known = self.serving_of(&name);
+            let shared = (*group == EVENTS).then(|| self.serving_of("events.")).flatten();
+            let objects = match known.as_ref().or(shared.as_ref()) {
+                Some(serving) => Arc::clone(&serving.objects),
+                None => Arc::new(Collection::new(&name, &self.storage_config, self.revision.current())),
+            };
+            let Some(definition) = definition(&versions, name.clone()) else { continue };
+            let mut serving = Serving::compile(Arc::new(definition), objects, release);
+            if let Some(known) = known {
+                serving = serving.built_in(known.built_in);
+            }
+            let all = self.serving.get_mut().unwrap_or_else(PoisonError::into_inner);
+            all.insert(name, Arc::new(serving.typed(kinds)));
+        }
+    }
+}
+
+/// The CRD with the names, the scope and the subresources of a resource, and without schema; the first version is the
+/// storage version. `None` without versions.
+pub(in crate::server) fn definition(versions: &[&Resource], name: String) -> Option<CustomResourceDefinition> {
+    let resource = versions.first()?;
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let names = Names {
+        plural: resource.plural.to_owned(),
+        singular: resource.singular.to_owned(),
+        short_names: owned(&resource.short_names),
+        kind: resource.kind.to_owned(),
+        list_kind: format!("{}List", resource.kind),
+        categories: owned(&resource.categories),
+    };
+    let version = |(at, resource): (usize, &&Resource)| {
+        let scale = resource.scale.then(|| Scale {
+            spec_replicas_path: ".spec.replicas".to_owned(),
+            status_replicas_path: ".status.replicas".to_owned(),
+            label_selector_path: None,
+        });
+        CrdVersion {
+            name: resource.version.to_owned(),
+            served: true,
+            storage: at == 0,
+            subresources: Some(Subresources { status: resource.status, scale }),
+            ..CrdVersion::default()
+        }
+    };
+    let condition =
+        |type_: &str| Condition { type_: type_.to_owned(), status: "True".to_owned(), ..Condition::default() };
+    Some(CustomResourceDefinition {
+        metadata: Map::from([("name".to_owned(), Value::from(name))]),
+        spec: Spec {
+            group: resource.group.to_owned(),
+            version: resource.version.to_owned(),
+            names: names.clone(),
+            scope: if resource.namespaced { "Namespaced" } else { "Cluster" }.to_owned(),
+            versions: versions.iter().enumerate().map(version).collect(),
+            ..Spec::default()
+        },
+        status: Status {
+            conditions: Some(vec![condition("NamesAccepted"), condition("Established")]),
+            accepted_names: names,
+            stored_versions: vec![resource.version.to_owned()],
+            ..Status::default()
+        },
+        ..CustomResourceDefinition::default()
+    })
+}

@@ -1,0 +1,711 @@
+//! Requests for built-in kinds to the whole server.
+
+use crate::server::{Method, Namespaces, Request, Response, ResponseBody, Server, Timestamp};
+use crdx_text::json;
+use crdx_value::Value;
+use crdx_value::release::Release;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
+const DEPLOYMENT: &str = r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{
+    "selector":{"matchLabels":{"app":"d"}},"template":{"metadata":{"labels":{"app":"d"}},"spec":{"containers":[
+    {"name":"a","image":"nginx:1","ports":[{"containerPort":80}]}]}}},"status":{"replicas":7}}"#;
+
+fn server() -> Server {
+    Server::builder(Release::NEWEST, 1).with_built_in_kinds().build()
+}
+
+fn answer(server: &Server, method: Method, path: &str, content_type: &str, body: &str) -> Response {
+    let mut request = Request::new(method, path, body);
+    request.content_type = Some(content_type.to_owned());
+    request.user_agent = Some("test/1".to_owned());
+    server.handle(&request)
+}
+
+fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
+    answer(server, method, path, "application/json", body)
+}
+
+fn body(response: &Response) -> Arc<Value> {
+    match &response.body {
+        ResponseBody::Json(value) => Arc::clone(value),
+        ResponseBody::Text(text) => panic!("{text}"),
+    }
+}
+
+fn names(response: &Response) -> Vec<String> {
+    let body = body(response);
+    let items = body.get("items").and_then(Value::as_array).unwrap();
+    items.iter().map(|item| item.str_at(&["metadata", "name"]).unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_deployment_is_defaulted_and_has_a_generation() {
+    let server = server();
+    let created = send(&server, Method::Post, DEPLOYMENTS, DEPLOYMENT);
+    assert_eq!(created.code, 201, "{}", created.body.message());
+    let object = body(&created);
+    assert_eq!(object.at(&["spec", "replicas"]), Some(&Value::Int(1)));
+    assert_eq!(object.at(&["status"]), Some(&json::read(b"{}").unwrap()));
+    assert_eq!(object.at(&["metadata", "generation"]), Some(&Value::Int(1)));
+    let path = format!("{DEPLOYMENTS}/d");
+    let merge = |path: &str, patch: &str| answer(&server, Method::Patch, path, "application/merge-patch+json", patch);
+    let scaled = body(&merge(&path, r#"{"spec":{"replicas":3},"status":{"replicas":5}}"#));
+    assert_eq!(scaled.at(&["metadata", "generation"]), Some(&Value::Int(2)));
+    assert_eq!(scaled.at(&["status", "replicas"]), None);
+    let status = body(&merge(&format!("{path}/status"), r#"{"spec":{"replicas":9},"status":{"replicas":2}}"#));
+    assert_eq!(status.at(&["metadata", "generation"]), Some(&Value::Int(2)));
+    assert_eq!(status.at(&["spec", "replicas"]), Some(&Value::Int(3)));
+    assert_eq!(status.at(&["status", "replicas"]), Some(&Value::Int(2)));
+    let scale = body(&send(&server, Method::Get, &format!("{path}/scale"), ""));
+    assert_eq!(scale.str_at(&["status", "selector"]), Some("app=d"));
+    let scaled = merge(&format!("{path}/scale"), r#"{"spec":{"replicas":4}}"#);
+    assert_eq!(body(&scaled).at(&["spec", "replicas"]), Some(&Value::Int(4)), "{}", scaled.body.message());
+}
+
+#[test]
+fn strategic_merge_patches_and_applies_merge_by_key() {
+    let server = server();
+    send(&server, Method::Post, DEPLOYMENTS, DEPLOYMENT);
+    let path = format!("{DEPLOYMENTS}/d");
+    let patch = r#"{"spec":{"template":{"spec":{"containers":[{"name":"b","image":"x"}]}}}}"#;
+    let patched = answer(&server, Method::Patch, &path, "application/strategic-merge-patch+json", patch);
+    let containers = |object: &Value| {
+        let items = object.at(&["spec", "template", "spec", "containers"]).and_then(Value::as_array).unwrap().to_vec();
+        items.iter().map(|c| c.str_at(&["name"]).unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(containers(&body(&patched)), ["b", "a"], "{}", patched.body.message());
+    let apply = |text: &str| {
+        let path = format!("{path}?fieldManager=m");
+        answer(&server, Method::Patch, &path, "application/apply-patch+yaml", text)
+    };
+    let head = r#""apiVersion":"apps/v1","kind":"Deployment""#;
+    let container = r#"{"name":"a","image":"nginx:2"}"#;
+    let applied = apply(&format!(r#"{{{head},"spec":{{"template":{{"spec":{{"containers":[{container}]}}}}}}}}"#));
+    assert_eq!(applied.code, 409);
+    assert_eq!(
+        applied.body.message(),
+        "Apply failed with 1 conflict: conflict with \"test\" using apps/v1: .spec.template.spec.containers[name=\"a\"].image"
+    );
+    let invalid =
+        answer(&server, Method::Patch, &path, "application/strategic-merge-patch+json", r#"{"spec":{"replicas":"x"}}"#);
+    assert_eq!(invalid.code, 422);
+    assert_eq!(
+        invalid.body.message(),
+        r#" "" is invalid: patch: Invalid value: "map[spec:map[replicas:x]]": unrecognized type: int32"#
+    );
+}
+
+#[test]
+fn bodies_are_decoded_as_by_the_server() {
+    let server = server();
+    let invalid = DEPLOYMENT.replace(r#""name":"a""#, r#""name":1"#);
+    let refused = send(&server, Method::Post, DEPLOYMENTS, &invalid);
+    assert_eq!(refused.code, 400);
+    assert_eq!(
+        refused.body.message(),
+        "Deployment in version \"v1\" cannot be handled as a Deployment: json: cannot unmarshal number into Go struct field Container.spec.template.spec.containers.name of type string"
+    );
+    let unknown = DEPLOYMENT.replace(r#""selector""#, r#""x":1,"selector""#);
+    let refused = send(&server, Method::Post, &format!("{DEPLOYMENTS}?fieldValidation=Strict"), &unknown);
+    assert_eq!(
+        refused.body.message(),
+        "Deployment in version \"v1\" cannot be handled as a Deployment: strict decoding error: unknown field \"spec.x\""
+    );
+    let accepted = send(&server, Method::Post, DEPLOYMENTS, &unknown);
+    assert_eq!((accepted.code, accepted.warnings), (201, vec!["unknown field \"spec.x\"".to_owned()]));
+    let other = send(&server, Method::Post, "/apis/apps/v1/namespaces/none/deployments", DEPLOYMENT);
+    assert_eq!((other.code, other.body.message()), (404, "namespaces \"none\" not found"));
+}
+
+#[test]
+fn field_selectors_are_those_of_the_kind() {
+    let server = server();
+    let pods = "/api/v1/namespaces/default/pods";
+    for (name, node) in [("a", "n1"), ("b", "n2")] {
+        let pod = format!(
+            r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{name}"}},"spec":{{"nodeName":"{node}","containers":[]}}}}"#
+        );
+        assert_eq!(send(&server, Method::Post, pods, &pod).code, 201);
+    }
+    let list = |query: &str| send(&server, Method::Get, &format!("{pods}?fieldSelector={query}"), "");
+    assert_eq!(names(&list("spec.nodeName=n2")), ["b"]);
+    assert_eq!(names(&list("status.phase=Pending,spec.hostNetwork=false")), ["a", "b"]);
+    let refused = list("spec.x=1");
+    assert_eq!((refused.code, refused.body.message()), (400, "field label not supported: spec.x"));
+    let refused = send(&server, Method::Get, &format!("{DEPLOYMENTS}?fieldSelector=spec.x=1"), "");
+    assert_eq!(
+        refused.body.message(),
+        r#""spec.x" is not a known field selector: only "metadata.name", "metadata.namespace""#
+    );
+    let items = body(&list(""));
+    assert_eq!(items.str_at(&["kind"]), Some("PodList"));
+    assert!(items.get("items").and_then(Value::as_array).unwrap().iter().all(|pod| pod.get("kind").is_none()));
+}
+
+#[test]
+fn events_of_both_groups_are_the_same() {
+    let server = server();
+    let event = r#"{"apiVersion":"v1","kind":"Event","metadata":{"name":"e"},"involvedObject":{"name":"p"},
+        "message":"m","reportingComponent":"c","count":2}"#;
+    assert_eq!(send(&server, Method::Post, "/api/v1/namespaces/default/events", event).code, 201);
+    let new = "/apis/events.k8s.io/v1/namespaces/default/events";
+    let read = body(&send(&server, Method::Get, &format!("{new}/e"), ""));
+    assert_eq!(read.str_at(&["regarding", "name"]), Some("p"));
+    assert_eq!((read.str_at(&["note"]), read.str_at(&["reportingController"])), (Some("m"), Some("c")));
+    let changed =
+        answer(&server, Method::Patch, &format!("{new}/e"), "application/merge-patch+json", r#"{"note":"n"}"#);
+    assert_eq!(changed.code, 200, "{}", changed.body.message());
+    let old = body(&send(&server, Method::Get, "/api/v1/namespaces/default/events/e", ""));
+    assert_eq!((old.str_at(&["message"]), old.str_at(&["apiVersion"])), (Some("n"), Some("v1")));
+    let found = send(&server, Method::Get, &format!("{new}?fieldSelector=regarding.name=p"), "");
+    assert_eq!(names(&found), ["e"]);
+}
+
+#[test]
+fn discovery_lists_the_kinds_of_the_release() {
+    let server = server();
+    let list = body(&send(&server, Method::Get, "/apis/apps/v1", ""));
+    let resources = list.get("resources").and_then(Value::as_array).unwrap();
+    let named = |name: &str| resources.iter().find(|r| r.str_at(&["name"]) == Some(name));
+    assert!(named("deployments/scale").is_some() && named("daemonsets/scale").is_none());
+    assert_eq!(named("deployments").unwrap().get("shortNames"), Some(&json::read(br#"["deploy"]"#).unwrap()));
+    let older = Server::builder(Release::OLDEST, 1).with_built_in_kinds().build();
+    assert_eq!(send(&server, Method::Get, "/apis/resource.k8s.io/v1", "").code, 200);
+    assert_eq!(send(&older, Method::Get, "/apis/resource.k8s.io/v1", "").code, 404);
+    let namespaces = names(&send(&server, Method::Get, "/api/v1/namespaces", ""));
+    assert_eq!(namespaces, ["default", "kube-node-lease", "kube-public", "kube-system"]);
+}
+
+#[test]
+fn a_deleted_namespace_is_removed_with_its_last_object() {
+    let options = Server::builder(Release::NEWEST, 1).with_namespaces(Namespaces::Finalized, &["work".to_owned()]);
+    let server = options.with_built_in_kinds().build();
+    let deployments = "/apis/apps/v1/namespaces/work/deployments";
+    let with_finalizer = DEPLOYMENT.replace(r#"{"name":"d"}"#, r#"{"name":"d","finalizers":["example.com/a"]}"#);
+    assert_eq!(send(&server, Method::Post, deployments, &with_finalizer).code, 201);
+    assert_eq!(send(&server, Method::Delete, "/api/v1/namespaces/work", "").code, 200);
+    let namespace = send(&server, Method::Get, "/api/v1/namespaces/work", "");
+    assert_eq!(body(&namespace).str_at(&["status", "phase"]), Some("Terminating"));
+    let patch = r#"{"metadata":{"finalizers":null}}"#;
+    let path = format!("{deployments}/d");
+    assert_eq!(answer(&server, Method::Patch, &path, "application/merge-patch+json", patch).code, 200);
+    assert_eq!(send(&server, Method::Get, &path, "").code, 404);
+    assert_eq!(send(&server, Method::Get, "/api/v1/namespaces/work", "").code, 404);
+}
+
+const PODS: &str = "/api/v1/namespaces/default/pods";
+
+/// Creates a pod that runs on a node.
+fn create_pod(server: &Server, name: &str, metadata: &str) {
+    let pod = format!(
+        r#"{{"metadata":{{"name":"{name}"{metadata}}},"spec":{{"nodeName":"n","containers":[{{"name":"a","image":"x"}}]}}}}"#
+    );
+    assert_eq!(send(server, Method::Post, PODS, &pod).code, 201);
+}
+
+fn at(server: &Server, method: Method, path: &str, body: &str, now: i64) -> Response {
+    let mut request = Request::new(method, path, body);
+    request.now = Timestamp { seconds: now, nanos: 0 };
+    server.handle(&request)
+}
+
+/// The time and the grace period of the deletion, and the generation.
+fn deletion(response: &Response) -> (String, i64, i64) {
+    let object = body(response);
+    let number = |key: &str| object.at(&["metadata", key]).and_then(Value::as_int).unwrap();
+    let time = object.str_at(&["metadata", "deletionTimestamp"]).unwrap().to_owned();
+    (time, number("deletionGracePeriodSeconds"), number("generation"))
+}
+
+#[test]
+fn a_running_pod_is_deleted_after_its_grace_period() {
+    let server = server();
+    create_pod(&server, "p", "");
+    let path = format!("{PODS}/p");
+    let delete = |body: &str, now: i64| at(&server, Method::Delete, &path, body, now);
+    let first = delete("", 100);
+    // The default of terminationGracePeriodSeconds is 30.
+    assert_eq!((first.code, deletion(&first)), (200, ("1970-01-01T00:02:10Z".to_owned(), 30, 2)));
+    let pending = delete("", 110);
+    assert_eq!(body(&pending), body(&first));
+    assert_eq!(body(&delete(r#"{"gracePeriodSeconds":60}"#, 110)), body(&first));
+    let shortened = delete(r#"{"gracePeriodSeconds":20}"#, 110);
+    assert_eq!(deletion(&shortened), ("1970-01-01T00:02:00Z".to_owned(), 20, 2));
+    let dry = delete(r#"{"gracePeriodSeconds":0,"dryRun":["All"]}"#, 110);
+    assert_eq!((dry.code, deletion(&dry).1), (200, 0));
+    assert_eq!(deletion(&send(&server, Method::Get, &path, "")).1, 20);
+    // An update removes no pod that has a grace period.
+    let label = r#"{"metadata":{"labels":{"a":"b"}}}"#;
+    let patched = answer(&server, Method::Patch, &path, "application/merge-patch+json", label);
+    assert_eq!((patched.code, deletion(&patched).1), (200, 20));
+    // This is what the kubelet sends; the removed object has the revision of the removal.
+    let gone = delete(r#"{"gracePeriodSeconds":0}"#, 110);
+    assert_eq!((gone.code, deletion(&gone)), (200, ("1970-01-01T00:01:50Z".to_owned(), 0, 2)));
+    let revision = |response: &Response| -> u64 {
+        body(response).str_at(&["metadata", "resourceVersion"]).unwrap().parse().unwrap()
+    };
+    assert_eq!(revision(&gone), revision(&patched) + 2);
+    assert_eq!(delete("", 110).code, 404);
+}
+
+#[test]
+fn a_pod_without_node_and_a_terminated_pod_are_deleted_at_once() {
+    let server = server();
+    let pod = r#"{"metadata":{"name":"a"},"spec":{"containers":[{"name":"a","image":"x"}]}}"#;
+    assert_eq!(send(&server, Method::Post, PODS, pod).code, 201);
+    create_pod(&server, "b", "");
+    let failed = r#"{"status":{"phase":"Failed"}}"#;
+    let status = answer(&server, Method::Patch, &format!("{PODS}/b/status"), "application/merge-patch+json", failed);
+    assert_eq!(status.code, 200);
+    create_pod(&server, "c", r#","finalizers":["x.y/z"]"#);
+    for name in ["a", "b"] {
+        let gone = send(&server, Method::Delete, &format!("{PODS}/{name}"), r#"{"gracePeriodSeconds":5}"#);
+        assert_eq!((gone.code, body(&gone).str_at(&["kind"])), (200, Some("Pod")));
+        assert_eq!(send(&server, Method::Get, &format!("{PODS}/{name}"), "").code, 404);
+    }
+    // A finalizer keeps a pod without grace period.
+    let path = format!("{PODS}/c");
+    let kept = at(&server, Method::Delete, &path, r#"{"gracePeriodSeconds":0}"#, 100);
+    assert_eq!((kept.code, deletion(&kept)), (200, ("1970-01-01T00:01:40Z".to_owned(), 0, 2)));
+    let free = r#"{"metadata":{"finalizers":null}}"#;
+    assert_eq!(answer(&server, Method::Patch, &path, "application/merge-patch+json", free).code, 200);
+    assert_eq!(send(&server, Method::Get, &path, "").code, 404);
+}
+
+#[test]
+fn a_collection_of_pods_is_deleted_gracefully() {
+    let server = server();
+    create_pod(&server, "a", "");
+    create_pod(&server, "b", "");
+    assert_eq!(send(&server, Method::Delete, PODS, "").code, 200);
+    assert_eq!(deletion(&send(&server, Method::Get, &format!("{PODS}/b"), "")).1, 30);
+    assert_eq!(send(&server, Method::Delete, PODS, r#"{"gracePeriodSeconds":0}"#).code, 200);
+    assert_eq!(names(&send(&server, Method::Get, PODS, "")), Vec::<String>::new());
+}
+
+#[test]
+fn some_kinds_return_the_deleted_object() {
+    let server = server();
+    let account = "/api/v1/namespaces/default/serviceaccounts";
+    assert_eq!(send(&server, Method::Post, account, r#"{"metadata":{"name":"a"}}"#).code, 201);
+    let gone = send(&server, Method::Delete, &format!("{account}/a"), "");
+    assert_eq!((gone.code, body(&gone).str_at(&["kind"])), (200, Some("ServiceAccount")));
+    let maps = "/api/v1/namespaces/default/configmaps";
+    assert_eq!(send(&server, Method::Post, maps, r#"{"metadata":{"name":"a"}}"#).code, 201);
+    let gone = send(&server, Method::Delete, &format!("{maps}/a"), "");
+    assert_eq!((gone.code, body(&gone).str_at(&["kind"])), (200, Some("Status")));
+}
+
+#[test]
+fn autoscalers_have_two_versions() {
+    let server = server();
+    let path = |version: &str| format!("/apis/autoscaling/{version}/namespaces/default/horizontalpodautoscalers");
+    let old = r#"{"metadata":{"name":"h"},"spec":{"scaleTargetRef":{"kind":"Deployment","name":"d"},"maxReplicas":3,
+        "targetCPUUtilizationPercentage":50}}"#;
+    assert_eq!(send(&server, Method::Post, &path("v1"), old).code, 201);
+    let new = body(&send(&server, Method::Get, &format!("{}/h", path("v2")), ""));
+    assert_eq!(new.str_at(&["apiVersion"]), Some("autoscaling/v2"));
+    let metric = new.at(&["spec", "metrics"]).and_then(Value::as_array).unwrap().first().unwrap();
+    assert_eq!(metric.at(&["resource", "target", "averageUtilization"]), Some(&Value::Int(50)));
+    // Another manager applies a field in the other version; the owner of the field is found in its own version.
+    let apply = |version: &str, manager: &str, max: i64, force: bool| {
+        let applied = format!(
+            r#"{{"apiVersion":"autoscaling/{version}","kind":"HorizontalPodAutoscaler","metadata":{{"name":"h"}},"spec":{{"maxReplicas":{max}}}}}"#
+        );
+        let path = format!("{}/h?fieldManager={manager}&force={force}", path(version));
+        answer(&server, Method::Patch, &path, "application/apply-patch+yaml", &applied)
+    };
+    let conflict = apply("v2", "two", 5, false);
+    assert_eq!(conflict.code, 409, "{}", conflict.body.message());
+    assert!(conflict.body.message().contains("using autoscaling/v1"), "{}", conflict.body.message());
+    let forced = apply("v2", "two", 5, true);
+    assert_eq!((forced.code, body(&forced).at(&["spec", "maxReplicas"])), (200, Some(&Value::Int(5))));
+    let read = body(&send(&server, Method::Get, &format!("{}/h", path("v1")), ""));
+    assert_eq!(read.at(&["spec", "targetCPUUtilizationPercentage"]), Some(&Value::Int(50)));
+    assert_eq!(names(&send(&server, Method::Get, &path("v1"), "")), ["h"]);
+}
+
+#[test]
+fn a_pod_is_marked_before_it_is_removed() {
+    let pause = Duration::from_millis(300);
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_pause_before_removal(pause).build();
+    let path = format!("{PODS}/p");
+    assert_eq!(send(&server, Method::Post, PODS, r#"{"metadata":{"name":"p"}}"#).code, 201);
+    let read = || send(&server, Method::Get, &path, "");
+    thread::scope(|scope| {
+        let deletion = scope.spawn(|| send(&server, Method::Delete, &path, "").code);
+        let marked = std::iter::repeat_with(read)
+            .find(|seen| seen.code != 200 || body(seen).at(&["metadata", "deletionTimestamp"]).is_some());
+        assert_eq!(marked.map(|seen| seen.code), Some(200));
+        assert_eq!(deletion.join().unwrap(), 200);
+    });
+    assert_eq!(read().code, 404);
+}
+
+#[test]
+fn only_deletions_and_evictions_may_pause() {
+    let builder = || Server::builder(Release::NEWEST, 1).with_built_in_kinds();
+    let server = builder().with_pause_before_removal(Duration::from_millis(5)).build();
+    let may_pause = |method, path: &str| server.may_pause(&Request::new(method, path, ""));
+    assert!(may_pause(Method::Delete, &format!("{PODS}/p")));
+    assert!(may_pause(Method::Delete, PODS));
+    assert!(may_pause(Method::Post, &format!("{PODS}/p/eviction")));
+    assert!(may_pause(Method::Post, &format!("{PODS}/p/eviction?fieldManager=m")));
+    assert!(!may_pause(Method::Post, PODS));
+    assert!(!may_pause(Method::Get, &format!("{PODS}/p")));
+    assert!(!builder().build().may_pause(&Request::new(Method::Delete, PODS, "")));
+}
+
+#[test]
+fn containers_need_names_and_images() {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
+    let message = |path: &str, object: &str| send(&server, Method::Post, path, object).body.message().to_owned();
+    let unnamed = r#"{"metadata":{"name":"p"},"spec":{
+        "containers":[{"image":"x"},{"name":"a"},{"name":"a","image":"x"}],"initContainers":[{"name":"a","image":"x"}]}}"#;
+    assert_eq!(
+        message(PODS, unnamed),
+        "Pod \"p\" is invalid: [spec.containers[0].name: Required value, spec.containers[1].image: Required value, \
+         spec.containers[2].name: Duplicate value: \"a\", spec.initContainers[0].name: Duplicate value: \"a\"]"
+    );
+    assert_eq!(message(PODS, r#"{"metadata":{"name":"p"}}"#), "Pod \"p\" is invalid: spec.containers: Required value");
+    assert_eq!(
+        message(
+            "/apis/batch/v1/namespaces/default/jobs",
+            r#"{"metadata":{"name":"j"},"spec":{"manualSelector":true}}"#
+        ),
+        "Job.batch \"j\" is invalid: [spec.template.spec.containers: Required value, \
+         spec.template.spec.restartPolicy: Required value: valid values: \"OnFailure\", \"Never\", \
+         spec.selector: Required value, \
+         spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`]"
+    );
+    assert_eq!(
+        message("/api/v1/namespaces/default/podtemplates", r#"{"metadata":{"name":"t"}}"#),
+        "PodTemplate \"t\" is invalid: template.spec.containers: Required value"
+    );
+    assert_eq!(send(&server, Method::Post, DEPLOYMENTS, DEPLOYMENT).code, 201);
+    let patch = |path: &str, patch: &str| {
+        let path = format!("{DEPLOYMENTS}/d{path}");
+        answer(&server, Method::Patch, &path, "application/strategic-merge-patch+json", patch)
+    };
+    let refused = patch("", r#"{"spec":{"template":{"spec":{"containers":[{"name":"a","image":null}]}}}}"#);
+    assert_eq!(refused.code, 422);
+    assert_eq!(
+        refused.body.message(),
+        "Deployment.apps \"d\" is invalid: spec.template.spec.containers[0].image: Required value"
+    );
+    assert_eq!(patch("/status", r#"{"status":{"replicas":1}}"#).code, 200);
+}
+
+#[test]
+fn immutable_secrets_and_config_maps_keep_their_data() {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
+    let core = "/api/v1/namespaces/default";
+    let patch = |path: &str, patch: &str| {
+        let answer = answer(&server, Method::Patch, &format!("{core}/{path}"), "application/merge-patch+json", patch);
+        (answer.code, answer.body.message().to_owned())
+    };
+    let accepted = (200, String::new());
+    let secret = r#"{"metadata":{"name":"s"},"type":"example.com/a","stringData":{"k":"v"}}"#;
+    assert_eq!(send(&server, Method::Post, &format!("{core}/secrets"), secret).code, 201);
+    assert_eq!(
+        patch("secrets/s", r#"{"type":"Opaque"}"#),
+        (422, "Secret \"s\" is invalid: type: Invalid value: \"Opaque\": field is immutable".to_owned())
+    );
+    assert_eq!(patch("secrets/s", r#"{"stringData":{"k":"w"},"immutable":true}"#), accepted);
+    assert_eq!(
+        patch("secrets/s", r#"{"data":{"k":"eA=="},"immutable":false}"#),
+        (
+            422,
+            "Secret \"s\" is invalid: [immutable: Forbidden: field is immutable when `immutable` is set, \
+             data: Forbidden: field is immutable when `immutable` is set]"
+                .to_owned()
+        )
+    );
+    assert_eq!(patch("secrets/s", r#"{"metadata":{"labels":{"a":"b"}}}"#), accepted);
+    let map = r#"{"metadata":{"name":"m"},"data":{"k":"v"},"immutable":true}"#;
+    assert_eq!(send(&server, Method::Post, &format!("{core}/configmaps"), map).code, 201);
+    assert_eq!(
+        patch("configmaps/m", r#"{"binaryData":{"b":"eA=="}}"#),
+        (
+            422,
+            "ConfigMap \"m\" is invalid: binaryData: Forbidden: field is immutable when `immutable` is set".to_owned()
+        )
+    );
+    assert_eq!(patch("configmaps/m", r#"{"metadata":{"labels":{"a":"b"}}}"#), accepted);
+}
+
+/// A server that generates fields of new objects.
+fn generating() -> Server {
+    Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_generated_fields().build()
+}
+
+#[track_caller]
+fn created(server: &Server, path: &str, object: &str) -> Arc<Value> {
+    let response = send(server, Method::Post, path, object);
+    assert_eq!(response.code, 201, "{}", response.body.message());
+    body(&response)
+}
+
+fn merge(server: &Server, path: &str, patch: &str) -> Response {
+    answer(server, Method::Patch, path, "application/merge-patch+json", patch)
+}
+
+fn json(text: &str) -> Value {
+    json::read(text.as_bytes()).unwrap()
+}
+
+#[test]
+fn new_pods_have_priority_tolerations_and_quality() {
+    let server = generating();
+    let pod = created(
+        &server,
+        PODS,
+        r#"{"metadata":{"name":"p"},"spec":{"tolerations":[{"key":"node.kubernetes.io/not-ready"}],
+        "containers":[{"name":"a","image":"x","resources":{"requests":{"cpu":"1"}}}]}}"#,
+    );
+    let spec = pod.get("spec").unwrap();
+    assert_eq!(
+        (spec.get("priority"), spec.str_at(&["preemptionPolicy"])),
+        (Some(&Value::Int(0)), Some("PreemptLowerPriority"))
+    );
+    let unreachable =
+        r#"{"effect":"NoExecute","key":"node.kubernetes.io/unreachable","operator":"Exists","tolerationSeconds":300}"#;
+    let tolerations = spec.get("tolerations").and_then(Value::as_array).unwrap();
+    assert_eq!(tolerations.get(1..), Some(&[json(unreachable)][..]));
+    assert_eq!(pod.str_at(&["status", "qosClass"]), Some("Burstable"));
+    let patch = r#"{"metadata":{"labels":{"a":"b"}},"spec":{"priority":null,"tolerations":null}}"#;
+    let patched = body(&merge(&server, &format!("{PODS}/p"), patch));
+    assert_eq!(patched.at(&["spec", "priority"]), Some(&Value::Int(0)));
+    let tolerations = patched.at(&["spec", "tolerations"]).and_then(Value::as_array).unwrap();
+    assert_eq!(tolerations.len(), 2);
+    let patch = r#"{"status":{"phase":"Running","qosClass":null}}"#;
+    let patched = body(&merge(&server, &format!("{PODS}/p/status"), patch));
+    assert_eq!(patched.get("status"), Some(&json(r#"{"phase":"Running","qosClass":"Burstable"}"#)));
+}
+
+#[test]
+fn new_jobs_select_their_pods() {
+    let server = generating();
+    let jobs = "/apis/batch/v1/namespaces/default/jobs";
+    let pods = r#""spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"x"}]}"#;
+    let job = created(&server, jobs, &format!(r#"{{"metadata":{{"name":"j"}},"spec":{{"template":{{{pods}}}}}}}"#));
+    let uid = job.str_at(&["metadata", "uid"]).unwrap();
+    let labels = json(&format!(
+        r#"{{"batch.kubernetes.io/controller-uid":"{uid}","batch.kubernetes.io/job-name":"j","controller-uid":"{uid}","job-name":"j"}}"#
+    ));
+    assert_eq!(job.at(&["spec", "template", "metadata", "labels"]), Some(&labels));
+    assert_eq!(job.at(&["metadata", "labels"]), Some(&labels));
+    let selector = json(&format!(r#"{{"matchLabels":{{"batch.kubernetes.io/controller-uid":"{uid}"}}}}"#));
+    assert_eq!(job.at(&["spec", "selector"]), Some(&selector));
+    let manual = format!(r#"{{"metadata":{{"name":"m"}},"spec":{{"manualSelector":true,"template":{{{pods}}}}}}}"#);
+    assert_eq!(created(&server, jobs, &manual).at(&["spec", "selector"]), None);
+}
+
+#[test]
+fn new_volumes_and_nodes_are_protected() {
+    let server = generating();
+    let claim = created(&server, "/api/v1/namespaces/default/persistentvolumeclaims", r#"{"metadata":{"name":"c"}}"#);
+    assert_eq!(claim.at(&["metadata", "finalizers"]), Some(&json(r#"["kubernetes.io/pvc-protection"]"#)));
+    let volume = created(&server, "/api/v1/persistentvolumes", r#"{"metadata":{"name":"v","finalizers":["a/b"]}}"#);
+    assert_eq!(volume.at(&["metadata", "finalizers"]), Some(&json(r#"["a/b","kubernetes.io/pv-protection"]"#)));
+    assert!(volume.at(&["status", "lastPhaseTransitionTime"]).is_some());
+    let node = created(&server, "/api/v1/nodes", r#"{"metadata":{"name":"n"}}"#);
+    let taints = r#"[{"effect":"NoSchedule","key":"node.kubernetes.io/not-ready"}]"#;
+    assert_eq!(node.at(&["spec", "taints"]), Some(&json(taints)));
+}
+
+#[test]
+fn services_get_addresses_and_ports() {
+    const SERVICES: &str = "/api/v1/namespaces/default/services";
+    let server = generating();
+    let service = |name: &str, spec: &str| {
+        let object = created(&server, SERVICES, &format!(r#"{{"metadata":{{"name":"{name}"}},"spec":{spec}}}"#));
+        object.get("spec").cloned().unwrap()
+    };
+    let addressed = |spec: &Value, address: &str, families: &str, policy: &str| {
+        assert_eq!(spec.str_at(&["clusterIP"]), Some(address));
+        assert_eq!(spec.get("clusterIPs"), Some(&json(&format!(r#"["{address}"]"#))));
+        assert_eq!((spec.get("ipFamilies"), spec.str_at(&["ipFamilyPolicy"])), (Some(&json(families)), Some(policy)));
+    };
+    let ports = r#""ports":[{"name":"a","port":80},{"name":"b","port":81,"nodePort":30001}]"#;
+    addressed(
+        &service("given", r#"{"clusterIP":"10.0.0.2","selector":{"a":"b"}}"#),
+        "10.0.0.2",
+        r#"["IPv4"]"#,
+        "SingleStack",
+    );
+    addressed(&service("a", r#"{"selector":{"a":"b"}}"#), "10.0.0.3", r#"["IPv4"]"#, "SingleStack");
+    addressed(&service("none", r#"{"clusterIP":"None","selector":{"a":"b"}}"#), "None", r#"["IPv4"]"#, "SingleStack");
+    addressed(&service("dual", r#"{"clusterIP":"None"}"#), "None", r#"["IPv4","IPv6"]"#, "RequireDualStack");
+    assert_eq!(service("ext", r#"{"type":"ExternalName","externalName":"x.y"}"#).get("clusterIP"), None);
+    let numbers = |spec: &Value| {
+        let ports = spec.get("ports").and_then(Value::as_array).unwrap().iter();
+        ports.map(|port| port.get("nodePort").and_then(Value::as_int)).collect::<Vec<_>>()
+    };
+    assert_eq!(numbers(&service("np", &format!(r#"{{"type":"NodePort",{ports}}}"#))), [Some(30_000), Some(30_001)]);
+    let local = service(
+        "lb",
+        &format!(r#"{{"type":"LoadBalancer","externalTrafficPolicy":"Local",{}}}"#, r#""ports":[{"port":80}]"#),
+    );
+    assert_eq!(numbers(&local), [Some(30_002)]);
+    assert_eq!(local.get("healthCheckNodePort"), Some(&Value::Int(30_003)));
+
+    let put = |name: &str, spec: &str| {
+        let object = format!(r#"{{"metadata":{{"name":"{name}"}},"spec":{spec}}}"#);
+        let response = send(&server, Method::Put, &format!("{SERVICES}/{name}"), &object);
+        assert_eq!(response.code, 200, "{}", response.body.message());
+        body(&response).get("spec").cloned().unwrap()
+    };
+    let updated = put("np", r#"{"type":"NodePort","ports":[{"name":"a","port":90},{"name":"b","port":91}]}"#);
+    assert_eq!(numbers(&updated), [Some(30_000), Some(30_001)]);
+    addressed(&updated, "10.0.0.4", r#"["IPv4"]"#, "SingleStack");
+    let plain = put(
+        "np",
+        r#"{"type":"ClusterIP","ports":[{"name":"a","port":90,"nodePort":30000},{"name":"b","port":91,"nodePort":30001}]}"#,
+    );
+    assert_eq!(numbers(&plain), [None, None]);
+    let external =
+        put("a", r#"{"type":"ExternalName","externalName":"x.y","clusterIP":"10.0.0.3","clusterIPs":["10.0.0.3"]}"#);
+    assert_eq!((external.get("clusterIP"), external.get("clusterIPs")), (None, None));
+}
+
+#[test]
+fn a_service_gets_no_port_that_it_requests_itself() {
+    let server = generating();
+    let ports = r#"[{"name":"a","port":80},{"name":"b","port":81,"nodePort":30000}]"#;
+    let object = format!(r#"{{"metadata":{{"name":"s"}},"spec":{{"type":"NodePort","ports":{ports}}}}}"#);
+    let service = created(&server, "/api/v1/namespaces/default/services", &object);
+    let ports = service.at(&["spec", "ports"]).and_then(Value::as_array).unwrap();
+    let numbers: Vec<_> = ports.iter().map(|port| port.get("nodePort").and_then(Value::as_int)).collect();
+    assert_eq!(numbers, [Some(30_001), Some(30_000)]);
+}
+
+/// A server that validates built-in kinds and generates their fields.
+fn validating() -> Server {
+    Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_generated_fields().with_content_validation().build()
+}
+
+#[test]
+fn ports_of_a_service_with_the_same_number_share_their_node_port() {
+    let service = |query: &str, policy: &str| {
+        let ports = r#"[{"name":"a","port":80},{"name":"b","port":80,"protocol":"UDP"},{"name":"c","port":80}]"#;
+        let object = format!(r#"{{"metadata":{{"name":"s"}},"spec":{{"type":"NodePort"{policy},"ports":{ports}}}}}"#);
+        let path = format!("/api/v1/namespaces/default/services{query}");
+        send(&validating(), Method::Post, &path, &object).body.message().to_owned()
+    };
+    // A dry run shows the port after the range.
+    for (query, number) in [("", 30_000), ("?dryRun=All", 32_769)] {
+        let text = format!("spec.ports[2].nodePort: Duplicate value: {number}");
+        let message = service(query, "");
+        assert!(message.contains(&text), "{message}");
+    }
+    let message = service("", r#","ipFamilyPolicy":"""#);
+    assert!(message.contains(r#"spec.ipFamilyPolicy: Unsupported value: """#), "{message}");
+}
+
+#[test]
+fn a_service_loses_fields_that_its_new_type_does_not_have() {
+    let (server, path) = (validating(), "/api/v1/namespaces/default/services");
+    let spec = r#"{"type":"LoadBalancer","loadBalancerClass":"a.b/c","ports":[{"port":80}]}"#;
+    created(&server, path, &format!(r#"{{"metadata":{{"name":"s"}},"spec":{spec}}}"#));
+    let response = merge(&server, &format!("{path}/s"), r#"{"spec":{"type":"ClusterIP"}}"#);
+    assert_eq!(response.code, 200, "{}", response.body.message());
+    let object = body(&response);
+    for field in ["allocateLoadBalancerNodePorts", "loadBalancerClass", "externalTrafficPolicy"] {
+        assert_eq!(object.at(&["spec", field]), None, "{field}");
+    }
+}
+
+#[test]
+fn a_cluster_ip_of_another_family_is_reported_as_not_configured() {
+    let object = r#"{"metadata":{"name":"s"},"spec":{"clusterIP":"::1","ports":[{"port":80}]}}"#;
+    let response = send(&validating(), Method::Post, "/api/v1/namespaces/default/services", object);
+    let text = r#"spec.clusterIPs[0]: Invalid value: ["::1"]: IPv6 is not configured on this cluster"#;
+    assert!(response.body.message().contains(text), "{}", response.body.message());
+}
+
+#[test]
+fn metadata_of_a_disruption_budget_are_validated_last() {
+    let create = |policy: &str| {
+        let object =
+            format!(r#"{{"metadata":{{"name":"b","labels":{{"a":"a/b"}}}},"spec":{{"minAvailable":1{policy}}}}}"#);
+        let path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+        send(&validating(), Method::Post, path, &object).body.message().to_owned()
+    };
+    assert!(create("").contains("metadata.labels: Invalid value"), "{}", create(""));
+    let both = create(r#","maxUnavailable":1"#);
+    assert!(both.contains("cannot be both set") && !both.contains("metadata"), "{both}");
+}
+
+#[test]
+fn a_limit_range_without_name_gets_one() {
+    let object = created(&validating(), "/api/v1/namespaces/default/limitranges", r#"{"metadata":{}}"#);
+    assert_eq!(object.str_at(&["metadata", "name"]), object.str_at(&["metadata", "uid"]));
+}
+
+#[test]
+fn empty_lists_are_shown_in_errors_about_created_and_patched_objects() {
+    let (server, path) = (validating(), "/apis/networking.k8s.io/v1/namespaces/default/ingresses");
+    let text = "spec: Invalid value: []: either `defaultBackend` or `rules` must be specified";
+    let object = r#"{"metadata":{"name":"i"},"spec":{"rules":[]}}"#;
+    let message = send(&server, Method::Post, path, object).body.message().to_owned();
+    assert!(message.contains(text), "{message}");
+    created(&server, path, r#"{"metadata":{"name":"i"},"spec":{"rules":[{"host":"a.b"}]}}"#);
+    let message = merge(&server, &format!("{path}/i"), r#"{"spec":{"rules":[]}}"#).body.message().to_owned();
+    assert!(message.contains(text), "{message}");
+}
+
+#[test]
+fn labels_of_endpoint_slices_change_the_generation() {
+    let (server, path) = (server(), "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices");
+    created(&server, path, r#"{"metadata":{"name":"e"},"addressType":"IPv4"}"#);
+    let patch = |patch: &str| body(&merge(&server, &format!("{path}/e"), patch));
+    let generation = |object: &Value| object.at(&["metadata", "generation"]).and_then(Value::as_int);
+    assert_eq!(generation(&patch(r#"{"metadata":{"annotations":{"a":"b"}}}"#)), Some(1));
+    assert_eq!(generation(&patch(r#"{"metadata":{"labels":{"a":"b"}}}"#)), Some(2));
+}
+
+#[test]
+fn an_empty_list_of_scaling_policies_has_no_default() {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
+    let path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
+    let create = |rules: &str| {
+        let target = r#""scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"a"},"maxReplicas":2"#;
+        let object = format!(r#"{{"metadata":{{"name":"h"}},"spec":{{{target},"behavior":{{"scaleDown":{rules}}}}}}}"#);
+        send(&server, Method::Post, &format!("{path}?dryRun=All"), &object).body.message().to_owned()
+    };
+    assert_eq!(create(r#"{"selectPolicy":"Min"}"#), "");
+    assert_eq!(
+        create(r#"{"policies":[]}"#),
+        "HorizontalPodAutoscaler.autoscaling \"h\" is invalid: spec.behavior.scaleDown.policies: Required value: \
+         must specify at least one Policy"
+    );
+}
+
+#[test]
+fn an_empty_family_policy_of_a_service_is_rejected() {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation();
+    let server = server.with_generated_fields().build();
+    let services = "/api/v1/namespaces/default/services";
+    let service = r#"{"metadata":{"name":"s"},"spec":{"ports":[{"port":80}]}}"#;
+    assert_eq!(send(&server, Method::Post, services, service).code, 201);
+    let patch = r#"{"spec":{"ipFamilyPolicy":""}}"#;
+    let answer = answer(&server, Method::Patch, &format!("{services}/s"), "application/merge-patch+json", patch);
+    assert!(answer.body.message().contains("spec.ipFamilyPolicy: Unsupported value: \"\""));
+}
+
+#[test]
+fn api_services_are_validated() {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
+    let create = |object: &str| {
+        let path = "/apis/apiregistration.k8s.io/v1/apiservices";
+        let answer = send(&server, Method::Post, path, object);
+        (answer.code, answer.body.message().to_owned())
+    };
+    let spec = r#"{"group":"a.b","version":"v1","groupPriorityMinimum":1,"versionPriority":1,"service":{"name":"s","namespace":"n"}}"#;
+    assert_eq!(create(&format!(r#"{{"metadata":{{"name":"v1.a.b"}},"spec":{spec}}}"#)).0, 201);
+    assert_eq!(create(&format!(r#"{{"metadata":{{"name":"v2.a.b"}},"spec":{spec}}}"#)).0, 422);
+}

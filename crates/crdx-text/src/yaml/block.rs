@@ -1,0 +1,413 @@
+//! Reads ordinary manifests directly to values, without tokens, events and nodes: block mappings and sequences with plain
+//! or quoted keys, scalars, and flow collections on one line.
+//!
+//! This only saves time. Where a text has anything else, or an error, or a key twice, [`read`] returns `None`, and the
+//! stages of [`super`] read it. Scalars that are not simple are scanned by [`Scanner::scalar`].
+
+#[cfg(test)]
+mod tests;
+
+use super::resolve::{self, Scalar};
+use super::scanner::Scanner;
+use super::source::Source;
+use super::token::Style;
+use crdx_value::{Map, Value};
+use std::borrow::Cow;
+
+/// The maximum depth of collections that are read here.
+const MAX_DEPTH: usize = 64;
+/// The maximum length of a key in bytes, below the limit of YAML's simple keys.
+const MAX_KEY: usize = 512;
+/// The column after the last line.
+const END: i32 = -1;
+
+/// The value of a text that consists of one ordinary document.
+pub fn read(source: &Source<'_>) -> Option<Value> {
+    if source.emulates_chunks || source.start > 0 || !source.text.ends_with('\n') || has_other_breaks(&source.text) {
+        return None;
+    }
+    let bytes = source.text.as_bytes();
+    let has_tabs = memchr::memchr(b'\t', bytes).is_some();
+    let mut reader = Reader { source, text: &source.text, bytes, has_tabs, at: 0, column: END };
+    if let Some(rest) = source.text.strip_prefix("---")
+        && rest.starts_with(['\n', ' '])
+    {
+        reader.at = 3;
+        reader.end_line()?;
+    } else {
+        reader.next_line()?;
+    }
+    let root = reader.block(0)?;
+    (reader.column == END).then_some(root)
+}
+
+/// True for a text with a line break that is not `\n`: a carriage return, next line, line or paragraph separator.
+fn has_other_breaks(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    memchr::memchr3_iter(b'\r', 0xc2, 0xe2, bytes)
+        .any(|at| matches!(bytes.get(at..), Some([b'\r', ..] | [0xc2, 0x85, ..] | [0xe2, 0x80, 0xa8 | 0xa9, ..])))
+}
+
+/// The position in a text. Between two nodes it is at the first character of a line that is not a space.
+struct Reader<'a> {
+    source: &'a Source<'a>,
+    text: &'a str,
+    bytes: &'a [u8],
+    /// True if there is a tab anywhere in the text.
+    has_tabs: bool,
+    at: usize,
+    /// The number of spaces before `at` on its line, or [`END`].
+    column: i32,
+}
+
+impl<'a> Reader<'a> {
+    fn byte(&self, at: usize) -> u8 {
+        self.bytes.get(at).copied().unwrap_or(b'\n')
+    }
+
+    fn slice(&self, from: usize, to: usize) -> &'a str {
+        self.text.get(from..to).unwrap_or_default()
+    }
+
+    /// Moves to the next line that has more than spaces and a comment; `at` must be the start of a line.
+    fn next_line(&mut self) -> Option<()> {
+        loop {
+            let start = self.at;
+            self.skip_spaces();
+            match self.byte(self.at) {
+                b'\n' if self.at >= self.bytes.len() => {
+                    self.column = END;
+                    return Some(());
+                }
+                b'\n' => self.at += 1,
+                b'#' => self.skip_line(),
+                c => {
+                    self.column = i32::try_from(self.at - start).ok()?;
+                    let is_document_indicator =
+                        self.column == 0 && matches!(self.bytes.get(start..start + 3), Some(b"---" | b"..."));
+                    return (!is_document_indicator && c != b'\t').then_some(());
+                }
+            }
+        }
+    }
+
+    fn skip_line(&mut self) {
+        let rest = self.rest();
+        if rest.first() == Some(&b'\n') {
+            self.at += 1;
+            return;
+        }
+        self.at += memchr::memchr(b'\n', rest).map_or(rest.len(), |length| length + 1);
+    }
+
+    /// Moves from the end of a node to the next line; only spaces and a comment may be in between.
+    fn end_line(&mut self) -> Option<()> {
+        let end = self.at;
+        self.skip_spaces();
+        if !self.at_line_end(end) {
+            return None;
+        }
+        self.skip_line();
+        self.next_line()
+    }
+
+    /// True at the end of the line, or at a comment that does not touch what ended at `end`.
+    fn at_line_end(&self, end: usize) -> bool {
+        match self.byte(self.at) {
+            b'\n' => true,
+            b'#' => self.at > end,
+            _ => false,
+        }
+    }
+
+    fn skip_spaces(&mut self) {
+        self.at += self.rest().iter().take_while(|c| **c == b' ').count();
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
+    /// True for `-` before a space or the end of the line.
+    fn at_entry(&self) -> bool {
+        self.at_indicator(b'-')
+    }
+
+    /// True for an indicator before a space or the end of the line.
+    fn at_indicator(&self, indicator: u8) -> bool {
+        self.byte(self.at) == indicator && matches!(self.byte(self.at + 1), b' ' | b'\n')
+    }
+
+    /// Reads the collection at the start of this line.
+    fn block(&mut self, depth: usize) -> Option<Value> {
+        if self.at_entry() {
+            return self.sequence(self.column, depth);
+        }
+        let column = self.column;
+        let key = self.key()?;
+        self.mapping(column, key, depth)
+    }
+
+    /// Reads the rest of a mapping after its first key.
+    fn mapping(&mut self, column: i32, first: Cow<'a, str>, depth: usize) -> Option<Value> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let mut members = Map::new();
+        let mut key = first;
+        loop {
+            let value = self.member(column, depth)?;
+            if members.insert(key.into_owned(), value).is_some() {
+                return None;
+            }
+            if self.column < column {
+                return Some(Value::Object(members));
+            }
+            if self.column > column || self.at_entry() {
+                return None;
+            }
+            key = self.key()?;
+        }
+    }
+
+    /// Reads the value after a key and its `:`.
+    fn member(&mut self, column: i32, depth: usize) -> Option<Value> {
+        let end = self.at;
+        self.skip_spaces();
+        if !self.at_line_end(end) {
+            return self.inline(column);
+        }
+        self.skip_line();
+        self.next_line()?;
+        if self.column > column {
+            self.block(depth + 1)
+        } else if self.column == column && self.at_entry() {
+            self.sequence(column, depth + 1)
+        } else {
+            Some(Value::Null)
+        }
+    }
+
+    fn sequence(&mut self, column: i32, depth: usize) -> Option<Value> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let mut items = Vec::new();
+        while self.column == column && self.at_entry() {
+            self.at += 1;
+            let end = self.at;
+            self.skip_spaces();
+            items.push(if self.at_line_end(end) {
+                self.skip_line();
+                self.next_line()?;
+                if self.column > column { self.block(depth + 1)? } else { Value::Null }
+            } else {
+                self.item(column, column + i32::try_from(self.at - end).ok()? + 1, depth)?
+            });
+        }
+        // After an item, a deeper line is an error, and a line at the same column is the next key of the parent.
+        (self.column <= column).then_some(Value::Array(items))
+    }
+
+    /// Reads what follows `- ` on its line, at `column`.
+    fn item(&mut self, sequence: i32, column: i32, depth: usize) -> Option<Value> {
+        if self.at_entry() {
+            self.column = column;
+            return self.sequence(column, depth + 1);
+        }
+        let start = self.at;
+        if let Some(key) = self.key() {
+            return self.mapping(column, key, depth + 1);
+        }
+        self.at = start;
+        self.inline(sequence)
+    }
+
+    /// Reads a plain or quoted key and its `:`, and leaves everything else unread.
+    fn key(&mut self) -> Option<Cow<'a, str>> {
+        let start = self.at;
+        let first = self.byte(start);
+        if first == b'"' || first == b'\'' {
+            let text = self.simple_quoted()?;
+            let is_key = self.at_indicator(b':');
+            self.at += 1;
+            return (is_key && text.len() <= MAX_KEY).then_some(Cow::Borrowed(text));
+        }
+        if !first.is_ascii_alphanumeric() && !matches!(first, b'_' | b'/' | b'.' | b'$') {
+            return None;
+        }
+        while !self.at_indicator(b':') {
+            match self.byte(self.at) {
+                b'!'..=b'~' => self.at += 1,
+                _ => return None,
+            }
+        }
+        let text = self.slice(start, self.at);
+        self.at += 1;
+        if text.len() > MAX_KEY {
+            return None;
+        }
+        match resolve::plain(text) {
+            Scalar::Text(text) => Some(text),
+            scalar => super::decode::key_text(&scalar).map(Cow::Owned),
+        }
+    }
+
+    /// Reads a scalar or a flow collection that begins on this line, in the collection at `indent`, and moves to the
+    /// next line.
+    fn inline(&mut self, indent: i32) -> Option<Value> {
+        let start = self.at;
+        let value = match self.byte(start) {
+            b'[' | b'{' => {
+                let value = self.flow(0)?;
+                self.end_line()?;
+                return (self.column <= indent).then_some(value);
+            }
+            b'"' | b'\'' => match self.simple_quoted() {
+                Some(text) => Value::String(text.to_owned()),
+                None => return self.scalar(start, indent),
+            },
+            b'|' | b'>' => return self.scalar(start, indent),
+            b'-' if !matches!(self.byte(start + 1), b' ' | b'\n' | b'\t') => self.plain()?,
+            c if c.is_ascii_alphanumeric() || c >= 0x80 => self.plain()?,
+            b'/' | b'.' | b'_' | b'$' | b'(' | b'<' | b'=' | b'~' | b'+' | b'^' | b'\\' | b';' => self.plain()?,
+            _ => return None,
+        };
+        self.end_line()?;
+        if self.column > indent {
+            // A plain scalar continues here; after another one this is an error.
+            return self.scalar(start, indent);
+        }
+        Some(value)
+    }
+
+    /// Reads the plain scalar up to the end of this line.
+    fn plain(&mut self) -> Option<Value> {
+        let start = self.at;
+        loop {
+            self.at += memchr::memchr3(b'\n', b':', b'#', self.rest())?;
+            match self.byte(self.at) {
+                b'\n' => break,
+                b':' if matches!(self.byte(self.at + 1), b' ' | b'\t' | b'\n') => return None,
+                b'#' if self.byte(self.at - 1) == b' ' => break,
+                _ => self.at += 1,
+            }
+        }
+        while self.byte(self.at - 1) == b' ' {
+            self.at -= 1;
+        }
+        let text = self.slice(start, self.at);
+        if self.has_tabs && text.contains('\t') {
+            return None;
+        }
+        Self::resolve(text)
+    }
+
+    fn resolve(text: &str) -> Option<Value> {
+        let scalar = resolve::plain(text);
+        (!scalar.is_infinite()).then(|| scalar.into_value())
+    }
+
+    /// Reads a quoted scalar on one line without escape sequences.
+    fn simple_quoted(&mut self) -> Option<&'a str> {
+        let quote = self.byte(self.at);
+        let start = self.at + 1;
+        let rest = self.bytes.get(start..)?;
+        let length = if quote == b'"' {
+            memchr::memchr3(b'"', b'\\', b'\n', rest)?
+        } else {
+            memchr::memchr2(b'\'', b'\n', rest)?
+        };
+        let text = self.slice(start, start + length);
+        let is_simple = self.byte(start + length) == quote && (quote == b'"' || self.byte(start + length + 1) != quote);
+        if !is_simple {
+            return None;
+        }
+        self.at = start + length + 1;
+        Some(text)
+    }
+
+    /// Scans a scalar with line breaks or escape sequences, and moves to the next line.
+    fn scalar(&mut self, start: usize, indent: i32) -> Option<Value> {
+        let (text, style, end) = Scanner::scalar(self.source, start, indent)?;
+        let value = match style {
+            Style::Plain => Self::resolve(&text)?,
+            Style::Quoted => Value::String(text.into_owned()),
+        };
+        let line = memchr::memrchr(b'\n', self.bytes.get(..end)?).map_or(0, |before| before + 1);
+        let is_at_start = line > start && self.bytes.get(line..end)?.iter().all(|c| *c == b' ');
+        self.at = if is_at_start { line } else { end };
+        if !is_at_start {
+            self.skip_spaces();
+            // A comment may touch a quoted scalar, and a plain one ends after the spaces before it.
+            if !self.at_line_end(start) {
+                return None;
+            }
+            self.skip_line();
+        }
+        self.next_line()?;
+        (self.column <= indent).then_some(value)
+    }
+
+    /// Reads a flow collection, which must end on this line.
+    fn flow(&mut self, depth: usize) -> Option<Value> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let is_mapping = self.byte(self.at) == b'{';
+        let end = if is_mapping { b'}' } else { b']' };
+        self.at += 1;
+        let (mut members, mut items) = (Map::new(), Vec::new());
+        loop {
+            self.skip_spaces();
+            if self.byte(self.at) == end {
+                break;
+            }
+            if is_mapping {
+                let key = self.flow_key()?;
+                self.skip_spaces();
+                if members.insert(key, self.flow_item(depth)?).is_some() {
+                    return None;
+                }
+            } else {
+                items.push(self.flow_item(depth)?);
+            }
+            self.skip_spaces();
+            match self.byte(self.at) {
+                b',' => self.at += 1,
+                c if c == end => break,
+                _ => return None,
+            }
+        }
+        self.at += 1;
+        Some(if is_mapping { Value::Object(members) } else { Value::Array(items) })
+    }
+
+    fn flow_item(&mut self, depth: usize) -> Option<Value> {
+        match self.byte(self.at) {
+            b'[' | b'{' => self.flow(depth + 1),
+            b'"' | b'\'' => self.simple_quoted().map(|text| Value::String(text.to_owned())),
+            _ => Self::resolve(self.word()?),
+        }
+    }
+
+    fn flow_key(&mut self) -> Option<String> {
+        let key = match self.byte(self.at) {
+            b'"' | b'\'' => self.simple_quoted()?.to_owned(),
+            _ => super::decode::key_text(&resolve::plain(self.word()?))?,
+        };
+        let is_key = self.at_indicator(b':') && key.len() <= MAX_KEY;
+        self.at += 1;
+        is_key.then_some(key)
+    }
+
+    /// Reads a plain scalar of letters, digits and a few other characters in a flow collection.
+    fn word(&mut self) -> Option<&'a str> {
+        let start = self.at;
+        while let b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b'/' | b'-' = self.byte(self.at) {
+            self.at += 1;
+        }
+        // A lone `-` is an entry, not a scalar.
+        (self.at > start && self.byte(start) != b'-').then(|| self.slice(start, self.at))
+    }
+}

@@ -1,0 +1,218 @@
+//! The short cut gives the same values as the scanner and the parser.
+
+use super::read;
+use crate::yaml::source::Source;
+use crate::yaml::{decode, tree};
+use crdx_value::{Value, json};
+use proptest::prelude::*;
+
+fn short_cut(text: &str) -> Option<Value> {
+    read(&Source::new(text.as_bytes()))
+}
+
+/// The value of the stages, if there is one, no duplicate key and no second document.
+fn staged(text: &str) -> Option<Value> {
+    let source = Source::new(text.as_bytes());
+    let tree = tree::parse(&source).ok()?;
+    let decoded = decode::decode(&tree, &source.text, true).ok()?;
+    (decoded.duplicates.is_empty() && !decoded.repeated && tree.rest.is_none()).then_some(decoded.value)
+}
+
+#[track_caller]
+fn is_read_as(text: &str, value: &str) {
+    assert_eq!(short_cut(text).map(|v| json::to_string(&v)).as_deref(), Some(value), "{text}");
+    assert_eq!(staged(text), short_cut(text), "{text}");
+}
+
+#[track_caller]
+fn is_left(texts: &[&str]) {
+    for text in texts {
+        assert_eq!(short_cut(text), None, "{text}");
+    }
+}
+
+#[test]
+fn collections() {
+    is_read_as("---\na:\n  b: 1\n  c:\n    d: x\ne: 2\n", r#"{"a":{"b":1,"c":{"d":"x"}},"e":2}"#);
+    is_read_as(
+        "# one\n\na:\n- b: 1\n  c: 2\n-   d: 3\n    e: 4\nf: 5\n",
+        r#"{"a":[{"b":1,"c":2},{"d":3,"e":4}],"f":5}"#,
+    );
+    is_read_as("a:\n  - - x\n    - u\n  -\n    z: 1\n  -\n  - b\n", r#"{"a":[["x","u"],{"z":1},null,"b"]}"#);
+    is_read_as("- a\n- b: c\n", r#"["a",{"b":"c"}]"#);
+    is_read_as("a:\nb: # c\n  # d\n  e:\n", r#"{"a":null,"b":{"e":null}}"#);
+    is_read_as(
+        "a: []\nb: {} # c\nc: [x, 'y', \"z\", 1, [no]]\nd: {a: b, \"c d\": [1.5], e: {}, }\n",
+        r#"{"a":[],"b":{},"c":["x","y","z",1,[false]],"d":{"a":"b","c d":[1.5],"e":{}}}"#,
+    );
+}
+
+#[test]
+fn keys() {
+    is_read_as(
+        "a.b/c-d: 1\n\"e f\": 2\n'g: h': 3\n0x10: 4\non: 5\n1.5: 6\na:b: 7\n",
+        r#"{"1.5":6,"16":4,"a.b/c-d":1,"a:b":7,"e f":2,"g: h":3,"true":5}"#,
+    );
+    is_read_as("\"<<\": {a: b}\n", r#"{"\u003c\u003c":{"a":"b"}}"#);
+}
+
+#[test]
+fn scalars() {
+    is_read_as(
+        "a: b c  \nd: 0777\ne: ~\nf: -1\ng: 1e3\nh: y\ni: \"1\"\nj: a#b # c\nk: http://x:80/?a=[b],{c}\n",
+        r#"{"a":"b c","d":511,"e":null,"f":-1,"g":1000,"h":true,"i":"1","j":"a#b","k":"http://x:80/?a=[b],{c}"}"#,
+    );
+    is_read_as("a: é — “x”\nb: \"ß\"\n", "{\"a\":\"é — “x”\",\"b\":\"ß\"}");
+    is_read_as("a: 18446744073709551615\nb: .5\n", r#"{"a":18446744073709552000,"b":0.5}"#);
+}
+
+#[test]
+fn scalars_of_several_lines() {
+    is_read_as("a: b\n  c\n\n  d\ne: f\n", r#"{"a":"b c\nd","e":"f"}"#);
+    is_read_as(
+        "a: |\n  b\n   c\n\n  # d\ne: |-\n  f\n# g\ni: >+\n  j\n  k\n\nl: m\n",
+        r#"{"a":"b\n c\n\n# d\n","e":"f","i":"j k\n\n","l":"m"}"#,
+    );
+    is_read_as("a:\n- |\n x\n- \"b\\tc\\\n    d\"\n- 'it''s\n  e' # f\n", r#"{"a":["x\n","b\tcd","it's e"]}"#);
+    is_read_as("a: |2\n    b\nc: d\n", r#"{"a":"  b\n","c":"d"}"#);
+}
+
+#[test]
+fn anything_else_is_left() {
+    is_left(&[
+        "",
+        "\n",
+        "a: b",
+        "a\n",
+        "a: &x b\n",
+        "a: *x\n",
+        "a: !!str 1\n",
+        "<<: {a: b}\n",
+        "? a\n: b\n",
+        "%YAML 1.1\n",
+    ]);
+    is_left(&[
+        "a: b\n---\nc: d\n",
+        "a: b\n...\n",
+        "--- a\n",
+        "a: b\r\nc: d\n",
+        "a: b\u{85}c: d\n",
+        "# a\u{2028}b: c\n",
+    ]);
+    is_left(&["[a]\n", "\"a\"\n", "a:\n  b\n", "a b: c\n", "a : b\n", "a:\tb\n", "\ta: b\n", "a: .inf\n", "~: a\n"]);
+    is_left(&["a: [b\n]\n", "a: [b c]\n", "a: {b}\n", "a: [b: c]\n", "a: {\"b\":c}\n"]);
+}
+
+#[test]
+fn duplicate_keys_are_left() {
+    is_left(&["a: b\na: c\n", "a: {b: c, b: d}\n", "yes: a\non: b\n", "1: a\n\"1\": b\n"]);
+}
+
+#[test]
+fn errors_are_left() {
+    is_left(&[
+        "a: b: c\n",
+        "a: - b\n",
+        "a: [b]]\n",
+        "a: [b]\n  c\n",
+        "a: \"b\" c\n",
+        "a: \"b\"\n  c\n",
+        "a:\n  b: c\n d: e\n",
+    ]);
+    is_left(&[
+        "a:\n  - b\n- c\n",
+        "- a\nb: c\n",
+        "  a: b\nc: d\n",
+        "a: b # c\n  d\n",
+        "a: |\n\tb\n",
+        "a: @b\n",
+        "a: `b\n",
+    ]);
+    is_left(&["a: b\n  c: d\n", "a: |\n b\n  c\nd\n", "a: ]\n", "a: 'b\n", "a: [,]\n", "- a\n  - b: c\n"]);
+}
+
+#[test]
+fn depth_is_limited() {
+    let deep = (0..1000).map(|i| " ".repeat(i) + "a:\n").collect::<Vec<_>>().concat();
+    is_left(&[&deep, &format!("{}a\n", "- ".repeat(1000)), &format!("a: {}{}\n", "[".repeat(1000), "]".repeat(1000))]);
+}
+
+#[test]
+fn the_examples_are_read() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.extension().is_some_and(|e| e == "yaml"));
+    let texts: Vec<String> = files.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let chunks: Vec<_> =
+        texts.iter().flat_map(|text| crate::documents::Chunks::new(text.as_bytes())).flatten().collect();
+    let read = chunks.iter().filter(|chunk| short_cut(std::str::from_utf8(&chunk.text).unwrap()).is_some()).count();
+    assert!(read * 10 > chunks.len() * 9, "{read} of {}", chunks.len());
+}
+
+/// Lines of pieces that are frequent in manifests, or that end what is read here.
+fn text() -> impl Strategy<Value = String> {
+    let pieces = [
+        "a",
+        "b: ",
+        "b:",
+        "c: d",
+        "c: d",
+        "- ",
+        "- ",
+        "-",
+        "\"e\": ",
+        "'f'",
+        "\"g\\n\"",
+        "|",
+        ">-",
+        "|2+",
+        "[",
+        "]",
+        "[a, b]",
+        "{",
+        "}",
+        "{a: 1}",
+        ", ",
+        "# x",
+        " # y",
+        " ",
+        "\t",
+        "on",
+        "1.5",
+        "0x1f",
+        "~",
+        "<<: ",
+        "&x ",
+        "*x",
+        "!!str ",
+        "---",
+        "...",
+        "é",
+        "\u{2028}",
+        "\"",
+        "'",
+        "? ",
+        ":",
+        "x: |\n  y\n",
+        "x: y\n    z",
+        "{}",
+        "[]",
+        "''",
+        "-1",
+        "a#b",
+    ];
+    let line = (0..5usize, prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..4));
+    let line = line.prop_map(|(indent, pieces)| format!("{}{}\n", " ".repeat(indent), pieces.concat()));
+    prop::collection::vec(line, 1..8).prop_map(|lines| lines.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60_000))]
+
+    #[test]
+    fn values_are_those_of_the_stages(text in text()) {
+        if let Some(value) = short_cut(&text) {
+            prop_assert_eq!(Some(value), staged(&text), "{}", text);
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Compresses the large data files of this crate.
+
+use std::io;
+
+fn main() -> io::Result<()> {
+    crdx_embedded::compress(&["src/types.txt"])
+}

@@ -1,0 +1,162 @@
+//! The defaults that depend on other fields in ways that a table cannot express.
+
+use super::{find, is_empty, put};
+use crdx_value::base64::Encoding;
+use crdx_value::{Map, Value};
+
+/// A function of `defaults.txt`.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Function {
+    /// The image pull policy: `Always` for the tag `latest`, else `IfNotPresent`; the argument is the field with the image.
+    PullPolicy,
+    /// The requests of the containers at the path: their limits, where there is no request.
+    Requests,
+    /// The host ports of the containers at the path: their container ports.
+    HostPorts,
+    /// A map with the members of another one that it does not have.
+    Merged,
+    /// The data of a Secret with its `stringData`, which is not stored.
+    SecretText,
+    /// A list that begins with the text at the argument: the list has one item if it begins with another.
+    Leading,
+    /// The same for a list of objects with `ip`.
+    LeadingIp,
+    /// The annotation with the generation of a `DaemonSet`'s template.
+    TemplateGeneration,
+    /// The apiVersion and kind of claim templates.
+    Claims,
+}
+
+/// The annotation of a `DaemonSet`, which is a field in the stored form.
+pub const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+
+impl Function {
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "pullPolicy" => Self::PullPolicy,
+            "requests" => Self::Requests,
+            "hostPorts" => Self::HostPorts,
+            "merged" => Self::Merged,
+            "secretText" => Self::SecretText,
+            "leading" => Self::Leading,
+            "leadingIP" => Self::LeadingIp,
+            "templateGeneration" => Self::TemplateGeneration,
+            "claims" => Self::Claims,
+            _ => return None,
+        })
+    }
+
+    pub fn call(self, object: &mut Value, path: &[&str], argument: &[&str]) {
+        match self {
+            Self::PullPolicy => {
+                if is_empty(find(object, path)) {
+                    let image = find(object, argument).and_then(Value::as_str).unwrap_or_default();
+                    let policy = if tag(image) == Some("latest") { "Always" } else { "IfNotPresent" };
+                    put(object, path, policy.into());
+                }
+            }
+            Self::Requests => each(object, path, &mut |container| {
+                if let Some(resources) = container.get_mut("resources") {
+                    merge(resources, &["requests"], &["limits"]);
+                }
+            }),
+            Self::HostPorts => each(object, path, &mut |container| {
+                each(container, &["ports"], &mut |port| {
+                    let number = port.get("containerPort").cloned();
+                    let host = port.get("hostPort").and_then(Value::as_int).unwrap_or_default();
+                    if let Some(number) = number.filter(|_| host == 0) {
+                        put(port, &["hostPort"], number);
+                    }
+                });
+            }),
+            Self::Merged => merge(object, path, argument),
+            Self::SecretText => {
+                let texts = find(object, argument).and_then(Value::as_object).cloned().unwrap_or_default();
+                for (key, text) in texts {
+                    let encoded = Encoding::Standard.encode(text.as_str().unwrap_or_default().as_bytes());
+                    put(object, &[path, &[key.as_str()]].concat(), encoded.into());
+                }
+                put(object, argument, Value::Null);
+            }
+            Self::Leading | Self::LeadingIp => {
+                let Some(text) = find(object, argument).filter(|text| !is_empty(Some(text))).cloned() else { return };
+                let item = if matches!(self, Self::Leading) { text } else { crdx_value::object([("ip", text)]) };
+                let first = find(object, path).and_then(Value::as_array).and_then(<[Value]>::first);
+                if first != Some(&item) {
+                    put(object, path, Value::Array(vec![item]));
+                }
+            }
+            Self::TemplateGeneration => {
+                let path = [path, &[TEMPLATE_GENERATION]].concat();
+                if find(object, &path).is_none() {
+                    put(object, &path, "0".into());
+                }
+            }
+            Self::Claims => each(object, path, &mut |claim| {
+                put(claim, &["apiVersion"], "v1".into());
+                put(claim, &["kind"], "PersistentVolumeClaim".into());
+            }),
+        }
+    }
+}
+
+fn each(object: &mut Value, path: &[&str], act: &mut dyn FnMut(&mut Value)) {
+    let list = path.iter().try_fold(object, |value, key| value.get_mut(key));
+    if let Some(Value::Array(items)) = list {
+        items.iter_mut().for_each(act);
+    }
+}
+
+/// Adds the members of a map that another one does not have.
+fn merge(object: &mut Value, path: &[&str], from: &[&str]) {
+    let Some(from) = find(object, from).and_then(Value::as_object).cloned() else { return };
+    let mut merged = find(object, path).and_then(Value::as_object).cloned().unwrap_or_else(Map::new);
+    for (key, value) in from {
+        merged.entry(key).or_insert(value);
+    }
+    if !merged.is_empty() {
+        put(object, path, Value::Object(merged));
+    }
+}
+
+/// The tag of an image (`parsers.ParseImageName`): `latest` if it has neither tag nor digest; `None` if the reference is
+/// malformed.
+fn tag(image: &str) -> Option<&str> {
+    let (name, digest) = image.split_once('@').map_or((image, None), |(name, digest)| (name, Some(digest)));
+    let (path, tag) = match name.rsplit_once(':') {
+        Some((path, tag)) if !tag.contains('/') => (path, Some(tag)),
+        _ => (name, None),
+    };
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let is_name = |text: &str| {
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "._-".contains(c))
+    };
+    if !is_name(last) {
+        return None;
+    }
+    match (tag, digest) {
+        (Some(tag), _) => Some(tag),
+        (None, Some(_)) => Some(""),
+        (None, None) => Some("latest"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_without_tag_and_digest_are_the_latest() {
+        for (image, expected) in [
+            ("nginx", Some("latest")),
+            ("nginx:1.2", Some("1.2")),
+            ("localhost:5000/a/b", Some("latest")),
+            ("localhost:5000/a/b:latest", Some("latest")),
+            ("a@sha256:0123", Some("")),
+            ("", None),
+            ("A B", None),
+        ] {
+            assert_eq!(tag(image), expected, "{image}");
+        }
+    }
+}

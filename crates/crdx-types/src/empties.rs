@@ -1,0 +1,95 @@
+//! The empty lists and maps of a decoded object. Its encoded form leaves them out, but validation sees them: Go tells an
+//! empty list from a nil one.
+
+use crdx_value::Value;
+use std::collections::BTreeMap;
+
+/// The maximum depth at which empty values are looked for.
+const MAX_DEPTH: usize = 500;
+
+/// The places of empty lists and maps below a value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Empties {
+    /// `[]` or `{}`, if the value itself is empty.
+    empty: Option<&'static str>,
+    /// The members and items with empty values, items by their index.
+    inner: BTreeMap<String, Empties>,
+}
+
+impl Empties {
+    /// The empty lists and maps of a value; `None` if there are none.
+    pub fn of(value: &Value) -> Option<Self> {
+        Self::at(value, 0)
+    }
+
+    fn at(value: &Value, depth: usize) -> Option<Self> {
+        let empty = |text| Some(Self { empty: Some(text), inner: BTreeMap::new() });
+        let of = |inner: BTreeMap<String, Self>| (!inner.is_empty()).then_some(Self { empty: None, inner });
+        match value {
+            _ if depth > MAX_DEPTH => None,
+            Value::Array(items) if items.is_empty() => empty("[]"),
+            Value::Object(members) if members.is_empty() => empty("{}"),
+            Value::Array(items) => of(items
+                .iter()
+                .enumerate()
+                .filter_map(|(at, item)| Some((at, Self::at(item, depth + 1)?)))
+                .map(|(at, inner)| (at.to_string(), inner))
+                .collect()),
+            Value::Object(members) => of(members
+                .iter()
+                .filter_map(|(key, value)| Some((key, Self::at(value, depth + 1)?)))
+                .map(|(key, inner)| (key.clone(), inner))
+                .collect()),
+            _ => None,
+        }
+    }
+
+    /// The empty values below a member.
+    pub fn child(&self, name: &str) -> Option<&Self> {
+        self.inner.get(name)
+    }
+
+    /// The empty values below an item.
+    pub fn index(&self, index: usize) -> Option<&Self> {
+        if self.inner.is_empty() { None } else { self.inner.get(&index.to_string()) }
+    }
+
+    /// Forgets an empty list or map at a path, at which `*` stands for every item.
+    pub fn clear(&mut self, path: &[&str]) {
+        match path.split_first() {
+            None => self.empty = None,
+            Some((&"*", rest)) => self.inner.values_mut().for_each(|inner| inner.clear(rest)),
+            Some((name, rest)) => {
+                if let Some(inner) = self.inner.get_mut(*name) {
+                    inner.clear(rest);
+                }
+            }
+        }
+    }
+
+    /// `[]` or `{}`, if the value itself is an empty list or map.
+    pub fn text(&self) -> Option<&'static str> {
+        self.empty
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_lists_and_maps_are_found_at_their_places() {
+        let value = crdx_text::json::read(br#"{"a":[],"b":[1,{"c":{}}],"d":{"e":1}}"#).unwrap();
+        let empties = Empties::of(&value).unwrap();
+        assert_eq!(empties.child("a").and_then(Empties::text), Some("[]"));
+        let inner = empties.child("b").and_then(|b| b.index(1)).and_then(|item| item.child("c"));
+        assert_eq!(inner.and_then(Empties::text), Some("{}"));
+        assert_eq!((empties.text(), empties.child("d")), (None, None));
+        assert_eq!(Empties::of(&Value::Int(1)), None);
+        let mut cleared = empties.clone();
+        cleared.clear(&["b", "*", "c"]);
+        let inner = cleared.child("b").and_then(|b| b.index(1)).and_then(|item| item.child("c"));
+        assert_eq!(inner.and_then(Empties::text), None);
+        assert_eq!(cleared.child("a").and_then(Empties::text), Some("[]"));
+    }
+}

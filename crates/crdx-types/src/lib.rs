@@ -1,0 +1,42 @@
+//! Built-in kinds: decodes the body of a request for a Deployment, a Service and similar kinds like the API server.
+//!
+//! Decoding is simulated (`k8s.io/apimachinery/pkg/runtime/serializer/json`, and the error responses of `createHandler`):
+//! unknown and duplicate fields, wrong types, malformed quantities, timestamps and base64; and what a server without
+//! validation needs: defaults, strategic merge patches and merge types. The server's validation of these kinds is
+//! hand-written Go code and is not simulated.
+//!
+//! - [`table`] has the Go types of every supported release, as text. It is parsed when the first built-in kind is
+//!   decoded.
+//! - [`types`] builds the types of one release from the table.
+//! - [`resources`] has the names and subresources of every supported release.
+//! - [`decode`] decodes the kind of a body, then the body as that kind.
+//! - `reader` interprets a JSON text by a type.
+//! - [`unstructured`] computes the known parts of the object that admission policies see.
+//! - [`encode`] encodes values as the server returns them, and [`defaults`] sets their defaults.
+//! - [`strategic`] applies strategic merge patches, [`merge_type`] has the types of server-side apply, and [`restore`] reads
+//!   the results of both.
+//! - [`protobuf`] decodes Protobuf.
+//! - `custom` has the types with their own `UnmarshalJSON`.
+
+mod custom;
+pub mod decode;
+pub mod defaults;
+pub mod empties;
+pub mod encode;
+pub mod merge;
+pub mod merge_type;
+mod meta;
+pub mod openapi;
+pub mod protobuf;
+mod reader;
+pub mod resources;
+pub mod restore;
+pub mod reviews;
+mod set_fields;
+pub mod strategic;
+pub mod table;
+pub mod types;
+pub mod unstructured;
+
+pub use decode::{Decoded, Endpoint, Refusal};
+pub use reader::{DecodeError, Missing, Strict};

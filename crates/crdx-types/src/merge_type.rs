@@ -1,0 +1,138 @@
+//! The merge types of Go types for server-side apply: list types, keys and atomic structs from the markers in the source,
+//! as `kube-openapi/pkg/schemaconv` reads them from the published OpenAPI document.
+
+use super::custom::Custom;
+use super::types::{Definition, Merging, Struct, Type, TypeId, Types};
+use crate::merge::{self, Field, ListRelation, ListType, MapType, Scalar, TypeRef};
+use crdx_value::Value;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The merge type of a struct; `all_keys` as in [`ListType`].
+pub fn merge_type(types: &'static Types, id: TypeId, all_keys: bool) -> TypeRef {
+    Builder { types, all_keys, built: HashMap::new() }.named(id)
+}
+
+struct Builder {
+    types: &'static Types,
+    all_keys: bool,
+    /// The structs built so far. A struct that contains itself is deduced from its value there.
+    built: HashMap<TypeId, TypeRef>,
+}
+
+fn scalar(scalar: Scalar) -> TypeRef {
+    TypeRef::Type(Arc::new(merge::Type { scalar: Some(scalar), ..merge::Type::default() }))
+}
+
+fn map(map: MapType) -> TypeRef {
+    TypeRef::Type(Arc::new(merge::Type { map: Some(map), ..merge::Type::default() }))
+}
+
+impl Builder {
+    fn value(&mut self, type_: &Type, merging: Merging) -> TypeRef {
+        match type_ {
+            Type::Pointer(target) => self.value(target, merging),
+            Type::Bool => scalar(Scalar::Boolean),
+            Type::String => scalar(Scalar::String),
+            Type::Int(_) | Type::Uint(_) | Type::Float(_) => scalar(Scalar::Numeric),
+            Type::List(item) if **item == Type::Uint(8) => scalar(Scalar::String),
+            Type::List(item) => {
+                let items = self.value(item, Merging::default());
+                let list = ListType { relation: relation(merging), items, all_keys: self.all_keys };
+                TypeRef::Type(Arc::new(merge::Type { list: Some(list), ..merge::Type::default() }))
+            }
+            Type::Map(_, of) => {
+                let other = Some(self.value(of, Merging::default()));
+                map(MapType { atomic: merging.atomic.unwrap_or_default(), other, ..MapType::default() })
+            }
+            Type::Named(id) => match self.types.definition(*id) {
+                Some(Definition::Named { of, .. }) => self.value(of, merging),
+                Some(Definition::Struct(s)) => match merging.atomic.filter(|atomic| *atomic != s.atomic) {
+                    Some(atomic) => self.fields(s, atomic),
+                    None => self.named(*id),
+                },
+                _ => self.named(*id),
+            },
+        }
+    }
+
+    fn named(&mut self, id: TypeId) -> TypeRef {
+        if let Some(built) = self.built.get(&id) {
+            return built.clone();
+        }
+        self.built.insert(id, TypeRef::Deduced);
+        let built = match self.types.definition(id) {
+            Some(Definition::Struct(s)) => self.fields(s, s.atomic),
+            Some(Definition::Custom(Custom::Raw)) if self.types.name(id).ends_with("RawExtension") => TypeRef::Untyped,
+            Some(Definition::Custom(Custom::Raw)) if self.types.name(id).ends_with("Duration") => {
+                scalar(Scalar::String)
+            }
+            Some(Definition::Custom(Custom::Raw)) => {
+                map(MapType { other: Some(TypeRef::Deduced), ..MapType::default() })
+            }
+            Some(Definition::Custom(_)) => scalar(Scalar::Untyped),
+            Some(Definition::Named { of, .. }) => self.value(of, Merging::default()),
+            None => TypeRef::Deduced,
+        };
+        self.built.insert(id, built.clone());
+        built
+    }
+
+    fn fields(&mut self, s: &Struct, atomic: bool) -> TypeRef {
+        let mut fields = std::collections::BTreeMap::new();
+        for field in &s.fields {
+            let type_ = self.value(&field.type_, field.merging);
+            let default = field.default.clone().or_else(|| zero(&type_).filter(|_| !field.omits_zero()));
+            let default = default.filter(|_| !matches!(field.type_, Type::Pointer(_)) || field.default.is_some());
+            fields.insert(field.name.to_owned(), Field { type_, default });
+        }
+        map(MapType { atomic, fields, other: None })
+    }
+}
+
+/// The default of a required scalar: the zero value of its Go type.
+fn zero(type_: &TypeRef) -> Option<Value> {
+    match type_.resolve().scalar? {
+        Scalar::Numeric => Some(Value::Int(0)),
+        Scalar::String => Some(Value::from("")),
+        Scalar::Boolean => Some(Value::Bool(false)),
+        Scalar::Untyped => None,
+    }
+}
+
+/// `getListElementRelationship`
+fn relation(merging: Merging) -> ListRelation {
+    let keyed = |keys: &str| ListRelation::Keyed(keys.split(',').map(str::to_owned).collect());
+    match (merging.list_type, merging.patch_strategy) {
+        (Some("set"), _) => ListRelation::Set,
+        (Some("map"), _) => keyed(merging.list_map_keys),
+        (None, "merge" | "merge,retainKeys") if merging.patch_merge_key.is_empty() => ListRelation::Set,
+        (None, "merge" | "merge,retainKeys") => keyed(merging.patch_merge_key),
+        _ => ListRelation::Atomic,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markers_decide_how_lists_and_maps_are_merged() {
+        let types = Types::of(37);
+        let of = |name: &str| merge_type(types, types.id(name).unwrap(), false);
+        let container = of("core/v1.Container");
+        let field = |type_: &TypeRef, name: &str| type_.resolve().map.as_ref().unwrap().fields[name].type_.clone();
+        let ports = field(&container, "ports");
+        let list = ports.resolve().list.as_ref().unwrap();
+        assert_eq!(list.relation, ListRelation::Keyed(vec!["containerPort".to_owned(), "protocol".to_owned()]));
+        let port = list.items.resolve().map.as_ref().unwrap();
+        assert_eq!(port.fields["protocol"].default, Some(Value::from("TCP")));
+        assert_eq!(port.fields["containerPort"].default, Some(Value::Int(0)));
+        assert_eq!(field(&container, "args").resolve().list.as_ref().unwrap().relation, ListRelation::Atomic);
+        assert!(of("meta/v1.LabelSelector").resolve().map.as_ref().unwrap().atomic);
+        assert_eq!(
+            field(&of("meta/v1.ObjectMeta"), "finalizers").resolve().list.as_ref().unwrap().relation,
+            ListRelation::Set
+        );
+    }
+}

@@ -1,0 +1,121 @@
+//! The first pass over a body: Go's `encoding/json` decodes its kind and apiVersion (`SimpleMetaFactory.Interpret`).
+//!
+//! Keys are matched case-insensitively with Unicode folding (`Kind`, `KIND`, the Kelvin sign for `k`). Of several
+//! matching keys the last one is used; `null` has no effect.
+
+use crdx_text::json::cursor::{Cursor, Kind};
+use crdx_text::json::{self};
+use crdx_value::group_version;
+
+/// The kind and apiVersion of a body; empty if absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupVersionKind {
+    /// The API group.
+    pub group: String,
+    pub version: String,
+    pub kind: String,
+}
+
+impl GroupVersionKind {
+    /// `apiVersion`
+    pub fn api_version(&self) -> String {
+        group_version::api_version(&self.group, &self.version)
+    }
+}
+
+/// Decodes the kind and apiVersion.
+///
+/// # Errors
+/// Returns Go's message.
+pub(super) fn read(body: &[u8]) -> Result<GroupVersionKind, String> {
+    match json::check(body) {
+        Ok(()) => read_valid(body),
+        Err(error) => Err(invalid(&error.message)),
+    }
+}
+
+fn invalid(error: &str) -> String {
+    format!("couldn't get version/kind; json parse error: {error}")
+}
+
+/// Decodes the kind and apiVersion of a syntactically valid body.
+///
+/// # Errors
+/// Returns Go's message.
+pub(super) fn read_valid(body: &[u8]) -> Result<GroupVersionKind, String> {
+    let mut cursor = Cursor::new(body);
+    let (mut kind, mut api_version) = (String::new(), String::new());
+    match cursor.kind() {
+        Kind::Null => {}
+        Kind::Object => {
+            cursor.enter();
+            let mut mismatch = None;
+            while let Some(key) = cursor.next_member() {
+                let (field, name) = match fold(&key).as_str() {
+                    "kind" => (&mut kind, "kind"),
+                    "apiversion" => (&mut api_version, "apiVersion"),
+                    _ => {
+                        cursor.literal();
+                        continue;
+                    }
+                };
+                match cursor.kind() {
+                    Kind::String => *field = cursor.string().into_owned(),
+                    Kind::Null => drop(cursor.literal()),
+                    other => {
+                        cursor.literal();
+                        mismatch.get_or_insert((other, name));
+                    }
+                }
+            }
+            if let Some((kind, field)) = mismatch {
+                let kind = kind.name();
+                return Err(invalid(&format!(
+                    "json: cannot unmarshal {kind} into Go struct field .{field} of type string"
+                )));
+            }
+        }
+        other => {
+            let other = other.name();
+            return Err(invalid(&format!(
+                "json: cannot unmarshal {other} into Go value of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
+            )));
+        }
+    }
+    let (group, version) = group_version::parse(&api_version)?;
+    Ok(GroupVersionKind { group: group.to_owned(), version: version.to_owned(), kind })
+}
+
+/// Folds a key for comparison like Go (`foldName`): ASCII letters, and the two other characters that fold to an ASCII
+/// letter.
+fn fold(key: &str) -> String {
+    key.chars()
+        .map(|c| match c {
+            '\u{212a}' => 'k',
+            '\u{17f}' => 's',
+            c => c.to_ascii_lowercase(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_key_matching_case_insensitively_is_used() {
+        let kind = |text: &str| read(text.as_bytes()).map(|gvk| (gvk.api_version(), gvk.kind));
+        let found = |api_version: &str, kind: &str| Ok((api_version.to_owned(), kind.to_owned()));
+        assert_eq!(kind(r#"{"kind":"A","apiVersion":"g/v1"}"#), found("g/v1", "A"));
+        assert_eq!(
+            kind("{\"kind\":\"A\",\"\u{212a}IND\":\"B\",\"apiVer\u{17f}ion\":\"v2\",\"Kind\":null}"),
+            found("v2", "B")
+        );
+        assert_eq!(kind("null"), found("", ""));
+        assert_eq!(
+            kind(r#"{"Kind":1,"apiVersion":[]}"#),
+            Err("couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string".to_owned())
+        );
+        assert_eq!(kind(r#"{"apiVersion":"a/b/c"}"#), Err("unexpected GroupVersion string: a/b/c".to_owned()));
+    }
+}

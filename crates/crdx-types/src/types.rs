@@ -1,0 +1,467 @@
+//! The Go types of one release, built from the table on demand.
+
+use super::custom::Custom;
+use super::table::{FieldRow, Releases, Table, table};
+use crdx_text::json;
+use crdx_value::Value;
+use std::fmt;
+use std::sync::OnceLock;
+
+/// The maximum depth of embedded structs.
+const MAX_DEPTH: usize = 64;
+
+/// The types of a release.
+#[derive(Debug)]
+pub struct Types {
+    release: u32,
+    table: &'static Table,
+    /// The definitions built so far, by index in the table.
+    made: Vec<OnceLock<Definition>>,
+}
+
+/// A reference to a named type: its index in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeId(usize);
+
+/// The definition of a named type.
+#[derive(Debug)]
+pub(super) enum Definition {
+    Struct(Struct),
+    /// A type with its own `UnmarshalJSON`.
+    Custom(Custom),
+    /// A type defined by another type.
+    Named {
+        of: Type,
+        /// The enum in the published schema; empty if every value is allowed.
+        constants: Vec<&'static str>,
+    },
+}
+
+/// A struct with its JSON fields.
+#[derive(Debug)]
+pub(super) struct Struct {
+    /// The Go name without package.
+    pub name: &'static str,
+    /// The fields sorted by name, including those of embedded structs.
+    pub fields: Vec<Field>,
+    /// True if the struct is merged as a single value.
+    pub atomic: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Field {
+    pub name: &'static str,
+    /// The Go names of the embedded structs on the path to the field.
+    pub embedded: Vec<&'static str>,
+    pub type_: Type,
+    /// True if the published schema requires the field.
+    pub required: bool,
+    /// The position in the Go source, which is the order in which missing fields are reported.
+    pub order: usize,
+    /// True for `omitempty`.
+    pub omit_empty: bool,
+    /// True for `omitzero`.
+    pub omit_zero: bool,
+    pub merging: Merging,
+    /// `+default`
+    pub default: Option<Value>,
+}
+
+impl Field {
+    /// Returns true if Go leaves out a zero value.
+    pub fn omits_zero(&self) -> bool {
+        self.omit_empty || self.omit_zero
+    }
+}
+
+/// The number of a field, and how patches and applies merge it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Merging {
+    /// The number of the field in Protobuf messages; 0 for none.
+    pub number: u64,
+    /// `patchStrategy`, such as `merge,retainKeys`; empty for none.
+    pub patch_strategy: &'static str,
+    /// `patchMergeKey`; empty for none.
+    pub patch_merge_key: &'static str,
+    /// `+listType`
+    pub list_type: Option<&'static str>,
+    /// `+listMapKey`, separated by commas.
+    pub list_map_keys: &'static str,
+    /// True for `+mapType=atomic` and `+structType=atomic`, false for `granular`.
+    pub atomic: Option<bool>,
+}
+
+impl Merging {
+    /// Reads the words of a field, up to its default.
+    fn read(mut words: &'static str) -> Self {
+        let mut out = Self::default();
+        while !words.is_empty() && !words.starts_with("d=") {
+            let (word, rest) = words.split_once(' ').unwrap_or((words, ""));
+            words = rest;
+            match word.split_once('=') {
+                Some(("n", value)) => out.number = value.parse().unwrap_or_default(),
+                Some(("ps", value)) => out.patch_strategy = value,
+                Some(("pk", value)) => out.patch_merge_key = value,
+                Some(("lt", value)) => out.list_type = Some(value),
+                Some(("lk", value)) => out.list_map_keys = value,
+                Some(("mt", value)) => out.atomic = Some(value == "atomic"),
+                _ => {}
+            }
+        }
+        out
+    }
+}
+
+/// The default at the end of the words of a field.
+fn default(words: &str) -> Option<Value> {
+    let (_, default) = words.strip_prefix("d=").map(|default| ("", default)).or_else(|| words.split_once(" d="))?;
+    json::read(default.as_bytes()).ok()
+}
+
+impl Struct {
+    pub fn field(&self, name: &str) -> Option<(usize, &Field)> {
+        let at = self.fields.binary_search_by(|field| field.name.cmp(name)).ok()?;
+        Some((at, self.fields.get(at)?))
+    }
+}
+
+/// A Go type.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Type {
+    Bool,
+    String,
+    /// An integer of this size in bits.
+    Int(u32),
+    Uint(u32),
+    Float(u32),
+    List(Box<Type>),
+    /// A map with its key type and value type.
+    Map(Box<Type>, Box<Type>),
+    Pointer(Box<Type>),
+    Named(TypeId),
+}
+
+impl Types {
+    /// The types of Kubernetes 1.`release`, or of the nearest release in the table.
+    pub fn of(release: u32) -> &'static Self {
+        const MAX_MINOR: usize = 64;
+        static TYPES: [OnceLock<Types>; MAX_MINOR] = [const { OnceLock::new() }; MAX_MINOR];
+        static FIRST: OnceLock<Types> = OnceLock::new();
+        let table = table();
+        let release = release.clamp(*table.releases().start(), *table.releases().end());
+        let make = || Types {
+            release,
+            table,
+            made: std::iter::repeat_with(OnceLock::new).take(table.types().len()).collect(),
+        };
+        TYPES.get(release as usize).unwrap_or(&FIRST).get_or_init(make)
+    }
+
+    /// The release.
+    pub fn release(&self) -> u32 {
+        self.release
+    }
+
+    /// The type of a served kind.
+    pub fn of_kind(&self, api_version: &str, kind: &str) -> Option<TypeId> {
+        self.id(self.table.kind(api_version, kind, self.release).filter(|row| row.served)?.type_name)
+    }
+
+    /// The type with this name in the table.
+    pub(super) fn id(&self, name: &str) -> Option<TypeId> {
+        self.table.type_id(name).map(TypeId)
+    }
+
+    pub(super) fn definition(&self, id: TypeId) -> Option<&Definition> {
+        Some(self.made.get(id.0)?.get_or_init(|| self.make(id)))
+    }
+
+    /// The field names of a struct in this release.
+    pub fn field_names(&self, id: TypeId) -> impl Iterator<Item = &'static str> {
+        let fields = match self.definition(id) {
+            Some(Definition::Struct(s)) => s.fields.as_slice(),
+            _ => &[],
+        };
+        fields.iter().map(|field| field.name)
+    }
+
+    /// The releases in which a struct has a field, for hints about fields that this release does not have. If there are
+    /// several ranges, the latest.
+    pub fn releases_with(&self, id: TypeId, field: &str) -> Option<Releases> {
+        let mut found: Option<Releases> = None;
+        for release in self.table.releases() {
+            if self.has_field(id, field, release, 0) {
+                found = Some(match found {
+                    Some(known) if *known.end() + 1 == release => *known.start()..=release,
+                    _ => release..=release,
+                });
+            }
+        }
+        found
+    }
+
+    fn has_field(&self, id: TypeId, name: &str, release: u32, depth: usize) -> bool {
+        let rows = self.rows(id).filter(|row| row.releases.contains(&release));
+        rows.into_iter().any(|row| {
+            if !row.is_embedded() {
+                return row.name == name;
+            }
+            let embedded = self.parse(row.type_name, self.package(id));
+            depth < MAX_DEPTH && embedded.named().is_some_and(|id| self.has_field(id, name, release, depth + 1))
+        })
+    }
+
+    fn rows(&self, id: TypeId) -> impl Iterator<Item = FieldRow> {
+        self.table.types().get(id.0).into_iter().flat_map(|row| Table::fields(*row))
+    }
+
+    /// The name of a type in the table: `core/v1.Pod`.
+    /// The field of a struct, or the embedded struct, that has a number in Protobuf messages.
+    pub(super) fn numbered(&self, id: TypeId, number: u64) -> Option<(&'static str, Type)> {
+        let rows = self.rows(id).filter(|row| row.releases.contains(&self.release));
+        let mut numbered = rows.filter(|row| Merging::read(row.words).number == number);
+        let row = numbered.next()?;
+        let name = if row.is_embedded() { "" } else { row.name };
+        Some((name, self.parse(row.type_name, self.package(id))))
+    }
+
+    pub(super) fn name(&self, id: TypeId) -> &'static str {
+        self.table.types().get(id.0).map_or("", |row| row.name)
+    }
+
+    /// The package of a type: `core/v1` of `core/v1.Pod`.
+    fn package(&self, id: TypeId) -> &'static str {
+        self.name(id).rsplit_once('.').map_or("", |(package, _)| package)
+    }
+
+    fn make(&self, id: TypeId) -> Definition {
+        let bare = self.name(id).rsplit_once('.').map_or("", |(_, name)| name);
+        let head = self.table.types().get(id.0).map_or("", |row| row.head);
+        match head {
+            "struct" => {
+                let mut fields = Vec::new();
+                self.flatten(id, &[], &mut fields);
+                for (order, field) in fields.iter_mut().enumerate() {
+                    field.order = order;
+                }
+                fields.sort_by_key(|field| field.name);
+                let atomic = self.table.types().get(id.0).is_some_and(|row| Table::is_atomic(*row, self.release));
+                Definition::Struct(Struct { name: bare, fields, atomic })
+            }
+            "custom" => Definition::Custom(Custom::named(self.name(id))),
+            head => {
+                let rows = self.table.types().get(id.0).into_iter().flat_map(|row| Table::constants(*row));
+                let constants = rows.filter(|(_, releases)| releases.contains(&self.release)).map(|(name, _)| name);
+                Definition::Named { of: self.parse(head, self.package(id)), constants: constants.collect() }
+            }
+        }
+    }
+
+    /// Adds the fields of a struct and of its embedded structs.
+    fn flatten(&self, id: TypeId, embedded: &[&'static str], fields: &mut Vec<Field>) {
+        for row in self.rows(id).filter(|row| row.releases.contains(&self.release)) {
+            let type_ = self.parse(row.type_name, self.package(id));
+            if !row.is_embedded() {
+                fields.push(Field {
+                    name: row.name,
+                    embedded: embedded.to_vec(),
+                    type_,
+                    required: row.is_required(),
+                    order: 0,
+                    omit_empty: row.flags.contains('e'),
+                    omit_zero: row.flags.contains('z'),
+                    merging: Merging::read(row.words),
+                    default: default(row.words),
+                });
+            } else if let Some(inner) = type_.named()
+                && embedded.len() < MAX_DEPTH
+            {
+                self.flatten(inner, &[embedded, &[row.name]].concat(), fields);
+            }
+        }
+    }
+
+    /// Parses a type expression of the table; `.Name` refers to a type in `package`.
+    fn parse(&self, text: &str, package: &str) -> Type {
+        let inner = |text: &str| Box::new(self.parse(text, package));
+        if let Some(rest) = text.strip_prefix('*') {
+            return Type::Pointer(inner(rest));
+        }
+        if let Some(rest) = text.strip_prefix("[]") {
+            return Type::List(inner(rest));
+        }
+        if let Some((key, value)) = text.strip_prefix("map[").and_then(|rest| rest.split_once(']')) {
+            return Type::Map(inner(key), inner(value));
+        }
+        match text {
+            "bool" => Type::Bool,
+            "string" => Type::String,
+            "int8" => Type::Int(8),
+            "int16" => Type::Int(16),
+            "int32" => Type::Int(32),
+            "int" | "int64" => Type::Int(64),
+            "uint8" => Type::Uint(8),
+            "uint16" => Type::Uint(16),
+            "uint32" => Type::Uint(32),
+            "uint" | "uint64" => Type::Uint(64),
+            "float32" => Type::Float(32),
+            "float64" => Type::Float(64),
+            _ if text.starts_with('.') => self.named(&format!("{package}{text}")),
+            _ => self.named(text),
+        }
+    }
+
+    fn named(&self, name: &str) -> Type {
+        // A missing name would be a bug in the table's generator, which a test checks.
+        self.id(name).map_or(Type::Bool, Type::Named)
+    }
+
+    /// Formats a type like Go (`%v` of a `reflect.Type`): `[]v1.Container`.
+    pub(super) fn display<'a>(&'a self, type_: &'a Type) -> impl fmt::Display + 'a {
+        Display { types: self, type_ }
+    }
+
+    /// The Go name of a named type: `v1.Pod`.
+    pub(super) fn go_name(&self, id: TypeId) -> &'static str {
+        let name = self.name(id);
+        name.rsplit_once('/').map_or(name, |(_, name)| name)
+    }
+}
+
+impl Type {
+    /// The type without pointers.
+    pub fn target(&self) -> &Self {
+        match self {
+            Self::Pointer(inner) => inner.target(),
+            _ => self,
+        }
+    }
+
+    /// The kind of the type, as `reflect.Kind` names it; a type name is a struct here.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Bool => "bool",
+            Self::String => "string",
+            Self::Int(8) => "int8",
+            Self::Int(16) => "int16",
+            Self::Int(32) => "int32",
+            Self::Int(_) => "int64",
+            Self::Uint(8) => "uint8",
+            Self::Uint(16) => "uint16",
+            Self::Uint(32) => "uint32",
+            Self::Uint(_) => "uint64",
+            Self::Float(32) => "float32",
+            Self::Float(_) => "float64",
+            Self::List(_) => "slice",
+            Self::Map(..) => "map",
+            Self::Pointer(_) => "ptr",
+            Self::Named(_) => "struct",
+        }
+    }
+
+    fn named(&self) -> Option<TypeId> {
+        match self.target() {
+            Self::Named(id) => Some(*id),
+            _ => None,
+        }
+    }
+}
+
+struct Display<'a> {
+    types: &'a Types,
+    type_: &'a Type,
+}
+
+impl fmt::Display for Display<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = |type_| Display { types: self.types, type_ };
+        match self.type_ {
+            Type::Bool => f.write_str("bool"),
+            Type::String => f.write_str("string"),
+            Type::Int(bits) => write!(f, "int{bits}"),
+            Type::Uint(bits) => write!(f, "uint{bits}"),
+            Type::Float(bits) => write!(f, "float{bits}"),
+            Type::List(item) => write!(f, "[]{}", inner(item)),
+            Type::Map(key, value) => write!(f, "map[{}]{}", inner(key), inner(value)),
+            Type::Pointer(target) => write!(f, "*{}", inner(target)),
+            Type::Named(id) => f.write_str(self.types.go_name(*id)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Visits every type reachable from a type.
+    fn follow(types: &Types, type_: &Type, seen: &mut BTreeSet<TypeId>) {
+        match type_ {
+            Type::List(inner) | Type::Pointer(inner) => follow(types, inner, seen),
+            Type::Map(key, value) => {
+                assert!(
+                    matches!(**key, Type::String)
+                        || matches!(&**key, Type::Named(id) if matches!(types.definition(*id),
+                            Some(Definition::Named { of: Type::String, .. }))),
+                    "keys of {} are not strings",
+                    types.display(type_)
+                );
+                follow(types, value, seen);
+            }
+            Type::Named(id) if seen.insert(*id) => match types.definition(*id).unwrap() {
+                Definition::Struct(s) => {
+                    assert!(s.fields.is_sorted_by(|a, b| a.name < b.name), "{}: a name twice", s.name);
+                    s.fields.iter().for_each(|field| follow(types, &field.type_, seen));
+                }
+                Definition::Named { of, .. } => follow(types, of, seen),
+                Definition::Custom(_) => {}
+            },
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_release_has_complete_types() {
+        for release in table().releases() {
+            let types = Types::of(release);
+            let mut seen = BTreeSet::new();
+            for row in table().types() {
+                let id = types.id(row.name).unwrap();
+                for field in types.rows(id) {
+                    let name = field.type_name.trim_start_matches(['*', '[', ']']);
+                    if let Some(local) = name.strip_prefix('.') {
+                        assert!(types.id(&format!("{}.{local}", types.package(id))).is_some(), "{name}");
+                    } else if name.contains('.') && !name.starts_with("map[") {
+                        assert!(types.id(name).is_some(), "{name}");
+                    }
+                }
+                follow(types, &Type::Named(id), &mut seen);
+            }
+            assert!(seen.len() > 900, "1.{release}: {}", seen.len());
+        }
+    }
+
+    #[test]
+    fn types_are_formatted_like_go() {
+        let types = Types::of(37);
+        let id = types.id("core/v1.PodSpec").unwrap();
+        let Some(Definition::Struct(spec)) = types.definition(id) else { panic!("not a struct") };
+        let printed = |name: &str| types.display(&spec.field(name).unwrap().1.type_).to_string();
+        assert_eq!(printed("containers"), "[]v1.Container");
+        assert_eq!(printed("nodeSelector"), "map[string]string");
+        assert_eq!(printed("overhead"), "v1.ResourceList");
+        assert_eq!(printed("securityContext"), "*v1.PodSecurityContext");
+    }
+
+    #[test]
+    fn fields_of_other_releases_are_known() {
+        let types = Types::of(31);
+        let container = types.id("core/v1.Container").unwrap();
+        assert_eq!(types.releases_with(container, "restartPolicyRules"), Some(34..=37));
+        assert_eq!(types.releases_with(container, "image"), Some(30..=37));
+        assert_eq!(types.releases_with(container, "imagee"), None);
+        assert!(types.field_names(container).all(|name| name != "restartPolicyRules"));
+        let volume = types.id("core/v1.Volume").unwrap();
+        assert_eq!(types.releases_with(volume, "hostPath"), Some(30..=37));
+    }
+}

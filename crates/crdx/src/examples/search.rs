@@ -1,0 +1,115 @@
+//! Changes an object step by step until the server accepts it. The object with the fewest errors is changed next; as
+//! soon as a change reduces the errors, the search continues from the new object.
+
+use super::changes::{Changes, changed, of_error, of_unions};
+use super::{Checker, Rejection};
+use crdx_server::rules::node::steps;
+use crdx_value::steps::{Steps, memory};
+use crdx_value::{Value, json};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashSet, VecDeque};
+
+/// The maximum number of objects that the server checks.
+const BUDGET: usize = 600;
+/// The most memory of the objects and changes, in bytes.
+const MEMORY: u64 = 64 << 20;
+/// The most cost of all evaluations of rules.
+const COST: u64 = 50_000_000;
+/// The number of errors whose changes are tried.
+const MAX_ERRORS: usize = 64;
+/// The maximum number of changes to one object.
+const MAX_CHANGES: usize = 400;
+/// The weight of an error of the schema relative to one of a rule: the server runs no rules while there are schema
+/// errors.
+const SCHEMA_ERROR: usize = 1000;
+
+/// An object that the server rejected.
+struct Checked {
+    object: Value,
+    rejection: Rejection,
+    score: usize,
+    /// The changes that have not been tried; `None` before they are computed.
+    changes: Option<VecDeque<Changes>>,
+}
+
+/// Returns the object that the server accepts, or the best object found and the reason why the server rejects it.
+pub fn accepted(checker: &Checker, start: Value) -> (Value, Option<Rejection>) {
+    let mut seen = HashSet::new();
+    let Some(rejection) = checker.create(&start) else { return (start, None) };
+    seen.insert(json::to_string(&start));
+    let score = score_of(checker, &start, &rejection);
+    let mut checked = Vec::new();
+    // Of two equally good objects, the earlier one comes first.
+    let mut queue = BinaryHeap::from([Reverse((score, 0))]);
+    let mut spent = 1;
+    // The server copies each object several times.
+    let (used, cost) = (Steps::new(MEMORY), Steps::new(COST));
+    let is_over = |object: &Value, rejection: &Rejection| {
+        let memory = 4 * memory(object) as u64;
+        used.take(memory).is_err() || cost.take(rejection.cost).is_err() || rejection.is_unfinished
+    };
+    let mut over = is_over(&start, &rejection);
+    checked.push(Checked { object: start, rejection, score, changes: None });
+    while !over && let Some(Reverse((_, index))) = queue.pop() {
+        let Some(current) = checked.get_mut(index) else { break };
+        let changes = current.changes.get_or_insert_with(|| all_changes(checker, &current.object, &current.rejection));
+        let (mut changes, object, least) = (std::mem::take(changes), current.object.clone(), current.score);
+        while let Some(next) = changes.pop_front() {
+            let object = changed(&object, &next);
+            if !seen.insert(json::to_string(&object)) {
+                continue;
+            }
+            let Some(rejection) = checker.create(&object) else { return (object, None) };
+            over = is_over(&object, &rejection) || used.take(memory_of(&next)).is_err();
+            let score = score_of(checker, &object, &rejection);
+            queue.push(Reverse((score, checked.len())));
+            checked.push(Checked { object, rejection, score, changes: None });
+            spent += 1;
+            if score < least || spent >= BUDGET || over {
+                break;
+            }
+        }
+        if spent >= BUDGET {
+            break;
+        }
+        if !changes.is_empty() {
+            queue.push(Reverse((least, index)));
+        }
+        if let Some(current) = checked.get_mut(index) {
+            current.changes = Some(changes);
+        }
+    }
+    let best = checked.into_iter().min_by_key(|one| one.score);
+    best.map_or((Value::Null, None), |best| (best.object, Some(best.rejection)))
+}
+
+fn memory_of(changes: &Changes) -> u64 {
+    changes.iter().filter_map(|change| change.value.as_ref()).map(|value| memory(value) as u64).sum()
+}
+
+fn score_of(checker: &Checker, object: &Value, rejection: &Rejection) -> usize {
+    let weight = if checker.violates_schema(object) { SCHEMA_ERROR } else { 0 };
+    weight + rejection.errors.len().max(1)
+}
+
+/// Returns the changes that may remove an error of the object, alternating between the errors.
+fn all_changes(checker: &Checker, object: &Value, rejection: &Rejection) -> VecDeque<Changes> {
+    let mut paths = Vec::new();
+    let mut of_errors: Vec<VecDeque<Changes>> = Vec::new();
+    for error in rejection.errors.iter().take(MAX_ERRORS) {
+        let is_root = error.is_at_nil_path() || error.field.is_empty();
+        let Ok(path) = steps(if is_root { "" } else { &error.field }) else { continue };
+        if paths.contains(&path) {
+            continue;
+        }
+        // Errors of unions are reported at the root.
+        let unions = if is_root { of_unions(&checker.schema, object) } else { Vec::new() };
+        of_errors.push(unions.into_iter().chain(of_error(&checker.schema, object, &path)).collect());
+        paths.push(path);
+    }
+    let mut all = VecDeque::new();
+    while all.len() < MAX_CHANGES && of_errors.iter().any(|changes| !changes.is_empty()) {
+        all.extend(of_errors.iter_mut().filter_map(VecDeque::pop_front));
+    }
+    all
+}

@@ -1,0 +1,15 @@
+//! What the Kubernetes API server does with a custom resource: what the commands of kubectl-crdx and other programs
+//! share. It uses no file, socket, clock or thread.
+//!
+//! The modules below are listed by layer, with a blank line between layers. A module imports only modules of the layers
+//! above its own; `tests/architecture.rs` reads the layers from this file and enforces them.
+
+pub mod kubectl;
+
+pub mod lint;
+
+pub mod rehearsal;
+
+pub mod examples;
+
+pub mod suites;

@@ -1,0 +1,23 @@
+//! Test suites of CRD authors: a case sends a few requests to a [`Server`](crdx_server::server::Server) and compares the
+//! answers with its expectations.
+//!
+//! The format and its meaning are those of `openshift/api` (`tests/types.go`, `tests/generator.go`): [`suite`] parses a
+//! file, [`variant`] selects among the CRDs with the same name, [`mod@bench`] installs one of them and runs cases.
+//! These modules do not read files.
+
+pub mod bench;
+mod compare;
+pub mod coverage;
+mod fields;
+pub mod first;
+pub mod outcome;
+mod patch;
+pub mod suite;
+pub mod update;
+pub mod variant;
+
+pub use bench::CaseRunner;
+pub use coverage::Coverage;
+pub use outcome::{Failure, Outcome, Step};
+pub use suite::{Action, Case, Suite};
+pub use variant::Variant;
