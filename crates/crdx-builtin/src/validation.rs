@@ -3,7 +3,7 @@
 //!
 //! A validator takes an object as its Go type encodes it, with defaults, and the existing object of an update. Its
 //! functions have the names of the Go functions that they follow in their comments. The metadata of the object is
-//! validated elsewhere ([`crdx_server::pipeline::metadata`]).
+//! validated elsewhere (`crdx_server::pipeline::metadata`).
 
 mod annotations;
 mod api_services;
