@@ -81,6 +81,18 @@ def builtin_decode():
             yield bytes([7, KINDS.index(line["kind"])]) + line["body"].encode()
 
 
+def builtin_validation():
+    """Recorded creates and updates of built-in kinds, and the objects of tests/builtin."""
+    for line in (TOP / "tests/builtin/objects.jsonl").read_text().splitlines():
+        yield bytes([7]) + line.encode()
+    for minor in (31, 34, 37):
+        path = SHARED / f"builtin/1.{minor}.jsonl.gz"
+        for line in gzip.open(path, "rt") if path.exists() else ():
+            record = json.loads(line)
+            bodies = [record["body"], *([record["old"]] if record.get("old") else [])]
+            yield bytes([minor - 30]) + "\n".join(map(json.dumps, bodies)).encode()
+
+
 def exchanges(folder):
     for path in sorted(SHARED.glob(f"{folder}/*.json.gz")):
         for scenario in json.load(gzip.open(path, "rt"))["scenarios"]:
@@ -133,7 +145,7 @@ def suites():
 
 
 TARGETS = {"regexp": regexp, "jsonpath": jsonpath, "yaml_read": texts, "json_read": json_read, "cel_syntax": expressions,
-           "cel_run": expressions, "requests": requests, "builtin_decode": builtin_decode, "policies": policies, "suites": suites}
+           "cel_run": expressions, "requests": requests, "builtin_decode": builtin_decode, "builtin_validation": builtin_validation, "policies": policies, "suites": suites}
 
 
 def dictionary(texts):

@@ -2,6 +2,8 @@
 
 #[path = "../fuzz/checks/builtin_decode.rs"]
 mod builtin_decode;
+#[path = "../fuzz/checks/builtin_validation.rs"]
+mod builtin_validation;
 #[path = "../fuzz/checks/cel_run.rs"]
 mod cel_run;
 #[path = "../fuzz/checks/cel_syntax.rs"]
@@ -118,4 +120,4 @@ macro_rules! corpora {
     };
 }
 
-corpora! { builtin_decode cel_run cel_syntax json_read jsonpath lsp policies regexp requests suites yaml_read }
+corpora! { builtin_decode builtin_validation cel_run cel_syntax json_read jsonpath lsp policies regexp requests suites yaml_read }

@@ -157,7 +157,7 @@ class Repository:
             self.install()
             objects = self.objects + self.mutated(self.objects, self.arguments.mutations)
             self.create_namespaces(objects)
-            self.pass_("created", objects, ["--crds", os.path.join(work, "crds")])
+            self.pass_("created", objects, self.crd_flags())
             if self.arguments.updates:
                 self.updates()
         return self.found
@@ -193,6 +193,11 @@ class Repository:
             # The storage of a new CRD is initialized by the first requests.
             while self.plane.send("GET", f"{path}/{plural}?limit=1")[0] == 429:
                 time.sleep(0.1)
+
+    def crd_flags(self):
+        """The CRDs for offline runs. A folder without CRDs would be an error."""
+        crds = os.path.join(self.work, "crds")
+        return ["--crds", crds] if os.path.isdir(crds) and os.listdir(crds) else []
 
     def create_namespaces(self, objects):
         metadata = [given.get("metadata") for each in objects for given in each.objects]
@@ -231,7 +236,7 @@ class Repository:
                 with open(os.path.join(old, f"{kind}.{version.replace('/', '_')}.json"), "w") as file:
                     json.dump({"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": version, "kind": kind, **each} for each in stored["items"]]}, file)
         self.create_namespaces(objects)
-        self.pass_("updated", objects, ["--crds", os.path.join(self.work, "crds"), "--old", old])
+        self.pass_("updated", objects, [*self.crd_flags(), "--old", old])
         self.pass_("updated", crds, ["--old", old])
 
     def class_of(self, document):
