@@ -12,6 +12,7 @@ use crdx::kubectl::client_schema::{self, Budget, SchemaError};
 use crdx_text::{Position, Syntax};
 use crdx_types::resources;
 use crdx_value::group_version::{self, api_version};
+use crdx_value::json::go_kind;
 use crdx_value::{Value, quote};
 
 const HELP: &str = "kubectl checks a list before it sends one of its items, so it sends none of them";
@@ -185,7 +186,7 @@ impl List<'_> {
             Value::Array(items) => items.as_slice(),
             Value::Null => &[],
             other => {
-                let go = go_type(other);
+                let go = go_kind(other);
                 let text = format!(
                     "json: cannot unmarshal {go} into Go struct field decodeList.items of type []json.RawMessage"
                 );
@@ -195,7 +196,7 @@ impl List<'_> {
         let wrong = items.iter().enumerate().find(|(_, item)| !item.is_null() && item.as_object().is_none());
         if let Some((index, item)) = wrong {
             let text =
-                format!("json: cannot unmarshal {} into Go value of type map[string]interface {{}}", go_type(item));
+                format!("json: cannot unmarshal {} into Go value of type map[string]interface {{}}", go_kind(item));
             return Some(self.not_decoded(format!("items[{index}]"), &text));
         }
         let refusal = kubectl_errors::metadata_error(value.get("metadata")?)?;
@@ -312,18 +313,6 @@ fn object_kind(item: &Value) -> Result<Kind, Vec<SchemaError>> {
     match (group_version, text("kind")) {
         (Ok((group, version)), Ok(kind)) => Ok((group.to_owned(), version.to_owned(), kind.to_owned())),
         (group_version, kind) => Err(group_version.err().into_iter().chain(kind.err()).collect()),
-    }
-}
-
-/// The name of a JSON type in the messages of Go's decoder.
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Int(_) | Value::Float(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }
 

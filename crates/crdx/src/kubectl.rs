@@ -6,6 +6,7 @@
 pub mod client_schema;
 pub mod options;
 pub mod request;
+pub mod schema_model;
 pub mod update;
 
 pub use options::{Action, FieldValidation, Subresource, Verb};

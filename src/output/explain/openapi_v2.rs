@@ -2,24 +2,13 @@
 
 use super::wrap::lines;
 use super::{Explained, Explanation};
+use crdx::kubectl::schema_model::Model;
 use crdx_value::{Map, Value};
 use std::fmt::Write as _;
 
 const WIDTH: usize = 80;
 const DESCRIPTION_INDENT: usize = 5;
 const FIELD_INDENT: usize = 3;
-
-/// A schema as one of kube-openapi's models.
-#[derive(Clone, Copy)]
-enum Model<'d> {
-    Reference(&'d str),
-    Kind(&'d Map),
-    /// A map with the schema of its values; `None` for any value.
-    Map(Option<&'d Value>),
-    Array(&'d Value),
-    Primitive(&'d str),
-    Arbitrary,
-}
 
 /// Formats the explanation of a field.
 pub fn openapi_v2(explained: Explained<'_>) -> Explanation {
@@ -47,24 +36,8 @@ fn description(schema: &Value) -> &str {
 }
 
 impl<'d> Printer<'d> {
-    fn parse(schema: &'d Value) -> Model<'d> {
-        if let Some(reference) = schema.str_at(&["$ref"]).filter(|text| !text.is_empty()) {
-            return Model::Reference(reference);
-        }
-        let properties = schema.get("properties").and_then(Value::as_object);
-        match (schema.str_at(&["type"]), properties) {
-            (None | Some("object"), Some(properties)) => Model::Kind(properties),
-            (None, None) => Model::Arbitrary,
-            (Some("object"), None) => {
-                Model::Map(schema.get("additionalProperties").filter(|values| values.as_object().is_some()))
-            }
-            (Some("array"), _) => schema.get("items").map_or(Model::Arbitrary, Model::Array),
-            (Some(type_), _) => Model::Primitive(type_),
-        }
-    }
-
-    fn referenced(&self, reference: &str) -> Option<&'d Value> {
-        self.explained.document.get("definitions")?.get(reference.strip_prefix("#/definitions/")?)
+    fn referenced(&self, name: &str) -> Option<&'d Value> {
+        self.explained.document.get("definitions")?.get(name)
     }
 
     /// `LookupSchemaForField`
@@ -72,7 +45,7 @@ impl<'d> Printer<'d> {
         let mut fields = fields.iter();
         let mut next = fields.next();
         while let Some(name) = next {
-            match Self::parse(schema) {
+            match Model::read(schema) {
                 Model::Reference(reference) => match self.referenced(reference) {
                     Some(below) => schema = below,
                     None => return Ok(schema),
@@ -90,7 +63,7 @@ impl<'d> Printer<'d> {
 
     /// `GetTypeName`
     fn type_name(&self, schema: &'d Value) -> String {
-        match Self::parse(schema) {
+        match Model::read(schema) {
             Model::Reference(reference) => self.referenced(reference).map_or_else(String::new, |s| self.type_name(s)),
             Model::Kind(_) => "Object".to_owned(),
             Model::Map(values) => {
@@ -108,7 +81,7 @@ impl<'d> Printer<'d> {
         let mut type_ = None;
         let mut at = schema;
         loop {
-            let below = match Self::parse(at) {
+            let below = match Model::read(at) {
                 Model::Reference(reference) => self.referenced(reference),
                 Model::Array(below) | Model::Map(Some(below)) => {
                     type_.get_or_insert_with(|| self.type_name(at));
@@ -126,7 +99,7 @@ impl<'d> Printer<'d> {
             at = below;
         }
         let type_name = || type_.clone().unwrap_or_else(|| self.type_name(at));
-        match Self::parse(at) {
+        match Model::read(at) {
             Model::Kind(properties) => {
                 if !name.is_empty() {
                     let _ = writeln!(out, "RESOURCE: {name} <{}>\n", type_name());
@@ -167,7 +140,7 @@ impl<'d> Printer<'d> {
     }
 
     fn fields_below(&self, schema: &'d Value, level: usize, visited: &mut Vec<&'d str>, out: &mut String) {
-        match Self::parse(schema) {
+        match Model::read(schema) {
             Model::Kind(properties) => self.recursive_fields(properties, level, visited, out),
             Model::Array(below) | Model::Map(Some(below)) => self.fields_below(below, level, visited, out),
             Model::Reference(reference) if !visited.contains(&reference) => {

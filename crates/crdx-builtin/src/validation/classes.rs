@@ -108,7 +108,7 @@ pub fn lease(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Option<&Value>
     }
 }
 
-/// Kinds of which only the metadata are validated.
+/// Kinds that have nothing to validate besides their metadata.
 pub fn metadata_only(_: &mut Errors, _: &FieldValue<'_, '_>, _: Option<&Value>) {}
 
 #[cfg(test)]

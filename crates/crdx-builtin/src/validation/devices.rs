@@ -26,7 +26,7 @@ const EFFECTS: &[&str] = &["NoExecute", "NoSchedule", "None"];
 /// The names of the requests of a claim, with those of their alternatives.
 type RequestNames<'v> = BTreeMap<&'v str, BTreeSet<&'v str>>;
 
-/// Whether parts of an object that were stored before are validated with less care.
+/// Whether a part of an object is already stored. Some rules, such as limits on sizes, do not apply to stored parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stored {
     No,

@@ -16,7 +16,7 @@ pub struct FieldValue<'v, 'p> {
     pub value: &'v Value,
     /// The path.
     pub path: FieldPath<'p>,
-    /// The empty lists and maps at and below the value, of which it has none itself.
+    /// The empty lists and maps at and below the value. Its encoded form omits them.
     pub empties: Option<&'v Empties>,
 }
 

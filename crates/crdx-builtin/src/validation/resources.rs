@@ -53,7 +53,7 @@ const INTEGER_RESOURCES: &[&str] = &[
     "services.loadbalancers",
 ];
 
-/// Where requirements are, which decides about the resources that they may name.
+/// Where requirements occur. This determines which resources they may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// A container.

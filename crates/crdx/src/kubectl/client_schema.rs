@@ -1,6 +1,7 @@
 //! kubectl's own validation of lists against the schemas that the server publishes with OpenAPI v2
 //! (`kube-openapi/pkg/util/proto/validation`). kubectl uses it where the server cannot validate fields, which is the case for lists.
 
+use super::schema_model::Model;
 use crdx_value::quote::go_quote;
 use crdx_value::{Map, Value};
 use std::fmt;
@@ -96,43 +97,13 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// What kubectl reads from a schema (`Definitions.ParseSchema`).
-enum Shape<'a> {
-    Reference(&'a str),
-    /// An object with known fields.
-    Kind(&'a Map),
-    /// An object with any keys; all values have a schema, if one is given.
-    Map(Option<&'a Value>),
-    Array(&'a Value),
-    Primitive(&'a str),
-    Arbitrary,
-}
-
-impl<'a> Shape<'a> {
-    fn of(schema: &'a Value) -> Self {
-        if let Some(reference) = schema.str_at(&["$ref"]) {
-            return Self::Reference(reference.rsplit('/').next().unwrap_or_default());
-        }
-        let properties = schema.get("properties").and_then(Value::as_object).filter(|all| !all.is_empty());
-        match (schema.str_at(&["type"]).unwrap_or_default(), properties) {
-            ("" | "object", Some(properties)) => Self::Kind(properties),
-            ("object", None) => {
-                Self::Map(schema.get("additionalProperties").filter(|additional| additional.as_object().is_some()))
-            }
-            ("array", _) => schema.get("items").map_or(Self::Arbitrary, Self::Array),
-            ("", None) => Self::Arbitrary,
-            (primitive, _) => Self::Primitive(primitive),
-        }
-    }
-
-    /// The name of the type in messages.
-    fn expected(&self) -> &'a str {
-        match self {
-            Self::Kind(_) | Self::Map(_) => "map",
-            Self::Array(_) => "array",
-            Self::Primitive(name) => name,
-            Self::Reference(_) | Self::Arbitrary => "",
-        }
+/// The name of a schema's type in messages.
+fn expected(model: Model<'_>) -> &str {
+    match model {
+        Model::Kind(_) | Model::Map(_) => "map",
+        Model::Array(_) => "array",
+        Model::Primitive(name) => name,
+        Model::Reference(_) | Model::Arbitrary => "",
     }
 }
 
@@ -178,16 +149,16 @@ impl<'a> Validation<'a, '_> {
 
     /// Validates a value that is not null.
     fn visit(&mut self, schema: &'a Value, path: &Place<'_>, value: &Value, place: &Place<'_>) {
-        let shape = Shape::of(schema);
-        match (&shape, value) {
-            (Shape::Reference(name), _) => self.model(name, value, place),
-            (Shape::Kind(fields), Value::Object(members)) => self.kind(schema, fields, path, members, place),
-            (Shape::Map(of), Value::Object(members)) => {
+        let model = Model::read(schema);
+        match (model, value) {
+            (Model::Reference(name), _) => self.model(name, value, place),
+            (Model::Kind(fields), Value::Object(members)) => self.kind(schema, fields, path, members, place),
+            (Model::Map(of), Value::Object(members)) => {
                 for (key, member) in members {
-                    self.entry(*of, path, member, &place.then(Step::Field(key)));
+                    self.entry(of, path, member, &place.then(Step::Field(key)));
                 }
             }
-            (Shape::Array(of), Value::Array(items)) => {
+            (Model::Array(of), Value::Array(items)) => {
                 for (index, item) in items.iter().enumerate() {
                     let at = place.then(Step::Item(index));
                     if item.is_null() {
@@ -197,12 +168,12 @@ impl<'a> Validation<'a, '_> {
                     }
                 }
             }
-            (Shape::Arbitrary, _)
-            | (Shape::Primitive("integer" | "number"), Value::Int(_) | Value::Float(_))
-            | (Shape::Primitive("boolean"), Value::Bool(_))
-            | (Shape::Primitive("string"), Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::String(_)) => {}
+            (Model::Arbitrary, _)
+            | (Model::Primitive("integer" | "number"), Value::Int(_) | Value::Float(_))
+            | (Model::Primitive("boolean"), Value::Bool(_))
+            | (Model::Primitive("string"), Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::String(_)) => {}
             _ => {
-                let (got, expected) = (type_name(value).unwrap_or_default(), shape.expected());
+                let (got, expected) = (type_name(value).unwrap_or_default(), expected(model));
                 self.validation_error(
                     place,
                     format_args!("invalid type for {path}: got {got:?}, expected {expected:?}"),

@@ -79,23 +79,11 @@ pub fn resource_slice(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Opt
 
 /// Which nodes have access: exactly one field says it.
 fn node_selection(errors: &mut Errors, spec: &FieldValue<'_, '_>, has_advanced: bool) {
-    let (node, selector) = (spec.child("nodeName"), spec.child("nodeSelector"));
-    let mut set = Vec::new();
-    if node.is_set() {
-        if node.text().is_empty() {
-            errors.invalid(&node, "must be either unset or set to a non-empty string");
-        } else {
-            set.push("`nodeName`");
-            formats::object_name(errors, &node);
-        }
-    }
-    if selector.is_set() {
-        set.push("`nodeSelector`");
-        affinity::node_selector(errors, &selector, false);
-        let terms = selector.child("nodeSelectorTerms");
-        if terms.len() != 1 {
-            errors.invalid_typed(&terms, "[]core.NodeSelectorTerm", "must have exactly one node selector term");
-        }
+    let mut set = named_or_selected(errors, spec, "must be either unset or set to a non-empty string");
+    let selector = spec.child("nodeSelector");
+    let terms = selector.child("nodeSelectorTerms");
+    if selector.is_set() && terms.len() != 1 {
+        errors.invalid_typed(&terms, "[]core.NodeSelectorTerm", "must have exactly one node selector term");
     }
     let mut flags = vec![("allNodes", "`allNodes`")];
     if has_advanced {
@@ -187,6 +175,25 @@ fn validate_device(errors: &mut Errors, device: &FieldValue<'_, '_>, old: Option
     binding_conditions(errors, device);
 }
 
+/// Validates `nodeName` and `nodeSelector`, and returns those that are set; `empty` is the error about an empty name.
+fn named_or_selected(errors: &mut Errors, object: &FieldValue<'_, '_>, empty: &str) -> Vec<&'static str> {
+    let (node, selector) = (object.child("nodeName"), object.child("nodeSelector"));
+    let mut set = Vec::new();
+    if node.is_set() {
+        if node.text().is_empty() {
+            errors.invalid(&node, empty);
+        } else {
+            set.push("`nodeName`");
+            formats::object_name(errors, &node);
+        }
+    }
+    if selector.is_set() {
+        set.push("`nodeSelector`");
+        affinity::node_selector(errors, &selector, false);
+    }
+    set
+}
+
 /// Which nodes have access to a device, if each device says it.
 fn device_nodes(errors: &mut Errors, device: &FieldValue<'_, '_>, selects_per_device: bool) {
     let (node, selector, all) = (device.child("nodeName"), device.child("nodeSelector"), device.child("allNodes"));
@@ -197,19 +204,7 @@ fn device_nodes(errors: &mut Errors, device: &FieldValue<'_, '_>, selects_per_de
         }
         return;
     }
-    let mut set = Vec::new();
-    if node.is_set() {
-        if node.text().is_empty() {
-            errors.invalid(&node, "must not be empty");
-        } else {
-            set.push("`nodeName`");
-            formats::object_name(errors, &node);
-        }
-    }
-    if selector.is_set() {
-        set.push("`nodeSelector`");
-        affinity::node_selector(errors, &selector, false);
-    }
+    let mut set = named_or_selected(errors, device, "must not be empty");
     match all.value.as_bool() {
         Some(true) => set.push("`allNodes`"),
         Some(false) => errors.invalid(&all, UNSET_OR_TRUE),

@@ -58,7 +58,7 @@ pub(in crate::server) struct TypedResource {
     /// The user of the request, for `CertificateSigningRequest`s.
     user: Option<UserInfo>,
     validates_content: bool,
-    /// The empty lists and maps of the request's object, of which its encoded form has none.
+    /// The empty lists and maps of the request's object. Its encoded form omits them.
     empties: Mutex<Option<Arc<Empties>>>,
     /// True for a dry run that the answer shows.
     dry_run: bool,
