@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the fuzz targets for a number of CPU seconds each and adds the results to FOLDER/totals.json: fuzz/run.py FOLDER --seconds 300.
 
-FOLDER/TARGET keeps the inputs found; fuzz/corpus/TARGET and FOLDER/seeds/TARGET (fuzz/seeds.py) are read. `--table` prints the totals.
+FOLDER/TARGET keeps the inputs found; fuzz/corpus/TARGET.jsonl and FOLDER/seeds/TARGET (fuzz/seeds.py) are read. `--table` prints the totals.
 """
 import argparse
 import concurrent.futures
@@ -16,6 +16,8 @@ import subprocess
 import tempfile
 import threading
 import time
+
+import corpus
 
 FUZZ = pathlib.Path(__file__).resolve().parent
 BUILT = FUZZ / "target/x86_64-unknown-linux-gnu/release"
@@ -40,7 +42,7 @@ def run(target, folder, seconds):
     own.mkdir(parents=True, exist_ok=True)
     artifacts.mkdir(parents=True, exist_ok=True)
     known = set(artifacts.iterdir())
-    corpora = [own, FUZZ / "corpus" / target, folder / "seeds" / target]
+    corpora = [own, corpus.unpack(target, folder / "corpus" / target), folder / "seeds" / target]
     words = folder / "seeds" / f"{target}.dict"
     options = ["-timeout=120", "-report_slow_units=120", "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix={artifacts}/"]
     options += [f"-dict={words}"] if words.exists() else []
@@ -102,7 +104,7 @@ def bits(numbers):
 
 def minimize(target, folder, files, size):
     """Replaces the corpus in the repository by small inputs that execute the same edges, at most this many and this long in all."""
-    corpora = [c for c in [FUZZ / "corpus" / target, folder / target, folder / "seeds" / target] if c.exists()]
+    corpora = [c for c in [corpus.unpack(target, folder / "corpus" / target), folder / target, folder / "seeds" / target] if c.exists()]
     control = folder / f"{target}.merge"
     control.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as unused:
@@ -123,13 +125,9 @@ def minimize(target, folder, files, size):
         chosen.append((best, pathlib.Path(best).read_bytes()))
         size -= sizes[best]
         covered |= edges.pop(best)
-    corpus = FUZZ / "corpus" / target
     # Inputs named by hand are regressions.
-    for path in corpus.iterdir():
-        if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{12}|seed-\d+", path.name):
-            path.unlink()
-    for _, data in chosen:
-        (corpus / hashlib.sha1(data).hexdigest()[:12]).write_bytes(data)
+    inputs = {name: data for name, data in corpus.read(target).items() if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{12}|seed-\d+", name)}
+    corpus.write(target, inputs | {hashlib.sha1(data).hexdigest()[:12]: data for _, data in chosen})
     length = sum(len(data) for _, data in chosen)
     print(f"{target}: {len(chosen)} of {len(names)} inputs, {length:,} bytes, {covered.bit_count():,} of {len(numbers):,} edges", flush=True)
 

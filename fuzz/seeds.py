@@ -55,7 +55,7 @@ def regexp():
 
 
 def jsonpath():
-    for path in itertools.chain(TOP.glob("crates/crdx-value/src/jsonpath/**/*.rs"), TOP.glob("crates/crdx-value/src/jsonpath.rs"), TOP.glob("tests/kubectl*.rs")):
+    for path in itertools.chain(TOP.glob("crates/crdx-value/src/jsonpath/**/*.rs"), TOP.glob("crates/crdx-value/src/jsonpath.rs"), TOP.glob("tests/*/kubectl*.rs")):
         for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', path.read_text()):
             if re.match(r"[{.\[$]", text):
                 yield text.replace('\\"', '"').replace("\\\\", "\\").replace("metadata.name", "name")
@@ -82,8 +82,8 @@ def builtin_decode():
 
 
 def builtin_validation():
-    """Recorded creates and updates of built-in kinds, and the objects of tests/builtin."""
-    for line in (TOP / "tests/builtin/objects.jsonl").read_text().splitlines():
+    """Recorded creates and updates of built-in kinds, and the objects of tests/apiserver/builtin."""
+    for line in (TOP / "tests/apiserver/builtin/objects.jsonl").read_text().splitlines():
         yield bytes([7]) + line.encode()
     for minor in (31, 34, 37):
         path = SHARED / f"builtin/1.{minor}.jsonl.gz"
@@ -168,7 +168,7 @@ def main():
                 texts.append(data.decode(errors="replace"))
         (top / f"{target}.dict").write_text(dictionary(texts))
         print(target, len(list(folder.iterdir())))
-    (top / "lsp.dict").write_text(dictionary([(TOP / "tests/lsp/fuzzed.rs").read_text(), *map(str, suites())]))
+    (top / "lsp.dict").write_text(dictionary([(TOP / "tests/cli/lsp/fuzzed.rs").read_text(), *map(str, suites())]))
 
 
 main()

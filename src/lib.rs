@@ -3,7 +3,7 @@
 //!
 //! The core is a CRD API server as a pure function, [`crdx_server::server`]; every command is a client of it. The modules
 //! below are listed by layer, with a blank line between layers. A module imports only modules of the layers above its
-//! own; `tests/architecture.rs` reads the layers from this file and enforces them.
+//! own; `tests/project/architecture.rs` reads the layers from this file and enforces them.
 
 pub mod output;
 

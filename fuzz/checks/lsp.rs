@@ -1,10 +1,10 @@
 //! The language server answers any messages in any order without a panic or a hang, and after any edits its text is the
 //! client's.
 #[allow(clippy::duplicate_mod)]
-#[path = "../../tests/lsp/client.rs"]
+#[path = "../../tests/cli/lsp/client.rs"]
 mod client;
 #[allow(clippy::duplicate_mod)]
-#[path = "../../tests/lsp/fuzzed.rs"]
+#[path = "../../tests/cli/lsp/fuzzed.rs"]
 mod fuzzed;
 
 /// A step is five bytes and a text that ends with the byte 255.

@@ -26,7 +26,7 @@ pub const FILTER: &str = "<p class=\"filter\" hidden=\"hidden\"><input type=\"se
     aria-label=\"Filter by text\"/> <select aria-label=\"Filter by verdict\"><option value=\"\">all verdicts</option>\
     </select></p>\n";
 
-/// The SHA-256 of the script for the content security policy; `tests/pages.rs` compares it with the script.
+/// The SHA-256 of the script for the content security policy; `tests/cli/pages.rs` compares it with the script.
 const SCRIPT: &str = "sha256-tlj3lC5eGGKzNnnNUWo/jIRRgVCEUdMAKwRRdBWZWZE=";
 
 /// The severity of an element, which selects its colour.

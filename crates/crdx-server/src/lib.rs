@@ -3,7 +3,7 @@
 //! times and random seeds are inputs.
 //!
 //! The modules below are listed by layer, with a blank line between layers. A module imports only modules of the layers
-//! above its own; `tests/architecture.rs` reads the layers from this file and enforces them.
+//! above its own; `tests/project/architecture.rs` reads the layers from this file and enforces them.
 
 pub mod schema;
 

@@ -2,7 +2,7 @@
 //! share. It uses no file, socket, clock or thread.
 //!
 //! The modules below are listed by layer, with a blank line between layers. A module imports only modules of the layers
-//! above its own; `tests/architecture.rs` reads the layers from this file and enforces them.
+//! above its own; `tests/project/architecture.rs` reads the layers from this file and enforces them.
 
 pub mod kubectl;
 

@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use crate::json::read;
 
-    // tests/facts_yaml.rs compares random values with kubectl's.
+    // tests/facts/yaml.rs compares random values with kubectl's.
     #[test]
     fn a_list_of_containers_shares_its_lines() {
         let value = read(br#"{"l":[{"a":"1"},{},[2]],"m":[],"n":" x\ny","true":[1,{}]}"#).unwrap();

@@ -1,0 +1,14 @@
+//! The program as its users run it: whole screens (`*.txt`), output formats, terminals, a live cluster and an editor.
+
+mod broken_pipe;
+mod completion;
+mod formats;
+mod kubectl_errors;
+mod live;
+mod long_names;
+mod lsp;
+mod pages;
+mod schemas;
+pub mod screens;
+mod terminal;
+mod watch;

@@ -1,0 +1,72 @@
+//! Tests of `validate --watch` as a user in a terminal sees it.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+const GOOD: &str = "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata:\n  name: x\nspec:\n  image: a\n";
+
+/// Reads until each of `words` has occurred in a line, in any order, because there are two streams. Fails instead of
+/// blocking if one never occurs.
+fn until(lines: &Receiver<String>, words: &[&str]) {
+    let mut seen: Vec<String> = Vec::new();
+    while !words.iter().all(|word| seen.iter().any(|line| line.contains(word))) {
+        match lines.recv_timeout(Duration::from_mins(2)) {
+            Ok(line) => seen.push(line),
+            Err(error) => panic!("{words:?} did not come ({error}): {seen:?}"),
+        }
+    }
+}
+
+#[test]
+fn changed_files_are_validated_again() {
+    let dir = crate::cli::screens::place("watch");
+    let objects = dir.join("objects");
+    fs::create_dir(&objects).unwrap();
+    fs::write(objects.join("a.yaml"), GOOD).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
+        .args("validate -f objects --crds examples/crds --offline --watch".split(' '))
+        .current_dir(&dir)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (send, lines) = mpsc::channel();
+    let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let both = send.clone();
+    thread::spawn(move || BufReader::new(out).lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+    thread::spawn(move || BufReader::new(err).lines().map_while(Result::ok).try_for_each(|line| both.send(line)));
+
+    until(&lines, &["1 object: 1 accepted", "watching 3 files"]);
+    fs::write(objects.join("a.yaml"), GOOD.replace("image", "imaje")).unwrap();
+    until(&lines, &["1 object: 1 rejected", "watching 3 files"]);
+    // New files are validated, and new CRDs are used.
+    fs::write(objects.join("b.yaml"), GOOD.replace("name: x", "name: second")).unwrap();
+    until(&lines, &["2 objects: 1 accepted, 1 rejected", "watching 4 files"]);
+    fs::remove_file(dir.join("examples/crds/crontab.yaml")).unwrap();
+    until(&lines, &["2 objects: 2 cannot tell", "watching 3 files"]);
+
+    if cfg!(unix) {
+        let told = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(told.success());
+        assert_eq!(child.wait().unwrap().code(), Some(2), "the last exit code");
+    } else {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+#[test]
+fn standard_input_is_not_watched() {
+    let output = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
+        .args(["validate", "-f", "-", "--offline", "--watch"])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(text, "error: standard input cannot be watched: give files or directories with --watch\n");
+}

@@ -1,0 +1,9 @@
+//! Requests to the API server: recorded exchanges (`*.jsonl.gz` and others) are replayed, random ones are compared with the real server.
+
+pub mod differential;
+pub mod exchange;
+mod kubectl_get;
+mod patch_types;
+mod releases;
+mod replay;
+pub mod varying;

@@ -1,0 +1,489 @@
+//! Runs the commands of the integrations: the GitHub Action, the pre-commit hooks, the workflows and the release
+//! script.
+
+use crate::cli::screens::place;
+use crdx_text::yaml;
+use crdx_value::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(file: &str) -> Value {
+    yaml::read(&fs::read(root().join(file)).unwrap()).unwrap()
+}
+
+fn array<'a>(value: &'a Value, path: &[&str]) -> &'a [Value] {
+    value.at(path).and_then(Value::as_array).unwrap()
+}
+
+fn keys(value: &Value) -> BTreeSet<String> {
+    value.as_object().unwrap().keys().cloned().collect()
+}
+
+/// The names after `prefix` in a text, such as `files` in `inputs.files`.
+fn named(text: &str, prefix: &str) -> BTreeSet<String> {
+    let rest = text.split(prefix).skip(1);
+    rest.map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').next().unwrap().to_owned()).collect()
+}
+
+/// The platforms of the manifest, such as `linux-amd64`.
+fn platforms() -> BTreeSet<String> {
+    let manifest = read("plugin-manifest/crdx.yaml");
+    let platforms = array(&manifest, &["spec", "platforms"]);
+    let name = |p: &Value, key| p.str_at(&["selector", "matchLabels", key]).unwrap().to_owned();
+    platforms.iter().map(|p| format!("{}-{}", name(p, "os"), name(p, "arch"))).collect()
+}
+
+#[test]
+fn the_action_is_consistent() {
+    let action = read("action.yml");
+    for key in ["name", "description", "inputs", "runs"] {
+        assert!(action.get(key).is_some(), "{key}");
+    }
+    assert_eq!(action.str_at(&["runs", "using"]), Some("composite"));
+    let text = fs::read_to_string(root().join("action.yml")).unwrap();
+    assert_eq!(named(&text, "inputs."), keys(action.get("inputs").unwrap()), "every input is used, and declared");
+    for (name, input) in action.get("inputs").and_then(Value::as_object).unwrap() {
+        assert!(input.str_at(&["description"]).is_some() && input.str_at(&["default"]).is_some(), "{name}");
+    }
+    for step in array(&action, &["runs", "steps"]) {
+        assert_eq!(step.str_at(&["shell"]), Some("bash"), "a composite action must say its shell");
+        // Inputs are passed as environment variables, never as part of the script.
+        assert!(!step.str_at(&["run"]).unwrap().contains("${{"));
+    }
+    let install = array(&action, &["runs", "steps"])[0].str_at(&["run"]).unwrap();
+    for platform in platforms() {
+        let (os, arch) = platform.split_once('-').unwrap();
+        assert!(install.contains(&format!("os={os} ")) || install.contains(&format!("os={os};")), "{os}");
+        assert!(install.contains(&format!("arch={arch} ")), "{arch}");
+    }
+}
+
+/// Runs a step with these environment variables, and the program and `tools` on the PATH. Returns the output and the content
+/// of `GITHUB_OUTPUT` and `GITHUB_PATH`.
+#[cfg(unix)]
+fn run_step(id: &str, dir: &Path, variables: &[(&str, &str)], tools: Option<&Path>) -> (Output, String) {
+    let action = read("action.yml");
+    let steps = array(&action, &["runs", "steps"]);
+    let is_it = |step: &&Value| [step.str_at(&["id"]), step.str_at(&["name"])].contains(&Some(id));
+    let step = steps.iter().find(is_it).unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_kubectl-crdx")).parent().unwrap();
+    let outputs = dir.join("outputs");
+    fs::write(&outputs, "").unwrap();
+    let mut command = Command::new("bash");
+    command.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", step.str_at(&["run"]).unwrap()]);
+    for name in step.get("env").unwrap().as_object().unwrap().keys() {
+        command.env(name, "");
+    }
+    let tools = tools.map_or_else(String::new, |tools| format!("{}:", tools.display()));
+    let path = format!("{tools}{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let output = command
+        .env("PATH", path)
+        .env("GITHUB_OUTPUT", &outputs)
+        .env("GITHUB_PATH", &outputs)
+        .env("KUBECONFIG", "/nonexistent/kubeconfig")
+        .envs(variables.iter().copied())
+        .current_dir(dir)
+        .output();
+    (output.unwrap(), fs::read_to_string(&outputs).unwrap())
+}
+
+/// Runs the step `Validate` with these environment variables.
+#[cfg(unix)]
+fn run_action(dir: &Path, variables: &[(&str, &str)]) -> (Output, String) {
+    run_step("validate", dir, variables, None)
+}
+
+/// Runs the step that installs the program, with a `curl` that serves the files in `dir/releases`. Returns the exit code, the
+/// output and the requested URLs.
+#[cfg(target_os = "linux")]
+fn install(dir: &Path, variables: &[(&str, &str)]) -> (Option<i32>, String, Vec<String>) {
+    use std::os::unix::fs::PermissionsExt;
+    let tools = dir.join("tools");
+    fs::create_dir_all(&tools).unwrap();
+    let curl = "#!/bin/bash\nfor url; do :; done\necho \"$url\" >>\"$LOG\"\nwhile [ $# -gt 0 ]; do [ \"$1\" = -o ] && out=$2; shift; done\nfile=$RELEASES/${url#*/releases/}\n[ -e \"$file\" ] && cp \"$file\" \"$out\" || exit 22\n";
+    let cargo = "#!/bin/bash\necho \"cargo $*\" >>\"$LOG\"\n";
+    for (name, text) in [("curl", curl), ("cargo", cargo)] {
+        fs::write(tools.join(name), text).unwrap();
+        fs::set_permissions(tools.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let (log, temp) = (dir.join("log"), dir.join("temp"));
+    fs::write(&log, "").unwrap();
+    let _ = fs::remove_dir_all(&temp);
+    fs::create_dir(&temp).unwrap();
+    let own = [
+        ("LOG", log.to_str().unwrap()),
+        ("RELEASES", dir.to_str().unwrap()),
+        ("RUNNER_TEMP", temp.to_str().unwrap()),
+        ("SERVER", "https://git.example"),
+        ("OS", "Linux"),
+        ("ARCH", "X64"),
+    ];
+    let (output, path) = run_step("Install kubectl-crdx", dir, &[&own, variables].concat(), Some(&tools));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr) + &path;
+    let urls = fs::read_to_string(&log).unwrap().lines().map(str::to_owned).collect();
+    (output.status.code(), text, urls)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_action_installs_a_release() {
+    let dir = place("action-install");
+    let archive = "kubectl-crdx-linux-amd64.tar.gz";
+    for release in ["download/v1.2.3", "latest/download"] {
+        let to = dir.join(release);
+        fs::create_dir_all(&to).unwrap();
+        let script = format!(
+            "cd {} && echo x >kubectl-crdx && tar -czf {archive} kubectl-crdx && sha256sum {archive} >checksums.txt",
+            to.display()
+        );
+        assert!(Command::new("sh").args(["-c", &script]).status().unwrap().success());
+    }
+    // A checkout of the action, whose Cargo.toml has a version that was released, and one that was not.
+    for (reference, version) in [("v1.2.3", "9.9.9"), ("0123abcd", "1.2.3"), ("main", "1.2.4"), ("a/branch", "1.2.3")] {
+        let source = dir.join("_actions/owner/crdx").join(reference);
+        fs::create_dir_all(&source).unwrap();
+        let text = format!("[package]\nname = \"x\"\nversion = \"{version}\"\n\n[dependencies]\nversion = \"0\"\n");
+        fs::write(source.join("Cargo.toml"), text).unwrap();
+    }
+    let url = |release: &str| format!("https://git.example/owner/crdx/releases/{release}");
+    let of = |reference: &str, version: &str| {
+        let source = dir.join("_actions/owner/crdx").join(reference);
+        // Inside another composite action these are the outer action's.
+        let outer = [("REPOSITORY", "outer/action"), ("REF", "v7.7.7")];
+        install(&dir, &[&outer[..], &[("SOURCE", source.to_str().unwrap()), ("VERSION", version)]].concat())
+    };
+    for (reference, version, release) in [
+        ("v1.2.3", "", "download/v1.2.3"),
+        ("0123abcd", "", "download/v1.2.3"),
+        ("a/branch", "", "download/v1.2.3"),
+        ("main", "v1.2.3", "download/v1.2.3"),
+        ("main", "latest", "latest/download"),
+    ] {
+        let (code, text, urls) = of(reference, version);
+        assert_eq!(code, Some(0), "{reference} {version}: {text}");
+        assert_eq!(
+            urls,
+            [url(&format!("{release}/checksums.txt")), url(&format!("{release}/{archive}"))],
+            "{reference}"
+        );
+        assert!(text.ends_with("/temp/kubectl-crdx\n") && !text.contains("::"), "{text}");
+    }
+    let (code, text, urls) = of("main", "");
+    assert_eq!((code, urls.last()), (Some(0), Some(&url(&format!("latest/download/{archive}")))), "{text}");
+    assert!(text.contains("::notice::v1.2.4 is not released: the newest release is used"), "{text}");
+    let (code, text, urls) = of("main", "v0.0.9");
+    assert!(code == Some(2) && text.contains("::error::owner/crdx has no release v0.0.9"), "{text} {urls:?}");
+    let (code, _, urls) = of("main", "source");
+    assert!(code == Some(0) && urls[0].starts_with("cargo install --locked --path "), "{urls:?}");
+    // Outside of `_actions`, for example in a test of a fork, GitHub's own values count.
+    let source = dir.join("_actions/owner/crdx/0123abcd");
+    fs::create_dir_all(dir.join("local")).unwrap();
+    fs::copy(source.join("Cargo.toml"), dir.join("local/Cargo.toml")).unwrap();
+    let local = dir.join("local");
+    let (code, text, urls) = install(&dir, &[("SOURCE", local.to_str().unwrap()), ("REPOSITORY", "owner/crdx")]);
+    assert_eq!((code, urls.len()), (Some(0), 2), "{text}");
+    fs::write(dir.join("download/v1.2.3").join(archive), "other").unwrap();
+    let (code, text, _) = of("v1.2.3", "");
+    assert!(code == Some(2) && text.contains("::error::the checksum of"), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_action_reports_findings() {
+    let dir = place("action");
+    let fine = [("FILES", "examples/objects/acc*.yaml"), ("CRDS", "examples/crds"), ("RECURSIVE", "true")];
+    let (output, outputs) = run_action(&dir, &fine);
+    assert_eq!((output.status.code(), outputs.as_str()), (Some(0), "exit-code=0\n"));
+    let wrong = [("FILES", "examples/objects\nexamples/mixed.yaml"), ("CRDS", "examples/crds"), ("SARIF", "log.sarif")];
+    let (output, outputs) = run_action(&dir, &wrong);
+    assert_eq!((output.status.code(), outputs.as_str()), (Some(1), "exit-code=1\n"));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("::error file=examples/objects/rejected.yaml,line=8"));
+    assert!(fs::read_to_string(dir.join("log.sarif")).unwrap().contains("\"version\":\"2.1.0\""));
+    let (output, _) = run_action(&dir, &[("FILES", "$(touch-nothing) ; examples/objects/builtin.yaml")]);
+    assert_eq!(output.status.code(), Some(2), "words are not run");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_action_never_accepts_in_silence() {
+    let dir = place("action-inputs");
+    fs::create_dir(dir.join("a folder")).unwrap();
+    fs::copy(dir.join("examples/objects/accepted.yaml"), dir.join("a folder/an object.yaml")).unwrap();
+    let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    // The default inputs, in a directory with objects and without CRDs.
+    let alone = dir.join("alone");
+    fs::create_dir(&alone).unwrap();
+    fs::copy(dir.join("examples/objects/accepted.yaml"), alone.join("a.yaml")).unwrap();
+    let action = read("action.yml");
+    let default = |name: &str| action.str_at(&["inputs", name, "default"]).unwrap().to_owned();
+    let (files, ignore) = (default("files"), default("ignore-missing-crds"));
+    let inputs = [("FILES", files.as_str()), ("RECURSIVE", "true"), ("IGNORE_MISSING", &ignore)];
+    let (output, outputs) = run_action(&alone, &inputs);
+    assert_eq!((output.status.code(), outputs.as_str()), (Some(2), "exit-code=2\n"));
+    assert!(text(&output).contains("::error file=a.yaml,line=1"), "{}", text(&output));
+    let (output, _) = run_action(&alone, &[("FILES", "."), ("IGNORE_MISSING", "true")]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(
+        text(&output).contains("::notice title=skipped::CronTab: 1 object was skipped: no CRD for it\n"),
+        "{}",
+        text(&output)
+    );
+    // Lines are paths, with their spaces.
+    let lines = "\n  a folder/an object.yaml  \n\nexamples/objects/acc*.yaml\n";
+    for files in [lines, "examples/objects/acc*.yaml examples/objects/builtin.yaml"] {
+        let (output, _) = run_action(&dir, &[("FILES", files), ("CRDS", "\nexamples/crds\n")]);
+        assert_eq!(output.status.code(), Some(0), "{files}: {}", text(&output));
+    }
+    for files in ["", " \n "] {
+        let (output, _) = run_action(&dir, &[("FILES", files)]);
+        assert!(output.status.code() == Some(2) && text(&output).contains("::error::the input files is empty"));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn annotations_of_a_stream_name_the_template() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = place("annotations");
+    let rejected = fs::read_to_string(dir.join("examples/objects/rejected.yaml")).unwrap();
+    fs::write(dir.join("stream"), format!("---\n# Source: app/templates/cron.yaml\n{rejected}")).unwrap();
+    fs::create_dir_all(dir.join("overlay")).unwrap();
+    fs::write(dir.join("overlay/kustomization.yaml"), "resources: [x.yaml]\n").unwrap();
+    fs::create_dir_all(dir.join("bin")).unwrap();
+    fs::write(dir.join("bin/kubectl"), "#!/bin/sh\ncat examples/objects/rejected.yaml\n").unwrap();
+    fs::set_permissions(dir.join("bin/kubectl"), fs::Permissions::from_mode(0o755)).unwrap();
+    let run = |line: &str| {
+        let path = format!("{}:{}", dir.join("bin").display(), std::env::var("PATH").unwrap());
+        let output = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
+            .args(line.split(' '))
+            .args(["--crds", "examples/crds", "--offline"])
+            .current_dir(&dir)
+            .env("PATH", path)
+            .stdin(fs::File::open(dir.join("stream")).unwrap())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for (source, file) in [("-", "app/templates/cron.yaml"), ("-k overlay", "overlay/kustomization.yaml")] {
+        let annotations = run(&format!("validate {source} -o github"));
+        let first = annotations.lines().next().unwrap();
+        assert!(first.starts_with(&format!("::error file={file},title=")), "{first}");
+        let sarif: serde_json::Value = serde_json::from_str(&run(&format!("validate {source} -o sarif"))).unwrap();
+        let location = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+        assert_eq!(location["artifactLocation"]["uri"], file);
+        assert!(location.get("region").is_none(), "the lines are of the stream");
+    }
+    // A file that was rendered is annotated itself.
+    let annotations = run("validate stream -o github");
+    assert!(annotations.starts_with("::error file=stream,line="), "{annotations}");
+}
+
+#[test]
+fn the_hooks_run() {
+    let dir = place("hooks");
+    let hooks = read(".pre-commit-hooks.yaml");
+    let hooks = hooks.as_array().unwrap();
+    assert_eq!(hooks.len(), 2);
+    for hook in hooks {
+        for key in ["id", "name", "entry", "language"] {
+            assert!(hook.str_at(&[key]).is_some(), "{key}");
+        }
+        assert_eq!(hook.get("require_serial"), Some(&Value::Bool(true)));
+        let mut words = hook.str_at(&["entry"]).unwrap().split(' ');
+        assert_eq!(words.next(), Some("kubectl-crdx"));
+        let arguments = hook.get("args").and_then(Value::as_array).unwrap_or_default();
+        // pre-commit appends the file names to the arguments.
+        let run_with = |arguments: &[&str], files: &[&str]| {
+            let output = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
+                .args(words.clone())
+                .args(arguments)
+                .args(files)
+                .current_dir(&dir)
+                .output()
+                .unwrap();
+            output.status.code()
+        };
+        let own: Vec<&str> = arguments.iter().map(|word| word.as_str().unwrap()).collect();
+        let run = |files: &[&str]| run_with(&own, files);
+        match hook.str_at(&["id"]).unwrap() {
+            "crdx-validate" => {
+                assert_eq!(run(&["examples/crds/crontab.yaml", "examples/objects/builtin.yaml"]), Some(0));
+                fs::write(dir.join("values.yaml"), "replicas: 1\n").unwrap();
+                assert_eq!(run(&["values.yaml", "examples/crds/crontab.yaml"]), Some(0), "other files are skipped");
+                assert_eq!(run(&["examples/objects/rejected.yaml", "examples/crds/crontab.yaml"]), Some(1));
+                // The `args` of a configuration replace the hook's, as the guide shows.
+                let guide = fs::read_to_string(root().join("docs/validate-in-ci.md")).unwrap();
+                let shown = guide.split("- id: crdx-validate\n    args: [").nth(1).unwrap().split(']').next().unwrap();
+                assert_eq!(shown, "--crds, crds");
+                for arguments in [&["--crds", "examples/crds"][..], &["--offline", "--crds", "examples/crds"]] {
+                    assert_eq!(run_with(arguments, &["values.yaml", "examples/objects/accepted.yaml"]), Some(0));
+                }
+            }
+            "crdx-lint" => {
+                assert_eq!(run(&["examples/crds/crontab.yaml", "examples/crds/gate.yaml"]), Some(0));
+                assert_eq!(run(&["input/costly-crd.yaml"]), Some(1));
+                fs::write(dir.join("kustomization.yaml"), "resources: [crontab.yaml]\n").unwrap();
+                assert_eq!(run(&["kustomization.yaml", "examples/crds/gate.yaml"]), Some(0));
+                assert_eq!(run_with(&["-o", "json"], &["kustomization.yaml", "examples/crds/gate.yaml"]), Some(0));
+            }
+            other => panic!("{other}"),
+        }
+    }
+}
+
+#[test]
+fn the_workflows_build_every_platform() {
+    let release = read(".github/workflows/release.yml");
+    let matrix = array(&release, &["jobs", "build", "strategy", "matrix", "include"]);
+    let built: BTreeSet<String> = matrix.iter().map(|m| m.str_at(&["platform"]).unwrap().to_owned()).collect();
+    assert_eq!(built, platforms());
+    for entry in matrix {
+        let (platform, target) = (entry.str_at(&["platform"]).unwrap(), entry.str_at(&["target"]).unwrap());
+        let (os, arch) = platform.split_once('-').unwrap();
+        let arch = if arch == "amd64" { "x86_64" } else { "aarch64" };
+        let system = match os {
+            "linux" => "unknown-linux-musl",
+            "darwin" => "apple-darwin",
+            _ => "pc-windows-msvc",
+        };
+        assert_eq!(target, format!("{arch}-{system}"));
+    }
+    for file in ["ci.yml", "release.yml"] {
+        let workflow = read(&format!(".github/workflows/{file}"));
+        assert_eq!(workflow.str_at(&["permissions", "contents"]), Some("read"), "{file}");
+        for (name, job) in workflow.get("jobs").and_then(Value::as_object).unwrap() {
+            assert!(job.str_at(&["runs-on"]).is_some(), "{file}: {name}");
+            for step in array(job, &["steps"]) {
+                assert!(step.get("run").is_some() != step.get("uses").is_some(), "{file}: {name}: {step:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_compiler_is_the_same_everywhere() {
+    let toml = |file: &str| -> toml::Table { fs::read_to_string(root().join(file)).unwrap().parse().unwrap() };
+    let toolchain = toml("rust-toolchain.toml");
+    let channel = toolchain["toolchain"]["channel"].as_str().unwrap();
+    let oldest = toml("Cargo.toml");
+    let oldest = oldest["workspace"]["package"]["rust-version"].as_str().unwrap();
+    assert!(channel.starts_with(&format!("{oldest}.")), "{channel} is not {oldest}");
+    let release = read(".github/workflows/release.yml");
+    for job in ["build", "publish"] {
+        assert_eq!(release.str_at(&["jobs", job, "env", "RUSTUP_TOOLCHAIN"]), Some(channel), "{job}");
+    }
+}
+
+/// The release script packs placeholder binaries, and fills the manifest.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_release_is_packed() {
+    let has = |name: &str| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
+    if !["bash", "git", "tar", "zip", "awk"].into_iter().all(has) {
+        println!("skipped: bash, git, tar, zip or awk is missing");
+        return;
+    }
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("release");
+    let _ = fs::remove_dir_all(&dir);
+    for file in [
+        "scripts/release.sh",
+        "plugin-manifest/crdx.yaml",
+        "plugin-manifest/kubectl_complete-crdx",
+        "LICENSE",
+        "Cargo.toml",
+    ] {
+        let to = dir.join(file);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(root().join(file), to).unwrap();
+    }
+    let cargo = fs::read_to_string(dir.join("Cargo.toml")).unwrap();
+    let with_owner = |url: &str| {
+        let text = cargo
+            .replace(&format!("repository = {:?}", env!("CARGO_PKG_REPOSITORY")), &format!("repository = {url:?}"));
+        fs::write(dir.join("Cargo.toml"), text).unwrap();
+    };
+    let run = |program: &str, words: &[&str]| {
+        Command::new(program).args(words).current_dir(&dir).env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap()
+    };
+    let git = ["-c", "user.name=a", "-c", "user.email=a@b.example", "commit", "-qm", "x", "--allow-empty"];
+    assert!(run("git", &["init", "-q"]).status.success() && run("git", &git).status.success());
+    for platform in platforms() {
+        let bin = dir.join("dist/bin").join(&platform);
+        fs::create_dir_all(&bin).unwrap();
+        let name = if platform.starts_with("windows") { "kubectl-crdx.exe" } else { "kubectl-crdx" };
+        // The header of a static program.
+        let mut program = b"\x7fELF\x02\x01\x01".to_vec();
+        program.resize(16, 0);
+        program.extend([2, 0, 0x3e, 0, 1, 0, 0, 0]);
+        program.resize(52, 0);
+        program.extend([64, 0, 56, 0, 0, 0, 64, 0, 0, 0, 0, 0]);
+        program.extend(platform.bytes());
+        fs::write(bin.join(name), program).unwrap();
+    }
+    // The man pages as written by scripts/man.sh.
+    let man = dir.join("dist/man");
+    fs::create_dir_all(&man).unwrap();
+    fs::write(man.join("kubectl-crdx.1"), "page").unwrap();
+    // The SBOM as written by scripts/sbom.sh.
+    fs::write(dir.join("dist/kubectl-crdx.cdx.json"), "{}").unwrap();
+    let tag = concat!("v", env!("CARGO_PKG_VERSION"));
+    let refuses = |tag: &str, reason: &str| {
+        let output = run("scripts/release.sh", &["--pack", tag]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(1) && text.contains(reason), "{reason}: {text}");
+    };
+    with_owner("https://github.com/OWNER/kubectl-crdx");
+    refuses(tag, "set the owner in Cargo.toml");
+    with_owner("https://git.example/somebody/else");
+    refuses("v99.0.0", "but Cargo.toml says");
+    let darwin = dir.join("dist/bin/darwin-arm64");
+    fs::rename(&darwin, dir.join("elsewhere")).unwrap();
+    refuses(tag, "darwin-arm64 is missing");
+    fs::rename(dir.join("elsewhere"), &darwin).unwrap();
+    let limit: u64 = {
+        let script = fs::read_to_string(dir.join("scripts/release.sh")).unwrap();
+        script.lines().find_map(|line| line.strip_prefix("MOST_BYTES=")).unwrap().parse().unwrap()
+    };
+    let binary = darwin.join("kubectl-crdx");
+    let bytes = fs::read(&binary).unwrap();
+    fs::OpenOptions::new().write(true).open(&binary).unwrap().set_len(limit + 1).unwrap();
+    refuses(tag, "is larger than");
+    fs::write(&binary, bytes).unwrap();
+    let packed = run("scripts/release.sh", &["--pack", tag]);
+    assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
+    let sums = fs::read_to_string(dir.join("dist/checksums.txt")).unwrap();
+    assert_eq!(sums.lines().count(), platforms().len() + 1);
+    assert!(sums.contains("  kubectl-crdx.cdx.json\n"), "{sums}");
+    let manifest = yaml::read(&fs::read(dir.join("dist/crdx.yaml")).unwrap()).unwrap();
+    assert_eq!(manifest.str_at(&["spec", "version"]), Some(tag));
+    assert_eq!(manifest.str_at(&["spec", "homepage"]), Some("https://git.example/somebody/else"));
+    for platform in array(&manifest, &["spec", "platforms"]) {
+        let uri = platform.str_at(&["uri"]).unwrap();
+        assert!(uri.starts_with(&format!("https://git.example/somebody/else/releases/download/{tag}/")), "{uri}");
+        let archive = uri.rsplit('/').next().unwrap();
+        let line = format!("{}  {archive}", platform.str_at(&["sha256"]).unwrap());
+        assert!(sums.lines().any(|known| known == line), "{line} is not in\n{sums}");
+    }
+    let listed = run("tar", &["-tzf", "dist/kubectl-crdx-linux-amd64.tar.gz"]);
+    assert_eq!(
+        String::from_utf8_lossy(&listed.stdout),
+        "LICENSE\nkubectl-crdx\nkubectl_complete-crdx\nman/\nman/kubectl-crdx.1\n"
+    );
+    let listed = run("tar", &["-tvzf", "dist/kubectl-crdx-linux-amd64.tar.gz"]);
+    let owners = String::from_utf8_lossy(&listed.stdout).lines().filter(|line| line.contains(" 0/0 ")).count();
+    assert_eq!(owners, 5);
+    // A second run produces the same bytes, with files of another time, owner and mode.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    for file in ["LICENSE", "dist/man/kubectl-crdx.1"] {
+        assert!(run("touch", &[file]).status.success() && run("chmod", &["600", file]).status.success());
+    }
+    assert!(run("scripts/release.sh", &["--pack", tag]).status.success());
+    assert_eq!(fs::read_to_string(dir.join("dist/checksums.txt")).unwrap(), sums);
+}

@@ -1,0 +1,9 @@
+//! The rules of this repository: layers, dependencies, manifests, scripts, and the transcripts and pictures in its documents.
+
+mod architecture;
+mod cycles;
+mod integrations;
+mod pictures;
+mod plugin_manifest;
+mod supply_chain;
+mod transcripts;
