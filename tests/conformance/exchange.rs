@@ -119,12 +119,18 @@ impl Client for InProcess {
 pub struct Http {
     host: String,
     connection: Option<BufReader<TcpStream>>,
+    /// How long the server's background controllers need after a write.
+    settles_for: Duration,
 }
 
 impl Http {
     pub fn new(url: &str) -> Self {
         let host = url.trim_start_matches("http://").trim_end_matches('/').to_owned();
-        Self { host, connection: None }
+        Self { host, connection: None, settles_for: Duration::from_millis(100) }
+    }
+
+    pub fn settling_for(self, settles_for: Duration) -> Self {
+        Self { settles_for, ..self }
     }
 
     /// Sends a request on a connection; returns nothing if the server closes the connection without an answer, as it does
@@ -221,7 +227,7 @@ impl Client for Http {
     }
 
     fn settle(&self) {
-        std::thread::sleep(Duration::from_millis(100));
+        std::thread::sleep(self.settles_for);
     }
 }
 

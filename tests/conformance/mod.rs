@@ -1,9 +1,11 @@
 //! Requests to the API server: recorded exchanges (`*.jsonl.gz` and others) are replayed, random ones are compared with the real server.
 
+mod collection;
 pub mod differential;
 pub mod exchange;
 mod kubectl_get;
 mod patch_types;
 mod releases;
 mod replay;
+mod scenario;
 pub mod varying;

@@ -61,7 +61,7 @@ fn run(target: &str, check: fn(&[u8])) {
 }
 
 /// Runs a test on a thread with the stack of the program's threads: inputs may be deeply nested.
-fn on_large_stack(test: impl FnOnce() + Send + 'static) {
+pub fn on_large_stack(test: impl FnOnce() + Send + 'static) {
     let thread = thread::Builder::new().stack_size(STACK_SIZE).spawn(test).unwrap();
     thread.join().unwrap();
 }

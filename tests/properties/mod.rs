@@ -3,7 +3,7 @@
 mod builtin;
 mod cel;
 mod cel_types;
-mod fuzz_corpus;
+pub mod fuzz_corpus;
 mod patterns;
 mod protobuf;
 mod text;

@@ -1,5 +1,5 @@
 //! `kubectl crdx serve` and `envtest` as processes, and webhooks on a loopback port.
 
 mod envtest;
-mod process;
+pub mod process;
 pub mod webhooks;

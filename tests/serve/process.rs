@@ -21,14 +21,14 @@ const KITES: &str = "/apis/toys.example.com/v1/namespaces/default/kites";
 const POLL: &str = "?limit=1";
 
 /// A `serve` process that is killed (`kill -9`) at the end.
-struct Serve {
+pub struct Serve {
     child: Child,
-    url: String,
+    pub url: String,
     output: BufReader<std::process::ChildStdout>,
 }
 
 impl Serve {
-    fn start(args: &[&str]) -> Self {
+    pub fn start(args: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
             .args(["serve", "--port", "0"])
             .args(args)
