@@ -71,26 +71,29 @@ fn prepare(name: &str) -> std::path::PathBuf {
 #[test]
 fn names_of_any_length_are_shown() {
     let dir = prepare("long-names");
-    for line in [
-        "validate -f bad.yaml --crds crd.yaml --offline",
-        "validate -f bad.yaml --crds crd.yaml --offline -o html",
-        "validate -f bad.yaml --crds crd.yaml --offline -o wide",
-        "validate -f good.yaml --crds crd.yaml --offline -o wide",
-        "validate -f bad.yaml --offline",
-        "diff -f good.yaml --crds crd.yaml --offline",
-        "diff -f bad.yaml --crds crd.yaml --offline",
-        "rehearse new.yaml --old crd.yaml -f good.yaml --offline",
-        "rehearse new.yaml --old crd.yaml -f bad.yaml --offline",
-        "rehearse new.yaml --old crd.yaml -f bad.yaml --offline -o html",
-        "lint rules.yaml",
-        "lint rules.yaml -o html",
-        "lint bad-crd.yaml",
-        "get -f good.yaml --crds crd.yaml kites",
-        "get -f bad.yaml --crds crd.yaml kites",
-        "get -f good.yaml --crds crd.yaml kites -o custom-columns=TAIL:.spec.tail,NAME:.metadata.name",
-        "get -f bad.yaml --crds crd.yaml kites -o json",
+    for (code, line) in [
+        (1, "validate -f bad.yaml --crds crd.yaml --offline"),
+        (1, "validate -f bad.yaml --crds crd.yaml --offline -o html"),
+        (1, "validate -f bad.yaml --crds crd.yaml --offline -o wide"),
+        (0, "validate -f good.yaml --crds crd.yaml --offline -o wide"),
+        (2, "validate -f bad.yaml --offline"),
+        (1, "diff -f good.yaml --crds crd.yaml --offline"),
+        (2, "diff -f bad.yaml --crds crd.yaml --offline"),
+        (1, "rehearse new.yaml --old crd.yaml -f good.yaml --offline"),
+        (1, "rehearse new.yaml --old crd.yaml -f bad.yaml --offline"),
+        (1, "rehearse new.yaml --old crd.yaml -f bad.yaml --offline -o html"),
+        (0, "lint rules.yaml"),
+        (0, "lint rules.yaml -o html"),
+        (1, "lint bad-crd.yaml"),
+        (0, "get -f good.yaml --crds crd.yaml kites"),
+        (0, "get -f bad.yaml --crds crd.yaml kites"),
+        (0, "get -f good.yaml --crds crd.yaml kites -o custom-columns=TAIL:.spec.tail,NAME:.metadata.name"),
+        (0, "get -f bad.yaml --crds crd.yaml kites -o json"),
     ] {
-        run(&dir, line);
+        let output = run(&dir, line);
+        assert_eq!(output.status.code(), Some(code), "{line}");
+        let shown = [output.stdout, output.stderr].concat();
+        assert!(String::from_utf8(shown).unwrap().contains(&"x".repeat(40)), "{line} shows the name or the value");
     }
 }
 

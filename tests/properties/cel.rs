@@ -145,7 +145,8 @@ proptest! {
         }
     }
 
-    /// The cost of an expression that type-checks can be estimated, and it can be planned and run.
+    /// The cost of an expression that type-checks can be estimated; running it twice has the same cost, and a result only
+    /// within the limit.
     #[test]
     fn any_text_that_checks_runs(source in prop_oneof![soup(), expression()]) {
         let env = env();
@@ -153,7 +154,10 @@ proptest! {
             let cost = estimate(&checked, None);
             prop_assert!(cost.min <= cost.max);
             if let Ok(program) = Program::plan(&checked, &env) {
-                program.run(&variables(), PER_CALL_LIMIT, &crdx_value::steps::Steps::of_request());
+                let run = || program.run(&variables(), PER_CALL_LIMIT, &crdx_value::steps::Steps::of_request());
+                let (first, second) = (run(), run());
+                prop_assert_eq!(first.cost, second.cost);
+                prop_assert!(first.result.is_err() || first.cost <= PER_CALL_LIMIT, "{source}: {}", first.cost);
             }
         }
     }
