@@ -1,4 +1,4 @@
-//! There are no import cycles between files, except between a module and its own submodules.
+//! There are no import cycles between files, except between a module and its direct submodules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -41,7 +41,19 @@ fn read_modules(krate: &str, root: &Path, found: &mut BTreeMap<Module, String>) 
 
 fn code(text: &str) -> String {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    lines.map(without_visibility).collect::<Vec<_>>().join("\n")
+}
+
+/// A line with `pub` for `pub(in …)`, whose path is not an import.
+fn without_visibility(line: &str) -> String {
+    let mut out = line.to_owned();
+    while let Some((before, rest)) = out.split_once("pub(")
+        && let Some((_, after)) = rest.split_once(')')
+    {
+        out = format!("{before}pub{after}");
+    }
+    out
 }
 
 /// The paths in the code: those of `use` items with their braces expanded, and those in expressions.
@@ -128,21 +140,23 @@ fn target(path: &[String], own: &Module, files: &BTreeSet<&Module>) -> Option<Mo
     found
 }
 
-/// The files that each file imports, except its own ancestors and submodules.
-fn imports() -> BTreeMap<Module, BTreeSet<Module>> {
+type Imports = BTreeMap<Module, BTreeSet<Module>>;
+
+/// The files that each file imports.
+fn imports() -> Imports {
     let modules = modules();
     let files: BTreeSet<&Module> = modules.keys().collect();
     let imports_of = |own: &Module, code: &str| -> BTreeSet<Module> {
         let targets = paths(code).into_iter().filter_map(|path| target(&path, own, &files));
-        targets.filter(|other| !other.starts_with(own) && !own.starts_with(other)).collect()
+        targets.filter(|other| other != own).collect()
     };
     modules.iter().map(|(own, code)| (own.clone(), imports_of(own, code))).collect()
 }
 
 /// All files reachable from `start`; includes `start` itself only if it is part of a cycle.
-fn reachable(start: &Module, imports: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<Module> {
+fn reachable(start: &Module, imports: &Imports) -> BTreeSet<Module> {
     let mut found = BTreeSet::new();
-    let mut waiting: Vec<&Module> = imports[start].iter().collect();
+    let mut waiting: Vec<&Module> = imports.get(start).into_iter().flatten().collect();
     while let Some(module) = waiting.pop() {
         if found.insert(module.clone()) {
             waiting.extend(imports.get(module).into_iter().flatten());
@@ -151,21 +165,84 @@ fn reachable(start: &Module, imports: &BTreeMap<Module, BTreeSet<Module>>) -> BT
     found
 }
 
+/// The largest sets of files that all import each other, directly or through others.
+fn knots(imports: &Imports) -> Vec<BTreeSet<Module>> {
+    let reached: BTreeMap<&Module, BTreeSet<Module>> = imports.keys().map(|m| (m, reachable(m, imports))).collect();
+    let mut knots = BTreeSet::new();
+    for (module, far) in reached.iter().filter(|(module, far)| far.contains(**module)) {
+        knots.insert(far.iter().filter(|other| reached[other].contains(*module)).cloned().collect::<BTreeSet<_>>());
+    }
+    knots.into_iter().collect()
+}
+
+/// Returns true if the files of a knot are one module with submodules, and every cycle goes through an import of a
+/// parent by its direct child.
+fn is_of_parents_and_children(knot: &BTreeSet<Module>, imports: &Imports) -> bool {
+    let Some(root) = knot.iter().min_by_key(|module| module.len()) else { return true };
+    let is_parent = |other: &Module, own: &Module| own.split_last().is_some_and(|(_, parent)| parent == &other[..]);
+    let inner = |own: &Module| -> BTreeSet<Module> {
+        imports[own].iter().filter(|other| knot.contains(*other) && !is_parent(other, own)).cloned().collect()
+    };
+    let downwards: Imports = knot.iter().map(|own| (own.clone(), inner(own))).collect();
+    knot.iter().all(|module| module.starts_with(root)) && knots(&downwards).is_empty()
+}
+
+/// Cycles between the files of these folders remain. The list may only become shorter.
+const KNOWN: &[&str] = &[
+    "crdx/suites",
+    "crdx-builtin/validation/pod_spec",
+    "crdx-server/crd",
+    "crdx-server/server",
+    "kubectl-crdx/cli",
+    "kubectl-crdx/simulation",
+];
+
 #[test]
 fn there_are_no_import_cycles() {
     let imports = imports();
     let edges: usize = imports.values().map(BTreeSet::len).sum();
     assert!(edges > 500, "the imports were not found: {edges}");
-    let reached: BTreeMap<&Module, BTreeSet<Module>> = imports.keys().map(|m| (m, reachable(m, &imports))).collect();
-    let mut cycles = BTreeSet::new();
-    for (module, far) in &reached {
-        if far.contains(*module) {
-            let members = far.iter().filter(|other| reached[other].contains(*module));
-            cycles.insert(members.map(|m| m.join("/")).collect::<Vec<_>>());
+    let mut wrong = Vec::new();
+    let mut needed = BTreeSet::new();
+    for knot in knots(&imports).into_iter().filter(|knot| !is_of_parents_and_children(knot, &imports)) {
+        let files: Vec<String> = knot.iter().map(|module| module.join("/")).collect();
+        let is_in = |folder: &str| files.iter().all(|file| file.strip_prefix(folder).is_some_and(is_inside));
+        match KNOWN.iter().find(|folder| is_in(folder)) {
+            Some(folder) => drop(needed.insert(*folder)),
+            None => wrong.push(files.join(" ")),
         }
     }
-    let cycles: Vec<String> = cycles.iter().map(|files| files.join(" ")).collect();
-    assert!(cycles.is_empty(), "files that import each other in a circle:\n{}", cycles.join("\n"));
+    assert!(wrong.is_empty(), "files that import each other in a circle:\n{}", wrong.join("\n"));
+    let unneeded: Vec<&str> = KNOWN.iter().copied().filter(|folder| !needed.contains(folder)).collect();
+    assert!(unneeded.is_empty(), "remove these from KNOWN, they have no cycles: {unneeded:?}");
+}
+
+/// Returns true for what follows the name of a folder in the path of one of its files.
+fn is_inside(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('/')
+}
+
+#[test]
+fn only_cycles_of_a_module_and_its_children_are_allowed() {
+    let module = |path: &str| path.split('/').map(str::to_owned).collect::<Module>();
+    let allowed = |edges: &[(&str, &str)]| {
+        let mut imports = Imports::new();
+        for (from, to) in edges {
+            imports.entry(module(from)).or_default().insert(module(to));
+            imports.entry(module(to)).or_default();
+        }
+        knots(&imports).iter().all(|knot| is_of_parents_and_children(knot, &imports))
+    };
+    assert!(allowed(&[("c/a", "c/a/b"), ("c/a/b", "c/a")]));
+    assert!(allowed(&[("c/a", "c/a/b"), ("c/a/b", "c/a/d"), ("c/a/d", "c/a")]));
+    assert!(!allowed(&[("c/a/b", "c/a/d"), ("c/a/d", "c/a/b")]), "siblings");
+    assert!(!allowed(&[("c/a", "c/a/b"), ("c/a/b", "c/a/b/e"), ("c/a/b/e", "c/a")]), "a grandchild");
+    assert!(!allowed(&[("c/a", "c/a/b"), ("c/a/b", "c/z"), ("c/z", "c/a")]), "another module");
+}
+
+#[test]
+fn visibilities_are_not_imports() {
+    assert_eq!(code("pub(in crate::server) use a::B;\n// crate::c"), "pub use a::B;");
 }
 
 #[test]
