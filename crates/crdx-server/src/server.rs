@@ -9,22 +9,28 @@
 mod admission;
 mod authorization;
 mod builder;
-mod calls;
 mod controllers;
 mod endpoints;
 pub mod http;
+mod metadata;
 mod pauses;
 mod project;
+mod random;
 mod registry;
+mod scope;
 mod seed;
 mod snapshot;
 mod strategy;
 
 pub use self::http::body::LIMIT as BODY_LIMIT;
+pub use self::http::calls::{Call, Calls, Outcome};
+pub use self::http::namespace_state::NamespaceState;
+pub use self::http::request::{Body, Method, Request};
+pub use self::http::response::{Format, Response, ResponseBody, Trace};
 pub use self::http::selector::LabelSelector;
-pub use admission::{Admitted, NamespaceState, TypedWrite, UserInfo};
+pub use self::http::user::UserInfo;
+pub use admission::{Admitted, TypedWrite};
 pub use builder::ServerBuilder;
-pub use calls::{Call, Calls, Outcome};
 pub use registry::etcd::{REQUEST_LIMIT as ETCD_LIMIT, TOO_LARGE as ETCD_TOO_LARGE};
 pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};
 pub use registry::store::WatchNotifier;
@@ -36,156 +42,18 @@ pub use strategy::namespace::{Namespaces, SYSTEM_NAMESPACES};
 use self::http::context::Context;
 use self::http::page::{self, not_found_page};
 use self::http::status::Refusal;
-use self::http::{body, non_resource, openapi, query, route};
-use crate::pipeline::Defaulted;
-use crate::policies::findings::Findings;
+use self::http::{body, query, route};
+use crate::server::endpoints::{non_resource, openapi};
 use crdx_value::Value;
-use crdx_value::field::ErrorList;
 use crdx_value::release::Release;
 pub use crdx_value::time::Timestamp;
-use registry::{journal, random, store};
+use registry::{journal, store};
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 use strategy::custom_resource::serving;
 use strategy::definition;
 use strategy::typed_resource::services::Allocations;
-
-/// An HTTP method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// GET
-    Get,
-    /// HEAD: handled as GET; the caller omits the body.
-    Head,
-    /// POST
-    Post,
-    /// PUT
-    Put,
-    /// PATCH
-    Patch,
-    /// DELETE
-    Delete,
-    /// OPTIONS, TRACE and any other method.
-    Other,
-}
-
-impl Method {
-    /// The method with this name.
-    pub fn of(name: &str) -> Self {
-        match name {
-            "GET" => Self::Get,
-            "HEAD" => Self::Head,
-            "POST" => Self::Post,
-            "PUT" => Self::Put,
-            "PATCH" => Self::Patch,
-            "DELETE" => Self::Delete,
-            _ => Self::Other,
-        }
-    }
-
-    /// Its name; `OPTIONS` for any other method.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Head => "HEAD",
-            Self::Post => "POST",
-            Self::Put => "PUT",
-            Self::Patch => "PATCH",
-            Self::Delete => "DELETE",
-            Self::Other => "OPTIONS",
-        }
-    }
-}
-
-/// An HTTP request.
-#[derive(Clone, Debug)]
-pub struct Request {
-    /// The method.
-    pub method: Method,
-    /// The path and query, percent-encoded as in the HTTP request line.
-    pub path: String,
-    /// `Content-Type`
-    pub content_type: Option<String>,
-    /// `Accept`
-    pub accept: Option<String>,
-    /// `User-Agent`, from which the default field manager name is derived.
-    pub user_agent: Option<String>,
-    /// The requesting user, if not the server's default user ([`ServerBuilder::with_user`]).
-    pub user: Option<UserInfo>,
-    /// True to bypass admission plugins. Used for requests that prepare the server's state and that no client sends.
-    pub skips_admission: bool,
-    /// True to hide a dry run from policies and webhooks: the request simulates a write that is not a dry run.
-    pub hides_dry_run: bool,
-    /// What is known of the namespace of a create.
-    pub namespace_state: NamespaceState,
-    /// The request body.
-    pub body: Body,
-    /// The time of the request.
-    pub now: Timestamp,
-}
-
-/// The body of a request.
-#[derive(Clone, Debug, Default)]
-pub enum Body {
-    /// No body.
-    #[default]
-    Empty,
-    /// The bytes as received.
-    Bytes(Vec<u8>),
-    /// A parsed value (JSON without duplicate keys), for callers in the same process.
-    Value(Value),
-}
-
-impl Request {
-    /// Creates a request without headers, at time zero. The content type of a PATCH is that of a JSON merge patch.
-    pub fn new(method: Method, path: &str, body: impl Into<Body>) -> Self {
-        Self {
-            method,
-            path: path.to_owned(),
-            content_type: (method == Method::Patch).then(|| "application/merge-patch+json".to_owned()),
-            accept: None,
-            user_agent: None,
-            user: None,
-            skips_admission: false,
-            hides_dry_run: false,
-            namespace_state: NamespaceState::default(),
-            body: body.into(),
-            now: Timestamp::default(),
-        }
-    }
-}
-
-/// Empty text means no body.
-impl From<&str> for Body {
-    fn from(text: &str) -> Self {
-        if text.is_empty() { Self::Empty } else { Self::Bytes(text.as_bytes().to_vec()) }
-    }
-}
-
-/// Null means no body.
-impl From<Value> for Body {
-    fn from(value: Value) -> Self {
-        if value.is_null() { Self::Empty } else { Self::Value(value) }
-    }
-}
-
-/// An HTTP response.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Response {
-    /// The HTTP status code.
-    pub code: u16,
-    /// The response body.
-    pub body: ResponseBody,
-    /// The format of a JSON body; callers in the same process can ignore it.
-    pub format: Format,
-    /// Headers added to those of every response; a `Content-Type` here replaces the default.
-    pub headers: Vec<(&'static str, String)>,
-    /// The texts of `Warning: 299` headers, in order.
-    pub warnings: Vec<String>,
-    /// Side effects of the request, such as pruned fields; never sent over HTTP.
-    pub trace: Trace,
-}
 
 /// A response or a stream of events.
 #[derive(Debug)]
@@ -197,79 +65,6 @@ pub enum Reply {
     /// The request needs the answers of webhooks: make these calls, give the outcomes to its [`Calls`] and send it again.
     /// Nothing was stored.
     Pending(Vec<Call>),
-}
-
-/// The format of a response body, negotiated from `Accept`, `pretty` and `User-Agent`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
-    /// Compact JSON followed by a line break.
-    #[default]
-    Json,
-    /// Indented JSON.
-    PrettyJson,
-    /// YAML.
-    Yaml,
-    /// Protobuf, for OpenAPI documents only ([`crate::crd::openapi::protobuf`]).
-    Protobuf,
-}
-
-/// Effects of a request that are not part of its response.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Trace {
-    /// Paths of pruned fields, as in `unknown field "spec.a"`.
-    pub pruned: Vec<String>,
-    /// Fields set by defaulting.
-    pub defaulted: Vec<Defaulted>,
-    /// True if the object was rejected with strict decoding errors.
-    pub failed_strict_decoding: bool,
-    /// The path of the field that cannot be decoded, if that is the reason for a rejection and the path is known.
-    pub undecodable_field: Option<String>,
-    /// The field errors of a 422.
-    pub errors: ErrorList,
-    /// Decisions and changes made by admission policies, if any policy was evaluated.
-    pub policies: Option<Box<Findings>>,
-    /// True if the object is so near to etcd's limit that some clusters store it and others do not, because the length
-    /// of a request depends on the IDs of etcd's members and on the revision.
-    pub size_depends: bool,
-    /// True if the request was not finished, because it needs more steps or memory than the program uses for one: what a
-    /// server would answer is not known.
-    pub is_unfinished: bool,
-    /// The cost of the rules of the schema, with the steps that it does not include.
-    pub cost: u64,
-}
-
-impl Response {
-    /// The response to a request that takes too long (504).
-    pub fn timeout() -> Self {
-        let refusal = Refusal::timeout("request did not complete within requested timeout");
-        Self {
-            code: refusal.code,
-            body: ResponseBody::Json(Arc::new(refusal.to_value())),
-            format: Format::default(),
-            headers: Vec::new(),
-            warnings: Vec::new(),
-            trace: Trace::default(),
-        }
-    }
-}
-
-/// The body of a response.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ResponseBody {
-    /// JSON, shared with the store so that reading an object does not copy it.
-    Json(Arc<Value>),
-    /// Plain text (`404 page not found`).
-    Text(String),
-}
-
-impl ResponseBody {
-    /// The error message: the Status message, or the plain text body.
-    pub fn message(&self) -> &str {
-        match self {
-            Self::Json(status) => status.str_at(&["message"]).unwrap_or_default(),
-            Self::Text(text) => text.trim(),
-        }
-    }
 }
 
 /// The simulated API server. It may be shared between threads: every method takes `&self`, and locks are held only
@@ -368,6 +163,11 @@ impl Server {
         let reply = self.answer(request, None, calls);
         let waiting = calls.take_pending();
         if waiting.is_empty() { reply } else { Reply::Pending(waiting) }
+    }
+
+    /// Creates the calls of a new request, with webhooks enabled.
+    pub fn calls(&self) -> Calls {
+        Calls::enabled(self.random.number())
     }
 
     fn whole(&self, request: &Request, object: Option<Value>) -> Response {

@@ -21,14 +21,11 @@ use crate::policies::model::PolicyKind;
 use crate::policies::mutating;
 use crate::server::Server;
 use crate::server::http::status::Refusal;
-pub use attributes::UserInfo;
-pub(super) use attributes::{
-    Attributes, GroupVersionKind, GroupVersionResource, Operation, OperationOptions, RequestScope,
-};
+use crate::server::http::user::UserInfo;
+pub(super) use attributes::{Attributes, Operation, OperationOptions};
 pub(super) use cluster::Cluster;
 use crdx_value::Value;
 pub(super) use lifecycle::NamespaceLifecycle;
-pub use lifecycle::NamespaceState;
 use policies::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
 pub(super) use review::Review;
 use std::fmt::Debug;

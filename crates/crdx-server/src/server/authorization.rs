@@ -2,8 +2,9 @@
 //! `system:public-info-viewer` allows.
 
 use super::http::route::Route;
-use super::http::status::{GroupResource, Refusal};
-use super::{Method, Request};
+use super::http::status::Refusal;
+use crate::server::http::request::{Method, Request};
+use crate::server::scope::GroupResource;
 
 /// The paths that everybody may read.
 const PUBLIC: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/"];

@@ -3,10 +3,12 @@
 use super::admission::Inputs;
 use super::registry::journal::{Journal, RestoredObject};
 use super::registry::store::WatchNotifier;
-use super::{Namespaces, SYSTEM_NAMESPACES, Server, Timestamp, UserInfo};
+use super::{Namespaces, SYSTEM_NAMESPACES, Server};
 use crate::policies::knowledge::Knowledge;
+use crate::server::http::user::UserInfo;
 use crdx_cel::value::Authorizer;
 use crdx_value::release::Release;
+use crdx_value::time::Timestamp;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;

@@ -20,10 +20,10 @@ mod namespaces;
 mod serving;
 
 use super::Server;
-use super::Timestamp;
 use super::registry::store::Stored;
 use super::strategy::definition::{typed, update_by_controller};
 use crate::crd::{CustomResourceDefinition, conditions};
+use crdx_value::time::Timestamp;
 use crdx_value::{Value, time};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -4,6 +4,11 @@
 pub(super) mod actions;
 mod custom_resources;
 mod definitions;
+mod digest;
+mod discovery;
+mod health;
+pub(super) mod non_resource;
+pub(super) mod openapi;
 pub(super) mod reviews;
 
 use crate::crd;

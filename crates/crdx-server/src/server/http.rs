@@ -3,20 +3,21 @@
 
 pub mod address;
 pub(in crate::server) mod body;
+pub(in crate::server) mod calls;
 pub(in crate::server) mod context;
 pub(in crate::server) mod delete_options;
-pub(in crate::server) mod digest;
-pub(in crate::server) mod discovery;
-pub(in crate::server) mod health;
+pub(in crate::server) mod namespace_state;
 pub(in crate::server) mod negotiate;
-pub(in crate::server) mod non_resource;
-pub(in crate::server) mod openapi;
+pub(in crate::server) mod object_checks;
 pub(in crate::server) mod options;
 pub(in crate::server) mod page;
 pub(in crate::server) mod protobuf;
 pub(in crate::server) mod query;
+pub(in crate::server) mod request;
+pub(in crate::server) mod response;
 pub(in crate::server) mod route;
 pub(in crate::server) mod selector;
 pub(in crate::server) mod status;
 pub(in crate::server) mod table;
+pub(in crate::server) mod user;
 pub mod wire;

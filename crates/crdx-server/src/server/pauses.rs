@@ -1,11 +1,12 @@
 //! The requests that a server for test suites delays, because they take time on a real server.
 
+use super::Server;
 use super::endpoints::reviews;
 use super::http::context::Context;
 use super::http::delete_options::DeleteOptions;
 use super::http::query::Query;
 use super::http::route::{Route, route};
-use super::{Method, Request, Server};
+use crate::server::http::request::{Method, Request};
 
 impl Server {
     /// Reports whether the thread that handles this request may have to wait

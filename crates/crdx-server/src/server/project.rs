@@ -1,11 +1,12 @@
 //! Shows objects that this server does not store, such as objects of a live cluster or of a dry run, as this server
 //! would return them.
 
-use crate::server::calls::Calls;
+use crate::server::Server;
+use crate::server::http::calls::Calls;
 use crate::server::http::options::IncludeObject;
 use crate::server::http::table;
 use crate::server::strategy::scale;
-use crate::server::{Server, Timestamp};
+use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value};
 
 impl Server {

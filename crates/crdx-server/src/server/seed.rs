@@ -3,14 +3,15 @@
 
 use crate::crd;
 use crate::pipeline::{self, Verdict};
-use crate::server::calls::Calls;
-use crate::server::registry::metadata;
+use crate::server::Server;
+use crate::server::http::calls::Calls;
+use crate::server::metadata;
 use crate::server::registry::revision::parse_revision;
 use crate::server::registry::store;
 use crate::server::strategy::custom_resource::integral_floats;
 use crate::server::strategy::custom_resource::serving::{Serving, Version};
-use crate::server::{Server, Timestamp};
 use crdx_value::Value;
+use crdx_value::time::Timestamp;
 use std::sync::{Arc, PoisonError};
 
 /// The reason why an object or a CRD cannot be stored.

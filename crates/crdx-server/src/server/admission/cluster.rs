@@ -1,17 +1,19 @@
 //! Read access to the server's state for admission plugins: resources, objects, conversion and defaults. All state is
 //! in memory.
 
-use super::{GroupVersionKind, GroupVersionResource};
 use crate::pipeline;
-use crate::server::calls::Calls;
+use crate::server::Server;
+use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
-use crate::server::registry::{metadata, store};
+use crate::server::metadata;
+use crate::server::registry::store;
+use crate::server::scope::{GroupVersionKind, GroupVersionResource};
 use crate::server::strategy::custom_resource::serving::{Serving, Version};
 use crate::server::strategy::namespace::Namespaces;
-use crate::server::{Server, Timestamp};
 use crdx_value::Value;
 use crdx_value::release::Release;
 use crdx_value::steps::Spent;
+use crdx_value::time::Timestamp;
 use std::sync::{Arc, PoisonError};
 
 /// A read-only view of the server for admission plugins.

@@ -2,7 +2,7 @@
 //! change, and implement the view of the server that policies read.
 
 use super::view::{Inputs, View, own_resource};
-use super::{Attributes, Cluster, GroupVersionResource, Mutation, Operation, Plugin, Reinvocation, Report};
+use super::{Attributes, Cluster, Mutation, Operation, Plugin, Reinvocation, Report};
 use crate::policies::GROUP;
 use crate::policies::denial::Refused;
 use crate::policies::findings::warning_text;
@@ -11,9 +11,9 @@ use crate::policies::mutating;
 use crate::policies::request::{self, Kind, Request, User};
 use crate::policies::source::{PolicyHook, Source};
 use crate::policies::validating;
-use crate::server::http::status::{Cause, Details, GroupResource, Reason, Refusal};
+use crate::server::http::status::{Cause, Details, Reason, Refusal};
+use crate::server::scope::{GroupResource, GroupVersionResource, NAMESPACES};
 use crate::server::strategy::admission_kinds;
-use crate::server::strategy::namespace as namespaces;
 use crdx_value::Value;
 use crdx_value::release::Gate;
 use crdx_value::steps::Steps;
@@ -232,7 +232,7 @@ pub(super) fn request_of<'a>(attributes: &Attributes<'a>) -> Request<'a> {
 /// Converts an error of a policy or webhook into a refusal.
 pub(super) fn refusal(attributes: &Attributes<'_>, refused: Refused) -> Refusal {
     match refused {
-        Refused::NamespaceNotFound(name) => Refusal::not_found(namespaces::RESOURCE, &name),
+        Refused::NamespaceNotFound(name) => Refusal::not_found(NAMESPACES, &name),
         Refused::Internal(detail) => Refusal::internal(detail),
         Refused::Unfinished => Refusal::unfinished(),
         Refused::Unavailable(message) => Refusal::plain(503, Reason::ServiceUnavailable, message),

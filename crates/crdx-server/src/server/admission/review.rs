@@ -1,13 +1,13 @@
 //! Runs the admission chain for one write.
 
-use super::{Attributes, Cluster, Mutation, Operation, OperationOptions, Reinvocation, Report, RequestScope};
+use super::{Attributes, Cluster, Mutation, Operation, OperationOptions, Reinvocation, Report};
 use crate::apply::managed::Managed;
 use crate::policies::findings::Findings;
 use crate::server::http::context::Context;
-use crate::server::http::status::{GroupResource, Refusal};
-use crate::server::registry::decode;
-use crate::server::registry::metadata;
-use crate::server::strategy::namespace as namespaces;
+use crate::server::http::object_checks;
+use crate::server::http::status::Refusal;
+use crate::server::metadata;
+use crate::server::scope::{GroupResource, NAMESPACES, RequestScope};
 use crdx_value::Value;
 use crdx_value::steps::Spent;
 
@@ -58,7 +58,7 @@ impl Review<'_> {
         }
         if outcome == Mutation::Changed {
             restore_managed_fields(ctx, object, managed_fields);
-            decode::dedup_owners(ctx, object, true);
+            object_checks::dedup_owners(ctx, object, true);
         }
         Ok(outcome)
     }
@@ -140,7 +140,7 @@ impl Review<'_> {
         let names = [ctx.target.name.as_str(), self.new_name];
         let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or_else(generated).to_owned();
         let of = self.scope.resource;
-        let is_namespace = namespaces::RESOURCE == GroupResource { group: of.group, resource: of.resource };
+        let is_namespace = NAMESPACES == GroupResource { group: of.group, resource: of.resource };
         let namespace = if is_namespace { name.clone() } else { ctx.target.namespace.clone() };
         (namespace, name)
     }

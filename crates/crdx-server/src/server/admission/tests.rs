@@ -1,4 +1,5 @@
 use super::*;
+use crate::server::scope::{GroupVersionKind, GroupVersionResource};
 use crate::server::{Method, Request, Response, ResponseBody, Timestamp};
 use crdx_text::json;
 use crdx_value::object;
@@ -61,7 +62,7 @@ impl Plugin for Recorder {
             }
             Some("spoil-managed-fields") => {
                 let entries = Value::Array(vec![crdx_value::object([("operation", "Sing")])]);
-                crate::server::registry::metadata::set(object, "managedFields", Some(entries));
+                crate::server::metadata::set(object, "managedFields", Some(entries));
                 Ok(Mutation::Changed)
             }
             _ => Ok(Mutation::Unchanged),
@@ -145,7 +146,7 @@ fn plugins_are_called_before_and_after_validation() {
     let mut updated = stored.clone();
     let revision =
         body(&send(&server, Method::Get, &a, "")).str_at(&["metadata", "resourceVersion"]).unwrap().to_owned();
-    crate::server::registry::metadata::set_text(&mut updated, "resourceVersion", &revision);
+    crate::server::metadata::set_text(&mut updated, "resourceVersion", &revision);
     assert_eq!(server.handle(&Request::new(Method::Put, &a, updated)).code, 200);
     assert_eq!(seen(&calls), update);
     assert_eq!(send(&server, Method::Patch, &a, r#"{"spec":{"length":1}}"#).code, 200);
@@ -259,7 +260,7 @@ fn plugins_find_resources_and_objects() {
     let server = options.with_namespaces(crate::server::Namespaces::Unchecked, &[]).build();
     assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
     assert_eq!(send(&server, Method::Post, KITES, &kite(r#""name":"a""#, "")).code, 201);
-    let calls = crate::server::Calls::default();
+    let calls = crate::server::http::calls::Calls::default();
     let cluster = Cluster::new(&server, &calls, Timestamp::default());
     assert_eq!(cluster.namespace("default").unwrap().str_at(&["metadata", "name"]), Some("default"));
     assert!(cluster.namespace("ns").is_none());

@@ -1,12 +1,15 @@
 //! Admission of objects that the server does not store: those of kinds built into Kubernetes.
 
-use super::{Attributes, Cluster, GroupVersionKind, GroupVersionResource, Operation, OperationOptions, Report};
+use super::{Attributes, Cluster, Operation, OperationOptions, Report};
 use crate::policies::findings::Findings;
+use crate::server::Server;
+use crate::server::http::calls::Calls;
 use crate::server::http::options::{FieldValidation, WriteOptions};
 use crate::server::http::status::Refusal;
-use crate::server::{Calls, Server, Timestamp};
+use crate::server::scope::{GroupVersionKind, GroupVersionResource};
 use crdx_cel::value::Gaps;
 use crdx_value::Value;
+use crdx_value::time::Timestamp;
 
 /// A create or update of an object that the server does not store.
 #[derive(Clone, Copy, Debug)]

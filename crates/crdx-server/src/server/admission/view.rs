@@ -1,13 +1,14 @@
 //! The view of the server that policies and webhooks read.
 
+use super::Cluster;
 use super::cluster::Resource;
-use super::{Cluster, GroupVersionResource};
 use crate::apply::definition::of_definition;
 use crate::apply::types;
 use crate::crd;
 use crate::policies::dependencies::Dependencies;
 use crate::policies::knowledge::Knowledge;
 use crate::policies::request::{self, Kind, ParamScope};
+use crate::server::scope::GroupVersionResource;
 use crate::server::strategy::admission_kinds;
 use crate::server::strategy::namespace as namespaces;
 use crdx_cel::value::Authorizer;

@@ -1,7 +1,7 @@
 //! `MutatingAdmissionWebhook` and `ValidatingAdmissionWebhook` as admission plugins. The stored webhooks are compiled
 //! when their configurations change.
 //!
-//! If the server makes outgoing calls for a request ([`crate::server::Calls`]), the webhooks are called; otherwise
+//! If the server makes outgoing calls for a request ([`crate::server::http::calls::Calls`]), the webhooks are called; otherwise
 //! those that would be called are reported.
 
 mod dispatch;

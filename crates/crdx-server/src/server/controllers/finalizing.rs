@@ -2,8 +2,8 @@
 
 use crate::crd::{self, CustomResourceDefinition, conditions};
 use crate::server::Server;
-use crate::server::calls::Calls;
-use crate::server::registry::metadata;
+use crate::server::http::calls::Calls;
+use crate::server::metadata;
 use crate::server::strategy::custom_resource::serving::Serving;
 use crate::server::strategy::definition::typed;
 use crdx_value::Value;

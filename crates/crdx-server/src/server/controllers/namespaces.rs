@@ -2,7 +2,7 @@
 //! (`pkg/controller/namespace/deletion` of Kubernetes).
 
 use super::Server;
-use crate::server::registry::metadata;
+use crate::server::metadata;
 use crate::server::registry::store::Stored;
 use crate::server::strategy::custom_resource::serving::Serving;
 use crate::server::strategy::namespace::finalized::{KUBERNETES, finalizers, set_finalizers};

@@ -9,20 +9,23 @@ mod tokens;
 use crate::apply::field_manager::{self, FieldManager};
 use crate::apply::set::Set;
 use crate::apply::updater::Versions;
-use crate::server::Method;
-use crate::server::admission::{
-    GroupVersionKind, GroupVersionResource, Operation, OperationOptions, RequestScope, Review,
-};
+use crate::server::Server;
+use crate::server::admission::{Operation, OperationOptions, Review};
 use crate::server::http::body;
 use crate::server::http::context::{Answer, Content, Context};
 use crate::server::http::negotiate::{self, Endpoint};
+use crate::server::http::object_checks as common;
 use crate::server::http::options::{self, Write, WriteOptions};
-use crate::server::http::status::{GroupResource, Refusal, status_value};
-use crate::server::registry::{Registry, decode as common, managed_fields, metadata};
+use crate::server::http::request::Method;
+use crate::server::http::response::Response;
+use crate::server::http::status::{Refusal, status_value};
+use crate::server::metadata;
+use crate::server::registry::{Registry, managed_fields};
+use crate::server::scope::GroupResource;
+use crate::server::scope::{GroupVersionKind, GroupVersionResource, RequestScope};
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crate::server::strategy::custom_resource::Part;
 use crate::server::strategy::typed_resource::{TypedResource, decode};
-use crate::server::{Response, Server};
 use crdx_types::merge::Type;
 use crdx_value::release::V1_34;
 use crdx_value::{Map, Value};
@@ -225,7 +228,11 @@ const PODS: GroupResource<'static> = GroupResource { group: "", resource: "pods"
 
 impl Server {
     /// The user whose service account token this is, if it is a token that this server issued and that is still valid.
-    pub fn user_of_token(&self, token: &str, now: crate::server::Timestamp) -> Option<crate::server::UserInfo> {
+    pub fn user_of_token(
+        &self,
+        token: &str,
+        now: crdx_value::time::Timestamp,
+    ) -> Option<crate::server::http::user::UserInfo> {
         self.issued.user(self, token, now)
     }
 }

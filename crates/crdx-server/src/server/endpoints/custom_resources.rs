@@ -2,18 +2,21 @@
 //! (`apiserver/customresource_handler.go`).
 
 use super::actions;
+use crate::server::Reply;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Endpoint;
 use crate::server::http::page::not_found_page;
-use crate::server::http::status::{GroupResource, Reason, Refusal};
+use crate::server::http::request::Method;
+use crate::server::http::response::Response;
+use crate::server::http::status::{Reason, Refusal};
 use crate::server::registry::patch;
 use crate::server::registry::strategy::Strategy;
 use crate::server::registry::{Registry, Verb};
+use crate::server::scope::GroupResource;
 use crate::server::strategy::custom_resource::serving::{Serving, Version};
 use crate::server::strategy::custom_resource::{CustomResource, Part};
 use crate::server::strategy::scale::ScaleOf;
 use crate::server::strategy::typed_resource::TypedResource;
-use crate::server::{Method, Reply, Response};
 use std::sync::Arc;
 
 /// Handles a request for a custom resource.

@@ -1,12 +1,14 @@
 //! Requests for `/apis/apiextensions.k8s.io/v1/customresourcedefinitions`, as the router of typed kinds handles them.
 
+use crate::server::Reply;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Endpoint;
+use crate::server::http::request::Method;
+use crate::server::http::response::Response;
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::registry::patch;
 use crate::server::registry::{Registry, Verb};
 use crate::server::strategy::definition::{Definition, RESOURCE};
-use crate::server::{Method, Reply, Response};
 
 /// Handles a request for CRDs.
 pub(super) fn handle(ctx: Context<'_>) -> Reply {

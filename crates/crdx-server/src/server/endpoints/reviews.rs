@@ -6,11 +6,15 @@
 use crate::server::http::body;
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::negotiate::{self, Endpoint};
+use crate::server::http::object_checks as common;
 use crate::server::http::options::{self, Write};
 use crate::server::http::protobuf::DefaultType;
-use crate::server::http::status::{GroupResource, Reason, Refusal};
-use crate::server::registry::{decode as common, metadata};
-use crate::server::{Method, Response, UserInfo};
+use crate::server::http::request::Method;
+use crate::server::http::response::Response;
+use crate::server::http::status::{Reason, Refusal};
+use crate::server::http::user::UserInfo;
+use crate::server::metadata;
+use crate::server::scope::GroupResource;
 use crdx_types::types::Types;
 use crdx_types::{Endpoint as BuiltInEndpoint, Strict, decode};
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};

@@ -2,10 +2,10 @@
 
 pub(in crate::server) mod unreadable;
 
-use crate::server::Body;
 use crate::server::http::negotiate::Input;
 use crate::server::http::options::FieldValidation;
 use crate::server::http::protobuf::{self, DefaultType};
+use crate::server::http::request::Body;
 use crate::server::http::status::Refusal;
 use crdx_text as text;
 pub(in crate::server) use crdx_text::json::summary;

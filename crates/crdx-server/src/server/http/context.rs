@@ -1,16 +1,18 @@
 //! The state of one request while it is handled, and the writer of its response.
 
-use crate::server::calls::Calls;
+use crate::server::Server;
 use crate::server::http::body::unreadable::Unreadable;
 use crate::server::http::body::{self, Document};
+use crate::server::http::calls::Calls;
 use crate::server::http::negotiate::{self, Conversion, Endpoint, Input, Output};
 use crate::server::http::options::{self, FieldValidation, WriteOptions};
 use crate::server::http::protobuf::DefaultType;
 use crate::server::http::query::Query;
+use crate::server::http::request::Request;
+use crate::server::http::response::{Format, Response, ResponseBody, Trace};
 use crate::server::http::route::Target;
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::http::table::{self, Columns};
-use crate::server::{Format, Request, Response, ResponseBody, Server, Trace};
 use crdx_text::strict::{StrictDecodingError, StrictError};
 use crdx_value::release::Release;
 use crdx_value::time;

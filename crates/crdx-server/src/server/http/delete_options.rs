@@ -1,14 +1,16 @@
 //! `DeleteOptions`, decoded from the body or, without a body, from the query.
 
-use crate::server::Body;
 use crate::server::http::body;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::{self, Input};
 use crate::server::http::options::{self as shared, FieldValidation};
 use crate::server::http::protobuf::DefaultType;
 use crate::server::http::query::Query;
-use crate::server::http::status::{GroupResource, Refusal};
-use crate::server::registry::metadata::{self, HasMetadata};
+use crate::server::http::request::Body;
+use crate::server::http::status::Refusal;
+use crate::server::metadata;
+use crate::server::metadata::HasMetadata;
+use crate::server::scope::GroupResource;
 use crdx_value::Value;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
 use crdx_value::json::go_kind;

@@ -5,8 +5,8 @@
 //! `*`); it skips a clause with unusable parameters; and it writes errors as JSON if no accepted media type is
 //! supported.
 
-use crate::server::Format;
 use crate::server::http::query::Query;
+use crate::server::http::response::Format;
 use crate::server::http::status::Refusal;
 
 /// The representations an endpoint offers.

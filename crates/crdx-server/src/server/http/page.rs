@@ -1,6 +1,6 @@
 //! Plain text responses.
 
-use crate::server::{Format, Response, ResponseBody, Trace};
+use crate::server::http::response::{Format, Response, ResponseBody, Trace};
 
 /// A plain text response.
 pub(in crate::server) fn text(code: u16, text: String, content_type: &str) -> Response {

@@ -1,8 +1,8 @@
 //! Parses the path of a request (`RequestInfoFactory` in `k8s.io/apiserver/pkg/endpoints/request/requestinfo.go`).
 
-use crate::server::Method;
 use crate::server::http::address::decoded;
 use crate::server::http::query::Query;
+use crate::server::http::request::Method;
 use crate::server::http::selector::FieldSelector;
 
 /// The resource that a request addresses.

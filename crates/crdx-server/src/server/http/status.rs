@@ -5,6 +5,8 @@
 
 mod reason;
 
+use crate::server::metadata::InvalidObject;
+use crate::server::scope::GroupResource;
 use crdx_value::field::ErrorList;
 use crdx_value::quote::go_quote;
 use crdx_value::steps::Spent;
@@ -57,28 +59,15 @@ pub(in crate::server) struct Cause {
     pub field: String,
 }
 
-/// A group and a resource (or kind), printed as `resource.group`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::server) struct GroupResource<'a> {
-    /// The group, empty for the core group.
-    pub group: &'a str,
-    pub resource: &'a str,
-}
-
-impl std::fmt::Display for GroupResource<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.group.is_empty() { f.write_str(self.resource) } else { write!(f, "{}.{}", self.resource, self.group) }
+impl Details {
+    fn new(of: GroupResource<'_>, name: &str) -> Self {
+        Self { name: name.to_owned(), group: of.group.to_owned(), kind: of.resource.to_owned(), ..Self::default() }
     }
 }
 
-impl GroupResource<'_> {
-    fn details(&self, name: &str) -> Details {
-        Details {
-            name: name.to_owned(),
-            group: self.group.to_owned(),
-            kind: self.resource.to_owned(),
-            ..Details::default()
-        }
+impl From<InvalidObject> for Refusal {
+    fn from(error: InvalidObject) -> Self {
+        Self::internal(error.to_string())
     }
 }
 
@@ -94,7 +83,7 @@ impl Refusal {
         Self { status: None, code, reason, message: message.into(), details: None, errors: Vec::new(), metadata: None }
     }
     fn about(code: u16, reason: Reason, of: GroupResource<'_>, name: &str, message: String) -> Self {
-        Self { details: Some(Box::new(of.details(name))), ..Self::plain(code, reason, message) }
+        Self { details: Some(Box::new(Details::new(of, name))), ..Self::plain(code, reason, message) }
     }
 
     /// An error that is not an `APIStatus`: 500 without a reason.
@@ -163,7 +152,7 @@ impl Refusal {
         Self::about(405, Reason::MethodNotAllowed, of, "", message.to_owned())
     }
     /// `NewInternalError`
-    /// The request needs the answer of a webhook. It is never sent ([`crate::server::calls`]).
+    /// The request needs the answer of a webhook. It is never sent ([`crate::server::http::calls`]).
     pub fn waiting() -> Self {
         Self::plain(500, Reason::InternalError, "the request waits for a webhook".to_owned())
     }
@@ -304,7 +293,7 @@ impl Refusal {
             message.push_str(": ");
             message.push_str(&text);
         }
-        let mut details = of.details(name);
+        let mut details = Details::new(of, name);
         details.causes = causes;
         Self { details: Some(Box::new(details)), errors, ..Self::plain(422, Reason::Invalid, message) }
     }

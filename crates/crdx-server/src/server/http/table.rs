@@ -7,7 +7,7 @@ mod printed;
 
 use crate::crd;
 use crate::server::http::options::IncludeObject;
-use crate::server::registry::metadata;
+use crate::server::metadata;
 use crdx_value::jsonpath::column::Column;
 use crdx_value::release::{Release, V1_37};
 use crdx_value::time::Timestamp;

@@ -5,11 +5,13 @@
 //! last, sorted.
 
 use crate::crd::openapi::protobuf;
-use crate::server::http::openapi;
-use crate::server::registry::metadata;
-use crate::server::{Format, ResponseBody};
+use crate::server::http::response::{Format, ResponseBody};
+use crate::server::metadata;
 use crdx_text::yaml;
 use crdx_value::{Map, Value, json};
+
+/// The content type of OpenAPI v2 documents in Protobuf, the only form that client-go requests.
+pub(in crate::server) const OPENAPI_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
 /// The member order of a value.
 #[derive(Debug)]
@@ -285,7 +287,7 @@ pub fn encode(body: ResponseBody, format: Format) -> (&'static str, Vec<u8>) {
         (ResponseBody::Json(value), Format::Json) => ("application/json", (compact(&value) + "\n").into_bytes()),
         (ResponseBody::Json(value), Format::PrettyJson) => ("application/json", pretty(&value).into_bytes()),
         (ResponseBody::Json(value), Format::Yaml) => ("application/yaml", yaml::write::to_string(&value).into_bytes()),
-        (ResponseBody::Json(value), Format::Protobuf) => (openapi::PROTOBUF, protobuf::encode(&value)),
+        (ResponseBody::Json(value), Format::Protobuf) => (OPENAPI_PROTOBUF, protobuf::encode(&value)),
     }
 }
 

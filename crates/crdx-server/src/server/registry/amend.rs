@@ -1,8 +1,8 @@
 //! `GuaranteedUpdate` of etcd's storage: a change of a stored object without preparation, validation and admission.
 
 use super::Registry;
-use crate::server::Trace;
 use crate::server::http::context::Context;
+use crate::server::http::response::Trace;
 use crate::server::http::status::Refusal;
 use crate::server::registry::size::ManagedFields;
 use crate::server::registry::store;

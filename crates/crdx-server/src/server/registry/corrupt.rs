@@ -1,8 +1,9 @@
 //! Stored objects that cannot be decoded, as a read reports them (`storage/etcd3/corrupt_obj_deleter.go`). Only a conversion
 //! webhook that fails makes one.
 
-use crate::server::http::status::{Cause, Details, GroupResource, Reason, Refusal};
+use crate::server::http::status::{Cause, Details, Reason, Refusal};
 use crate::server::registry::rest::{dry_key, etcd_key};
+use crate::server::scope::GroupResource;
 
 /// The refusal of a read of the object at `key` (`corruptObjectDeleter.Get`); other refusals stay as they are.
 pub(super) fn of_object(refusal: Refusal, resource: GroupResource<'_>, key: &str) -> Refusal {

@@ -4,11 +4,12 @@ use super::Registry;
 use crate::server::admission::{Mutation, Operation, OperationOptions, Review};
 use crate::server::http::body;
 use crate::server::http::context::{Answer, Context};
+use crate::server::http::object_checks;
 use crate::server::http::options::{self, Write, WriteOptions};
 use crate::server::http::status::{Reason, Refusal};
-use crate::server::registry::decode;
+use crate::server::metadata;
+use crate::server::metadata::Object;
 use crate::server::registry::managed_fields;
-use crate::server::registry::metadata::{self, Object};
 use crate::server::registry::rest::{check_new_revision, name_taken};
 use crate::server::registry::size::ManagedFields;
 use crate::server::registry::store;
@@ -38,8 +39,8 @@ impl<S: Strategy> Registry<S> {
         let options = options::write_options(&ctx.query, Write::Create, ctx.release())?;
         let mut object = self.strategy.decode(ctx, input, &options)?;
         metadata::wipe_system_fields(&mut object);
-        decode::match_namespace(&mut object, &ctx.target.namespace)?;
-        decode::dedup_owners(ctx, &mut object, false);
+        object_checks::match_namespace(&mut object, &ctx.target.namespace)?;
+        object_checks::dedup_owners(ctx, &mut object, false);
         managed_fields::update(&self.strategy, ctx, None, &mut object, &options);
         let name = metadata::text(&object, "name").to_owned();
         let review = Review { new_name: &name, ..self.review(Operation::Create, &options) };
@@ -69,7 +70,7 @@ impl<S: Strategy> Registry<S> {
         self.strategy.admit_create(object);
         let mutation = self.mutate(ctx, review, None, object)?;
         if mutation == Mutation::Changed {
-            decode::match_namespace(object, &ctx.target.namespace)?;
+            object_checks::match_namespace(object, &ctx.target.namespace)?;
         }
         Ok(mutation)
     }

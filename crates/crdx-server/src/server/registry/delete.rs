@@ -2,17 +2,20 @@
 
 use super::graceful::{self, Graceful};
 use super::{Registry, corrupt};
-use crate::server::admission::{GroupVersionKind, Operation, OperationOptions, Review};
+use crate::server::admission::{Operation, OperationOptions, Review};
 use crate::server::http::context::{Answer, Content, Context};
 use crate::server::http::delete_options::{self, DeleteOptions};
-use crate::server::http::status::{Details, GroupResource, Reason, Refusal, status_value};
-use crate::server::registry::metadata::{self, Object};
+use crate::server::http::status::{Details, Reason, Refusal, status_value};
+use crate::server::metadata;
+use crate::server::metadata::Object;
 use crate::server::registry::rest::{
     check_preconditions, deletion_finalizers, etcd_key, mark_deleting, set_finalizers,
 };
 use crate::server::registry::size::ManagedFields;
 use crate::server::registry::store;
 use crate::server::registry::strategy::{Existing, Strategy};
+use crate::server::scope::GroupResource;
+use crate::server::scope::GroupVersionKind;
 use crate::server::strategy::admission_kinds;
 use crdx_value::{Value, group_version, object};
 use std::sync::Arc;

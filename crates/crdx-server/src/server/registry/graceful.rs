@@ -1,9 +1,10 @@
 //! Graceful deletion (`rest.BeforeDelete` in `k8s.io/apiserver/pkg/registry/rest/delete.go`).
 
-use crate::server::Timestamp;
-use crate::server::registry::metadata::{self, Object};
+use crate::server::metadata;
+use crate::server::metadata::Object;
 use crate::server::registry::rest::{GRACE, set_generation};
 use crdx_value::release::{Release, V1_33};
+use crdx_value::time::Timestamp;
 use crdx_value::{Value, time};
 
 /// The effect of a DELETE on an object of a kind with grace periods.

@@ -1,9 +1,10 @@
 //! Persistence: every commit is passed to a [`Journal`], and
 //! [`ServerBuilder::restore`](crate::server::ServerBuilder::restore) restores the objects of a journal.
 
+use crate::server::Server;
 use crate::server::registry::store::notifier::WatchNotifier;
-use crate::server::{Server, Timestamp};
 use crdx_value::Value;
+use crdx_value::time::Timestamp;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -6,17 +6,18 @@ mod merge;
 
 use super::Registry;
 use crate::apply::raw::Raw;
-use crate::server::Body;
 use crate::server::http::body;
 use crate::server::http::context::{Answer, Context};
+use crate::server::http::object_checks;
 use crate::server::http::options::{self, Write, WriteOptions};
-use crate::server::http::status::{GroupResource, Refusal};
-use crate::server::registry::decode;
+use crate::server::http::request::Body;
+use crate::server::http::status::Refusal;
 use crate::server::registry::managed_fields;
 use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::size::ManagedFields;
 use crate::server::registry::strategy::Strategy;
 use crate::server::registry::update::Update;
+use crate::server::scope::GroupResource;
 use crdx_text::strict::StrictError;
 use crdx_text::{self as text, ErrorKind};
 use crdx_value::Value;
@@ -91,9 +92,9 @@ impl<S: Strategy> Registry<S> {
                 strategy.decode_patched(ctx, PatchedObject { object, source, again: &again }, strict, &options)?
             };
             managed_fields::update(strategy, ctx, Some(existing), &mut object, &options);
-            decode::match_namespace(&mut object, &ctx.target.namespace)?;
-            decode::check_name(&object, &ctx.target.name)?;
-            decode::dedup_owners(ctx, &mut object, true);
+            object_checks::match_namespace(&mut object, &ctx.target.namespace)?;
+            object_checks::check_name(&object, &ctx.target.name)?;
+            object_checks::dedup_owners(ctx, &mut object, true);
             Ok(object)
         };
         let update = Update { decoded: true, uid: "", managed_fields: ManagedFields::Dropped, options: &options };

@@ -1,10 +1,12 @@
 //! Helpers shared by the verbs, from `k8s.io/apiserver/pkg/registry/rest` and `registry/generic/registry/store.go`.
 
-use crate::server::admission::RequestScope;
 use crate::server::http::delete_options::{DeleteOptions, Propagation};
-use crate::server::http::status::{GroupResource, Refusal};
-use crate::server::registry::metadata::{self, HasMetadata, Object};
+use crate::server::http::status::Refusal;
+use crate::server::metadata;
+use crate::server::metadata::{HasMetadata, Object};
 use crate::server::registry::revision::parse_revision;
+use crate::server::scope::GroupResource;
+use crate::server::scope::RequestScope;
 use crdx_value::Value;
 use crdx_value::field::{BadValue, FieldError, FieldPath};
 use crdx_value::release::Release;

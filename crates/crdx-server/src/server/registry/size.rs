@@ -2,12 +2,13 @@
 //! write.
 
 use super::Registry;
+use crate::server::Server;
+use crate::server::http::response::Trace;
 use crate::server::http::status::Refusal;
+use crate::server::metadata;
 use crate::server::registry::etcd::{Put, REQUEST_LIMIT, Size, too_large};
-use crate::server::registry::metadata;
 use crate::server::registry::strategy::Strategy;
 use crate::server::registry::written::Written;
-use crate::server::{Server, Trace};
 use crdx_value::{Value, json};
 
 /// The room for keys, and for other differences between the JSON of an object and the request.

@@ -8,8 +8,8 @@ pub(in crate::server) mod notifier;
 mod stored;
 
 use crate::server::http::status::Refusal;
+use crate::server::metadata;
 use crate::server::registry::journal::{self, Commit, StorageConfig};
-use crate::server::registry::metadata;
 use crdx_value::field::names;
 use crdx_value::{Value, quote};
 use log::Log;

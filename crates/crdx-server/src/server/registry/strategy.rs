@@ -5,20 +5,21 @@
 use crate::apply::updater::Versions;
 use crate::pipeline::Verdict;
 use crate::server::Server;
-use crate::server::admission::RequestScope;
 use crate::server::http::context::Context;
 use crate::server::http::delete_options::DeleteOptions;
 use crate::server::http::negotiate::{self, Input};
 use crate::server::http::options::{ListOptions, WriteOptions};
 use crate::server::http::selector::FieldSelector;
-use crate::server::http::status::{GroupResource, Refusal};
+use crate::server::http::status::Refusal;
 use crate::server::http::table::Columns;
+use crate::server::metadata::{HasMetadata, Object};
 use crate::server::registry::etcd;
-use crate::server::registry::metadata::{HasMetadata, Object};
 use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::rest;
 use crate::server::registry::store::{Collection, Stored};
 use crate::server::registry::written::Written;
+use crate::server::scope::GroupResource;
+use crate::server::scope::RequestScope;
 use crdx_text::strict::StrictError;
 use crdx_value::steps::Spent;
 use crdx_value::{Map, Value};
@@ -157,7 +158,7 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
         _patch: &Value,
         _options: &WriteOptions,
     ) -> Result<Self::Object, Refusal> {
-        Self::Object::of_value(applied)
+        Ok(Self::Object::of_value(applied)?)
     }
 
     /// Sets the schema's defaults, after an apply or a mutation by admission.

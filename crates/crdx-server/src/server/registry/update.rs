@@ -5,11 +5,12 @@ use super::Registry;
 use crate::server::admission::{Mutation, Operation};
 use crate::server::http::body;
 use crate::server::http::context::{Answer, Context};
+use crate::server::http::object_checks;
 use crate::server::http::options::{self, Write, WriteOptions};
 use crate::server::http::status::Refusal;
-use crate::server::registry::decode;
+use crate::server::metadata;
+use crate::server::metadata::Object;
 use crate::server::registry::managed_fields;
-use crate::server::registry::metadata::{self, Object};
 use crate::server::registry::rest::{check_revision, check_uid, keep_system_fields, set_generation, should_delete};
 use crate::server::registry::size::ManagedFields;
 use crate::server::registry::store;
@@ -43,9 +44,9 @@ impl<S: Strategy> Registry<S> {
         let options = options::write_options(&ctx.query, Write::Update, ctx.release())?;
         let input = strategy.input(ctx.request.content_type.as_deref())?;
         let mut object = strategy.decode(ctx, input, &options)?;
-        decode::match_namespace(&mut object, &ctx.target.namespace)?;
-        decode::check_name(&object, &name)?;
-        decode::dedup_owners(ctx, &mut object, false);
+        object_checks::match_namespace(&mut object, &ctx.target.namespace)?;
+        object_checks::check_name(&object, &name)?;
+        object_checks::dedup_owners(ctx, &mut object, false);
         let uid = metadata::text(&object, "uid").to_owned();
         let names_revision = !metadata::text(&object, "resourceVersion").is_empty();
         let mut object = Some(object);
@@ -163,7 +164,7 @@ impl<S: Strategy> Registry<S> {
     ) -> Result<(), Refusal> {
         self.strategy.check_type(object)?;
         let namespace = if self.strategy.is_namespaced() { ctx.target.namespace.as_str() } else { "" };
-        decode::match_namespace(object, namespace)?;
+        object_checks::match_namespace(object, namespace)?;
         set_generation(object, metadata::generation(existing));
         self.strategy.prepare_update(object, &existing.object);
         keep_system_fields(object, existing);

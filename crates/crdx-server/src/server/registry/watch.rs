@@ -7,17 +7,19 @@
 mod view;
 
 use super::Registry;
-use crate::server::calls::{Call, Calls};
+use crate::server::Reply;
+use crate::server::http::calls::{Call, Calls};
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::{Conversion, Endpoint, Output};
 use crate::server::http::options::{self, ListOptions};
 use crate::server::http::query::Query;
+use crate::server::http::response::Format;
 use crate::server::http::status::Refusal;
 use crate::server::registry::list::Scope;
 use crate::server::registry::revision::{invalid_revision, parse_revision};
 use crate::server::registry::store::{Collection, Next, Revision, Stored};
 use crate::server::registry::strategy::ReadStrategy;
-use crate::server::{Format, Reply, Timestamp};
+use crdx_value::time::Timestamp;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{self, Poll};

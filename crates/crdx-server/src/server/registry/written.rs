@@ -1,6 +1,6 @@
 //! An object that is ready to be stored.
 
-use crate::server::registry::metadata;
+use crate::server::metadata;
 use crate::server::registry::store::{Collection, Raced, Revision, Stored};
 use crdx_value::Value;
 use std::sync::Arc;

@@ -2,11 +2,12 @@
 //! served like custom resources.
 
 use crate::pipeline::metadata::NameRule;
+use crate::server::Server;
 use crate::server::strategy::custom_resource::Part;
-use crate::server::{Server, Timestamp};
 use crdx_value::Value;
 use crdx_value::field::ErrorList;
 use crdx_value::release::Release;
+use crdx_value::time::Timestamp;
 use std::fmt::Debug;
 
 /// Behaviour of a built-in kind in addition to [`super::custom_resource::CustomResource`]. The default methods are

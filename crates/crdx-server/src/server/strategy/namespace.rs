@@ -11,23 +11,21 @@ use super::custom_resource::Part;
 use super::custom_resource::serving::Serving;
 use crate::crd;
 use crate::pipeline::metadata::NameRule;
+use crate::server::Server;
 use crate::server::admission::NamespaceLifecycle;
-use crate::server::http::status::GroupResource;
-use crate::server::registry::metadata;
+use crate::server::metadata;
 use crate::server::registry::store::Collection;
-use crate::server::{Server, Timestamp};
 use crdx_builtin::validation;
 use crdx_text::json;
 use crdx_value::field::ErrorList;
 use crdx_value::release::Release;
+use crdx_value::time::Timestamp;
 use crdx_value::{Value, object, time};
 use finalized::FinalizedNamespace;
 use std::sync::{Arc, PoisonError};
 
 /// The name of the internal CRD.
 pub(in crate::server) const NAME: &str = "namespaces.";
-/// The group and resource, for messages.
-pub(in crate::server) const RESOURCE: GroupResource<'static> = GroupResource { group: "", resource: "namespaces" };
 /// The namespace that always exists.
 const DEFAULT: &str = "default";
 /// The namespaces that API servers create besides `default`.

@@ -2,9 +2,11 @@
 
 use super::{PODS, Request, members, set_condition, text};
 use crate::server::http::context::Context;
-use crate::server::http::status::{GroupResource, Refusal, aggregate};
+use crate::server::http::status::{Refusal, aggregate};
+use crate::server::metadata;
 use crate::server::registry::rest::stored_key;
-use crate::server::registry::{Registry, metadata, store};
+use crate::server::registry::{Registry, store};
+use crate::server::scope::GroupResource;
 use crate::server::strategy::typed_resource::TypedResource;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
 use crdx_value::quote::go_quote;

@@ -4,8 +4,10 @@
 use super::{Request, budgets, condition, members, set_condition, text};
 use crate::server::http::context::Context;
 use crate::server::http::delete_options::DeleteOptions;
-use crate::server::http::status::{GroupResource, Reason, Refusal};
-use crate::server::registry::{Registry, metadata};
+use crate::server::http::status::{Reason, Refusal};
+use crate::server::metadata;
+use crate::server::registry::Registry;
+use crate::server::scope::GroupResource;
 use crate::server::strategy::typed_resource::TypedResource;
 use crdx_value::Value;
 use crdx_value::field::{FieldError, FieldPath};

@@ -5,15 +5,19 @@
 mod claims;
 
 use super::{Request, text};
+use crate::server::Server;
 use crate::server::http::context::{Answer, Context};
-use crate::server::http::status::{GroupResource, Refusal};
-use crate::server::registry::{Registry, metadata, store};
+use crate::server::http::status::Refusal;
+use crate::server::http::user::UserInfo;
+use crate::server::metadata;
+use crate::server::registry::{Registry, store};
+use crate::server::scope::GroupResource;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crate::server::strategy::typed_resource::TypedResource;
-use crate::server::{Server, Timestamp, UserInfo};
 use claims::{Claims, Reference};
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
 use crdx_value::release::{Release, V1_31, V1_34, V1_37};
+use crdx_value::time::Timestamp;
 use crdx_value::{Value, group_version, time};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

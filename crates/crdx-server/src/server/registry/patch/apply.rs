@@ -1,16 +1,16 @@
 //! Server-side apply (`applyPatcher` in `endpoints/handlers/patch.go`). The result is stored like that of a patch, or
 //! as a new object.
 
-use crate::server::Body;
 use crate::server::admission::{Operation, Review};
 use crate::server::http::context::{Answer, Context};
+use crate::server::http::object_checks;
 use crate::server::http::options::{FieldValidation, WriteOptions};
+use crate::server::http::request::Body;
 use crate::server::http::status::{Reason, Refusal};
+use crate::server::metadata;
 use crate::server::registry::Registry;
 use crate::server::registry::create::Source;
-use crate::server::registry::decode;
 use crate::server::registry::managed_fields;
-use crate::server::registry::metadata;
 use crate::server::registry::revision::parse_revision;
 use crate::server::registry::size::ManagedFields;
 use crate::server::registry::store;
@@ -66,10 +66,10 @@ impl<S: Strategy> Registry<S> {
                 format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
             return Err(Refusal::conflict(self.strategy.resource(), &ctx.target.name, &reason));
         }
-        decode::match_namespace(&mut object, &ctx.target.namespace)?;
-        decode::check_name(&object, &ctx.target.name)?;
+        object_checks::match_namespace(&mut object, &ctx.target.namespace)?;
+        object_checks::check_name(&object, &ctx.target.name)?;
         if live.is_some() {
-            decode::dedup_owners(ctx, &mut object, true);
+            object_checks::dedup_owners(ctx, &mut object, true);
         }
         Ok(object)
     }
@@ -84,7 +84,7 @@ impl<S: Strategy> Registry<S> {
     ) -> Result<S::Object, Refusal> {
         let mut object = self.applied(ctx, config, None, options)?;
         self.admit_new(ctx, &mut object, review)?;
-        decode::dedup_owners(ctx, &mut object, true);
+        object_checks::dedup_owners(ctx, &mut object, true);
         parse_revision(metadata::text(&object, "resourceVersion")).map_err(Refusal::unclassified)?;
         if ctx.release().since(V1_37) {
             metadata::wipe_system_fields(&mut object);

@@ -1,15 +1,15 @@
 //! The view of a collection in a watch: selectors, version, and representation (object, Table, partial metadata).
 
-use crate::server::Timestamp;
 use crate::server::http::negotiate::Conversion;
 use crate::server::http::options::{IncludeObject, ListOptions};
 use crate::server::http::status::Refusal;
 use crate::server::http::table;
 use crate::server::http::wire;
+use crate::server::metadata;
 use crate::server::registry::list::Scope;
-use crate::server::registry::metadata;
 use crate::server::registry::store::{Event, Stored};
 use crate::server::registry::strategy::ReadStrategy;
+use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value, object};
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 //! `transformDecodeError`).
 
 use super::serving::{Serving, Version};
+use crate::pipeline::Defaulted;
 use crate::pipeline::{self, Source};
-use crate::server::Defaulted;
 use crate::server::http::body;
 use crate::server::http::body::unreadable::Unreadable;
 use crate::server::http::context::Context;

@@ -4,13 +4,14 @@
 use crate::apply::types;
 use crate::crd::{CustomResourceDefinition, Spec};
 use crate::pipeline::{self, Facts, ResourceVersion, ScalePaths, Source};
-use crate::server::admission::{GroupVersionKind, GroupVersionResource, RequestScope};
-use crate::server::calls::{Calls, Reviewed};
+use crate::server::http::calls::{Calls, Reviewed};
 use crate::server::http::context::Context;
-use crate::server::http::status::{GroupResource, Refusal};
+use crate::server::http::status::Refusal;
 use crate::server::http::table::Columns;
-use crate::server::registry::metadata;
+use crate::server::metadata;
 use crate::server::registry::store::{Collection, Stored};
+use crate::server::scope::GroupResource;
+use crate::server::scope::{GroupVersionKind, GroupVersionResource, RequestScope};
 use crate::server::strategy::built_in::{BuiltIn, Custom};
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crate::server::strategy::custom_resource::Part;

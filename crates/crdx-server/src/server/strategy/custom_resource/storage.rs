@@ -6,9 +6,9 @@
 
 use super::serving::{Serving, Version};
 use crate::pipeline;
-use crate::server::calls::Calls;
+use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
-use crate::server::registry::metadata;
+use crate::server::metadata;
 use crate::server::registry::written::Written;
 use crdx_value::{Value, number};
 

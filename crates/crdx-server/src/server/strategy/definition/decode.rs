@@ -1,13 +1,13 @@
 //! Decodes a CRD from a body or a patch, with defaults and strict errors.
 
 use crate::crd::{self, CustomResourceDefinition, NoSource, Source};
-use crate::server::Body;
 use crate::server::http::body;
 use crate::server::http::body::unreadable::Unreadable;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::protobuf::DefaultType;
+use crate::server::http::request::Body;
 use crate::server::http::status::Refusal;
 use crdx_text::Syntax;
 use crdx_text::malformed::MalformedStrings;

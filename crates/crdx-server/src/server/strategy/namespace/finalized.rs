@@ -2,10 +2,11 @@
 //! `Terminating` and keeps the finalizer `kubernetes` until its contents are deleted
 //! ([`crate::server::controllers`] removes both).
 
-use super::{RESOURCE, label};
+use super::label;
 use crate::pipeline::metadata::NameRule;
 use crate::server::Server;
-use crate::server::registry::metadata;
+use crate::server::metadata;
+use crate::server::scope::NAMESPACES;
 use crate::server::strategy::built_in::BuiltIn;
 use crate::server::strategy::custom_resource::Part;
 use crdx_builtin::validation;
@@ -129,6 +130,6 @@ fn set_phase(namespace: &mut Value, phase: &str) {
 
 /// The namespaces that the plugin `NamespaceLifecycle` does not let anyone delete.
 pub(in crate::server) fn is_undeletable(group: &str, resource: &str, name: &str) -> bool {
-    (group, resource) == (RESOURCE.group, RESOURCE.resource)
+    (group, resource) == (NAMESPACES.group, NAMESPACES.resource)
         && matches!(name, "default" | "kube-system" | "kube-public")
 }

@@ -3,8 +3,8 @@
 use crate::apply::managed::Managed;
 use crate::apply::scale;
 use crate::server::http::status::Refusal;
+use crate::server::metadata;
 use crate::server::registry::managed_fields::FIELD;
-use crate::server::registry::metadata;
 use crate::server::strategy::custom_resource::serving::{Serving, Version};
 use crdx_value::Value;
 

@@ -2,7 +2,7 @@
 //! `registry/customresource/etcd.go`).
 
 use crate::pipeline::ScalePaths;
-use crate::server::registry::metadata;
+use crate::server::metadata;
 use crdx_value::{Map, Value, object, print};
 
 /// The Scale of an object; `None` if a GET of the Scale would fail.

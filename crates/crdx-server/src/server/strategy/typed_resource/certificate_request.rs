@@ -3,7 +3,7 @@
 
 use super::prepare::copy;
 use crate::apply::set::Set;
-use crate::server::UserInfo;
+use crate::server::http::user::UserInfo;
 use crate::server::strategy::custom_resource::Part;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
 use crdx_value::{Map, Value};

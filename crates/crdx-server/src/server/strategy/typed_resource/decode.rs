@@ -1,11 +1,11 @@
 //! Decodes the object of a request into its Go type (`create.go`, `update.go`, `transformDecodeError`).
 
-use crate::server::Body;
 use crate::server::http::body;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::protobuf::{self, DefaultType};
+use crate::server::http::request::Body;
 use crate::server::http::status::Refusal;
 use crate::server::registry::patch;
 use crate::server::registry::patched_object::PatchedObject;

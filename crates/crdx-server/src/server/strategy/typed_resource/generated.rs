@@ -3,9 +3,9 @@
 //! `StorageObjectInUseProtection` (`plugin/pkg/admission`).
 
 use super::prepare::copy;
-use crate::server::Timestamp;
-use crate::server::registry::metadata;
+use crate::server::metadata;
 use crate::server::strategy::built_in_kind::BuiltInKind;
+use crdx_value::time::Timestamp;
 use crdx_value::{Value, object, time};
 
 const NOT_READY: &str = "node.kubernetes.io/not-ready";

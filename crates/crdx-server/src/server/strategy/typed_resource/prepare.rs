@@ -1,7 +1,7 @@
 //! Status, generation and the fields that a write may not change (`PrepareForCreate` and `PrepareForUpdate` in
 //! `pkg/registry/*/*/strategy.go`).
 
-use crate::server::registry::metadata;
+use crate::server::metadata;
 use crate::server::registry::rest::set_generation;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crate::server::strategy::built_in_kind::behaviour::InitialStatus;

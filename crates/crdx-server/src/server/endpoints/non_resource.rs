@@ -1,10 +1,11 @@
 //! Non-resource paths: the index, the version, health checks and discovery.
 
+use crate::server::endpoints::{discovery, health, openapi};
 use crate::server::http::context::Context;
 use crate::server::http::page::{not_found_page, text};
+use crate::server::http::request::Method;
+use crate::server::http::response::Response;
 use crate::server::http::status::Refusal;
-use crate::server::http::{discovery, health, openapi};
-use crate::server::{Method, Response};
 use crdx_text::json::write::indented;
 use crdx_value::release::{Release, V1_33};
 use crdx_value::{Value, object};

@@ -1,12 +1,13 @@
 //! Aggregated discovery: all groups in one document, with an `ETag` for `If-None-Match`
 //! (`endpoints/discovery/aggregated/{handler,etag}.go`).
 
-use super::groups::{Group, Kind, Resource, subresource_verbs};
-use super::legacy::texts;
+use crate::server::endpoints::digest;
+use crate::server::endpoints::discovery::groups::{Group, Kind, Resource, subresource_verbs};
+use crate::server::endpoints::discovery::legacy::texts;
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::negotiate::Output;
-use crate::server::http::{digest, wire};
-use crate::server::{Format, Response};
+use crate::server::http::response::{Format, Response};
+use crate::server::http::wire;
 use crdx_value::{Map, Value, object};
 use std::sync::Arc;
 

@@ -2,7 +2,8 @@
 
 use crate::server::http::context::Context;
 use crate::server::http::status::Refusal;
-use crate::server::registry::metadata::{self, HasMetadata, Object};
+use crate::server::metadata;
+use crate::server::metadata::{HasMetadata, Object};
 
 /// `EnsureObjectNamespaceMatchesRequestNamespace`
 pub(in crate::server) fn match_namespace(object: &mut impl Object, namespace: &str) -> Result<(), Refusal> {

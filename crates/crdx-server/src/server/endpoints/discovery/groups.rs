@@ -3,8 +3,8 @@
 use crate::crd;
 use crate::server::Server;
 use crate::server::endpoints::actions::actions_of;
+use crate::server::endpoints::digest;
 use crate::server::endpoints::reviews::{self, REVIEWS, Review};
-use crate::server::http::digest;
 use crate::server::strategy::custom_resource::serving::{self, Serving};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};

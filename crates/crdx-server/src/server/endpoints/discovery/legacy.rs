@@ -1,6 +1,6 @@
 //! Unaggregated discovery: `APIVersions`, `APIGroupList`, `APIGroup` and `APIResourceList`.
 
-use super::groups::{Group, GroupVersion, Kind, Resource, subresource_verbs};
+use crate::server::endpoints::discovery::groups::{Group, GroupVersion, Kind, Resource, subresource_verbs};
 use crdx_value::group_version::api_version;
 use crdx_value::{Map, Value, object};
 

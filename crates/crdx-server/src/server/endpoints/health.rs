@@ -1,9 +1,9 @@
 //! The health endpoints `/healthz`, `/livez` and `/readyz`, and their individual checks, which have the real server's
 //! names (`server/healthz/healthz.go`).
 
-use crate::server::Response;
 use crate::server::http::page::text;
 use crate::server::http::query::Query;
+use crate::server::http::response::Response;
 use crdx_value::quote::go_quote;
 use crdx_value::release::{Release, V1_36};
 use std::collections::BTreeSet;

@@ -3,15 +3,18 @@
 
 use crate::crd::CustomResourceDefinition;
 use crate::crd::openapi;
+use crate::server::Server;
+use crate::server::endpoints::digest;
 use crate::server::http::context::Context;
-use crate::server::http::digest;
 use crate::server::http::negotiate;
 use crate::server::http::page::text;
+use crate::server::http::response::{Format, Response, ResponseBody};
+use crate::server::http::wire::OPENAPI_PROTOBUF;
 use crate::server::strategy::built_in_kind::Schemas;
 use crate::server::strategy::custom_resource::serving::Serving;
-use crate::server::{Format, Response, ResponseBody, Server, Timestamp};
 use crdx_types::openapi::OpenApiVersion;
 use crdx_value::release::Release;
+use crdx_value::time::Timestamp;
 use crdx_value::{Value, json, object, time};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -141,8 +144,6 @@ fn rewrite_core_paths(document: &mut Value) {
     *paths = std::mem::take(paths).into_iter().map(|(path, v)| (path.replacen("/apis//", "/api/", 1), v)).collect();
 }
 
-/// The content type of OpenAPI v2 documents in Protobuf, the only form that client-go requests.
-pub const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 /// The media type of the same form in `Accept` headers. Go's parser rejects media types with an `@`, so responses do
 /// not use it.
 const REQUESTED_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
@@ -150,12 +151,9 @@ const REQUESTED_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2@v
 /// Handles `/openapi/v2`.
 pub(in crate::server) fn v2(ctx: &Context<'_>) -> Response {
     let vary = || vec![("vary", "Accept-Encoding".to_owned()), ("vary", "Accept".to_owned())];
-    if ctx
-        .request
-        .accept
-        .as_deref()
-        .is_some_and(|accept| accept.split(',').any(|clause| matches!(clause.trim(), REQUESTED_PROTOBUF | PROTOBUF)))
-        && let Some(document) = ctx.server.published.document(V2, &sources(ctx.server), ctx)
+    if ctx.request.accept.as_deref().is_some_and(|accept| {
+        accept.split(',').any(|clause| matches!(clause.trim(), REQUESTED_PROTOBUF | OPENAPI_PROTOBUF))
+    }) && let Some(document) = ctx.server.published.document(V2, &sources(ctx.server), ctx)
         && let Ok(value) = crdx_text::json::read(document.text.as_bytes())
     {
         let mut response = with_hash(&document, vary());

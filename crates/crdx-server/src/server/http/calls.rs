@@ -7,9 +7,8 @@
 //! for the review to which it belongs.
 
 use crate::crd::WebhookClientConfig;
-use crate::server::Server;
 use crate::server::http::status::Refusal;
-use crate::server::registry::random::Random;
+use crate::server::random::Random;
 pub use crate::webhooks::call::{Call, Outcome, url};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,16 +47,13 @@ pub(in crate::server) struct Reviewed {
     pub outcome: Outcome,
 }
 
-impl Server {
-    /// Creates the calls of a new request, with webhooks enabled.
-    pub fn calls(&self) -> Calls {
-        let seed = self.random.number();
-        let (drawn, uids) = (Random::new(seed), Random::new(!seed));
-        Calls(Some(Arc::new(Mutex::new(Progress { seed, drawn, uids, issued: HashMap::new(), waiting: Vec::new() }))))
-    }
-}
-
 impl Calls {
+    /// No answers yet, with webhooks enabled; UIDs and names depend on the seed.
+    pub(in crate::server) fn enabled(seed: u64) -> Self {
+        let (drawn, uids) = (Random::new(seed), Random::new(!seed));
+        Self(Some(Arc::new(Mutex::new(Progress { seed, drawn, uids, issued: HashMap::new(), waiting: Vec::new() }))))
+    }
+
     fn progress(&self) -> Option<MutexGuard<'_, Progress>> {
         self.0.as_ref().map(|progress| progress.lock().unwrap_or_else(PoisonError::into_inner))
     }

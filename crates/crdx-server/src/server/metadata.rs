@@ -4,7 +4,6 @@
 //! occur. A value of a wrong type would be treated as absent.
 
 use crate::crd::{self, CustomResourceDefinition};
-use crate::server::http::status::Refusal;
 use crdx_text::strict::{StrictDecodingError, StrictError};
 use crdx_value::{Map, Value, json};
 use std::sync::Arc;
@@ -26,12 +25,17 @@ pub(in crate::server) trait Object: HasMetadata + Clone {
     /// Decodes an object that the server changed as JSON.
     ///
     /// # Errors
-    /// Returns 500 if a value has a wrong type, or for an unknown field of a typed object.
-    fn of_value(value: Value) -> Result<Self, Refusal>;
+    /// Returns an error if a value has a wrong type, or for an unknown field of a typed object.
+    fn of_value(value: Value) -> Result<Self, InvalidObject>;
 
     /// The object as JSON.
     fn into_value(self) -> Value;
 }
+
+/// The reason why JSON that the server changed is no longer an object of its kind.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(in crate::server) struct InvalidObject(String);
 
 impl HasMetadata for Value {
     fn metadata(&self) -> Option<&Map> {
@@ -52,7 +56,7 @@ impl Object for Value {
         Some(self)
     }
 
-    fn of_value(value: Value) -> Result<Self, Refusal> {
+    fn of_value(value: Value) -> Result<Self, InvalidObject> {
         Ok(value)
     }
 
@@ -76,13 +80,13 @@ impl Object for CustomResourceDefinition {
         None
     }
 
-    fn of_value(value: Value) -> Result<Self, Refusal> {
-        let decoded = crd::decode(&value).map_err(|error| Refusal::internal(error.to_string()))?;
+    fn of_value(value: Value) -> Result<Self, InvalidObject> {
+        let decoded = crd::decode(&value).map_err(|error| InvalidObject(error.to_string()))?;
         if decoded.unknown.is_empty() {
             return Ok(decoded.crd);
         }
         let unknown = decoded.unknown.into_iter().map(StrictError::UnknownField).collect();
-        Err(Refusal::internal(StrictDecodingError(unknown).to_string()))
+        Err(InvalidObject(StrictDecodingError(unknown).to_string()))
     }
 
     fn into_value(self) -> Value {

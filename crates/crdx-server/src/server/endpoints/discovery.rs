@@ -6,11 +6,11 @@ mod groups;
 mod legacy;
 
 use crate::crd;
-use crate::server::Method;
-use crate::server::Response;
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::negotiate::{self, Endpoint, Output};
 use crate::server::http::page::not_found_page;
+use crate::server::http::request::Method;
+use crate::server::http::response::Response;
 use crate::server::http::status::{Reason, Refusal};
 use crdx_value::Value;
 use groups::{Group, groups};

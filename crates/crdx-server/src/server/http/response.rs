@@ -1,0 +1,98 @@
+//! A response as a value.
+
+use crate::pipeline::Defaulted;
+use crate::policies::findings::Findings;
+use crate::server::http::status::Refusal;
+use crdx_value::Value;
+use crdx_value::field::ErrorList;
+use std::sync::Arc;
+
+/// An HTTP response.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Response {
+    /// The HTTP status code.
+    pub code: u16,
+    /// The response body.
+    pub body: ResponseBody,
+    /// The format of a JSON body; callers in the same process can ignore it.
+    pub format: Format,
+    /// Headers added to those of every response; a `Content-Type` here replaces the default.
+    pub headers: Vec<(&'static str, String)>,
+    /// The texts of `Warning: 299` headers, in order.
+    pub warnings: Vec<String>,
+    /// Side effects of the request, such as pruned fields; never sent over HTTP.
+    pub trace: Trace,
+}
+
+/// The format of a response body, negotiated from `Accept`, `pretty` and `User-Agent`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Compact JSON followed by a line break.
+    #[default]
+    Json,
+    /// Indented JSON.
+    PrettyJson,
+    /// YAML.
+    Yaml,
+    /// Protobuf, for OpenAPI documents only ([`crate::crd::openapi::protobuf`]).
+    Protobuf,
+}
+
+/// Effects of a request that are not part of its response.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// Paths of pruned fields, as in `unknown field "spec.a"`.
+    pub pruned: Vec<String>,
+    /// Fields set by defaulting.
+    pub defaulted: Vec<Defaulted>,
+    /// True if the object was rejected with strict decoding errors.
+    pub failed_strict_decoding: bool,
+    /// The path of the field that cannot be decoded, if that is the reason for a rejection and the path is known.
+    pub undecodable_field: Option<String>,
+    /// The field errors of a 422.
+    pub errors: ErrorList,
+    /// Decisions and changes made by admission policies, if any policy was evaluated.
+    pub policies: Option<Box<Findings>>,
+    /// True if the object is so near to etcd's limit that some clusters store it and others do not, because the length
+    /// of a request depends on the IDs of etcd's members and on the revision.
+    pub size_depends: bool,
+    /// True if the request was not finished, because it needs more steps or memory than the program uses for one: what a
+    /// server would answer is not known.
+    pub is_unfinished: bool,
+    /// The cost of the rules of the schema, with the steps that it does not include.
+    pub cost: u64,
+}
+
+impl Response {
+    /// The response to a request that takes too long (504).
+    pub fn timeout() -> Self {
+        let refusal = Refusal::timeout("request did not complete within requested timeout");
+        Self {
+            code: refusal.code,
+            body: ResponseBody::Json(Arc::new(refusal.to_value())),
+            format: Format::default(),
+            headers: Vec::new(),
+            warnings: Vec::new(),
+            trace: Trace::default(),
+        }
+    }
+}
+
+/// The body of a response.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ResponseBody {
+    /// JSON, shared with the store so that reading an object does not copy it.
+    Json(Arc<Value>),
+    /// Plain text (`404 page not found`).
+    Text(String),
+}
+
+impl ResponseBody {
+    /// The error message: the Status message, or the plain text body.
+    pub fn message(&self) -> &str {
+        match self {
+            Self::Json(status) => status.str_at(&["message"]).unwrap_or_default(),
+            Self::Text(text) => text.trim(),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The names of resources and kinds, and the target of a request (`handlers.RequestScope`).
+
+/// A group and a resource (or kind), printed as `resource.group`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) struct GroupResource<'a> {
+    /// The group, empty for the core group.
+    pub group: &'a str,
+    pub resource: &'a str,
+}
+
+impl std::fmt::Display for GroupResource<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.group.is_empty() { f.write_str(self.resource) } else { write!(f, "{}.{}", self.resource, self.group) }
+    }
+}
+
+/// A group, a version and a resource (plural).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) struct GroupVersionResource<'a> {
+    /// The group, empty for the core group.
+    pub group: &'a str,
+    pub version: &'a str,
+    /// The plural.
+    pub resource: &'a str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) struct GroupVersionKind<'a> {
+    /// The group, empty for the core group.
+    pub group: &'a str,
+    pub version: &'a str,
+    pub kind: &'a str,
+}
+
+/// The target of a write: the resource and subresource of the URL, and the kind of the object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) struct RequestScope<'a> {
+    pub resource: GroupVersionResource<'a>,
+    /// `status`, `scale`, or empty.
+    pub subresource: &'a str,
+    /// The kind: `autoscaling/v1` Scale for the scale subresource.
+    pub kind: GroupVersionKind<'a>,
+}
+
+/// The group and resource of namespaces.
+pub(in crate::server) const NAMESPACES: GroupResource<'static> = GroupResource { group: "", resource: "namespaces" };
