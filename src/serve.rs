@@ -29,6 +29,7 @@ mod body;
 mod budget;
 mod clock;
 mod connections;
+mod consistent_read;
 mod controllers;
 mod escape;
 pub mod etcd;
@@ -87,10 +88,13 @@ pub struct Options {
     pub read_only: bool,
     /// The time that a write waits before it is handled, as a write to etcd takes time. It is then committed, sent to
     /// watches and answered at once. Other requests do not wait for it, and it is handled against the state after the
-    /// pause. Requests that store nothing, such as reads and dry runs, are not delayed.
+    /// pause. Requests that store nothing, such as reads and dry runs, are not delayed, except that a list without a
+    /// resourceVersion may wait for up to 100 ms, as on a real server ([`ConsistentRead`]).
     ///
     /// Tests of controllers rely on it: without it, a controller can react to a write before the test that made the
     /// previous one has observed its effect.
+    ///
+    /// [`ConsistentRead`]: crdx_server::server::ConsistentRead
     pub pause_before_commit: Duration,
     /// The file in which every exchange is recorded, one JSON object per line.
     pub record: Option<File>,
@@ -140,6 +144,7 @@ struct Service {
     access: access::Access,
     read_only: bool,
     pause_before_commit: Duration,
+    started: tokio::time::Instant,
     record: Option<Record>,
     state: Option<Arc<State>>,
     webhooks: Option<Webhooks>,
@@ -178,6 +183,7 @@ pub fn start(runtime: Runtime, server: Arc<Server>, options: Options) -> io::Res
         access: access::Access::new(allowed),
         read_only: options.read_only,
         pause_before_commit: options.pause_before_commit,
+        started: tokio::time::Instant::now(),
         record: options.record.map(Record::new),
         state: options.state,
         webhooks: options.webhooks,

@@ -9,7 +9,7 @@ use super::status::{status, unsaved};
 use super::stream::Stream;
 use super::unread::UnreadAnswer;
 use super::webhooks::MAX_ATTEMPTS;
-use super::{Service, impersonate, read_only};
+use super::{Service, consistent_read, impersonate, read_only};
 use crdx_server::server::{self, Call, Calls, Method, Reply, Watch};
 use crdx_value::Value;
 use crdx_value::quote::go_quote;
@@ -112,6 +112,11 @@ pub(super) async fn answer(service: Arc<Service>, client: &Client, request: Requ
     if !service.pause_before_commit.is_zero() && !service.read_only && service.server.may_store(&request) {
         // No lock is held and nothing has been read yet, so writes that wait at the same time conflict as usual.
         tokio::time::sleep(service.pause_before_commit).await;
+    }
+    if !service.pause_before_commit.is_zero()
+        && let Some(read) = service.server.consistent_read(&request)
+    {
+        consistent_read::wait(&read, service.started).await;
     }
     match within_budget(&service, client, Arc::new(request), is_long).await {
         Some(answer) => unless_known(answer, known.as_deref()),

@@ -244,6 +244,37 @@ fn a_write_is_handled_against_the_state_after_its_pause() {
 }
 
 #[test]
+fn a_list_waits_after_a_write_of_another_kind() {
+    let running = start_with_pause(Duration::from_millis(1));
+    let create = |resource: &str, name: &str| {
+        let path = format!("/api/v1/namespaces/default/{resource}");
+        let body = format!(r#"{{"metadata":{{"name":"{name}"}}}}"#);
+        let request = crdx_server::server::Request::new(Method::Post, &path, body.as_str());
+        assert_eq!(running.server().handle(&request).code, 201);
+    };
+    let url = running.url();
+    let get = |path: &str| Http::new(&url).call("GET", path, None, None, "application/json").body;
+    let length = || get(MAPS)["items"].as_array().unwrap().len();
+    // A list that does not wait is answered before ten later reads are. On a busy machine a round may show nothing,
+    // hence several.
+    let sees_later_writes = (0..10).any(|round| {
+        create("secrets", &format!("a{round}"));
+        // After this list, the next one waits.
+        let before = length();
+        create("secrets", &format!("b{round}"));
+        thread::scope(|scope| {
+            let list = scope.spawn(length);
+            for _ in 0..10 {
+                get(&format!("{MAPS}/none"));
+            }
+            create("configmaps", &format!("a{round}"));
+            list.join().unwrap() > before
+        })
+    });
+    assert!(sees_later_writes);
+}
+
+#[test]
 fn a_recording_can_be_replayed() {
     let directory = tempfile::tempdir().unwrap();
     let record = directory.path().join("record.jsonl");

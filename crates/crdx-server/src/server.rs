@@ -31,6 +31,7 @@ pub use self::http::selector::LabelSelector;
 pub use self::http::user::UserInfo;
 pub use admission::{Admitted, TypedWrite};
 pub use builder::ServerBuilder;
+pub use registry::consistent_read::ConsistentRead;
 pub use registry::etcd::{REQUEST_LIMIT as ETCD_LIMIT, TOO_LARGE as ETCD_TOO_LARGE};
 pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};
 pub use registry::store::WatchNotifier;

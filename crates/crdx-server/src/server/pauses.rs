@@ -5,8 +5,13 @@ use super::endpoints::reviews;
 use super::http::context::Context;
 use super::http::delete_options::DeleteOptions;
 use super::http::query::Query;
-use super::http::route::{Route, route};
+use super::http::route::{Route, Target, route};
+use super::registry::consistent_read::ConsistentRead;
+use super::registry::store::Collection;
+use crate::crd;
 use crate::server::http::request::{Method, Request};
+use crdx_value::release::V1_31;
+use std::sync::Arc;
 
 impl Server {
     /// Reports whether the thread that handles this request may have to wait
@@ -38,6 +43,35 @@ impl Server {
         }
         let issues_token = ctx.target.resource == "serviceaccounts" && ctx.target.subresource == "token";
         ctx.query.first("dryRun").is_none() && !issues_token && !reviews::serves(&ctx)
+    }
+
+    /// Returns the consistent read that a request makes: a list, a deletion of a collection, or a watch that begins with
+    /// a list, without a resourceVersion. Before it is handled, a server for test suites waits as long as a real one
+    /// does ([`ConsistentRead::wait`]).
+    pub fn consistent_read(&self, request: &Request) -> Option<ConsistentRead> {
+        let (path, query) = path_and_query(request);
+        let query = Query::parse(query);
+        let Route::Resource(target) = route(request.method, path, &query) else { return None };
+        let given = |key| query.first(key).is_some_and(|value| !value.is_empty());
+        let lists = match target.verb {
+            "list" | "deletecollection" => true,
+            "watch" => query.first("sendInitialEvents") == Some("true"),
+            _ => false,
+        };
+        if !lists || given("resourceVersion") || given("continue") || !self.release.since(V1_31) {
+            return None;
+        }
+        let objects = self.collection_of(&target)?;
+        Some(ConsistentRead::new(objects, Arc::clone(&self.revision)))
+    }
+
+    /// The collection of a resource that has a watch cache: events have none (`default_storage_factory_builder.go`).
+    fn collection_of(&self, target: &Target) -> Option<Arc<Collection>> {
+        match (target.group.as_str(), target.resource.as_str()) {
+            ("" | "events.k8s.io", "events") => None,
+            (crd::GROUP, _) => Some(Arc::clone(&self.definitions.objects)),
+            (group, resource) => Some(Arc::clone(&self.serving_of(&[resource, ".", group].concat())?.objects)),
+        }
     }
 }
 
@@ -73,5 +107,26 @@ mod tests {
         assert!(!stores(Method::Post, "/apis/authorization.k8s.io/v1/subjectaccessreviews", "{}"));
         assert!(!stores(Method::Post, "/api/v1/namespaces/default/serviceaccounts/a/token", "{}"));
         assert!(!stores(Method::Post, "/healthz", ""));
+    }
+
+    #[test]
+    fn lists_without_a_resource_version_are_consistent_reads() {
+        let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().build();
+        let maps = "/api/v1/namespaces/default/configmaps";
+        let read = |server: &Server, method, path: &str| server.consistent_read(&Request::new(method, path, ""));
+        let get = |path: &str| read(&server, Method::Get, path).is_some();
+        assert!(get(maps) && get("/api/v1/configmaps?limit=5&labelSelector=a") && get("/api/v1/namespaces"));
+        assert!(get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions"));
+        assert!(get(&format!("{maps}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan")));
+        assert!(get(&format!("{maps}?fieldSelector=metadata.name%3Da")));
+        assert!(read(&server, Method::Delete, maps).is_some());
+
+        assert!(!get(&format!("{maps}/a")) && !get(&format!("{maps}?watch=1")));
+        assert!(!get(&format!("{maps}?resourceVersion=0")) && !get(&format!("{maps}?limit=5&continue=abc")));
+        assert!(!get("/api/v1/events") && !get("/apis/events.k8s.io/v1/events") && !get("/apis/x.example.com/v1/foos"));
+        assert!(read(&server, Method::Post, maps).is_none());
+        assert!(read(&server, Method::Delete, &format!("{maps}/a")).is_none());
+        let older = Server::builder("1.30".parse().unwrap(), 1).with_built_in_kinds().build();
+        assert!(read(&older, Method::Get, maps).is_none());
     }
 }

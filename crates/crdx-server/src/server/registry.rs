@@ -2,6 +2,7 @@
 //! a [`Strategy`](strategy::Strategy) implements the differences between resources, and [`store`] replaces etcd.
 
 mod amend;
+pub(in crate::server) mod consistent_read;
 mod corrupt;
 mod create;
 mod delete;

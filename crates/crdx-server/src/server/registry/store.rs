@@ -5,6 +5,7 @@
 
 mod log;
 pub(in crate::server) mod notifier;
+mod progress;
 mod stored;
 
 use crate::server::http::status::Refusal;
@@ -15,11 +16,13 @@ use crdx_value::{Value, quote};
 use log::Log;
 pub(in crate::server) use log::{Event, Next};
 pub use notifier::WatchNotifier;
+use progress::Progress;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
 use std::task::Waker;
+use std::time::Duration;
 pub(in crate::server) use stored::Stored;
 
 /// The revision counter, shared by all objects of a server.
@@ -65,6 +68,7 @@ pub(in crate::server) struct Collection {
     /// Written while the lock of `objects` is held, so that events are in revision order.
     log: RwLock<Log>,
     waiting: Mutex<HashMap<u64, Waker>>,
+    progress: Mutex<Progress>,
     /// The most recently written objects, if other objects are stored compressed.
     recent: Mutex<VecDeque<Arc<Stored>>>,
     /// The compression dictionary of the collection.
@@ -117,6 +121,7 @@ impl Collection {
             changes: AtomicU64::default(),
             log: RwLock::new(Log::new(revision)),
             waiting: Mutex::default(),
+            progress: Mutex::default(),
             recent: Mutex::default(),
             dictionary: OnceLock::new(),
         }
@@ -217,6 +222,17 @@ impl Collection {
     /// The first event after `revision`.
     pub fn next(&self, revision: u64) -> Next {
         self.log.read().unwrap_or_else(PoisonError::into_inner).after(revision)
+    }
+
+    /// The revision of the last write of this collection, or after which there was none.
+    pub fn last_write(&self) -> u64 {
+        self.log.read().unwrap_or_else(PoisonError::into_inner).end()
+    }
+
+    /// Returns how long a list of the state at `wanted` waits at `now` ([`Progress::wait`]).
+    pub fn wait_for_progress(&self, wanted: u64, revision: &Revision, now: Duration) -> Option<Duration> {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        progress.wait(wanted, self.last_write(), revision.current(), now)
     }
 
     /// Registers `waker` to be woken at the next event, replacing the one registered with the same `id`.

@@ -98,6 +98,11 @@ impl Log {
         *self = Self::new(revision.max(self.start));
     }
 
+    /// The revision of the last event, or that after which the log is complete if there is none.
+    pub fn end(&self) -> u64 {
+        self.events.back().map_or(self.start, |event| event.revision)
+    }
+
     /// The first event after `revision`.
     pub fn after(&self, revision: u64) -> Next {
         if revision < self.start {
