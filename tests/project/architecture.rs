@@ -1,5 +1,5 @@
-//! Enforces the layers in the `lib.rs` of each crate, and that one module of a crate uses a third-party crate. Cargo
-//! enforces the layers between crates.
+//! Enforces the layers in the `lib.rs` of each crate and in `server.rs`, and that one module of a crate uses a third-party
+//! crate. Cargo enforces the layers between crates.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -97,32 +97,60 @@ fn modules() -> Vec<Source> {
 }
 
 /// The words that follow `prefix` in the code of `text`, without comments.
-fn words_after<'a>(text: &'a str, prefix: &str) -> Vec<&'a str> {
+fn words_after(text: &str, prefix: &str) -> Vec<String> {
+    let lines = text.lines().filter(|l| !l.trim_start().starts_with("//"));
+    let code = lines.collect::<Vec<_>>().join(" ");
     let mut words = Vec::new();
-    for line in text.lines().filter(|l| !l.trim_start().starts_with("//")) {
-        for (at, _) in line.match_indices(prefix) {
-            let rest = &line[at + prefix.len()..];
-            if let Some(group) = rest.strip_prefix('{') {
-                words.extend(group.split([',', '}']).map(|w| word(w.trim())));
-            } else {
-                words.push(word(rest));
-            }
+    for (at, _) in code.match_indices(prefix) {
+        let rest = &code[at + prefix.len()..];
+        match rest.strip_prefix('{') {
+            Some(group) => words.extend(members(group).into_iter().map(|member| word(member.trim()).to_owned())),
+            None => words.push(word(rest).to_owned()),
         }
     }
     words.retain(|w| !w.is_empty());
     words
 }
 
+/// The members of the group that begins in `group`, which may contain groups.
+fn members(group: &str) -> Vec<&str> {
+    let (mut depth, mut start) = (0, 0);
+    let mut members = Vec::new();
+    for (at, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            ',' | '}' if depth == 0 => {
+                members.push(&group[start..at]);
+                start = at + 1;
+                if c == '}' {
+                    break;
+                }
+            }
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    members
+}
+
 fn word(text: &str) -> &str {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
 }
 
-/// The layers listed in the `lib.rs` of a crate; each imports only those above it.
-fn layers(folder: &Path) -> Vec<Vec<String>> {
-    let text = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
-    let module = |line: &str| Some(line.strip_prefix("pub mod ")?.strip_suffix(';')?.to_owned());
+/// The layers listed in a file; each imports only those above it.
+fn layers(file: &Path) -> Vec<Vec<String>> {
+    let text = fs::read_to_string(file).unwrap();
+    let module = |line: &str| {
+        let line = line.strip_prefix("pub ").unwrap_or(line);
+        Some(line.strip_prefix("mod ")?.strip_suffix(';')?.to_owned())
+    };
     let groups = text.split("\n\n").map(|group| group.lines().filter_map(module).collect::<Vec<_>>());
     groups.filter(|group| !group.is_empty()).collect()
+}
+
+/// The position of the layer with a module.
+fn layer_of(layers: &[Vec<String>], module: &str) -> Option<usize> {
+    layers.iter().position(|group| group.iter().any(|m| m == module))
 }
 
 /// Returns true if `text` uses the crate, as `krate::…` or in `use krate;`.
@@ -142,9 +170,9 @@ fn a_module_imports_only_modules_above_it() {
     let mut wrong = Vec::new();
     let mut imports = 0;
     for (krate, folder) in crates().into_iter().filter(|(krate, _)| LAYERED.contains(&krate.as_str())) {
-        let layers = layers(&folder);
+        let layers = layers(&folder.join("src/lib.rs"));
         assert!(layers.len() > 4, "{layers:?}");
-        let layer = |module: &str| layers.iter().position(|group| group.iter().any(|m| m == module));
+        let layer = |module: &str| layer_of(&layers, module);
         for Source { top, file, text, .. } in modules.iter().filter(|source| source.krate == krate) {
             if top == "lib" || top == "main" {
                 continue;
@@ -155,13 +183,45 @@ fn a_module_imports_only_modules_above_it() {
             };
             for import in words_after(text, "crate::") {
                 imports += 1;
-                if import != top && layer(import).is_none_or(|other| other >= own) {
+                if import != *top && layer(&import).is_none_or(|other| other >= own) {
                     wrong.push(format!("{}: {top} imports {import}", file.display()));
                 }
             }
         }
     }
     assert!(imports > 1000, "the imports were not found: {imports}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_part_of_the_server_imports_only_parts_above_it() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/crdx-server/src");
+    let layers = layers(&folder.join("server.rs"));
+    assert!(layers.len() > 8, "{layers:?}");
+    let (mut wrong, mut imports) = (Vec::new(), 0);
+    for Source { krate, file, text, .. } in modules() {
+        let Ok(inner) = file.strip_prefix(folder.join("server")) else { continue };
+        if krate != "crdx-server" || inner.file_name().is_some_and(|name| name == "tests.rs") {
+            continue;
+        }
+        let path: Vec<&str> = inner.iter().map(|part| part.to_str().unwrap().trim_end_matches(".rs")).collect();
+        let own = layer_of(&layers, path[0]).unwrap_or_else(|| panic!("{} is in no layer", file.display()));
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        let mut found = words_after(code, "crate::server::");
+        if path.len() == 1 {
+            found.extend(words_after(code, "super::"));
+        }
+        assert!(words_after(code, "super::super::").is_empty(), "{}: write crate::server::…", file.display());
+        for import in found {
+            imports += 1;
+            // Only the last layer may use what server.rs itself defines or exports.
+            let is_above = layer_of(&layers, &import).map_or(own + 1 == layers.len(), |other| other < own);
+            if import != path[0] && !is_above {
+                wrong.push(format!("{}: {} imports {import}", file.display(), path[0]));
+            }
+        }
+    }
+    assert!(imports > 500, "the imports were not found: {imports}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -191,6 +251,7 @@ fn the_reader_of_imports_reads_them() {
         words_after("use crate::value::Value;\nuse crate::{field::X, text};\n// crate::cli", "crate::"),
         ["value", "field", "text"]
     );
+    assert_eq!(words_after("use crate::{\n    a::{b, c},\n    d,\n};", "crate::"), ["a", "d"]);
     assert!(names_crate("    kube::Client", "kube"));
     assert!(!names_crate("crate::kube::Client", "kube"));
     assert!(!names_crate("/// kube::Client", "kube"));

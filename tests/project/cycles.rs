@@ -192,7 +192,6 @@ const KNOWN: &[&str] = &[
     "crdx/suites",
     "crdx-builtin/validation/pod_spec",
     "crdx-server/crd",
-    "crdx-server/server",
     "kubectl-crdx/cli",
     "kubectl-crdx/simulation",
 ];

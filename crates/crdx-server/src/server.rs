@@ -2,25 +2,43 @@
 //! `k8s.io/apiextensions-apiserver` of the simulated [`Release`] would send. It uses no sockets, clock, files or
 //! threads; time and randomness are inputs.
 //!
-//! [`http`] parses requests and writes responses, [`endpoints`] chooses the verb and the resource, [`registry`] has one
-//! file per verb and the store, [`strategy`] implements the differences between resources, [`admission`] is called once
-//! per write, and [`controllers`] reconcile CRDs after each write of a CRD.
+//! The parts are listed below by layer, with a blank line between layers; each imports only parts of the layers above its
+//! own in this list (`tests/project/architecture.rs`):
+//!
+//! - [`scope`], [`metadata`] and [`random`]: the names of resources and kinds, the metadata of objects, UIDs;
+//! - [`http`] parses requests and writes responses;
+//! - [`admission`]: the chain of plugins that every write passes;
+//! - [`registry`] has one file per verb, and the store;
+//! - [`strategy`] implements the differences between resources, and knows which ones are served;
+//! - [`controllers`] reconcile CRDs and namespaces after writes;
+//! - [`plugins`]: policies, webhooks and the life cycle of namespaces;
+//! - [`endpoints`] choose the verb and the strategy for a request, and answer discovery and OpenAPI requests;
+//! - this module, which composes them, with what callers in the same process may do besides sending requests.
+
+mod metadata;
+mod random;
+mod scope;
+
+pub mod http;
 
 mod admission;
-mod authorization;
-mod builder;
+
+mod registry;
+
+mod strategy;
+
 mod controllers;
+
+mod plugins;
+
 mod endpoints;
-pub mod http;
-mod metadata;
+
+mod builder;
 mod pauses;
 mod project;
-mod random;
-mod registry;
-mod scope;
+mod restore;
 mod seed;
 mod snapshot;
-mod strategy;
 
 pub use self::http::body::LIMIT as BODY_LIMIT;
 pub use self::http::calls::{Call, Calls, Outcome};
@@ -38,61 +56,30 @@ pub use registry::store::WatchNotifier;
 pub use registry::watch::{Progress, Watch};
 pub use seed::SeedError;
 pub use snapshot::Snapshot;
-pub use strategy::namespace::{Namespaces, SYSTEM_NAMESPACES};
+pub use strategy::namespace::SYSTEM_NAMESPACES;
+pub use strategy::namespace_rule::Namespaces;
 
 use self::http::context::Context;
 use self::http::page::{self, not_found_page};
+use self::http::route::{Route, Target};
 use self::http::status::Refusal;
-use self::http::{body, query, route};
-use crate::server::endpoints::{non_resource, openapi};
+use self::http::{authorization, body, query, route};
+use controllers::Controllers;
 use crdx_value::Value;
 use crdx_value::release::Release;
 pub use crdx_value::time::Timestamp;
-use registry::{journal, store};
-use std::collections::HashMap;
-use std::sync::{Arc, RwLock};
-use std::time::Duration;
-use strategy::custom_resource::serving;
-use strategy::definition;
-use strategy::typed_resource::services::Allocations;
-
-/// A response or a stream of events.
-#[derive(Debug)]
-pub enum Reply {
-    /// A complete response.
-    Whole(Response),
-    /// A watch stream: status 200, one JSON object per line.
-    Stream(Box<Watch>),
-    /// The request needs the answers of webhooks: make these calls, give the outcomes to its [`Calls`] and send it again.
-    /// Nothing was stored.
-    Pending(Vec<Call>),
-}
+use endpoints::Endpoints;
+pub use endpoints::reply::Reply;
+use std::sync::Arc;
+use strategy::resources::Resources;
 
 /// The simulated API server. It may be shared between threads: every method takes `&self`, and locks are held only
 /// while looking up or committing an object.
 #[derive(Debug)]
 pub struct Server {
-    release: Release,
-    definitions: definition::Definitions,
-    controllers: controllers::Queue,
-    deleted_namespaces: controllers::Queue,
-    serving: RwLock<HashMap<String, Arc<serving::Serving>>>,
-    revision: Arc<store::Revision>,
-    random: random::Random,
-    published: openapi::Published,
-    storage_config: Arc<journal::StorageConfig>,
-    namespaces: Option<Namespaces>,
-    admission: admission::Chain,
+    endpoints: Endpoints,
+    /// True if requests of `system:anonymous` are refused.
     authorizes: bool,
-    /// The users of tokens, for `TokenReview`; `None` if the server has no reviews.
-    reviewed_tokens: Option<HashMap<String, UserInfo>>,
-    /// The service account tokens that this server issued.
-    issued: endpoints::actions::Issued,
-    tracks_fields: bool,
-    validates_content: bool,
-    /// The addresses and ports of Services, if fields of new objects are generated.
-    allocations: Option<Arc<Allocations>>,
-    pause_before_removal: Duration,
 }
 
 impl Server {
@@ -107,35 +94,13 @@ impl Server {
         ServerBuilder::new(release, seed)
     }
 
-    /// Creates a server without namespaces, policies and built-in kinds.
-    fn empty(options: ServerBuilder) -> Self {
-        let storage_config = Arc::new(journal::StorageConfig::new(options.compresses, options.notifier));
-        let revision = Arc::new(store::Revision::default());
-        Self {
-            release: options.release,
-            definitions: definition::Definitions::new(&storage_config, revision.current()),
-            controllers: controllers::Queue::default(),
-            deleted_namespaces: controllers::Queue::default(),
-            serving: RwLock::default(),
-            revision,
-            random: random::Random::new(options.seed),
-            published: openapi::Published::default(),
-            storage_config,
-            namespaces: None,
-            admission: admission::Chain::new(options.user),
-            authorizes: options.authorizes,
-            reviewed_tokens: options.reviewed_tokens,
-            issued: endpoints::actions::Issued::new(options.token_issuer),
-            tracks_fields: options.tracks_fields,
-            validates_content: options.validates_content,
-            allocations: options.generates_fields.then(Arc::default),
-            pause_before_removal: options.pause_before_removal,
-        }
+    fn resources(&self) -> &Arc<Resources> {
+        &self.endpoints.backend.resources
     }
 
     /// The simulated release.
     pub fn release(&self) -> Release {
-        self.release
+        self.resources().settings.release
     }
 
     /// Handles one request. Values may nest deeply and are processed recursively, so the calling thread needs a large
@@ -168,7 +133,44 @@ impl Server {
 
     /// Creates the calls of a new request, with webhooks enabled.
     pub fn calls(&self) -> Calls {
-        Calls::enabled(self.random.number())
+        Calls::enabled(self.resources().settings.random.number())
+    }
+
+    /// Passes a write of an object that the server does not store to the admission plugins. Mutating policies that match
+    /// are reported as not evaluated, because the types of the object are not known to the server.
+    pub fn admit(&self, write: &TypedWrite<'_>) -> Admitted {
+        self.endpoints.backend.admission.admit(write, &self.resources().settings.user)
+    }
+
+    /// The user whose service account token this is, if it is a token that this server issued and that is still valid.
+    pub fn user_of_token(&self, token: &str, now: Timestamp) -> Option<UserInfo> {
+        self.endpoints.user_of_token(token, now)
+    }
+
+    /// Returns true if a controller has work.
+    pub fn has_work_for_controllers(&self) -> bool {
+        Controllers::new(self.resources()).have_work()
+    }
+
+    /// Runs the controllers until their queues are empty: names are accepted, CRDs are established and served, and for a
+    /// deleted CRD first its objects, then the CRD itself are removed; likewise for a deleted namespace.
+    pub fn run_controllers(&self, now: Timestamp) {
+        Controllers::new(self.resources()).run(now);
+    }
+
+    /// Like [`Server::run_controllers`], but leaves deleted namespaces in their queue.
+    pub fn run_definition_controllers(&self, now: Timestamp) {
+        Controllers::new(self.resources()).run_for_definitions(now);
+    }
+
+    /// Removes the deleted namespaces from their queue.
+    pub fn take_deleted_namespaces(&self) -> Vec<String> {
+        self.resources().deleted_namespaces.take()
+    }
+
+    /// Finalizes namespaces that are being deleted, then runs the controllers of CRDs.
+    pub fn finalize_namespaces(&self, names: &[String], now: Timestamp) {
+        Controllers::new(self.resources()).finalize_namespaces(names, now);
     }
 
     fn whole(&self, request: &Request, object: Option<Value>) -> Response {
@@ -193,27 +195,27 @@ impl Server {
         let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
         let query = query::Query::parse(query);
         let route = route::route(request.method, path, &query);
+        let resources = self.resources();
+        let context = |query, target| Context::new(&resources.settings, request, query, target);
         if self.authorizes
             && let Some(refusal) = authorization::refuse_anonymous(request, &route)
         {
-            return Reply::Whole(Context::new(self, request, query, route::Target::default()).refuse(&refusal));
+            return Reply::Whole(context(query, Target::default()).refuse(&refusal));
         }
         Reply::Whole(match route {
-            route::Route::Resource(target) if target.group.is_empty() && self.namespaces.is_none() => {
-                non_resource::index(404, self.release())
+            Route::Resource(target) if target.group.is_empty() && resources.namespaces.is_none() => {
+                self.endpoints.without_core_group()
             }
-            route::Route::Resource(target) => {
-                let mut ctx = Context::new(self, request, query, target);
+            Route::Resource(target) => {
+                let mut ctx = context(query, target);
                 ctx.object = object;
                 ctx.calls = calls.clone();
-                return endpoints::handle(ctx);
+                return self.endpoints.handle(ctx);
             }
-            route::Route::Other(parts) => {
-                non_resource::handle(Context::new(self, request, query, route::Target::default()), &parts)
-            }
-            route::Route::Malformed => not_found_page(),
+            Route::Other(parts) => self.endpoints.handle_non_resource(context(query, Target::default()), &parts),
+            Route::Malformed => not_found_page(),
             // Go's HTTP server rejects such a request before any handler runs.
-            route::Route::Undecodable => page::text(400, "400 Bad Request".to_owned(), "text/plain; charset=utf-8"),
+            Route::Undecodable => page::text(400, "400 Bad Request".to_owned(), "text/plain; charset=utf-8"),
         })
     }
 }

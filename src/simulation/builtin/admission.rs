@@ -73,7 +73,7 @@ pub fn review(
         field_manager: update::manager_of_create(request_kind, generates_name(sent)),
         field_validation: rules.level.as_str(),
     };
-    let decision = context.server.admit(&write, context.request_options.now);
+    let decision = context.server.admit(&write);
     let spot = Some(locator.start());
     let problem = |kind: &str, message: &str| Problem {
         kind: kind.to_owned(),

@@ -56,7 +56,7 @@ impl PolicyRehearsal<'_> {
             field_manager: "",
             field_validation: "Ignore",
         };
-        let decision = server.admit(&write, self.now);
+        let decision = server.admit(&write);
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).push(server);
         let mut item = Item::new(locator.start(), Verdict::Decodes, "");
         item.identity = identity.clone();

@@ -1,11 +1,22 @@
 //! The options of a server.
 
-use super::admission::Inputs;
-use super::registry::journal::{Journal, RestoredObject};
+use super::Server;
+use super::admission::Chain;
+use super::endpoints::Endpoints;
+use super::endpoints::backend::Backend;
+use super::http::settings::Settings;
+use super::http::user::UserInfo;
+use super::plugins::{Inputs, plugins};
+use super::random::Random;
+use super::registry::journal::{Journal, RestoredObject, StorageConfig};
+use super::registry::storage::Storage;
 use super::registry::store::WatchNotifier;
-use super::{Namespaces, SYSTEM_NAMESPACES, Server};
+use super::strategy::namespace::{self, SYSTEM_NAMESPACES};
+use super::strategy::namespace_rule::Namespaces;
+use super::strategy::resources::Resources;
+use super::strategy::typed_resource::services::Allocations;
+use super::strategy::{admission_kinds, typed_resource};
 use crate::policies::knowledge::Knowledge;
-use crate::server::http::user::UserInfo;
 use crdx_cel::value::Authorizer;
 use crdx_value::release::Release;
 use crdx_value::time::Timestamp;
@@ -17,23 +28,23 @@ use std::time::Duration;
 #[derive(Debug)]
 #[must_use]
 pub struct ServerBuilder {
-    pub(super) release: Release,
-    pub(super) seed: u64,
-    pub(super) compresses: bool,
-    pub(super) notifier: Option<Arc<dyn WatchNotifier>>,
-    pub(super) tracks_fields: bool,
-    pub(super) authorizes: bool,
-    pub(super) user: UserInfo,
-    pub(super) reviewed_tokens: Option<HashMap<String, UserInfo>>,
-    pub(super) token_issuer: Option<String>,
+    release: Release,
+    seed: u64,
+    compresses: bool,
+    notifier: Option<Arc<dyn WatchNotifier>>,
+    tracks_fields: bool,
+    authorizes: bool,
+    user: UserInfo,
+    reviewed_tokens: Option<HashMap<String, UserInfo>>,
+    token_issuer: Option<String>,
     now: Timestamp,
     namespaces: Option<(Namespaces, Vec<String>)>,
     policies: Option<Inputs>,
     validates_policies: bool,
     built_in_kinds: bool,
-    pub(super) validates_content: bool,
-    pub(super) generates_fields: bool,
-    pub(super) pause_before_removal: Duration,
+    validates_content: bool,
+    generates_fields: bool,
+    pause_before_removal: Duration,
 }
 
 impl ServerBuilder {
@@ -100,7 +111,8 @@ impl ServerBuilder {
         Self { policies: Some(Inputs { authorizer, knowledge }), ..self }
     }
 
-    /// Rejects policies, bindings and webhook configurations that a real API server rejects ([`Server::validate_policies`]).
+    /// Rejects policies, bindings and webhook configurations that a real API server rejects, such as policies
+    /// whose expressions do not compile.
     pub fn with_policy_validation(self) -> Self {
         Self { validates_policies: true, ..self }
     }
@@ -148,25 +160,36 @@ impl ServerBuilder {
 
     /// Builds a server without custom resources.
     pub fn build(mut self) -> Server {
-        let now = self.now;
         let namespaces = self.namespaces.take().or_else(|| self.default_namespaces());
-        let policies = self.policies.take();
-        let (validates_policies, built_in_kinds) = (self.validates_policies, self.built_in_kinds);
-        let mut server = Server::empty(self);
+        let settings = Settings { release: self.release, random: Random::new(self.seed), user: self.user };
+        let storage = Storage {
+            revision: Arc::default(),
+            config: Arc::new(StorageConfig::new(self.compresses, self.notifier)),
+            tracks_fields: self.tracks_fields,
+            pause_before_removal: self.pause_before_removal,
+        };
+        let mut resources = Resources::new(settings, storage);
+        resources.validates_content = self.validates_content;
+        resources.allocations = self.generates_fields.then(Allocations::default);
         if let Some((rule, names)) = namespaces {
-            server.serve_namespaces(rule, &names, now);
+            namespace::serve(&mut resources, rule, &names, self.now);
         }
-        if let Some(inputs) = policies {
-            server.serve_admission_kinds();
-            server.add_plugins(inputs);
+        if self.policies.is_some() {
+            admission_kinds::serve(&resources);
         }
-        if built_in_kinds {
-            server.serve_built_in_kinds();
+        if self.built_in_kinds {
+            typed_resource::serve(&resources);
         }
-        if validates_policies {
-            server = server.validate_policies();
+        if self.validates_policies {
+            admission_kinds::validate(&resources);
         }
-        server
+        let resources = Arc::new(resources);
+        let admission = Chain::new(plugins(&resources, self.policies));
+        let backend = Backend { resources, admission };
+        Server {
+            endpoints: Endpoints::new(backend, self.reviewed_tokens, self.token_issuer),
+            authorizes: self.authorizes,
+        }
     }
 
     /// Builds a server with the objects that an earlier server wrote to `journal`, whose last resourceVersion was

@@ -1,7 +1,7 @@
 //! The CRD controllers: the steps that follow a write of a CRD, after its response.
 //!
-//! A write of a CRD stores it, updates the schema if the CRD is already served, and adds its name to the [`Queue`]; so
-//! does the removal of the last object of a CRD that is being deleted. [`Server::run_controllers`] then takes the
+//! A write of a CRD stores it, updates the schema if the CRD is already served, and adds its name to the [`WorkQueue`](crate::server::strategy::work_queue::WorkQueue); so
+//! does the removal of the last object of a CRD that is being deleted. [`Controllers::run`] then takes the
 //! following steps. Each step that changes the CRD writes it, so that watches see every step:
 //!
 //! | step | here | in `k8s.io/apiextensions-apiserver` |
@@ -10,101 +10,80 @@
 //! | establish the CRD | [`conditions::establish`] | `pkg/controller/establish` |
 //! | report a schema that is not structural | [`conditions::check_structure`] | `pkg/controller/nonstructuralschema` |
 //! | report the approval of a protected group | [`conditions::check_approval`] | `pkg/controller/apiapproval` |
-//! | serve its objects | [`serving`] | `pkg/apiserver/customresource_handler.go` |
+//! | serve its objects | [`Resources::serve`] | `pkg/apiserver/customresource_handler.go` |
 //! | delete its objects, then the CRD | [`finalizing`] | `pkg/controller/finalizer` |
 //!
 //! The real controllers run concurrently, each as soon as it sees the change. Here they run in a fixed order.
 
 mod finalizing;
 mod namespaces;
-mod serving;
 
-use super::Server;
-use super::registry::store::Stored;
-use super::strategy::definition::{typed, update_by_controller};
 use crate::crd::{CustomResourceDefinition, conditions};
+use crate::server::registry::store::Stored;
+use crate::server::strategy::definition::update_by_controller;
+use crate::server::strategy::definitions::typed;
+use crate::server::strategy::resources::Resources;
 use crdx_value::time::Timestamp;
 use crdx_value::{Value, time};
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
-/// A work queue of names of CRDs or namespaces without duplicates, in first-in, first-out order.
-#[derive(Debug, Default)]
-pub(super) struct Queue(Mutex<VecDeque<String>>);
-
-impl Queue {
-    /// Enqueues a CRD that was written or removed, or a namespace that is being deleted.
-    pub fn enqueue(&self, name: &str) {
-        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !names.iter().any(|n| n == name) {
-            names.push_back(name.to_owned());
-        }
-    }
-
-    fn next(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
-    }
-
-    fn take(&self) -> Vec<String> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into()
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
-    }
+/// The controllers of CRDs and namespaces.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Controllers<'a> {
+    resources: &'a Arc<Resources>,
 }
 
-impl Server {
+impl<'a> Controllers<'a> {
+    /// The controllers of these resources.
+    pub fn new(resources: &'a Arc<Resources>) -> Self {
+        Self { resources }
+    }
+
     /// Returns true if a queue is not empty.
-    pub fn has_work_for_controllers(&self) -> bool {
-        !self.controllers.is_empty() || !self.deleted_namespaces.is_empty()
+    pub fn have_work(self) -> bool {
+        !self.resources.written_definitions.is_empty() || !self.resources.deleted_namespaces.is_empty()
     }
 
     /// Runs the controllers until their queues are empty: names are accepted, CRDs are established and served, and for a
     /// deleted CRD first its objects, then the CRD itself are removed; likewise for a deleted namespace.
-    pub fn run_controllers(&self, now: Timestamp) {
-        if !self.has_work_for_controllers() {
+    pub fn run(self, now: Timestamp) {
+        if !self.have_work() {
             return;
         }
-        self.run_definition_controllers(now);
+        self.run_for_definitions(now);
         // A namespace that is enqueued in the meantime is processed in the next run.
-        self.finalize_namespaces(&self.take_deleted_namespaces(), now);
+        self.finalize_namespaces(&self.resources.deleted_namespaces.take(), now);
     }
 
     /// Finalizes namespaces that are being deleted, then runs the controllers of CRDs.
-    pub fn finalize_namespaces(&self, names: &[String], now: Timestamp) {
-        let _writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn finalize_namespaces(self, names: &[String], now: Timestamp) {
+        let _writing = self.resources.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
         for name in names {
             self.finalize_namespace(name, &time::format(now));
         }
-        while let Some(name) = self.controllers.next() {
+        while let Some(name) = self.resources.written_definitions.next() {
             self.reconcile(&name, &time::format(now));
         }
     }
 
-    /// Like [`Server::run_controllers`], but leaves deleted namespaces in their queue.
-    pub fn run_definition_controllers(&self, now: Timestamp) {
-        let _writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some(name) = self.controllers.next() {
+    /// Like [`Controllers::run`], but leaves deleted namespaces in their queue.
+    pub fn run_for_definitions(self, now: Timestamp) {
+        let _writing = self.resources.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(name) = self.resources.written_definitions.next() {
             self.reconcile(&name, &time::format(now));
         }
-    }
-
-    /// Removes the deleted namespaces from their queue.
-    pub fn take_deleted_namespaces(&self) -> Vec<String> {
-        self.deleted_namespaces.take()
     }
 
     /// Runs every step for one CRD. The caller holds the write lock of the CRDs.
-    fn reconcile(&self, name: &str, now: &str) {
-        let Some(mut stored) = self.definitions.objects.get(name) else { return };
+    fn reconcile(self, name: &str, now: &str) {
+        let Some(mut stored) = self.resources.definitions.objects.get(name) else { return };
         let Some(mut definition) = typed(&stored) else { return };
-        let others = self.others(name, &definition.spec.group);
+        let others = self.resources.others(name, &definition.spec.group);
         let before = definition.status.clone();
         conditions::accept_names(&mut definition, others.iter().map(|other| &**other), now);
         stored = self.store_definition(name, stored, &mut definition, now);
         // The CRD is served before it is established, because clients send objects as soon as they see the condition.
-        self.serve(name, definition.clone());
+        self.resources.serve(name, definition.clone());
         let steps: [&dyn Fn(&mut CustomResourceDefinition); 3] =
             [&|crd| conditions::establish(crd, now), &|crd| conditions::check_structure(crd, now), &|crd| {
                 conditions::check_approval(crd, now);
@@ -118,9 +97,9 @@ impl Server {
         }
         if definition.status != before {
             // The CRD may have released names that other CRDs are waiting for.
-            self.enqueue_without_names(&others);
+            self.resources.enqueue_without_names(&others);
         }
-        self.serve(name, definition.clone());
+        self.resources.serve(name, definition.clone());
         if definition.metadata.contains_key("deletionTimestamp") {
             self.finalize(name, now);
         }
@@ -128,7 +107,7 @@ impl Server {
 
     /// Stores the CRD if a step changed it, and returns the stored CRD.
     fn store_definition(
-        &self,
+        self,
         name: &str,
         expected: Arc<Stored>,
         definition: &mut CustomResourceDefinition,
@@ -140,40 +119,19 @@ impl Server {
         if object.get("status") == existing.get("status") && object == *existing {
             return expected;
         }
-        if self.tracks_fields {
-            update_by_controller(self, &existing, &mut object, now);
+        if self.resources.storage.tracks_fields {
+            update_by_controller(self.resources, &existing, &mut object, now);
         }
         // No other thread writes CRDs while the lock is held.
-        let Ok(stored) = self.definitions.objects.put(name, Some(&expected), object, &self.revision) else {
+        let Ok(stored) =
+            self.resources.definitions.objects.put(name, Some(&expected), object, &self.resources.storage.revision)
+        else {
             return expected;
         };
         if let Some(metadata) = stored.raw().get("metadata").and_then(Value::as_object) {
             definition.metadata.clone_from(metadata);
         }
         stored
-    }
-
-    /// Enqueues the CRDs whose names are not accepted yet.
-    fn enqueue_without_names(&self, definitions: &[Arc<CustomResourceDefinition>]) {
-        for definition in definitions.iter().filter(|definition| !definition.is_true("NamesAccepted")) {
-            self.controllers.enqueue(definition.name());
-        }
-    }
-
-    /// The other CRDs of a group, sorted by name. Decoding is slow, so the decoded CRD of the compiled resource is used
-    /// if it is current.
-    fn others(&self, name: &str, group: &str) -> Vec<Arc<CustomResourceDefinition>> {
-        let stored = self.definitions.objects.list("", "", &self.revision).0;
-        let served = self.serving.read().unwrap_or_else(PoisonError::into_inner);
-        let read = |(key, stored): &(String, Arc<Stored>)| {
-            let crd = served.get(key).map(|serving| &serving.crd);
-            let revision = stored.revision.to_string();
-            match crd.filter(|crd| crd.metadata.get("resourceVersion").and_then(Value::as_str) == Some(&revision)) {
-                Some(crd) => Some(Arc::clone(crd)),
-                None => typed(stored).map(Arc::new),
-            }
-        };
-        stored.iter().filter(|(key, _)| key != name).filter_map(read).filter(|crd| crd.spec.group == group).collect()
     }
 }
 

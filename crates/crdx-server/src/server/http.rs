@@ -2,6 +2,7 @@
 //! responses. This module does not access the store.
 
 pub mod address;
+pub(in crate::server) mod authorization;
 pub(in crate::server) mod body;
 pub(in crate::server) mod calls;
 pub(in crate::server) mod context;
@@ -17,6 +18,7 @@ pub(in crate::server) mod request;
 pub(in crate::server) mod response;
 pub(in crate::server) mod route;
 pub(in crate::server) mod selector;
+pub(in crate::server) mod settings;
 pub(in crate::server) mod status;
 pub(in crate::server) mod table;
 pub(in crate::server) mod user;

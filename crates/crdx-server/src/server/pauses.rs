@@ -1,7 +1,6 @@
 //! The requests that a server for test suites delays, because they take time on a real server.
 
 use super::Server;
-use super::endpoints::reviews;
 use super::http::context::Context;
 use super::http::delete_options::DeleteOptions;
 use super::http::query::Query;
@@ -18,7 +17,7 @@ impl Server {
     /// ([`ServerBuilder::with_pause_before_removal`](super::ServerBuilder::with_pause_before_removal)): deletions and
     /// evictions do.
     pub fn may_pause(&self, request: &Request) -> bool {
-        if self.pause_before_removal.is_zero() {
+        if self.resources().storage.pause_before_removal.is_zero() {
             return false;
         }
         match request.method {
@@ -37,12 +36,12 @@ impl Server {
         let (path, query) = path_and_query(request);
         let query = Query::parse(query);
         let Route::Resource(target) = route(request.method, path, &query) else { return false };
-        let ctx = Context::new(self, request, query, target);
+        let ctx = Context::new(&self.resources().settings, request, query, target);
         if request.method == Method::Delete {
             return DeleteOptions::read(&ctx).is_ok_and(|options| !options.dry_run);
         }
         let issues_token = ctx.target.resource == "serviceaccounts" && ctx.target.subresource == "token";
-        ctx.query.first("dryRun").is_none() && !issues_token && !reviews::serves(&ctx)
+        ctx.query.first("dryRun").is_none() && !issues_token && !self.endpoints.serves_review(&ctx.target)
     }
 
     /// Returns the consistent read that a request makes: a list, a deletion of a collection, or a watch that begins with
@@ -58,19 +57,19 @@ impl Server {
             "watch" => query.first("sendInitialEvents") == Some("true"),
             _ => false,
         };
-        if !lists || given("resourceVersion") || given("continue") || !self.release.since(V1_31) {
+        if !lists || given("resourceVersion") || given("continue") || !self.release().since(V1_31) {
             return None;
         }
         let objects = self.collection_of(&target)?;
-        Some(ConsistentRead::new(objects, Arc::clone(&self.revision)))
+        Some(ConsistentRead::new(objects, Arc::clone(&self.resources().storage.revision)))
     }
 
     /// The collection of a resource that has a watch cache: events have none (`default_storage_factory_builder.go`).
     fn collection_of(&self, target: &Target) -> Option<Arc<Collection>> {
         match (target.group.as_str(), target.resource.as_str()) {
             ("" | "events.k8s.io", "events") => None,
-            (crd::GROUP, _) => Some(Arc::clone(&self.definitions.objects)),
-            (group, resource) => Some(Arc::clone(&self.serving_of(&[resource, ".", group].concat())?.objects)),
+            (crd::GROUP, _) => Some(Arc::clone(&self.resources().definitions.objects)),
+            (group, resource) => Some(Arc::clone(&self.resources().get(&[resource, ".", group].concat())?.objects)),
         }
     }
 }

@@ -13,14 +13,14 @@ impl Server {
     /// Renders `objects` as a Table with the printer columns of `version` of the CRD named `definition`. Returns `None`
     /// if there is no such CRD or version.
     pub fn table_of(&self, definition: &str, version: &str, objects: &[Value], now: Timestamp) -> Option<Value> {
-        let serving = self.serving_of(definition)?;
+        let serving = self.resources().get(definition)?;
         let columns = &serving.version(version)?.columns;
         Some(table::table(columns, objects.iter(), Map::new(), "v1", IncludeObject::Metadata, now))
     }
 
     /// Renders CRDs as a Table.
     pub fn table_of_definitions(&self, crds: &[Value], now: Timestamp) -> Value {
-        let columns = table::Columns::of_definitions(self.release);
+        let columns = table::Columns::of_definitions(self.release());
         table::table(&columns, crds.iter(), Map::new(), "v1", IncludeObject::Metadata, now)
     }
 
@@ -40,7 +40,7 @@ impl Server {
     /// defaulted and converted. Returns `None` if the version does not exist, and an error text if the object cannot be
     /// decoded.
     pub fn read_of(&self, definition: &str, version: &str, object: &Value) -> Option<Result<Value, String>> {
-        let serving = self.serving_of(definition)?;
+        let serving = self.resources().get(definition)?;
         let read = serving.decode_stored(object, serving.version(version)?, &Calls::default());
         Some(read.map(|shown| shown.unwrap_or_else(|| object.clone())).map_err(|refusal| refusal.message))
     }
@@ -48,7 +48,7 @@ impl Server {
     /// Returns the Scale of `object`, or `None` if its version has no scale subresource or a GET of `/scale` would be
     /// rejected.
     pub fn scale_of(&self, definition: &str, version: &str, object: &Value) -> Option<Value> {
-        let serving = self.serving_of(definition)?;
+        let serving = self.resources().get(definition)?;
         scale::object::of(object, serving.version(version)?.scale()?)
     }
 }

@@ -17,6 +17,7 @@ pub(in crate::server) mod patched_object;
 pub(in crate::server) mod rest;
 pub(in crate::server) mod revision;
 mod size;
+pub(in crate::server) mod storage;
 pub(in crate::server) mod store;
 pub(in crate::server) mod strategy;
 mod update;
@@ -24,8 +25,7 @@ pub(in crate::server) mod watch;
 pub(in crate::server) mod written;
 
 use crate::pipeline::Verdict;
-use crate::server::Server;
-use crate::server::admission::{Mutation, Review};
+use crate::server::admission::{Chain, Mutation, Review};
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::negotiate::Output;
 use crate::server::http::response::Response;
@@ -34,6 +34,7 @@ use crate::server::metadata::Object;
 use crdx_value::Value;
 use crdx_value::field::ErrorType;
 use std::sync::Arc;
+use storage::Storage;
 use store::{Raced, Stored};
 use strategy::Strategy;
 use written::Written;
@@ -57,16 +58,20 @@ pub(in crate::server) enum Verb {
 
 /// The verbs of one version of a resource or subresource.
 #[derive(Debug)]
-pub(in crate::server) struct Registry<S> {
+pub(in crate::server) struct Registry<'s, S> {
     strategy: S,
+    storage: &'s Storage,
+    admission: &'s Chain,
 }
 
-impl<S: Strategy> Registry<S> {
+impl<'s, S> Registry<'s, S> {
     /// Creates the registry for the resource of a strategy.
-    pub fn new(strategy: S) -> Self {
-        Self { strategy }
+    pub fn new(strategy: S, storage: &'s Storage, admission: &'s Chain) -> Self {
+        Self { strategy, storage, admission }
     }
+}
 
+impl<S: Strategy> Registry<'_, S> {
     /// The strategy of the resource.
     pub fn strategy(&self) -> &S {
         &self.strategy
@@ -138,15 +143,9 @@ impl<S: Strategy> Registry<S> {
     ///
     /// # Errors
     /// Returns 409 Conflict if another write was committed first.
-    pub fn commit(
-        &self,
-        server: &Server,
-        key: &str,
-        expected: Option<&Arc<Stored>>,
-        written: Written,
-    ) -> Result<Arc<Value>, Raced> {
-        let (stored, shown) = written.put(self.strategy.objects(), key, expected, &server.revision)?;
-        self.strategy.committed(server, &stored, &shown);
+    pub fn commit(&self, key: &str, expected: Option<&Arc<Stored>>, written: Written) -> Result<Arc<Value>, Raced> {
+        let (stored, shown) = written.put(self.strategy.objects(), key, expected, &self.storage.revision)?;
+        self.strategy.committed(&stored, &shown);
         Ok(shown)
     }
 }

@@ -44,3 +44,13 @@ pub(in crate::server) struct RequestScope<'a> {
 
 /// The group and resource of namespaces.
 pub(in crate::server) const NAMESPACES: GroupResource<'static> = GroupResource { group: "", resource: "namespaces" };
+
+/// Returns true for the group of admission policies, their bindings and webhook configurations.
+pub(in crate::server) fn is_admission(group: &str) -> bool {
+    group == crate::policies::GROUP
+}
+
+/// Returns true if the real server has Go types for the kinds of a group.
+pub(in crate::server) fn is_typed(group: &str) -> bool {
+    group.is_empty() || is_admission(group)
+}

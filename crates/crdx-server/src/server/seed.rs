@@ -8,8 +8,8 @@ use crate::server::http::calls::Calls;
 use crate::server::metadata;
 use crate::server::registry::revision::parse_revision;
 use crate::server::registry::store;
-use crate::server::strategy::custom_resource::integral_floats;
-use crate::server::strategy::custom_resource::serving::{Serving, Version};
+use crate::server::strategy::serving::storage::integral_floats;
+use crate::server::strategy::serving::{Serving, Version};
 use crdx_value::Value;
 use crdx_value::time::Timestamp;
 use std::sync::{Arc, PoisonError};
@@ -38,7 +38,7 @@ impl Server {
     /// # Errors
     /// The object could not have been stored.
     pub fn seed(&self, definition: &str, namespace: &str, object: Value) -> Result<(), SeedError> {
-        let serving = self.serving_of(definition).ok_or_else(|| SeedError::NoDefinition(definition.to_owned()))?;
+        let serving = self.resources().get(definition).ok_or_else(|| SeedError::NoDefinition(definition.to_owned()))?;
         let name = metadata::text(&object, "name").to_owned();
         if name.is_empty() {
             return Err(SeedError::NoName);
@@ -47,7 +47,7 @@ impl Server {
         let StoredForm { raw, read } = stored_form(&serving, namespace, object)?;
         let revision = parse_revision(metadata::text(&raw, "resourceVersion")).ok().filter(|r| *r > 0);
         let key = store::key(namespace, &name);
-        let stored = serving.objects.seed(&key, raw, revision, &self.revision);
+        let stored = serving.objects.seed(&key, raw, revision, &self.resources().storage.revision);
         if let Some((tag, read)) = read {
             let read = read.map_or_else(
                 || stored.raw(),
@@ -63,23 +63,23 @@ impl Server {
 
     /// Returns the stored object, in the storage version.
     pub fn stored(&self, definition: &str, namespace: &str, name: &str) -> Option<Arc<Value>> {
-        let serving = self.serving_of(definition)?;
+        let serving = self.resources().get(definition)?;
         let key = store::key(if serving.namespaced { namespace } else { "" }, name);
         serving.objects.get(&key).map(|stored| stored.raw())
     }
 
     /// The CRD with this name (`plural.group`) as JSON, if it is served.
     pub fn definition(&self, name: &str) -> Option<Value> {
-        Some(self.serving_of(name)?.crd.to_value())
+        Some(self.resources().get(name)?.crd.to_value())
     }
 
     /// Removes an object from the store if it exists.
     pub fn withdraw(&self, definition: &str, namespace: &str, name: &str) {
-        let Some(serving) = self.serving_of(definition) else { return };
+        let Some(serving) = self.resources().get(definition) else { return };
         let key = store::key(if serving.namespaced { namespace } else { "" }, name);
         if let Some(stored) = serving.objects.get(&key) {
             // An object that was written in the meantime is kept.
-            serving.objects.forget(&key, &stored, &self.revision);
+            serving.objects.forget(&key, &stored, &self.resources().storage.revision);
         }
     }
 
@@ -97,10 +97,10 @@ impl Server {
         let value = crd.to_value();
         let revision = parse_revision(metadata::text(&value, "resourceVersion")).ok().filter(|r| *r > 0);
         {
-            let _writing = self.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
-            self.definitions.objects.seed(&name, value, revision, &self.revision);
+            let _writing = self.resources().definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+            self.resources().definitions.objects.seed(&name, value, revision, &self.resources().storage.revision);
         }
-        self.controllers.enqueue(&name);
+        self.resources().written_definitions.add(&name);
         self.run_controllers(now);
         Ok(())
     }
@@ -108,7 +108,7 @@ impl Server {
     /// Validates an object of `version`, including its status and without ratcheting. Returns `None` if the version
     /// does not exist.
     pub fn validate_object(&self, definition: &str, version: &str, object: &Value) -> Option<Verdict> {
-        let serving = self.serving_of(definition)?;
+        let serving = self.resources().get(definition)?;
         let version = Arc::clone(serving.version(version)?);
         Some(pipeline::validate_create(&version.stages, object))
     }

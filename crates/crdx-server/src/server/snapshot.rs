@@ -2,9 +2,9 @@
 
 use super::Server;
 use super::registry::store::{Collection, SavedObjects};
-use super::strategy::custom_resource::serving::Serving;
+use crate::server::strategy::serving::Serving;
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// The state of a server: its objects and CRDs, and the counters of resourceVersions, UIDs and generated names. Objects
 /// and compiled CRDs are shared with the server.
@@ -19,12 +19,13 @@ pub struct Snapshot {
 impl Server {
     /// Saves the state of the server, which must be idle.
     pub fn snapshot(&self) -> Snapshot {
-        let served = self.serving.read().unwrap_or_else(PoisonError::into_inner);
+        let resources = self.resources();
+        let served = resources.served();
         let saved = |serving: &Arc<Serving>| (Arc::clone(serving), serving.objects.save());
         Snapshot {
-            revision: self.revision.current(),
-            random: self.random.state(),
-            definitions: self.definitions.objects.save(),
+            revision: resources.storage.revision.current(),
+            random: resources.settings.random.state(),
+            definitions: resources.definitions.objects.save(),
             served: served.iter().map(|(name, serving)| (name.clone(), saved(serving))).collect(),
         }
     }
@@ -33,9 +34,10 @@ impl Server {
     /// server must be idle, without watches and without a journal. Policies and webhook configurations must not have changed: the
     /// plugins recognize them by resourceVersion, and these are used again.
     pub fn roll_back(&self, snapshot: &Snapshot) {
+        let resources = self.resources();
         let restore = |objects: &Collection, saved| objects.restore(saved, snapshot.revision);
-        restore(&self.definitions.objects, &snapshot.definitions);
-        let mut served = self.serving.write().unwrap_or_else(PoisonError::into_inner);
+        restore(&resources.definitions.objects, &snapshot.definitions);
+        let mut served = resources.served_mut();
         served.retain(|name, _| snapshot.served.contains_key(name));
         for (name, (serving, saved)) in &snapshot.served {
             restore(&serving.objects, saved);
@@ -43,8 +45,8 @@ impl Server {
                 served.insert(name.clone(), Arc::clone(serving));
             }
         }
-        self.random.reset(snapshot.random);
-        self.revision.reset(snapshot.revision);
+        resources.settings.random.reset(snapshot.random);
+        resources.storage.revision.reset(snapshot.revision);
     }
 }
 
@@ -112,7 +114,7 @@ mod tests {
         }
         let snapshot = server.snapshot();
         let changes =
-            || ["foos.example.com", "bars.example.com"].map(|n| server.serving_of(n).unwrap().objects.changes());
+            || ["foos.example.com", "bars.example.com"].map(|n| server.resources().get(n).unwrap().objects.changes());
         let [foos, bars] = changes();
         assert_eq!(send(&server, Method::Post, FOOS, &foo(r#""name":"a""#)).code, 201);
         for _ in 0..2 {

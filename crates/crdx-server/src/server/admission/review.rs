@@ -1,8 +1,9 @@
 //! Runs the admission chain for one write.
 
-use super::{Attributes, Cluster, Mutation, Operation, OperationOptions, Reinvocation, Report};
+use super::{Attributes, Chain, Mutation, Operation, OperationOptions, Reinvocation, Report};
 use crate::apply::managed::Managed;
 use crate::policies::findings::Findings;
+use crate::server::http::calls::Calls;
 use crate::server::http::context::Context;
 use crate::server::http::object_checks;
 use crate::server::http::status::Refusal;
@@ -14,6 +15,7 @@ use crdx_value::steps::Spent;
 /// A write that the registry passes to the admission chain, before and after validation.
 #[derive(Clone, Copy)]
 pub(in crate::server) struct Review<'a> {
+    pub chain: &'a Chain,
     /// The target of the write.
     pub scope: RequestScope<'a>,
     pub operation: Operation,
@@ -26,7 +28,7 @@ pub(in crate::server) struct Review<'a> {
 impl Review<'_> {
     /// Returns true if any plugin handles the write; otherwise callers need not prepare objects for it.
     pub fn is_needed(&self, ctx: &Context<'_>) -> bool {
-        !ctx.request.skips_admission && ctx.server.admission.handling(self.operation).next().is_some()
+        !ctx.request.skips_admission && self.chain.handling(self.operation).next().is_some()
     }
 
     /// Lets the plugins change the object of a create or update. If a plugin changed the object, `default` is called
@@ -45,7 +47,7 @@ impl Review<'_> {
         if !self.is_needed(ctx) {
             return Ok(Mutation::Unchanged);
         }
-        let mutates = ctx.server.admission.handling(self.operation).any(super::Plugin::mutates);
+        let mutates = self.chain.handling(self.operation).any(super::Plugin::mutates);
         let managed_fields = metadata::get(object, "managedFields").filter(|_| mutates).cloned();
         let mut outcome = Mutation::Unchanged;
         let mut reinvocation = Reinvocation::default();
@@ -72,11 +74,10 @@ impl Review<'_> {
         default: &dyn Fn(&mut Value) -> Result<(), Spent>,
         (reinvocation, outcome): (&mut Reinvocation, &mut Mutation),
     ) -> Result<(), Refusal> {
-        let server = ctx.server;
-        for plugin in server.admission.handling(self.operation) {
+        for plugin in self.chain.handling(self.operation) {
             let (namespace, name) = self.address(ctx, None);
-            let mutation = self.call(ctx, (&namespace, &name), old, |attributes, cluster, report| {
-                plugin.mutate(attributes, object, cluster, report, reinvocation)
+            let mutation = self.call(ctx, (&namespace, &name), old, |attributes, calls, report| {
+                plugin.mutate(attributes, object, calls, report, reinvocation)
             })?;
             if mutation == Mutation::Changed {
                 *outcome = Mutation::Changed;
@@ -95,10 +96,9 @@ impl Review<'_> {
             return Ok(());
         }
         let (namespace, name) = self.address(ctx, object);
-        let server = ctx.server;
-        for plugin in server.admission.handling(self.operation) {
-            self.call(ctx, (&namespace, &name), old, |attributes, cluster, report| {
-                plugin.validate(attributes, object, cluster, report)
+        for plugin in self.chain.handling(self.operation) {
+            self.call(ctx, (&namespace, &name), old, |attributes, calls, report| {
+                plugin.validate(attributes, object, calls, report)
             })?;
         }
         Ok(())
@@ -111,14 +111,10 @@ impl Review<'_> {
         ctx: &mut Context<'_>,
         (namespace, name): (&str, &str),
         old: Option<&Value>,
-        question: impl FnOnce(&Attributes<'_>, &Cluster<'_>, &mut Report) -> Result<T, Refusal>,
+        question: impl FnOnce(&Attributes<'_>, &Calls, &mut Report) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
         let mut report = Report::default();
-        let result = question(
-            &self.attributes(ctx, namespace, name, old),
-            &Cluster::new(ctx.server, &ctx.calls, ctx.request.now),
-            &mut report,
-        );
+        let result = question(&self.attributes(ctx, namespace, name, old), &ctx.calls, &mut report);
         for warning in report.warnings {
             ctx.warn(warning);
         }
@@ -167,7 +163,7 @@ impl Review<'_> {
                     OperationOptions::Write(options) => options.dry_run,
                     OperationOptions::Delete(options) => options.dry_run,
                 },
-            user: ctx.request.user.as_ref().unwrap_or(&ctx.server.admission.user),
+            user: ctx.user(),
             gaps: None,
         }
     }

@@ -1,15 +1,14 @@
 //! Admission of objects that the server does not store: those of kinds built into Kubernetes.
 
-use super::{Attributes, Cluster, Operation, OperationOptions, Report};
+use super::{Attributes, Chain, Operation, OperationOptions, Report};
 use crate::policies::findings::Findings;
-use crate::server::Server;
 use crate::server::http::calls::Calls;
 use crate::server::http::options::{FieldValidation, WriteOptions};
 use crate::server::http::status::Refusal;
+use crate::server::http::user::UserInfo;
 use crate::server::scope::{GroupVersionKind, GroupVersionResource};
 use crdx_cel::value::Gaps;
 use crdx_value::Value;
-use crdx_value::time::Timestamp;
 
 /// A create or update of an object that the server does not store.
 #[derive(Clone, Copy, Debug)]
@@ -49,10 +48,10 @@ pub struct Admitted {
     pub refusal: Option<(u16, String, String)>,
 }
 
-impl Server {
+impl Chain {
     /// Passes a write to the admission plugins. Mutating policies that match are reported as not evaluated, because the
     /// types of the object are not known to the server.
-    pub fn admit(&self, write: &TypedWrite<'_>, now: Timestamp) -> Admitted {
+    pub(in crate::server) fn admit(&self, write: &TypedWrite<'_>, user: &UserInfo) -> Admitted {
         let options = WriteOptions {
             dry_run: false,
             field_manager: write.field_manager.to_owned(),
@@ -71,13 +70,12 @@ impl Server {
             old_object: write.old_object,
             options: OperationOptions::Write(&options),
             dry_run: false,
-            user: &self.admission.user,
+            user,
             gaps: Some(write.gaps),
         };
         let calls = Calls::default();
-        let cluster = Cluster::new(self, &calls, now);
         let mut report = Report::default();
-        let result = self.ask_plugins(&attributes, write.object, &cluster, &mut report);
+        let result = self.ask_plugins(&attributes, write.object, &calls, &mut report);
         let refusal = result.err().map(|refusal| (refusal.code, refusal.reason.as_str().to_owned(), refusal.message));
         Admitted { findings: report.policies, warnings: report.warnings, refusal }
     }
@@ -86,14 +84,14 @@ impl Server {
         &self,
         attributes: &Attributes<'_>,
         object: &Value,
-        cluster: &Cluster<'_>,
+        calls: &Calls,
         report: &mut Report,
     ) -> Result<(), Refusal> {
-        for plugin in self.admission.handling(attributes.operation) {
-            plugin.observe(attributes, object, cluster, report)?;
+        for plugin in self.handling(attributes.operation) {
+            plugin.observe(attributes, object, calls, report)?;
         }
-        for plugin in self.admission.handling(attributes.operation) {
-            plugin.validate(attributes, Some(object), cluster, report)?;
+        for plugin in self.handling(attributes.operation) {
+            plugin.validate(attributes, Some(object), calls, report)?;
         }
         Ok(())
     }

@@ -1,15 +1,15 @@
 //! The namespace controller: deletes the contents of a namespace that is being deleted, then the namespace
 //! (`pkg/controller/namespace/deletion` of Kubernetes).
 
-use super::Server;
+use super::Controllers;
 use crate::server::metadata;
 use crate::server::registry::store::Stored;
-use crate::server::strategy::custom_resource::serving::Serving;
 use crate::server::strategy::namespace::finalized::{KUBERNETES, finalizers, set_finalizers};
-use crate::server::strategy::namespace::{NAME, Namespaces};
+use crate::server::strategy::namespace_rule::NAME;
+use crate::server::strategy::serving::Serving;
 use crdx_value::{Value, object};
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// The objects that are left in a namespace.
 #[derive(Debug, Default)]
@@ -20,25 +20,11 @@ struct Remaining {
     finalizers: BTreeMap<String, usize>,
 }
 
-impl Server {
-    /// Enqueues a namespace that is being deleted.
-    pub(in crate::server) fn namespace_due(&self, name: &str) {
-        self.deleted_namespaces.enqueue(name);
-    }
-
-    /// Enqueues the namespace of an object that was removed, if the namespace is being deleted.
-    pub(in crate::server) fn content_removed(&self, namespace: &str) {
-        if self.namespaces == Some(Namespaces::Finalized)
-            && self.namespace(namespace).is_some_and(|found| metadata::is_deleting(&found))
-        {
-            self.namespace_due(namespace);
-        }
-    }
-
+impl Controllers<'_> {
     /// Deletes the contents of a namespace, and the namespace once nothing is left. Objects with finalizers are kept
-    /// until these are removed; [`Server::content_removed`] then enqueues the namespace again.
-    pub(super) fn finalize_namespace(&self, name: &str, now: &str) {
-        let Some(namespaces) = self.serving_of(NAME) else { return };
+    /// until these are removed; `Resources::removed` then enqueues the namespace again.
+    pub(super) fn finalize_namespace(self, name: &str, now: &str) {
+        let Some(namespaces) = self.resources.get(NAME) else { return };
         let Some(stored) = namespaces.objects.get(name) else { return };
         let namespace = stored.raw();
         if !metadata::is_deleting(&namespace) {
@@ -57,30 +43,29 @@ impl Server {
         }
         if !finalizers(&finalized).is_empty() || !metadata::finalizers(&finalized).is_empty() {
             self.replace_namespace(&namespaces, name, &stored, finalized);
-        } else if namespaces.objects.remove(name, &stored, &self.revision).is_err() {
+        } else if namespaces.objects.remove(name, &stored, &self.resources.storage.revision).is_err() {
             // A client wrote the namespace in the meantime.
-            self.namespace_due(name);
+            self.resources.deleted_namespaces.add(name);
         }
     }
 
-    fn replace_namespace(&self, namespaces: &Serving, name: &str, stored: &Arc<Stored>, object: Value) {
+    fn replace_namespace(self, namespaces: &Serving, name: &str, stored: &Arc<Stored>, object: Value) {
         if object == *stored.raw() {
             return;
         }
-        if namespaces.objects.put(name, Some(stored), object, &self.revision).is_err() {
-            self.namespace_due(name);
+        if namespaces.objects.put(name, Some(stored), object, &self.resources.storage.revision).is_err() {
+            self.resources.deleted_namespaces.add(name);
         }
     }
 
-    fn remove_contents(&self, name: &str, now: &str) -> Remaining {
-        let all: Vec<Arc<Serving>> =
-            self.serving.read().unwrap_or_else(PoisonError::into_inner).values().map(Arc::clone).collect();
+    fn remove_contents(self, name: &str, now: &str) -> Remaining {
+        let all = self.resources.all();
         let prefix = format!("{name}/");
         let mut remaining = Remaining::default();
         for serving in all.iter().filter(|serving| serving.namespaced) {
-            self.remove_objects(serving, &prefix, now);
-            self.object_removed(serving);
-            let (left, _) = serving.objects.list(&prefix, "", &self.revision);
+            self.resources.remove_objects(serving, &prefix, now);
+            self.resources.object_removed(serving);
+            let (left, _) = serving.objects.list(&prefix, "", &self.resources.storage.revision);
             if left.is_empty() {
                 continue;
             }

@@ -9,8 +9,8 @@ mod tokens;
 use crate::apply::field_manager::{self, FieldManager};
 use crate::apply::set::Set;
 use crate::apply::updater::Versions;
-use crate::server::Server;
 use crate::server::admission::{Operation, OperationOptions, Review};
+use crate::server::endpoints::backend::Backend;
 use crate::server::http::body;
 use crate::server::http::context::{Answer, Content, Context};
 use crate::server::http::negotiate::{self, Endpoint};
@@ -24,7 +24,7 @@ use crate::server::registry::{Registry, managed_fields};
 use crate::server::scope::GroupResource;
 use crate::server::scope::{GroupVersionKind, GroupVersionResource, RequestScope};
 use crate::server::strategy::built_in_kind::BuiltInKind;
-use crate::server::strategy::custom_resource::Part;
+use crate::server::strategy::subresource::Subresource;
 use crate::server::strategy::typed_resource::{TypedResource, decode};
 use crdx_types::merge::Type;
 use crdx_value::release::V1_34;
@@ -68,13 +68,19 @@ pub(super) fn find(ctx: &Context<'_>) -> Option<&'static Action> {
 }
 
 /// Handles a request for an action on an object of `parent`.
-pub(super) fn handle(mut ctx: Context<'_>, parent: TypedResource, action: &Action) -> Response {
+pub(super) fn handle(
+    backend: &Backend,
+    issued: &Issued,
+    mut ctx: Context<'_>,
+    parent: TypedResource,
+    action: &Action,
+) -> Response {
     if ctx.request.method != Method::Post {
         return ctx.refuse(&Refusal::method_not_allowed());
     }
     match ctx.name().and_then(|name| Ok((name, ctx.negotiate(Endpoint::Object)?))) {
         Ok((name, output)) => {
-            let answer = action.answer(&mut ctx, parent, &name);
+            let answer = action.answer((backend, issued), &mut ctx, parent, &name);
             ctx.respond(&output, None, answer)
         }
         Err(refusal) => ctx.refuse(&refusal),
@@ -82,7 +88,13 @@ pub(super) fn handle(mut ctx: Context<'_>, parent: TypedResource, action: &Actio
 }
 
 impl Action {
-    fn answer(&self, ctx: &mut Context<'_>, parent: TypedResource, name: &str) -> Result<Answer, Refusal> {
+    fn answer(
+        &self,
+        (backend, issued): (&Backend, &Issued),
+        ctx: &mut Context<'_>,
+        parent: TypedResource,
+        name: &str,
+    ) -> Result<Answer, Refusal> {
         let input = negotiate::input(ctx.request.content_type.as_deref())?;
         body::check_size(&ctx.request.body)?;
         let options = options::write_options(&ctx.query, Write::Create, ctx.release())?;
@@ -98,8 +110,11 @@ impl Action {
         let namespace = ctx.target.namespace.clone();
         common::match_namespace(&mut object, &namespace)?;
         common::dedup_owners(ctx, &mut object, false);
-        self.own_fields(ctx, &kind, &mut object, &options);
+        if backend.resources.storage.tracks_fields {
+            self.own_fields(ctx, &kind, &mut object, &options);
+        }
         let review = Review {
+            chain: &backend.admission,
             scope: self.scope(),
             operation: Operation::Create,
             options: OperationOptions::Write(&options),
@@ -111,10 +126,11 @@ impl Action {
         };
         review.mutate(ctx, None, &mut object, &complete)?;
         let request = Request { name, object, options: &options, review };
+        let parent = backend.registry(parent);
         match self.name {
-            "binding" => binding::create(ctx, &Registry::new(parent), &request)?,
-            "eviction" => eviction::create(ctx, &Registry::new(parent), &request)?,
-            _ => return tokens::create(ctx, &Registry::new(parent), &kind, request),
+            "binding" => binding::create(ctx, &parent, &request)?,
+            "eviction" => eviction::create(ctx, backend, &parent, &request)?,
+            _ => return tokens::create(ctx, (&backend.resources, issued), &parent, &kind, request),
         }
         Ok(Answer { code: 201, content: Content::Status(status_value("Success", 201, "", "", None)) })
     }
@@ -130,9 +146,6 @@ impl Action {
 
     /// Sets the managedFields, which admission sees.
     fn own_fields(&self, ctx: &Context<'_>, kind: &BuiltInKind, object: &mut Value, options: &WriteOptions) {
-        if !ctx.server.tracks_fields {
-            return;
-        }
         let manager = managed_fields::manager(options, ctx.request.user_agent.as_deref());
         let api_version = kind.api_version();
         let fields = FieldManager {
@@ -190,10 +203,15 @@ impl Versions for OneVersion<'_> {
 }
 
 /// The registry of another built-in kind.
-fn registry(ctx: &Context<'_>, definition: &str, part: Part) -> Option<Registry<TypedResource>> {
-    let serving = ctx.server.serving_of(definition)?;
+fn registry<'b>(
+    backend: &'b Backend,
+    ctx: &Context<'_>,
+    definition: &str,
+    subresource: Subresource,
+) -> Option<Registry<'b, TypedResource>> {
+    let serving = backend.resources.get(definition)?;
     let version = serving.storage().cloned()?;
-    Some(Registry::new(TypedResource::new(serving, version, part, ctx)?))
+    Some(backend.registry(TypedResource::new(serving, version, subresource, ctx, &backend.resources)?))
 }
 
 /// The condition of a type in `status.conditions`.
@@ -225,17 +243,6 @@ fn set_condition(object: &mut Value, mut condition: Map, now: &str) {
 
 /// The group and resource of pods, for messages.
 const PODS: GroupResource<'static> = GroupResource { group: "", resource: "pods" };
-
-impl Server {
-    /// The user whose service account token this is, if it is a token that this server issued and that is still valid.
-    pub fn user_of_token(
-        &self,
-        token: &str,
-        now: crdx_value::time::Timestamp,
-    ) -> Option<crate::server::http::user::UserInfo> {
-        self.issued.user(self, token, now)
-    }
-}
 
 /// Members of a condition.
 fn members<const N: usize>(members: [(&str, Cow<'_, str>); N]) -> Map {

@@ -1,30 +1,32 @@
 //! Requests for custom resources: chooses the CRD, version, subresource and verb
 //! (`apiserver/customresource_handler.go`).
 
-use super::actions;
-use crate::server::Reply;
+use super::actions::{self, Issued};
+use crate::server::endpoints::backend::Backend;
+use crate::server::endpoints::reply::Reply;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Endpoint;
 use crate::server::http::page::not_found_page;
 use crate::server::http::request::Method;
 use crate::server::http::response::Response;
 use crate::server::http::status::{Reason, Refusal};
+use crate::server::registry::Verb;
 use crate::server::registry::patch;
 use crate::server::registry::strategy::Strategy;
-use crate::server::registry::{Registry, Verb};
 use crate::server::scope::GroupResource;
-use crate::server::strategy::custom_resource::serving::{Serving, Version};
-use crate::server::strategy::custom_resource::{CustomResource, Part};
+use crate::server::strategy::custom_resource::CustomResource;
 use crate::server::strategy::scale::ScaleOf;
+use crate::server::strategy::serving::{Serving, Version};
+use crate::server::strategy::subresource::Subresource;
 use crate::server::strategy::typed_resource::TypedResource;
 use std::sync::Arc;
 
 /// Handles a request for a custom resource.
-pub(super) fn handle(mut ctx: Context<'_>) -> Reply {
+pub(super) fn handle(backend: &Backend, issued: &Issued, mut ctx: Context<'_>) -> Reply {
     let is_watch = ctx.target.verb == "watch"
         && ctx.target.subresource.is_empty()
         && matches!(ctx.request.method, Method::Get | Method::Head);
-    let Some((serving, version)) = find(&ctx) else {
+    let Some((serving, version)) = find(backend, &ctx) else {
         if ctx.target.group.is_empty() && !is_watch {
             let text = "the server could not find the requested resource";
             return Reply::Whole(ctx.refuse(&Refusal::unrouted(404, Reason::NotFound, text)));
@@ -35,21 +37,27 @@ pub(super) fn handle(mut ctx: Context<'_>) -> Reply {
         ctx.warn(warning.as_str());
     }
     if !serving.typed.is_empty() {
-        return typed(ctx, &serving, &version, is_watch);
+        return typed(backend, issued, ctx, (&serving, &version), is_watch);
     }
-    let resource = CustomResource { serving, version, part: Part::Object, calls: ctx.calls.clone() };
+    let resource = CustomResource {
+        serving,
+        version,
+        resources: Arc::clone(&backend.resources),
+        subresource: Subresource::None,
+        calls: ctx.calls.clone(),
+    };
     if is_watch {
-        return Registry::new(resource).watch(ctx);
+        return backend.registry(resource).watch(ctx).into();
     }
     Reply::Whole(match ctx.target.subresource.as_str() {
-        "" => respond(ctx, resource, &OBJECT_VERBS),
+        "" => respond(backend, ctx, resource, &OBJECT_VERBS),
         "status" if resource.version.has_status() => {
-            respond(ctx, CustomResource { part: Part::Status, ..resource }, &SUBRESOURCE_VERBS)
+            respond(backend, ctx, CustomResource { subresource: Subresource::Status, ..resource }, &SUBRESOURCE_VERBS)
         }
         "finalize" if resource.serving.built_in.has_finalizers() => {
-            respond(ctx, CustomResource { part: Part::Finalizers, ..resource }, &["update"])
+            respond(backend, ctx, CustomResource { subresource: Subresource::Finalize, ..resource }, &["update"])
         }
-        "scale" if let Some(scale) = ScaleOf::new(resource) => respond(ctx, scale, &SUBRESOURCE_VERBS),
+        "scale" if let Some(scale) = ScaleOf::new(resource) => respond(backend, ctx, scale, &SUBRESOURCE_VERBS),
         _ => {
             let refusal = Refusal::not_found(named(&ctx), &ctx.target.name);
             ctx.refuse(&refusal)
@@ -58,26 +66,32 @@ pub(super) fn handle(mut ctx: Context<'_>) -> Reply {
 }
 
 /// Handles a request for a built-in kind that is served with its Go type.
-fn typed(ctx: Context<'_>, serving: &Arc<Serving>, version: &Arc<Version>, is_watch: bool) -> Reply {
-    let part = match ctx.target.subresource.as_str() {
-        "status" => Part::Status,
-        "approval" => Part::Approval,
-        _ => Part::Object,
+fn typed(
+    backend: &Backend,
+    issued: &Issued,
+    ctx: Context<'_>,
+    (serving, version): (&Arc<Serving>, &Arc<Version>),
+    is_watch: bool,
+) -> Reply {
+    let subresource = match ctx.target.subresource.as_str() {
+        "status" => Subresource::Status,
+        "approval" => Subresource::Approval,
+        _ => Subresource::None,
     };
-    let resource = TypedResource::new(Arc::clone(serving), Arc::clone(version), part, &ctx);
+    let resource = TypedResource::new(Arc::clone(serving), Arc::clone(version), subresource, &ctx, &backend.resources);
     let Some(resource) = resource else { return Reply::Whole(not_found_page()) };
     if is_watch {
-        return Registry::new(resource).watch(ctx);
+        return backend.registry(resource).watch(ctx).into();
     }
     Reply::Whole(match ctx.target.subresource.as_str() {
-        "" => respond(ctx, resource, &OBJECT_VERBS),
-        "status" if version.has_status() => respond(ctx, resource, &SUBRESOURCE_VERBS),
+        "" => respond(backend, ctx, resource, &OBJECT_VERBS),
+        "status" if version.has_status() => respond(backend, ctx, resource, &SUBRESOURCE_VERBS),
         "scale" if version.scale().is_some() => match ScaleOf::new(resource) {
-            Some(scale) => respond(ctx, scale, &SUBRESOURCE_VERBS),
+            Some(scale) => respond(backend, ctx, scale, &SUBRESOURCE_VERBS),
             None => not_found_page(),
         },
-        "approval" if serving.has_approval() => respond(ctx, resource, &SUBRESOURCE_VERBS),
-        _ if let Some(action) = actions::find(&ctx) => actions::handle(ctx, resource, action),
+        "approval" if serving.has_approval() => respond(backend, ctx, resource, &SUBRESOURCE_VERBS),
+        _ if let Some(action) = actions::find(&ctx) => actions::handle(backend, issued, ctx, resource, action),
         _ => {
             let text = "the server could not find the requested resource";
             ctx.refuse(&Refusal::unrouted(404, Reason::NotFound, text))
@@ -94,9 +108,9 @@ fn named<'c>(ctx: &'c Context<'_>) -> GroupResource<'c> {
 }
 
 /// The compiled CRD and version for the request, if both are served.
-fn find(ctx: &Context<'_>) -> Option<(Arc<Serving>, Arc<Version>)> {
+fn find(backend: &Backend, ctx: &Context<'_>) -> Option<(Arc<Serving>, Arc<Version>)> {
     let target = &ctx.target;
-    let serving = ctx.server.serving_of(&[&target.resource, ".", &target.group].concat())?;
+    let serving = backend.resources.get(&[&target.resource, ".", &target.group].concat())?;
     let in_namespace = !target.namespace.is_empty();
     let fits = serving.namespaced == in_namespace || serving.namespaced && matches!(target.verb, "list" | "watch");
     let version = Arc::clone(serving.version(&target.version)?);
@@ -104,9 +118,9 @@ fn find(ctx: &Context<'_>) -> Option<(Arc<Serving>, Arc<Version>)> {
 }
 
 /// Runs the checks that precede every verb, in the server's order: verb, patch type, name, output format.
-fn respond(mut ctx: Context<'_>, strategy: impl Strategy, verbs: &[&str]) -> Response {
+fn respond(backend: &Backend, mut ctx: Context<'_>, strategy: impl Strategy, verbs: &[&str]) -> Response {
     let patch_kind = if strategy.accepts_strategic_merge() { patch::typed_kind } else { patch::kind };
-    let registry = Registry::new(strategy);
+    let registry = backend.registry(strategy);
     let verb = match ctx.target.verb {
         verb if !verbs.contains(&verb) => {
             let refusal = Refusal::method_not_supported(named(&ctx), verb);

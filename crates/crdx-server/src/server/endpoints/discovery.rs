@@ -5,6 +5,7 @@ mod aggregated;
 mod groups;
 mod legacy;
 
+use super::Endpoints;
 use crate::crd;
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::negotiate::{self, Endpoint, Output};
@@ -17,8 +18,8 @@ use groups::{Group, groups};
 use std::sync::Arc;
 
 /// Handles `/apis`.
-pub(in crate::server) fn of_groups(ctx: Context<'_>) -> Response {
-    let groups = groups(ctx.server);
+pub(super) fn of_groups(endpoints: &Endpoints, ctx: Context<'_>) -> Response {
+    let groups = groups(&endpoints.backend.resources, endpoints.reviewed_tokens.is_some());
     match ctx.negotiate(Endpoint::Groups) {
         Ok(output) if output.convert.is_some() => aggregated::respond(ctx, &output, &groups),
         Ok(output) => respond(ctx, &output, legacy::group_list(&groups)),
@@ -27,8 +28,8 @@ pub(in crate::server) fn of_groups(ctx: Context<'_>) -> Response {
 }
 
 /// Handles `/api`.
-pub(in crate::server) fn of_core(ctx: Context<'_>) -> Response {
-    let core = groups::core(ctx.server);
+pub(super) fn of_core(endpoints: &Endpoints, ctx: Context<'_>) -> Response {
+    let core = groups::core(&endpoints.backend.resources);
     match ctx.negotiate(Endpoint::Groups) {
         Ok(output) if output.convert.is_some() => aggregated::respond(ctx, &output, core.as_slice()),
         Ok(output) => respond(ctx, &output, legacy::core_versions(core.as_ref())),
@@ -37,21 +38,22 @@ pub(in crate::server) fn of_core(ctx: Context<'_>) -> Response {
 }
 
 /// Handles `/api/VERSION`; `None` if the version does not exist.
-pub(in crate::server) fn of_core_version(ctx: Context<'_>, version: &str) -> Option<Response> {
-    let core = groups::core(ctx.server)?;
+pub(super) fn of_core_version(endpoints: &Endpoints, ctx: Context<'_>, version: &str) -> Option<Response> {
+    let core = groups::core(&endpoints.backend.resources)?;
     let found = core.versions.iter().find(|v| v.name == version)?;
     Some(answer(ctx, "", Some(legacy::resource_list("", found))))
 }
 
 /// Handles `/apis/GROUP`.
-pub(in crate::server) fn of_group(ctx: Context<'_>, group: &str) -> Response {
-    let found = groups(ctx.server).into_iter().find(|g| g.name == group);
+pub(super) fn of_group(endpoints: &Endpoints, ctx: Context<'_>, group: &str) -> Response {
+    let found =
+        groups(&endpoints.backend.resources, endpoints.reviewed_tokens.is_some()).into_iter().find(|g| g.name == group);
     answer(ctx, group, found.map(|g| legacy::group(&g, true)))
 }
 
 /// Handles `/apis/GROUP/VERSION`.
-pub(in crate::server) fn of_version(ctx: Context<'_>, group: &str, version: &str) -> Response {
-    let groups = groups(ctx.server);
+pub(super) fn of_version(endpoints: &Endpoints, ctx: Context<'_>, group: &str, version: &str) -> Response {
+    let groups = groups(&endpoints.backend.resources, endpoints.reviewed_tokens.is_some());
     let found =
         groups.iter().find(|g| g.name == group).and_then(|g: &Group| g.versions.iter().find(|v| v.name == version));
     answer(ctx, group, found.map(|v| legacy::resource_list(group, v)))

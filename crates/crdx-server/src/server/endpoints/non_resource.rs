@@ -1,5 +1,6 @@
 //! Non-resource paths: the index, the version, health checks and discovery.
 
+use super::Endpoints;
 use crate::server::endpoints::{discovery, health, openapi};
 use crate::server::http::context::Context;
 use crate::server::http::page::{not_found_page, text};
@@ -11,21 +12,21 @@ use crdx_value::release::{Release, V1_33};
 use crdx_value::{Value, object};
 
 /// Handles a non-resource path, given as its segments.
-pub(in crate::server) fn handle(ctx: Context<'_>, parts: &[String]) -> Response {
+pub(super) fn handle(endpoints: &Endpoints, ctx: Context<'_>, parts: &[String]) -> Response {
     let release = ctx.release();
     match parts.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => index(200, release),
-        ["api"] => discovery::of_core(ctx),
-        ["api", version] => discovery::of_core_version(ctx, version).unwrap_or_else(|| index(404, release)),
-        ["apis"] => discovery::of_groups(ctx),
-        ["apis", group] => discovery::of_group(ctx, group),
-        ["apis", group, version] => discovery::of_version(ctx, group, version),
+        ["api"] => discovery::of_core(endpoints, ctx),
+        ["api", version] => discovery::of_core_version(endpoints, ctx, version).unwrap_or_else(|| index(404, release)),
+        ["apis"] => discovery::of_groups(endpoints, ctx),
+        ["apis", group] => discovery::of_group(endpoints, ctx, group),
+        ["apis", group, version] => discovery::of_version(endpoints, ctx, group, version),
         ["apis", ..] => not_found_page(),
         ["version"] if ctx.request.method != Method::Get => ctx.refuse(&Refusal::method_not_allowed()),
         ["version"] => version(release),
-        ["openapi", "v2"] => openapi::v2(&ctx),
-        ["openapi", "v3"] if !path_of(&ctx).ends_with('/') => openapi::v3_index(&ctx),
-        ["openapi", "v3", path @ ..] => openapi::v3(&ctx, &path.join("/")),
+        ["openapi", "v2"] => openapi::v2(endpoints, &ctx),
+        ["openapi", "v3"] if !path_of(&ctx).ends_with('/') => openapi::v3_index(endpoints, &ctx),
+        ["openapi", "v3", path @ ..] => openapi::v3(endpoints, &ctx, &path.join("/")),
         [endpoint @ ("healthz" | "livez" | "readyz"), check @ ..] => {
             health::answer(&ctx.query, endpoint, &check.join("/"), release).unwrap_or_else(|| index(404, release))
         }
@@ -39,7 +40,7 @@ fn path_of<'c>(ctx: &Context<'c>) -> &'c str {
 }
 
 /// The list of all paths, which is also the body of the 404 for an unknown path (`server/routes/index.go`).
-pub(in crate::server) fn index(code: u16, release: Release) -> Response {
+pub(super) fn index(code: u16, release: Release) -> Response {
     let mut paths: Vec<String> = [
         "/api",
         "/apis",

@@ -1,9 +1,9 @@
 //! `/openapi/v2` and `/openapi/v3`: the published schemas of all CRDs, with hashes for client-side caching
 //! (`kube-openapi/pkg/handler{,3}/handler.go`).
 
+use super::Endpoints;
 use crate::crd::CustomResourceDefinition;
 use crate::crd::openapi;
-use crate::server::Server;
 use crate::server::endpoints::digest;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate;
@@ -11,7 +11,8 @@ use crate::server::http::page::text;
 use crate::server::http::response::{Format, Response, ResponseBody};
 use crate::server::http::wire::OPENAPI_PROTOBUF;
 use crate::server::strategy::built_in_kind::Schemas;
-use crate::server::strategy::custom_resource::serving::Serving;
+use crate::server::strategy::resources::Resources;
+use crate::server::strategy::serving::Serving;
 use crdx_types::openapi::OpenApiVersion;
 use crdx_value::release::Release;
 use crdx_value::time::Timestamp;
@@ -49,8 +50,8 @@ type Sources = BTreeMap<String, Vec<(Arc<Serving>, String)>>;
 /// The key of the OpenAPI v2 document in [`Sources`].
 const V2: &str = "";
 
-fn sources(server: &Server) -> Sources {
-    let serving = server.serving.read().unwrap_or_else(PoisonError::into_inner);
+fn sources(resources: &Resources) -> Sources {
+    let serving = resources.served();
     let mut established: Vec<&Arc<Serving>> = serving.values().filter(|s| s.crd.is_true("Established")).collect();
     established.sort_by(|a, b| a.crd.name().cmp(b.crd.name()));
     let own = openapi::OWN_PATHS.into_iter().chain([V2]);
@@ -149,11 +150,11 @@ fn rewrite_core_paths(document: &mut Value) {
 const REQUESTED_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
 /// Handles `/openapi/v2`.
-pub(in crate::server) fn v2(ctx: &Context<'_>) -> Response {
+pub(super) fn v2(endpoints: &Endpoints, ctx: &Context<'_>) -> Response {
     let vary = || vec![("vary", "Accept-Encoding".to_owned()), ("vary", "Accept".to_owned())];
     if ctx.request.accept.as_deref().is_some_and(|accept| {
         accept.split(',').any(|clause| matches!(clause.trim(), REQUESTED_PROTOBUF | OPENAPI_PROTOBUF))
-    }) && let Some(document) = ctx.server.published.document(V2, &sources(ctx.server), ctx)
+    }) && let Some(document) = endpoints.published.document(V2, &sources(&endpoints.backend.resources), ctx)
         && let Ok(value) = crdx_text::json::read(document.text.as_bytes())
     {
         let mut response = with_hash(&document, vary());
@@ -164,17 +165,17 @@ pub(in crate::server) fn v2(ctx: &Context<'_>) -> Response {
     if !negotiate::accepts_json(ctx.request.accept.as_deref()) {
         return empty(406, vary());
     }
-    let Some(document) = ctx.server.published.document(V2, &sources(ctx.server), ctx) else {
+    let Some(document) = endpoints.published.document(V2, &sources(&endpoints.backend.resources), ctx) else {
         return empty(404, Vec::new());
     };
     with_hash(&document, vary())
 }
 
 /// Handles `/openapi/v3`: the paths of all documents.
-pub(in crate::server) fn v3_index(ctx: &Context<'_>) -> Response {
-    let sources = sources(ctx.server);
+pub(super) fn v3_index(endpoints: &Endpoints, ctx: &Context<'_>) -> Response {
+    let sources = sources(&endpoints.backend.resources);
     let paths = sources.keys().filter(|path| *path != V2).filter_map(|path| {
-        let document = ctx.server.published.document(path, &sources, ctx)?;
+        let document = endpoints.published.document(path, &sources, ctx)?;
         Some((path.clone(), object([("serverRelativeURL", relative_url(path, &document.hash))])))
     });
     let index = Document::new(&object([("paths", Value::Object(paths.collect()))]), ctx.request.now);
@@ -182,13 +183,13 @@ pub(in crate::server) fn v3_index(ctx: &Context<'_>) -> Response {
 }
 
 /// Handles `/openapi/v3/…`.
-pub(in crate::server) fn v3(ctx: &Context<'_>, path: &str) -> Response {
+pub(super) fn v3(endpoints: &Endpoints, ctx: &Context<'_>, path: &str) -> Response {
     let mut headers = vec![("vary", "Accept".to_owned())];
     if !negotiate::accepts_json(ctx.request.accept.as_deref()) {
         return empty(406, headers);
     }
     // For an unknown path the server sends an empty 200 response.
-    let found = ctx.server.published.document(path, &sources(ctx.server), ctx).filter(|_| path != V2);
+    let found = endpoints.published.document(path, &sources(&endpoints.backend.resources), ctx).filter(|_| path != V2);
     let Some(document) = found else { return empty(200, Vec::new()) };
     if let Some(hash) = ctx.query.first("hash").filter(|h| !h.is_empty()) {
         if hash != document.hash {

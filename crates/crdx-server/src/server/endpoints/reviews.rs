@@ -3,6 +3,7 @@
 //!
 //! Every user may do everything, so every access is allowed.
 
+use super::Endpoints;
 use crate::server::http::body;
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::negotiate::{self, Endpoint};
@@ -52,13 +53,13 @@ const fn review(group: &'static str, plural: &'static str, kind: &'static str) -
     Review { group, plural, kind, namespaced: false }
 }
 
-/// Returns true if the server answers reviews and the request is for their groups.
-pub(in crate::server) fn serves(ctx: &Context<'_>) -> bool {
-    ctx.server.reviewed_tokens.is_some() && REVIEWS.iter().any(|review| review.group == ctx.target.group)
+/// Returns true for the groups of reviews.
+pub(super) fn has_group(group: &str) -> bool {
+    REVIEWS.iter().any(|review| review.group == group)
 }
 
 /// Handles a request for these groups.
-pub(super) fn handle(mut ctx: Context<'_>) -> Response {
+pub(super) fn handle(endpoints: &Endpoints, mut ctx: Context<'_>) -> Response {
     let target = &ctx.target;
     let found = REVIEWS.iter().find(|review| {
         review.group == target.group
@@ -75,20 +76,20 @@ pub(super) fn handle(mut ctx: Context<'_>) -> Response {
         return ctx.refuse(&Refusal::method_not_allowed());
     }
     let Ok(output) = ctx.negotiate(Endpoint::Object) else { return ctx.refuse(&Refusal::no_representation()) };
-    let answer = review.answer(&mut ctx).map(|reviewed| Answer::object(201, Arc::new(reviewed)));
+    let answer = review.answer(endpoints, &mut ctx).map(|reviewed| Answer::object(201, Arc::new(reviewed)));
     ctx.respond(&output, None, answer)
 }
 
 impl Review {
-    fn answer(&self, ctx: &mut Context<'_>) -> Result<Value, Refusal> {
+    fn answer(&self, endpoints: &Endpoints, ctx: &mut Context<'_>) -> Result<Value, Refusal> {
         let mut object = self.object(ctx)?;
         let namespace = ctx.target.namespace.clone();
         common::match_namespace(&mut object, &namespace)?;
-        let user = ctx.request.user.as_ref().unwrap_or(&ctx.server.admission.user);
+        let user = ctx.user();
         let no_tokens = HashMap::new();
-        let tokens = ctx.server.reviewed_tokens.as_ref().unwrap_or(&no_tokens);
+        let tokens = endpoints.reviewed_tokens.as_ref().unwrap_or(&no_tokens);
         let token = object.str_at(&["spec", "token"]).unwrap_or_default();
-        let issued = ctx.server.user_of_token(token, ctx.request.now);
+        let issued = endpoints.user_of_token(token, ctx.request.now);
         let status = self.status(&object, user, (tokens, issued.as_ref()), ctx.release())?;
         if let Some(members) = object.as_object_mut() {
             members.insert("apiVersion".to_owned(), format!("{}/{VERSION}", self.group).into());

@@ -1,7 +1,7 @@
 //! The webhook calls that a request depends on.
 //!
 //! The server makes no network calls. If a request needs the answer of a webhook, the attempt ends without effect and
-//! the caller receives the call ([`crate::server::Reply::Pending`]). Once the caller has the answer, it sends the same
+//! the caller receives the call ([`crate::server::endpoints::reply::Reply::Pending`]). Once the caller has the answer, it sends the same
 //! request again with the same [`Calls`]: the server processes it from the beginning and takes known answers from here.
 //! If another request changed the object in the meantime, the call differs and is made again, so an answer is only used
 //! for the review to which it belongs.

@@ -1,6 +1,5 @@
 //! The state of one request while it is handled, and the writer of its response.
 
-use crate::server::Server;
 use crate::server::http::body::unreadable::Unreadable;
 use crate::server::http::body::{self, Document};
 use crate::server::http::calls::Calls;
@@ -11,8 +10,10 @@ use crate::server::http::query::Query;
 use crate::server::http::request::Request;
 use crate::server::http::response::{Format, Response, ResponseBody, Trace};
 use crate::server::http::route::Target;
+use crate::server::http::settings::Settings;
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::http::table::{self, Columns};
+use crate::server::http::user::UserInfo;
 use crdx_text::strict::{StrictDecodingError, StrictError};
 use crdx_value::release::Release;
 use crdx_value::time;
@@ -22,8 +23,7 @@ use std::sync::Arc;
 
 /// The state of one request while it is handled.
 pub(in crate::server) struct Context<'a> {
-    /// The server that handles the request.
-    pub server: &'a Server,
+    settings: &'a Settings,
     pub request: &'a Request,
     /// The parsed query.
     pub query: Query,
@@ -82,9 +82,9 @@ impl Answer {
 
 impl<'a> Context<'a> {
     /// Creates the context of a routed request.
-    pub fn new(server: &'a Server, request: &'a Request, query: Query, target: Target) -> Self {
+    pub fn new(settings: &'a Settings, request: &'a Request, query: Query, target: Target) -> Self {
         Self {
-            server,
+            settings,
             request,
             query,
             target,
@@ -98,17 +98,27 @@ impl<'a> Context<'a> {
 
     /// A UID for a new object.
     pub fn uid(&self) -> String {
-        self.calls.uid().unwrap_or_else(|| self.server.random.uid())
+        self.calls.uid().unwrap_or_else(|| self.settings.random.uid())
     }
 
     /// A name for a new object that gives only a prefix.
     pub fn generated_name(&self, prefix: &str) -> String {
-        self.calls.name(prefix).unwrap_or_else(|| self.server.random.name(prefix))
+        self.calls.name(prefix).unwrap_or_else(|| self.settings.random.name(prefix))
+    }
+
+    /// The user that sends the request.
+    pub fn user(&self) -> &'a UserInfo {
+        self.request.user.as_ref().unwrap_or(&self.settings.user)
+    }
+
+    /// A random UID, even if the request is sent again.
+    pub fn random_uid(&self) -> String {
+        self.settings.random.uid()
     }
 
     /// The simulated release.
     pub fn release(&self) -> Release {
-        self.server.release
+        self.settings.release
     }
 
     /// Decodes the object of the body, which must have apiVersion and kind, except in Protobuf: there `default` is used.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Changes an object.
 pub(in crate::server) type Change<'c> = dyn FnMut(&mut Value) -> Result<(), Refusal> + 'c;
 
-impl<S: Strategy<Object = Value>> Registry<S> {
+impl<S: Strategy<Object = Value>> Registry<'_, S> {
     /// Changes the object with this name in the namespace of the request. Returns the changed object.
     ///
     /// # Errors
@@ -41,8 +41,8 @@ impl<S: Strategy<Object = Value>> Registry<S> {
                 return Ok(existing);
             }
             let expected = (key.as_str(), Some(stored.revision));
-            self.check_size(ctx.server, &mut Trace::default(), expected, &mut written, ManagedFields::Kept)?;
-            if let Ok(shown) = self.commit(ctx.server, &key, Some(&stored), written) {
+            self.check_size(&mut Trace::default(), expected, &mut written, ManagedFields::Kept)?;
+            if let Ok(shown) = self.commit(&key, Some(&stored), written) {
                 return Ok(shown);
             }
         }
@@ -52,8 +52,8 @@ impl<S: Strategy<Object = Value>> Registry<S> {
     ///
     /// # Errors
     /// Returns the error of reading one of them.
-    pub fn all(&self, ctx: &Context<'_>, namespace: &str) -> Result<Vec<Arc<Value>>, Refusal> {
-        let (entries, _) = self.strategy.objects().list(&format!("{namespace}/"), "", &ctx.server.revision);
+    pub fn all(&self, namespace: &str) -> Result<Vec<Arc<Value>>, Refusal> {
+        let (entries, _) = self.strategy.objects().list(&format!("{namespace}/"), "", &self.storage.revision);
         entries.iter().map(|(_, stored)| self.strategy.read(stored)).collect()
     }
 

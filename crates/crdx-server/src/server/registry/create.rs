@@ -9,7 +9,6 @@ use crate::server::http::options::{self, Write, WriteOptions};
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::metadata;
 use crate::server::metadata::Object;
-use crate::server::registry::managed_fields;
 use crate::server::registry::rest::{check_new_revision, name_taken};
 use crate::server::registry::size::ManagedFields;
 use crate::server::registry::store;
@@ -31,7 +30,7 @@ pub(super) enum Source {
     Applied,
 }
 
-impl<S: Strategy> Registry<S> {
+impl<S: Strategy> Registry<'_, S> {
     /// Handles a POST.
     pub(super) fn create(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
         let input = self.strategy.input(ctx.request.content_type.as_deref())?;
@@ -41,7 +40,7 @@ impl<S: Strategy> Registry<S> {
         metadata::wipe_system_fields(&mut object);
         object_checks::match_namespace(&mut object, &ctx.target.namespace)?;
         object_checks::dedup_owners(ctx, &mut object, false);
-        managed_fields::update(&self.strategy, ctx, None, &mut object, &options);
+        self.update_managed_fields(ctx, None, &mut object, &options);
         let name = metadata::text(&object, "name").to_owned();
         let review = Review { new_name: &name, ..self.review(Operation::Create, &options) };
         let is_unchanged = self.admit_new(ctx, &mut object, &review)? == Mutation::Unchanged;
@@ -112,7 +111,7 @@ impl<S: Strategy> Registry<S> {
         let generated = !metadata::text(&object, "generateName").is_empty();
         let key = store::key(metadata::text(&object, "namespace"), &name);
         let objects = self.strategy.objects();
-        let _lock = self.strategy.lock(ctx.server);
+        let _lock = self.strategy.lock();
         let taken = || match objects.get(&key) {
             Some(existing) => Err(name_taken(self.strategy.resource(), Some(&existing.raw()), &name, generated)),
             None => Ok(()),
@@ -127,16 +126,16 @@ impl<S: Strategy> Registry<S> {
             let mut written = self.strategy.dry_run(object, decoded)?;
             if ctx.request.hides_dry_run {
                 ctx.calls.check()?;
-                self.check_size(ctx.server, &mut ctx.trace, (&key, expected), &mut written, managed_fields)?;
+                self.check_size(&mut ctx.trace, (&key, expected), &mut written, managed_fields)?;
             }
             return Ok(written.shown());
         }
         let mut written = self.strategy.written(object, decoded)?;
         ctx.calls.check()?;
-        self.check_size(ctx.server, &mut ctx.trace, (&key, expected), &mut written, managed_fields)?;
+        self.check_size(&mut ctx.trace, (&key, expected), &mut written, managed_fields)?;
         taken()?;
-        ctx.server.ensure_namespace(&ctx.target.namespace, ctx.request.now);
-        self.commit(ctx.server, &key, None, written).map_err(|_| {
+        self.strategy.before_insert(ctx);
+        self.commit(&key, None, written).map_err(|_| {
             // Another thread created an object with this name.
             let existing = objects.get(&key).map(|stored| stored.raw());
             name_taken(self.strategy.resource(), existing.as_deref(), &name, generated)
@@ -144,6 +143,12 @@ impl<S: Strategy> Registry<S> {
     }
 
     pub(super) fn review<'a>(&'a self, operation: Operation, options: &'a WriteOptions) -> Review<'a> {
-        Review { scope: self.strategy.scope(), operation, options: OperationOptions::Write(options), new_name: "" }
+        Review {
+            chain: self.admission,
+            scope: self.strategy.scope(),
+            operation,
+            options: OperationOptions::Write(options),
+            new_name: "",
+        }
     }
 }

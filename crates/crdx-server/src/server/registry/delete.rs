@@ -16,12 +16,12 @@ use crate::server::registry::store;
 use crate::server::registry::strategy::{Existing, Strategy};
 use crate::server::scope::GroupResource;
 use crate::server::scope::GroupVersionKind;
-use crate::server::strategy::admission_kinds;
+use crate::server::scope::is_typed;
 use crdx_value::{Value, group_version, object};
 use std::sync::Arc;
 use std::thread;
 
-impl<S: Strategy> Registry<S> {
+impl<S: Strategy> Registry<'_, S> {
     /// Handles a DELETE of one object.
     pub(super) fn delete(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
         let name = ctx.name()?;
@@ -80,6 +80,7 @@ impl<S: Strategy> Registry<S> {
             let Some(stored) = self.strategy.objects().get(&key) else { continue };
             let Ok(existing) = self.strategy.existing(&stored) else { continue };
             let review = Review {
+                chain: self.admission,
                 scope: self.strategy.scope(),
                 operation: Operation::Delete,
                 options: OperationOptions::Delete(options),
@@ -127,7 +128,7 @@ impl<S: Strategy> Registry<S> {
         let strategy = &self.strategy;
         let (objects, resource) = (strategy.objects(), strategy.resource());
         let key = store::checked_key(namespace, name)?;
-        let _lock = strategy.lock(ctx.server);
+        let _lock = strategy.lock();
         let mut options = options.clone();
         // A negative period counts as one second.
         options.grace_period_seconds = options.grace_period_seconds.map(|period| if period < 0 { 1 } else { period });
@@ -145,6 +146,7 @@ impl<S: Strategy> Registry<S> {
                 return Ok(Removal::Kept(existing.value));
             }
             let review = Review {
+                chain: self.admission,
                 scope: strategy.scope(),
                 operation: Operation::Delete,
                 options: OperationOptions::Delete(&options),
@@ -167,18 +169,12 @@ impl<S: Strategy> Registry<S> {
                     let shown = written.shown();
                     return Ok(if is_kept { Removal::Kept(shown) } else { Removal::Gone(shown) });
                 }
-                self.check_size(
-                    ctx.server,
-                    &mut ctx.trace,
-                    (&key, Some(stored.revision)),
-                    &mut written,
-                    ManagedFields::Kept,
-                )?;
-                let Ok(shown) = self.commit(ctx.server, &key, Some(&stored), written) else { continue };
+                self.check_size(&mut ctx.trace, (&key, Some(stored.revision)), &mut written, ManagedFields::Kept)?;
+                let Ok(shown) = self.commit(&key, Some(&stored), written) else { continue };
                 if is_kept {
                     return Ok(Removal::Kept(shown));
                 }
-                thread::sleep(ctx.server.pause_before_removal);
+                thread::sleep(self.storage.pause_before_removal);
                 // The next round removes the object.
                 is_reviewed = true;
                 if let Some(revision) = &mut options.resource_version {
@@ -191,7 +187,7 @@ impl<S: Strategy> Registry<S> {
                     return Ok(self.removal_in_dry_run(existing.value));
                 }
                 self.check_unread(&existing.value, &options, &key)?;
-                if let Ok(revision) = objects.remove(&key, &stored, &ctx.server.revision) {
+                if let Ok(revision) = objects.remove(&key, &stored, &self.storage.revision) {
                     strategy.removed(ctx, name);
                     let mut object = existing.value;
                     if strategy.returns_deleted() {
@@ -209,14 +205,8 @@ impl<S: Strategy> Registry<S> {
             if written.raw == *stored.raw() {
                 return Ok(Removal::Kept(existing.value));
             }
-            self.check_size(
-                ctx.server,
-                &mut ctx.trace,
-                (&key, Some(stored.revision)),
-                &mut written,
-                ManagedFields::Kept,
-            )?;
-            if let Ok(shown) = self.commit(ctx.server, &key, Some(&stored), written) {
+            self.check_size(&mut ctx.trace, (&key, Some(stored.revision)), &mut written, ManagedFields::Kept)?;
+            if let Ok(shown) = self.commit(&key, Some(&stored), written) {
                 return Ok(Removal::Kept(shown));
             }
         }
@@ -231,8 +221,7 @@ impl<S: Strategy> Registry<S> {
     ) -> Graceful<S::Object> {
         let requested = options.grace_period_seconds;
         let Some(period) = self.strategy.grace_period(&existing.object, requested) else { return Graceful::No };
-        let graceful =
-            graceful::before_delete(&*existing.object, requested, period, ctx.request.now, ctx.server.release());
+        let graceful = graceful::before_delete(&*existing.object, requested, period, ctx.request.now, ctx.release());
         if !metadata::is_deleting(existing) {
             options.grace_period_seconds = Some(period);
         }
@@ -258,7 +247,7 @@ impl<S: Strategy> Registry<S> {
     fn removal_in_dry_run(&self, existing: Arc<Value>) -> Removal {
         let GroupVersionKind { group, version, kind } = self.strategy.scope().kind;
         let finalizers = metadata::get(&*existing, "finalizers").and_then(Value::as_array);
-        let is_custom = !admission_kinds::is_typed(group) && group != crate::crd::GROUP;
+        let is_custom = !is_typed(group) && group != crate::crd::GROUP;
         if is_custom && finalizers.is_some_and(|finalizers| !finalizers.is_empty()) {
             let api_version = group_version::api_version(group, version);
             return Removal::Unread(Arc::new(object([("apiVersion", api_version.as_str()), ("kind", kind)])));

@@ -8,7 +8,7 @@ use crate::server::registry::revision::{check_not_ahead, invalid_revision, parse
 use crate::server::registry::store;
 use crate::server::registry::strategy::Strategy;
 
-impl<S: Strategy> Registry<S> {
+impl<S: Strategy> Registry<'_, S> {
     /// Handles a GET of one object.
     pub(super) fn get(&self, ctx: &Context<'_>) -> Result<Answer, Refusal> {
         let name = ctx.name()?;
@@ -16,7 +16,7 @@ impl<S: Strategy> Registry<S> {
         let key = store::checked_key(&ctx.target.namespace, &name)?;
         if let Some(text) = ctx.query.first("resourceVersion") {
             let wanted = parse_revision(text).map_err(|e| Refusal::unclassified(invalid_revision(text, &e)))?;
-            check_not_ahead(ctx, wanted)?;
+            check_not_ahead(&self.storage.revision, wanted)?;
         }
         let Some(stored) = self.strategy.objects().get(&key) else {
             return Err(Refusal::not_found(self.strategy.resource(), &name));

@@ -10,7 +10,7 @@ use crate::server::http::options::{ListOptions, list_options};
 use crate::server::http::selector::FieldSelector;
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::registry::revision::{check_not_ahead, invalid_revision, parse_revision};
-use crate::server::registry::store::{Collection, Entries};
+use crate::server::registry::store::{Collection, Entries, Revision};
 use crate::server::registry::strategy::{ListType, ReadStrategy};
 use crdx_text as text;
 use crdx_value::base64::Encoding;
@@ -19,7 +19,7 @@ use crdx_value::release::{Release, V1_31, V1_33, V1_34};
 use crdx_value::{Value, json};
 use std::sync::Arc;
 
-impl<S: ReadStrategy> Registry<S> {
+impl<S: ReadStrategy> Registry<'_, S> {
     /// Handles a list.
     pub(super) fn list(&self, ctx: &Context<'_>) -> Result<Answer, Refusal> {
         let options = self.list_options(ctx)?;
@@ -46,8 +46,8 @@ impl<S: ReadStrategy> Registry<S> {
     pub(super) fn select(&self, ctx: &Context<'_>, options: &ListOptions) -> Result<List, Refusal> {
         let strategy = &self.strategy;
         let scope = Scope::of(ctx, strategy.is_namespaced(), options);
-        let pages = Pages::read(ctx, options)?;
-        let (found, resource_version) = pages.objects(ctx, strategy.objects(), &scope.prefix)?;
+        let pages = Pages::read(ctx, &self.storage.revision, options)?;
+        let (found, resource_version) = pages.objects(&self.storage.revision, strategy.objects(), &scope.prefix)?;
         let mut page = Page::new(pages.limit);
         let mut undecodable = Vec::new();
         let selects = !options.labels.is_empty() || !options.fields.is_empty();
@@ -166,18 +166,18 @@ struct Pages {
 impl Pages {
     /// Parses and validates the options for pagination and revisions (`storage.ValidateListOptions`,
     /// `shouldDelegateList`).
-    pub fn read(ctx: &Context<'_>, options: &ListOptions) -> Result<Self, Refusal> {
+    pub fn read(ctx: &Context<'_>, revision: &Revision, options: &ListOptions) -> Result<Self, Refusal> {
         let limit = usize::try_from(options.limit).ok().filter(|l| *l > 0);
         if !options.continue_.is_empty() {
-            let (start, revision) = read_token(&options.continue_)
+            let (start, at) = read_token(&options.continue_)
                 .map_err(|e| Refusal::bad_request(format!("invalid continue token: {e}")))?;
             if !matches!(options.resource_version.as_str(), "" | "0") {
                 let text = "specifying resource version is not allowed when using continue";
                 return Err(Refusal::bad_request(text));
             }
             // A negative revision continues with the current objects.
-            let at = u64::try_from(revision).ok();
-            check_not_ahead(ctx, at.unwrap_or_default()).map_err(|refusal| {
+            let at = u64::try_from(at).ok();
+            check_not_ahead(revision, at.unwrap_or_default()).map_err(|refusal| {
                 // Before 1.34, pages are read from etcd.
                 let of_etcd = "etcdserver: mvcc: required revision is a future revision";
                 if ctx.release().since(V1_34) { refusal } else { Refusal::unclassified(of_etcd) }
@@ -193,7 +193,7 @@ impl Pages {
                 Refusal::bad_request(format!("invalid resource version: {text}"))
             }
         })?;
-        check_not_ahead(ctx, wanted)?;
+        check_not_ahead(revision, wanted)?;
         // Without `resourceVersionMatch`, a page request with a resourceVersion expects exactly that revision.
         let exactly = match options.resource_version_match.as_str() {
             "Exact" => true,
@@ -206,10 +206,10 @@ impl Pages {
     }
 
     /// The objects from the start of the page onwards, and their revision.
-    pub fn objects(&self, ctx: &Context<'_>, objects: &Collection, prefix: &str) -> Result<(Entries, u64), Refusal> {
+    pub fn objects(&self, revision: &Revision, objects: &Collection, prefix: &str) -> Result<(Entries, u64), Refusal> {
         let start = format!("{prefix}{}", self.start);
         match self.at {
-            None => Ok(objects.list(prefix, &start, &ctx.server.revision)),
+            None => Ok(objects.list(prefix, &start, revision)),
             Some(at) => match objects.list_at(prefix, &start, at) {
                 Some(found) => Ok((found, at)),
                 None if self.start.is_empty() => {

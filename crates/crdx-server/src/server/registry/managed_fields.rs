@@ -7,36 +7,38 @@ use crate::apply::updater::Conflict;
 use crate::server::http::context::Context;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::status::{Cause, Details, Refusal};
-use crate::server::metadata;
-use crate::server::metadata::Object;
+use crate::server::metadata::{self, Object};
+use crate::server::registry::Registry;
 use crate::server::registry::strategy::Strategy;
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
 use crdx_value::{Map, Value, unicode};
 use std::cell::Cell;
 
-/// Sets the managedFields of an object that is created, or that replaces `live`.
-pub(in crate::server) fn update<S: Strategy>(
-    strategy: &S,
-    ctx: &Context<'_>,
-    live: Option<&Value>,
-    object: &mut S::Object,
-    options: &WriteOptions,
-) {
-    if !ctx.server.tracks_fields {
-        metadata::set(object, FIELD, None);
-        return;
-    }
-    let manager = manager(options, ctx.request.user_agent.as_deref());
-    with_manager(strategy, (&ctx.now(), ctx.release()), |fields| {
-        let live = live.unwrap_or(fields.empty_object);
-        if let Some(mut seen) = strategy.managed_form(object) {
-            fields.update(live, &mut seen, &manager);
-            metadata::set(object, FIELD, metadata::get(&seen, FIELD).cloned());
-        } else if let Some(object) = object.as_value_mut() {
-            fields.update(live, object, &manager);
+impl<S: Strategy> Registry<'_, S> {
+    /// Sets the managedFields of an object that is created, or that replaces `live`.
+    pub fn update_managed_fields(
+        &self,
+        ctx: &Context<'_>,
+        live: Option<&Value>,
+        object: &mut S::Object,
+        options: &WriteOptions,
+    ) {
+        if !self.storage.tracks_fields {
+            metadata::set(object, FIELD, None);
+            return;
         }
-    });
+        let (strategy, manager) = (&self.strategy, manager(options, ctx.request.user_agent.as_deref()));
+        with_manager(strategy, (&ctx.now(), ctx.release()), |fields| {
+            let live = live.unwrap_or(fields.empty_object);
+            if let Some(mut seen) = strategy.managed_form(object) {
+                fields.update(live, &mut seen, &manager);
+                metadata::set(object, FIELD, metadata::get(&seen, FIELD).cloned());
+            } else if let Some(object) = object.as_value_mut() {
+                fields.update(live, object, &manager);
+            }
+        });
+    }
 }
 
 /// Applies `patch` to `live`, or creates the object if `live` is `None`.

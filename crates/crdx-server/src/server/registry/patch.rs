@@ -12,7 +12,6 @@ use crate::server::http::object_checks;
 use crate::server::http::options::{self, Write, WriteOptions};
 use crate::server::http::request::Body;
 use crate::server::http::status::Refusal;
-use crate::server::registry::managed_fields;
 use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::size::ManagedFields;
 use crate::server::registry::strategy::Strategy;
@@ -73,7 +72,7 @@ pub(in crate::server) fn definition_kind(content_type: Option<&str>) -> Result<K
         .map_err(|refusal| Refusal::unrouted(refusal.code, refusal.reason, "415: Unsupported Media Type"))
 }
 
-impl<S: Strategy> Registry<S> {
+impl<S: Strategy> Registry<'_, S> {
     /// Handles a PATCH.
     pub(super) fn patch(&self, ctx: &mut Context<'_>, kind: Kind) -> Result<Answer, Refusal> {
         let strategy = &self.strategy;
@@ -91,7 +90,7 @@ impl<S: Strategy> Registry<S> {
                 let again = || patch.apply(existing.clone(), &options, release).map(|(o, _)| o).unwrap_or_default();
                 strategy.decode_patched(ctx, PatchedObject { object, source, again: &again }, strict, &options)?
             };
-            managed_fields::update(strategy, ctx, Some(existing), &mut object, &options);
+            self.update_managed_fields(ctx, Some(existing), &mut object, &options);
             object_checks::match_namespace(&mut object, &ctx.target.namespace)?;
             object_checks::check_name(&object, &ctx.target.name)?;
             object_checks::dedup_owners(ctx, &mut object, true);

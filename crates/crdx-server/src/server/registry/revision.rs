@@ -1,7 +1,7 @@
 //! Parsing of `resourceVersion` parameters.
 
-use crate::server::http::context::Context;
 use crate::server::http::status::Refusal;
+use crate::server::registry::store::Revision;
 use crdx_value::field::{FieldError, FieldPath};
 use crdx_value::quote;
 
@@ -27,8 +27,8 @@ pub(in crate::server) fn invalid_revision(text: &str, detail: &str) -> String {
 }
 
 /// Rejects a resourceVersion that is greater than the current one.
-pub(in crate::server) fn check_not_ahead(ctx: &Context<'_>, wanted: u64) -> Result<(), Refusal> {
-    let current = ctx.server.revision.current();
+pub(in crate::server) fn check_not_ahead(revision: &Revision, wanted: u64) -> Result<(), Refusal> {
+    let current = revision.current();
     if wanted > current { Err(Refusal::resource_version_too_large(wanted, current)) } else { Ok(()) }
 }
 

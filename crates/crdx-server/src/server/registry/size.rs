@@ -2,7 +2,6 @@
 //! write.
 
 use super::Registry;
-use crate::server::Server;
 use crate::server::http::response::Trace;
 use crate::server::http::status::Refusal;
 use crate::server::metadata;
@@ -23,7 +22,7 @@ pub(super) enum ManagedFields {
     Kept,
 }
 
-impl<S: Strategy> Registry<S> {
+impl<S: Strategy> Registry<'_, S> {
     /// Rejects an object that is too large for etcd, or drops its `managedFields` if it is small enough without them.
     /// `expected` is the revision of the existing object; `None` for a create that is not an apply.
     ///
@@ -31,7 +30,6 @@ impl<S: Strategy> Registry<S> {
     /// Returns the error of etcd or of its client.
     pub(super) fn check_size(
         &self,
-        server: &Server,
         trace: &mut Trace,
         (key, expected): (&str, Option<u64>),
         written: &mut Written,
@@ -53,7 +51,7 @@ impl<S: Strategy> Registry<S> {
             Size::Fits => {
                 // The managedFields of an apply are stored, too; a server that does not track them cannot tell their
                 // length.
-                let is_untracked = managed_fields == ManagedFields::Kept && !server.tracks_fields;
+                let is_untracked = managed_fields == ManagedFields::Kept && !self.storage.tracks_fields;
                 trace.size_depends = is_untracked && !Put { value: put.value + MARGIN, ..put }.fits_here();
                 Ok(())
             }

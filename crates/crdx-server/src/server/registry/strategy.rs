@@ -4,7 +4,6 @@
 
 use crate::apply::updater::Versions;
 use crate::pipeline::Verdict;
-use crate::server::Server;
 use crate::server::http::context::Context;
 use crate::server::http::delete_options::DeleteOptions;
 use crate::server::http::negotiate::{self, Input};
@@ -305,7 +304,7 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     // Storage
 
     /// A lock held from reading the existing object to the commit, for resources whose writes affect each other.
-    fn lock<'s>(&self, _server: &'s Server) -> Option<MutexGuard<'s, ()>> {
+    fn lock(&self) -> Option<MutexGuard<'_, ()>> {
         None
     }
 
@@ -335,8 +334,11 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
         etcd::json_length(raw)
     }
 
+    /// Called before a new object is stored.
+    fn before_insert(&self, _ctx: &Context<'_>) {}
+
     /// Called after an object was stored; `shown` is the object at the version of the request.
-    fn committed(&self, server: &Server, stored: &Stored, shown: &Arc<Value>);
+    fn committed(&self, stored: &Stored, shown: &Arc<Value>);
 
     /// Called after an object was removed.
     fn removed(&self, ctx: &Context<'_>, name: &str);

@@ -35,7 +35,7 @@ pub(super) struct Update<'a> {
     pub options: &'a WriteOptions,
 }
 
-impl<S: Strategy> Registry<S> {
+impl<S: Strategy> Registry<'_, S> {
     /// Handles a PUT.
     pub(super) fn put(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
         let strategy = &self.strategy;
@@ -55,7 +55,7 @@ impl<S: Strategy> Registry<S> {
             // conflict.
             let new = if names_revision { object.take() } else { object.clone() };
             let Some(mut new) = new else { return Err(Refusal::modified(strategy.resource(), &name)) };
-            managed_fields::update(strategy, ctx, Some(existing), &mut new, &options);
+            self.update_managed_fields(ctx, Some(existing), &mut new, &options);
             Ok(new)
         };
         self.update(
@@ -87,7 +87,7 @@ impl<S: Strategy> Registry<S> {
         let (objects, resource) = (strategy.objects(), strategy.resource());
         let name = ctx.target.name.clone();
         let key = store::checked_key(&ctx.target.namespace, &name)?;
-        let _lock = strategy.lock(ctx.server);
+        let _lock = strategy.lock();
         loop {
             let Some(stored) = objects.get(&key) else {
                 // Before 1.34, `GuaranteedUpdate` was always called with `ignoreNotFound`
@@ -122,7 +122,7 @@ impl<S: Strategy> Registry<S> {
             managed_fields::keep_times(&mut object, &existing);
             if should_delete(&object, &existing) && strategy.may_be_removed(&object) {
                 if !options.dry_run {
-                    if objects.remove(&key, &stored, &ctx.server.revision).is_err() {
+                    if objects.remove(&key, &stored, &self.storage.revision).is_err() {
                         continue;
                     }
                     strategy.removed(ctx, &name);
@@ -135,13 +135,7 @@ impl<S: Strategy> Registry<S> {
             }
             let is_unchanged = |written: &Written| written.raw == *stored.raw();
             if !is_unchanged(&written) {
-                self.check_size(
-                    ctx.server,
-                    &mut ctx.trace,
-                    (&key, Some(stored.revision)),
-                    &mut written,
-                    update.managed_fields,
-                )?;
+                self.check_size(&mut ctx.trace, (&key, Some(stored.revision)), &mut written, update.managed_fields)?;
             }
             if options.dry_run {
                 return Ok(written.shown());
@@ -149,7 +143,7 @@ impl<S: Strategy> Registry<S> {
             if is_unchanged(&written) {
                 return Ok(existing);
             }
-            if let Ok(shown) = self.commit(ctx.server, &key, Some(&stored), written) {
+            if let Ok(shown) = self.commit(&key, Some(&stored), written) {
                 return Ok(shown);
             }
         }

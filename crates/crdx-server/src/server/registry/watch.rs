@@ -7,13 +7,12 @@
 mod view;
 
 use super::Registry;
-use crate::server::Reply;
 use crate::server::http::calls::{Call, Calls};
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::{Conversion, Endpoint, Output};
 use crate::server::http::options::{self, ListOptions};
 use crate::server::http::query::Query;
-use crate::server::http::response::Format;
+use crate::server::http::response::{Format, Response};
 use crate::server::http::status::Refusal;
 use crate::server::registry::list::Scope;
 use crate::server::registry::revision::{invalid_revision, parse_revision};
@@ -69,19 +68,22 @@ enum Step {
     End,
 }
 
-impl<S: ReadStrategy + 'static> Registry<S> {
+impl<S: ReadStrategy + 'static> Registry<'_, S> {
     /// Handles a watch request.
-    pub fn watch(self, ctx: Context<'_>) -> Reply {
+    ///
+    /// # Errors
+    /// Returns the response that rejects the request.
+    pub fn watch(self, ctx: Context<'_>) -> Result<Box<Watch>, Box<Response>> {
         let output = match ctx.negotiate(Endpoint::Object) {
             Ok(output) => output,
-            Err(refusal) => return Reply::Whole(ctx.refuse(&refusal)),
+            Err(refusal) => return Err(Box::new(ctx.refuse(&refusal))),
         };
         match self.start(&ctx, &output) {
             Ok(mut watch) => {
                 watch.warnings = ctx.into_warnings();
-                Reply::Stream(Box::new(watch))
+                Ok(Box::new(watch))
             }
-            Err(refusal) => Reply::Whole(ctx.respond(&output, None, Err(refusal))),
+            Err(refusal) => Err(Box::new(ctx.respond(&output, None, Err(refusal)))),
         }
     }
 
@@ -93,11 +95,11 @@ impl<S: ReadStrategy + 'static> Registry<S> {
         let scope = Scope::of(ctx, self.strategy.is_namespaced(), &options);
         let form = form(&ctx.query, output)?;
         let timeout_seconds = options.timeout_seconds;
-        let start = Start::find(&objects, &ctx.server.revision, wanted, &options, &scope);
+        let start = Start::find(&objects, &self.storage.revision, wanted, &options, &scope);
         Ok(Watch {
             id: objects.next_id(),
             objects,
-            revision: Arc::clone(&ctx.server.revision),
+            revision: Arc::clone(&self.storage.revision),
             bookmarks: options.allow_bookmarks,
             timeout_seconds,
             initial_end_pending: options.allow_bookmarks && options.send_initial_events == Some(true),

@@ -3,19 +3,16 @@
 
 use super::built_in::{BuiltIn, Custom};
 use super::built_in_kind::BuiltInKind;
-use super::custom_resource::serving::Serving;
 use super::typed_resource::definition;
 use crate::policies::validation;
-use crate::server::Server;
-use crate::server::registry::store::Collection;
+use crate::server::scope::is_admission;
+use crate::server::strategy::resources::Resources;
+use crate::server::strategy::serving::Serving;
 use crdx_types::resources::{Resource, resources};
 use crdx_value::Value;
 use crdx_value::field::ErrorList;
 use crdx_value::release::Release;
-use std::sync::{Arc, PoisonError};
-
-/// The API group of admission policies.
-pub(in crate::server) const ADMISSION: &str = crate::policies::GROUP;
+use std::sync::Arc;
 
 /// The validation of policies, bindings and webhook configurations.
 #[derive(Debug)]
@@ -30,54 +27,41 @@ impl BuiltIn for Validated {
 /// The resources; those of the newest release, because the kinds and their fields are the same in all of them.
 fn kinds() -> impl Iterator<Item = Resource> {
     let all = resources(Release::NEWEST.minor().number().into());
-    all.filter(|r| r.group == ADMISSION || r.group.is_empty() && r.plural == "configmaps")
+    all.filter(|r| is_admission(r.group) || r.group.is_empty() && r.plural == "configmaps")
 }
 
-impl Server {
-    /// Adds policies, bindings, webhook configurations and config maps to the served resources.
-    pub(in crate::server) fn serve_admission_kinds(&mut self) {
-        for resource in kinds() {
-            let Resource { group, version, plural, kind, .. } = resource;
-            let name = format!("{plural}.{group}");
-            // Releases that do not serve a kind in this version have no type for it.
-            let typed = [self.release, Release::NEWEST].into_iter();
-            let mut typed = typed.filter_map(|release| BuiltInKind::new(group, version, kind, plural, release));
-            let (Some(typed), Some(definition)) = (typed.next(), definition(&[&resource], name.clone())) else {
-                continue;
-            };
-            let objects = Collection::new(&name, &self.storage_config, self.revision.current());
-            let serving = Serving::compile(Arc::new(definition), Arc::new(objects), self.release);
-            let all = self.serving.get_mut().unwrap_or_else(PoisonError::into_inner);
-            all.insert(name, Arc::new(serving.built_in(&Custom).typed(vec![typed])));
-        }
-    }
-
-    /// Rejects policies, bindings and webhook configurations that a real API server rejects, such as policies whose
-    /// expressions do not compile; without this, the server stores them. Objects that are already stored are kept.
-    #[must_use]
-    pub fn validate_policies(mut self) -> Self {
-        let all = self.serving.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for serving in all.values_mut().filter(|serving| serving.group == ADMISSION) {
-            *serving = Arc::new(serving.with_definition(Arc::clone(&serving.crd)).built_in(&Validated));
-        }
-        self
+/// Serves policies, bindings, webhook configurations and config maps.
+pub(in crate::server) fn serve(resources: &Resources) {
+    let release = resources.settings.release;
+    for resource in kinds() {
+        let Resource { group, version, plural, kind, .. } = resource;
+        let name = format!("{plural}.{group}");
+        // Releases that do not serve a kind in this version have no type for it.
+        let typed = [release, Release::NEWEST].into_iter();
+        let mut typed = typed.filter_map(|release| BuiltInKind::new(group, version, kind, plural, release));
+        let (Some(typed), Some(definition)) = (typed.next(), definition(&[&resource], name.clone())) else {
+            continue;
+        };
+        let objects = resources.storage.collection(&name);
+        let serving = Serving::compile(Arc::new(definition), Arc::new(objects), release);
+        resources.insert(&name, serving.built_in(&Custom).typed(vec![typed]));
     }
 }
 
-/// Returns true for the group of policies and bindings, which policies do not apply to.
-pub(in crate::server) fn is_admission(group: &str) -> bool {
-    group == ADMISSION
-}
-
-/// Returns true if the real server has a Go type for the kind.
-pub(in crate::server) fn is_typed(group: &str) -> bool {
-    group.is_empty() || is_admission(group)
+/// Rejects policies, bindings and webhook configurations that a real API server rejects, such as policies whose
+/// expressions do not compile; without this, the server stores them. Objects that are already stored are kept.
+pub(in crate::server) fn validate(resources: &Resources) {
+    for serving in resources.all().iter().filter(|serving| is_admission(&serving.group)) {
+        let validated = serving.with_definition(Arc::clone(&serving.crd)).built_in(&Validated);
+        resources.insert(serving.crd.name(), validated);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::{Method, Request};
+    use crate::policies::GROUP as ADMISSION;
+    use crate::server::{Method, Request, Server};
     use crdx_text::json;
     use crdx_value::release::ReleaseSet;
 
@@ -86,9 +70,11 @@ mod tests {
         let releases: ReleaseSet = "1.30..1.37".parse().unwrap();
         let server = |release| {
             let builder = Server::builder(release, 0);
-            builder.with_policies(Arc::new(crate::policies::authorizer::Rules::allow_all()), Arc::default()).build()
+            let builder =
+                builder.with_policies(Arc::new(crate::policies::authorizer::Rules::allow_all()), Arc::default());
+            builder.with_policy_validation().build()
         };
-        releases.iter().map(|release| server(release).validate_policies()).collect()
+        releases.iter().map(server).collect()
     }
 
     fn create(server: &Server, plural: &str, body: &str) -> (u16, String) {
@@ -102,7 +88,7 @@ mod tests {
         for server in servers() {
             for resource in kinds() {
                 let name = format!("{}.{}", resource.plural, resource.group);
-                let serving = server.serving_of(&name).unwrap();
+                let serving = server.resources().get(&name).unwrap();
                 assert_eq!(serving.typed.len(), 1, "{name}");
             }
         }

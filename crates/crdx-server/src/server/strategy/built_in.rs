@@ -2,15 +2,13 @@
 //! served like custom resources.
 
 use crate::pipeline::metadata::NameRule;
-use crate::server::Server;
-use crate::server::strategy::custom_resource::Part;
+use crate::server::strategy::subresource::Subresource;
 use crdx_value::Value;
 use crdx_value::field::ErrorList;
 use crdx_value::release::Release;
-use crdx_value::time::Timestamp;
 use std::fmt::Debug;
 
-/// Behaviour of a built-in kind in addition to [`super::custom_resource::CustomResource`]. The default methods are
+/// Behaviour of a built-in kind in addition to `CustomResource`. The default methods are
 /// those of a custom resource.
 pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
     /// Completes an object that is created or updated, and removes empty fields that its Go type omits.
@@ -22,7 +20,7 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
     }
 
     /// Completes an object that is updated.
-    fn prepare_update(&self, object: &mut Value, _old: &Value, _part: Part) {
+    fn prepare_update(&self, object: &mut Value, _old: &Value, _subresource: Subresource) {
         self.prepare(object);
     }
 
@@ -72,11 +70,15 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
         true
     }
 
-    /// Called after an object was stored.
-    fn committed(&self, _server: &Server, _object: &Value) {}
+    /// Returns true if a stored object is being deleted and the namespace controller finalizes it.
+    fn awaits_finalization(&self, _object: &Value) -> bool {
+        false
+    }
 
-    /// Called after an object was removed.
-    fn removed(&self, _server: &Server, _name: &str, _now: Timestamp) {}
+    /// Returns true if the removal of an object deletes all objects in the namespace of that name.
+    fn owns_contents(&self) -> bool {
+        false
+    }
 }
 
 /// The behaviour of a custom resource.

@@ -3,14 +3,11 @@
 
 mod decode;
 mod managed_fields;
-pub(in crate::server) mod serving;
-mod storage;
 
 use super::built_in_kind::BuiltInKind;
 use super::strategic_merge;
 use crate::apply::field_manager;
 use crate::pipeline::{self, Verdict};
-use crate::server::Server;
 use crate::server::http::body;
 use crate::server::http::calls::Calls;
 use crate::server::http::context::{Context, UNSTRUCTURED_LIST};
@@ -25,27 +22,16 @@ use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::store::{Collection, Stored};
 use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
 use crate::server::registry::written::Written;
-use crate::server::scope::GroupResource;
-use crate::server::scope::RequestScope;
+use crate::server::scope::{GroupResource, RequestScope};
+use crate::server::strategy::namespace;
+use crate::server::strategy::resources::Resources;
+use crate::server::strategy::serving::{Serving, Version};
+use crate::server::strategy::subresource::Subresource;
 use crdx_text::strict::StrictError;
 use crdx_value::release::V1_34;
 use crdx_value::steps::Spent;
 use crdx_value::{Map, Value, object};
-use serving::{Serving, Version};
 use std::sync::Arc;
-pub(in crate::server) use storage::integral_floats;
-
-/// The part of an object that a request writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::server) enum Part {
-    /// Everything except the status, if the status is a subresource.
-    Object,
-    Status,
-    /// `spec.finalizers` of a namespace, which the namespace controller writes.
-    Finalizers,
-    /// The conditions of a `CertificateSigningRequest`.
-    Approval,
-}
 
 /// The strategy of one version.
 #[derive(Clone, Debug)]
@@ -54,8 +40,10 @@ pub(in crate::server) struct CustomResource {
     pub serving: Arc<Serving>,
     /// The version of the request.
     pub version: Arc<Version>,
-    /// The part that the request writes.
-    pub part: Part,
+    /// The resources of the server.
+    pub resources: Arc<Resources>,
+    /// What the request writes of the object.
+    pub subresource: Subresource,
     /// The answers of webhooks.
     pub calls: Calls,
 }
@@ -143,7 +131,7 @@ impl Strategy for CustomResource {
     type Object = Value;
 
     fn scope(&self) -> RequestScope<'_> {
-        self.serving.scope(&self.version, self.part)
+        self.serving.scope(&self.version, self.subresource)
     }
 
     fn input(&self, content_type: Option<&str>) -> Result<Input, Refusal> {
@@ -235,23 +223,23 @@ impl Strategy for CustomResource {
     }
 
     fn prepare_update(&self, object: &mut Value, old: &Value) {
-        match self.part {
-            Part::Object | Part::Finalizers | Part::Approval => {
+        match self.subresource {
+            Subresource::None | Subresource::Finalize | Subresource::Approval => {
                 pipeline::prepare_update(&self.version.stages, object, old);
             }
-            Part::Status => pipeline::prepare_status_update(&self.version.stages, object, old),
+            Subresource::Status => pipeline::prepare_status_update(&self.version.stages, object, old),
         }
-        self.serving.built_in.prepare_update(object, old, self.part);
+        self.serving.built_in.prepare_update(object, old, self.subresource);
     }
 
     fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
-        match self.part {
-            Part::Object | Part::Finalizers | Part::Approval => {
+        match self.subresource {
+            Subresource::None | Subresource::Finalize | Subresource::Approval => {
                 let mut verdict = pipeline::validate_update(&self.version.stages, object, old);
                 self.validate_built_in(object, Some(old), &mut verdict);
                 verdict
             }
-            Part::Status => pipeline::validate_status_update(&self.version.stages, object, old),
+            Subresource::Status => pipeline::validate_status_update(&self.version.stages, object, old),
         }
     }
 
@@ -279,12 +267,18 @@ impl Strategy for CustomResource {
         self.serving.built_in.may_be_removed(object)
     }
 
-    fn committed(&self, server: &Server, stored: &Stored, shown: &Arc<Value>) {
+    fn before_insert(&self, ctx: &Context<'_>) {
+        namespace::ensure(&self.resources, &ctx.target.namespace, ctx.request.now);
+    }
+
+    fn committed(&self, stored: &Stored, shown: &Arc<Value>) {
         self.version.cache_read(stored, shown);
-        self.serving.built_in.committed(server, shown);
+        if self.serving.built_in.awaits_finalization(shown) {
+            self.resources.deleted_namespaces.add(metadata::text(&**shown, "name"));
+        }
     }
 
     fn removed(&self, ctx: &Context<'_>, name: &str) {
-        self.serving.removed(ctx, name);
+        self.resources.removed(&self.serving, &ctx.target.namespace, name, ctx.request.now);
     }
 }

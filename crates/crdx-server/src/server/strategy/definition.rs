@@ -8,7 +8,6 @@ mod stored;
 use super::strategic_merge;
 use crate::crd::{self, CustomResourceDefinition, conditions, strategy, validation};
 use crate::pipeline::Verdict;
-use crate::server::Server;
 use crate::server::http::body;
 use crate::server::http::context::Context;
 use crate::server::http::delete_options::DeleteOptions;
@@ -19,7 +18,6 @@ use crate::server::http::status::Refusal;
 use crate::server::http::table::Columns;
 use crate::server::metadata;
 use crate::server::registry::etcd;
-use crate::server::registry::journal;
 use crate::server::registry::patch;
 use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::store::{Collection, Stored};
@@ -27,6 +25,8 @@ use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strate
 use crate::server::registry::written::Written;
 use crate::server::scope::GroupResource;
 use crate::server::scope::{GroupVersionKind, GroupVersionResource, RequestScope};
+use crate::server::strategy::definitions::typed;
+use crate::server::strategy::resources::Resources;
 use crdx_text::malformed::MalformedStrings;
 use crdx_text::strict::StrictError;
 use crdx_types::strategic;
@@ -36,39 +36,17 @@ use crdx_value::release::{Release, V1_37};
 use crdx_value::steps::Spent;
 use crdx_value::{Map, Value, number, object};
 pub(in crate::server) use managed_fields::update_by_controller;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// The group and resource, for messages.
 pub(in crate::server) const RESOURCE: GroupResource<'static> =
     GroupResource { group: crd::GROUP, resource: "customresourcedefinitions" };
 const KIND: &str = "CustomResourceDefinition";
 
-/// The collection of CRDs.
-#[derive(Debug)]
-pub(in crate::server) struct Definitions {
-    /// The CRDs by name.
-    pub objects: Arc<Collection>,
-    /// Held while a CRD is written: writes are rare, and one write may affect other CRDs.
-    pub writing: Mutex<()>,
-}
-
-impl Definitions {
-    /// Creates an empty collection at a revision.
-    pub fn new(storage_config: &Arc<journal::StorageConfig>, revision: u64) -> Self {
-        let objects = Collection::new(journal::DEFINITIONS, storage_config, revision);
-        Self { objects: Arc::new(objects), writing: Mutex::default() }
-    }
-}
-
-/// Decodes a stored CRD.
-pub(in crate::server) fn typed(stored: &Stored) -> Option<CustomResourceDefinition> {
-    crd::decode(&stored.raw()).ok().map(|d| d.crd)
-}
-
 /// The strategy of CRDs or of their status.
 #[derive(Debug)]
 pub(in crate::server) struct Definition {
-    objects: Arc<Collection>,
+    resources: Arc<Resources>,
     columns: Columns,
     is_status: bool,
     release: Release,
@@ -76,9 +54,9 @@ pub(in crate::server) struct Definition {
 
 impl Definition {
     /// Creates the strategy of CRDs or, if `is_status`, of their status.
-    pub fn new(server: &Server, is_status: bool) -> Self {
-        let objects = Arc::clone(&server.definitions.objects);
-        Self { objects, columns: Columns::of_definitions(server.release), is_status, release: server.release }
+    pub fn new(resources: &Arc<Resources>, is_status: bool) -> Self {
+        let release = resources.settings.release;
+        Self { resources: Arc::clone(resources), columns: Columns::of_definitions(release), is_status, release }
     }
 }
 
@@ -92,7 +70,7 @@ impl ReadStrategy for Definition {
     }
 
     fn objects(&self) -> &Arc<Collection> {
-        &self.objects
+        &self.resources.definitions.objects
     }
 
     fn read(&self, stored: &Stored) -> Result<Arc<Value>, Refusal> {
@@ -303,8 +281,8 @@ impl Strategy for Definition {
         Some(definition)
     }
 
-    fn lock<'s>(&self, server: &'s Server) -> Option<MutexGuard<'s, ()>> {
-        Some(server.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner))
+    fn lock(&self) -> Option<MutexGuard<'_, ()>> {
+        Some(self.resources.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Storage encodes CRDs as JSON, which cannot represent NaN and infinities.
@@ -319,12 +297,12 @@ impl Strategy for Definition {
         etcd::json_length(&stored::stored(raw.clone()))
     }
 
-    fn committed(&self, server: &Server, _: &Stored, shown: &Arc<Value>) {
-        server.definition_written(metadata::text(shown, "name"));
+    fn committed(&self, _: &Stored, shown: &Arc<Value>) {
+        self.resources.definition_written(metadata::text(shown, "name"));
     }
 
-    fn removed(&self, ctx: &Context<'_>, name: &str) {
-        ctx.server.stop_serving(name);
+    fn removed(&self, _: &Context<'_>, name: &str) {
+        self.resources.stop_serving(name);
     }
 }
 

@@ -7,14 +7,13 @@
 pub(in crate::server) mod finalized;
 
 use super::built_in::BuiltIn;
-use super::custom_resource::Part;
-use super::custom_resource::serving::Serving;
 use crate::crd;
 use crate::pipeline::metadata::NameRule;
-use crate::server::Server;
-use crate::server::admission::NamespaceLifecycle;
 use crate::server::metadata;
-use crate::server::registry::store::Collection;
+use crate::server::strategy::namespace_rule::{NAME, Namespaces};
+use crate::server::strategy::resources::Resources;
+use crate::server::strategy::serving::Serving;
+use crate::server::strategy::subresource::Subresource;
 use crdx_builtin::validation;
 use crdx_text::json;
 use crdx_value::field::ErrorList;
@@ -22,10 +21,8 @@ use crdx_value::release::Release;
 use crdx_value::time::Timestamp;
 use crdx_value::{Value, object, time};
 use finalized::FinalizedNamespace;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
-/// The name of the internal CRD.
-pub(in crate::server) const NAME: &str = "namespaces.";
 /// The namespace that always exists.
 const DEFAULT: &str = "default";
 /// The namespaces that API servers create besides `default`.
@@ -45,71 +42,49 @@ const DEFINITION: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"Cust
     "status":{"acceptedNames":{"plural":"namespaces","singular":"namespace","kind":"Namespace","listKind":"NamespaceList","shortNames":["ns"]},
     "conditions":[{"type":"NamesAccepted","status":"True"},{"type":"Established","status":"True"}],"storedVersions":["v1"]}}"#;
 
-/// The rule that decides which namespaces exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Namespaces {
-    /// A namespace is created when the first object in it is created.
-    OnDemand,
-    /// Only namespaces that were created exist; creates in other namespaces are rejected.
-    Created,
-    /// Only namespaces that were created exist, but objects may be created in others too, and are not deleted with
-    /// their namespace.
-    Unchecked,
-    /// Only namespaces that were created exist. A deleted namespace is `Terminating` until its contents are deleted, and
-    /// `default`, `kube-system` and `kube-public` cannot be deleted.
-    Finalized,
+/// Serves a core group with the namespaces `default` and `names`.
+pub(in crate::server) fn serve(resources: &mut Resources, rule: Namespaces, names: &[String], now: Timestamp) {
+    let definition = json::read(DEFINITION.as_bytes()).ok().and_then(|v| crd::decode(&v).ok());
+    let Some(definition) = definition else { return };
+    let objects = resources.storage.collection(NAME);
+    let serving = Serving::compile(Arc::new(definition.crd), Arc::new(objects), resources.settings.release);
+    resources.insert(
+        NAME,
+        serving.built_in(match rule {
+            Namespaces::Finalized => &FinalizedNamespace,
+            _ => &Namespace,
+        }),
+    );
+    resources.namespaces = Some(rule);
+    for name in std::iter::once(DEFAULT).chain(names.iter().map(String::as_str)) {
+        create(resources, name, now);
+    }
 }
 
-impl Server {
-    /// Adds a core group with the namespaces `default` and `names`.
-    pub(in crate::server) fn serve_namespaces(&mut self, rule: Namespaces, names: &[String], now: Timestamp) {
-        let definition = json::read(DEFINITION.as_bytes()).ok().and_then(|v| crd::decode(&v).ok());
-        if let Some(definition) = definition {
-            let objects = Collection::new(NAME, &self.storage_config, self.revision.current());
-            let serving = Serving::compile(Arc::new(definition.crd), Arc::new(objects), self.release);
-            let serving = serving.built_in(match rule {
-                Namespaces::Finalized => &FinalizedNamespace,
-                _ => &Namespace,
-            });
-            self.serving.get_mut().unwrap_or_else(PoisonError::into_inner).insert(NAME.to_owned(), Arc::new(serving));
-            self.namespaces = Some(rule);
-            self.admission.push_front(NamespaceLifecycle);
-            for name in std::iter::once(DEFAULT).chain(names.iter().map(String::as_str)) {
-                self.create_namespace(name, now);
-            }
-        }
+/// Creates the namespace of a new object if it does not exist and the server creates namespaces on demand.
+pub(in crate::server) fn ensure(resources: &Resources, namespace: &str, now: Timestamp) {
+    if resources.namespaces == Some(Namespaces::OnDemand) && !namespace.is_empty() {
+        create(resources, namespace, now);
     }
+}
 
-    /// The Namespace object with this name.
-    pub(in crate::server) fn namespace(&self, name: &str) -> Option<Arc<Value>> {
-        self.serving_of(NAME)?.objects.get(name).map(|stored| stored.raw())
-    }
-
-    /// Creates the namespace of a new object if it does not exist.
-    pub(in crate::server) fn ensure_namespace(&self, namespace: &str, now: Timestamp) {
-        if self.namespaces == Some(Namespaces::OnDemand) && !namespace.is_empty() {
-            self.create_namespace(namespace, now);
-        }
-    }
-
-    fn create_namespace(&self, name: &str, now: Timestamp) {
-        let Some(serving) = self.serving_of(NAME).filter(|s| s.objects.get(name).is_none()) else { return };
-        let mut namespace = object([
-            ("apiVersion", Value::from("v1")),
-            ("kind", "Namespace".into()),
-            (
-                "metadata",
-                object([
-                    ("name", Value::from(name)),
-                    ("uid", self.random.uid().into()),
-                    ("creationTimestamp", time::format(now).into()),
-                ]),
-            ),
-        ]);
-        complete(&mut namespace);
-        // Another thread created the same namespace first.
-        let _ = serving.objects.put(name, None, namespace, &self.revision);
-    }
+fn create(resources: &Resources, name: &str, now: Timestamp) {
+    let Some(serving) = resources.get(NAME).filter(|s| s.objects.get(name).is_none()) else { return };
+    let mut namespace = object([
+        ("apiVersion", Value::from("v1")),
+        ("kind", "Namespace".into()),
+        (
+            "metadata",
+            object([
+                ("name", Value::from(name)),
+                ("uid", resources.settings.random.uid().into()),
+                ("creationTimestamp", time::format(now).into()),
+            ]),
+        ),
+    ]);
+    complete(&mut namespace);
+    // Another thread created the same namespace first.
+    let _ = serving.objects.put(name, None, namespace, &resources.storage.revision);
 }
 
 /// The behaviour of the kind Namespace.
@@ -121,7 +96,7 @@ impl BuiltIn for Namespace {
         finalized::complete(object);
     }
 
-    fn prepare_update(&self, object: &mut Value, old: &Value, _: Part) {
+    fn prepare_update(&self, object: &mut Value, old: &Value, _: Subresource) {
         finalized::keep_finalizers(object, old);
         self.prepare(object);
     }
@@ -146,17 +121,8 @@ impl BuiltIn for Namespace {
         true
     }
 
-    /// Deletes all objects in the namespace. Objects with finalizers are only marked as being deleted.
-    fn removed(&self, server: &Server, name: &str, now: Timestamp) {
-        if server.namespaces == Some(Namespaces::Unchecked) {
-            return;
-        }
-        let all: Vec<Arc<Serving>> =
-            server.serving.read().unwrap_or_else(PoisonError::into_inner).values().map(Arc::clone).collect();
-        for serving in all.iter().filter(|s| s.namespaced) {
-            server.remove_objects(serving, &format!("{name}/"), &time::format(now));
-            server.object_removed(serving);
-        }
+    fn owns_contents(&self) -> bool {
+        true
     }
 }
 
@@ -186,7 +152,7 @@ fn label(namespace: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::{Method, Request};
+    use crate::server::{Method, Request, Server};
 
     #[test]
     fn clients_create_and_delete_namespaces() {

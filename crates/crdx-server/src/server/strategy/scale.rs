@@ -7,7 +7,6 @@ mod typed;
 
 use super::built_in_kind::BuiltInKind;
 use super::custom_resource::CustomResource;
-use super::custom_resource::serving::{Serving, Version};
 use super::strategic_merge;
 use super::typed_resource::decode;
 use crate::apply::field_manager;
@@ -16,7 +15,6 @@ use crate::apply::types;
 use crate::apply::updater::Versions;
 use crate::pipeline::metadata::{self as validation, Metadata, NameRule};
 use crate::pipeline::{ScalePaths, Verdict};
-use crate::server::Server;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
 use crate::server::http::options::{ListOptions, WriteOptions};
@@ -30,6 +28,7 @@ use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strate
 use crate::server::registry::written::Written;
 use crate::server::scope::GroupResource;
 use crate::server::scope::{GroupVersionKind, RequestScope};
+use crate::server::strategy::serving::{Serving, Version};
 use crdx_text::strict::StrictError;
 use crdx_types::merge::Type;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
@@ -331,8 +330,12 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
         self.parent.written(object, false)
     }
 
-    fn committed(&self, server: &Server, stored: &Stored, shown: &Arc<Value>) {
-        self.parent.committed(server, stored, shown);
+    fn before_insert(&self, ctx: &Context<'_>) {
+        self.parent.before_insert(ctx);
+    }
+
+    fn committed(&self, stored: &Stored, shown: &Arc<Value>) {
+        self.parent.committed(stored, shown);
     }
 
     fn removed(&self, ctx: &Context<'_>, name: &str) {

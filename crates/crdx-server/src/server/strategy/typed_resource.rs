@@ -12,11 +12,10 @@ pub(in crate::server) mod services;
 #[cfg(test)]
 mod tests;
 
-pub(in crate::server) use serve::definition;
+pub(in crate::server) use serve::{definition, serve};
 
 use crate::pipeline::Verdict;
 use crate::pipeline::metadata::{self as validation, Metadata};
-use crate::server::Server;
 use crate::server::http::calls::Calls;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
@@ -33,10 +32,12 @@ use crate::server::registry::written::Written;
 use crate::server::scope::GroupResource;
 use crate::server::scope::RequestScope;
 use crate::server::strategy::built_in_kind::BuiltInKind;
-use crate::server::strategy::custom_resource::Part;
-use crate::server::strategy::custom_resource::serving::{Serving, Version};
+use crate::server::strategy::namespace;
+use crate::server::strategy::resources::Resources;
 use crate::server::strategy::scale::Scalable;
+use crate::server::strategy::serving::{Serving, Version};
 use crate::server::strategy::strategic_merge;
+use crate::server::strategy::subresource::Subresource;
 use crdx_builtin::validation as content_validation;
 use crdx_text::strict::StrictError;
 use crdx_types::Endpoint;
@@ -46,7 +47,7 @@ use crdx_value::release::Release;
 use crdx_value::steps::Spent;
 use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value, object, time};
-use services::{Allocations, Services};
+use services::Services;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The strategy of a built-in kind.
@@ -55,38 +56,40 @@ pub(in crate::server) struct TypedResource {
     serving: Arc<Serving>,
     version: Arc<Version>,
     kind: Arc<BuiltInKind>,
-    part: Part,
+    subresource: Subresource,
+    resources: Arc<Resources>,
     calls: Calls,
     now: Timestamp,
     /// The user of the request, for `CertificateSigningRequest`s.
     user: Option<UserInfo>,
-    validates_content: bool,
     /// The empty lists and maps of the request's object. Its encoded form omits them.
     empties: Mutex<Option<Arc<Empties>>>,
     /// True for a dry run that the answer shows.
     dry_run: bool,
-    /// Allocated addresses and ports, if fields of new objects are generated.
-    allocations: Option<Arc<Allocations>>,
 }
 
 impl TypedResource {
     /// Creates the strategy; `None` for a custom resource.
-    pub fn new(serving: Arc<Serving>, version: Arc<Version>, part: Part, ctx: &Context<'_>) -> Option<Self> {
+    pub fn new(
+        serving: Arc<Serving>,
+        version: Arc<Version>,
+        subresource: Subresource,
+        ctx: &Context<'_>,
+        resources: &Arc<Resources>,
+    ) -> Option<Self> {
         let kind = Arc::clone(serving.typed_version(&version.name)?);
-        let user = || ctx.request.user.as_ref().unwrap_or(&ctx.server.admission.user).clone();
-        let user = kind.behaviour.names_user.then(user);
+        let user = kind.behaviour.names_user.then(|| ctx.user().clone());
         Some(Self {
             serving,
             version,
             kind,
-            part,
+            subresource,
+            resources: Arc::clone(resources),
             calls: ctx.calls.clone(),
             now: ctx.request.now,
             user,
-            validates_content: ctx.server.validates_content,
             empties: Mutex::default(),
             dry_run: !ctx.request.hides_dry_run && ctx.query.all("dryRun").any(|value| value == "All"),
-            allocations: ctx.server.allocations.clone(),
         })
     }
 
@@ -153,7 +156,7 @@ impl Strategy for TypedResource {
     type Object = Value;
 
     fn scope(&self) -> RequestScope<'_> {
-        self.serving.scope(&self.version, self.part)
+        self.serving.scope(&self.version, self.subresource)
     }
 
     fn decode(&self, ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
@@ -196,14 +199,14 @@ impl Strategy for TypedResource {
     }
 
     fn admit_create(&self, object: &mut Value) {
-        if self.allocations.is_some() {
+        if self.resources.allocations.is_some() {
             generated::admit(&self.kind, object);
         }
     }
 
     fn prepare_create(&self, object: &mut Value) {
         self.kind.change_stored(object, |kind, stored| prepare::create(kind, self.release(), stored));
-        if self.allocations.is_some() {
+        if self.resources.allocations.is_some() {
             generated::create(&self.kind, object, self.now);
         }
         if let Some(services) = self.services() {
@@ -233,15 +236,15 @@ impl Strategy for TypedResource {
 
     fn prepare_update(&self, object: &mut Value, old: &Value) {
         if self.user.is_some() {
-            return certificate_request::prepare_update(object, old, self.part, &time::format(self.now));
+            return certificate_request::prepare_update(object, old, self.subresource, &time::format(self.now));
         }
         let stored_old = self.kind.stored_kind().and_then(|_| self.kind.stored(old));
         let old = stored_old.as_ref().unwrap_or(old);
-        if self.allocations.is_some() {
+        if self.resources.allocations.is_some() {
             generated::update(&self.kind, object, old);
         }
         self.kind.change_stored(object, |kind, stored| self.prepare_update_as(kind, stored, old));
-        if let Some(services) = self.services().filter(|_| self.part == Part::Object) {
+        if let Some(services) = self.services().filter(|_| self.subresource == Subresource::None) {
             services.update(object, old);
         }
     }
@@ -249,7 +252,7 @@ impl Strategy for TypedResource {
     fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
         let (new, existing) = (Metadata::of(object), Metadata::of(old));
         let mut errors = match &self.user {
-            Some(_) => certificate_request::validate_update(object, old, self.part),
+            Some(_) => certificate_request::validate_update(object, old, self.subresource),
             None => ErrorList::new(),
         };
         let path = FieldPath::new("metadata");
@@ -278,25 +281,29 @@ impl Strategy for TypedResource {
         })
     }
 
-    fn committed(&self, _: &Server, stored: &Stored, shown: &Arc<Value>) {
+    fn before_insert(&self, ctx: &Context<'_>) {
+        namespace::ensure(&self.resources, &ctx.target.namespace, ctx.request.now);
+    }
+
+    fn committed(&self, stored: &Stored, shown: &Arc<Value>) {
         self.version.cache_read(stored, shown);
     }
 
     fn removed(&self, ctx: &Context<'_>, name: &str) {
-        self.serving.removed(ctx, name);
+        self.resources.removed(&self.serving, &ctx.target.namespace, name, ctx.request.now);
     }
 }
 
 impl TypedResource {
     /// The Services, if this is their strategy and their addresses are allocated.
     fn services(&self) -> Option<Services<'_>> {
-        let allocations = self.allocations.as_deref().filter(|_| self.kind.endpoint.kind == "Service")?;
+        let allocations = self.resources.allocations.as_ref().filter(|_| self.kind.endpoint.kind == "Service")?;
         Some(Services { allocations, objects: &self.serving.objects, dry_run: self.dry_run })
     }
 
     /// Encodes and defaults a decoded object, and keeps the places of its empty lists and maps for validation.
     fn complete(&self, decoded: Value) -> Value {
-        if self.validates_content {
+        if self.resources.validates_content {
             let empties = Empties::of(&decoded).map(Arc::new);
             *self.empties.lock().unwrap_or_else(PoisonError::into_inner) = empties;
         }
@@ -304,9 +311,11 @@ impl TypedResource {
     }
 
     fn prepare_update_as(&self, kind: &BuiltInKind, object: &mut Value, old: &Value) {
-        match self.part {
-            Part::Object | Part::Finalizers | Part::Approval => prepare::update(kind, self.release(), object, old),
-            Part::Status => prepare::update_status(kind, object, old),
+        match self.subresource {
+            Subresource::None | Subresource::Finalize | Subresource::Approval => {
+                prepare::update(kind, self.release(), object, old);
+            }
+            Subresource::Status => prepare::update_status(kind, object, old),
         }
     }
 
@@ -325,12 +334,12 @@ impl TypedResource {
     /// Adds what the behaviour of the kind validates, such as expressions of policies.
     fn verdict(&self, object: &Value, old: Option<&Value>, mut errors: ErrorList) -> Verdict {
         let mut warnings = Vec::new();
-        if self.part == Part::Object {
+        if self.subresource == Subresource::None {
             let (more, warning) = self.serving.built_in.validate(object, old, self.release());
             errors.extend(more);
             warnings.extend(warning);
         }
-        if self.part == Part::Object && self.validates_content {
+        if self.subresource == Subresource::None && self.resources.validates_content {
             let Endpoint { group, kind, .. } = &self.kind.endpoint;
             let empties = self.empties.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let content = content_validation::validate((group, kind), object, empties.as_deref(), old, self.release());

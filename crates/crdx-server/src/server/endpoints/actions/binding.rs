@@ -24,7 +24,7 @@ const DROPPED: [&str; 4] = [
 /// Assigns the pod.
 pub(super) fn create(
     ctx: &mut Context<'_>,
-    pods: &Registry<TypedResource>,
+    pods: &Registry<'_, TypedResource>,
     request: &Request<'_>,
 ) -> Result<(), Refusal> {
     let binding = &request.object;
@@ -68,7 +68,7 @@ pub(super) fn create(
     Ok(())
 }
 
-fn assign(ctx: &Context<'_>, pods: &Registry<TypedResource>, pod: &mut Value, binding: &Value, now: &str) {
+fn assign(ctx: &Context<'_>, pods: &Registry<'_, TypedResource>, pod: &mut Value, binding: &Value, now: &str) {
     let release = ctx.release();
     pod.insert_at(&["spec", "nodeName"], text(binding, &["target", "name"]).into());
     // The gates ClearingNominatedNodeNameAfterBinding and PodTopologyLabelsAdmission.

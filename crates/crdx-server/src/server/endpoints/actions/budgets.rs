@@ -2,13 +2,14 @@
 
 use super::{condition, members, registry, set_condition, text};
 use crate::policies::selector::LabelSelector;
+use crate::server::endpoints::backend::Backend;
 use crate::server::http::context::Context;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::status::{Cause, Details, Reason, Refusal};
 use crate::server::metadata;
-use crate::server::registry::{Registry, managed_fields};
+use crate::server::registry::Registry;
 use crate::server::scope::GroupResource;
-use crate::server::strategy::custom_resource::Part;
+use crate::server::strategy::subresource::Subresource;
 use crate::server::strategy::typed_resource::TypedResource;
 use crdx_value::release::{V1_35, V1_37};
 use crdx_value::{Map, Value};
@@ -21,17 +22,17 @@ const ALLOWED: &str = "DisruptionAllowed";
 const MAX_DISRUPTED_PODS: usize = 2000;
 
 /// The budget of a pod.
-pub(super) struct Budget {
+pub(super) struct Budget<'b> {
     object: Arc<Value>,
-    registry: Registry<TypedResource>,
+    registry: Registry<'b, TypedResource>,
 }
 
 /// The budget that selects a pod.
 ///
 /// # Errors
 /// Returns 500 if several do.
-pub(super) fn of_pod(ctx: &Context<'_>, pod: &Value) -> Result<Option<Budget>, Refusal> {
-    let Some(registry) = registry(ctx, DEFINITION, Part::Status) else { return Ok(None) };
+pub(super) fn of_pod<'b>(backend: &'b Backend, ctx: &Context<'_>, pod: &Value) -> Result<Option<Budget<'b>>, Refusal> {
+    let Some(registry) = registry(backend, ctx, DEFINITION, Subresource::Status) else { return Ok(None) };
     let labels = metadata::get(pod, "labels").and_then(Value::as_object);
     let selects = |budget: &Value| {
         let selector = budget.at(&["spec", "selector"]).filter(|selector| !selector.is_null());
@@ -40,7 +41,7 @@ pub(super) fn of_pod(ctx: &Context<'_>, pod: &Value) -> Result<Option<Budget>, R
             selector.check().is_ok() && selector.matches(labels)
         })
     };
-    let all = registry.all(ctx, &ctx.target.namespace)?;
+    let all = registry.all(&ctx.target.namespace)?;
     let mut selecting = all.into_iter().filter(|budget| selects(budget));
     let (first, second) = (selecting.next(), selecting.next());
     if second.is_some() {
@@ -55,7 +56,7 @@ fn number(object: &Value, path: &[&str]) -> i64 {
     object.at(path).and_then(Value::as_int).unwrap_or_default()
 }
 
-impl Budget {
+impl Budget<'_> {
     /// Returns true if a pod that is not ready may be deleted without counting as a disruption.
     pub fn allows_unhealthy(&self) -> bool {
         let (healthy, desired) =
@@ -80,7 +81,7 @@ impl Budget {
             let live = budget.clone();
             take(budget, pod, &ctx.now());
             *budget = strategy.encode(std::mem::take(budget));
-            managed_fields::update(strategy, ctx, Some(&live), budget, &options);
+            self.registry.update_managed_fields(ctx, Some(&live), budget, &options);
             Ok(())
         })?;
         Ok(())

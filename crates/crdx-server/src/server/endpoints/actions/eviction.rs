@@ -2,6 +2,7 @@
 //! `pkg/registry/core/pod/storage/eviction.go`).
 
 use super::{Request, budgets, condition, members, set_condition, text};
+use crate::server::endpoints::backend::Backend;
 use crate::server::http::context::Context;
 use crate::server::http::delete_options::DeleteOptions;
 use crate::server::http::status::{Reason, Refusal};
@@ -19,7 +20,8 @@ const POD: GroupResource<'static> = GroupResource { group: "", resource: "Pod" }
 /// Evicts the pod.
 pub(super) fn create(
     ctx: &mut Context<'_>,
-    pods: &Registry<TypedResource>,
+    backend: &Backend,
+    pods: &Registry<'_, TypedResource>,
     request: &Request<'_>,
 ) -> Result<(), Refusal> {
     let (eviction, name) = (&request.object, request.name);
@@ -48,7 +50,7 @@ pub(super) fn create(
             done => return done,
         }
     };
-    let budget = budgets::of_pod(ctx, &pod)?;
+    let budget = budgets::of_pod(backend, ctx, &pod)?;
     let Some(budget) = budget else { return delete(ctx, pods, name, options) };
     if !is_ready(&pod) && budget.allows_unhealthy() {
         let deleted = delete(ctx, pods, name, at_revision(&options, &pod));
@@ -95,7 +97,7 @@ fn is_ready(pod: &Value) -> bool {
 /// `addConditionAndDeletePod`
 fn delete(
     ctx: &mut Context<'_>,
-    pods: &Registry<TypedResource>,
+    pods: &Registry<'_, TypedResource>,
     name: &str,
     mut options: DeleteOptions,
 ) -> Result<(), Refusal> {

@@ -5,7 +5,6 @@
 mod claims;
 
 use super::{Request, text};
-use crate::server::Server;
 use crate::server::http::context::{Answer, Context};
 use crate::server::http::status::Refusal;
 use crate::server::http::user::UserInfo;
@@ -13,6 +12,7 @@ use crate::server::metadata;
 use crate::server::registry::{Registry, store};
 use crate::server::scope::GroupResource;
 use crate::server::strategy::built_in_kind::BuiltInKind;
+use crate::server::strategy::resources::Resources;
 use crate::server::strategy::typed_resource::TypedResource;
 use claims::{Claims, Reference};
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
@@ -62,10 +62,15 @@ impl Issued {
         Self { issuer, tokens: Mutex::default() }
     }
 
-    pub(super) fn user(&self, server: &Server, token: &str, now: Timestamp) -> Option<UserInfo> {
+    pub(in crate::server::endpoints) fn user(
+        &self,
+        resources: &Resources,
+        token: &str,
+        now: Timestamp,
+    ) -> Option<UserInfo> {
         let token = self.tokens.lock().unwrap_or_else(PoisonError::into_inner).get(token).cloned()?;
         let exists = |needed: &RequiredObject| {
-            stored(server, needed.definition, &needed.key)
+            stored(resources, needed.definition, &needed.key)
                 .is_some_and(|object| metadata::text(&*object, "uid") == needed.uid)
         };
         let valid = now.seconds < token.expires && token.required_objects.iter().all(exists);
@@ -76,14 +81,15 @@ impl Issued {
 /// Issues a token for the service account of the URL.
 pub(super) fn create(
     ctx: &mut Context<'_>,
-    accounts: &Registry<TypedResource>,
+    (resources, issued): (&Resources, &Issued),
+    accounts: &Registry<'_, TypedResource>,
     kind: &BuiltInKind,
     mut request: Request<'_>,
 ) -> Result<Answer, Refusal> {
     let (name, namespace) = (request.name, ctx.target.namespace.clone());
     check_address(&request.object, name, &namespace)?;
     let account = accounts.find(ctx, name)?;
-    complete(ctx, &mut request.object, &account)?;
+    complete(ctx, issued, &mut request.object, &account)?;
     let errors = validate(&request.object, ctx.release());
     if !errors.is_empty() {
         return Err(Refusal::invalid(KIND, "", errors));
@@ -97,11 +103,11 @@ pub(super) fn create(
         uid: metadata::text(&*account, "uid").to_owned(),
     };
     let mut required_objects = vec![needed];
-    let bound = bound(ctx, &object, name)?;
+    let bound = bound(ctx, resources, &object, name)?;
     required_objects.extend(bound.iter().map(|bound| bound.needed.clone()));
     let requested = object.at(&["spec", "expirationSeconds"]).and_then(Value::as_int).unwrap_or_default();
     let audiences = object.at(&["spec", "audiences"]).and_then(Value::as_array).unwrap_or_default();
-    let issuer = ctx.server.issued.issuer.as_str();
+    let issuer = issued.issuer.as_str();
     let is_own = audiences.iter().all(|audience| audience.as_str() == Some(issuer));
     let extends = bound.as_ref().is_some_and(|bound| bound.reference.0 == "pod") && requested == WARN_ONLY && is_own;
     let claims = Claims {
@@ -115,12 +121,12 @@ pub(super) fn create(
         warn_after: extends.then(|| ctx.request.now.seconds.saturating_add(requested)),
         id: ctx.uid(),
     };
-    let (token, user) = (claims.token(&ctx.server.random.uid()), claims.user());
+    let (token, user) = (claims.token(&ctx.random_uid()), claims.user());
     let expires = claims.expires;
     let end = Timestamp { seconds: ctx.request.now.seconds.saturating_add(requested), nanos: 0 };
     object.insert_at(&["status", "token"], token.as_str().into());
     object.insert_at(&["status", "expirationTimestamp"], time::format(end).into());
-    let mut tokens = ctx.server.issued.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut tokens = issued.tokens.lock().unwrap_or_else(PoisonError::into_inner);
     tokens.insert(token, Token { user, expires, required_objects });
     Ok(Answer::object(201, Arc::new(kind.encode(object))))
 }
@@ -139,7 +145,7 @@ fn check_address(object: &Value, name: &str, namespace: &str) -> Result<(), Refu
 }
 
 /// Sets what the request leaves open.
-fn complete(ctx: &Context<'_>, object: &mut Value, account: &Value) -> Result<(), Refusal> {
+fn complete(ctx: &Context<'_>, issued: &Issued, object: &mut Value, account: &Value) -> Result<(), Refusal> {
     let (wanted, uid) = (metadata::text(object, "uid").to_owned(), metadata::text(account, "uid"));
     let name = metadata::text(account, "name");
     if !wanted.is_empty() && wanted != uid {
@@ -149,7 +155,7 @@ fn complete(ctx: &Context<'_>, object: &mut Value, account: &Value) -> Result<()
     }
     let empty = |path: &[&str]| object.at(path).and_then(Value::as_array).is_none_or(<[Value]>::is_empty);
     if empty(&["spec", "audiences"]) {
-        let issuer = ctx.server.issued.issuer.as_str();
+        let issuer = issued.issuer.as_str();
         object.insert_at(&["spec", "audiences"], Value::Array(vec![issuer.into()]));
     }
     if object.at(&["spec", "expirationSeconds"]).and_then(Value::as_int).is_none() {
@@ -197,7 +203,7 @@ struct Bound {
     node: Option<Reference>,
 }
 
-fn bound(ctx: &Context<'_>, object: &Value, account: &str) -> Result<Option<Bound>, Refusal> {
+fn bound(ctx: &Context<'_>, resources: &Resources, object: &Value, account: &str) -> Result<Option<Bound>, Refusal> {
     let reference = object.at(&["spec", "boundObjectRef"]).filter(|reference| !reference.is_null());
     let Some(reference) = reference else { return Ok(None) };
     let (api_version, kind) = (text(reference, &["apiVersion"]), text(reference, &["kind"]));
@@ -219,7 +225,7 @@ fn bound(ctx: &Context<'_>, object: &Value, account: &str) -> Result<Option<Boun
     };
     let resource = GroupResource { group: "", resource: definition.trim_end_matches('.') };
     let key = store::key(namespace, name);
-    let found = stored(ctx.server, definition, &key).ok_or_else(|| Refusal::not_found(resource, name))?;
+    let found = stored(resources, definition, &key).ok_or_else(|| Refusal::not_found(resource, name))?;
     let have = metadata::text(&*found, "uid");
     let mut node = None;
     if claim == "pod" {
@@ -231,8 +237,8 @@ fn bound(ctx: &Context<'_>, object: &Value, account: &str) -> Result<Option<Boun
         }
         let name = text(&found, &["spec", "nodeName"]);
         if !name.is_empty() {
-            let uid = stored(ctx.server, "nodes.", &store::key("", name))
-                .map(|node| metadata::text(&*node, "uid").to_owned());
+            let uid =
+                stored(resources, "nodes.", &store::key("", name)).map(|node| metadata::text(&*node, "uid").to_owned());
             node = Some(Reference("node", name.to_owned(), uid.unwrap_or_default()));
         }
     }
@@ -247,6 +253,6 @@ fn bound(ctx: &Context<'_>, object: &Value, account: &str) -> Result<Option<Boun
 }
 
 /// The stored object with this key of a resource, named by its definition.
-fn stored(server: &Server, definition: &str, key: &str) -> Option<Arc<Value>> {
-    Some(server.serving_of(definition)?.objects.get(key)?.raw())
+fn stored(resources: &Resources, definition: &str, key: &str) -> Option<Arc<Value>> {
+    Some(resources.get(definition)?.objects.get(key)?.raw())
 }

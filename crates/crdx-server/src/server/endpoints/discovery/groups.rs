@@ -1,13 +1,14 @@
 //! The API groups, versions and resources in discovery order.
 
 use crate::crd;
-use crate::server::Server;
 use crate::server::endpoints::actions::actions_of;
 use crate::server::endpoints::digest;
 use crate::server::endpoints::reviews::{self, REVIEWS, Review};
-use crate::server::strategy::custom_resource::serving::{self, Serving};
+use crate::server::strategy::resources::Resources;
+use crate::server::strategy::serving;
+use crate::server::strategy::serving::Serving;
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// An API group.
 pub(super) struct Group {
@@ -65,13 +66,13 @@ const TERMINATING_VERBS: &[&str] = &["delete", "deletecollection", "get", "list"
 const DEFINITION_VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 /// All groups, sorted by name.
-pub(super) fn groups(server: &Server) -> Vec<Group> {
-    let serving = server.serving.read().unwrap_or_else(PoisonError::into_inner);
+pub(super) fn groups(resources: &Resources, has_reviews: bool) -> Vec<Group> {
+    let serving = resources.served();
     let served = |s: &&Arc<Serving>| s.crd.is_true("Established") && !s.group.is_empty();
     let mut established: Vec<&Arc<Serving>> = serving.values().filter(served).collect();
     established.sort_by(|a, b| a.crd.name().cmp(b.crd.name()));
     let mut all = BTreeMap::from([(crd::GROUP.to_owned(), BTreeMap::from([("v1".to_owned(), vec![definitions()])]))]);
-    for review in server.reviewed_tokens.iter().flat_map(|_| &REVIEWS) {
+    for review in REVIEWS.iter().filter(|_| has_reviews) {
         let versions = all.entry(review.group.to_owned()).or_default();
         versions.entry(reviews::VERSION.to_owned()).or_default().push(of_review(review));
     }
@@ -91,11 +92,11 @@ pub(super) fn groups(server: &Server) -> Vec<Group> {
 }
 
 /// The core group, if the server has namespaces.
-pub(super) fn core(server: &Server) -> Option<Group> {
-    let serving = server.serving.read().unwrap_or_else(PoisonError::into_inner);
-    let resources: Vec<Resource> = serving.values().filter(|s| s.group.is_empty()).map(|s| resource(s, "v1")).collect();
-    let versions = vec![GroupVersion { name: "v1".to_owned(), resources }];
-    server.namespaces.is_some().then(|| Group { name: String::new(), versions })
+pub(super) fn core(resources: &Resources) -> Option<Group> {
+    let served = resources.served();
+    let of_core = served.values().filter(|s| s.group.is_empty()).map(|s| resource(s, "v1")).collect();
+    let versions = vec![GroupVersion { name: "v1".to_owned(), resources: of_core }];
+    resources.namespaces.is_some().then(|| Group { name: String::new(), versions })
 }
 
 /// The resource of a kind of review.

@@ -21,7 +21,7 @@ use crdx_value::json::go_kind;
 use crdx_value::release::V1_37;
 use crdx_value::{Map, Value};
 
-impl<S: Strategy> Registry<S> {
+impl<S: Strategy> Registry<'_, S> {
     /// Handles an apply.
     pub(super) fn apply(&self, ctx: &mut Context<'_>, options: &WriteOptions) -> Result<Answer, Refusal> {
         let config = Config::read(ctx)?;

@@ -1,6 +1,7 @@
 //! Tests of watches through the server's requests.
 
 use super::*;
+use crate::server::Reply;
 use crate::server::{Method, Request, Server};
 use crdx_text::json;
 use crdx_value::Value;
@@ -58,7 +59,7 @@ fn events(watch: &mut Watch) -> Vec<String> {
 #[test]
 fn a_watch_starts_with_existing_objects_or_after_a_revision() {
     let server = with_foos();
-    let start = server.revision.current();
+    let start = server.resources().storage.revision.current();
     create(&server, "a", "red");
     let at = |n: u64| (start + n).to_string();
     let mut all = watch(&server, "&allowWatchBookmarks=1", None);
@@ -86,7 +87,7 @@ fn a_watch_starts_with_existing_objects_or_after_a_revision() {
 #[test]
 fn an_object_that_is_no_longer_selected_is_deleted_for_the_watch() {
     let server = with_foos();
-    let start = server.revision.current();
+    let start = server.resources().storage.revision.current();
     let mut red = watch(
         &server,
         "&fieldSelector=spec.color%3Dred&sendInitialEvents=false&resourceVersionMatch=NotOlderThan",
@@ -154,7 +155,7 @@ fn bookmarks_have_the_revision_of_the_watch() {
     let crd = format!("{CRDS}/foos.example.com");
     send(&server, Method::Patch, &crd, r#"{"metadata":{"labels":{"a":"b"}}}"#);
     let text = watch.bookmark(Timestamp::default()).unwrap();
-    let current = server.revision.current();
+    let current = server.resources().storage.revision.current();
     assert_eq!(
         String::from_utf8_lossy(&text),
         format!(

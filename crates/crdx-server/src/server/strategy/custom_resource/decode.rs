@@ -1,7 +1,6 @@
 //! Decodes the object of a request: parsing, pruning, defaulting and strict errors (`create.go`, `update.go`,
 //! `transformDecodeError`).
 
-use super::serving::{Serving, Version};
 use crate::pipeline::Defaulted;
 use crate::pipeline::{self, Source};
 use crate::server::http::body;
@@ -13,6 +12,7 @@ use crate::server::http::protobuf::DefaultType;
 use crate::server::http::status::Refusal;
 use crate::server::registry::patch;
 use crate::server::registry::patched_object::PatchedObject;
+use crate::server::strategy::serving::{Serving, Version};
 use crdx_text::strict::{StrictDecodingError, StrictError};
 use crdx_value::steps::Spent;
 use crdx_value::{Value, quote};

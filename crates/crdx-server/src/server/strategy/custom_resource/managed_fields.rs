@@ -3,10 +3,11 @@
 //! Unlike elsewhere, conversion does not prune here. If the version of a field owner does not specify a field of the
 //! object, ownership cannot be computed: a write then leaves managedFields unchanged, and an apply fails with 500.
 
-use super::{CustomResource, Part};
+use super::CustomResource;
 use crate::apply::set::Set;
 use crate::apply::updater::Versions;
 use crate::server::http::body::parse_group_version;
+use crate::server::strategy::subresource::Subresource;
 use crdx_types::merge::Type;
 use crdx_value::Value;
 use crdx_value::release::{V1_35, V1_36};
@@ -38,12 +39,12 @@ impl Versions for CustomResource {
         let release = self.version.stages.release();
         let version = self.serving.version_of(api_version).filter(|version| version.has_status())?;
         let is_own = version.name == self.version.name;
-        match self.part {
-            Part::Object | Part::Finalizers | Part::Approval => is_own.then_some(&STATUS),
-            Part::Status if !(version.served || version.storage) => None,
+        match self.subresource {
+            Subresource::None | Subresource::Finalize | Subresource::Approval => is_own.then_some(&STATUS),
+            Subresource::Status if !(version.served || version.storage) => None,
             // Before 1.35, a write of the status also changes the owners of the spec in other versions.
-            Part::Status if !(is_own || release.since(V1_35)) => None,
-            Part::Status => Some(if release.since(V1_36) { &ALL_ELSE } else { &SPEC }),
+            Subresource::Status if !(is_own || release.since(V1_35)) => None,
+            Subresource::Status => Some(if release.since(V1_36) { &ALL_ELSE } else { &SPEC }),
         }
     }
 }

@@ -5,11 +5,11 @@ use super::Definition;
 use crate::apply::definition::of_definition;
 use crate::apply::set::Set;
 use crate::apply::updater::Versions;
-use crate::server::Server;
 use crate::server::registry::managed_fields::with_manager;
+use crate::server::strategy::resources::Resources;
 use crdx_types::merge::Type;
 use crdx_value::Value;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 const VERSION: &str = "apiextensions.k8s.io/v1";
 
@@ -32,7 +32,7 @@ impl Versions for Definition {
 }
 
 /// Updates the managedFields of a CRD whose status a controller writes.
-pub(in crate::server) fn update_by_controller(server: &Server, live: &Value, object: &mut Value, now: &str) {
-    let when = (now, server.release());
-    with_manager(&Definition::new(server, true), when, |fields| fields.update(live, object, CONTROLLERS));
+pub(in crate::server) fn update_by_controller(resources: &Arc<Resources>, live: &Value, object: &mut Value, now: &str) {
+    let when = (now, resources.settings.release);
+    with_manager(&Definition::new(resources, true), when, |fields| fields.update(live, object, CONTROLLERS));
 }

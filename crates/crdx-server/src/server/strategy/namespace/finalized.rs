@@ -4,11 +4,10 @@
 
 use super::label;
 use crate::pipeline::metadata::NameRule;
-use crate::server::Server;
 use crate::server::metadata;
 use crate::server::scope::NAMESPACES;
 use crate::server::strategy::built_in::BuiltIn;
-use crate::server::strategy::custom_resource::Part;
+use crate::server::strategy::subresource::Subresource;
 use crdx_builtin::validation;
 use crdx_value::field::ErrorList;
 use crdx_value::release::Release;
@@ -17,7 +16,7 @@ use crdx_value::{Value, object};
 /// The finalizer in `spec.finalizers` of every namespace.
 pub(in crate::server) const KUBERNETES: &str = "kubernetes";
 
-/// The behaviour of the kind Namespace with [`super::Namespaces::Finalized`].
+/// The behaviour of the kind Namespace with [`crate::server::Namespaces::Finalized`].
 #[derive(Debug)]
 pub(super) struct FinalizedNamespace;
 
@@ -28,10 +27,10 @@ impl BuiltIn for FinalizedNamespace {
     }
 
     /// `PrepareForUpdate` of the strategies for the object, the status and the finalizers.
-    fn prepare_update(&self, object: &mut Value, old: &Value, part: Part) {
+    fn prepare_update(&self, object: &mut Value, old: &Value, subresource: Subresource) {
         label(object);
         metadata::set(object, "generation", None);
-        if part == Part::Object {
+        if subresource == Subresource::None {
             keep_finalizers(object, old);
         }
     }
@@ -76,10 +75,8 @@ impl BuiltIn for FinalizedNamespace {
         finalizers(object).is_empty()
     }
 
-    fn committed(&self, server: &Server, object: &Value) {
-        if metadata::is_deleting(object) {
-            server.namespace_due(metadata::text(object, "name"));
-        }
+    fn awaits_finalization(&self, object: &Value) -> bool {
+        metadata::is_deleting(object)
     }
 }
 

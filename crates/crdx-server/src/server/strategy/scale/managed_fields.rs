@@ -5,7 +5,7 @@ use crate::apply::scale;
 use crate::server::http::status::Refusal;
 use crate::server::metadata;
 use crate::server::registry::managed_fields::FIELD;
-use crate::server::strategy::custom_resource::serving::{Serving, Version};
+use crate::server::strategy::serving::{Serving, Version};
 use crdx_value::Value;
 
 /// The managedFields of an object and its Scale.

@@ -4,7 +4,7 @@
 use super::prepare::copy;
 use crate::apply::set::Set;
 use crate::server::http::user::UserInfo;
-use crate::server::strategy::custom_resource::Part;
+use crate::server::strategy::subresource::Subresource;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
 use crdx_value::{Map, Value};
 use std::collections::BTreeSet;
@@ -27,15 +27,15 @@ fn count(object: &Value, type_: &str) -> usize {
     conditions(object).iter().filter(|condition| type_of(condition) == type_).count()
 }
 
-/// The fields that a write of a part never owns (`GetResetFields`).
-pub(super) fn ignored(part: Part) -> &'static Set {
+/// The fields that a write of a subresource never owns (`GetResetFields`).
+pub(super) fn ignored(subresource: Subresource) -> &'static Set {
     static OBJECT: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"], &["status"]]));
     static STATUS: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"], &["status", "conditions"]]));
     static APPROVAL: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"], &["status", "certificate"]]));
-    match part {
-        Part::Object | Part::Finalizers => &OBJECT,
-        Part::Status => &STATUS,
-        Part::Approval => &APPROVAL,
+    match subresource {
+        Subresource::None | Subresource::Finalize => &OBJECT,
+        Subresource::Status => &STATUS,
+        Subresource::Approval => &APPROVAL,
     }
 }
 
@@ -70,18 +70,18 @@ pub(super) fn name_user(object: &mut Value, user: &UserInfo) {
 }
 
 /// Restores what the write of a part leaves unchanged, and sets the times of conditions (`PrepareForUpdate`).
-pub(super) fn prepare_update(object: &mut Value, old: &Value, part: Part, now: &str) {
+pub(super) fn prepare_update(object: &mut Value, old: &Value, subresource: Subresource, now: &str) {
     let mut new_conditions = conditions(object).to_vec();
-    match part {
-        Part::Object | Part::Finalizers => copy(object, old, &["status"]),
-        Part::Status => {
+    match subresource {
+        Subresource::None | Subresource::Finalize => copy(object, old, &["status"]),
+        Subresource::Status => {
             for type_ in DECISIONS {
                 keep_instances(&mut new_conditions, old, type_);
             }
             set_times(&mut new_conditions, old, now);
             set_conditions(object, new_conditions);
         }
-        Part::Approval => {
+        Subresource::Approval => {
             set_times(&mut new_conditions, old, now);
             copy(object, old, &["status"]);
             set_conditions(object, new_conditions);
@@ -132,7 +132,7 @@ fn set_times(new: &mut [Value], old: &Value, now: &str) {
 
 /// Validates an update (`validateConditions` and `validateCertificateSigningRequestUpdate`). Errors that the old
 /// object has as well are tolerated.
-pub(super) fn validate_update(object: &Value, old: &Value, part: Part) -> ErrorList {
+pub(super) fn validate_update(object: &Value, old: &Value, subresource: Subresource) -> ErrorList {
     let status = FieldPath::new("status");
     let path = status.child("conditions");
     let mut errors = validate_conditions(object, old, &path);
@@ -142,7 +142,7 @@ pub(super) fn validate_update(object: &Value, old: &Value, part: Part) -> ErrorL
             errors.push(FieldError::forbidden(&path, detail));
         }
     }
-    for type_ in DECISIONS.into_iter().filter(|_| part != Part::Approval) {
+    for type_ in DECISIONS.into_iter().filter(|_| subresource != Subresource::Approval) {
         if count(object, type_) > count(old, type_) {
             errors.push(FieldError::forbidden(&path, format!("updates may not add a condition of type \"{type_}\"")));
         }
@@ -151,7 +151,7 @@ pub(super) fn validate_update(object: &Value, old: &Value, part: Part) -> ErrorL
     let (new, before) = (certificate(object), certificate(old));
     if new != before {
         let path = status.child("certificate");
-        if part != Part::Status {
+        if subresource != Subresource::Status {
             errors.push(FieldError::forbidden(&path, "updates may not set certificate content"));
         } else if !before.is_empty() {
             errors.push(FieldError::forbidden(&path, "updates may not modify existing certificate content"));

@@ -4,7 +4,7 @@ use super::{TypedResource, certificate_request};
 use crate::apply::set::Set;
 use crate::apply::updater::Versions;
 use crate::server::http::body::parse_group_version;
-use crate::server::strategy::custom_resource::Part;
+use crate::server::strategy::subresource::Subresource;
 use crdx_types::merge::Type;
 use crdx_value::Value;
 use std::sync::LazyLock;
@@ -34,11 +34,11 @@ impl Versions for TypedResource {
         }
         let kind = self.serving.typed_at(api_version)?;
         if self.user.is_some() {
-            return Some(certificate_request::ignored(self.part));
+            return Some(certificate_request::ignored(self.subresource));
         }
-        match self.part {
-            Part::Object | Part::Finalizers | Part::Approval => Some(&STATUS),
-            Part::Status => Some(kind.status_keeps()),
+        match self.subresource {
+            Subresource::None | Subresource::Finalize | Subresource::Approval => Some(&STATUS),
+            Subresource::Status => Some(kind.status_keeps()),
         }
     }
 }

@@ -1,47 +1,42 @@
 //! Serves every built-in kind of the release.
 
 use crate::crd::{Condition, CrdVersion, CustomResourceDefinition, Names, Scale, Spec, Status, Subresources};
-use crate::server::Server;
-use crate::server::registry::store::Collection;
 use crate::server::strategy::built_in_kind::{BuiltInKind, EVENTS};
-use crate::server::strategy::custom_resource::serving::{Serving, rank};
-use crdx_types::resources::{Resource, resources};
+use crate::server::strategy::resources::Resources;
+use crate::server::strategy::serving::{Serving, rank};
+use crdx_types::resources::{self, Resource};
 use crdx_value::{Map, Value};
 use std::cmp::Reverse;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
-impl Server {
-    /// Serves all built-in kinds ([`ServerBuilder::with_built_in_kinds`](crate::server::ServerBuilder::with_built_in_kinds)).
-    /// Kinds that are already served keep their validation.
-    pub(in crate::server) fn serve_built_in_kinds(&mut self) {
-        let release = self.release();
-        let mut all: Vec<Resource> = resources(release.minor().number().into()).collect();
-        // The core group first: other groups share its objects. The newest version, which is stored, comes first.
-        all.sort_by_key(|resource| (resource.group, resource.plural, Reverse(rank(resource.version))));
-        for versions in all.chunk_by(|a, b| (a.group, a.plural) == (b.group, b.plural)) {
-            // Namespaces have a life cycle of their own.
-            let is_served = |resource: &&Resource| {
-                resource.writable && !(resource.group.is_empty() && resource.plural == "namespaces")
-            };
-            let versions: Vec<&Resource> = versions.iter().filter(is_served).collect();
-            let Some(Resource { group, plural, .. }) = versions.first() else { continue };
-            let kinds = versions.iter().map(|r| BuiltInKind::new(r.group, r.version, r.kind, r.plural, release));
-            let Some(kinds) = kinds.collect::<Option<Vec<_>>>() else { continue };
-            let name = format!("{plural}.{group}");
-            let known = self.serving_of(&name);
-            let shared = (*group == EVENTS).then(|| self.serving_of("events.")).flatten();
-            let objects = match known.as_ref().or(shared.as_ref()) {
-                Some(serving) => Arc::clone(&serving.objects),
-                None => Arc::new(Collection::new(&name, &self.storage_config, self.revision.current())),
-            };
-            let Some(definition) = definition(&versions, name.clone()) else { continue };
-            let mut serving = Serving::compile(Arc::new(definition), objects, release);
-            if let Some(known) = known {
-                serving = serving.built_in(known.built_in);
-            }
-            let all = self.serving.get_mut().unwrap_or_else(PoisonError::into_inner);
-            all.insert(name, Arc::new(serving.typed(kinds)));
+/// Serves all built-in kinds ([`ServerBuilder::with_built_in_kinds`](crate::server::ServerBuilder::with_built_in_kinds)).
+/// Kinds that are already served keep their validation.
+pub(in crate::server) fn serve(resources: &Resources) {
+    let release = resources.settings.release;
+    let mut all: Vec<Resource> = resources::resources(release.minor().number().into()).collect();
+    // The core group first: other groups share its objects. The newest version, which is stored, comes first.
+    all.sort_by_key(|resource| (resource.group, resource.plural, Reverse(rank(resource.version))));
+    for versions in all.chunk_by(|a, b| (a.group, a.plural) == (b.group, b.plural)) {
+        // Namespaces have a life cycle of their own.
+        let is_served =
+            |resource: &&Resource| resource.writable && !(resource.group.is_empty() && resource.plural == "namespaces");
+        let versions: Vec<&Resource> = versions.iter().filter(is_served).collect();
+        let Some(Resource { group, plural, .. }) = versions.first() else { continue };
+        let kinds = versions.iter().map(|r| BuiltInKind::new(r.group, r.version, r.kind, r.plural, release));
+        let Some(kinds) = kinds.collect::<Option<Vec<_>>>() else { continue };
+        let name = format!("{plural}.{group}");
+        let known = resources.get(&name);
+        let shared = (*group == EVENTS).then(|| resources.get("events.")).flatten();
+        let objects = match known.as_ref().or(shared.as_ref()) {
+            Some(serving) => Arc::clone(&serving.objects),
+            None => Arc::new(resources.storage.collection(&name)),
+        };
+        let Some(definition) = definition(&versions, name.clone()) else { continue };
+        let mut serving = Serving::compile(Arc::new(definition), objects, release);
+        if let Some(known) = known {
+            serving = serving.built_in(known.built_in);
         }
+        resources.insert(&name, serving.typed(kinds));
     }
 }
 

@@ -4,12 +4,12 @@
 //! The server returns the object that it reads back from etcd, so a write at another version loses fields that the
 //! storage version does not specify, and numbers such as `1.0` become `1`.
 
-use super::serving::{Serving, Version};
 use crate::pipeline;
 use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
 use crate::server::metadata;
 use crate::server::registry::written::Written;
+use crate::server::strategy::serving::{Serving, Version};
 use crdx_value::{Value, number};
 
 impl Serving {

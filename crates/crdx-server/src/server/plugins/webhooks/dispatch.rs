@@ -1,15 +1,16 @@
 //! Calls the webhooks of a request (`mutating/dispatcher.go`, `validating/dispatcher.go`).
 
-use super::patch;
 use crate::policies::denial::Refused;
 use crate::policies::matching::Matched;
 use crate::policies::model::{FailurePolicy, PolicyKind};
 use crate::policies::request::{Cluster as _, Request};
-use crate::server::admission::policies::{refusal, request_of};
-use crate::server::admission::view::View;
-use crate::server::admission::{Attributes, Cluster, Report};
+use crate::server::admission::{Attributes, ReinvocationContext, Report};
 use crate::server::http::calls::Reviewed;
 use crate::server::http::status::Refusal;
+use crate::server::plugins::cluster::Cluster;
+use crate::server::plugins::policies::{refusal, request_of};
+use crate::server::plugins::view::View;
+use crate::server::plugins::webhooks::patch;
 use crate::server::scope::GroupResource;
 use crate::webhooks::call;
 use crate::webhooks::matching::{Decision, Failure, decide};
@@ -17,28 +18,7 @@ use crate::webhooks::model::Webhook;
 use crate::webhooks::review::{self, Answer};
 use crdx_types::reviews::ReviewKind;
 use crdx_value::{Value, quote};
-use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// The webhooks that may be called again in the second round (`webhookReinvokeContext`).
-#[derive(Debug, Default)]
-pub(in crate::server) struct ReinvocationContext {
-    /// The object after the last round.
-    output: Option<Value>,
-    /// Webhooks that were called and may be called again.
-    invoked: BTreeSet<Key>,
-    /// Webhooks to call in the second round.
-    again: BTreeSet<Key>,
-}
-
-/// The names of a configuration and of one of its webhooks.
-type Key = (String, String);
-
-impl ReinvocationContext {
-    fn require(&mut self) {
-        self.again.append(&mut self.invoked);
-    }
-}
 
 /// The round of a mutating webhook.
 pub(super) struct Round<'r> {

@@ -2,29 +2,23 @@
 //! in memory.
 
 use crate::pipeline;
-use crate::server::Server;
 use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
-use crate::server::metadata;
 use crate::server::registry::store;
 use crate::server::scope::{GroupVersionKind, GroupVersionResource};
-use crate::server::strategy::custom_resource::serving::{Serving, Version};
-use crate::server::strategy::namespace::Namespaces;
+use crate::server::strategy::resources::Resources;
+use crate::server::strategy::serving::{Serving, Version};
 use crdx_value::Value;
 use crdx_value::release::Release;
 use crdx_value::steps::Spent;
-use crdx_value::time::Timestamp;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// A read-only view of the server for admission plugins.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::server) struct Cluster<'a> {
-    server: &'a Server,
+    resources: &'a Resources,
     /// The answers of the webhooks called for this request.
     pub calls: &'a Calls,
-    /// The time of the request.
-    #[expect(dead_code, reason = "policies may ask for it")]
-    pub now: Timestamp,
 }
 
 /// A resource at one of its versions.
@@ -99,27 +93,21 @@ impl Resource {
 }
 
 impl<'a> Cluster<'a> {
-    /// Creates a view of the server at the time of a request.
-    pub fn new(server: &'a Server, calls: &'a Calls, now: Timestamp) -> Self {
-        Self { server, calls, now }
-    }
-
-    /// Returns how the server decides which namespaces exist; `None` if it does not model namespaces and accepts every
-    /// namespace.
-    pub fn namespaces(&self) -> Option<Namespaces> {
-        self.server.namespaces
+    /// Creates the view for one request.
+    pub fn new(resources: &'a Resources, calls: &'a Calls) -> Self {
+        Self { resources, calls }
     }
 
     /// Returns the Namespace object with this name.
     pub fn namespace(&self, name: &str) -> Option<Arc<Value>> {
-        self.server.namespace(name)
+        self.resources.namespace(name)
     }
 }
 
 impl Cluster<'_> {
     /// Returns the simulated release.
     pub fn release(&self) -> Release {
-        self.server.release()
+        self.resources.settings.release
     }
 
     /// Finds a served resource by kind: a custom resource, or a core resource that the server serves.
@@ -135,27 +123,27 @@ impl Cluster<'_> {
     /// Returns all served versions of a resource, in the order of the CRD.
     #[cfg(test)]
     pub fn versions(&self, group: &str, plural: &str) -> Vec<Resource> {
-        let Some(serving) = self.server.serving_of(&format!("{plural}.{group}")) else { return Vec::new() };
+        let Some(serving) = self.resources.get(&format!("{plural}.{group}")) else { return Vec::new() };
         let served = serving.versions.iter().filter(|version| version.served);
         served.map(|version| Resource { serving: Arc::clone(&serving), version: Arc::clone(version) }).collect()
     }
 
     /// Returns all versions of a resource, served or not; policies treat them all as equivalent.
     pub fn all_versions(&self, group: &str, plural: &str) -> Vec<Resource> {
-        let Some(serving) = self.server.serving_of(&format!("{plural}.{group}")) else { return Vec::new() };
+        let Some(serving) = self.resources.get(&format!("{plural}.{group}")) else { return Vec::new() };
         let all = serving.versions.iter();
         all.map(|version| Resource { serving: Arc::clone(&serving), version: Arc::clone(version) }).collect()
     }
 
     /// Returns a number that differs after each change of the stored objects of a resource.
     pub fn changes(&self, group: &str, plural: &str) -> u64 {
-        self.server.serving_of(&format!("{plural}.{group}")).map_or(0, |serving| serving.objects.changes())
+        self.resources.get(&format!("{plural}.{group}")).map_or(0, |serving| serving.objects.changes())
     }
 
     /// Returns the stored objects of a resource, in key order.
     pub fn stored(&self, group: &str, plural: &str) -> store::Entries {
-        let serving = self.server.serving_of(&format!("{plural}.{group}"));
-        serving.map(|serving| serving.objects.list("", "", &self.server.revision).0).unwrap_or_default()
+        let serving = self.resources.get(&format!("{plural}.{group}"));
+        serving.map(|serving| serving.objects.list("", "", &self.resources.storage.revision).0).unwrap_or_default()
     }
 
     /// Returns the objects of a resource in key order, from all namespaces if `namespace` is empty.
@@ -165,19 +153,14 @@ impl Cluster<'_> {
     pub fn list(&self, resource: &Resource, namespace: &str) -> Result<Vec<Arc<Value>>, Refusal> {
         let serving = &resource.serving;
         let prefix = if serving.namespaced && !namespace.is_empty() { format!("{namespace}/") } else { String::new() };
-        let (found, _) = serving.objects.list(&prefix, "", &self.server.revision);
+        let (found, _) = serving.objects.list(&prefix, "", &self.resources.storage.revision);
         found.iter().map(|(_, stored)| serving.read(stored, &resource.version, self.calls)).collect()
     }
 
     fn find(&self, version: &str, is: impl Fn(&Serving) -> bool) -> Option<Resource> {
-        let all = self.server.serving.read().unwrap_or_else(PoisonError::into_inner);
+        let all = self.resources.served();
         let serving = all.values().find(|serving| serving.is_served() && is(serving))?;
         let version = serving.version(version).filter(|version| version.served)?;
         Some(Resource { serving: Arc::clone(serving), version: Arc::clone(version) })
     }
-}
-
-/// Returns true if a namespace is being deleted.
-pub(super) fn is_terminating(namespace: &Value) -> bool {
-    metadata::is_deleting(namespace)
 }

@@ -7,18 +7,20 @@
 mod dispatch;
 mod patch;
 
-use super::policies::sync;
-use super::view::{Inputs, View};
-use super::{Attributes, Cluster, Mutation, Operation, Plugin, Reinvocation, Report};
 use crate::policies::GROUP;
 use crate::policies::findings::WebhookMatch;
 use crate::policies::model::PolicyKind;
+use crate::server::admission::{Attributes, Mutation, Operation, Plugin, Reinvocation, Report};
+use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
-use crate::server::strategy::admission_kinds;
+use crate::server::plugins::cluster::Cluster;
+use crate::server::plugins::policies::sync;
+use crate::server::plugins::view::{Inputs, View};
+use crate::server::scope::is_admission;
+use crate::server::strategy::resources::Resources;
 use crate::webhooks::matching::Decision;
 use crate::webhooks::model::{Webhook, configurations};
 use crdx_value::Value;
-pub(in crate::server) use dispatch::ReinvocationContext;
 use dispatch::{Dispatch, Round};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,6 +29,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub(in crate::server) struct AdmissionWebhooks {
     policy_kind: PolicyKind,
+    resources: Arc<Resources>,
     inputs: Inputs,
     cache: Mutex<Cache>,
 }
@@ -41,14 +44,14 @@ struct Cache {
 
 impl AdmissionWebhooks {
     /// Creates the plugin.
-    pub fn new(policy_kind: PolicyKind, inputs: Inputs) -> Self {
-        Self { policy_kind, inputs, cache: Mutex::default() }
+    pub fn new(policy_kind: PolicyKind, resources: &Arc<Resources>, inputs: Inputs) -> Self {
+        Self { policy_kind, resources: Arc::clone(resources), inputs, cache: Mutex::default() }
     }
 
     /// Returns the stored webhooks in the order of their configurations' names. No webhook is called for a write of an
     /// admission configuration or policy.
     fn webhooks_for(&self, attributes: &Attributes<'_>, cluster: &Cluster<'_>) -> Arc<[Arc<Webhook>]> {
-        if admission_kinds::is_admission(attributes.resource.group) {
+        if is_admission(attributes.resource.group) {
             return Arc::default();
         }
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,6 +101,10 @@ impl AdmissionWebhooks {
         Ok(())
     }
 
+    fn cluster<'c>(&'c self, calls: &'c Calls) -> Cluster<'c> {
+        Cluster::new(&self.resources, calls)
+    }
+
     fn dispatch<'d>(&'d self, attributes: &'d Attributes<'d>, cluster: &'d Cluster<'d>) -> Dispatch<'d> {
         Dispatch::new(attributes, cluster, View::new(cluster, &self.inputs))
     }
@@ -127,14 +134,15 @@ impl Plugin for AdmissionWebhooks {
         &self,
         attributes: &Attributes<'_>,
         object: &mut Value,
-        cluster: &Cluster<'_>,
+        calls: &Calls,
         report: &mut Report,
         reinvocation: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
         if self.policy_kind != PolicyKind::Mutating {
             return Ok(Mutation::Unchanged);
         }
-        if !cluster.calls.are_made() {
+        let cluster = &self.cluster(calls);
+        if !calls.are_made() {
             if !reinvocation.policies.running {
                 self.note(attributes, Some(object), cluster, report)?;
             }
@@ -153,11 +161,11 @@ impl Plugin for AdmissionWebhooks {
         &self,
         attributes: &Attributes<'_>,
         object: &Value,
-        cluster: &Cluster<'_>,
+        calls: &Calls,
         report: &mut Report,
     ) -> Result<(), Refusal> {
-        if self.policy_kind == PolicyKind::Mutating && !cluster.calls.are_made() {
-            self.note(attributes, Some(object), cluster, report)?;
+        if self.policy_kind == PolicyKind::Mutating && !calls.are_made() {
+            self.note(attributes, Some(object), &self.cluster(calls), report)?;
         }
         Ok(())
     }
@@ -166,14 +174,15 @@ impl Plugin for AdmissionWebhooks {
         &self,
         attributes: &Attributes<'_>,
         object: Option<&Value>,
-        cluster: &Cluster<'_>,
+        calls: &Calls,
         report: &mut Report,
     ) -> Result<(), Refusal> {
         // Mutating webhooks are also called for deletions.
         if self.policy_kind == PolicyKind::Mutating && attributes.operation != Operation::Delete {
             return Ok(());
         }
-        if !cluster.calls.are_made() {
+        let cluster = &self.cluster(calls);
+        if !calls.are_made() {
             return self.note(attributes, object, cluster, report);
         }
         let webhooks = self.webhooks_for(attributes, cluster);

@@ -1,18 +1,30 @@
 //! `NamespaceLifecycle` (`admission/plugin/namespace/lifecycle/admission.go`): rejects creates in a namespace that does
 //! not exist or is being deleted, and the deletion of namespaces that a cluster needs.
 
-use super::cluster::is_terminating;
-use super::{Attributes, Cluster, Mutation, Operation, Plugin, Reinvocation, Report};
+use crate::server::admission::{Attributes, Mutation, Operation, Plugin, Reinvocation, Report};
+use crate::server::http::calls::Calls;
 use crate::server::http::namespace_state::terminating;
 use crate::server::http::status::Refusal;
+use crate::server::metadata;
 use crate::server::scope::{GroupResource, NAMESPACES};
-use crate::server::strategy::namespace::{Namespaces, finalized};
+use crate::server::strategy::namespace::finalized;
+use crate::server::strategy::namespace_rule::Namespaces;
+use crate::server::strategy::resources::Resources;
 use crdx_value::Value;
+use std::sync::Arc;
 
-/// The `NamespaceLifecycle` plugin. It runs before all others, so it rejects a request before other plugins mutate the
-/// object.
+/// The `NamespaceLifecycle` plugin.
 #[derive(Debug)]
-pub(in crate::server) struct NamespaceLifecycle;
+pub(super) struct NamespaceLifecycle {
+    resources: Arc<Resources>,
+}
+
+impl NamespaceLifecycle {
+    /// Creates the plugin.
+    pub fn new(resources: &Arc<Resources>) -> Self {
+        Self { resources: Arc::clone(resources) }
+    }
+}
 
 impl Plugin for NamespaceLifecycle {
     fn handles(&self, operation: Operation) -> bool {
@@ -27,7 +39,7 @@ impl Plugin for NamespaceLifecycle {
         &self,
         attributes: &Attributes<'_>,
         _: &mut Value,
-        cluster: &Cluster<'_>,
+        _: &Calls,
         _: &mut Report,
         _: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
@@ -36,9 +48,9 @@ impl Plugin for NamespaceLifecycle {
         if namespace.is_empty() || of == NAMESPACES {
             return Ok(Mutation::Unchanged);
         }
-        match cluster.namespace(namespace) {
-            Some(found) if is_terminating(&found) => Err(terminating(namespace, of, name)),
-            None if matches!(cluster.namespaces(), Some(Namespaces::Created | Namespaces::Finalized)) => {
+        match self.resources.namespace(namespace) {
+            Some(found) if metadata::is_deleting(&found) => Err(terminating(namespace, of, name)),
+            None if matches!(self.resources.namespaces, Some(Namespaces::Created | Namespaces::Finalized)) => {
                 Err(Refusal::not_found(NAMESPACES, namespace))
             }
             _ => Ok(Mutation::Unchanged),
@@ -49,12 +61,12 @@ impl Plugin for NamespaceLifecycle {
         &self,
         attributes: &Attributes<'_>,
         _: Option<&Value>,
-        cluster: &Cluster<'_>,
+        _: &Calls,
         _: &mut Report,
     ) -> Result<(), Refusal> {
         let Attributes { operation, resource, name, .. } = *attributes;
         if operation == Operation::Delete
-            && cluster.namespaces() == Some(Namespaces::Finalized)
+            && self.resources.namespaces == Some(Namespaces::Finalized)
             && finalized::is_undeletable(resource.group, resource.resource, name)
         {
             return Err(Refusal::forbidden(NAMESPACES, name, "this namespace may not be deleted"));

@@ -1,16 +1,16 @@
 //! Authorization: every user may do everything, except `system:anonymous`, who may do what the cluster role
 //! `system:public-info-viewer` allows.
 
-use super::http::route::Route;
-use super::http::status::Refusal;
 use crate::server::http::request::{Method, Request};
+use crate::server::http::route::Route;
+use crate::server::http::status::Refusal;
 use crate::server::scope::GroupResource;
 
 /// The paths that everybody may read.
 const PUBLIC: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
 
 /// The refusal of a request without credentials (`endpoints/handlers/responsewriters/errors.go`).
-pub(super) fn refuse_anonymous(request: &Request, route: &Route) -> Option<Refusal> {
+pub(in crate::server) fn refuse_anonymous(request: &Request, route: &Route) -> Option<Refusal> {
     let user = request.user.as_ref().filter(|user| user.is_anonymous())?;
     let verb = match request.method {
         Method::Get => "get",

@@ -1,7 +1,11 @@
-use super::*;
+use super::cluster::Cluster;
+use crate::server::admission::*;
+use crate::server::http::status::Refusal;
 use crate::server::scope::{GroupVersionKind, GroupVersionResource};
-use crate::server::{Method, Request, Response, ResponseBody, Timestamp};
+use crate::server::strategy::resources::Resources;
+use crate::server::{Method, Request, Response, ResponseBody, Server, UserInfo};
 use crdx_text::json;
+use crdx_value::Value;
 use crdx_value::object;
 use std::sync::{Arc, Mutex};
 
@@ -21,7 +25,10 @@ type Calls = Arc<Mutex<Vec<String>>>;
 
 /// A plugin that records its calls and acts as the label `do` of the object requests.
 #[derive(Debug)]
-struct Recorder(Calls);
+struct Recorder {
+    calls: Calls,
+    resources: Arc<Resources>,
+}
 
 impl Recorder {
     fn record(&self, phase: &str, attributes: &Attributes<'_>, object: Option<&Value>) {
@@ -36,7 +43,7 @@ impl Recorder {
             kind_of(*old_object),
             attributes.options_value().str_at(&["kind"]).unwrap_or_default(),
         );
-        self.0.lock().unwrap().push(line);
+        self.calls.lock().unwrap().push(line);
     }
 }
 
@@ -49,7 +56,7 @@ impl Plugin for Recorder {
         &self,
         attributes: &Attributes<'_>,
         object: &mut Value,
-        _: &Cluster<'_>,
+        _: &crate::server::http::calls::Calls,
         _: &mut Report,
         _: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
@@ -73,12 +80,14 @@ impl Plugin for Recorder {
         &self,
         attributes: &Attributes<'_>,
         object: Option<&Value>,
-        cluster: &Cluster<'_>,
+        _: &crate::server::http::calls::Calls,
         report: &mut Report,
     ) -> Result<(), Refusal> {
         self.record("validate", attributes, object);
         if object.and_then(|o| o.str_at(&["metadata", "labels", "do"])) == Some("refuse") {
             report.warnings.push("look out".to_owned());
+            let calls = crate::server::http::calls::Calls::default();
+            let cluster = Cluster::new(&self.resources, &calls);
             let kites = cluster.resource_of_kind("toys.example.com", "v1", "Kite").unwrap();
             let count = cluster.list(&kites, "ns").unwrap().len();
             return Err(Refusal::bad_request(format!("there are {count} kites")));
@@ -90,7 +99,8 @@ impl Plugin for Recorder {
 fn server() -> (Server, Calls) {
     let calls = Calls::default();
     let mut server = Server::new(crdx_value::release::Release::NEWEST, 1);
-    server.admission.push(Recorder(Arc::clone(&calls)));
+    let recorder = Recorder { calls: Arc::clone(&calls), resources: Arc::clone(server.resources()) };
+    server.endpoints.backend.admission = Chain::new(vec![Box::new(recorder)]);
     assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
     let definition = "customresourcedefinitions/ CustomResourceDefinition /kites.toys.example.com";
     let line = |phase| format!("{phase} CREATE {definition} new CustomResourceDefinition old - options CreateOptions");
@@ -261,7 +271,7 @@ fn plugins_find_resources_and_objects() {
     assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
     assert_eq!(send(&server, Method::Post, KITES, &kite(r#""name":"a""#, "")).code, 201);
     let calls = crate::server::http::calls::Calls::default();
-    let cluster = Cluster::new(&server, &calls, Timestamp::default());
+    let cluster = Cluster::new(server.resources(), &calls);
     assert_eq!(cluster.namespace("default").unwrap().str_at(&["metadata", "name"]), Some("default"));
     assert!(cluster.namespace("ns").is_none());
     assert!(cluster.resource("", "v1", "namespaces").is_some_and(|namespaces| !namespaces.is_namespaced()));

@@ -1,15 +1,15 @@
 //! The view of the server that policies and webhooks read.
 
-use super::Cluster;
-use super::cluster::Resource;
 use crate::apply::definition::of_definition;
 use crate::apply::types;
 use crate::crd;
 use crate::policies::dependencies::Dependencies;
 use crate::policies::knowledge::Knowledge;
 use crate::policies::request::{self, Kind, ParamScope};
+use crate::server::plugins::cluster::Cluster;
+use crate::server::plugins::cluster::Resource;
 use crate::server::scope::GroupVersionResource;
-use crate::server::strategy::admission_kinds;
+use crate::server::scope::is_typed;
 use crate::server::strategy::namespace as namespaces;
 use crdx_cel::value::Authorizer;
 use crdx_types::merge::TypeRef;
@@ -99,7 +99,7 @@ impl request::Cluster for View<'_> {
         if let Some((_, scope)) = self.scopes.borrow().iter().find(|(known, _)| known == kind) {
             return *scope;
         }
-        let typed = admission_kinds::is_typed(&kind.group);
+        let typed = is_typed(&kind.group);
         let scope = self.served(kind).map(|found| ParamScope { namespaced: found.is_namespaced(), typed });
         self.scopes.borrow_mut().push((kind.clone(), scope));
         scope

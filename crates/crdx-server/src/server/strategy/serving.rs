@@ -1,11 +1,12 @@
 //! The compiled form of a CRD, shared by all requests (`getOrCreateServingInfoFor` in
 //! `apiserver/customresource_handler.go`).
 
+pub(in crate::server) mod storage;
+
 use crate::apply::types;
 use crate::crd::{CustomResourceDefinition, Spec};
 use crate::pipeline::{self, Facts, ResourceVersion, ScalePaths, Source};
 use crate::server::http::calls::{Calls, Reviewed};
-use crate::server::http::context::Context;
 use crate::server::http::status::Refusal;
 use crate::server::http::table::Columns;
 use crate::server::metadata;
@@ -14,7 +15,7 @@ use crate::server::scope::GroupResource;
 use crate::server::scope::{GroupVersionKind, GroupVersionResource, RequestScope};
 use crate::server::strategy::built_in::{BuiltIn, Custom};
 use crate::server::strategy::built_in_kind::BuiltInKind;
-use crate::server::strategy::custom_resource::Part;
+use crate::server::strategy::subresource::Subresource;
 use crate::webhooks::call;
 use crate::webhooks::conversion::{self, Converter};
 use crdx_types::merge::{Type, TypeRef};
@@ -145,26 +146,14 @@ impl Serving {
     }
 
     /// The group, version, resource, kind and subresource of a request for a version.
-    pub fn scope<'s>(&'s self, version: &'s Version, part: Part) -> RequestScope<'s> {
+    pub fn scope<'s>(&'s self, version: &'s Version, subresource: Subresource) -> RequestScope<'s> {
         let Self { group, plural, kind, .. } = self;
         let version = version.name.as_str();
         RequestScope {
             resource: GroupVersionResource { group, version, resource: plural },
-            subresource: match part {
-                Part::Object => "",
-                Part::Status => "status",
-                Part::Finalizers => "finalize",
-                Part::Approval => "approval",
-            },
+            subresource: subresource.name(),
             kind: GroupVersionKind { group, version, kind },
         }
-    }
-
-    /// Runs what follows the removal of an object: a CRD or a namespace that is being deleted may wait for it.
-    pub fn removed(&self, ctx: &Context<'_>, name: &str) {
-        ctx.server.object_removed(self);
-        ctx.server.content_removed(&ctx.target.namespace);
-        self.built_in.removed(ctx.server, name, ctx.request.now);
     }
 
     /// Returns true if the kind has the subresource `approval`.

@@ -1,8 +1,6 @@
 //! The plugins `MutatingAdmissionPolicy` and `ValidatingAdmissionPolicy`: they compile the stored policies when these
 //! change, and implement the view of the server that policies read.
 
-use super::view::{Inputs, View, own_resource};
-use super::{Attributes, Cluster, Mutation, Operation, Plugin, Reinvocation, Report};
 use crate::policies::GROUP;
 use crate::policies::denial::Refused;
 use crate::policies::findings::warning_text;
@@ -11,9 +9,14 @@ use crate::policies::mutating;
 use crate::policies::request::{self, Kind, Request, User};
 use crate::policies::source::{PolicyHook, Source};
 use crate::policies::validating;
+use crate::server::admission::{Attributes, Mutation, Operation, Plugin, Reinvocation, Report};
+use crate::server::http::calls::Calls;
 use crate::server::http::status::{Cause, Details, Reason, Refusal};
+use crate::server::plugins::cluster::Cluster;
+use crate::server::plugins::view::{Inputs, View, own_resource};
+use crate::server::scope::is_admission;
 use crate::server::scope::{GroupResource, GroupVersionResource, NAMESPACES};
-use crate::server::strategy::admission_kinds;
+use crate::server::strategy::resources::Resources;
 use crdx_value::Value;
 use crdx_value::release::Gate;
 use crdx_value::steps::Steps;
@@ -32,6 +35,7 @@ pub(in crate::server) struct ValidatingAdmissionPolicy(Policies);
 #[derive(Debug)]
 struct Policies {
     policy_kind: PolicyKind,
+    resources: Arc<Resources>,
     inputs: Inputs,
     cache: Mutex<Cache>,
 }
@@ -49,21 +53,25 @@ struct Cache {
 
 impl MutatingAdmissionPolicy {
     /// Creates the plugin.
-    pub fn new(inputs: Inputs) -> Self {
-        Self(Policies::new(PolicyKind::Mutating, inputs))
+    pub fn new(resources: &Arc<Resources>, inputs: Inputs) -> Self {
+        Self(Policies::new(PolicyKind::Mutating, resources, inputs))
     }
 }
 
 impl ValidatingAdmissionPolicy {
     /// Creates the plugin.
-    pub fn new(inputs: Inputs) -> Self {
-        Self(Policies::new(PolicyKind::Validating, inputs))
+    pub fn new(resources: &Arc<Resources>, inputs: Inputs) -> Self {
+        Self(Policies::new(PolicyKind::Validating, resources, inputs))
     }
 }
 
 impl Policies {
-    fn new(policy_kind: PolicyKind, inputs: Inputs) -> Self {
-        Self { policy_kind, inputs, cache: Mutex::default() }
+    fn new(policy_kind: PolicyKind, resources: &Arc<Resources>, inputs: Inputs) -> Self {
+        Self { policy_kind, resources: Arc::clone(resources), inputs, cache: Mutex::default() }
+    }
+
+    fn cluster<'c>(&'c self, calls: &'c Calls) -> Cluster<'c> {
+        Cluster::new(&self.resources, calls)
     }
 
     fn view<'v>(&'v self, cluster: &'v Cluster<'v>) -> View<'v> {
@@ -73,7 +81,7 @@ impl Policies {
     /// Returns the stored policies that have bindings; empty for a write of a policy or binding, to which policies do
     /// not apply.
     fn hooks_for(&self, attributes: &Attributes<'_>, cluster: &Cluster<'_>) -> Arc<[PolicyHook]> {
-        if admission_kinds::is_admission(attributes.resource.group) { Arc::default() } else { self.hooks(cluster) }
+        if is_admission(attributes.resource.group) { Arc::default() } else { self.hooks(cluster) }
     }
 
     fn hooks(&self, cluster: &Cluster<'_>) -> Arc<[PolicyHook]> {
@@ -136,10 +144,11 @@ impl Plugin for MutatingAdmissionPolicy {
         &self,
         attributes: &Attributes<'_>,
         object: &mut Value,
-        cluster: &Cluster<'_>,
+        calls: &Calls,
         report: &mut Report,
         reinvocation: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
+        let cluster = &self.0.cluster(calls);
         if !cluster.release().enables(Gate::MutatingAdmissionPolicy) {
             return Ok(Mutation::Unchanged);
         }
@@ -159,9 +168,10 @@ impl Plugin for MutatingAdmissionPolicy {
         &self,
         attributes: &Attributes<'_>,
         object: &Value,
-        cluster: &Cluster<'_>,
+        calls: &Calls,
         report: &mut Report,
     ) -> Result<(), Refusal> {
+        let cluster = &self.0.cluster(calls);
         if cluster.release().enables(Gate::MutatingAdmissionPolicy) {
             let hooks = self.0.hooks_for(attributes, cluster);
             if !hooks.is_empty() {
@@ -182,9 +192,10 @@ impl Plugin for ValidatingAdmissionPolicy {
         &self,
         attributes: &Attributes<'_>,
         object: Option<&Value>,
-        cluster: &Cluster<'_>,
+        calls: &Calls,
         report: &mut Report,
     ) -> Result<(), Refusal> {
+        let cluster = &self.0.cluster(calls);
         let hooks = self.0.hooks_for(attributes, cluster);
         if hooks.is_empty() {
             return Ok(());

@@ -1,0 +1,20 @@
+//! What the handlers of all resources use.
+
+use crate::server::admission::Chain;
+use crate::server::registry::Registry;
+use crate::server::strategy::resources::Resources;
+use std::sync::Arc;
+
+/// The resources of a server with its admission chain.
+#[derive(Debug)]
+pub(in crate::server) struct Backend {
+    pub resources: Arc<Resources>,
+    pub admission: Chain,
+}
+
+impl Backend {
+    /// The verbs of the resource of a strategy.
+    pub fn registry<S>(&self, strategy: S) -> Registry<'_, S> {
+        Registry::new(strategy, &self.resources.storage, &self.admission)
+    }
+}

@@ -1,0 +1,26 @@
+//! What the server replies to a request.
+
+use crate::server::http::calls::Call;
+use crate::server::http::response::Response;
+use crate::server::registry::watch::Watch;
+
+/// A response, a stream of events, or what the caller has to do first.
+#[derive(Debug)]
+pub enum Reply {
+    /// A complete response.
+    Whole(Response),
+    /// A watch stream: status 200, one JSON object per line.
+    Stream(Box<Watch>),
+    /// The request needs the answers of webhooks: make these calls, give the outcomes to its
+    /// [`Calls`](crate::server::Calls) and send it again. Nothing was stored.
+    Pending(Vec<Call>),
+}
+
+impl From<Result<Box<Watch>, Box<Response>>> for Reply {
+    fn from(watch: Result<Box<Watch>, Box<Response>>) -> Self {
+        match watch {
+            Ok(watch) => Self::Stream(watch),
+            Err(response) => Self::Whole(*response),
+        }
+    }
+}

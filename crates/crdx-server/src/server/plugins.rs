@@ -1,0 +1,35 @@
+//! The admission plugins: `NamespaceLifecycle`, policies and webhooks. They read the resources of the server.
+
+mod cluster;
+mod lifecycle;
+mod policies;
+#[cfg(test)]
+mod tests;
+mod view;
+mod webhooks;
+
+use crate::policies::model::PolicyKind;
+use crate::server::admission::Plugin;
+use crate::server::strategy::resources::Resources;
+use lifecycle::NamespaceLifecycle;
+use policies::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
+use std::sync::Arc;
+pub(in crate::server) use view::Inputs;
+use webhooks::AdmissionWebhooks;
+
+/// The plugins of a server, in the order of the API server (`kubeapiserver/options/plugins.go`); those for policies and
+/// webhooks only with `inputs`.
+pub(in crate::server) fn plugins(resources: &Arc<Resources>, inputs: Option<Inputs>) -> Vec<Box<dyn Plugin>> {
+    let mut plugins: Vec<Box<dyn Plugin>> = Vec::new();
+    if resources.namespaces.is_some() {
+        // Before all others, so that it rejects a request before other plugins mutate the object.
+        plugins.push(Box::new(NamespaceLifecycle::new(resources)));
+    }
+    if let Some(inputs) = inputs {
+        plugins.push(Box::new(MutatingAdmissionPolicy::new(resources, inputs.clone())));
+        plugins.push(Box::new(AdmissionWebhooks::new(PolicyKind::Mutating, resources, inputs.clone())));
+        plugins.push(Box::new(ValidatingAdmissionPolicy::new(resources, inputs.clone())));
+        plugins.push(Box::new(AdmissionWebhooks::new(PolicyKind::Validating, resources, inputs)));
+    }
+    plugins
+}

@@ -1,0 +1,85 @@
+//! The resources that a server serves, and the work that their writes leave to the controllers.
+
+mod removal;
+mod serving;
+
+use super::definitions::Definitions;
+use super::namespace_rule::{NAME, Namespaces};
+use super::serving::Serving;
+use super::typed_resource::services::Allocations;
+use super::work_queue::WorkQueue;
+use crate::server::http::settings::Settings;
+use crate::server::registry::storage::Storage;
+use crdx_value::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// Compiled CRDs by name (`plural.group`).
+pub(in crate::server) type Served = HashMap<String, Arc<Serving>>;
+
+/// The resources of a server: its CRDs, and the objects of all resources.
+#[derive(Debug)]
+pub(in crate::server) struct Resources {
+    pub settings: Settings,
+    pub storage: Storage,
+    /// The stored CRDs.
+    pub definitions: Definitions,
+    /// The CRDs that wait for their controllers.
+    pub written_definitions: WorkQueue,
+    /// The namespaces that are being deleted.
+    pub deleted_namespaces: WorkQueue,
+    /// Which namespaces exist; `None` if the server has no namespaces and accepts all of them.
+    pub namespaces: Option<Namespaces>,
+    /// True if the content of objects of built-in kinds is validated.
+    pub validates_content: bool,
+    /// The addresses and ports of Services, if fields of new objects are generated.
+    pub allocations: Option<Allocations>,
+    served: RwLock<Served>,
+}
+
+impl Resources {
+    /// No resources.
+    pub fn new(settings: Settings, storage: Storage) -> Self {
+        Self {
+            definitions: Definitions::new(&storage),
+            settings,
+            storage,
+            written_definitions: WorkQueue::default(),
+            deleted_namespaces: WorkQueue::default(),
+            namespaces: None,
+            validates_content: false,
+            allocations: None,
+            served: RwLock::default(),
+        }
+    }
+
+    /// All served CRDs, in any order. Holds a lock.
+    pub fn served(&self) -> RwLockReadGuard<'_, Served> {
+        self.served.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Like [`Resources::served`], to change them.
+    pub fn served_mut(&self) -> RwLockWriteGuard<'_, Served> {
+        self.served.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All served CRDs, in any order.
+    pub fn all(&self) -> Vec<Arc<Serving>> {
+        self.served().values().map(Arc::clone).collect()
+    }
+
+    /// The compiled CRD with this name, if it is served.
+    pub fn get(&self, name: &str) -> Option<Arc<Serving>> {
+        self.served().get(name).cloned()
+    }
+
+    /// Serves a resource that has no stored CRD.
+    pub fn insert(&self, name: &str, serving: Serving) {
+        self.served_mut().insert(name.to_owned(), Arc::new(serving));
+    }
+
+    /// The Namespace object with this name.
+    pub fn namespace(&self, name: &str) -> Option<Arc<Value>> {
+        self.get(NAME)?.objects.get(name).map(|stored| stored.raw())
+    }
+}

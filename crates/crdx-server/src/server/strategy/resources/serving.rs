@@ -1,0 +1,76 @@
+//! Serves the custom resources of CRDs: compiles a CRD when it changes and drops it when it is removed.
+
+use super::Resources;
+use crate::crd::CustomResourceDefinition;
+use crate::server::registry::store::Stored;
+use crate::server::strategy::definitions::typed;
+use crate::server::strategy::serving::Serving;
+use crdx_value::Value;
+use std::sync::Arc;
+
+impl Resources {
+    /// Serves a stored CRD, if it exists.
+    pub fn serve_definition(&self, name: &str) {
+        if let Some(definition) = self.definitions.objects.get(name).and_then(|s| typed(&s)) {
+            self.serve(name, definition);
+        }
+    }
+
+    /// Serves a CRD. It is compiled unless only its metadata or conditions changed.
+    pub fn serve(&self, name: &str, definition: CustomResourceDefinition) {
+        let definition = Arc::new(definition);
+        let mut served = self.served_mut();
+        let names = |crd: &CustomResourceDefinition| crd.status.accepted_names.clone();
+        let next = match served.get(name) {
+            Some(b) if b.crd.spec == definition.spec && names(&b.crd) == names(&definition) => {
+                b.with_definition(definition)
+            }
+            Some(b) => {
+                b.retire();
+                Serving::compile(definition, Arc::clone(&b.objects), self.settings.release)
+            }
+            None => Serving::compile(definition, Arc::new(self.storage.collection(name)), self.settings.release),
+        };
+        served.insert(name.to_owned(), Arc::new(next));
+    }
+
+    /// Handles a write of a CRD. If the CRD is served, its new schema applies immediately (the real server takes about
+    /// a millisecond); all other changes are left to the controllers. The caller holds the write lock of the CRDs.
+    pub fn definition_written(&self, name: &str) {
+        if self.get(name).is_some() {
+            self.serve_definition(name);
+        }
+        self.written_definitions.add(name);
+    }
+
+    /// Stops serving a CRD that was removed, which releases its names. The caller holds the write lock of the CRDs.
+    pub fn stop_serving(&self, name: &str) {
+        let removed = self.served_mut().remove(name);
+        let Some(removed) = removed else { return };
+        removed.retire();
+        self.enqueue_without_names(&self.others(name, &removed.group));
+    }
+
+    /// Enqueues the CRDs whose names are not accepted yet.
+    pub fn enqueue_without_names(&self, definitions: &[Arc<CustomResourceDefinition>]) {
+        for definition in definitions.iter().filter(|definition| !definition.is_true("NamesAccepted")) {
+            self.written_definitions.add(definition.name());
+        }
+    }
+
+    /// The other CRDs of a group, sorted by name. Decoding is slow, so the decoded CRD of the compiled resource is used
+    /// if it is current.
+    pub fn others(&self, name: &str, group: &str) -> Vec<Arc<CustomResourceDefinition>> {
+        let stored = self.definitions.objects.list("", "", &self.storage.revision).0;
+        let served = self.served();
+        let read = |(key, stored): &(String, Arc<Stored>)| {
+            let crd = served.get(key).map(|serving| &serving.crd);
+            let revision = stored.revision.to_string();
+            match crd.filter(|crd| crd.metadata.get("resourceVersion").and_then(Value::as_str) == Some(&revision)) {
+                Some(crd) => Some(Arc::clone(crd)),
+                None => typed(stored).map(Arc::new),
+            }
+        };
+        stored.iter().filter(|(key, _)| key != name).filter_map(read).filter(|crd| crd.spec.group == group).collect()
+    }
+}

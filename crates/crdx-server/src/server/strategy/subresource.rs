@@ -1,0 +1,25 @@
+//! What a request writes of an object.
+
+/// The subresources that are written as the whole object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) enum Subresource {
+    /// The object itself: everything except the status, if the status is a subresource.
+    None,
+    Status,
+    /// `spec.finalizers` of a namespace, which the namespace controller writes.
+    Finalize,
+    /// The conditions of a `CertificateSigningRequest`.
+    Approval,
+}
+
+impl Subresource {
+    /// The name in the URL; empty for the object itself.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Status => "status",
+            Self::Finalize => "finalize",
+            Self::Approval => "approval",
+        }
+    }
+}
