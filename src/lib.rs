@@ -17,4 +17,4 @@ pub mod simulation;
 
 pub mod editor;
 
-pub mod cli;
+pub mod commands;

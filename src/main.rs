@@ -10,8 +10,9 @@ use std::thread;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let work =
-        thread::Builder::new().stack_size(STACK_SIZE).spawn(|| kubectl_crdx::cli::run(std::env::args_os().collect()));
+    let work = thread::Builder::new()
+        .stack_size(STACK_SIZE)
+        .spawn(|| kubectl_crdx::commands::run(std::env::args_os().collect()));
     match work.map(thread::JoinHandle::join) {
         Ok(Ok(code)) => ExitCode::from(code),
         // The panic message has already been printed.

@@ -192,7 +192,7 @@ const KNOWN: &[&str] = &[
     "crdx/suites",
     "crdx-builtin/validation/pod_spec",
     "crdx-server/crd",
-    "kubectl-crdx/cli",
+    "kubectl-crdx/commands",
     "kubectl-crdx/simulation",
 ];
 

@@ -1,0 +1,135 @@
+//! The files and directories that a command reads, as positional arguments or with `-f`.
+
+use crate::input::{Ignore, Options, PatternError};
+use crate::output::printable::complain;
+use clap::Args as ClapArgs;
+use std::path::PathBuf;
+
+/// The inputs of a command. Every command that reads objects or CRDs and has no other positional argument has these.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub struct Paths {
+    /// Files or directories to read (YAML or JSON), `-` for standard input
+    #[arg(value_name = "PATH", required_unless_present_any = ["filenames", "kustomize"])]
+    pub positional: Vec<String>,
+    /// A file or directory to read, `-` for standard input; may be repeated
+    #[arg(short = 'f', long = "filename", value_name = "PATH", help_heading = "Files")]
+    pub filenames: Vec<String>,
+    /// Build this directory with `kubectl kustomize` or `kustomize build`, and read the result; may be repeated
+    #[arg(short = 'k', long, value_name = "DIR", help_heading = "Files")]
+    pub kustomize: Vec<PathBuf>,
+    /// The options for reading them.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// The options for reading files and directories, for every command that reads objects.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub struct Reading {
+    /// Read subdirectories, too
+    #[arg(short = 'R', long, help_heading = "Files")]
+    pub recursive: bool,
+    /// Leave out files and directories that match this .gitignore pattern, relative to the working directory; may be
+    /// repeated
+    #[arg(long, value_name = "PATTERN", value_parser = pattern, help_heading = "Files")]
+    pub ignore: Vec<String>,
+    /// Skip documents that are not Kubernetes objects, such as Helm values, even in files that are named explicitly; in
+    /// directories they are always skipped
+    #[arg(long, help_heading = "Files")]
+    pub skip_non_objects: bool,
+}
+
+impl Reading {
+    /// Returns the options for the input; clones share the count of skipped documents.
+    pub fn options(&self) -> Options {
+        Options {
+            recursive: self.recursive,
+            skip_non_objects: self.skip_non_objects,
+            // Each pattern was checked when the arguments were parsed.
+            ignore: Ignore::new(&self.ignore).unwrap_or_default(),
+            ..Options::default()
+        }
+    }
+}
+
+/// Prints the collected warnings about inputs, and the number of documents that were skipped because they are not
+/// Kubernetes objects.
+pub fn report_notes(options: &Options) {
+    for warning in options.warnings.take() {
+        complain!("warning: {warning}");
+    }
+    if let Some(message) = options.skipped.message() {
+        complain!("note: {message}");
+    }
+}
+
+fn pattern(text: &str) -> Result<String, PatternError> {
+    let text = text.to_owned();
+    Ignore::new(std::slice::from_ref(&text))?;
+    Ok(text)
+}
+
+impl Paths {
+    /// Returns all paths in the order in which they are read: those of `-f` first, so that `-f a b` reads `a` before
+    /// `b`.
+    pub fn all(&self) -> Vec<String> {
+        self.filenames.iter().chain(&self.positional).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::commands::args::{Args, Command};
+    use clap::Parser;
+
+    fn parse(line: &str) -> Command {
+        Args::try_parse_from(line.split(' ')).unwrap().command
+    }
+
+    #[test]
+    fn a_flag_takes_one_value_and_the_rest_are_paths() {
+        let Command::Validate(args) = parse("crdx validate -f ok.yaml --crds crds bad.yaml --old old.yaml worse.yaml")
+        else {
+            panic!()
+        };
+        assert_eq!(args.inputs.paths.all(), ["ok.yaml", "bad.yaml", "worse.yaml"]);
+        assert_eq!((args.inputs.crds, args.updates.old), (vec!["crds".to_owned()], vec!["old.yaml".to_owned()]));
+    }
+
+    #[test]
+    fn a_flag_may_be_repeated() {
+        let Command::Diff(args) = parse("crdx diff -f a -f b --crds c --crds d --old e --old f") else { panic!() };
+        assert_eq!((args.inputs.paths.all(), args.inputs.crds, args.updates.old), (v("a b"), v("c d"), v("e f")));
+        let Command::Serve(args) = parse("crdx serve --load a --load b") else { panic!() };
+        assert_eq!(args.load, v("a b"));
+        assert!(Args::try_parse_from("crdx serve --load a b".split(' ')).is_err());
+    }
+
+    #[test]
+    fn other_positional_arguments_may_follow_a_flag() {
+        let Command::Get(args) = parse("crdx get -f dir --crds crds crontabs") else { panic!() };
+        assert_eq!((args.words, args.filenames, args.crds), (v("crontabs"), v("dir"), v("crds")));
+        let Command::Scale(args) = parse("crdx scale --replicas 1 -f dir --crds crds crontab/a") else { panic!() };
+        assert_eq!((args.words, args.filenames), (v("crontab/a"), v("dir")));
+        let Command::Rehearse(args) = parse("crdx rehearse --old old.yaml -f objects new.yaml") else { panic!() };
+        assert_eq!((args.definition.as_deref(), args.filenames), (Some("new.yaml"), v("objects")));
+        let Command::Lint(args) = parse("crdx lint --old old.yaml new.yaml") else { panic!() };
+        assert_eq!((args.paths.all(), args.old), (v("new.yaml"), v("old.yaml")));
+        let Command::Cel(args) = parse("crdx cel -f a.yaml --crds crds self.a") else { panic!() };
+        assert_eq!((args.expression.as_str(), args.crds), ("self.a", v("crds")));
+        let Command::Rbac(args) = parse("crdx rbac --crds crds crontabs.example.com") else { panic!() };
+        assert_eq!((args.resources, args.crds), (v("crontabs.example.com"), v("crds")));
+    }
+
+    #[test]
+    fn a_command_without_a_path_is_bad_usage() {
+        for command in ["validate", "diff", "lint"] {
+            assert!(Args::try_parse_from(["crdx", command]).is_err(), "{command}");
+            assert!(Args::try_parse_from(["crdx", command, "-f", "a"]).is_ok(), "{command}");
+            assert!(Args::try_parse_from(["crdx", command, "a"]).is_ok(), "{command}");
+        }
+    }
+
+    fn v(words: &str) -> Vec<String> {
+        words.split(' ').map(str::to_owned).collect()
+    }
+}

@@ -1,0 +1,349 @@
+//! `kube-apiserver` for the tests of operators: the simulated server with TLS, client certificates, namespaces, admission
+//! policies and webhooks. Every start begins with an empty state.
+
+use super::error::EnvtestError;
+use super::flags::{FlagError, Flags};
+use super::folder;
+use crate::commands::terminal;
+use crate::files::open::{created, read_any};
+use crate::output::printable::complain;
+use crate::serve::tls::{self, Tls};
+use crate::serve::{self, Authentication, Options, Running, Runtime, Webhooks};
+use crdx_server::policies::authorizer::Rules;
+use crdx_server::server::{Method, Namespaces, Request, SYSTEM_NAMESPACES, Server, Timestamp};
+use crdx_value::release::Release;
+use crdx_value::{Value, object};
+use std::fs;
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The flags with an effect. envtest searches the help text for `--insecure-port`, which no supported version has.
+const HELP: &str = "Usage:
+  kube-apiserver [flags]
+
+Serves the simulated API for the tests of operators (kubectl crdx envtest): without controllers, and without
+authorization of users. The Kubernetes version is that of the folder, such as 1.33.0-linux-amd64.
+
+      --anonymous-auth                    Answer requests without credentials as system:anonymous. (default true)
+      --authorization-mode strings        AlwaysAllow lets system:anonymous do everything; all other modes let every other user.
+      --bind-address ip                   The address; only the loopback is served. (default 127.0.0.1)
+      --cert-dir string                   The directory of apiserver.crt and apiserver.key, which are made if missing.
+      --client-ca-file string             The authorities whose client certificates are accepted: user = CN, groups = O.
+      --disable-admission-plugins strings NamespaceLifecycle may be disabled.
+      --feature-gates strings             Gates that concern custom resources.
+      --secure-port int                   The port. (default 6443)
+      --service-account-issuer strings    The issuer and the default audience of service account tokens.
+      --tls-cert-file string              The certificate of the server.
+      --tls-private-key-file string       Its key.
+      --token-auth-file string            Bearer tokens: lines of token,user,uid,\"group1,group2\".
+  -v, --v int                             From 1 on, list the flags that have no effect.
+      --version                           Print the version.
+";
+
+/// The flags of [`HELP`].
+const KNOWN: [&str; 14] = [
+    "anonymous-auth",
+    "authorization-mode",
+    "bind-address",
+    "cert-dir",
+    "client-ca-file",
+    "disable-admission-plugins",
+    "feature-gates",
+    "secure-port",
+    "service-account-issuer",
+    "tls-cert-file",
+    "tls-private-key-file",
+    "token-auth-file",
+    "v",
+    "version",
+];
+
+/// The source of the server's certificate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Certificate {
+    /// In these files, the second with the key.
+    Files(PathBuf, PathBuf),
+    /// In `apiserver.crt` and `apiserver.key` of a directory, in which it is generated if it is missing.
+    Directory(PathBuf),
+    /// A new certificate, kept in memory.
+    Made,
+}
+
+/// The configuration that the flags select.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Config {
+    release: Release,
+    address: IpAddr,
+    port: u16,
+    certificate: Certificate,
+    client_ca: Option<PathBuf>,
+    tokens: Option<PathBuf>,
+    anonymous: bool,
+    /// The issuer of service account tokens.
+    issuer: Option<String>,
+    /// True if anonymous requests are authorized like others (`--authorization-mode=AlwaysAllow`).
+    always_allow: bool,
+    checks_namespaces: bool,
+    /// Lines for standard error.
+    notes: Vec<String>,
+}
+
+impl Config {
+    fn read(flags: &Flags, release: Release) -> Result<Self, EnvtestError> {
+        let mut notes = Vec::new();
+        let path = |name: &str| flags.last(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+        let certificate = match (path("tls-cert-file"), path("tls-private-key-file"), path("cert-dir")) {
+            (Some(certificate), Some(key), _) => Certificate::Files(certificate, key),
+            (Some(_), None, _) => return Err(EnvtestError::Needs("tls-cert-file", "tls-private-key-file")),
+            (None, Some(_), _) => return Err(EnvtestError::Needs("tls-private-key-file", "tls-cert-file")),
+            (None, None, Some(dir)) => Certificate::Directory(dir),
+            (None, None, None) => Certificate::Made,
+        };
+        let port = flags.number("secure-port", 6443_u16)?;
+        if port == 0 {
+            return Err(EnvtestError::NoPort);
+        }
+        let mut gated = release;
+        let mut unknown_gates = Vec::new();
+        for item in flags.items("feature-gates") {
+            let gate = item.split_once('=').and_then(|(name, value)| Some((name, value.parse().ok()?)));
+            let (name, enabled) =
+                gate.ok_or_else(|| FlagError::value("feature-gates", item, "is not NAME=true or NAME=false"))?;
+            match gated.with_gate(name, enabled) {
+                Ok(release) => gated = release,
+                Err(_) => unknown_gates.push(name),
+            }
+        }
+        let verbose = flags.number("v", 0_u8)? > 0;
+        if verbose {
+            let others = flags.others(&KNOWN).into_iter().map(|name| format!("--{name} has no effect"));
+            notes.extend(others);
+            notes.extend(unknown_gates.iter().map(|name| format!("--feature-gates: {name} has no effect")));
+            let plugins = flags.items("disable-admission-plugins").filter(|plugin| *plugin != "NamespaceLifecycle");
+            notes.extend(plugins.map(|name| format!("--disable-admission-plugins: {name} has no effect")));
+        }
+        let address = address(flags, &mut notes)?;
+        Ok(Self {
+            release: gated,
+            address,
+            port,
+            certificate,
+            client_ca: path("client-ca-file"),
+            tokens: path("token-auth-file"),
+            issuer: flags.items("service-account-issuer").next().map(str::to_owned),
+            anonymous: flags.is_on("anonymous-auth", true)?,
+            always_allow: flags.items("authorization-mode").any(|mode| mode == "AlwaysAllow"),
+            checks_namespaces: !flags.items("disable-admission-plugins").any(|plugin| plugin == "NamespaceLifecycle"),
+            notes,
+        })
+    }
+}
+
+/// The address of `--bind-address`; that of the loopback for all addresses of this machine.
+fn address(flags: &Flags, notes: &mut Vec<String>) -> Result<IpAddr, EnvtestError> {
+    let Some(text) = flags.last("bind-address") else { return Ok(Ipv4Addr::LOCALHOST.into()) };
+    let address: IpAddr = text.parse().map_err(|_| FlagError::value("bind-address", text, "is not an IP address"))?;
+    if !address.is_unspecified() {
+        return Ok(address);
+    }
+    let loopback: IpAddr = if address.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() };
+    notes.push(format!("--bind-address: the server listens on the loopback interface only: {loopback}"));
+    Ok(loopback)
+}
+
+/// Runs the program until the process ends. `program` is the first word of the command line.
+///
+/// # Errors
+/// Returns an error if the flags, the files or the port cannot be used.
+pub fn run(flags: &Flags, program: &Path) -> Result<(), EnvtestError> {
+    if flags.last("help").or_else(|| flags.last("h")).is_some() {
+        print!("{HELP}");
+        return Ok(());
+    }
+    let release = folder::release(program)?.unwrap_or(Release::NEWEST);
+    if flags.is_on("version", false)? {
+        println!("Kubernetes v{}+crdx", release.full_version());
+        return Ok(());
+    }
+    let config = Config::read(flags, release)?;
+    for note in &config.notes {
+        complain!("note: {note}");
+    }
+    let running = start(&config)?;
+    complain!(
+        "kubectl crdx: serving {} as Kubernetes {}, without controllers and authorization",
+        running.url(),
+        config.release
+    );
+    running.wait();
+    Ok(())
+}
+
+fn start(config: &Config) -> Result<Running, EnvtestError> {
+    let now = terminal::now();
+    let client_ca = config.client_ca.as_deref().map(read).transpose()?;
+    let tokens = config.tokens.as_deref().map(read).transpose()?;
+    let tokens = tokens.as_deref().map(String::from_utf8_lossy);
+    let authentication = Authentication::new(client_ca.as_deref(), tokens.as_deref(), config.anonymous);
+    let authentication = authentication.map_err(EnvtestError::Credentials)?;
+    let rule = if config.checks_namespaces { Namespaces::Finalized } else { Namespaces::Unchecked };
+    let runtime = Runtime::new().map_err(EnvtestError::Serve)?;
+    let mut server = Server::builder(config.release, serve::seed())
+        .with_compression()
+        .with_notifier(runtime.notifier())
+        .created_at(now)
+        .with_namespaces(rule, &SYSTEM_NAMESPACES.map(str::to_owned))
+        .with_policies(Arc::new(Rules::allow_all()), Arc::default())
+        .with_policy_validation()
+        .with_reviews(authentication.tokens().clone())
+        .with_built_in_kinds()
+        .with_content_validation()
+        .with_generated_fields()
+        .with_pause_before_removal(serve::PAUSE_BEFORE_REMOVAL);
+    if let Some(issuer) = &config.issuer {
+        server = server.with_token_issuer(issuer);
+    }
+    if !config.always_allow {
+        server = server.with_authorization();
+    }
+    let server = server.build();
+    publish(&server, config.port, now);
+    let (certificate, key) = certificate(config)?;
+    let options = Options {
+        address: config.address,
+        port: config.port,
+        webhooks: Some(Webhooks::default()),
+        tls: Some(Tls::new(&certificate, &key)?),
+        authentication: Some(authentication),
+        pause_before_commit: serve::PAUSE_BEFORE_COMMIT,
+        ..Options::default()
+    };
+    serve::start(runtime, Arc::new(server), options).map_err(EnvtestError::Serve)
+}
+
+/// Creates the Service `kubernetes` in the namespace `default`, as API servers do (`kubernetesservice/controller.go`).
+/// Without `--service-cluster-ip-range` the first address of the default range is its cluster IP.
+fn publish(server: &Server, port: u16, now: Timestamp) {
+    let number = |port: u16| Value::Int(port.into());
+    let https = object([
+        ("name", Value::from("https")),
+        ("port", number(443)),
+        ("protocol", "TCP".into()),
+        ("targetPort", number(port)),
+    ]);
+    let labels = object([("component", Value::from("apiserver")), ("provider", "kubernetes".into())]);
+    let service = object([
+        ("apiVersion", Value::from("v1")),
+        ("kind", "Service".into()),
+        ("metadata", object([("name", Value::from("kubernetes")), ("labels", labels)])),
+        ("spec", object([("clusterIP", Value::from("10.0.0.1")), ("ports", vec![https].into())])),
+    ]);
+    let request = Request { now, ..Request::new(Method::Post, "/api/v1/namespaces/default/services", service) };
+    server.handle(&request);
+}
+
+/// The certificate of the server and its key, in PEM.
+fn certificate(config: &Config) -> Result<(Vec<u8>, Vec<u8>), EnvtestError> {
+    let made = || tls::self_signed(&[config.address]).map_err(EnvtestError::NoCertificate);
+    match &config.certificate {
+        Certificate::Files(certificate, key) => Ok((read(certificate)?, read(key)?)),
+        Certificate::Directory(dir) => {
+            let (certificate, key) = (dir.join("apiserver.crt"), dir.join("apiserver.key"));
+            if certificate.exists() || key.exists() {
+                return Ok((read(&certificate)?, read(&key)?));
+            }
+            let (certificate_pem, key_pem) = made()?;
+            let written = fs::create_dir_all(dir)
+                .and_then(|()| fs::write(&certificate, &certificate_pem))
+                .and_then(|()| created(&key)?.write_all(key_pem.as_bytes()));
+            written.map_err(|error| EnvtestError::io("cannot write the certificate to", dir, error))?;
+            Ok((certificate_pem.into_bytes(), key_pem.into_bytes()))
+        }
+        Certificate::Made => made().map(|(certificate, key)| (certificate.into_bytes(), key.into_bytes())),
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, EnvtestError> {
+    read_any(path).map_err(|error| EnvtestError::io("cannot read", path, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(line: &str) -> Result<Config, EnvtestError> {
+        let words: Vec<String> = line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        Config::read(&Flags::parse(&words).unwrap(), Release::NEWEST)
+    }
+
+    #[test]
+    fn the_flags_of_envtest_are_understood() {
+        // As controller-runtime 0.25 starts it.
+        let line = "--allow-privileged=true --authorization-mode=RBAC --bind-address=127.0.0.1 --cert-dir=/tmp/d \
+            --client-ca-file=/tmp/d/client-cert-auth-ca.crt --disable-admission-plugins=ServiceAccount \
+            --etcd-servers=http://127.0.0.1:2379 --secure-port=34567 --service-account-issuer=https://127.0.0.1:34567/ \
+            --service-account-key-file=/tmp/d/sa-signer.crt --service-cluster-ip-range=10.0.0.0/24 -v=1";
+        let config = config(line).unwrap();
+        assert_eq!((config.port, config.address.to_string().as_str()), (34567, "127.0.0.1"));
+        assert_eq!(config.certificate, Certificate::Directory("/tmp/d".into()));
+        assert_eq!(config.client_ca, Some("/tmp/d/client-cert-auth-ca.crt".into()));
+        assert!(config.anonymous && !config.always_allow && config.checks_namespaces);
+        assert_eq!(
+            config.notes,
+            [
+                "--allow-privileged has no effect",
+                "--etcd-servers has no effect",
+                "--service-account-key-file has no effect",
+                "--service-cluster-ip-range has no effect",
+                "--disable-admission-plugins: ServiceAccount has no effect"
+            ]
+        );
+    }
+
+    #[test]
+    fn wrong_flags_are_named() {
+        for (line, problem) in [
+            ("--secure-port=x", "--secure-port: \"x\" is not a number in its range"),
+            ("--secure-port=0", "--secure-port: 0 is not a port: give one from 1 to 65535"),
+            ("--tls-cert-file=a", "--tls-cert-file needs --tls-private-key-file"),
+            ("--tls-private-key-file=a", "--tls-private-key-file needs --tls-cert-file"),
+            ("--bind-address=localhost", "--bind-address: \"localhost\" is not an IP address"),
+            ("--feature-gates=A=maybe", "--feature-gates: \"A=maybe\" is not NAME=true or NAME=false"),
+            ("--anonymous-auth=2", "--anonymous-auth: \"2\" is neither true nor false"),
+        ] {
+            assert_eq!(config(line).unwrap_err().to_string(), problem, "{line}");
+        }
+        assert_eq!(config("--bind-address=0.0.0.0").unwrap().address.to_string(), "127.0.0.1");
+        assert_eq!(config("--bind-address=::").unwrap().address.to_string(), "::1");
+    }
+
+    #[test]
+    fn gates_of_custom_resources_have_an_effect() {
+        let gate =
+            |line: &str| config(line).unwrap().release.enables(crdx_value::release::Gate::CustomResourceFieldSelectors);
+        let with = |line: &str| config(&format!("{line} --v=1")).unwrap();
+        assert!(gate("--feature-gates=Other=true"));
+        assert_eq!(with("--feature-gates=Other=true").notes, ["--feature-gates: Other has no effect"]);
+    }
+
+    #[test]
+    fn a_certificate_is_made_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let config = config(&format!("--cert-dir={}", dir.path().join("certs").display())).unwrap();
+        let made = certificate(&config).unwrap();
+        assert_eq!(certificate(&config).unwrap(), made);
+        fs::remove_file(dir.path().join("certs/apiserver.key")).unwrap();
+        assert!(certificate(&config).unwrap_err().to_string().starts_with("cannot read "));
+    }
+
+    #[test]
+    fn every_known_flag_is_documented() {
+        for flag in KNOWN {
+            let documented = HELP.lines().any(|line| line.contains(&format!("--{flag} ")));
+            assert!(documented, "{flag}");
+        }
+        assert!(!HELP.contains("--insecure-port"));
+    }
+}

@@ -1,0 +1,46 @@
+//! `--sort-by`: sorts objects by a field. The objects are stored in a temporary file until all keys are known.
+
+use crate::commands::failure::Failure;
+use crate::commands::source::temp_file_problem;
+use crate::input::temp_store::{StoredAt, TempStore};
+use crate::output::sort::Sorter;
+use crdx_value::Value;
+
+/// Collects and sorts objects.
+pub struct Ordered {
+    sorter: Result<Sorter, String>,
+    temp_store: TempStore,
+    stored: Vec<StoredAt>,
+    /// With fewer objects, nothing is sorted, and errors of the field are not reported.
+    least: usize,
+}
+
+impl Ordered {
+    /// Creates an empty collection. With fewer than `least` objects, the field is ignored.
+    pub fn new(field: &str, least: usize) -> Self {
+        Self { sorter: Sorter::new(field), temp_store: TempStore::default(), stored: Vec::new(), least }
+    }
+
+    /// Adds an object.
+    pub fn add(&mut self, object: &Value) -> Result<(), Failure> {
+        if let Ok(sorter) = &mut self.sorter
+            && let Err(message) = sorter.add(object)
+        {
+            self.sorter = Err(message);
+        }
+        self.stored.push(self.temp_store.put(object).map_err(|error| temp_file_problem(&error))?);
+        Ok(())
+    }
+
+    /// Returns the sorted objects.
+    pub fn finish(self) -> Result<impl Iterator<Item = Result<Value, Failure>>, Failure> {
+        let Self { sorter, temp_store, stored, least } = self;
+        let order = if stored.len() < least {
+            (0..stored.len()).collect()
+        } else {
+            sorter.and_then(Sorter::order).map_err(Failure::message)?
+        };
+        let stored = order.into_iter().filter_map(move |index| stored.get(index).copied());
+        Ok(stored.map(move |at| temp_store.get(at).map_err(|error| temp_file_problem(&error).into())))
+    }
+}

@@ -1,0 +1,29 @@
+//! `--raw`: prints the answer of the cluster to a GET (`kubectl/pkg/rawhttp`).
+
+use crate::commands::args;
+use crate::commands::failure::Failure;
+use crate::commands::source::{Source, problem, unserved};
+use std::io::Write;
+
+/// Prints the answer to a GET of `uri`.
+pub fn print(args: &args::Get, uri: &str, out: &mut dyn Write) -> Result<(), Failure> {
+    if !args.words.is_empty() {
+        return Err(Failure::message("arguments may not be passed when --raw is specified"));
+    }
+    if args.watch || args.watch_only || args.selector.as_deref().is_some_and(|text| !text.is_empty()) {
+        let message = "--raw may not be specified with other flags that filter the server request or alter the output";
+        return Err(Failure::message(message));
+    }
+    if args.output.as_deref().is_some_and(|text| !text.is_empty()) {
+        return Err(Failure::message("--raw and --output are mutually exclusive"));
+    }
+    if !uri.starts_with('/') {
+        let message = format!("--raw must be a valid URL path: parse {uri:?}: invalid URI for request");
+        return Err(problem(&message, "begin the path with a slash, such as /apis").into());
+    }
+    let Source::Live(connection) = Source::live(&args.cluster)? else { return Ok(()) };
+    for chunk in connection.raw(uri).map_err(|error| unserved(error, ""))? {
+        out.write_all(&chunk?).map_err(|error| Failure::Output(error.kind()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,424 @@
+//! Prints the results of `lint`.
+
+use crate::commands::Exit;
+use crate::commands::args::LintFormat;
+use crate::commands::cases::Cases;
+use crate::input::buffered_text::BufferedText;
+use crate::output::cost::{count, percent, shortened};
+use crate::output::excerpt::{self, MessageSeverity, SourceLocation};
+use crate::output::html;
+use crate::output::report::case::{Case, Finding, Level, Outcome};
+use crate::output::report::text::{Style, TextReport};
+use crate::output::report::{Item, Verdict, json};
+use crate::output::{Cell, Column, Paint, TableStyle, columns, printable};
+use crate::simulation::linting::{Linted, advice};
+use crdx::lint::bounds::Bound;
+use crdx::lint::breaking::{Change, Ratcheting};
+use crdx::lint::costs::{Estimate, ExpressionCost, SchemaCost};
+use crdx::lint::needs::Needs;
+use crdx::lint::policies;
+use crdx_cel::eval::PER_CALL_LIMIT;
+use crdx_server::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
+use crdx_value::json::to_string as to_json;
+use crdx_value::release::{Release, ReleaseSet};
+use crdx_value::{Value, object};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// The columns of the table of costs.
+const COSTS: &[Column] = &[
+    Column::location("PLACE"),
+    Column::location("PATH"),
+    Column::always("COST"),
+    Column::always("TIMES"),
+    Column::always("TOTAL"),
+    Column::always("SHARE"),
+    Column::text("RULE"),
+];
+
+/// The columns of the table of a policy's expressions.
+const EXPRESSIONS: &[Column] = &[
+    Column::location("PLACE"),
+    Column::location("FIELD"),
+    Column::always("COST"),
+    Column::always("SHARE"),
+    Column::text("EXPRESSION"),
+];
+
+/// Prints the results for CRDs and policies.
+pub struct Show<'a> {
+    form: Form,
+    look: TableStyle,
+    out: &'a mut dyn Write,
+    count: usize,
+    exit: Exit,
+}
+
+enum Form {
+    Text,
+    Json,
+    /// An HTML page of the CRDs and policies.
+    Html {
+        details: BufferedText,
+        counts: html::lint::Counts,
+    },
+    /// A report for pipelines.
+    Cases(Cases),
+}
+
+impl<'a> Show<'a> {
+    /// Creates a printer that writes to `out`.
+    pub fn new(format: Option<LintFormat>, look: TableStyle, out: &'a mut dyn Write) -> Self {
+        let form = match format {
+            None | Some(LintFormat::Table) => Form::Text,
+            Some(LintFormat::Html) => {
+                Form::Html { details: BufferedText::default(), counts: html::lint::Counts::default() }
+            }
+            Some(format) => match format.pipeline() {
+                Some(pipeline) => Form::Cases(Cases::new(pipeline, "lint")),
+                None => Form::Json,
+            },
+        };
+        Self { form, look, out, count: 0, exit: Exit::Fine }
+    }
+
+    /// Prints the next result.
+    pub fn add(&mut self, linted: &Linted) -> io::Result<()> {
+        let exit = match linted.item.verdict {
+            Verdict::CannotTell => Exit::CannotTell,
+            Verdict::Rejected => Exit::Rejected,
+            _ if !linted.breaking.is_empty() => Exit::Rejected,
+            _ => Exit::Fine,
+        };
+        self.exit = self.exit.max(exit);
+        let text = match &mut self.form {
+            Form::Html { details, counts } => {
+                counts.add(&linted.item, linted.breaking.len());
+                return details.push(&html::lint::details(
+                    &linted.item,
+                    &linted.costs,
+                    &linted.breaking,
+                    &linted.expressions,
+                ));
+            }
+            Form::Cases(cases) => return cases.add(&case(linted)),
+            Form::Json => self.json_item(linted),
+            Form::Text => self.text_item(linted),
+        };
+        self.count += 1;
+        self.out.write_all(text.as_bytes())
+    }
+
+    /// Ends the output.
+    pub fn finish(self, releases: &ReleaseSet) -> io::Result<Exit> {
+        match self.form {
+            Form::Text => {}
+            Form::Json => {
+                let head = if self.count == 0 { json::head("LintReport") } else { String::new() };
+                let releases = to_json(&json::releases(releases.iter()));
+                write!(self.out, "{head}\n],\"kubernetesVersions\":{releases}}}\n")?;
+            }
+            Form::Html { details, counts } => {
+                self.out.write_all(html::lint::head(&counts, releases).as_bytes())?;
+                details.write_to(self.out)?;
+                self.out.write_all(html::TAIL.as_bytes())?;
+            }
+            Form::Cases(cases) => cases.write_to(self.out)?,
+        }
+        Ok(self.exit)
+    }
+
+    fn json_item(&self, linted: &Linted) -> String {
+        let item = Item { object: None, pruned: Vec::new(), defaulted: Vec::new(), ..linted.item.clone() };
+        let expressions = linted.costs.iter().flat_map(|(schema, locations)| {
+            let one = |(cost, location)| cost_value(cost, &schema.versions, location);
+            schema.expressions.iter().zip(locations).map(one)
+        });
+        let rules: Vec<Value> = expressions.collect();
+        let schemas: Vec<Value> = linted.costs.iter().map(|(schema, _)| schema_value(schema)).collect();
+        let breaking: Vec<Value> = linted.breaking.iter().map(change_value).collect();
+        let more = [
+            ("rules".to_owned(), rules.into()),
+            ("schemas".to_owned(), schemas.into()),
+            ("breaking".to_owned(), breaking.into()),
+            ("expressions".to_owned(), linted.expressions.iter().map(expression_value).collect::<Vec<_>>().into()),
+        ];
+        let head = if self.count == 0 { json::head("LintReport") } else { String::new() };
+        head + &json::item_with(&item, more.into(), self.count == 0)
+    }
+
+    fn text_item(&self, linted: &Linted) -> String {
+        let item = &linted.item;
+        let mut text = if self.count == 0 { String::new() } else { "\n".to_owned() };
+        let mut report = TextReport::new(Style { color: self.look.color, ..Style::default() });
+        // A name must not look like another line of the report.
+        let subject = match (&*item.identity.kind, &*item.identity.name) {
+            ("" | "CustomResourceDefinition", "") => "the CRD".to_owned(),
+            ("" | "CustomResourceDefinition", name) => name.to_owned(),
+            _ => item.called(),
+        };
+        let verdicts_text = match item.verdicts().as_slice() {
+            [] if item.verdict == Verdict::Accepted => {
+                Some(format!("the server would accept this {}", item.action.as_str()))
+            }
+            [] => None,
+            verdicts => Some(verdicts.iter().map(by_releases).collect::<Vec<_>>().join(", ")),
+        };
+        if let Some(verdicts_text) = verdicts_text {
+            text.push_str(
+                &Paint::Bold.when(self.look.color, &format!("{}: {verdicts_text}", printable::line(&subject))),
+            );
+            text.push('\n');
+        }
+        text.push_str(&report.details(item));
+        text.push_str(&report.common_details());
+        text.push_str(&self.costs(&linted.costs));
+        text.push_str(&self.breaking(&linted.breaking));
+        text.push_str(&self.expressions(&linted.expressions));
+        text
+    }
+
+    fn expressions(&self, expressions: &[(policies::ExpressionCost, SourceLocation)]) -> String {
+        if expressions.is_empty() {
+            return String::new();
+        }
+        let row = |(cost, location): &(policies::ExpressionCost, SourceLocation)| {
+            let share = cost.percent();
+            let paint = if share.is_some_and(|share| share > 100.0) { Paint::Yellow } else { Paint::None };
+            vec![
+                Cell::from(format!("{}:{}", location.source, location.line)),
+                Cell::from(&cost.field),
+                Cell::from(cost.cost.map_or_else(|| "-".to_owned(), count)),
+                Cell::painted(share.map_or_else(|| "-".to_owned(), percent), paint),
+                Cell::from(shortened(cost.text.trim())),
+            ]
+        };
+        let rows: Vec<Vec<Cell>> = expressions.iter().map(row).collect();
+        let head = format!("\nExpressions, against the limit of {} for one evaluation:\n", count(PER_CALL_LIMIT));
+        head + &columns::table(EXPRESSIONS, self.look, &rows)
+    }
+
+    fn costs(&self, costs: &[(SchemaCost, Vec<SourceLocation>)]) -> String {
+        if costs.is_empty() {
+            return String::new();
+        }
+        let mut rows = Vec::new();
+        for (cost, location) in costs.iter().flat_map(|(schema, locations)| schema.expressions.iter().zip(locations)) {
+            let paint = if cost.too_high() { Paint::Red } else { Paint::None };
+            let number = |n: u64| if cost.error.is_some() { "-".to_owned() } else { count(n) };
+            let share = if cost.error.is_some() { "-".to_owned() } else { percent(cost.percent()) };
+            rows.push(vec![
+                Cell::from(format!("{}:{}", location.source, location.line)),
+                Cell::from(&cost.path),
+                Cell::from(number(cost.each)),
+                Cell::from(number(cost.times)),
+                Cell::from(number(cost.total)),
+                Cell::painted(share, paint),
+                Cell::from(advice::name(cost)),
+            ]);
+        }
+        let mut text = format!("\nRules, against the limit of {} each:\n", count(EXPRESSION_COST_LIMIT));
+        text.push_str(&columns::table(COSTS, self.look, &rows));
+        for (cost, location) in costs.iter().flat_map(|(schema, locations)| schema.expressions.iter().zip(locations)) {
+            text.push_str(&estimates(cost, location));
+        }
+        for (schema, _) in costs {
+            let of = if costs.len() > 1 { format!(" in {}", schema.versions.join(", ")) } else { String::new() };
+            let _ = writeln!(
+                text,
+                "All rules{of}: {} ({} of the limit of {} for a schema)",
+                count(schema.total()),
+                percent(schema.percent()),
+                count(SCHEMA_COST_LIMIT)
+            );
+            if let [_, _, ..] = schema.totals().as_slice() {
+                let estimates_text =
+                    schema.totals().into_iter().map(|(total, releases)| format!("{} on {releases}", count(total)));
+                let _ = writeln!(text, "By version: {}", estimates_text.collect::<Vec<_>>().join(", "));
+            }
+            for advice in advice::advice(schema, costs.len() > 1) {
+                let _ = writeln!(text, "help: {}", advice.message);
+            }
+        }
+        text
+    }
+
+    fn breaking(&self, changes: &[(Change, SourceLocation)]) -> String {
+        let mut text = String::new();
+        for (change, location) in changes {
+            let ratcheting = change.ratcheting.text();
+            let versions = if change.versions.is_empty() || change.path.starts_with("spec.versions[") {
+                String::new()
+            } else {
+                format!(" ({})", change.versions.join(", "))
+            };
+            let message = format!("breaking: {}{versions}: {}", change.path, change.detail);
+            text.push('\n');
+            text.push_str(&excerpt::render(
+                MessageSeverity::Warning,
+                &message,
+                location,
+                Some(&ratcheting),
+                self.look.color,
+            ));
+        }
+        if !changes.is_empty() {
+            let s = if changes.len() == 1 { "" } else { "s" };
+            let _ = writeln!(text, "\n{} breaking change{s}", changes.len());
+        }
+        text
+    }
+}
+
+/// Returns a failed case for a CRD that breaks stored objects, as in the exit code.
+fn case(linted: &Linted) -> Case {
+    let mut case = Case::of(&linted.item);
+    if case.outcome == Outcome::Passed && !linted.breaking.is_empty() {
+        case.outcome = Outcome::Failed;
+    }
+    case.findings.extend(linted.breaking.iter().map(|(change, location)| Finding {
+        level: Level::Warning,
+        rule: format!("breaking/{}", change.kind.as_str()),
+        field: Some(change.path.clone()),
+        message: format!("breaking: {}: {}", change.path, change.detail),
+        help: Some(change.ratcheting.text()),
+        location: location.clone(),
+    }));
+    case
+}
+
+fn expression_value((cost, location): &(policies::ExpressionCost, SourceLocation)) -> Value {
+    let mut value = object([
+        ("field", Value::from(cost.field.as_str())),
+        ("expression", cost.text.as_str().into()),
+        ("location", json::location_object(location)),
+    ]);
+    if let (Some(highest), Some(percent), Some(members)) = (cost.cost, cost.percent(), value.as_object_mut()) {
+        members.insert("cost".to_owned(), number(highest));
+        members.insert("percent".to_owned(), Value::Float(percent));
+    }
+    value
+}
+
+/// Formats a verdict with its releases.
+fn by_releases((verdict, releases): &(Verdict, ReleaseSet)) -> String {
+    match verdict {
+        Verdict::CannotTell => format!("no verdict for {releases}"),
+        _ => format!("{} by Kubernetes {releases}", verdict.text()),
+    }
+}
+
+/// Formats the estimate of each release, if they differ.
+fn estimates(cost: &ExpressionCost, location: &SourceLocation) -> String {
+    let estimates = cost.estimates();
+    if estimates.len() < 2 {
+        return String::new();
+    }
+    let estimates_text = estimates.iter().map(|(total, releases)| match total {
+        Some(total) => format!("{} on {releases}", count(*total)),
+        None => format!("does not compile on {releases}"),
+    });
+    let estimates_text: Vec<String> = estimates_text.collect();
+    format!("{}:{}: `{}`: {}\n", location.source, location.line, advice::name(cost), estimates_text.join(", "))
+}
+
+fn number(n: u64) -> Value {
+    Value::Int(i64::try_from(n).unwrap_or(i64::MAX))
+}
+
+fn bounds_value(bounds: &[Bound]) -> Value {
+    let value = |b: &Bound| {
+        let path = Value::from(b.path());
+        object([("path", path), ("keyword", b.keyword.into()), ("limit", Value::Int(b.limit))])
+    };
+    bounds.iter().map(value).collect::<Vec<_>>().into()
+}
+
+fn cost_value(cost: &ExpressionCost, versions: &[String], location: &SourceLocation) -> Value {
+    let mut value = object([
+        ("path", Value::from(cost.path.as_str())),
+        ("versions", texts(versions)),
+        ("location", json::location_object(location)),
+        ("cost", number(cost.each)),
+        ("times", number(cost.times)),
+        ("limited", Value::Bool(cost.limited)),
+        ("total", number(cost.total)),
+        ("percent", Value::Float(cost.percent())),
+        ("bounds", bounds_value(&cost.bounds)),
+    ]);
+    if let Some(members) = value.as_object_mut() {
+        let kind = if cost.message { "messageExpression" } else { "rule" };
+        members.insert(kind.to_owned(), cost.text.as_str().into());
+        if let Some(error) = &cost.error {
+            members.insert("error".to_owned(), error.as_str().into());
+        }
+        if let Some(needs) = &cost.needs {
+            members.insert("needs".to_owned(), needs_value(needs));
+        }
+        if cost.by_release.len() > 1 {
+            let estimates: Vec<Value> = cost.by_release.iter().map(estimate_value).collect();
+            members.insert("byVersion".to_owned(), estimates.into());
+        }
+    }
+    value
+}
+
+/// Returns the estimate of one of several releases.
+fn estimate_value(one: &Estimate) -> Value {
+    let mut value = object([
+        ("version", Value::from(one.release.to_string())),
+        ("cost", number(one.each)),
+        ("times", number(one.times)),
+        ("total", number(one.total)),
+    ]);
+    if let (Some(error), Some(members)) = (&one.error, value.as_object_mut()) {
+        members.insert("error".to_owned(), error.as_str().into());
+    }
+    value
+}
+
+fn needs_value(needs: &Needs) -> Value {
+    let one =
+        |(name, since): &(&str, Release)| object([("name", Value::from(*name)), ("since", since.to_string().into())]);
+    let functions: Vec<Value> = needs.functions.iter().map(one).collect();
+    object([("since", Value::from(needs.since.to_string())), ("functions", functions.into())])
+}
+
+fn schema_value(schema: &SchemaCost) -> Value {
+    let mut value = object([
+        ("versions", texts(&schema.versions)),
+        ("total", number(schema.total())),
+        ("percent", Value::Float(schema.percent())),
+        ("bounds", bounds_value(&schema.bounds)),
+    ]);
+    if let (None, Some(members)) = (schema.releases.single(), value.as_object_mut()) {
+        let total = |release: Release| {
+            object([("version", Value::from(release.to_string())), ("total", number(schema.total_on(release)))])
+        };
+        members.insert("byVersion".to_owned(), schema.releases.iter().map(total).collect::<Vec<_>>().into());
+    }
+    value
+}
+
+fn change_value((change, location): &(Change, SourceLocation)) -> Value {
+    let mut value = object([
+        ("path", Value::from(change.path.as_str())),
+        ("type", change.kind.as_str().into()),
+        ("detail", change.detail.as_str().into()),
+        ("versions", texts(&change.versions)),
+        ("location", json::location_object(location)),
+    ]);
+    let ratcheting = match &change.ratcheting {
+        Ratcheting::No => None,
+        Ratcheting::While(path) => Some(("softenedWhileUnchanged", path.as_str().into())),
+        Ratcheting::Always => Some(("softened", Value::Bool(true))),
+    };
+    if let (Some((key, how)), Some(members)) = (ratcheting, value.as_object_mut()) {
+        members.insert(key.to_owned(), how);
+    }
+    value
+}
+
+fn texts(texts: &[String]) -> Value {
+    texts.iter().map(|text| Value::from(text.as_str())).collect::<Vec<_>>().into()
+}

@@ -1,0 +1,50 @@
+//! `test --init`: prints a first suite.
+
+use crate::commands::args;
+use crate::commands::exit::Exit;
+use crate::input::required::{Required, Sources};
+use crate::input::{Entry, Options};
+use crate::output::printable::complain;
+use crdx::suites::first::first_suite;
+use crdx_value::Value;
+use crdx_value::release::{Release, ReleaseSet};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Prints the first suite for the CRD of a file.
+///
+/// # Errors
+/// Returns an error if output cannot be written.
+pub fn print(args: &args::Test, path: &str) -> io::Result<Exit> {
+    let failed = |message: &str| {
+        complain!("error: {message}");
+        Ok(Exit::CannotTell)
+    };
+    let mut definitions: Vec<Value> = Vec::new();
+    let options = Options::default();
+    for entry in Sources::open(&[path.to_owned()], options.clone(), Required::Definition, "--init") {
+        match entry {
+            Entry::Document(document) if document.is_definition() => definitions.push(document.value),
+            Entry::Document(_) | Entry::Warning(_) => {}
+            Entry::Problem(note) => return failed(&note.text()),
+        }
+    }
+    args::report_notes(&options);
+    let [definition] = definitions.as_slice() else {
+        return failed(&format!("{path} has {} CRDs; a suite tests one", definitions.len()));
+    };
+    let releases = &args.kubernetes.kubernetes_version;
+    let Some(release) = releases.as_ref().map_or(Some(Release::NEWEST), ReleaseSet::single) else {
+        return failed("a first suite is written for one version; give one with --kubernetes-version");
+    };
+    let file = Path::new(path).file_name().map_or_else(|| path.into(), |name| name.to_string_lossy());
+    match first_suite(definition, &file, release) {
+        Ok(suite) => {
+            io::stdout().write_all(suite.text.as_bytes())?;
+            let all = suite.covered + suite.uncovered.len();
+            complain!("note: {} of {all} constraints have a case that fails because of them alone", suite.covered);
+            Ok(Exit::Fine)
+        }
+        Err(error) => failed(&format!("{path}: {error}")),
+    }
+}

@@ -1,0 +1,17 @@
+//! `test --watch`: runs suites again whenever a file changes, until Ctrl-C.
+
+use crate::commands::{Exit, args, watching};
+use crate::input::Options;
+use crate::input::watch::Watched;
+use std::io;
+
+/// Runs suites repeatedly. On Ctrl-C, the process ends with the last exit code.
+pub fn run(args: &args::Test, once: impl FnMut() -> io::Result<Exit>) -> io::Result<Exit> {
+    let mut paths = args.paths.clone();
+    if paths.is_empty() {
+        paths.push(".".to_owned());
+    }
+    paths.extend(args.crds.iter().cloned());
+    let options = Options { recursive: true, ..Options::default() };
+    watching::run(&Watched { paths: &paths, options }, once)
+}
