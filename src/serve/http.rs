@@ -10,7 +10,7 @@ use super::stream::Stream;
 use super::unread::UnreadAnswer;
 use super::webhooks::MAX_ATTEMPTS;
 use super::{Service, consistent_read, impersonate, read_only};
-use crdx_server::server::{self, Call, Calls, Method, Reply, Watch};
+use crdx_server::server::{self, Call, Calls, Method, Paused, Reply, Watch};
 use crdx_value::Value;
 use crdx_value::quote::go_quote;
 use http_body_util::combinators::BoxBody;
@@ -174,10 +174,17 @@ async fn limited(answer: Answer, share: Share) -> Answer {
 async fn answered(service: &Arc<Service>, request: Arc<server::Request>, is_long: bool) -> Option<Answer> {
     let calls = service.webhooks.as_ref().map_or_else(Calls::default, |_| service.server.calls());
     let deadline = Instant::now() + TIMEOUT;
+    let mut paused = None;
     for _ in 0..MAX_ATTEMPTS {
-        let pending = match attempt(service, &request, &calls, is_long).await? {
-            Attempt::Answer(answer) => return Some(answer),
-            Attempt::Pending(pending) => pending,
+        let pending = loop {
+            match attempt(service, &request, &calls, paused.take(), is_long).await? {
+                Attempt::Answer(answer) => return Some(answer),
+                Attempt::Pending(pending) => break pending,
+                Attempt::Paused(pause) => {
+                    tokio::time::sleep(pause.duration()).await;
+                    paused = Some(pause);
+                }
+            }
         };
         let Some(webhooks) = &service.webhooks else { break };
         if tokio::time::timeout_at(deadline, webhooks.answer(&calls, pending)).await.is_err() {
@@ -187,24 +194,24 @@ async fn answered(service: &Arc<Service>, request: Arc<server::Request>, is_long
     Some(write(server::Response::timeout()))
 }
 
-/// Handles a request, as far as possible on the thread that read it, which saves two context switches. Returns `None` if
-/// the handler panicked.
+/// Handles a request, as far as possible on the thread that read it, which saves two context switches, or resumes it if it
+/// paused. Returns `None` if the handler panicked.
 async fn attempt(
     service: &Arc<Service>,
     request: &Arc<server::Request>,
     calls: &Calls,
+    paused: Option<Box<Paused>>,
     is_long: bool,
 ) -> Option<Attempt> {
     // The semaphores are never closed.
     let _reading = if is_read(request.method) { service.permits.reading.acquire().await.ok() } else { None };
-    let is_short = !is_long && !service.server.may_pause(request);
-    if is_short && let Ok(_permit) = service.permits.in_place.try_acquire() {
-        return catch_unwind(AssertUnwindSafe(|| handle(service, request, calls))).ok();
+    if !is_long && let Ok(_permit) = service.permits.in_place.try_acquire() {
+        return catch_unwind(AssertUnwindSafe(|| handle(service, request, calls, paused))).ok();
     }
     let working = permit(&service.permits.working, is_long).await;
     let (service, request, calls) = (Arc::clone(service), Arc::clone(request), calls.clone());
     let handled = tokio::task::spawn_blocking(move || {
-        let handled = handle(&service, &request, &calls);
+        let handled = handle(&service, &request, &calls, paused);
         drop(working);
         handled
     });
@@ -215,18 +222,22 @@ async fn attempt(
 enum Attempt {
     Answer(Answer),
     Pending(Vec<Call>),
+    Paused(Box<Paused>),
 }
 
-fn handle(service: &Service, request: &server::Request, calls: &Calls) -> Attempt {
+fn handle(service: &Service, request: &server::Request, calls: &Calls, paused: Option<Box<Paused>>) -> Attempt {
     if service.read_only && read_only::writes(request.method, &request.path) {
         return Attempt::Answer(refuse(StatusCode::FORBIDDEN, "Forbidden", read_only::REFUSAL));
     }
-    let reply = service.server.reply_with(request, calls);
+    let reply = match paused {
+        Some(paused) => service.server.resume(request, calls, paused),
+        None => service.server.reply_with(request, calls),
+    };
     if service.server.has_work_for_controllers() {
         service.controllers.notify_one();
     }
     // Check after the request is handled: it may have stored or read something that could not be persisted.
-    if !matches!(reply, Reply::Pending(_))
+    if !matches!(reply, Reply::Pending(_) | Reply::Paused(_))
         && let Some(failure) = service.state.as_ref().and_then(|s| s.failure())
     {
         return Attempt::Answer(failed(StatusCode::INTERNAL_SERVER_ERROR, &unsaved(failure)));
@@ -235,6 +246,7 @@ fn handle(service: &Service, request: &server::Request, calls: &Calls) -> Attemp
         Reply::Whole(response) => response,
         Reply::Stream(watch) => return Attempt::Answer(stream(*watch, service)),
         Reply::Pending(pending) => return Attempt::Pending(pending),
+        Reply::Paused(paused) => return Attempt::Paused(paused),
     };
     if let Some(record) = &service.record {
         record.exchange(request, &response);

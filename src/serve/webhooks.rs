@@ -122,7 +122,8 @@ impl Webhooks {
                     server.run_controllers(request.now);
                     return Ok(response);
                 }
-                Reply::Stream(_) => break,
+                // No deletion is sent here.
+                Reply::Stream(_) | Reply::Paused(_) => break,
             }
         }
         Ok(server::Response::timeout())

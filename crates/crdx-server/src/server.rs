@@ -43,6 +43,7 @@ mod snapshot;
 pub use self::http::body::LIMIT as BODY_LIMIT;
 pub use self::http::calls::{Call, Calls, Outcome};
 pub use self::http::namespace_state::NamespaceState;
+pub use self::http::paused::Paused;
 pub use self::http::request::{Body, Method, Request};
 pub use self::http::response::{Format, Response, ResponseBody, Trace};
 pub use self::http::selector::LabelSelector;
@@ -119,14 +120,24 @@ impl Server {
     /// Like [`Server::handle`], but a watch continues as a stream, and the controllers do not run: after a write of a
     /// CRD the caller must call [`Server::run_controllers`].
     pub fn reply(&self, request: &Request) -> Reply {
-        self.answer(request, None, &Calls::default())
+        self.answer(request, None, &Calls::default(), None)
     }
 
     /// Handles one request as [`Server::reply`] does, with the webhooks that it needs. A watch may need calls
     /// later ([`Watch::poll`]).
     pub fn reply_with(&self, request: &Request, calls: &Calls) -> Reply {
+        self.attempt(request, calls, None)
+    }
+
+    /// Continues a request after [`Reply::Paused`], once the caller has waited; `request` and `calls` are those of the
+    /// paused attempt.
+    pub fn resume(&self, request: &Request, calls: &Calls, paused: Box<Paused>) -> Reply {
+        self.attempt(request, calls, Some(paused))
+    }
+
+    fn attempt(&self, request: &Request, calls: &Calls, paused: Option<Box<Paused>>) -> Reply {
         calls.restart();
-        let reply = self.answer(request, None, calls);
+        let reply = self.answer(request, None, calls, paused);
         let waiting = calls.take_pending();
         if waiting.is_empty() { reply } else { Reply::Pending(waiting) }
     }
@@ -174,7 +185,13 @@ impl Server {
     }
 
     fn whole(&self, request: &Request, object: Option<Value>) -> Response {
-        match self.answer(request, object, &Calls::default()) {
+        let calls = Calls::default();
+        let mut reply = self.answer(request, object, &calls, None);
+        // No other thread sees the state in between, so there is nothing to wait for.
+        while let Reply::Paused(paused) = reply {
+            reply = self.answer(request, None, &calls, Some(paused));
+        }
+        match reply {
             Reply::Whole(response) => {
                 self.run_controllers(request.now);
                 response
@@ -187,11 +204,11 @@ impl Server {
                 response
             }
             // Without calls nothing is pending.
-            Reply::Pending(_) => page::text(500, Refusal::waiting().message, "text/plain"),
+            Reply::Pending(_) | Reply::Paused(_) => page::text(500, Refusal::waiting().message, "text/plain"),
         }
     }
 
-    fn answer(&self, request: &Request, object: Option<Value>, calls: &Calls) -> Reply {
+    fn answer(&self, request: &Request, object: Option<Value>, calls: &Calls, paused: Option<Box<Paused>>) -> Reply {
         let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
         let query = query::Query::parse(query);
         let route = route::route(request.method, path, &query);
@@ -210,6 +227,9 @@ impl Server {
                 let mut ctx = context(query, target);
                 ctx.object = object;
                 ctx.calls = calls.clone();
+                if let Some(paused) = paused {
+                    ctx.resume(paused);
+                }
                 return self.endpoints.handle(ctx);
             }
             Route::Other(parts) => self.endpoints.handle_non_resource(context(query, Target::default()), &parts),

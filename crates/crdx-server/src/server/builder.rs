@@ -152,8 +152,9 @@ impl ServerBuilder {
         Self { generates_fields: true, ..self }
     }
 
-    /// Lets a deletion without a grace period wait between its two writes: the object is marked, then removed. On the
-    /// real server milliseconds pass in between, in which controllers see the marked object. The calling thread waits.
+    /// Lets a deletion without a grace period pause between its two writes: the object is marked, then removed. On the
+    /// real server milliseconds pass in between, in which controllers see the marked object. The caller waits
+    /// ([`Reply::Paused`](super::Reply::Paused)).
     pub fn with_pause_before_removal(self, pause: Duration) -> Self {
         Self { pause_before_removal: pause, ..self }
     }

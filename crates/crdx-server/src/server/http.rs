@@ -2,6 +2,7 @@
 //! responses. This module does not access the store.
 
 pub mod address;
+pub(in crate::server) mod answer;
 pub(in crate::server) mod authorization;
 pub(in crate::server) mod body;
 pub(in crate::server) mod calls;
@@ -12,6 +13,7 @@ pub(in crate::server) mod negotiate;
 pub(in crate::server) mod object_checks;
 pub(in crate::server) mod options;
 pub(in crate::server) mod page;
+pub(in crate::server) mod paused;
 pub(in crate::server) mod protobuf;
 pub(in crate::server) mod query;
 pub(in crate::server) mod request;

@@ -1,8 +1,7 @@
-//! The requests that a server for test suites delays, because they take time on a real server.
+//! The requests that a server for test suites delays before it handles them, because they take time on a real server.
 
 use super::Server;
 use super::http::context::Context;
-use super::http::delete_options::DeleteOptions;
 use super::http::query::Query;
 use super::http::route::{Route, Target, route};
 use super::registry::consistent_read::ConsistentRead;
@@ -13,20 +12,6 @@ use crdx_value::release::V1_31;
 use std::sync::Arc;
 
 impl Server {
-    /// Reports whether the thread that handles this request may have to wait
-    /// ([`ServerBuilder::with_pause_before_removal`](super::ServerBuilder::with_pause_before_removal)): deletions and
-    /// evictions do.
-    pub fn may_pause(&self, request: &Request) -> bool {
-        if self.resources().storage.pause_before_removal.is_zero() {
-            return false;
-        }
-        match request.method {
-            Method::Delete => true,
-            Method::Post => path_and_query(request).0.ends_with("/eviction"),
-            _ => false,
-        }
-    }
-
     /// Reports whether this request stores or removes an object unless it is rejected: a write that is neither a dry run
     /// nor a review of access or a token.
     pub fn may_store(&self, request: &Request) -> bool {
@@ -38,7 +23,7 @@ impl Server {
         let Route::Resource(target) = route(request.method, path, &query) else { return false };
         let ctx = Context::new(&self.resources().settings, request, query, target);
         if request.method == Method::Delete {
-            return DeleteOptions::read(&ctx).is_ok_and(|options| !options.dry_run);
+            return ctx.delete_options().is_ok_and(|options| !options.dry_run);
         }
         let issues_token = ctx.target.resource == "serviceaccounts" && ctx.target.subresource == "token";
         ctx.query.first("dryRun").is_none() && !issues_token && !self.endpoints.serves_review(&ctx.target)

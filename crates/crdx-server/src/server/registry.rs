@@ -26,7 +26,8 @@ pub(in crate::server) mod written;
 
 use crate::pipeline::Verdict;
 use crate::server::admission::{Chain, Mutation, Review};
-use crate::server::http::context::{Answer, Context};
+use crate::server::http::answer::Answer;
+use crate::server::http::context::Context;
 use crate::server::http::negotiate::Output;
 use crate::server::http::response::Response;
 use crate::server::http::status::Refusal;

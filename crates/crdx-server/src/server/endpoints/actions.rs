@@ -11,13 +11,14 @@ use crate::apply::set::Set;
 use crate::apply::updater::Versions;
 use crate::server::admission::{Operation, OperationOptions, Review};
 use crate::server::endpoints::backend::Backend;
+use crate::server::endpoints::reply::Reply;
+use crate::server::http::answer::{Answer, Content};
 use crate::server::http::body;
-use crate::server::http::context::{Answer, Content, Context};
+use crate::server::http::context::Context;
 use crate::server::http::negotiate::{self, Endpoint};
 use crate::server::http::object_checks as common;
 use crate::server::http::options::{self, Write, WriteOptions};
 use crate::server::http::request::Method;
-use crate::server::http::response::Response;
 use crate::server::http::status::{Refusal, status_value};
 use crate::server::metadata;
 use crate::server::registry::{Registry, managed_fields};
@@ -74,16 +75,19 @@ pub(super) fn handle(
     mut ctx: Context<'_>,
     parent: TypedResource,
     action: &Action,
-) -> Response {
+) -> Reply {
     if ctx.request.method != Method::Post {
-        return ctx.refuse(&Refusal::method_not_allowed());
+        return Reply::Whole(ctx.refuse(&Refusal::method_not_allowed()));
     }
     match ctx.name().and_then(|name| Ok((name, ctx.negotiate(Endpoint::Object)?))) {
         Ok((name, output)) => {
             let answer = action.answer((backend, issued), &mut ctx, parent, &name);
-            ctx.respond(&output, None, answer)
+            match ctx.take_paused() {
+                Some(paused) => Reply::Paused(paused),
+                None => Reply::Whole(ctx.respond(&output, None, answer)),
+            }
         }
-        Err(refusal) => ctx.refuse(&refusal),
+        Err(refusal) => Reply::Whole(ctx.refuse(&refusal)),
     }
 }
 
@@ -95,6 +99,14 @@ impl Action {
         parent: TypedResource,
         name: &str,
     ) -> Result<Answer, Refusal> {
+        let parent = backend.registry(parent);
+        let created = || Ok(Answer { code: 201, content: Content::Status(status_value("Success", 201, "", "", None)) });
+        if let Some(resumed) = &mut ctx.resumed {
+            let on_conflict = std::mem::take(&mut resumed.on_conflict);
+            if eviction::resume(ctx, &parent, name, on_conflict)? {
+                return created();
+            }
+        }
         let input = negotiate::input(ctx.request.content_type.as_deref())?;
         body::check_size(&ctx.request.body)?;
         let options = options::write_options(&ctx.query, Write::Create, ctx.release())?;
@@ -126,13 +138,12 @@ impl Action {
         };
         review.mutate(ctx, None, &mut object, &complete)?;
         let request = Request { name, object, options: &options, review };
-        let parent = backend.registry(parent);
         match self.name {
             "binding" => binding::create(ctx, &parent, &request)?,
             "eviction" => eviction::create(ctx, backend, &parent, &request)?,
             _ => return tokens::create(ctx, (&backend.resources, issued), &parent, &kind, request),
         }
-        Ok(Answer { code: 201, content: Content::Status(status_value("Success", 201, "", "", None)) })
+        created()
     }
 
     fn scope(&self) -> RequestScope<'static> {

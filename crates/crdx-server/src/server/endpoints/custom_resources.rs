@@ -8,7 +8,6 @@ use crate::server::http::context::Context;
 use crate::server::http::negotiate::Endpoint;
 use crate::server::http::page::not_found_page;
 use crate::server::http::request::Method;
-use crate::server::http::response::Response;
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::registry::Verb;
 use crate::server::registry::patch;
@@ -49,7 +48,7 @@ pub(super) fn handle(backend: &Backend, issued: &Issued, mut ctx: Context<'_>) -
     if is_watch {
         return backend.registry(resource).watch(ctx).into();
     }
-    Reply::Whole(match ctx.target.subresource.as_str() {
+    match ctx.target.subresource.as_str() {
         "" => respond(backend, ctx, resource, &OBJECT_VERBS),
         "status" if resource.version.has_status() => {
             respond(backend, ctx, CustomResource { subresource: Subresource::Status, ..resource }, &SUBRESOURCE_VERBS)
@@ -60,9 +59,9 @@ pub(super) fn handle(backend: &Backend, issued: &Issued, mut ctx: Context<'_>) -
         "scale" if let Some(scale) = ScaleOf::new(resource) => respond(backend, ctx, scale, &SUBRESOURCE_VERBS),
         _ => {
             let refusal = Refusal::not_found(named(&ctx), &ctx.target.name);
-            ctx.refuse(&refusal)
+            Reply::Whole(ctx.refuse(&refusal))
         }
-    })
+    }
 }
 
 /// Handles a request for a built-in kind that is served with its Go type.
@@ -83,20 +82,20 @@ fn typed(
     if is_watch {
         return backend.registry(resource).watch(ctx).into();
     }
-    Reply::Whole(match ctx.target.subresource.as_str() {
+    match ctx.target.subresource.as_str() {
         "" => respond(backend, ctx, resource, &OBJECT_VERBS),
         "status" if version.has_status() => respond(backend, ctx, resource, &SUBRESOURCE_VERBS),
         "scale" if version.scale().is_some() => match ScaleOf::new(resource) {
             Some(scale) => respond(backend, ctx, scale, &SUBRESOURCE_VERBS),
-            None => not_found_page(),
+            None => Reply::Whole(not_found_page()),
         },
         "approval" if serving.has_approval() => respond(backend, ctx, resource, &SUBRESOURCE_VERBS),
         _ if let Some(action) = actions::find(&ctx) => actions::handle(backend, issued, ctx, resource, action),
         _ => {
             let text = "the server could not find the requested resource";
-            ctx.refuse(&Refusal::unrouted(404, Reason::NotFound, text))
+            Reply::Whole(ctx.refuse(&Refusal::unrouted(404, Reason::NotFound, text)))
         }
-    })
+    }
 }
 
 const OBJECT_VERBS: [&str; 7] = ["get", "list", "create", "update", "patch", "delete", "deletecollection"];
@@ -118,13 +117,13 @@ fn find(backend: &Backend, ctx: &Context<'_>) -> Option<(Arc<Serving>, Arc<Versi
 }
 
 /// Runs the checks that precede every verb, in the server's order: verb, patch type, name, output format.
-fn respond(backend: &Backend, mut ctx: Context<'_>, strategy: impl Strategy, verbs: &[&str]) -> Response {
+fn respond(backend: &Backend, mut ctx: Context<'_>, strategy: impl Strategy, verbs: &[&str]) -> Reply {
     let patch_kind = if strategy.accepts_strategic_merge() { patch::typed_kind } else { patch::kind };
     let registry = backend.registry(strategy);
     let verb = match ctx.target.verb {
         verb if !verbs.contains(&verb) => {
             let refusal = Refusal::method_not_supported(named(&ctx), verb);
-            return ctx.refuse(&refusal);
+            return Reply::Whole(ctx.refuse(&refusal));
         }
         "get" => Ok(Verb::Get),
         "list" => Ok(Verb::List),
@@ -143,8 +142,11 @@ fn respond(backend: &Backend, mut ctx: Context<'_>, strategy: impl Strategy, ver
     match checked {
         Ok((verb, output)) => {
             let answer = registry.answer(&mut ctx, verb);
-            registry.respond(ctx, &output, answer)
+            match ctx.take_paused() {
+                Some(paused) => Reply::Paused(paused),
+                None => Reply::Whole(registry.respond(ctx, &output, answer)),
+            }
         }
-        Err(refusal) => ctx.refuse(&refusal),
+        Err(refusal) => Reply::Whole(ctx.refuse(&refusal)),
     }
 }

@@ -7,7 +7,8 @@ mod legacy;
 
 use super::Endpoints;
 use crate::crd;
-use crate::server::http::context::{Answer, Context};
+use crate::server::http::answer::Answer;
+use crate::server::http::context::Context;
 use crate::server::http::negotiate::{self, Endpoint, Output};
 use crate::server::http::page::not_found_page;
 use crate::server::http::request::Method;

@@ -1,6 +1,7 @@
 //! What the server replies to a request.
 
 use crate::server::http::calls::Call;
+use crate::server::http::paused::Paused;
 use crate::server::http::response::Response;
 use crate::server::registry::watch::Watch;
 
@@ -14,6 +15,9 @@ pub enum Reply {
     /// The request needs the answers of webhooks: make these calls, give the outcomes to its
     /// [`Calls`](crate::server::Calls) and send it again. Nothing was stored.
     Pending(Vec<Call>),
+    /// The request waits between two writes: wait as long as it says, then let the server resume it
+    /// ([`Server::resume`](crate::server::Server::resume)).
+    Paused(Box<Paused>),
 }
 
 impl From<Result<Box<Watch>, Box<Response>>> for Reply {

@@ -4,8 +4,9 @@
 //! Every user may do everything, so every access is allowed.
 
 use super::Endpoints;
+use crate::server::http::answer::Answer;
 use crate::server::http::body;
-use crate::server::http::context::{Answer, Context};
+use crate::server::http::context::Context;
 use crate::server::http::negotiate::{self, Endpoint};
 use crate::server::http::object_checks as common;
 use crate::server::http::options::{self, Write};

@@ -1,10 +1,13 @@
 //! The state of one request while it is handled, and the writer of its response.
 
+use crate::server::http::answer::{Answer, Content};
 use crate::server::http::body::unreadable::Unreadable;
 use crate::server::http::body::{self, Document};
 use crate::server::http::calls::Calls;
+use crate::server::http::delete_options::DeleteOptions;
 use crate::server::http::negotiate::{self, Conversion, Endpoint, Input, Output};
 use crate::server::http::options::{self, FieldValidation, WriteOptions};
+use crate::server::http::paused::Paused;
 use crate::server::http::protobuf::DefaultType;
 use crate::server::http::query::Query;
 use crate::server::http::request::Request;
@@ -35,49 +38,13 @@ pub(in crate::server) struct Context<'a> {
     pub object: Option<Value>,
     /// The answers of webhooks.
     pub calls: Calls,
+    /// Set if the attempt ends between two writes.
+    pub paused: Option<Box<Paused>>,
+    /// The earlier attempt that this one continues.
+    pub resumed: Option<Box<Paused>>,
     warnings: Vec<String>,
     /// The texts of `warnings`.
     warned: HashSet<String>,
-}
-
-/// The result of a handler before it is written as a response.
-pub(in crate::server) struct Answer {
-    /// The HTTP status code.
-    pub code: u16,
-    /// The content of the response.
-    pub content: Content,
-}
-
-/// The content of a response.
-pub(in crate::server) enum Content {
-    /// One object.
-    Object(Arc<Value>),
-    List(List),
-    /// A Status, which is never converted to a Table or to partial metadata.
-    Status(Value),
-}
-
-/// A list of objects.
-pub(in crate::server) struct List {
-    /// `apiVersion`
-    pub api_version: String,
-    pub kind: String,
-    /// `resourceVersion`
-    pub resource_version: String,
-    /// `continue`, empty for none.
-    pub continue_: String,
-    /// `remainingItemCount`
-    pub remaining: Option<i64>,
-    pub items: Vec<Arc<Value>>,
-    /// The Go type of the list, which one error message contains.
-    pub go_type: &'static str,
-}
-
-impl Answer {
-    /// An answer with one object.
-    pub fn object(code: u16, object: Arc<Value>) -> Self {
-        Self { code, content: Content::Object(object) }
-    }
 }
 
 impl<'a> Context<'a> {
@@ -91,6 +58,8 @@ impl<'a> Context<'a> {
             trace: Trace::default(),
             object: None,
             calls: Calls::default(),
+            paused: None,
+            resumed: None,
             warnings: Vec::new(),
             warned: HashSet::new(),
         }
@@ -104,6 +73,23 @@ impl<'a> Context<'a> {
     /// A name for a new object that gives only a prefix.
     pub fn generated_name(&self, prefix: &str) -> String {
         self.calls.name(prefix).unwrap_or_else(|| self.settings.random.name(prefix))
+    }
+
+    /// Continues an earlier attempt.
+    pub fn resume(&mut self, mut paused: Box<Paused>) {
+        for warning in std::mem::take(&mut paused.warnings) {
+            self.warn(warning);
+        }
+        self.trace = std::mem::take(&mut paused.trace);
+        self.resumed = Some(paused);
+    }
+
+    /// The reply to an attempt that ended between two writes.
+    pub fn take_paused(&mut self) -> Option<Box<Paused>> {
+        let mut paused = self.paused.take()?;
+        paused.warnings = std::mem::take(&mut self.warnings);
+        paused.trace = std::mem::take(&mut self.trace);
+        Some(paused)
     }
 
     /// The user that sends the request.
@@ -150,6 +136,14 @@ impl<'a> Context<'a> {
     /// Negotiates the format of the response.
     pub fn negotiate(&self, endpoint: Endpoint) -> Result<Output, Refusal> {
         negotiate::output(self.request.accept.as_deref(), self.request.user_agent.as_deref(), &self.query, endpoint)
+    }
+
+    /// The options of a deletion.
+    ///
+    /// # Errors
+    /// Returns a refusal if they cannot be decoded or are not valid.
+    pub fn delete_options(&self) -> Result<DeleteOptions, Refusal> {
+        DeleteOptions::read(&self.request.body, self.request.content_type.as_deref(), &self.query, self.release())
     }
 
     /// The name in the URL.
@@ -301,43 +295,6 @@ impl<'a> Context<'a> {
         ))
     }
 }
-
-impl List {
-    /// `metadata` of the list. Lists of custom resources always have `continue`.
-    fn metadata(&self, always_continue: bool) -> Map {
-        let mut out = Map::new();
-        if always_continue || !self.continue_.is_empty() {
-            out.insert("continue".to_owned(), Value::from(self.continue_.as_str()));
-        }
-        if let Some(count) = self.remaining {
-            out.insert("remainingItemCount".to_owned(), Value::Int(count));
-        }
-        out.insert("resourceVersion".to_owned(), Value::from(self.resource_version.as_str()));
-        out
-    }
-
-    fn into_value(self) -> Value {
-        let metadata = self.metadata(self.go_type == UNSTRUCTURED_LIST);
-        let is_typed = self.go_type != UNSTRUCTURED_LIST;
-        let mut items: Vec<Value> = self.items.into_iter().map(Arc::unwrap_or_clone).collect();
-        if is_typed {
-            // Items of a typed list have neither apiVersion nor kind.
-            for members in items.iter_mut().filter_map(Value::as_object_mut) {
-                members.remove("kind");
-                members.remove("apiVersion");
-            }
-        }
-        object([
-            ("apiVersion", Value::from(self.api_version)),
-            ("kind", Value::from(self.kind)),
-            ("metadata", Value::Object(metadata)),
-            ("items", Value::Array(items)),
-        ])
-    }
-}
-
-/// The Go type of lists of custom resources.
-pub(in crate::server) const UNSTRUCTURED_LIST: &str = "*unstructured.UnstructuredList";
 
 /// Truncates warnings for the response headers: if they have more than 4096 characters in total, each is cut to 256
 /// characters (`filters/warning.go`).

@@ -1,15 +1,13 @@
 //! `DeleteOptions`, decoded from the body or, without a body, from the query.
 
 use crate::server::http::body;
-use crate::server::http::context::Context;
 use crate::server::http::negotiate::{self, Input};
 use crate::server::http::options::{self as shared, FieldValidation};
 use crate::server::http::protobuf::DefaultType;
 use crate::server::http::query::Query;
 use crate::server::http::request::Body;
 use crate::server::http::status::Refusal;
-use crate::server::metadata;
-use crate::server::metadata::HasMetadata;
+use crate::server::metadata::{self, HasMetadata};
 use crate::server::scope::GroupResource;
 use crdx_value::Value;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
@@ -62,15 +60,15 @@ struct Raw {
 
 impl DeleteOptions {
     /// Reads and validates the options.
-    pub fn read(ctx: &Context<'_>) -> Result<Self, Refusal> {
-        body::check_size(&ctx.request.body)?;
-        let empty = match &ctx.request.body {
+    pub fn read(body: &Body, content_type: Option<&str>, query: &Query, release: Release) -> Result<Self, Refusal> {
+        body::check_size(body)?;
+        let empty = match body {
             Body::Empty => true,
             Body::Bytes(bytes) => bytes.is_empty(),
             Body::Value(_) => false,
         };
-        let raw = if empty { from_query(&ctx.query)? } else { from_body(ctx)? };
-        raw.validate(ctx.release())
+        let raw = if empty { from_query(query)? } else { from_body(body, content_type, release)? };
+        raw.validate(release)
     }
 
     /// The options in an Eviction.
@@ -122,20 +120,21 @@ fn from_query(query: &Query) -> Result<Raw, Refusal> {
     })
 }
 
-fn from_body(ctx: &Context<'_>) -> Result<Raw, Refusal> {
-    let input = negotiate::input(ctx.request.content_type.as_deref())?;
+fn from_body(body: &Body, content_type: Option<&str>, release: Release) -> Result<Raw, Refusal> {
+    let input = negotiate::input(content_type)?;
     // Before 1.35, an error of the decoder is not answered as a bad request.
-    let since = ctx.release().since(V1_35);
-    decoded(ctx, input).map_err(|refusal| if since { refusal } else { Refusal::unclassified(refusal.message) })
+    let since = release.since(V1_35);
+    decoded(body, input, release)
+        .map_err(|refusal| if since { refusal } else { Refusal::unclassified(refusal.message) })
 }
 
 /// The type of options without a type (`scope.MetaGroupVersion`).
 const TYPE: DefaultType<'_> = DefaultType { api_version: "meta.k8s.io/v1", kind: "DeleteOptions" };
 
-fn decoded(ctx: &Context<'_>, input: Input) -> Result<Raw, Refusal> {
-    let document = body::object(&ctx.request.body, input, FieldValidation::Ignore, TYPE)
-        .map_err(|e| Refusal::bad_request(e.into_text()))?;
-    of_value(&document.value, ctx.release())
+fn decoded(body: &Body, input: Input, release: Release) -> Result<Raw, Refusal> {
+    let document =
+        body::object(body, input, FieldValidation::Ignore, TYPE).map_err(|e| Refusal::bad_request(e.into_text()))?;
+    of_value(&document.value, release)
 }
 
 fn of_value(value: &Value, release: Release) -> Result<Raw, Refusal> {

@@ -3,29 +3,28 @@
 use super::graceful::{self, Graceful};
 use super::{Registry, corrupt};
 use crate::server::admission::{Operation, OperationOptions, Review};
-use crate::server::http::context::{Answer, Content, Context};
+use crate::server::http::answer::{Answer, Content, List};
+use crate::server::http::context::Context;
 use crate::server::http::delete_options::{self, DeleteOptions};
+use crate::server::http::options::ListOptions;
+use crate::server::http::paused::Paused;
 use crate::server::http::status::{Details, Reason, Refusal, status_value};
-use crate::server::metadata;
-use crate::server::metadata::Object;
+use crate::server::metadata::{self, Object};
 use crate::server::registry::rest::{
     check_preconditions, deletion_finalizers, etcd_key, mark_deleting, set_finalizers,
 };
 use crate::server::registry::size::ManagedFields;
 use crate::server::registry::store;
 use crate::server::registry::strategy::{Existing, Strategy};
-use crate::server::scope::GroupResource;
-use crate::server::scope::GroupVersionKind;
-use crate::server::scope::is_typed;
+use crate::server::scope::{GroupResource, GroupVersionKind, is_typed};
 use crdx_value::{Value, group_version, object};
 use std::sync::Arc;
-use std::thread;
 
 impl<S: Strategy> Registry<'_, S> {
     /// Handles a DELETE of one object.
     pub(super) fn delete(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
         let name = ctx.name()?;
-        let options = DeleteOptions::read(ctx)?;
+        let options = ctx.delete_options()?;
         if options.ignore_read_errors {
             return Err(self.refuse_ignoring(ctx, &name));
         }
@@ -47,22 +46,41 @@ impl<S: Strategy> Registry<'_, S> {
     /// Handles a DELETE of a collection; the response lists the objects before their deletion.
     pub(super) fn delete_collection(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
         let options = self.list_options(ctx)?;
-        let delete = DeleteOptions::read(ctx)?;
+        let delete = ctx.delete_options()?;
         if delete.ignore_read_errors {
             return Err(delete_options::collection_refuses_ignoring());
         }
-        let page = self.select(ctx, &options)?;
-        if ctx.calls.are_made() {
-            self.review_deletions(ctx, &page.items, &delete)?;
-        }
-        for object in &page.items {
+        let (page, deleted) = match ctx.resumed.as_mut().and_then(|resumed| resumed.collection.take()) {
+            Some(resumed) => resumed,
+            None => (self.select_for_deletion(ctx, &options, &delete)?, 0),
+        };
+        for (at, object) in page.items.iter().enumerate().skip(deleted) {
             let (namespace, name) = (metadata::text(object, "namespace"), metadata::text(object, "name"));
             match self.remove(ctx, namespace, name, &delete, Deletion::OfCollection) {
-                Err(refusal) if refusal.reason != Reason::NotFound => return Err(refusal),
+                Err(refusal) if refusal.reason != Reason::NotFound => {
+                    if let Some(paused) = &mut ctx.paused {
+                        paused.collection = Some((page, at));
+                    }
+                    return Err(refusal);
+                }
                 _ => {}
             }
         }
         Ok(Answer { code: 200, content: Content::List(page) })
+    }
+
+    /// The objects that a DELETE of a collection deletes.
+    fn select_for_deletion(
+        &self,
+        ctx: &mut Context<'_>,
+        options: &ListOptions,
+        delete: &DeleteOptions,
+    ) -> Result<List, Refusal> {
+        let page = self.select(ctx, options)?;
+        if ctx.calls.are_made() {
+            self.review_deletions(ctx, &page.items, delete)?;
+        }
+        Ok(page)
     }
 
     /// Lets webhooks review all deletions before the first object is deleted, so that the request can be repeated.
@@ -116,7 +134,8 @@ impl<S: Strategy> Registry<'_, S> {
         self.remove(ctx, &namespace, name, options, Deletion::Unreviewed).map(drop)
     }
 
-    /// Deletes one object, or marks it as being deleted.
+    /// Deletes one object, or marks it as being deleted. If a deletion pauses between both ([`Context::paused`]), the same
+    /// call in the attempt that resumes the request continues it.
     fn remove(
         &self,
         ctx: &mut Context<'_>,
@@ -129,10 +148,11 @@ impl<S: Strategy> Registry<'_, S> {
         let (objects, resource) = (strategy.objects(), strategy.resource());
         let key = store::checked_key(namespace, name)?;
         let _lock = strategy.lock();
-        let mut options = options.clone();
+        let resumed = ctx.resumed.take();
+        let mut is_reviewed = deletion == Deletion::Unreviewed || resumed.is_some();
+        let mut options = resumed.map_or_else(|| options.clone(), |resumed| resumed.options);
         // A negative period counts as one second.
         options.grace_period_seconds = options.grace_period_seconds.map(|period| if period < 0 { 1 } else { period });
-        let mut is_reviewed = deletion == Deletion::Unreviewed;
         loop {
             let Some(stored) = objects.get(&key) else { return Err(Refusal::not_found(resource, name)) };
             let existing = strategy.existing(&stored);
@@ -174,12 +194,15 @@ impl<S: Strategy> Registry<'_, S> {
                 if is_kept {
                     return Ok(Removal::Kept(shown));
                 }
-                thread::sleep(self.storage.pause_before_removal);
-                // The next round removes the object.
-                is_reviewed = true;
                 if let Some(revision) = &mut options.resource_version {
                     metadata::text(&*shown, "resourceVersion").clone_into(revision);
                 }
+                if !self.storage.pause_before_removal.is_zero() {
+                    ctx.paused = Some(Box::new(Paused::new(self.storage.pause_before_removal, options)));
+                    return Err(Refusal::waiting());
+                }
+                // The next round removes the object.
+                is_reviewed = true;
                 continue;
             }
             let Some(marked) = self.marked(&existing, &options, deletion, &ctx.now()) else {

@@ -1,7 +1,8 @@
 //! GET of one object: `endpoints/handlers/get.go`.
 
 use super::{Registry, corrupt};
-use crate::server::http::context::{Answer, Context};
+use crate::server::http::answer::Answer;
+use crate::server::http::context::Context;
 use crate::server::http::options::check_export;
 use crate::server::http::status::Refusal;
 use crate::server::registry::revision::{check_not_ahead, invalid_revision, parse_revision};

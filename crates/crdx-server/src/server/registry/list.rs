@@ -5,7 +5,8 @@
 //! collection's log.
 
 use super::{Registry, corrupt};
-use crate::server::http::context::{Answer, Content, Context, List};
+use crate::server::http::answer::{Answer, Content, List};
+use crate::server::http::context::Context;
 use crate::server::http::options::{ListOptions, list_options};
 use crate::server::http::selector::FieldSelector;
 use crate::server::http::status::{Reason, Refusal};

@@ -6,8 +6,9 @@ mod merge;
 
 use super::Registry;
 use crate::apply::raw::Raw;
+use crate::server::http::answer::Answer;
 use crate::server::http::body;
-use crate::server::http::context::{Answer, Context};
+use crate::server::http::context::Context;
 use crate::server::http::object_checks;
 use crate::server::http::options::{self, Write, WriteOptions};
 use crate::server::http::request::Body;

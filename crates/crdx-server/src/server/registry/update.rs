@@ -3,8 +3,9 @@
 
 use super::Registry;
 use crate::server::admission::{Mutation, Operation};
+use crate::server::http::answer::Answer;
 use crate::server::http::body;
-use crate::server::http::context::{Answer, Context};
+use crate::server::http::context::Context;
 use crate::server::http::object_checks;
 use crate::server::http::options::{self, Write, WriteOptions};
 use crate::server::http::status::Refusal;

@@ -5,6 +5,7 @@ use super::{Request, budgets, condition, members, set_condition, text};
 use crate::server::endpoints::backend::Backend;
 use crate::server::http::context::Context;
 use crate::server::http::delete_options::DeleteOptions;
+use crate::server::http::paused::OnConflict;
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::metadata;
 use crate::server::registry::Registry;
@@ -47,13 +48,21 @@ pub(super) fn create(
         let attempt = if enforced { at_revision(&options, &pod) } else { options.clone() };
         match delete(ctx, pods, name, attempt) {
             Err(refusal) if refusal.reason == Reason::Conflict && !names_revision => {}
-            done => return done,
+            done => {
+                if let Some(paused) = ctx.paused.as_mut().filter(|_| !names_revision) {
+                    paused.on_conflict = OnConflict::Retry;
+                }
+                return done;
+            }
         }
     };
     let budget = budgets::of_pod(backend, ctx, &pod)?;
     let Some(budget) = budget else { return delete(ctx, pods, name, options) };
     if !is_ready(&pod) && budget.allows_unhealthy() {
         let deleted = delete(ctx, pods, name, at_revision(&options, &pod));
+        if let Some(paused) = ctx.paused.as_mut().filter(|_| !names_revision) {
+            paused.on_conflict = OnConflict::Refuse(Box::new(budget.busy()));
+        }
         return deleted.map_err(|refusal| match refusal.reason {
             Reason::Conflict if !names_revision => budget.busy(),
             _ => refusal,
@@ -61,6 +70,24 @@ pub(super) fn create(
     }
     budget.take(ctx, name, options.dry_run)?;
     delete(ctx, pods, name, options)
+}
+
+/// Continues an eviction whose deletion paused. Returns false if it has to be handled again, because another write
+/// changed the pod.
+pub(super) fn resume(
+    ctx: &mut Context<'_>,
+    pods: &Registry<'_, TypedResource>,
+    name: &str,
+    on_conflict: OnConflict,
+) -> Result<bool, Refusal> {
+    match pods.remove_unreviewed(ctx, name, &DeleteOptions::default()) {
+        Err(refusal) if refusal.reason == Reason::Conflict => match on_conflict {
+            OnConflict::Report => Err(refusal),
+            OnConflict::Retry => Ok(false),
+            OnConflict::Refuse(refusal) => Err(*refusal),
+        },
+        done => done.map(|()| true),
+    }
 }
 
 /// The options of the deletion (`propagateDryRun`).

@@ -1,10 +1,11 @@
 //! Requests for the subresources to the whole server.
 
-use crate::server::{Method, Request, Response, ResponseBody, Server, Timestamp, UserInfo};
+use crate::server::{Calls, Method, Reply, Request, Response, ResponseBody, Server, Timestamp, UserInfo};
 use crdx_text::json;
 use crdx_value::Value;
 use crdx_value::release::Release;
 use std::sync::Arc;
+use std::time::Duration;
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
 const POD: &str = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","labels":{"app":"a"}},
@@ -205,6 +206,44 @@ fn an_unhealthy_pod_does_not_count_while_enough_are_healthy() {
     set_budget(&server, r#"{"currentHealthy":2}"#);
     assert_eq!(evict(&server, "").code, 201);
     assert!(!exists(&server));
+}
+
+/// Evicts the pod of a server whose deletions pause, and replaces the pod during the pause.
+fn evict_while_the_pod_is_replaced(server: &Server) -> Response {
+    let eviction = r#"{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"p"}}"#;
+    let request = Request {
+        content_type: Some("application/json".to_owned()),
+        ..Request::new(Method::Post, &format!("{PODS}/p/eviction"), eviction)
+    };
+    let Reply::Paused(paused) = server.reply(&request) else { panic!("no pause") };
+    assert_eq!(send(server, Method::Delete, &format!("{PODS}/p"), "").code, 200);
+    assert_eq!(post(server, PODS, POD).code, 201);
+    let mut reply = server.resume(&request, &Calls::default(), paused);
+    // The deletion of the new pod pauses, too.
+    while let Reply::Paused(paused) = reply {
+        reply = server.resume(&request, &Calls::default(), paused);
+    }
+    let Reply::Whole(response) = reply else { panic!("not resumed") };
+    response
+}
+
+#[test]
+fn an_eviction_of_a_pod_that_is_replaced_is_repeated_or_refused() {
+    let server = || {
+        let builder = Server::builder(Release::NEWEST, 1).with_built_in_kinds();
+        let server = builder.with_pause_before_removal(Duration::from_millis(5)).build();
+        assert_eq!(post(&server, PODS, POD).code, 201);
+        server
+    };
+    let pending = server();
+    assert_eq!(evict_while_the_pod_is_replaced(&pending).code, 201);
+    assert!(!exists(&pending));
+    let unhealthy = server();
+    assert_eq!(post(&unhealthy, BUDGETS, BUDGET).code, 201);
+    run(&unhealthy, false);
+    set_budget(&unhealthy, r#"{"observedGeneration":1,"desiredHealthy":2,"currentHealthy":2}"#);
+    assert_eq!(evict_while_the_pod_is_replaced(&unhealthy).code, 429);
+    assert!(exists(&unhealthy));
 }
 
 #[test]

@@ -5,7 +5,8 @@
 mod claims;
 
 use super::{Request, text};
-use crate::server::http::context::{Answer, Context};
+use crate::server::http::answer::Answer;
+use crate::server::http::context::Context;
 use crate::server::http::status::Refusal;
 use crate::server::http::user::UserInfo;
 use crate::server::metadata;

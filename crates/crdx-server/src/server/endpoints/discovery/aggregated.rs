@@ -4,7 +4,8 @@
 use crate::server::endpoints::digest;
 use crate::server::endpoints::discovery::groups::{Group, Kind, Resource, subresource_verbs};
 use crate::server::endpoints::discovery::legacy::texts;
-use crate::server::http::context::{Answer, Context};
+use crate::server::http::answer::Answer;
+use crate::server::http::context::Context;
 use crate::server::http::negotiate::Output;
 use crate::server::http::response::{Format, Response};
 use crate::server::http::wire;

@@ -2,7 +2,8 @@
 //! as a new object.
 
 use crate::server::admission::{Operation, Review};
-use crate::server::http::context::{Answer, Context};
+use crate::server::http::answer::Answer;
+use crate::server::http::context::Context;
 use crate::server::http::object_checks;
 use crate::server::http::options::{FieldValidation, WriteOptions};
 use crate::server::http::request::Body;

@@ -1,11 +1,10 @@
 //! Requests for built-in kinds to the whole server.
 
-use crate::server::{Method, Namespaces, Request, Response, ResponseBody, Server, Timestamp};
+use crate::server::{Calls, Method, Namespaces, Paused, Reply, Request, Response, ResponseBody, Server, Timestamp};
 use crdx_text::json;
 use crdx_value::Value;
 use crdx_value::release::Release;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
@@ -328,35 +327,72 @@ fn autoscalers_have_two_versions() {
     assert_eq!(names(&send(&server, Method::Get, &path("v1"), "")), ["h"]);
 }
 
-#[test]
-fn a_pod_is_marked_before_it_is_removed() {
-    let pause = Duration::from_millis(300);
-    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_pause_before_removal(pause).build();
-    let path = format!("{PODS}/p");
-    assert_eq!(send(&server, Method::Post, PODS, r#"{"metadata":{"name":"p"}}"#).code, 201);
-    let read = || send(&server, Method::Get, &path, "");
-    thread::scope(|scope| {
-        let deletion = scope.spawn(|| send(&server, Method::Delete, &path, "").code);
-        let marked = std::iter::repeat_with(read)
-            .find(|seen| seen.code != 200 || body(seen).at(&["metadata", "deletionTimestamp"]).is_some());
-        assert_eq!(marked.map(|seen| seen.code), Some(200));
-        assert_eq!(deletion.join().unwrap(), 200);
-    });
-    assert_eq!(read().code, 404);
+/// A server whose deletions pause, with the Pods `p` and `q`.
+fn with_pauses() -> Server {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_pause_before_removal(PAUSE).build();
+    for name in ["p", "q"] {
+        let pod = format!(r#"{{"metadata":{{"name":"{name}"}}}}"#);
+        assert_eq!(send(&server, Method::Post, PODS, &pod).code, 201);
+    }
+    server
+}
+
+const PAUSE: Duration = Duration::from_millis(300);
+
+fn paused(reply: Reply) -> Box<Paused> {
+    match reply {
+        Reply::Paused(paused) => {
+            assert_eq!(paused.duration(), PAUSE);
+            paused
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
-fn only_deletions_and_evictions_may_pause() {
-    let builder = || Server::builder(Release::NEWEST, 1).with_built_in_kinds();
-    let server = builder().with_pause_before_removal(Duration::from_millis(5)).build();
-    let may_pause = |method, path: &str| server.may_pause(&Request::new(method, path, ""));
-    assert!(may_pause(Method::Delete, &format!("{PODS}/p")));
-    assert!(may_pause(Method::Delete, PODS));
-    assert!(may_pause(Method::Post, &format!("{PODS}/p/eviction")));
-    assert!(may_pause(Method::Post, &format!("{PODS}/p/eviction?fieldManager=m")));
-    assert!(!may_pause(Method::Post, PODS));
-    assert!(!may_pause(Method::Get, &format!("{PODS}/p")));
-    assert!(!builder().build().may_pause(&Request::new(Method::Delete, PODS, "")));
+fn a_pod_is_marked_before_it_is_removed() {
+    let server = with_pauses();
+    let (path, calls) = (format!("{PODS}/p"), Calls::default());
+    let read = || send(&server, Method::Get, &path, "");
+    let delete = Request::new(Method::Delete, &path, "");
+    let first = paused(server.reply(&delete));
+    assert!(body(&read()).at(&["metadata", "deletionTimestamp"]).is_some());
+    let Reply::Whole(deleted) = server.resume(&delete, &calls, first) else { panic!("not resumed") };
+    assert_eq!((deleted.code, body(&deleted).str_at(&["metadata", "name"])), (200, Some("p")));
+    assert_eq!(read().code, 404);
+    // A caller in the same process does not wait.
+    assert_eq!(send(&server, Method::Delete, &format!("{PODS}/q"), "").code, 200);
+    assert_eq!(send(&server, Method::Get, &format!("{PODS}/q"), "").code, 404);
+}
+
+#[test]
+fn the_deletion_of_a_collection_pauses_for_each_pod() {
+    let server = with_pauses();
+    let calls = Calls::default();
+    let delete = Request::new(Method::Delete, PODS, "");
+    let read = |name: &str| send(&server, Method::Get, &format!("{PODS}/{name}"), "").code;
+    let first = paused(server.reply(&delete));
+    let second = paused(server.resume(&delete, &calls, first));
+    assert_eq!((read("p"), read("q")), (404, 200));
+    let Reply::Whole(deleted) = server.resume(&delete, &calls, second) else { panic!("not resumed") };
+    assert_eq!(read("q"), 404);
+    assert_eq!(body(&deleted).at(&["items"]).and_then(Value::as_array).map(<[Value]>::len), Some(2));
+}
+
+#[test]
+fn a_pod_that_replaces_another_one_during_a_pause_is_not_removed() {
+    let server = with_pauses();
+    let path = format!("{PODS}/p");
+    let pod = send(&server, Method::Get, &path, "");
+    let revision = body(&pod).str_at(&["metadata", "resourceVersion"]).unwrap().to_owned();
+    let options = format!(r#"{{"preconditions":{{"resourceVersion":"{revision}"}}}}"#);
+    let delete = Request::new(Method::Delete, &path, options.as_str());
+    let first = paused(server.reply(&delete));
+    assert_eq!(send(&server, Method::Delete, &path, "").code, 200);
+    assert_eq!(send(&server, Method::Post, PODS, r#"{"metadata":{"name":"p"}}"#).code, 201);
+    let Reply::Whole(refused) = server.resume(&delete, &Calls::default(), first) else { panic!("not resumed") };
+    assert_eq!(refused.code, 409);
+    assert_eq!(send(&server, Method::Get, &path, "").code, 200);
 }
 
 #[test]
