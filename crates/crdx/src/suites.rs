@@ -15,6 +15,7 @@ mod patch;
 pub mod suite;
 pub mod update;
 pub mod variant;
+mod yaml_text;
 
 pub use bench::CaseRunner;
 pub use coverage::Coverage;

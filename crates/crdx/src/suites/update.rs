@@ -4,9 +4,9 @@
 mod edit;
 
 use super::compare::comparable;
-use super::first::text::{block, quoted};
 use super::outcome::{Failure, Outcome, Step};
 use super::suite::{Action, Case, Suite};
+use super::yaml_text::{block, quoted};
 use crdx_value::Value;
 use crdx_value::field::FieldError;
 use edit::Editor;

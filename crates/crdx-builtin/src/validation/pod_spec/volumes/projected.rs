@@ -3,7 +3,8 @@
 
 use super::sources::file_mode;
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::pod_spec::{PodOptions, env};
+use crate::validation::pod_spec::env;
+use crate::validation::pod_spec::options::PodOptions;
 use crate::validation::{annotations, certificates, formats, selectors};
 use crdx_value::release::{Release, V1_37};
 use std::collections::HashSet;
