@@ -10,6 +10,8 @@ pub mod admission;
 pub mod answer;
 pub mod built_in_server;
 pub mod builtin;
+mod context;
+mod definition_update;
 mod definitions;
 mod earlier_object;
 mod existing;
@@ -36,6 +38,7 @@ mod submit;
 pub mod testing;
 mod turns;
 mod unfold;
+mod unsent;
 
 use crate::cluster;
 use crate::input;
@@ -44,9 +47,11 @@ use crate::input::temp_store::TempStore;
 use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Item, Note};
 use admission::Admission;
+pub use context::CompareOptions;
+use context::Updates;
 use crdx::kubectl::FieldValidation;
+use crdx::kubectl::RequestKind;
 use crdx::kubectl::request::RequestOptions;
-use crdx::kubectl::update::RequestKind;
 use crdx_server::server::{LabelSelector, Server, Timestamp};
 use crdx_value::Value;
 use crdx_value::release::{Release, ReleaseSet};
@@ -62,7 +67,6 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use stream::Run;
-use submit::Updates;
 
 /// The plan of a simulation: the inputs, and the request to send for each object.
 #[derive(Clone, Debug)]
@@ -111,13 +115,6 @@ pub struct Plan {
     pub namespace: Option<String>,
     /// The time of all requests.
     pub now: Timestamp,
-}
-
-/// Options of a comparison.
-#[derive(Clone, Copy, Debug)]
-pub struct CompareOptions {
-    /// True to compare metadata written by the server.
-    pub server_metadata: bool,
 }
 
 /// The summary of a run.

@@ -14,7 +14,7 @@ use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Action, Identity, Item, Verdict, json};
 use crate::simulation::{self, CompareOptions, Plan, RunSummary};
-use crdx::kubectl::update::{equals_apart_from_written_metadata, without_written_metadata};
+use crdx::kubectl::written_metadata::{equals_apart_from_written_metadata, without_written_metadata};
 use crdx_value::{Map, Value, object};
 use std::io::{self, BufWriter, Write};
 

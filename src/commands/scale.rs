@@ -21,7 +21,7 @@ use crate::simulation::admission::{self, Admission};
 use crate::simulation::live::Live;
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::{self, RequestOptions};
-use crdx::kubectl::update::without_written_metadata;
+use crdx::kubectl::written_metadata::without_written_metadata;
 use crdx_server::policies::findings::Findings;
 use crdx_server::server::{Response, ResponseBody, Server};
 use crdx_value::group_version::api_version;

@@ -10,10 +10,11 @@ use crate::simulation::object::{Kind, MAX_FOUND, Object, lintable, warning};
 use crate::simulation::testing::load::{Library, Problem};
 use crate::simulation::testing::plan::{self, Selection};
 use crate::simulation::testing::{find, run};
-use crate::simulation::{ExistingObjects, Plan, Simulation, builtin};
+use crate::simulation::{ExistingObjects, Plan, Simulation};
 use crdx::lint::policies::references::Objects;
 use crdx::suites::Suite;
 use crdx::suites::suite::SuiteError;
+use crdx_types::groups;
 use crdx_value::{Value, group_version};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -146,7 +147,7 @@ impl Checker {
     }
 
     fn is_unknown(&self, (group, _, name): &Kind) -> bool {
-        self.workspace.definition(group, name).is_none() && !builtin::owns(group)
+        self.workspace.definition(group, name).is_none() && !groups::is_built_in(group)
     }
 
     /// A simulation with only these CRDs: the workspace's servers must not get the CRDs of an unsaved file.

@@ -51,7 +51,7 @@ fn plan(settings: Settings, folders: &[PathBuf], namespace: &str, now: Timestamp
         strict_builtin: false,
         jobs: Some(NonZeroUsize::MIN),
         table: false,
-        request_kind: kubectl::update::RequestKind::default(),
+        request_kind: kubectl::RequestKind::default(),
         show_bookkeeping: false,
         scale: false,
         compares: None,

@@ -30,7 +30,7 @@ use crdx_server::policies::knowledge::Knowledge;
 use crdx_server::policies::model::{MatchResources, Policy, PolicyKind};
 use crdx_server::policies::rbac::Rbac;
 use crdx_server::policies::request::Kind;
-use crdx_server::server::{Method, Server, ServerBuilder, Timestamp, UserInfo};
+use crdx_server::server::{Server, ServerBuilder, Timestamp, UserInfo};
 use crdx_server::webhooks::model::configurations;
 use crdx_value::release::{Gate, Release};
 use crdx_value::{Value, group_version};
@@ -416,12 +416,8 @@ impl PolicyInput {
         let is_policy = resource.group == crdx_server::policies::GROUP;
         let mut send = match &stored {
             Some(stored) if is_policy => {
-                let revision = stored.at(&["metadata", "resourceVersion"]).cloned().unwrap_or_default();
-                if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-                    metadata.insert("resourceVersion".to_owned(), revision);
-                }
                 let path = resource.object_path(namespace, name);
-                request::write(Method::Put, &path, "application/json", "", object, request_options)
+                request::replace(&path, object, Some(stored), None, request_options)
             }
             _ => {
                 server.withdraw(&definition, namespace_name, name);

@@ -3,17 +3,14 @@
 
 use super::kubectl_errors;
 use crate::output::report::Identity;
+use crdx::kubectl::patch::PatchType;
 use crdx::kubectl::request::{self, RequestOptions};
-use crdx::kubectl::update::{self as kubectl_update, RequestKind, Target};
-use crdx::kubectl::{FieldValidation, Verb};
-use crdx_server::apply::client_side;
-use crdx_server::apply::field_manager::LAST_APPLIED;
-use crdx_server::server::{Method, NamespaceState, Namespaces, Request, Response, Server};
-use crdx_text::json;
-use crdx_types::strategic;
+use crdx::kubectl::send::{self as kubectl_send, RequestOutcome, Target};
+use crdx::kubectl::{FieldValidation, RequestKind, UnsentError, Verb};
+use crdx_server::server::{NamespaceState, Namespaces, Request, Response, Server};
 use crdx_types::types::Types;
 use crdx_value::release::Release;
-use crdx_value::{Map, Value, group_version};
+use crdx_value::{Value, group_version};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// A server with built-in kinds, created on first use.
@@ -76,8 +73,6 @@ impl BuiltInServer {
         write: &Write<'_>,
     ) -> Updated {
         let Write { identity, existing, .. } = *write;
-        let RequestKind { verb, force, manager, .. } = request_kind;
-        let manager = manager.as_deref();
         let Some(existing) = existing else { return Updated::Unknown };
         if existing.str_at(&["apiVersion"]) != Some(&identity.api_version) {
             return Updated::Unknown;
@@ -85,7 +80,9 @@ impl BuiltInServer {
         let (_, version) = group_version::split(&identity.api_version);
         let (definition, collection) = resource(write);
         let options = RequestOptions { dry_run: false, table: false, ..options };
-        let path = request::object(&collection, &identity.name);
+        let types = Types::of(release.minor().number().into());
+        let Some(id) = types.of_kind(&identity.api_version, write.kind) else { return Updated::Unknown };
+        let patch = PatchType::Strategic(types, id);
         let _updating = self.updating.write().unwrap_or_else(PoisonError::into_inner);
         let server = self.opened(release, options);
         if storage_version(server, &definition).as_deref() != Some(version) {
@@ -95,41 +92,14 @@ impl BuiltInServer {
         if !store(server, existing, write, options) {
             return Updated::Unknown;
         }
-        let updated = (|| {
-            let stored = server.stored(&definition, within, &identity.name);
-            let existing = stored.as_deref().unwrap_or(existing);
-            let sent = kubectl_errors::in_namespace(write.sent.clone(), identity);
-            let request = match verb {
-                Verb::ServerSide => {
-                    let query =
-                        format!("fieldManager={}&force={force}", request::encoded(manager.unwrap_or("kubectl")));
-                    request::write(Method::Patch, &path, "application/apply-patch+yaml", &query, sent, options)
-                }
-                Verb::Replace => {
-                    let target = target(write, &definition, &collection);
-                    let done = kubectl_update::send(server, target, sent, request_kind, options);
-                    return done.map_or(Updated::Unknown, |done| Updated::Answered(Box::new(done.response)));
-                }
-                _ => match three_way(release, write, existing, sent) {
-                    Ok(patch) if patch.is_empty() => return Updated::Unchanged,
-                    Ok(patch) => {
-                        let manager = request::encoded(manager.unwrap_or("kubectl-client-side-apply"));
-                        let query = format!("fieldManager={manager}");
-                        let patch = Value::Object(patch);
-                        request::write(
-                            Method::Patch,
-                            &path,
-                            "application/strategic-merge-patch+json",
-                            &query,
-                            patch,
-                            options,
-                        )
-                    }
-                    Err(reason) => return Updated::NoPatch(reason),
-                },
-            };
-            Updated::Answered(Box::new(server.take(request)))
-        })();
+        let sent = kubectl_errors::in_namespace(write.sent.clone(), identity);
+        let updated = update_of(kubectl_send::send(
+            server,
+            Target { patch, ..target(write, &definition, &collection) },
+            sent,
+            request_kind,
+            options,
+        ));
         server.withdraw(&definition, within, &identity.name);
         updated
     }
@@ -147,11 +117,27 @@ impl BuiltInServer {
     }
 }
 
+fn update_of(result: Result<RequestOutcome, UnsentError>) -> Updated {
+    match result {
+        Ok(RequestOutcome { is_sent: false, .. }) => Updated::Unchanged,
+        Ok(outcome) => Updated::Answered(Box::new(outcome.response)),
+        Err(UnsentError::LastApplied(reason) | UnsentError::Patch(reason)) => Updated::NoPatch(reason),
+        Err(UnsentError::NoReplicas) => Updated::Unknown,
+    }
+}
+
 /// The target of a write; `collection` is the path of its resource.
 fn target<'a>(write: &Write<'a>, definition: &'a str, collection: &'a str) -> Target<'a> {
     let (_, version) = group_version::split(&write.identity.api_version);
     let name = &write.identity.name;
-    Target { definition, version, collection, name, namespace_state: NamespaceState::default() }
+    Target {
+        definition,
+        version,
+        collection,
+        name,
+        namespace_state: NamespaceState::default(),
+        patch: PatchType::Merge,
+    }
 }
 
 /// The name of a resource in the server, and the path of its collection.
@@ -165,7 +151,7 @@ fn resource(write: &Write<'_>) -> (String, String) {
 fn create_request(write: &Write<'_>, options: RequestOptions, request_kind: &RequestKind) -> Request {
     let (definition, collection) = resource(write);
     let object = kubectl_errors::in_namespace(write.sent.clone(), write.identity);
-    kubectl_update::create(target(write, &definition, &collection), object, request_kind, options)
+    kubectl_send::create(target(write, &definition, &collection), object, request_kind, options)
 }
 
 /// Stores the existing object. One that no server has stored yet is created, which completes it.
@@ -191,46 +177,27 @@ fn storage_version(server: &Server, definition: &str) -> Option<String> {
     stored.str_at(&["name"]).map(str::to_owned)
 }
 
-/// The patch of `kubectl apply`, or the reason why kubectl cannot compute it.
-fn three_way(release: Release, write: &Write<'_>, existing: &Value, sent: Value) -> Result<Map, String> {
-    let types = Types::of(release.minor().number().into());
-    let kind = types.of_kind(&write.identity.api_version, write.kind);
-    let Some(kind) = kind else { return Err(format!("{} has no type", write.kind)) };
-    let applied = existing.str_at(&["metadata", "annotations", LAST_APPLIED]).filter(|text| !text.is_empty());
-    let original = match applied {
-        Some(text) => json::read(text.as_bytes()).map_err(|error| error.message)?,
-        None => Value::Object(Map::new()),
-    };
-    let modified = client_side::with_last_applied(sent);
-    let none = Map::new();
-    let [original, modified, current] = [&original, &modified, existing].map(|v| v.as_object().unwrap_or(&none));
-    strategic::three_way(types, kind, original, modified, current).map_err(|error| error.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crdx::kubectl::Subresource;
     use crdx_server::server::ResponseBody;
+    use crdx_text::json;
 
     fn read(text: &str) -> Value {
         json::read(text.as_bytes()).unwrap()
     }
 
-    fn updated(existing: &str, sent: &str) -> Value {
+    fn answer(kind: (&str, &str, &str), request_kind: &RequestKind, existing: &str, sent: &str) -> Response {
+        let (api_version, kind, plural) = kind;
         let (existing, sent) = (read(existing), read(sent));
         let identity = Identity {
-            api_version: "v1".to_owned(),
-            kind: "ConfigMap".to_owned(),
+            api_version: api_version.to_owned(),
+            kind: kind.to_owned(),
             namespace: Some("default".to_owned()),
             name: "m".to_owned(),
         };
-        let write = Write {
-            identity: &identity,
-            kind: "ConfigMap",
-            plural: "configmaps",
-            sent: &sent,
-            existing: Some(&existing),
-        };
+        let write = Write { identity: &identity, kind, plural, sent: &sent, existing: Some(&existing) };
         let server = BuiltInServer::default();
         let options = RequestOptions {
             level: FieldValidation::Strict,
@@ -238,10 +205,42 @@ mod tests {
             table: false,
             now: crdx_server::server::Timestamp::default(),
         };
-        let updated = server.update(Release::NEWEST, options, &RequestKind::default(), &write);
+        let updated = server.update(Release::NEWEST, options, request_kind, &write);
         let Updated::Answered(response) = updated else { panic!("no answer") };
+        *response
+    }
+
+    fn updated(existing: &str, sent: &str) -> Value {
+        let response = answer(("v1", "ConfigMap", "configmaps"), &RequestKind::default(), existing, sent);
         let ResponseBody::Json(body) = response.body else { panic!("text") };
         body.get("data").cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_create_of_an_existing_object_is_a_conflict() {
+        let by_create = RequestKind { verb: Verb::Create, ..RequestKind::default() };
+        let object = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m"}}"#;
+        assert_eq!(answer(("v1", "ConfigMap", "configmaps"), &by_create, object, object).code, 409);
+    }
+
+    #[test]
+    fn a_subresource_is_written_instead_of_the_object() {
+        let status = RequestKind { subresource: Some(Subresource::Status), ..RequestKind::default() };
+        let with = |replicas: u32, status: &str| {
+            format!(
+                r#"{{"apiVersion":"apps/v1","kind":"Deployment","metadata":{{"name":"m"}},"spec":{{"replicas":{replicas},
+                "selector":{{"matchLabels":{{"a":"b"}}}},"template":{{"metadata":{{"labels":{{"a":"b"}}}},
+                "spec":{{"containers":[{{"name":"c","image":"i"}}]}}}}}},"status":{status}}}"#
+            )
+        };
+        for verb in [Verb::Apply, Verb::ServerSide, Verb::Replace] {
+            let kind = ("apps/v1", "Deployment", "deployments");
+            let request_kind = RequestKind { verb, ..status.clone() };
+            let response = answer(kind, &request_kind, &with(1, "{}"), &with(5, r#"{"observedGeneration":7}"#));
+            let ResponseBody::Json(body) = response.body else { panic!("text") };
+            assert_eq!(body.at(&["spec", "replicas"]), Some(&Value::Int(1)), "{verb:?}: {body:?}");
+            assert_eq!(body.at(&["status", "observedGeneration"]), Some(&Value::Int(7)), "{verb:?}");
+        }
     }
 
     #[test]

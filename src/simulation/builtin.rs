@@ -7,15 +7,16 @@ mod size;
 
 use super::answer::read_response;
 use super::built_in_server::{Updated, Write};
+use super::context::SimulationContext;
 use super::existing::{ExistingObjects, Found, Lookup};
 use super::hints::Hints;
 use super::identity::{self, FieldLocator, Namespace};
 use super::kubectl_errors;
 use super::object::{Kind, Object};
-use super::submit::{SimulationContext, hide_bookkeeping};
 use crate::cluster;
 use crate::output::report::{ASK_THE_CLUSTER, Action, Answer, Identity, Item, Located, Problem, Verdict};
 use crdx::kubectl::request::RequestOptions;
+use crdx::kubectl::written_metadata::hide_bookkeeping;
 use crdx::kubectl::{FieldValidation, Verb};
 use crdx_builtin::validation;
 use crdx_server::apply::client_side;
@@ -23,14 +24,11 @@ use crdx_server::server::{NamespaceState, Response};
 use crdx_types::resources::{self, Resource};
 use crdx_types::table::{self, KindRow};
 use crdx_types::types::Types;
-use crdx_types::{Decoded, Endpoint, Missing, Strict, decode};
+use crdx_types::{Decoded, Endpoint, Missing, Refusal, Strict, decode};
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
 use crdx_value::suggest;
 use crdx_value::{Value, json, quote};
-
-/// The groups that are not in the table, because their types are in other Go modules.
-const OTHER_GROUPS: &[&str] = &["admission.k8s.io", "apiextensions.k8s.io", "extensions", "imagepolicy.k8s.io"];
 
 /// The hint after a requirement of the published schema.
 const NOT_SIMULATED: &str = "the schema published by the server requires it; its own validation is not simulated";
@@ -53,12 +51,6 @@ impl Rules {
     fn minor(self) -> u32 {
         self.release.minor().number().into()
     }
-}
-
-/// Returns true if `group` belongs to Kubernetes itself. Only whole names count, because `gateway.networking.k8s.io`
-/// and others are groups of CRDs.
-pub fn owns(group: &str) -> bool {
-    OTHER_GROUPS.contains(&group) || table::table().has_group(group)
 }
 
 /// Decodes an object as the server does, in the form in which kubectl sends it, and lets policies evaluate it.
@@ -110,7 +102,6 @@ pub fn decode(
     }
     let types = Types::of(rules.minor());
     let body = json::to_string(&sent) + "\n";
-    let result = decode::decode(types, &endpoint, body.as_bytes());
     let input_warnings = std::mem::take(&mut object.warnings);
     let locator = object.finder();
     let mut item = Item::new(locator.start(), Verdict::Decodes, "");
@@ -137,42 +128,30 @@ pub fn decode(
         }
         _ => Updated::Unknown,
     };
-    match (updated, result) {
+    match updated {
         _ if size::reject_body(&mut item, body.as_bytes()) => {}
-        (Updated::Unchanged, _) => {
+        Updated::Unchanged => {
             item.action = Action::Unchanged;
             if covered {
                 item.verdict = Verdict::Accepted;
             }
         }
-        (Updated::Answered(response), _) => {
+        Updated::Answered(response) => {
             answered_update(&mut item, *response, version, &locator);
             // A comparison needs the object before the update, too.
             if covered && context.updates.compares.is_none() {
                 accept(&mut item, &sent, context);
             }
         }
-        (Updated::NoPatch(reason), _) => {
+        Updated::NoPatch(reason) => {
             let message = format!("kubectl cannot compute the patch: {reason}");
             reject_with(&mut item, Answer { code: 400, reason: BAD_REQUEST.to_owned(), message });
         }
-        (Updated::Unknown, Err(refusal)) => {
-            let location = refusal.path.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
-            let message = refusal.message.clone();
-            let field = refusal.path;
-            reject(
-                &mut item,
-                refusal.message,
-                vec![Problem {
-                    kind: BAD_REQUEST.to_owned(),
-                    field,
-                    message,
-                    location: Some(location),
-                    ..Problem::default()
-                }],
-            );
-        }
-        (Updated::Unknown, Ok(decoded)) => decoded_item(&mut item, &decoded, rules, types, &locator),
+        // A server that answers has decoded the object.
+        Updated::Unknown => match decode::decode(types, &endpoint, body.as_bytes()) {
+            Ok(decoded) => decoded_item(&mut item, &decoded, rules, types, &locator),
+            Err(refusal) => undecodable_item(&mut item, refusal, &locator),
+        },
     }
     if item.verdict == Verdict::Decodes && item.identity.name.is_empty() {
         kubectl_errors::require_name(&mut item, rules.verb, &locator);
@@ -184,7 +163,8 @@ pub fn decode(
     if !creates_namespace && item.verdict == Verdict::Decodes && !matches!(found, Found::Object(..)) {
         check_namespace(&mut item, context, &plural, &found);
     }
-    if covered && item.verdict == Verdict::Decodes && is_create(rules.verb, &found) {
+    // An object that may exist is not validated as a new one.
+    if covered && item.verdict == Verdict::Decodes && matches!(found, Found::Nothing) && request_kind.may_create() {
         // Unknown fields are reported already.
         let options = RequestOptions { level: FieldValidation::Ignore, ..options };
         let write = Write { identity: &item.identity.clone(), kind, plural: &plural, sent: &sent, existing: None };
@@ -211,11 +191,6 @@ fn is_covered(context: SimulationContext<'_>, group: &str, kind: &str, plural: &
     validation::covers(group, kind)
         && context.updates.request_kind.subresource.is_none()
         && context.admission.is_none_or(|admission| !admission.may_match(group, plural))
-}
-
-/// Returns true if kubectl creates the object. An object that may exist is not judged as a new one.
-fn is_create(verb: Verb, found: &Found) -> bool {
-    matches!(found, Found::Nothing) && verb != Verb::Replace
 }
 
 /// Accepts an object whose validation reports no errors, and shows it with its defaults.
@@ -290,7 +265,7 @@ fn answered_update(item: &mut Item, response: Response, version: &str, locator: 
 /// Rejects a new object whose namespace does not accept it.
 fn check_namespace(item: &mut Item, context: SimulationContext<'_>, plural: &str, found: &Found) {
     let request_kind = &context.updates.request_kind;
-    if request_kind.verb == Verb::Replace || request_kind.subresource.is_some() {
+    if !request_kind.may_create() {
         return;
     }
     let Some(namespace) = item.identity.namespace.clone() else { return };
@@ -349,6 +324,15 @@ fn reject(item: &mut Item, message: String, errors: Vec<Problem>) {
     item.verdict = Verdict::Rejected;
     item.answer = Some(Answer { code: 400, reason: BAD_REQUEST.to_owned(), message });
     item.errors = errors;
+}
+
+/// Completes the item of an object that cannot be decoded.
+fn undecodable_item(item: &mut Item, refusal: Refusal, locator: &dyn FieldLocator) {
+    let location = refusal.path.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
+    let Refusal { message, path: field, .. } = refusal;
+    let kind = BAD_REQUEST.to_owned();
+    let problem = Problem { kind, field, message: message.clone(), location: Some(location), ..Problem::default() };
+    reject(item, message, vec![problem]);
 }
 
 /// Completes the item of a decoded object, with or without strict errors.
@@ -525,13 +509,6 @@ fn other_kinds(group: &str, kind: &str, release: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn groups_are_compared_whole() {
-        assert!(owns("") && owns("apps") && owns("networking.k8s.io") && owns("extensions") && owns("policy"));
-        assert!(owns("apiregistration.k8s.io"));
-        assert!(!owns("gateway.networking.k8s.io") && !owns("snapshot.storage.k8s.io") && !owns("example.com"));
-    }
 
     #[test]
     fn fields_of_other_releases_and_misspelt_ones_are_explained() {

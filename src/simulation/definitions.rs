@@ -1,10 +1,10 @@
 //! The CRDs of a run. Each CRD is created in the server once; its source location is kept for messages.
 
 use crate::output::excerpt::SourceLocation;
-use crdx::kubectl::Verb;
 use crdx::kubectl::request::{self, RequestOptions};
-use crdx::kubectl::update::{self, RequestKind, Target};
-use crdx_server::server::{NamespaceState, Response, ResponseBody, Server};
+use crdx::kubectl::send::{self, Target};
+use crdx::kubectl::{RequestKind, Verb};
+use crdx_server::server::{Response, ResponseBody, Server};
 use crdx_value::field::{ErrorType, FieldError};
 use crdx_value::release::Release;
 use crdx_value::suggest;
@@ -31,9 +31,6 @@ pub struct Route {
 
 /// The request for a CRD that is assumed to exist in the cluster.
 const CREATE: RequestKind = RequestKind { verb: Verb::Create, subresource: None, force: false, manager: None };
-
-/// The name of the resource of CRDs.
-pub const DEFINITION: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
 /// The result of creating a CRD.
 #[derive(Debug)]
@@ -127,19 +124,13 @@ impl Definitions {
         {
             return Installed::Same(first.clone());
         }
-        let target = Target {
-            definition: DEFINITION,
-            version: "v1",
-            collection: request::DEFINITIONS,
-            name: &name,
-            namespace_state: NamespaceState::default(),
-        };
-        let mut request = update::create(target, crd.clone(), request_kind.unwrap_or(&CREATE), request_options);
+        let target = Target::definition(&name);
+        let mut request = send::create(target, crd.clone(), request_kind.unwrap_or(&CREATE), request_options);
         request.skips_admission = request_kind.is_none();
         let response = server.take(request);
         // A CRD whose only fault is the annotation of kubectl apply can be created by other requests.
         let again = has_long_annotations_only(&response).then(|| {
-            let mut request = update::create(target, crd.clone(), &CREATE, request_options);
+            let mut request = send::create(target, crd.clone(), &CREATE, request_options);
             request.skips_admission = request_kind.is_none();
             server.take(request)
         });

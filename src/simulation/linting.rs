@@ -16,7 +16,7 @@ use crdx::lint::breaking::{self, Change};
 use crdx::lint::costs::{self, SchemaCost};
 use crdx::lint::{formats, manifest_path, policies};
 use crdx_server::crd::{self, CustomResourceDefinition, Spec, conditions, validation};
-use crdx_server::server::{Method, Server, Timestamp};
+use crdx_server::server::{ResponseBody, Server, Timestamp};
 use crdx_value::release::{Release, ReleaseSet};
 use crdx_value::{Value, quote};
 
@@ -136,14 +136,11 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Ite
     }
     let path = request::object(request::DEFINITIONS, &identity.name);
     let stored = server.handle(&request::read(&path, request_options));
-    if let crdx_server::server::ResponseBody::Json(stored) = &stored.body
-        && let Some(revision) = stored.at(&["metadata", "resourceVersion"])
-        && let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut)
-    {
-        metadata.insert("resourceVersion".to_owned(), revision.clone());
-    }
-    let by = "fieldManager=kubectl-replace";
-    let request = request::write(Method::Put, &path, "application/json", by, value, request_options);
+    let stored = match &stored.body {
+        ResponseBody::Json(stored) => Some(&**stored),
+        ResponseBody::Text(_) => None,
+    };
+    let request = request::replace(&path, value, stored, Some("kubectl-replace"), request_options);
     let mut item = read_definition_response(server.handle(&request), identity, &locator);
     item.action = Action::Update;
     RemovedVersions::of(&old.value, new.value()).complete(&mut item);

@@ -10,6 +10,7 @@ use crate::output::report::{Answer, Item, Problem, Verdict};
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::client_schema::{self, Budget, SchemaError};
 use crdx_text::{Position, Syntax};
+use crdx_types::groups;
 use crdx_types::resources;
 use crdx_value::group_version::{self, api_version};
 use crdx_value::json::go_kind;
@@ -112,7 +113,7 @@ impl List<'_> {
             of => Some((group.clone(), version.clone(), of.unwrap_or(kind).to_owned())),
         };
         let of_items = (own.is_none()).then(|| self.items().unwrap_or_default().iter().filter_map(kind_of));
-        let is_unknown = |kind: &Kind| !self.known.knows(kind) && !super::builtin::owns(&kind.0);
+        let is_unknown = |kind: &Kind| !self.known.knows(kind) && !groups::is_built_in(&kind.0);
         let mut unknown: Vec<Kind> = own.into_iter().chain(of_items.into_iter().flatten()).filter(is_unknown).collect();
         unknown.sort_unstable();
         unknown.dedup();
@@ -229,7 +230,7 @@ impl List<'_> {
         let mut object = self.object.clone();
         let own = identity::identity(object.value(), Namespace::Own);
         let kind = (group.clone(), version.clone(), base);
-        let is_known = self.known.knows(&kind) || super::builtin::owns(group);
+        let is_known = self.known.knows(&kind) || groups::is_built_in(group);
         let cluster = self.simulator.settings.cluster.as_ref();
         if is_known && cluster.is_none_or(|live| live.has_kind(&kind.0, &kind.2) == Ok(false)) {
             return Some(super::builtin::no_matches(&mut object, own, ""));

@@ -10,12 +10,13 @@ use super::identity::{self, FieldLocator, Namespace};
 use super::live::Live;
 use crate::output::policy_rehearsal::Effects;
 use crate::output::report::{Action, Identity, Item, Verdict};
-use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::{self, RequestOptions};
+use crdx::kubectl::{FieldValidation, Operation};
 use crdx_server::policies::findings::Findings;
 use crdx_server::policies::model::PolicyKind;
 use crdx_server::server::http::address;
-use crdx_server::server::{Method, Server, Timestamp};
+use crdx_server::server::{Server, Timestamp};
+use crdx_types::groups;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version, object};
 use std::collections::BTreeMap;
@@ -102,7 +103,7 @@ impl<'a> PolicyRehearsal<'a> {
         let identity = identity::identity(&stored, namespace);
         let unknown = |reason: String, help: Option<&str>| cannot_tell(identity.clone(), locator, reason, help);
         let Some(definition) = definition else {
-            if super::builtin::owns(group) {
+            if groups::is_built_in(group) {
                 return self.rehearse_builtin(&stored, locator);
             }
             let reason = format!("there is no CRD for {kind} in group {group}");
@@ -124,8 +125,7 @@ impl<'a> PolicyRehearsal<'a> {
         let path = address::object(&address::collection(group, version, &definition.plural, namespace), &identity.name);
         let labels = object([("crdx-rehearsal", "touched")]);
         let patch = object([("metadata", object([("labels", labels)]))]);
-        let mut response =
-            server.handle(&request::write(Method::Patch, &path, "application/merge-patch+json", "", patch, options));
+        let mut response = server.take(request::patch(&path, Operation::Patch.content_type(), patch, None, options));
         server.withdraw(&definition.name, &namespace_name, &identity.name);
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).push(server);
         let findings = response.trace.policies.take().unwrap_or_default();

@@ -4,9 +4,10 @@
 use super::answer::read_policy_response;
 use super::identity::FieldLocator;
 use crate::output::report::{Identity, Item};
-use crdx::kubectl::Verb;
+use crdx::kubectl::patch::PatchType;
 use crdx::kubectl::request::{self, RequestOptions};
-use crdx::kubectl::update::{self, RequestKind, Target, UnsentError};
+use crdx::kubectl::send::{Target, send};
+use crdx::kubectl::{RequestKind, UnsentError, Verb};
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{NamespaceState, SeedError, Server};
 use crdx_types::resources::Resource;
@@ -72,8 +73,9 @@ impl PolicyRequest<'_> {
             collection: &collection,
             name: &name,
             namespace_state: NamespaceState::default(),
+            patch: PatchType::Merge,
         };
-        let done = update::send(&server, target, object, request_kind, request_options)?;
+        let done = send(&server, target, object, request_kind, request_options)?;
         let mut item = read_policy_response(done.response, identity, locator, release);
         item.action = done.action;
         if compares {

@@ -4,6 +4,8 @@ use super::admission::{Admission, admitted};
 use super::answer;
 use super::built_in_server::BuiltInServer;
 use super::builtin;
+use super::context::{SimulationContext, Updates};
+use super::definition_update;
 use super::definitions::{Definitions, Installed, Route};
 use super::earlier_object::EarlierObject;
 use super::existing::PendingObject;
@@ -13,16 +15,17 @@ use super::kubectl_errors;
 use super::list_models::{Model, Models};
 use super::live::Live;
 use super::object::{Kind, Object};
-use super::submit::{self, Before, SimulationContext, Updates};
+use super::submit::{self, Before};
 use super::turns::{Done, Turn, Turns};
 use crate::cluster;
 use crate::input::temp_store::TempStore;
 use crate::output::excerpt::SourceLocation;
 use crate::output::report::{Identity, Item, Remark, Verdict};
 use crdx::kubectl::request::{self, RequestOptions};
-use crdx::kubectl::update::{self, RequestKind};
-use crdx::kubectl::{FieldValidation, Verb};
+use crdx::kubectl::written_metadata::remove_last_applied;
+use crdx::kubectl::{FieldValidation, RequestKind, Verb};
 use crdx_server::server::Server;
+use crdx_types::groups;
 use crdx_value::Value;
 use crdx_value::group_version::api_version;
 use crdx_value::suggest;
@@ -214,7 +217,7 @@ impl OrderedState {
                 return Destination::Item(Box::new(item));
             }
             let is_sent = !identity.name.is_empty() || simulator.updates.request_kind.verb == Verb::Create;
-            let send = || submit::submit_definition(simulator.context(), object.value(), &identity, &object.finder());
+            let send = || definition_update::update(simulator.context(), object.value(), &identity, &object.finder());
             let update = if is_sent { send() } else { None };
             // An existing CRD is created, too, because later objects need it.
             let mut item = self.install(
@@ -239,7 +242,7 @@ impl OrderedState {
         if let Some(route) = self.definitions.route(&kind.0, &kind.2) {
             return Destination::Simulator(Box::new(object), Arc::clone(route));
         }
-        if builtin::owns(&kind.0) {
+        if groups::is_built_in(&kind.0) {
             return Destination::Builtin(Box::new(object), kind);
         }
         Destination::Unknown(Box::new(object), kind)
@@ -418,7 +421,7 @@ impl OrderedState {
                 if let Some(stored) = &mut item.object {
                     request::remove_cluster_state(stored);
                     if !simulator.settings.show_bookkeeping {
-                        update::remove_last_applied(stored);
+                        remove_last_applied(stored);
                     }
                 }
                 item

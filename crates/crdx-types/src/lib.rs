@@ -23,6 +23,7 @@ pub mod decode;
 pub mod defaults;
 pub mod empties;
 pub mod encode;
+pub mod groups;
 pub mod merge;
 pub mod merge_type;
 mod meta;

@@ -9,7 +9,7 @@ mod difference;
 pub use columns::ColumnChange;
 pub use difference::Difference;
 
-use crate::kubectl;
+use crate::kubectl::{Operation, request};
 use crdx_server::server::http::address;
 use crdx_server::server::{Method, Request, Response, ResponseBody, SeedError, Server, Timestamp};
 use crdx_value::field::{ErrorList, ErrorType, UNFINISHED};
@@ -137,7 +137,7 @@ impl Plan {
         {
             return Err(PlanError::Names { old: text(old, &["metadata", "name"]), new: name });
         }
-        kubectl::request::remove_cluster_state(&mut new);
+        request::remove_cluster_state(&mut new);
         let (_, answer) = update(old.as_ref(), &new, releases, now)?;
         let columns = old.as_ref().map(|old| columns::changes(old, &new)).unwrap_or_default();
         Ok(Self {
@@ -276,7 +276,7 @@ fn update(
 ) -> Result<(Server, Response), PlanError> {
     let server = Server::builder(releases.new, 0).without_managed_fields().build();
     let Some(old) = old else {
-        let answer = server.handle(&request(Method::Post, address::DEFINITIONS, new.clone(), now));
+        let answer = server.take(write(Operation::Create, address::DEFINITIONS, new.clone(), now));
         return Ok((server, answer));
     };
     server.seed_definition(old, now).map_err(PlanError::Old)?;
@@ -288,7 +288,7 @@ fn update(
     if let Some(metadata) = new.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.insert("resourceVersion".to_owned(), revision);
     }
-    let answer = server.handle(&request(Method::Put, &path, new, now));
+    let answer = server.take(write(Operation::Replace, &path, new, now));
     Ok((server, answer))
 }
 
@@ -301,24 +301,13 @@ fn served(crd: &Value) -> Vec<String> {
     served.iter().filter_map(|v| v.str_at(&["name"])).map(str::to_owned).collect()
 }
 
-fn request(method: Method, path: &str, body: Value, now: Timestamp) -> Request {
-    let content_type = match method {
-        Method::Patch => Some("application/merge-patch+json"),
-        Method::Get => None,
-        _ => Some("application/json"),
-    };
-    Request {
-        content_type: content_type.map(str::to_owned),
-        accept: Some("application/json".to_owned()),
-        user_agent: Some("kubectl".to_owned()),
-        now,
-        ..Request::new(method, path, body)
-    }
+fn write(operation: Operation, path: &str, object: Value, now: Timestamp) -> Request {
+    Request { user_agent: Some("kubectl".to_owned()), now, ..request::plain(operation, path, object) }
 }
 
 /// The object at `path`, or the reason why it cannot be read.
 fn read(server: &Server, path: &str, now: Timestamp) -> Result<Value, String> {
-    let response = server.handle(&request(Method::Get, path, Value::Null, now));
+    let response = server.handle(&Request { now, ..Request::new(Method::Get, path, "") });
     match (response.code, response.body) {
         _ if response.trace.is_unfinished => Err(UNFINISHED.to_owned()),
         (200, ResponseBody::Json(object)) => Ok(Arc::unwrap_or_clone(object)),
@@ -331,7 +320,7 @@ fn touch(server: &Server, path: &str, now: Timestamp) -> Result<Edit, RehearsalE
     let labels = object([("crdx-rehearsal", "touched")]);
     let patch = object([("metadata", object([("labels", labels)]))]);
     let path = format!("{path}?dryRun=All&fieldValidation=Ignore");
-    let response = server.handle(&request(Method::Patch, &path, patch, now));
+    let response = server.take(write(Operation::Patch, &path, patch, now));
     if response.trace.is_unfinished {
         return Err(RehearsalError::New(UNFINISHED.to_owned()));
     }

@@ -1,7 +1,7 @@
 //! The flags for existing objects and for the simulated request.
 
 use clap::{Args as ClapArgs, ValueEnum};
-use crdx::kubectl::update::RequestKind;
+use crdx::kubectl::RequestKind;
 use crdx::kubectl::{self, Verb};
 
 /// The existing objects, and the request that would write the new ones.

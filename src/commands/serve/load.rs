@@ -11,14 +11,15 @@ use crate::input::temp_store::{StoredAt, TempStore};
 use crate::input::{Document, Entry, Note};
 use crate::output::printable::complain;
 use crate::serve::Webhooks;
-use crate::simulation::builtin;
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::{self, RequestOptions};
+use crdx::kubectl::send;
 use crdx::lint::convert;
 use crdx_server::crd;
 use crdx_server::policies;
 use crdx_server::server::{Request, Response, ResponseBody, SeedError, Server, Timestamp};
 use crdx_text::Position;
+use crdx_types::groups;
 use crdx_value::Value;
 use crdx_value::group_version;
 use crdx_value::release::Release;
@@ -170,7 +171,7 @@ impl Load<'_> {
         let (api_version, kind) = (text("apiVersion"), text("kind"));
         let (group, version) = group_version::split(api_version);
         let Some((plural, namespaced)) = plurals.get(&(group.to_owned(), kind.to_owned())) else {
-            if builtin::owns(group) {
+            if groups::is_built_in(group) {
                 complain!("warning: {location}: {kind} is built into Kubernetes and not served here: left out");
                 return Ok(());
             }
@@ -204,22 +205,7 @@ fn apply(
     request_options: RequestOptions,
 ) -> Result<(), LoadError> {
     request::remove_decodable_server_metadata(&mut object);
-    let response = target.handle(&request::create(collection, object.clone(), request_options))?;
-    if response.code != 409 {
-        return accepted(&response);
-    }
-    let name = object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
-    let path = request::object(collection, &name);
-    let query = "fieldManager=kubectl-create&force=true";
-    let apply = request::write(
-        crdx_server::server::Method::Patch,
-        &path,
-        "application/apply-patch+yaml",
-        query,
-        object,
-        request_options,
-    );
-    accepted(&target.handle(&apply)?)
+    accepted(&send::create_or_apply(collection, object, request_options, |request| target.handle(&request))?)
 }
 
 fn accepted(response: &Response) -> Result<(), LoadError> {

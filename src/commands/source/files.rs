@@ -8,12 +8,12 @@ use crate::commands::terminal;
 use crate::input::required::{Required, Sources};
 use crate::input::temp_store::{StoredAt, TempStore};
 use crate::input::{Entry, Note, Options};
-use crate::simulation::builtin;
 use crate::simulation::identity::FieldLocator;
 use crate::simulation::object::Object;
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx_server::server::{Request, ResponseBody, SeedError, Server};
+use crdx_types::groups;
 use crdx_value::Value;
 use crdx_value::group_version;
 use crdx_value::release::Release;
@@ -144,7 +144,7 @@ impl Files {
             }
             // Built-in kinds are skipped, as in `validate`.
             let api_version = object.value().str_at(&["apiVersion"]).unwrap_or_default();
-            if builtin::owns(group_version::group(api_version)) {
+            if groups::is_built_in(group_version::group(api_version)) {
                 built_in += 1;
             } else {
                 let stored_at = temp_store.put(object.value()).map_err(|error| temp_file_problem(&error))?;

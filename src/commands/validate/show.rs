@@ -12,7 +12,7 @@ use crate::output::report::case::Case;
 use crate::output::report::text::{Style, TextReport};
 use crate::output::report::{Identity, Item, Note, Summary, Verdict, json};
 use crate::output::table::{TableText, View};
-use crdx::kubectl::update::without_written_metadata;
+use crdx::kubectl::written_metadata::without_written_metadata;
 use crdx_text::yaml;
 use crdx_value::release::ReleaseSet;
 use crdx_value::{self as value, Value};

@@ -3,11 +3,11 @@
 use super::{Objects, PolicyInput, Reading};
 use crate::input::required::{Required, Sources};
 use crate::output::report::Item;
-use crate::simulation::builtin;
 use crate::simulation::identity::FieldLocator as _;
 use crate::simulation::object;
 use crdx_server::crd;
 use crdx_server::policies::{self, rbac};
+use crdx_types::groups;
 use crdx_value::Value;
 
 /// Reads the files. Unreadable inputs are passed to `show`.
@@ -47,7 +47,7 @@ impl Objects {
                 replace(&mut self.webhooks, given);
             }
             (rbac::GROUP, _) => self.rbac.put(&given.object),
-            _ if !builtin::owns(group) => self.others.push(given),
+            _ if !groups::is_built_in(group) => self.others.push(given),
             _ => {}
         }
     }

@@ -3,12 +3,10 @@
 use super::Rules;
 use crate::output::report::{ASK_THE_CLUSTER, Answer, Item, Problem, Verdict};
 use crate::simulation::admission::admitted;
+use crate::simulation::context::SimulationContext;
 use crate::simulation::existing::Found;
 use crate::simulation::identity::FieldLocator;
-use crate::simulation::submit::SimulationContext;
-use crdx::kubectl::Verb;
-use crdx::kubectl::update;
-use crdx_server::apply::client_side;
+use crdx::kubectl::Operation;
 use crdx_server::server::TypedWrite;
 use crdx_types::resources;
 use crdx_types::table::KindRow;
@@ -39,7 +37,7 @@ pub fn review(
     };
     let request_kind = &context.updates.request_kind;
     match found {
-        Found::Nothing if request_kind.verb != Verb::Replace && request_kind.subresource.is_none() => {}
+        Found::Nothing if request_kind.may_create() => {}
         Found::Error(error) => {
             let reason =
                 format!("admission policies match it, and it is not known whether it exists: {}", error.message);
@@ -50,7 +48,9 @@ pub fn review(
             return open(item, reason);
         }
     }
-    let object = as_created(sent, identity.namespace.as_deref(), request_kind.verb);
+    let is_named = !sent.str_at(&["metadata", "name"]).is_none_or(str::is_empty);
+    let operation = request_kind.operation(is_named, false);
+    let object = as_created(sent, identity.namespace.as_deref(), operation);
     let types = Types::of(rules.minor());
     let Some(shown) = unstructured(types, row.type_name, &identity.kind, &object) else { return };
     admission.prepare(identity.namespace.as_deref(), context.server);
@@ -70,7 +70,7 @@ pub fn review(
         object: &shown.object,
         gaps: &shown.gaps,
         old_object: None,
-        field_manager: update::manager_of_create(request_kind, generates_name(sent)),
+        field_manager: request_kind.field_manager(operation),
         field_validation: rules.level.as_str(),
     };
     let decision = context.server.admit(&write);
@@ -93,12 +93,8 @@ pub fn review(
     admitted(item, Some(Box::new(findings)), Some(admission));
 }
 
-fn generates_name(object: &Value) -> bool {
-    object.str_at(&["metadata", "name"]).is_none_or(str::is_empty)
-}
-
 /// The object in the request that creates it.
-fn as_created(sent: &Value, namespace: Option<&str>, verb: Verb) -> Value {
+fn as_created(sent: &Value, namespace: Option<&str>, operation: Operation) -> Value {
     let mut object = sent.clone();
     if let (Some(namespace), Some(members)) = (namespace, object.as_object_mut()) {
         let metadata = members.entry("metadata".to_owned()).or_insert_with(|| Value::Object(Map::new()));
@@ -106,9 +102,5 @@ fn as_created(sent: &Value, namespace: Option<&str>, verb: Verb) -> Value {
             metadata.insert("namespace".to_owned(), namespace.into());
         }
     }
-    match verb {
-        Verb::Apply if !generates_name(&object) => client_side::to_create(object),
-        Verb::ServerSide => object,
-        Verb::Apply | Verb::Create | Verb::Replace => client_side::with_current_annotation(object),
-    }
+    operation.whole_object(object)
 }

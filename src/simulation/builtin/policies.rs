@@ -1,12 +1,14 @@
 //! Policies, bindings and webhook configurations, whose validation is simulated.
 
 use crate::output::report::{Item, Verdict};
+use crate::simulation::context::SimulationContext;
 use crate::simulation::existing::{Found, Lookup, PendingObject};
 use crate::simulation::identity::{self, Namespace};
 use crate::simulation::kubectl_errors;
 use crate::simulation::object::Object;
 use crate::simulation::policy_request::PolicyRequest;
-use crate::simulation::submit::{SimulationContext, hide_bookkeeping, not_determined};
+use crate::simulation::unsent::not_determined;
+use crdx::kubectl::written_metadata::hide_bookkeeping;
 use crdx_types::resources::Resource;
 use crdx_value::release::Release;
 

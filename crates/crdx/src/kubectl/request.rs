@@ -1,6 +1,7 @@
 //! The requests that kubectl would send, built for [`Server::handle`](crdx_server::server::Server::handle).
 
 use super::FieldValidation;
+use super::create_or_update::Operation;
 use crdx_server::crd;
 use crdx_server::server::{Body, Method, Request, Timestamp};
 use crdx_value::{Value, json, object as json_object};
@@ -49,8 +50,7 @@ pub fn create_short_by(path: &str, object: Value, by: &str, request_options: Req
 }
 
 fn create_with(path: &str, body: Body, by: &str, request_options: RequestOptions) -> Request {
-    let by = format!("fieldManager={}", encoded(by));
-    write_body(Method::Post, path, "application/json", &by, body, request_options)
+    write(Operation::Create, path, &managed(Some(by)), body, request_options)
 }
 
 fn without_revision(mut object: Value) -> Value {
@@ -62,23 +62,56 @@ fn without_revision(mut object: Value) -> Value {
     object
 }
 
-/// The content type of a server-side apply.
-pub const APPLY: &str = "application/apply-patch+yaml";
-
-/// A write. `query` holds parameters beyond those of all writes.
-pub fn write(
-    method: Method,
-    path: &str,
-    content_type: &str,
-    query: &str,
-    object: Value,
-    request_options: RequestOptions,
-) -> Request {
-    let body = body(object, method != Method::Patch || content_type == APPLY);
-    write_body(method, path, content_type, query, body, request_options)
+/// A server-side apply by a field manager.
+pub fn apply(path: &str, object: Value, by: &str, force: bool, request_options: RequestOptions) -> Request {
+    let query = format!("fieldManager={}&force={force}", encoded(by));
+    write(Operation::ServerSideApply, path, &query, body(object, true), request_options)
 }
 
-/// The body of a request. kubectl ends an object with a line break, and a merge patch without one.
+/// A replacement. If the new object has no resourceVersion, kubectl sets that of the existing one (`Helper.Replace`).
+pub fn replace(
+    path: &str,
+    mut object: Value,
+    existing: Option<&Value>,
+    by: Option<&str>,
+    request_options: RequestOptions,
+) -> Request {
+    let revision = existing.and_then(|b| b.str_at(&["metadata", "resourceVersion"]));
+    let own = object.str_at(&["metadata", "resourceVersion"]).unwrap_or_default();
+    if own.is_empty()
+        && let (Some(revision), Some(metadata)) = (revision, object.get_mut("metadata").and_then(Value::as_object_mut))
+    {
+        metadata.insert("resourceVersion".to_owned(), revision.into());
+    }
+    write(Operation::Replace, path, &managed(by), body(object, true), request_options)
+}
+
+/// A patch of a kind with this content type. kubectl ends an object with a line break, and a patch without one.
+pub fn patch(
+    path: &str,
+    content_type: &str,
+    patch: Value,
+    by: Option<&str>,
+    request_options: RequestOptions,
+) -> Request {
+    let request = write(Operation::Patch, path, &managed(by), body(patch, false), request_options);
+    Request { content_type: Some(content_type.to_owned()), ..request }
+}
+
+fn managed(by: Option<&str>) -> String {
+    by.map_or(String::new(), |by| format!("fieldManager={}", encoded(by)))
+}
+
+/// A write without the options of kubectl, as other clients send it.
+pub fn plain(operation: Operation, path: &str, object: Value) -> Request {
+    Request {
+        content_type: Some(operation.content_type().to_owned()),
+        accept: Some("application/json".to_owned()),
+        ..Request::new(operation.method(), path, object)
+    }
+}
+
+/// The body of a request; `ends_line` is true if it ends with a line break.
 fn body(object: Value, ends_line: bool) -> Body {
     if json::is_longer_than(&object, LIMIT - usize::from(ends_line)) {
         // The server refuses the body by its length.
@@ -90,14 +123,8 @@ fn body(object: Value, ends_line: bool) -> Body {
     }
 }
 
-fn write_body(
-    method: Method,
-    path: &str,
-    content_type: &str,
-    query: &str,
-    body: Body,
-    request_options: RequestOptions,
-) -> Request {
+/// A write. `query` holds parameters beyond those of all writes.
+fn write(operation: Operation, path: &str, query: &str, body: Body, request_options: RequestOptions) -> Request {
     let dry_run = if request_options.dry_run { "&dryRun=All" } else { "" };
     let (accept, whole) = if request_options.table {
         ("application/json;as=Table;v=v1;g=meta.k8s.io", "&includeObject=Object")
@@ -107,11 +134,11 @@ fn write_body(
     let and = if query.is_empty() { "" } else { "&" };
     let path = [path, "?", query, and, "fieldValidation=", request_options.level.as_str(), dry_run, whole].concat();
     Request {
-        content_type: Some(content_type.to_owned()),
+        content_type: Some(operation.content_type().to_owned()),
         accept: Some(accept.to_owned()),
         user_agent: Some("kubectl".to_owned()),
         now: request_options.now,
-        ..Request::new(method, &path, body)
+        ..Request::new(operation.method(), &path, body)
     }
 }
 
@@ -119,8 +146,7 @@ fn write_body(
 /// the client's name.
 pub fn scale(path: &str, replicas: Value, by: Option<&str>, request_options: RequestOptions) -> Request {
     let patch = json_object([("spec", json_object([("replicas", replicas)]))]);
-    let by = by.map_or(String::new(), |by| format!("fieldManager={}", encoded(by)));
-    write(Method::Patch, &format!("{path}/scale"), "application/merge-patch+json", &by, patch, request_options)
+    write(Operation::Scale, &format!("{path}/scale"), &managed(by), body(patch, false), request_options)
 }
 
 /// Removes what the cluster wrote into a CRD: server-owned metadata and status. Values that the server cannot decode are

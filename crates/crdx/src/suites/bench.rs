@@ -4,6 +4,7 @@ use super::compare::comparable;
 use super::outcome::{Failure, Outcome, Step, Write};
 use super::patch;
 use super::suite::{Action, Case, Source, SourceError};
+use crate::kubectl::{Operation, request};
 use crdx_server::policies;
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::policies::model::PolicyKind;
@@ -143,7 +144,7 @@ impl CaseRunner {
         let start = server.snapshot();
         let mut bench = Self { setup, server, start, resource };
         for crd in std::iter::once(&bench.setup.definition).chain(&bench.setup.additional_crds) {
-            let created = bench.send(Method::Post, address::DEFINITIONS, Value::clone(crd));
+            let created = bench.send(request::plain(Operation::Create, address::DEFINITIONS, Value::clone(crd)));
             created.map_err(SetupError::of_definition)?;
         }
         for policy in &bench.setup.policies {
@@ -175,7 +176,7 @@ impl CaseRunner {
             }
         };
         let name = text(&["metadata", "name"]);
-        let created = self.send(Method::Post, &path, object.clone());
+        let created = self.send(request::plain(Operation::Create, &path, object.clone()));
         created.map(|_| ()).map_err(|rejected| SetupError::Object {
             kind: kind.to_owned(),
             name: name.to_owned(),
@@ -199,26 +200,19 @@ impl CaseRunner {
         Outcome { failure, writes: run.writes, stored: run.stored }
     }
 
-    fn send(&self, method: Method, path: &str, body: Value) -> Result<Accepted, Rejected> {
-        let content_type = match method {
-            Method::Patch => Some("application/apply-patch+yaml"),
-            Method::Get => None,
-            _ => Some("application/json"),
-        };
-        let request = Request {
-            content_type: content_type.map(str::to_owned),
-            accept: Some("application/json".to_owned()),
-            now: self.setup.now,
-            ..Request::new(method, path, body)
-        };
-        answered(self.server.handle(&request))
+    fn send(&self, request: Request) -> Result<Accepted, Rejected> {
+        answered(self.server.take(Request { now: self.setup.now, ..request }))
+    }
+
+    fn get(&self, path: &str) -> Result<Accepted, Rejected> {
+        self.send(Request::new(Method::Get, path, ""))
     }
 
     /// Replaces the `spec` of the CRD and adds a property (`sentinel`) to its schema.
     fn redefine(&self, spec: &Value, sentinel: Option<&str>) -> Result<(), SetupError> {
         let failed = |rejected: Rejected| SetupError::Definition(rejected.message);
         let path = address::object(address::DEFINITIONS, &self.resource.name);
-        let stored = self.send(Method::Get, &path, Value::Null).map_err(failed)?;
+        let stored = self.get(&path).map_err(failed)?;
         let mut crd = Value::clone(&stored.object);
         let mut spec = spec.clone();
         if let Some(sentinel) = sentinel {
@@ -234,7 +228,7 @@ impl CaseRunner {
         if let Some(members) = crd.as_object_mut() {
             members.insert("spec".to_owned(), spec);
         }
-        self.send(Method::Put, &path, crd).map(|_| ()).map_err(failed)
+        self.send(request::plain(Operation::Replace, &path, crd)).map(|_| ()).map_err(failed)
     }
 }
 
@@ -311,14 +305,24 @@ impl Run<'_> {
         Err(Failure::NoObject { field, message })
     }
 
+    /// Sends the write of a step. The action of a case decides which write it is, so no object is read first.
     fn send(
         &mut self,
-        (step, method, path): (Step, Method, &str),
-        body: Value,
+        (step, operation, path): (Step, Operation, &str),
+        object: Value,
         old: Option<Arc<Value>>,
     ) -> Result<Arc<Value>, String> {
-        let sent = body.clone();
-        let (answer, errors, warnings) = match self.bench.send(method, path, body) {
+        self.record(step, object.clone(), request::plain(operation, path, object), old)
+    }
+
+    fn record(
+        &mut self,
+        step: Step,
+        sent: Value,
+        request: Request,
+        old: Option<Arc<Value>>,
+    ) -> Result<Arc<Value>, String> {
+        let (answer, errors, warnings) = match self.bench.send(request) {
             Ok(accepted) => (Ok(accepted.object), Vec::new(), accepted.warnings),
             Err(rejected) => {
                 if rejected.is_unfinished {
@@ -351,7 +355,7 @@ impl Run<'_> {
         let mut initial = self.read("initial")?;
         name(&mut initial);
         let collection = self.collection("initial", &initial, NAMESPACE)?;
-        let answer = self.send((Step::Initial, Method::Post, &collection), initial, None);
+        let answer = self.send((Step::Initial, Operation::Create, &collection), initial, None);
         let created = Self::verdict(Step::Initial, answer, self.case.expected_error.as_ref())?;
         self.check_warnings()?;
         match created {
@@ -370,13 +374,15 @@ impl Run<'_> {
         name(&mut updated);
         carry(&stored.object, &mut updated);
         self.collection("updated", &updated, NAMESPACE)?;
-        let answer = self.send((Step::Update, Method::Put, &stored.path), updated, Some(Arc::clone(&stored.object)));
+        let answer =
+            self.send((Step::Update, Operation::Replace, &stored.path), updated, Some(Arc::clone(&stored.object)));
         let answer = Self::verdict(Step::Update, answer, self.case.expected_error.as_ref())?;
         let Some(mut object) = answer else { return self.check_warnings() };
         if let Some(status) = status {
             let old = Arc::clone(&object);
             let path = format!("{}/status", stored.path);
-            let answer = self.send((Step::UpdateStatus, Method::Put, &path), with_status(&object, status), Some(old));
+            let answer =
+                self.send((Step::UpdateStatus, Operation::Replace, &path), with_status(&object, status), Some(old));
             match Self::verdict(Step::UpdateStatus, answer, self.case.expected_status_error.as_ref())? {
                 Some(written) => object = written,
                 None => return self.check_warnings(),
@@ -401,7 +407,7 @@ impl Run<'_> {
         };
         set(&mut applied, "namespace", NAMESPACE);
         let query = format!("{path}?fieldManager={APPLIER}&force={}", self.case.force);
-        let answer = self.send((Step::Apply, Method::Patch, &query), applied, old);
+        let answer = self.send((Step::Apply, Operation::ServerSideApply, &query), applied, old);
         let applied = Self::verdict(Step::Apply, answer, self.case.expected_error.as_ref())?;
         self.check_warnings()?;
         applied.map_or(Ok(()), |object| self.compare(&Stored { path, object }))
@@ -409,8 +415,8 @@ impl Run<'_> {
 
     fn delete(&mut self) -> Result<(), Failure> {
         let stored = self.initial()?;
-        let answer =
-            self.send((Step::Delete, Method::Delete, &stored.path), Value::Null, Some(Arc::clone(&stored.object)));
+        let delete = Request::new(Method::Delete, &stored.path, "");
+        let answer = self.record(Step::Delete, Value::Null, delete, Some(Arc::clone(&stored.object)));
         let deleted = Self::verdict(Step::Delete, answer, self.case.expected_error.as_ref())?;
         self.check_warnings()?;
         // The object is kept if it has a finalizer.
@@ -424,7 +430,7 @@ impl Run<'_> {
         }
         let namespace = initial.str_at(&["metadata", "namespace"]).unwrap_or(NAMESPACE).to_owned();
         let collection = self.collection("initial", &initial, &namespace)?;
-        let answer = self.send((Step::Initial, Method::Post, &collection), initial, None);
+        let answer = self.send((Step::Initial, Operation::Create, &collection), initial, None);
         let expected = self.case.expected_error.as_ref();
         match (self.case.action, answer) {
             (Action::Invalid, Ok(_)) if expected.is_none() => Err(Failure::Accepted(Step::Initial, None)),
@@ -448,13 +454,13 @@ impl Run<'_> {
         let status = initial.get("status").filter(|status| !status.is_null()).cloned();
         let collection = self.collection("initial", &initial, NAMESPACE)?;
         let post = format!("{collection}?fieldManager={CREATOR}");
-        let answer = self.send((Step::Initial, Method::Post, &post), initial, None);
+        let answer = self.send((Step::Initial, Operation::Create, &post), initial, None);
         let mut object = answer.map_err(|message| Failure::Rejected(Step::Initial, message))?;
         let path = path_of(&collection, &object);
         if let Some(status) = status {
             let old = Some(Arc::clone(&object));
             let put = format!("{path}/status");
-            let answer = self.send((Step::InitialStatus, Method::Put, &put), with_status(&object, status), old);
+            let answer = self.send((Step::InitialStatus, Operation::Replace, &put), with_status(&object, status), old);
             object = answer.map_err(|message| Failure::Rejected(Step::InitialStatus, message))?;
         }
         if patched {
@@ -464,17 +470,17 @@ impl Run<'_> {
             self.bench.redefine(&spec, Some(&sentinel))?;
             let mut restored = Value::clone(&object);
             insert(&mut restored, "sentinel", sentinel.into());
-            let answer = self.send((Step::Restored, Method::Put, &path), restored, Some(object));
+            let answer = self.send((Step::Restored, Operation::Replace, &path), restored, Some(object));
             answer.map_err(|message| Failure::Rejected(Step::Restored, message))?;
             self.bench.redefine(&spec, None)?;
-            object = self.bench.send(Method::Get, &path, Value::Null).map_err(|e| Failure::Patches(e.message))?.object;
+            object = self.bench.get(&path).map_err(|e| Failure::Patches(e.message))?.object;
         }
         Ok(Stored { path, object })
     }
 
     /// Compares the stored object with `expected`.
     fn compare(&mut self, stored: &Stored) -> Result<(), Failure> {
-        let read = self.bench.send(Method::Get, &stored.path, Value::Null);
+        let read = self.bench.get(&stored.path);
         let found = read.ok().map(|accepted| comparable(Arc::unwrap_or_clone(accepted.object)));
         self.stored.clone_from(&found);
         if self.case.expected.is_none() {

@@ -1,0 +1,15 @@
+//! Errors of kubectl.
+
+/// The reason why kubectl would not send a request.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnsentError {
+    /// The last-applied annotation of the existing object is not JSON.
+    #[error("the last-applied annotation of the old object is not JSON: {0}")]
+    LastApplied(String),
+    /// The lists of the objects cannot be merged.
+    #[error("{0}")]
+    Patch(String),
+    /// There are no replicas to send.
+    #[error("its CRD has no scale subresource in this version, or the object has no replicas")]
+    NoReplicas,
+}

@@ -1,0 +1,215 @@
+//! Sends one object as kubectl does: reads the existing object, then makes the request that [`RequestKind::operation`]
+//! chooses.
+
+use super::create_or_update::{Operation, RequestKind};
+use super::error::UnsentError;
+use super::patch::PatchType;
+use super::request::{self, RequestOptions};
+use super::written_metadata::equals_apart_from_written_metadata;
+use super::{Action, Subresource, Verb};
+use crdx_server::apply::client_side;
+use crdx_server::server::{Format, NamespaceState, Request, Response, ResponseBody, Server, Trace};
+use crdx_value::Value;
+use std::sync::Arc;
+
+/// The resource and name of an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a> {
+    /// The name of its CRD.
+    pub definition: &'a str,
+    /// The version of its `apiVersion`.
+    pub version: &'a str,
+    /// The path of its collection.
+    pub collection: &'a str,
+    /// Its name; empty if the server generates one.
+    pub name: &'a str,
+    /// What is known of its namespace, if it is created.
+    pub namespace_state: NamespaceState,
+    /// The patch of `kubectl apply`.
+    pub patch: PatchType,
+}
+
+impl<'a> Target<'a> {
+    /// The CRD with this name.
+    pub fn definition(name: &'a str) -> Self {
+        Self {
+            definition: "customresourcedefinitions.apiextensions.k8s.io",
+            version: "v1",
+            collection: request::DEFINITIONS,
+            name,
+            namespace_state: NamespaceState::default(),
+            patch: PatchType::Definition,
+        }
+    }
+
+    /// The path of the object; `None` if the server generates its name.
+    fn path(self) -> Option<String> {
+        (!self.name.is_empty()).then(|| request::object(self.collection, self.name))
+    }
+}
+
+/// The result of a request.
+#[derive(Debug)]
+pub struct RequestOutcome {
+    /// The action performed, or simulated in a dry run.
+    pub action: Action,
+    /// The object before the request.
+    pub before: Option<Arc<Value>>,
+    /// The response. If the request succeeded, it holds the object after it.
+    pub response: Response,
+    /// False if kubectl sends no request, because nothing would change.
+    pub is_sent: bool,
+}
+
+/// Sends `object`.
+///
+/// # Errors
+/// Why kubectl would refuse to send a request.
+pub fn send(
+    server: &Server,
+    target: Target<'_>,
+    object: Value,
+    request_kind: &RequestKind,
+    request_options: RequestOptions,
+) -> Result<RequestOutcome, UnsentError> {
+    let path = target.path();
+    let before = path.as_deref().and_then(|path| read(server, path, request_options));
+    let operation = request_kind.operation(path.is_some(), before.is_some());
+    let path = path.unwrap_or_default();
+    let request = write(server, (target, &path), object, before.as_deref(), request_kind, operation, request_options)?;
+    let is_sent = request.is_some();
+    let mut response = match request {
+        Some(request) => server.take(request),
+        None => unchanged(before.clone().unwrap_or_default()),
+    };
+    if operation == Operation::Scale
+        && response.code == 200
+        && let Some(after) = read(server, &path, request_options)
+    {
+        response.body = ResponseBody::Json(after);
+    }
+    let action = match (&before, &response.body) {
+        (Some(before), ResponseBody::Json(after)) if response.code == 200 && is_unchanged(before, after) => {
+            Action::Unchanged
+        }
+        (None, _) if request_kind.verb != Verb::Replace => Action::Create,
+        _ if request_kind.verb == Verb::Create => Action::Create,
+        _ => Action::Update,
+    };
+    Ok(RequestOutcome { action, before, response, is_sent })
+}
+
+/// The object at `path`, if it exists and can be read.
+fn read(server: &Server, path: &str, request_options: RequestOptions) -> Option<Arc<Value>> {
+    match server.handle(&request::read(path, request_options)) {
+        Response { code: 200, body: ResponseBody::Json(object), .. } => Some(object),
+        _ => None,
+    }
+}
+
+/// The request of an operation; `None` if nothing would change.
+fn write(
+    server: &Server,
+    (target, path): (Target<'_>, &str),
+    object: Value,
+    before: Option<&Value>,
+    request_kind: &RequestKind,
+    operation: Operation,
+    request_options: RequestOptions,
+) -> Result<Option<Request>, UnsentError> {
+    let by = request_kind.field_manager(operation);
+    let written_path = match request_kind.subresource {
+        Some(Subresource::Status) => format!("{path}/status"),
+        _ => path.to_owned(),
+    };
+    Ok(Some(match operation {
+        Operation::Create | Operation::CreateByApply => create(target, object, request_kind, request_options),
+        Operation::ServerSideApply => {
+            let request = request::apply(&written_path, object, by, request_kind.force, request_options);
+            Request { namespace_state: target.namespace_state, ..request }
+        }
+        Operation::Replace => {
+            request::replace(&written_path, operation.whole_object(object), before, Some(by), request_options)
+        }
+        Operation::Patch => match target.patch.patch(before.unwrap_or(&Value::Null), object)? {
+            Some(patch) => request::patch(path, target.patch.content_type(), patch, Some(by), request_options),
+            // kubectl sends no request when nothing would change.
+            None => return Ok(None),
+        },
+        Operation::Scale => {
+            let scale = server.scale_of(target.definition, target.version, &object);
+            let replicas = scale.as_ref().and_then(|s| s.at(&["spec", "replicas"])).cloned();
+            let replicas = replicas.ok_or(UnsentError::NoReplicas)?;
+            request::scale(path, replicas, request_kind.manager.as_deref(), request_options)
+        }
+    }))
+}
+
+/// The create that kubectl sends for an object that does not exist.
+pub fn create(
+    target: Target<'_>,
+    object: Value,
+    request_kind: &RequestKind,
+    request_options: RequestOptions,
+) -> Request {
+    let operation = request_kind.create(!target.name.is_empty());
+    let by = request_kind.field_manager(operation);
+    let request = request::create_by(target.collection, operation.whole_object(object), by, request_options);
+    Request { namespace_state: target.namespace_state, ..request }
+}
+
+/// The length in JSON up to which [`create_unannotated`] sends an object: with the annotation, it would be far below the
+/// limits of the server.
+pub const SHORT: usize = 64 << 10;
+
+/// The create of `kubectl apply` for an object of at most [`SHORT`] bytes, without the last-applied annotation, which
+/// takes half as long to write as the object takes to read. For answers that do not show the annotation.
+pub fn create_unannotated(
+    target: Target<'_>,
+    object: Value,
+    request_kind: &RequestKind,
+    request_options: RequestOptions,
+) -> Request {
+    let object = client_side::to_create_unannotated(object);
+    let by = request_kind.field_manager(Operation::CreateByApply);
+    let request = request::create_short_by(target.collection, object, by, request_options);
+    Request { namespace_state: target.namespace_state, ..request }
+}
+
+/// Creates an object, or applies it with force if the server has one with its name. `send` passes a request to the
+/// server and may call its webhooks.
+///
+/// # Errors
+/// Returns an error of `send`.
+pub fn create_or_apply<E>(
+    collection: &str,
+    object: Value,
+    request_options: RequestOptions,
+    mut send: impl FnMut(Request) -> Result<Response, E>,
+) -> Result<Response, E> {
+    let created = send(request::create(collection, object.clone(), request_options))?;
+    if created.code != 409 {
+        return Ok(created);
+    }
+    let path = request::object(collection, object.str_at(&["metadata", "name"]).unwrap_or_default());
+    send(request::apply(&path, object, "kubectl-create", true, request_options))
+}
+
+fn unchanged(object: Arc<Value>) -> Response {
+    Response {
+        code: 200,
+        body: ResponseBody::Json(object),
+        format: Format::Json,
+        headers: Vec::new(),
+        warnings: Vec::new(),
+        trace: Trace::default(),
+    }
+}
+
+/// Returns true if the response to a write did not change the object.
+fn is_unchanged(before: &Value, after: &Value) -> bool {
+    fn revision(object: &Value) -> Option<&str> {
+        object.str_at(&["metadata", "resourceVersion"])
+    }
+    revision(before) == revision(after) || equals_apart_from_written_metadata(before, after)
+}

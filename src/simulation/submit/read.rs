@@ -1,0 +1,83 @@
+//! Reads the existing object of an object that is sent.
+
+use crate::output::report::Identity;
+use crate::simulation::context::SimulationContext;
+use crate::simulation::earlier_object::EarlierObject;
+use crate::simulation::existing::{Found, Lookup, PendingObject};
+use crate::simulation::kubectl_errors;
+use crate::simulation::unsent::{Unsent, lost, not_determined};
+use crdx::kubectl::request::{self, RequestOptions};
+use crdx::kubectl::send::{self, Target};
+use crdx_value::{Value, group_version};
+
+/// The state of an object before it is sent.
+#[derive(Debug, Default)]
+pub struct Before {
+    /// The object that an earlier input with the same name stored.
+    pub stored: EarlierObject,
+    /// The object requested from the cluster.
+    pub pending: Option<PendingObject>,
+    /// True if an earlier input creates its namespace.
+    pub creates_namespace: bool,
+}
+
+/// Reads the existing object and stores it in the server. Returns false if there is none.
+pub fn read(
+    context: SimulationContext<'_>,
+    target: Target<'_>,
+    plural: &str,
+    before: Before,
+    identity: &Identity,
+) -> Result<bool, Unsent> {
+    let seed = |old: Value, of: &str| {
+        let namespace = identity.namespace.as_deref().unwrap_or_default();
+        let seeded = context.server.seed(target.definition, namespace, old);
+        seeded.map_err(|error| format!("the old object{of} could not have been stored: {error}"))
+    };
+    match before.stored {
+        EarlierObject::None => {}
+        EarlierObject::At(stored) => {
+            let earlier = context.temp_store.get(stored).map_err(|error| lost(error.kind()))?;
+            if stored.is_text() {
+                create_again(context, target, plural, earlier, identity)?;
+            } else {
+                seed(earlier, "")?;
+            }
+            return Ok(true);
+        }
+        EarlierObject::Lost(kind) => return Err(lost(kind)),
+    }
+    if target.name.is_empty() {
+        return Ok(false);
+    }
+    let existing = &context.updates.existing;
+    let pending = before.pending.or_else(|| existing.ask(identity, plural));
+    let wanted = Lookup { identity, namespace: context.namespace };
+    match pending.map_or_else(|| existing.find(wanted), PendingObject::wait) {
+        Found::Nothing => Ok(false),
+        Found::Object(old, location) => seed(*old, &format!(" at {location}")).map(|()| true).map_err(Unsent::from),
+        found => Err(not_determined(found)),
+    }
+}
+
+/// Creates the object of an earlier input of the same name, which was created in a dry run only.
+fn create_again(
+    context: SimulationContext<'_>,
+    target: Target<'_>,
+    plural: &str,
+    earlier: Value,
+    identity: &Identity,
+) -> Result<(), Unsent> {
+    let api_version = earlier.str_at(&["apiVersion"]).unwrap_or_default().to_owned();
+    let (group, version) = group_version::split(&api_version);
+    let collection = request::collection(group, version, plural, identity.namespace.as_deref());
+    let target = Target { version, collection: &collection, ..target };
+    let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
+    let earlier = kubectl_errors::in_namespace(earlier, identity);
+    let request = send::create(target, earlier, &context.updates.request_kind, request_options);
+    let response = context.server.take(request);
+    if response.code < 300 {
+        return Ok(());
+    }
+    Err(format!("the earlier object of the same name could not be created again: {}", response.body.message()).into())
+}
