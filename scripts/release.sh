@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes a release of the tag TAG in dist/: archives, kubectl-crdx.cdx.json (the SBOM), checksums.txt and crdx.yaml, the
-# manifest for krew.
+# Makes a release of the tag TAG in dist/: archives, kubectl-crdx.cdx.json (the SBOM), checksums.txt, install.sh, and with
+# every platform crdx.yaml (the manifest for krew) and kubectl-crdx.rb (the formula for Homebrew).
+# scripts/release-check.sh installs the result in every way that the machine allows.
 #
 #   scripts/release.sh TAG [PLATFORM…]         builds static Linux binaries (linux-amd64, unless others are named), then packs
 #   scripts/release.sh --pack TAG              packs what other machines built: dist/bin/PLATFORM/kubectl-crdx[.exe],
@@ -61,12 +62,13 @@ pack() {
     date=$(git log -1 --format=%ct)
     case $platform in
         windows-*)
+            # kubectl runs this script to complete `kubectl crdx …`.
+            install -m 755 plugin-manifest/kubectl_complete-crdx.cmd "$stage/"
             find "$stage" -exec touch -d "@$date" {} +
             file=$PWD/dist/kubectl-crdx-$platform.zip
             rm -f "$file"
             (cd "$stage" && find . -mindepth 1 | LC_ALL=C sort | TZ=UTC zip -qX -@ "$file") ;;
         *)
-            # kubectl runs this script to complete `kubectl crdx …`.
             install -m 755 plugin-manifest/kubectl_complete-crdx "$stage/"
             (cd "$stage" && find . -mindepth 1 -printf '%P\n' | LC_ALL=C sort) |
                 tar -C "$stage" --no-recursion --owner=0 --group=0 --numeric-owner --mtime="@$date" --format=ustar -cf - -T - |
@@ -92,6 +94,26 @@ manifest() {
     ' dist/checksums.txt plugin-manifest/crdx.yaml >dist/crdx.yaml
 }
 
+# The formula with the version, the repository, and the checksum behind each url.
+formula() {
+    local tag=$1
+    awk -v version="${tag#v}" -v repository="$(field repository)" '
+        FNR == NR { sums[$2] = $1; next }
+        /^#/ { next }
+        { sub(/https:\/\/github.com\/OWNER\/kubectl-crdx/, repository) }
+        /^  version / { print "  version \"" version "\""; next }
+        /^ *url / { sub(/download\/[^\/]*\//, "download/v" version "/"); n = split($0, parts, "/"); file = parts[n]; sub(/".*/, "", file) }
+        /^ *sha256 / { sub(/"[0-9a-f]*"/, "\"" sums[file] "\"") }
+        { print }
+    ' dist/checksums.txt plugin-manifest/kubectl-crdx.rb >dist/kubectl-crdx.rb
+}
+
+# The script that installs a release, for this repository.
+installer() {
+    sed "s#https://github.com/OWNER/kubectl-crdx#$(field repository)#" scripts/install.sh >dist/install.sh
+    chmod 755 dist/install.sh
+}
+
 only_pack=
 if [ "${1:-}" = --pack ]; then only_pack=1; shift; fi
 tag=${1:-}
@@ -113,5 +135,11 @@ fi
 rm -f dist/kubectl-crdx-*.tar.gz dist/kubectl-crdx-*.zip
 for directory in dist/bin/*/; do pack "$(basename "$directory")"; done
 (cd dist && sha256sum kubectl-crdx-*.tar.gz $(ls kubectl-crdx-*.zip 2>/dev/null) kubectl-crdx.cdx.json >checksums.txt)
-if [ -n "$only_pack" ]; then manifest "$tag"; else echo "release.sh: no manifest without every platform: --pack writes it" >&2; fi
+installer
+if [ -n "$only_pack" ]; then
+    manifest "$tag"
+    formula "$tag"
+else
+    echo "release.sh: no manifest and no formula without every platform: --pack writes them" >&2
+fi
 cat dist/checksums.txt

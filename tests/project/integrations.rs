@@ -381,6 +381,75 @@ fn the_compiler_is_the_same_everywhere() {
     }
 }
 
+/// The install script of a packed release installs the program and its completion, and refuses a changed archive.
+#[cfg(target_os = "linux")]
+fn installs_and_refuses(dir: &Path) {
+    let script = fs::read_to_string(dir.join("dist/install.sh")).unwrap();
+    assert!(script.contains("repository=https://git.example/somebody/else\n"), "{script}");
+    let run = |script: &str, release: Option<&str>, bin: &str| {
+        let mut command = Command::new("sh");
+        command.arg(script).current_dir(dir).env("CRDX_BIN", dir.join(bin)).env_remove("CRDX_RELEASE");
+        if let Some(release) = release {
+            command.env("CRDX_RELEASE", release);
+        }
+        let output = command.output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    };
+    let (installed, text) = run("dist/install.sh", Some("dist"), "bin");
+    assert!(installed && text.contains("add "), "{text}");
+    for file in ["kubectl-crdx", "kubectl_complete-crdx"] {
+        assert!(dir.join("bin").join(file).exists(), "{file}");
+    }
+    let (installed, text) = run("scripts/install.sh", None, "none");
+    assert!(!installed && text.contains("names no repository"), "{text}");
+    let (installed, text) = run("dist/install.sh", Some("http://git.example/release"), "none");
+    assert!(!installed && text.contains("is not encrypted"), "{text}");
+    let changed = dir.join("changed");
+    fs::create_dir_all(&changed).unwrap();
+    fs::copy(dir.join("dist/checksums.txt"), changed.join("checksums.txt")).unwrap();
+    for arch in ["amd64", "arm64"] {
+        fs::write(changed.join(format!("kubectl-crdx-linux-{arch}.tar.gz")), "changed").unwrap();
+    }
+    let (installed, text) = run("dist/install.sh", Some("changed"), "none");
+    assert!(!installed && text.contains("is not that of checksums.txt") && !dir.join("none").exists(), "{text}");
+}
+
+/// The image has the program, certificates and a directory for temporary files, and runs as a user without rights.
+#[test]
+fn the_image_has_only_the_program() {
+    let file = fs::read_to_string(root().join("Dockerfile")).unwrap();
+    let lines: Vec<&str> = file.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(lines[0], "FROM scratch");
+    assert!(lines.contains(&"USER 65532:65532") && !lines.iter().any(|line| line.starts_with("RUN")), "{file}");
+    for missing in ["credential plugins", "git", "helm"] {
+        assert!(file.contains(missing), "{missing}");
+    }
+    let release = read(".github/workflows/release.yml");
+    let steps = array(&release, &["jobs", "image", "steps"]);
+    assert!(steps.iter().any(|step| step.str_at(&["run"]) == Some("scripts/image.sh")));
+    for job in ["publish", "image"] {
+        let attested = array(&release, &["jobs", job, "steps"]).iter().any(|step| {
+            step.str_at(&["uses"]).is_some_and(|action| action.starts_with("actions/attest-build-provenance@"))
+        });
+        assert!(attested, "{job} attests the provenance of what it publishes");
+        assert_eq!(release.str_at(&["jobs", job, "permissions", "id-token"]), Some("write"));
+    }
+}
+
+/// cargo-binstall finds an archive of the release for every target of the release workflow.
+#[test]
+fn binstall_takes_the_archives_of_the_release() {
+    let cargo: toml::Table = fs::read_to_string(root().join("Cargo.toml")).unwrap().parse().unwrap();
+    let overrides = cargo["package"]["metadata"]["binstall"]["overrides"].as_table().unwrap();
+    let release = read(".github/workflows/release.yml");
+    for entry in array(&release, &["jobs", "build", "strategy", "matrix", "include"]) {
+        let (platform, target) = (entry.str_at(&["platform"]).unwrap(), entry.str_at(&["target"]).unwrap());
+        let end = if platform.starts_with("windows") { "zip" } else { "tar.gz" };
+        let url = format!("{{ repo }}/releases/download/v{{ version }}/kubectl-crdx-{platform}.{end}");
+        assert_eq!(overrides[target]["pkg-url"].as_str(), Some(url.as_str()));
+    }
+}
+
 /// The release script packs placeholder binaries, and fills the manifest.
 #[cfg(target_os = "linux")]
 #[test]
@@ -396,7 +465,10 @@ fn the_release_is_packed() {
     for file in [
         "scripts/release.sh",
         "plugin-manifest/crdx.yaml",
+        "scripts/install.sh",
+        "plugin-manifest/kubectl-crdx.rb",
         "plugin-manifest/kubectl_complete-crdx",
+        "plugin-manifest/kubectl_complete-crdx.cmd",
         "LICENSE",
         "Cargo.toml",
     ] {
@@ -472,6 +544,25 @@ fn the_release_is_packed() {
         let line = format!("{}  {archive}", platform.str_at(&["sha256"]).unwrap());
         assert!(sums.lines().any(|known| known == line), "{line} is not in\n{sums}");
     }
+    let formula = fs::read_to_string(dir.join("dist/kubectl-crdx.rb")).unwrap();
+    assert!(
+        !formula.contains("OWNER") && formula.contains("homepage \"https://git.example/somebody/else\""),
+        "{formula}"
+    );
+    let quoted = |word: &str| -> Vec<&str> {
+        let lines = formula.lines().filter_map(|line| line.trim().strip_prefix(word));
+        lines.map(|rest| rest.trim().trim_matches('"')).collect()
+    };
+    assert_eq!(quoted("version "), [env!("CARGO_PKG_VERSION")]);
+    assert_eq!(quoted("url ").len(), 4);
+    for (url, sum) in quoted("url ").into_iter().zip(quoted("sha256 ")) {
+        let archive = url.strip_prefix(&format!("https://git.example/somebody/else/releases/download/{tag}/")).unwrap();
+        assert!(sums.lines().any(|known| known == format!("{sum}  {archive}")), "{archive} {sum} is not in\n{sums}");
+    }
+    installs_and_refuses(&dir);
+    let listed = run("unzip", &["-Z1", "dist/kubectl-crdx-windows-amd64.zip"]);
+    let names = String::from_utf8_lossy(&listed.stdout).into_owned();
+    assert!(names.contains("kubectl-crdx.exe\nkubectl_complete-crdx.cmd\n") || !listed.status.success(), "{names}");
     let listed = run("tar", &["-tzf", "dist/kubectl-crdx-linux-amd64.tar.gz"]);
     assert_eq!(
         String::from_utf8_lossy(&listed.stdout),

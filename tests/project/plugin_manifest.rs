@@ -111,7 +111,8 @@ fn every_platform_is_known_and_unique() {
         let files = platform.at(&["files"]).and_then(Value::as_array).unwrap();
         let from: Vec<_> = files.iter().map(|file| file.str_at(&["from"]).unwrap()).collect();
         let unix = [bin, "kubectl_complete-crdx", "LICENSE"];
-        assert_eq!(from, if pair.0 == "windows" { vec![bin, "LICENSE"] } else { unix.to_vec() });
+        let windows = [bin, "kubectl_complete-crdx.cmd", "LICENSE"];
+        assert_eq!(from, if pair.0 == "windows" { windows } else { unix });
         assert!(files.iter().all(|file| file.str_at(&["to"]) == Some(".")));
     }
     for os in ["linux", "darwin", "windows"] {
