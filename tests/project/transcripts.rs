@@ -1,4 +1,4 @@
-//! Runs the transcripts in README.md and docs/*.md and compares their output.
+//! Runs the transcripts in README.md and docs and compares their output.
 //!
 //! A fenced block marked `console` has commands after `$ ` and their output (standard output and standard error
 //! together, as in a terminal). A line `…` stands for any number of lines. Only commands that start with `kubectl crdx`
@@ -14,7 +14,8 @@ use std::process::{Command, Stdio};
 /// The documents, starting with README.md.
 fn documents() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let folders = ["docs", "docs/fidelity"].map(|folder| fs::read_dir(root.join(folder)).unwrap());
+    let docs = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
     let mut files: Vec<PathBuf> = docs.filter(|path| path.extension().is_some_and(|e| e == "md")).collect();
     files.sort();
     files.insert(0, root.join("README.md"));
@@ -169,4 +170,48 @@ fn slug(heading: &str) -> String {
     let words = heading.trim_start_matches('#').trim().to_lowercase();
     let kept = words.chars().filter(|c| c.is_alphanumeric() || *c == ' ' || *c == '-' || *c == '_');
     format!("#{}", kept.map(|c| if c == ' ' { '-' } else { c }).collect::<String>())
+}
+
+fn read(file: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
+}
+
+#[test]
+fn the_readme_is_short() {
+    let words = read("README.md").split_whitespace().count();
+    assert!(words <= 1200, "{words} words: move details to docs/commands.md or a guide");
+}
+
+/// README.md repeats the first line of numbers of docs/fidelity.md, and that is the sum of the recorded answers.
+#[test]
+fn the_readme_has_the_numbers_of_the_measurements() {
+    let summary = read("docs/fidelity.md");
+    let badge = summary.lines().find(|line| line.starts_with("> ")).unwrap();
+    assert!(read("README.md").lines().any(|line| line == badge), "README.md does not have the line\n{badge}");
+    let scores = read("docs/fidelity/scores.md");
+    let rows: Vec<Vec<&str>> = scores
+        .lines()
+        .filter(|line| line.starts_with("| 1."))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    assert!(rows.len() >= 8, "{rows:?}");
+    let answers: u64 = rows.iter().map(|row| row[1].replace(',', "").parse::<u64>().unwrap()).sum();
+    let shown = badge.trim_start_matches("> ").split(' ').next().unwrap();
+    assert_eq!(shown.replace(',', "").parse::<u64>().unwrap(), answers);
+    let lowest = |column: usize| rows.iter().map(|row| row[column]).min_by_key(|text| (text.len(), *text)).unwrap();
+    for column in [2, 3] {
+        assert!(badge.contains(lowest(column)), "{badge}: the lowest score is {}", lowest(column));
+    }
+}
+
+/// The index of the guides lists every document beside it.
+#[test]
+fn the_index_lists_every_document() {
+    let index = read("docs/README.md");
+    for file in documents() {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        if file.parent().unwrap().ends_with("docs") && name != "README.md" {
+            assert!(index.contains(&format!("({name})")), "docs/README.md does not list {name}");
+        }
+    }
 }
