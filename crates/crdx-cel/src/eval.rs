@@ -14,6 +14,7 @@ mod attribute;
 mod call;
 mod constant;
 mod cost;
+mod cost_limit;
 mod fold;
 mod guard;
 mod node;
@@ -26,12 +27,10 @@ use super::{
     env::Env,
     value::{Error, Value},
 };
+pub use cost_limit::PER_CALL_LIMIT;
 use crdx_value::release::Minor;
 use crdx_value::steps::Steps;
 use node::Node;
-
-/// The maximum cost of a single evaluation (`celconfig.PerCallLimit`).
-pub const PER_CALL_LIMIT: u64 = 1_000_000;
 
 /// A planned expression.
 #[derive(Debug)]

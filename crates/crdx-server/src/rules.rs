@@ -4,6 +4,7 @@
 //! The [`Rules`] of a schema are built once and shared. The rules of a node are compiled when they are first evaluated.
 
 pub mod compile;
+mod cost_budget;
 pub mod decl;
 pub mod escape;
 pub mod field_path;
@@ -15,13 +16,14 @@ use crate::schema::{
     Schema,
     correlate::{Correlation, Pair},
 };
+pub use cost_budget::OBJECT_BUDGET;
 use crdx_value::Value;
 use crdx_value::field::{ErrorList, FieldPath};
 use crdx_value::release::Release;
 use crdx_value::steps::Steps;
 pub use tree::cel_type;
 use tree::{Node, tree};
-pub use walk::{Evaluated, Findings, OBJECT_BUDGET};
+pub use walk::{Evaluated, Findings};
 
 /// The rules of a resource's schema.
 #[derive(Debug)]

@@ -35,7 +35,7 @@ mod endpoints;
 
 mod builder;
 mod pauses;
-mod project;
+mod render;
 mod restore;
 mod seed;
 mod snapshot;
@@ -108,13 +108,13 @@ impl Server {
     /// stack (64 MiB or more for the deepest values). A watch returns the events so far. The controllers have run when
     /// this method returns, so a newly created CRD is already served.
     pub fn handle(&self, request: &Request) -> Response {
-        self.whole(request, None)
+        self.handle_completely(request, None)
     }
 
     /// Like [`Server::handle`], but consumes the request so that a created object is not copied.
     pub fn take(&self, mut request: Request) -> Response {
         let object = if request.method == Method::Post { body::take(&mut request.body) } else { None };
-        self.whole(&request, object)
+        self.handle_completely(&request, object)
     }
 
     /// Like [`Server::handle`], but a watch continues as a stream, and the controllers do not run: after a write of a
@@ -184,7 +184,7 @@ impl Server {
         Controllers::new(self.resources()).finalize_namespaces(names, now);
     }
 
-    fn whole(&self, request: &Request, object: Option<Value>) -> Response {
+    fn handle_completely(&self, request: &Request, object: Option<Value>) -> Response {
         let calls = Calls::default();
         let mut reply = self.answer(request, object, &calls, None);
         // No other thread sees the state in between, so there is nothing to wait for.

@@ -4,6 +4,7 @@ use super::{
     Fields, Outcome, Program,
     call::Callee,
     cost,
+    cost_limit::RuntimeCost,
     node::{Attribute, Call, Element, Entry, Match, MatchKind, MessageNode, Node, Root},
 };
 use crate::{
@@ -36,8 +37,7 @@ pub(super) struct Run<'a, 'f> {
     first_slot: usize,
     /// Loop variables and accumulators.
     slots: Vec<Slot<'a>>,
-    cost: u64,
-    limit: u64,
+    cost: RuntimeCost,
     pub(super) fuel: Fuel,
     pub(super) server: Minor,
     /// The number of items of the list that a loop iterates over.
@@ -59,15 +59,24 @@ pub(super) fn run<'a, 'f>(
     let (first_slot, server) = (program.variables, program.server);
     let fuel = Fuel::of_evaluation(server, steps);
     let before = fuel.left();
-    let mut run =
-        Run { fields, variables, first_slot, slots, cost: 0, limit, fuel, server, expected: 0, compiled: None };
+    let mut run = Run {
+        fields,
+        variables,
+        first_slot,
+        slots,
+        cost: RuntimeCost::new(limit),
+        fuel,
+        server,
+        expected: 0,
+        compiled: None,
+    };
     let mut result = run.exec(&program.root);
-    let taken = steps.take((before - run.fuel.left()).saturating_add(run.cost));
+    let taken = steps.take((before - run.fuel.left()).saturating_add(run.cost.total));
     if run.fuel.is_empty() || taken.is_err() {
         steps.take_all();
         result = Err(Error::Interrupted);
     }
-    Outcome { result, cost: run.cost }
+    Outcome { result, cost: run.cost.total }
 }
 
 /// The inner result may be an error that `&&`, `||` and loops absorb; the outer error ends the evaluation.
@@ -80,8 +89,7 @@ impl<'a> Run<'a, '_> {
     /// Returns an error if the cost exceeds the limit.
     #[inline]
     pub(super) fn charge(&mut self, cost: u64) -> Result<(), Error> {
-        self.cost = self.cost.saturating_add(cost);
-        if self.cost > self.limit { Err(Error::CostLimitExceeded) } else { Ok(()) }
+        self.cost.charge(cost)
     }
 
     /// Charges a step after its evaluation, unless the step ended the evaluation.
@@ -207,7 +215,7 @@ impl<'a> Run<'a, '_> {
                 });
                 // A presence test is not charged if the attribute is a conditional.
                 if matches!(attribute.root, Root::Choice { .. }) {
-                    self.cost = self.cost.wrapping_sub(1);
+                    self.cost.total = self.cost.total.wrapping_sub(1);
                 }
                 self.charged(0, value)
             }
@@ -429,7 +437,7 @@ impl<'a> Run<'a, '_> {
             };
             // If the server panics, it has not charged the call yet.
             if matches!(result, Err(Error::Internal(_))) {
-                self.cost = self.cost.saturating_sub(cost);
+                self.cost.total = self.cost.total.saturating_sub(cost);
             }
             return result;
         }

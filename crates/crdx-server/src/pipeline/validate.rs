@@ -18,7 +18,7 @@ mod value_enum;
 
 use super::compiled::{Additional, Node, Pattern, Type};
 use crate::schema::correlate::{Correlation, Pair};
-use crate::schema::format;
+use crate::schema::{format, ratchet};
 use crdx_value::field::{ErrorList, FieldPath};
 use crdx_value::release::Release;
 use crdx_value::{Map, Value, quote};
@@ -73,10 +73,7 @@ impl<'a> Validator<'_, 'a> {
         }
         let before = out.errors.len();
         self.check(v, node, path, pair, out);
-        if out.errors.len() > before
-            && let (Some(correlation), Some(pair)) = (self.correlation.as_deref_mut(), pair)
-            && correlation.is_equal(pair)
-        {
+        if out.errors.len() > before && ratchet::tolerates(&mut self.correlation, pair) {
             out.errors.truncate(before);
         }
     }

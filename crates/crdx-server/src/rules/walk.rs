@@ -6,11 +6,13 @@
 
 use super::{
     compile::{Compiled, NO_TYPE},
+    cost_budget::{self, OBJECT_BUDGET, OUT_OF_BUDGET},
     tree::Node,
 };
 use crate::schema::{
     ValidationRule,
     correlate::{Correlation, Pair, find_by_keys},
+    ratchet,
 };
 use crdx_cel::{
     decl::DeclType,
@@ -22,12 +24,8 @@ use crdx_value::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath, R
 use crdx_value::release::{Release, V1_35};
 use crdx_value::steps::Steps;
 
-/// The runtime cost budget of one object.
-pub const OBJECT_BUDGET: i64 = 10_000_000;
 /// The maximum length in bytes of the result of a message expression.
 const MAX_MESSAGE: usize = 5 * 1024;
-const OUT_OF_BUDGET: &str =
-    "validation failed due to running out of cost budget, no further validation rules will be run";
 
 /// The result of evaluating rules.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -238,9 +236,7 @@ impl<'a> Walk<'a, '_> {
             self.findings.errors.push(FieldError::unfinished(site.path));
             return Err(Stop);
         }
-        if i64::try_from(outcome.cost).is_ok_and(|cost| cost <= self.budget) {
-            self.budget -= outcome.cost as i64;
-        } else {
+        if cost_budget::charge(&mut self.budget, outcome.cost).is_err() {
             self.findings.errors.push(invalid(OUT_OF_BUDGET.to_owned()));
             return Err(Stop);
         }
@@ -330,7 +326,7 @@ impl<'a> Walk<'a, '_> {
         if matches!(outcome.result, Err(Error::Interrupted)) {
             return Err(NoMessage::OutOfSteps);
         }
-        let cost = i64::try_from(outcome.cost).ok().filter(|cost| *cost <= self.budget).ok_or_else(|| {
+        cost_budget::charge(&mut self.budget, outcome.cost).map_err(|_| {
             NoMessage::OverBudget(
                 "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
                     .to_owned(),
@@ -342,7 +338,6 @@ impl<'a> Walk<'a, '_> {
                 "no further validation rules will be run due to call cost exceeds limit for messageExpression: {source}"
             )));
         }
-        self.budget -= cost;
         let Ok(CelValue::String(text)) = outcome.result else { return Ok(None) };
         let text = text.trim();
         let fits = !text.is_empty() && text.len() <= MAX_MESSAGE && !text.contains('\n');
@@ -352,11 +347,7 @@ impl<'a> Walk<'a, '_> {
     /// Adds an error, or a warning if the value is unchanged.
     fn report(&mut self, error: FieldError, compiled: &Compiled, pairs: Pairs) {
         let pair = pairs.current.or(pairs.ancestor).filter(|_| !compiled.uses_old_self);
-        let unchanged = match (pair, &mut self.correlation) {
-            (Some(pair), Some(correlation)) => correlation.is_equal(pair),
-            _ => false,
-        };
-        if unchanged {
+        if ratchet::tolerates(&mut self.correlation, pair) {
             self.findings.warnings.push(error.to_string());
         } else {
             self.findings.errors.push(error);

@@ -1,7 +1,6 @@
 //! Reads and writes of objects (`k8s.io/apiserver/pkg/registry/generic/registry`): [`Registry`] has one file per verb,
 //! a [`Strategy`](strategy::Strategy) implements the differences between resources, and [`store`] replaces etcd.
 
-mod amend;
 pub(in crate::server) mod consistent_read;
 mod corrupt;
 mod create;
@@ -9,6 +8,7 @@ mod delete;
 pub(in crate::server) mod etcd;
 mod get;
 mod graceful;
+mod guaranteed_update;
 pub(in crate::server) mod journal;
 mod list;
 pub(in crate::server) mod managed_fields;

@@ -1,6 +1,8 @@
-//! PATCH: `endpoints/handlers/patch.go`. One file per kind of patch; [`apply`] is server-side apply.
+//! PATCH: `endpoints/handlers/patch.go`. One file per kind of patch; [`apply`] is server-side apply, which
+//! [`create_or_update`]s the object.
 
 mod apply;
+mod create_or_update;
 mod json;
 mod merge;
 

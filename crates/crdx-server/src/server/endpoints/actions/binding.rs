@@ -41,7 +41,7 @@ pub(super) fn create(
         let of = GroupResource { group: "", resource: "pods/binding" };
         Err(Refusal::conflict(of, name, reason))
     };
-    pods.amend(ctx, name, request.options.dry_run, &mut |pod| {
+    pods.guaranteed_update(ctx, name, request.options.dry_run, &mut |pod| {
         for (field, what) in [("uid", "UID"), ("resourceVersion", "ResourceVersion")] {
             let (wanted, have) = (metadata::text(binding, field), metadata::text(pod, field));
             if !wanted.is_empty() && wanted != have {

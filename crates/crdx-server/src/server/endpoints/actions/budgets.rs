@@ -76,7 +76,7 @@ impl Budget<'_> {
         let strategy = self.registry.strategy();
         let name = metadata::text(&*self.object, "name");
         let options = WriteOptions { field_manager: "kube-apiserver".to_owned(), ..WriteOptions::default() };
-        self.registry.amend(ctx, name, dry_run, &mut |budget| {
+        self.registry.guaranteed_update(ctx, name, dry_run, &mut |budget| {
             self.check(ctx, budget)?;
             let live = budget.clone();
             take(budget, pod, &ctx.now());

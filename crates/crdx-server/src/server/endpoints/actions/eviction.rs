@@ -130,7 +130,7 @@ fn delete(
 ) -> Result<(), Refusal> {
     let now = ctx.now();
     if !options.dry_run {
-        let pod = pods.amend(ctx, name, false, &mut |pod| {
+        let pod = pods.guaranteed_update(ctx, name, false, &mut |pod| {
             options.check_preconditions(pod, POD)?;
             let condition = members([
                 ("type", "DisruptionTarget".into()),

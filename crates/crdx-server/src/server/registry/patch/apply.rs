@@ -1,56 +1,23 @@
-//! Server-side apply (`applyPatcher` in `endpoints/handlers/patch.go`). The result is stored like that of a patch, or
-//! as a new object.
+//! Server-side apply (`applyPatcher` in `endpoints/handlers/patch.go`): the configuration, and the object that results
+//! from it. [`create_or_update`](super::create_or_update) stores the object.
 
-use crate::server::admission::{Operation, Review};
-use crate::server::http::answer::Answer;
 use crate::server::http::context::Context;
 use crate::server::http::object_checks;
 use crate::server::http::options::{FieldValidation, WriteOptions};
 use crate::server::http::request::Body;
-use crate::server::http::status::{Reason, Refusal};
+use crate::server::http::status::Refusal;
 use crate::server::metadata;
 use crate::server::registry::Registry;
-use crate::server::registry::create::Source;
 use crate::server::registry::managed_fields;
-use crate::server::registry::revision::parse_revision;
-use crate::server::registry::size::ManagedFields;
-use crate::server::registry::store;
 use crate::server::registry::strategy::Strategy;
-use crate::server::registry::update::Update;
 use crdx_text as text;
 use crdx_value::json::go_kind;
 use crdx_value::release::V1_37;
 use crdx_value::{Map, Value};
 
 impl<S: Strategy> Registry<'_, S> {
-    /// Handles an apply.
-    pub(super) fn apply(&self, ctx: &mut Context<'_>, options: &WriteOptions) -> Result<Answer, Refusal> {
-        let config = Config::read(ctx)?;
-        let creates = self.strategy.scope().subresource.is_empty();
-        let key = store::key(&ctx.target.namespace, &ctx.target.name);
-        let review = self.review(Operation::Create, options);
-        loop {
-            if creates && self.strategy.objects().get(&key).is_none() {
-                let object = self.apply_new(ctx, &config, &review, options)?;
-                match self.store_new(ctx, object, Source::Applied, &review, options) {
-                    // Another thread created the object in the meantime.
-                    Err(refusal) if refusal.reason == Reason::AlreadyExists => continue,
-                    result => return result,
-                }
-            }
-            let mut transform =
-                |ctx: &mut Context<'_>, existing: &Value| self.applied(ctx, &config, Some(existing), options);
-            let update = Update { decoded: false, uid: "", managed_fields: ManagedFields::Kept, options };
-            match self.update(ctx, &update, &mut transform) {
-                // Another thread removed the object in the meantime.
-                Err(refusal) if creates && refusal.reason == Reason::NotFound => {}
-                result => return result,
-            }
-        }
-    }
-
     /// Applies the configuration to the existing object `live`, or creates an object if `live` is `None`.
-    fn applied(
+    pub(super) fn applied(
         &self,
         ctx: &mut Context<'_>,
         config: &Config<'_>,
@@ -74,28 +41,10 @@ impl<S: Strategy> Registry<'_, S> {
         }
         Ok(object)
     }
-
-    /// Creates the new object of an apply and runs mutating admission.
-    fn apply_new(
-        &self,
-        ctx: &mut Context<'_>,
-        config: &Config<'_>,
-        review: &Review<'_>,
-        options: &WriteOptions,
-    ) -> Result<S::Object, Refusal> {
-        let mut object = self.applied(ctx, config, None, options)?;
-        self.admit_new(ctx, &mut object, review)?;
-        object_checks::dedup_owners(ctx, &mut object, true);
-        parse_revision(metadata::text(&object, "resourceVersion")).map_err(Refusal::unclassified)?;
-        if ctx.release().since(V1_37) {
-            metadata::wipe_system_fields(&mut object);
-        }
-        Ok(object)
-    }
 }
 
 /// The apply configuration in the request body.
-struct Config<'b> {
+pub(super) struct Config<'b> {
     body: &'b Body,
     /// The name of the configuration in error messages: `YAML` before 1.37.
     label: &'static str,
@@ -103,7 +52,7 @@ struct Config<'b> {
 
 impl<'b> Config<'b> {
     /// Reads the body. Since 1.37, a body that does not look like JSON must be YAML that can be converted to JSON.
-    fn read(ctx: &Context<'b>) -> Result<Self, Refusal> {
+    pub fn read(ctx: &Context<'b>) -> Result<Self, Refusal> {
         let checked_first = ctx.release().since(V1_37);
         if let Body::Bytes(bytes) = &ctx.request.body
             && checked_first

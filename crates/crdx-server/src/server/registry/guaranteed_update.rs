@@ -1,9 +1,9 @@
 //! `GuaranteedUpdate` of etcd's storage: a change of a stored object without preparation, validation and admission.
 
-use super::Registry;
 use crate::server::http::context::Context;
 use crate::server::http::response::Trace;
 use crate::server::http::status::Refusal;
+use crate::server::registry::Registry;
 use crate::server::registry::size::ManagedFields;
 use crate::server::registry::store;
 use crate::server::registry::strategy::Strategy;
@@ -18,7 +18,7 @@ impl<S: Strategy<Object = Value>> Registry<'_, S> {
     ///
     /// # Errors
     /// Returns 404 if there is no such object, and the refusal of `change`.
-    pub fn amend(
+    pub fn guaranteed_update(
         &self,
         ctx: &Context<'_>,
         name: &str,

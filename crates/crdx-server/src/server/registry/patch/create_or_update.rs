@@ -1,0 +1,66 @@
+//! An apply creates the object that it names if there is none, and updates it otherwise (`applyPatcher` in
+//! `endpoints/handlers/patch.go`, `createNewObject` in the same file).
+
+use super::apply::Config;
+use crate::server::admission::{Operation, Review};
+use crate::server::http::answer::Answer;
+use crate::server::http::context::Context;
+use crate::server::http::object_checks;
+use crate::server::http::options::WriteOptions;
+use crate::server::http::status::{Reason, Refusal};
+use crate::server::metadata;
+use crate::server::registry::Registry;
+use crate::server::registry::create::Source;
+use crate::server::registry::revision::parse_revision;
+use crate::server::registry::size::ManagedFields;
+use crate::server::registry::store;
+use crate::server::registry::strategy::Strategy;
+use crate::server::registry::update::Update;
+use crdx_value::Value;
+use crdx_value::release::V1_37;
+
+impl<S: Strategy> Registry<'_, S> {
+    /// Handles an apply.
+    pub(super) fn apply(&self, ctx: &mut Context<'_>, options: &WriteOptions) -> Result<Answer, Refusal> {
+        let config = Config::read(ctx)?;
+        let creates = self.strategy.scope().subresource.is_empty();
+        let key = store::key(&ctx.target.namespace, &ctx.target.name);
+        let review = self.review(Operation::Create, options);
+        loop {
+            if creates && self.strategy.objects().get(&key).is_none() {
+                let object = self.apply_new(ctx, &config, &review, options)?;
+                match self.store_new(ctx, object, Source::Applied, &review, options) {
+                    // Another thread created the object in the meantime.
+                    Err(refusal) if refusal.reason == Reason::AlreadyExists => continue,
+                    result => return result,
+                }
+            }
+            let mut transform =
+                |ctx: &mut Context<'_>, existing: &Value| self.applied(ctx, &config, Some(existing), options);
+            let update = Update { decoded: false, uid: "", managed_fields: ManagedFields::Kept, options };
+            match self.update(ctx, &update, &mut transform) {
+                // Another thread removed the object in the meantime.
+                Err(refusal) if creates && refusal.reason == Reason::NotFound => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// Creates the new object of an apply and runs mutating admission.
+    fn apply_new(
+        &self,
+        ctx: &mut Context<'_>,
+        config: &Config<'_>,
+        review: &Review<'_>,
+        options: &WriteOptions,
+    ) -> Result<S::Object, Refusal> {
+        let mut object = self.applied(ctx, config, None, options)?;
+        self.admit_new(ctx, &mut object, review)?;
+        object_checks::dedup_owners(ctx, &mut object, true);
+        parse_revision(metadata::text(&object, "resourceVersion")).map_err(Refusal::unclassified)?;
+        if ctx.release().since(V1_37) {
+            metadata::wipe_system_fields(&mut object);
+        }
+        Ok(object)
+    }
+}
