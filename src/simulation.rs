@@ -1,6 +1,6 @@
 //! Simulates the server's response to every document of an input: the engine of `validate` and `diff`.
 //!
-//! [`run`](self::run()) runs a [`Plan`] and reports one [`Item`] per document, in the order of the input. `stream`
+//! [`run`](self::run()) runs a [`Plan`] and reports one [`ObjectReport`] per document, in the order of the input. `stream`
 //! reads documents and passes them to threads, [`shared`] is the state that the threads share, [`admission`] stores the
 //! policies, [`live`] queries the cluster, `existing` finds existing objects, `turns` orders objects with the same
 //! name, [`submit`] sends one request, [`answer`] reads the response, and `seen_kinds` collects the notes of a run.
@@ -44,8 +44,7 @@ use crate::cluster;
 use crate::input;
 use crate::input::required::{Required, Sources};
 use crate::input::temp_store::TempStore;
-use crate::output::excerpt::SourceLocation;
-use crate::output::report::{Item, Note};
+use crdx::report::{ObjectReport, RunNote, SourceLocation};
 use admission::Admission;
 pub use context::CompareOptions;
 use context::Updates;
@@ -123,14 +122,14 @@ pub struct RunSummary {
     /// The releases that were simulated.
     pub releases: ReleaseSet,
     /// Notes about the run as a whole.
-    pub notes: Vec<Note>,
+    pub notes: Vec<RunNote>,
 }
 
 /// Simulates every document and passes the items to `show` in order, one per document for any number of releases.
 ///
 /// # Errors
 /// Returns an error if standard input is given twice, or a temporary file cannot be written.
-pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<RunSummary> {
+pub fn run(plan: &Plan, show: &mut (dyn FnMut(ObjectReport) + Send)) -> io::Result<RunSummary> {
     let inputs = [&plan.filenames, &plan.crds, &plan.old, &plan.policies.paths];
     let readers = inputs.into_iter().filter(|paths| paths.iter().any(|p| p == "-"));
     if readers.count() > 1 {
@@ -139,7 +138,7 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(Item) + Send)) -> io::Result<RunSu
         ));
     }
     let mut seen_kinds = SeenKinds::default();
-    let mut show = |item: Item| {
+    let mut show = |item: ObjectReport| {
         seen_kinds.add(&item, plan.request_kind.subresource);
         show(item);
     };
@@ -168,12 +167,12 @@ pub struct Simulation {
     has_live_policies: bool,
     /// True if a path of `--crds` has no CRD, so that objects may lack their CRDs.
     lacks_definitions: bool,
-    notes: Vec<Note>,
+    notes: Vec<RunNote>,
 }
 
 impl Simulation {
     /// Reads the CRDs, policies and existing objects of a plan. Passes unusable inputs to `show`.
-    pub fn prepare(plan: Arc<Plan>, show: &mut (dyn FnMut(Item) + Send)) -> Self {
+    pub fn prepare(plan: Arc<Plan>, show: &mut (dyn FnMut(ObjectReport) + Send)) -> Self {
         let given = plan;
         let plan = &*given;
         let mut notes = Vec::new();
@@ -254,7 +253,7 @@ impl Simulation {
     pub fn simulate(
         &mut self,
         entries: impl Iterator<Item = input::Entry> + Send,
-        show: &mut (dyn FnMut(Item) + Send),
+        show: &mut (dyn FnMut(ObjectReport) + Send),
     ) -> io::Result<()> {
         let (run, known) = self.run();
         stream::simulate_all(&run, known, entries, show)
@@ -324,16 +323,16 @@ impl Simulation {
     fn finish(self, seen_kinds: SeenKinds) -> RunSummary {
         let Self { plan, cluster, releases, simulators, known, filter, has_live_policies, mut notes, .. } = self;
         let warnings = plan.options.warnings.take().into_iter();
-        notes.extend(warnings.map(|message| Note { kind: "inputWarning", message }));
+        notes.extend(warnings.map(|message| RunNote { kind: "inputWarning", message }));
         let unread = [("skippedInputs", plan.options.skipped.message()), ("unselected", filter.message())];
-        notes.extend(unread.into_iter().filter_map(|(kind, message)| Some(Note { kind, message: message? })));
+        notes.extend(unread.into_iter().filter_map(|(kind, message)| Some(RunNote { kind, message: message? })));
         // An existing object that one release uses counts as used.
         let left = simulators
             .iter()
             .map(|simulator| simulator.updates.existing.left())
             .min_by_key(|left| left.as_ref().map(|l| l.count));
         if let Some(left) = left.flatten() {
-            notes.push(Note { kind: "oldObjects", message: left.text() });
+            notes.push(RunNote { kind: "oldObjects", message: left.text() });
         }
         let mut admissions = simulators.iter().filter_map(|simulator| simulator.admission.get());
         if admissions.any(|admission| admission.has_webhooks()) {
@@ -350,19 +349,19 @@ impl Simulation {
             let message = format!(
                 "the cluster runs Kubernetes {own}, and Kubernetes {releases} is simulated: give --kubernetes-version {own}"
             );
-            notes.push(Note { kind: "version", message });
+            notes.push(RunNote { kind: "version", message });
         }
         RunSummary { releases, notes }
     }
 }
 
 /// Returns the default release: the cluster's, or the newest.
-fn release_of(plan: &Plan, cluster: Option<&Live>, notes: &mut Vec<Note>) -> ReleaseSet {
+fn release_of(plan: &Plan, cluster: Option<&Live>, notes: &mut Vec<RunNote>) -> ReleaseSet {
     match cluster {
         // If existing objects come from files, only missing CRDs are read from the cluster.
         Some(live) if plan.old.is_empty() && cluster::is_configured(&plan.target) => {
             let cluster::Simulated { release, note } = cluster::simulated(live.connection());
-            notes.extend(note.map(|message| Note { kind: "version", message }));
+            notes.extend(note.map(|message| RunNote { kind: "version", message }));
             release.into()
         }
         _ => Release::NEWEST.into(),
@@ -372,8 +371,8 @@ fn release_of(plan: &Plan, cluster: Option<&Live>, notes: &mut Vec<Note>) -> Rel
 fn existing_objects(
     plan: &Plan,
     cluster: Option<&Arc<Live>>,
-    show: &mut (dyn FnMut(Item) + Send),
-    notes: &mut Vec<Note>,
+    show: &mut (dyn FnMut(ObjectReport) + Send),
+    notes: &mut Vec<RunNote>,
 ) -> ExistingObjects {
     match cluster {
         _ if !plan.old.is_empty() => {
@@ -385,7 +384,7 @@ fn existing_objects(
         }
         Some(_) => {
             let message = "no cluster is configured, so every object is assumed to be new".to_owned();
-            notes.push(Note { kind: "noCluster", message });
+            notes.push(RunNote { kind: "noCluster", message });
             ExistingObjects::Files(Mutex::default())
         }
         None => ExistingObjects::Files(Mutex::default()),

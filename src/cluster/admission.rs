@@ -4,7 +4,7 @@
 
 use super::connection::PendingResponse;
 use super::{Connection, Error, JSON, Resource};
-use crate::output::report::Note;
+use crdx::report::RunNote;
 use crdx_server::policies::GROUP;
 use crdx_server::server::http::address::encoded;
 use crdx_value::Value;
@@ -86,7 +86,7 @@ impl Connection {
         made: &BTreeSet<String>,
         unreadable: &BTreeMap<String, Error>,
         evaluates_policies: bool,
-    ) -> Vec<Note> {
+    ) -> Vec<RunNote> {
         let mut failed_lists = FailedLists::default();
         for (plural, error) in unreadable {
             failed_lists.add(plural, error);
@@ -149,7 +149,7 @@ impl FailedLists {
         found.inspect_err(|error| self.add(list_name, error)).ok()
     }
 
-    fn note(self) -> Option<Note> {
+    fn note(self) -> Option<RunNote> {
         let each = self.0.into_iter().map(|(code, lists)| {
             let lists: Vec<String> = lists.into_iter().collect();
             let code = code.map_or_else(|| "no answer".to_owned(), |code| code.to_string());
@@ -160,7 +160,7 @@ impl FailedLists {
             "these could not be read from the cluster, so their effect on a write is unknown: {}; kubectl crdx rbac prints the permissions to read them",
             each.join(", ")
         );
-        (!each.is_empty()).then_some(Note { kind: "unreadable", message })
+        (!each.is_empty()).then_some(RunNote { kind: "unreadable", message })
     }
 }
 
@@ -207,7 +207,7 @@ fn hooks<'a>(item: &'a Value, bindings: Option<&Value>) -> Vec<Hook<'a>> {
 }
 
 /// The entries of a list that match the writes.
-fn intercepting(kind: &Kind, list: &Value, bindings: Option<&Value>, written: &[Written]) -> Option<Note> {
+fn intercepting(kind: &Kind, list: &Value, bindings: Option<&Value>, written: &[Written]) -> Option<RunNote> {
     let hooks: Vec<Hook<'_>> = array(list, &["items"]).iter().flat_map(|item| hooks(item, bindings)).collect();
     let each = written.iter().filter_map(|written| {
         let names = hooks.iter().filter(|hook| hook.intercepts(written)).map(|hook| hook.name.as_str());
@@ -216,7 +216,7 @@ fn intercepting(kind: &Kind, list: &Value, bindings: Option<&Value>, written: &[
     });
     let each: Vec<String> = each.collect();
     let message = format!("{}, and they are not simulated: {}", kind.words, each.join(", "));
-    (!each.is_empty()).then_some(Note { kind: kind.note, message })
+    (!each.is_empty()).then_some(RunNote { kind: kind.note, message })
 }
 
 /// Returns true if a rule may match one of the writes.
@@ -253,7 +253,7 @@ fn has(rule: &Value, key: &str, word: &str) -> bool {
 }
 
 /// The quotas of a namespace that count the created objects.
-fn quotas(namespace: &str, list: &Value, written: &[Written]) -> Option<Note> {
+fn quotas(namespace: &str, list: &Value, written: &[Written]) -> Option<RunNote> {
     let here = || written.iter().filter(|w| w.creates && w.namespaces.contains(namespace));
     let mut found = Vec::new();
     for quota in array(list, &["items"]) {
@@ -269,7 +269,7 @@ fn quotas(namespace: &str, list: &Value, written: &[Written]) -> Option<Note> {
         }
     }
     let message = format!("quota in namespace {namespace} is not simulated: {}", found.join(", "));
-    (!found.is_empty()).then_some(Note { kind: "quota", message })
+    (!found.is_empty()).then_some(RunNote { kind: "quota", message })
 }
 
 #[cfg(test)]

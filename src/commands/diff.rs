@@ -12,7 +12,8 @@ use crate::output::difference::{self, Sides};
 use crate::output::printable;
 use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::text::{Style, TextReport};
-use crate::output::report::{Action, Identity, Item, Verdict, json};
+use crdx::report::{Action, Identity, ObjectReport, Verdict};
+use crate::output::report::json;
 use crate::simulation::{self, CompareOptions, Plan, RunSummary};
 use crdx::kubectl::written_metadata::{equals_apart_from_written_metadata, without_written_metadata};
 use crdx_value::{Map, Value, object};
@@ -96,7 +97,7 @@ struct Show<'a> {
 }
 
 impl Show<'_> {
-    fn item(&mut self, item: &Item) {
+    fn item(&mut self, item: &ObjectReport) {
         self.progress.add();
         if self.failed.is_none()
             && let Err(error) = self.write(item)
@@ -105,7 +106,7 @@ impl Show<'_> {
         }
     }
 
-    fn write(&mut self, item: &Item) -> io::Result<()> {
+    fn write(&mut self, item: &ObjectReport) -> io::Result<()> {
         let first = self.counts.total() == 0;
         let after = item.object.as_ref().filter(|_| item.verdict == Verdict::Accepted);
         let equal = if self.server_metadata { Value::eq } else { equals_apart_from_written_metadata };
@@ -227,7 +228,7 @@ impl Show<'_> {
 }
 
 /// Returns a failed case for an object that would change, as in the exit code.
-fn case(item: &Item, diff: Option<String>) -> Case {
+fn case(item: &ObjectReport, diff: Option<String>) -> Case {
     let mut case = Case::of(item);
     if let Some(diff) = diff {
         case.outcome = Outcome::Failed;

@@ -12,11 +12,11 @@ use crate::commands::progress::Progress;
 use crate::input::buffered_text::{BufferedText, RankedText};
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry as InputEntry, Input, Options};
-use crate::output::excerpt::{self, MessageSeverity, SourceLocation};
+use crate::output::excerpt::{self, MessageSeverity};
 use crate::output::html;
 use crate::output::rehearsal::{self as shown, Counts, Entry};
+use crate::output::report::json as report_json;
 use crate::output::report::text::{Style, TextReport};
-use crate::output::report::{Action, Item, Note, Verdict, json as report_json};
 use crate::output::{Columns, Paint, TableStyle};
 use crate::simulation::answer;
 use crate::simulation::identity::{self, FieldLocator};
@@ -25,6 +25,7 @@ use crate::simulation::object::{self as input_object, Object};
 use crate::simulation::ordered::{in_order, threads};
 use crate::simulation::removed_versions::RemovedVersions;
 use crdx::rehearsal::{Plan, RehearsalError, Releases, Stage};
+use crdx::report::{Action, ObjectReport, RunNote, SourceLocation, Verdict};
 use crdx_value::release::Release;
 use crdx_value::{Value, json};
 use std::io::{self, BufWriter, Write};
@@ -127,7 +128,7 @@ fn rehearse(
         must_migrate: removed.needs_migration(),
     };
     let jobs = threads(args.jobs);
-    let mut notes: Vec<Note> = note.map(|message| Note { kind: "version", message }).into_iter().collect();
+    let mut notes: Vec<RunNote> = note.map(|message| RunNote { kind: "version", message }).into_iter().collect();
     notes.extend(removed.note());
     if from_files {
         let progress = Progress::new(args.output != Some(RehearseFormat::Json));
@@ -144,11 +145,11 @@ fn rehearse(
         notes.extend(objects.note());
     } else {
         let message = format!("the cluster has no CRD {name}, so it stores no objects of it");
-        notes.push(Note { kind: "noObjects", message });
+        notes.push(RunNote { kind: "noObjects", message });
     }
     let warnings = options.warnings.take().into_iter();
-    notes.extend(warnings.map(|message| Note { kind: "inputWarning", message }));
-    notes.extend(options.skipped.message().map(|message| Note { kind: "skippedInputs", message }));
+    notes.extend(warnings.map(|message| RunNote { kind: "inputWarning", message }));
+    notes.extend(options.skipped.message().map(|message| RunNote { kind: "skippedInputs", message }));
     show.finish(&crd_item, &plan, &notes)
 }
 
@@ -217,14 +218,14 @@ fn failure(error: &cluster::Error) -> Failure {
 
 /// The work for one entry of the input.
 enum Task {
-    Reported(Box<Item>),
+    Reported(Box<ObjectReport>),
     Rehearse(Box<Object>),
     Stored(Box<Value>),
 }
 
 /// The result for one entry.
 enum EntryResult {
-    Reported(Box<Item>),
+    Reported(Box<ObjectReport>),
     Entry(Box<Entry>),
 }
 
@@ -324,7 +325,7 @@ impl<'a> Show<'a> {
     }
 
     /// Prints the server's response to the new CRD.
-    fn definition(&mut self, crd_item: &Item, plan: &Plan) -> io::Result<()> {
+    fn definition(&mut self, crd_item: &ObjectReport, plan: &Plan) -> io::Result<()> {
         match self.format {
             None | Some(RehearseFormat::Table) => {}
             Some(RehearseFormat::Json) => {
@@ -391,7 +392,7 @@ impl<'a> Show<'a> {
         self.details.push(&shown::details(&entry, self.color))
     }
 
-    fn finish(self, crd_item: &Item, plan: &Plan, notes: &[Note]) -> Result<Exit, Failure> {
+    fn finish(self, crd_item: &ObjectReport, plan: &Plan, notes: &[RunNote]) -> Result<Exit, Failure> {
         if let Some(error) = self.failed {
             return Err(error.into());
         }

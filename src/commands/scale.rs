@@ -11,11 +11,11 @@ use crate::cluster::{Error, Resource};
 use crate::input::Entry;
 use crate::input::required::{Required, Sources};
 use crate::output::difference::{self, Sides};
-use crate::output::excerpt::SourceLocation;
+use crdx::report::{ObjectReport, SourceLocation, Verdict};
 use crate::output::printable::{complain, complain_all};
-use crate::output::report::admission::Webhook;
+use crdx::report::admission::Webhook;
 use crate::output::report::json as report_json;
-use crate::output::report::{self as item_report, Item, Verdict};
+use crate::output::report::admission::members as admission_members;
 use crate::output::{Cell, Column, TableStyle, columns};
 use crate::simulation::admission::{self, Admission};
 use crate::simulation::live::Live;
@@ -86,7 +86,7 @@ struct Change {
     /// The findings of policies that have not been reported.
     findings: Option<Box<Findings>>,
     /// The effects of policies.
-    admission: Option<Box<item_report::admission::Admission>>,
+    admission: Option<Box<crdx::report::Admission>>,
     /// The reason why the outcome is unknown, and a suggestion.
     unknown: Option<Error>,
 }
@@ -167,7 +167,7 @@ fn policies(
     let mut notes = Vec::new();
     // Read the CRDs again only if there are policies.
     let definitions = if options.paths.is_empty() { Vec::new() } else { crds.collect() };
-    let mut show = |item: Item| {
+    let mut show = |item: ObjectReport| {
         let mut push = |location: &SourceLocation, what: &str| {
             let message = format!("{location}: {what}");
             failures.push(Failure::Error(Error { message, help: item.help.clone(), ..Error::default() }));
@@ -220,7 +220,7 @@ impl Change {
     /// Adds the findings of policies.
     fn admit(&mut self, admission: &Admission, findings: Findings) {
         let verdict = if self.after.is_ok() { Verdict::Accepted } else { Verdict::Rejected };
-        let mut item = Item::new(SourceLocation::default(), verdict, "");
+        let mut item = ObjectReport::new(SourceLocation::default(), verdict, "");
         admission.report(&mut item, findings);
         if item.verdict == Verdict::CannotTell {
             self.unknown = Some(Error { message: item.reason, help: item.help, ..Error::default() });
@@ -371,7 +371,7 @@ fn report(changes: &[Change], release: Option<Release>) -> String {
                 put("answer", object([("code", Value::Int(response.code.into())), ("message", message.into())]));
             }
         }
-        item.extend(change.admission.as_ref().map(|admission| admission.members()).unwrap_or_default());
+        item.extend(change.admission.as_ref().map(|effects| admission_members(effects)).unwrap_or_default());
         Value::Object(item)
     };
     let report = object([

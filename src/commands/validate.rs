@@ -8,9 +8,9 @@ use super::Exit;
 use super::args;
 use super::terminal::{self, Content, Writer};
 use crate::cluster;
-use crate::output::report::Summary;
 use crate::output::report::text::Style;
 use crate::simulation::{self, CompareOptions, Plan};
+use crdx::report::Summary;
 use crdx_value::release::ReleaseSet;
 use std::io::{self, BufWriter};
 

@@ -2,7 +2,6 @@
 
 use crate::input::required::{Required, Sources};
 use crate::input::{Document, Entry, Input, Options};
-use crate::output::report::Item;
 use crate::output::suites::SuiteRun;
 use crate::simulation::identity::FieldLocator as _;
 use crate::simulation::linting::{self, Linted, Old, policy};
@@ -12,6 +11,7 @@ use crate::simulation::testing::plan::{self, Selection};
 use crate::simulation::testing::{find, run};
 use crate::simulation::{ExistingObjects, Plan, Simulation};
 use crdx::lint::policies::references::Objects;
+use crdx::report::ObjectReport;
 use crdx::suites::Suite;
 use crdx::suites::suite::SuiteError;
 use crdx_types::groups;
@@ -35,14 +35,14 @@ pub struct Checker {
     /// The CRDs of each suite, by its path.
     libraries: RefCell<HashMap<String, Library>>,
     /// The problems with CRDs and policies.
-    pub problems: Vec<Item>,
+    pub problems: Vec<ObjectReport>,
 }
 
 /// The reports of `validate`, `lint` and `test` for a file.
 #[derive(Debug, Default)]
 pub struct Checked {
     /// The items of `validate`.
-    pub items: Vec<Item>,
+    pub items: Vec<ObjectReport>,
     /// The results of `lint`.
     pub linted: Vec<(Object, Linted)>,
     /// The result of `test`, if the file is a suite.

@@ -3,13 +3,12 @@
 use super::check::{Checked, Tested};
 use super::fix::{self, Fix};
 use super::text::Text;
-use crate::output::excerpt::SourceLocation;
 use crate::output::report::case::Outcome;
-use crate::output::report::{Item, Problem, Verdict};
 use crate::simulation::identity::FieldLocator as _;
 use crate::simulation::linting::Linted;
 use crate::simulation::linting::advice::advice;
 use crate::simulation::object::Object;
+use crdx::report::{Diagnostic, ObjectReport, SourceLocation, Verdict};
 use crdx::suites::suite::SuiteError;
 use crdx_text::Position;
 use crdx_text::documents::Chunks;
@@ -56,7 +55,7 @@ pub fn findings(checked: &Checked, text: &Text) -> Vec<Finding> {
     all
 }
 
-fn of_item(item: &Item, text: &Text) -> Vec<Finding> {
+fn of_item(item: &ObjectReport, text: &Text) -> Vec<Finding> {
     // Without a kind, the text itself cannot be read.
     let is_unreadable = item.identity.kind.is_empty();
     let unknown = (item.verdict == Verdict::CannotTell).then(|| {
@@ -70,7 +69,7 @@ fn of_item(item: &Item, text: &Text) -> Vec<Finding> {
         }
     });
     let problem = |severity: Severity| {
-        move |problem: &Problem| {
+        move |problem: &Diagnostic| {
             let range = range(problem.location.as_ref().unwrap_or(&item.location), text);
             let message = on(problem.releases.as_ref(), problem.message.clone());
             Finding {

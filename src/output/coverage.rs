@@ -1,8 +1,8 @@
 //! The report about the coverage of a CRD's constraints, as text or JSON (`docs/output.md`).
 
-use super::excerpt::SourceLocation;
 use super::paint::Paint;
 use super::report::json::location_object;
+use crdx::report::SourceLocation;
 use crdx::suites::Coverage;
 use crdx::suites::coverage::{Constraint, Kind};
 use crdx_value::{Value, object};

@@ -9,9 +9,9 @@ pub mod lint;
 pub mod rehearsal;
 pub mod validate;
 
-use super::excerpt::{MessageSeverity, SourceLocation};
+use super::excerpt::MessageSeverity;
 pub use super::markup::escaped;
-use super::report::{Item, Note, Problem, Verdict};
+use crdx::report::{Diagnostic, ObjectReport, RunNote, SourceLocation, Verdict};
 use crdx_value::release::ReleaseSet;
 use std::fmt::Write as _;
 
@@ -138,9 +138,9 @@ pub fn table_head(titles: &[&str]) -> String {
 pub const TABLE_TAIL: &str = "</tbody>\n</table></div>\n";
 
 /// Formats the notes about a run.
-pub fn notes(notes: &[Note]) -> String {
+pub fn notes(notes: &[RunNote]) -> String {
     let note =
-        |note: &Note| format!("<div class=\"message unsure\"><p><b>note</b> {}</p></div>\n", escaped(&note.message));
+        |note: &RunNote| format!("<div class=\"message unsure\"><p><b>note</b> {}</p></div>\n", escaped(&note.message));
     let notes: Vec<String> = notes.iter().map(note).collect();
     if notes.is_empty() { String::new() } else { format!("<section class=\"notes\">\n{}</section>\n", notes.concat()) }
 }
@@ -201,7 +201,7 @@ fn message_of(
 }
 
 /// Formats the verdict of each release, if several are simulated.
-fn by_release(item: &Item) -> String {
+fn by_release(item: &ObjectReport) -> String {
     let verdicts = item.verdicts();
     let badges = verdicts
         .iter()
@@ -211,13 +211,13 @@ fn by_release(item: &Item) -> String {
 }
 
 /// Formats an error or warning of an item.
-fn problem(severity: MessageSeverity, problem: &Problem, item: &Item) -> String {
+fn problem(severity: MessageSeverity, problem: &Diagnostic, item: &ObjectReport) -> String {
     let location = Some(problem.location.as_ref().unwrap_or(&item.location));
     message_of(severity, problem.releases.as_ref(), &problem.message, location, problem.help.as_deref())
 }
 
 /// Formats the errors and warnings of an item.
-fn problems(item: &Item) -> String {
+fn problems(item: &ObjectReport) -> String {
     let mut text: String = item.errors.iter().map(|error| problem(MessageSeverity::Error, error, item)).collect();
     if !item.hidden.is_empty() {
         text.push_str("<p class=\"about\">After these, the server would also report:</p>\n");

@@ -1,11 +1,10 @@
 //! Formats the results of `rehearse --policies`. The JSON is documented in `docs/output.md`.
 
-use super::excerpt::SourceLocation;
 use super::printable;
-use super::report::admission::FieldChange;
 use super::report::json::location_object;
-use super::report::{Item, Verdict};
 use super::{Cell, Column, Paint, TableStyle, columns};
+use crdx::report::admission::FieldChange;
+use crdx::report::{ObjectReport, SourceLocation, Verdict};
 use crdx_server::policies::model::PolicyKind;
 use crdx_value::{Map, Value, json, object};
 use std::collections::{BTreeMap, BTreeSet};
@@ -213,7 +212,7 @@ pub const COLUMNS: &[Column] = &[
 ];
 
 /// Returns the row of an object.
-pub fn row(item: &Item, effects: &Effects) -> Vec<Cell> {
+pub fn row(item: &ObjectReport, effects: &Effects) -> Vec<Cell> {
     let next = match item.verdict {
         Verdict::Rejected if effects.refused_anyway => Cell::painted("rejected", Paint::Yellow),
         Verdict::Rejected => Cell::painted("denied", Paint::Red),
@@ -235,7 +234,7 @@ pub fn row(item: &Item, effects: &Effects) -> Vec<Cell> {
 }
 
 /// Formats the fields that policies change in an object.
-pub fn changes(item: &Item) -> String {
+pub fn changes(item: &ObjectReport) -> String {
     let mut text = String::new();
     let shown = |value: &Value| json::to_string(value);
     for change in item.admission.iter().flat_map(|admission| &admission.mutated) {

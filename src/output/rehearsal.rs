@@ -1,10 +1,10 @@
 //! Formats the results of `rehearse`. The JSON is documented in `docs/output.md`.
 
-use super::excerpt::{self, MessageSeverity, SourceLocation};
-use super::report::Identity;
+use super::excerpt::{self, MessageSeverity};
 use super::report::json::{identified, location_object};
 use super::{Cell, Column, Paint};
 use crdx::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
+use crdx::report::{Identity, SourceLocation};
 use crdx_value::{Map, Value, json, object};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -2,11 +2,11 @@
 
 use super::coverage::CoverageReport;
 use super::difference;
-use super::excerpt::SourceLocation;
 use super::paint::Paint;
 use super::printable;
 use super::report::case::{self, Finding, Level};
 use super::report::json::location_object;
+use crdx::report::SourceLocation;
 use crdx::suites::{Case, Failure, Outcome, Suite};
 use crdx_text::Position;
 use crdx_value::release::Release;

@@ -17,10 +17,9 @@ use super::identity::{Namespace, identity};
 use super::live::Live;
 use super::object::Object;
 use crate::cluster::Resource;
-use crate::output::excerpt::SourceLocation;
-use crate::output::report::{Item, Note, Verdict};
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::{self, RequestOptions};
+use crdx::report::{ObjectReport, RunNote, SourceLocation, Verdict};
 use crdx_cel::value::Authorizer;
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::policies::denial::Origin;
@@ -129,7 +128,7 @@ pub struct Reading<'a> {
 impl Admission {
     /// Creates the policies that a release enforces, and the webhooks. `None` if there are none in files, and the
     /// cluster has no webhook and no policy with a binding.
-    pub fn new(objects: &Objects, reading: &Reading<'_>, release: Release, notes: &mut Vec<Note>) -> Option<Self> {
+    pub fn new(objects: &Objects, reading: &Reading<'_>, release: Release, notes: &mut Vec<RunNote>) -> Option<Self> {
         let options = reading.options;
         let mut objects = objects.clone();
         objects.leave_inactive(release, notes);
@@ -274,7 +273,7 @@ impl Admission {
     }
 
     /// Stores all objects in a server that serves the CRDs of the params. Objects that it refuses are passed to `show`.
-    pub fn store(&self, server: &Server, now: Timestamp, namespace: &str, show: &mut dyn FnMut(Item)) {
+    pub fn store(&self, server: &Server, now: Timestamp, namespace: &str, show: &mut dyn FnMut(ObjectReport)) {
         let Objects { namespaces, config_maps, policies, bindings, webhooks, others, .. } = &self.objects;
         let mut put = |given: &PolicyInput, resource: Resource| {
             let own = given.object.str_at(&["metadata", "namespace"]).filter(|ns| !ns.is_empty());
@@ -318,7 +317,13 @@ impl Admission {
     }
 
     /// Stores the CRDs of the params, then all other objects.
-    fn store_with_definitions(&self, server: &Server, now: Timestamp, namespace: &str, show: &mut dyn FnMut(Item)) {
+    fn store_with_definitions(
+        &self,
+        server: &Server,
+        now: Timestamp,
+        namespace: &str,
+        show: &mut dyn FnMut(ObjectReport),
+    ) {
         for route in self.param_definitions.values() {
             // Another server has accepted the CRD before.
             let _ = server.seed_definition(&route.definition, now);
@@ -352,7 +357,7 @@ fn authority(options: &Options, rbac: Rbac) -> (AuthorizerSource, bool) {
 
 impl Objects {
     /// Reads the objects that policies need. Unreadable files are passed to `show`.
-    pub fn read(reading: &Reading<'_>, show: &mut dyn FnMut(Item), notes: &mut Vec<Note>) -> Self {
+    pub fn read(reading: &Reading<'_>, show: &mut dyn FnMut(ObjectReport), notes: &mut Vec<RunNote>) -> Self {
         let mut objects = Self::default();
         if let Some(live) = reading.live {
             live::read(live, reading.options, &mut objects, notes);
@@ -368,7 +373,7 @@ impl Objects {
     }
 
     /// Removes the policies that the release does not enforce.
-    fn leave_inactive(&mut self, release: Release, notes: &mut Vec<Note>) {
+    fn leave_inactive(&mut self, release: Release, notes: &mut Vec<RunNote>) {
         if release.enables(Gate::MutatingAdmissionPolicy) {
             return;
         }
@@ -384,7 +389,7 @@ impl Objects {
                  not evaluated: {}",
                 left.into_iter().collect::<Vec<_>>().join(", ")
             );
-            notes.push(Note { kind: "inactivePolicies", message });
+            notes.push(RunNote { kind: "inactivePolicies", message });
         }
     }
 }
@@ -400,7 +405,7 @@ impl PolicyInput {
         resource: &Resource,
         namespace: Option<&str>,
         now: Timestamp,
-    ) -> Result<(), Box<Item>> {
+    ) -> Result<(), Box<ObjectReport>> {
         let definition = format!("{}.{}", resource.plural, resource.group);
         let namespace_name = namespace.unwrap_or_default();
         let Some(source) = &self.source else {
@@ -443,9 +448,9 @@ impl PolicyInput {
     }
 
     /// Returns the item of an object that is not used, because the server would refuse it.
-    fn unusable(&self, detail: &str) -> Box<Item> {
+    fn unusable(&self, detail: &str) -> Box<ObjectReport> {
         let reason = format!("the server would reject it: {detail}");
-        let mut item = Item::new(self.location.clone(), Verdict::CannotTell, reason);
+        let mut item = ObjectReport::new(self.location.clone(), Verdict::CannotTell, reason);
         item.identity = identity(&self.object, Namespace::Own);
         item.help = Some("correct it: policies are evaluated without it".to_owned());
         Box::new(item)

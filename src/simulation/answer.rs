@@ -2,7 +2,7 @@
 
 use super::hints::Hints;
 use super::identity::FieldLocator;
-use crate::output::report::{Answer, Identity, Item, Located, Problem, Verdict};
+use crdx::report::{Answer, Diagnostic, Identity, Located, ObjectReport, Verdict};
 use crdx_server::crd;
 use crdx_server::server::{Response, ResponseBody};
 use crdx_text::strict::StrictError;
@@ -21,7 +21,7 @@ pub fn read_policy_response(
     identity: Identity,
     locator: &dyn FieldLocator,
     release: Release,
-) -> Item {
+) -> ObjectReport {
     let object = if response.trace.pruned.is_empty() { None } else { locator.object() };
     let names = object.map(|object| known_names(&object, release)).unwrap_or_default();
     read_response(response, identity, locator, &Hints::of_names(names))
@@ -45,19 +45,24 @@ fn known_names(object: &Value, release: Release) -> BTreeMap<String, String> {
 }
 
 /// Reads the response to a CRD.
-pub fn read_definition_response(response: Response, identity: Identity, locator: &dyn FieldLocator) -> Item {
+pub fn read_definition_response(response: Response, identity: Identity, locator: &dyn FieldLocator) -> ObjectReport {
     let crd = if response.trace.pruned.is_empty() { None } else { locator.object() };
     let unknown = crd.map(|crd| crd::unknown_fields(&crd)).unwrap_or_default();
     read_response(response, identity, locator, &Hints::of_definition(unknown))
 }
 
 /// Reads a response, with suggestions from `hints`.
-pub fn read_response(response: Response, identity: Identity, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Item {
+pub fn read_response(
+    response: Response,
+    identity: Identity,
+    locator: &dyn FieldLocator,
+    hints: &Hints<'_>,
+) -> ObjectReport {
     let accepted = matches!(response.code, 200 | 201);
     if response.trace.size_depends {
         return of_uncertain_size(identity, locator);
     }
-    let mut item = Item::new(locator.start(), if accepted { Verdict::Accepted } else { Verdict::Rejected }, "");
+    let mut item = ObjectReport::new(locator.start(), if accepted { Verdict::Accepted } else { Verdict::Rejected }, "");
     item.identity = identity;
     let (body, text) = match response.body {
         ResponseBody::Json(body) => (Some(body), None),
@@ -95,16 +100,16 @@ pub fn read_response(response: Response, identity: Identity, locator: &dyn Field
 }
 
 /// The item of an object that some clusters store and others do not.
-fn of_uncertain_size(identity: Identity, locator: &dyn FieldLocator) -> Item {
+fn of_uncertain_size(identity: Identity, locator: &dyn FieldLocator) -> ObjectReport {
     let message = "the object is so near to etcd's limit of 1572864 bytes for a request that the cluster decides: the request has a few bytes more or less, depending on the IDs of etcd's members and on the revision";
-    let mut item = Item::new(locator.start(), Verdict::CannotTell, message);
+    let mut item = ObjectReport::new(locator.start(), Verdict::CannotTell, message);
     item.identity = identity;
     item.help = Some("make the object smaller, for example by removing descriptions or annotations".to_owned());
     item
 }
 
 /// Stores the object of a response in the item, and the Table if it was requested.
-fn take_result(item: &mut Item, body: Option<Arc<Value>>) {
+fn take_result(item: &mut ObjectReport, body: Option<Arc<Value>>) {
     let Some(body) = body else { return };
     if body.str_at(&["kind"]) == Some("Table") && body.str_at(&["apiVersion"]) == Some("meta.k8s.io/v1") {
         let row = body.get("rows").and_then(Value::as_array).and_then(<[Value]>::first);
@@ -127,7 +132,7 @@ struct Rejection<'a> {
 }
 
 impl Rejection<'_> {
-    fn problems(self, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Vec<Problem> {
+    fn problems(self, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Vec<Diagnostic> {
         if !self.errors.is_empty() {
             return self.errors.iter().map(|error| field_problem(error, locator, hints)).collect();
         }
@@ -137,41 +142,41 @@ impl Rejection<'_> {
             return self.unknown.iter().map(|unknown| self.unknown_field(unknown, hints)).collect();
         }
         let location = self.undecodable.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
-        vec![Problem {
+        vec![Diagnostic {
             kind: self.reason.to_owned(),
             field: self.undecodable,
             message: self.message.to_owned(),
             location: Some(location),
-            ..Problem::default()
+            ..Diagnostic::default()
         }]
     }
 
-    fn unknown_field(&self, unknown: &Located, hints: &Hints<'_>) -> Problem {
-        let problem = Problem {
+    fn unknown_field(&self, unknown: &Located, hints: &Hints<'_>) -> Diagnostic {
+        let problem = Diagnostic {
             kind: self.reason.to_owned(),
             field: Some(unknown.path.clone()),
             message: StrictError::DroppedField(unknown.path.clone()).to_string(),
             location: unknown.location.clone(),
-            ..Problem::default()
+            ..Diagnostic::default()
         };
         problem.with_replacement(hints.for_unknown_field(&unknown.path))
     }
 }
 
-fn field_problem(error: &FieldError, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Problem {
-    let problem = Problem {
+fn field_problem(error: &FieldError, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Diagnostic {
+    let problem = Diagnostic {
         kind: error.kind.reason().to_owned(),
         field: Some(error.field.clone()),
         message: error.to_string(),
         location: Some(error.value_path().map_or_else(|| locator.start(), |path| locator.field(path))),
         detail: Some(error.detail.clone()),
-        ..Problem::default()
+        ..Diagnostic::default()
     };
     problem.with_replacement(hints.for_value(error))
 }
 
 /// Returns a warning of the server, with a location if it names a field.
-fn warning(text: &str, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Problem {
+fn warning(text: &str, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Diagnostic {
     let unknown = text.strip_prefix("unknown field \"").and_then(|rest| rest.strip_suffix('"'));
     let known = || text.split_once(": ").map(|(path, _)| path).filter(|p| !p.contains(' '));
     let (path, location) = match (unknown, known()) {
@@ -180,12 +185,12 @@ fn warning(text: &str, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Problem
         (None, None) => (None, locator.start()),
     };
     let field = path.map(str::to_owned);
-    let problem = Problem {
+    let problem = Diagnostic {
         kind: "Warning".to_owned(),
         field,
         message: text.to_owned(),
         location: Some(location),
-        ..Problem::default()
+        ..Diagnostic::default()
     };
     problem.with_replacement(unknown.and_then(|path| hints.for_unknown_field(path)))
 }

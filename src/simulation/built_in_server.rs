@@ -2,7 +2,7 @@
 //! `kubectl apply` to a server that has the object.
 
 use super::kubectl_errors;
-use crate::output::report::Identity;
+use crdx::report::Identity;
 use crdx::kubectl::patch::PatchType;
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::send::{self as kubectl_send, RequestOutcome, Target};

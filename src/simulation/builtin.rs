@@ -14,7 +14,7 @@ use super::identity::{self, FieldLocator, Namespace};
 use super::kubectl_errors;
 use super::object::{Kind, Object};
 use crate::cluster;
-use crate::output::report::{ASK_THE_CLUSTER, Action, Answer, Identity, Item, Located, Problem, Verdict};
+use crdx::report::{ASK_THE_CLUSTER, Action, Answer, Diagnostic, Identity, Located, ObjectReport, Verdict};
 use crdx::kubectl::request::RequestOptions;
 use crdx::kubectl::written_metadata::hide_bookkeeping;
 use crdx::kubectl::{FieldValidation, Verb};
@@ -61,7 +61,7 @@ pub fn decode(
     mut object: Object,
     kind: &Kind,
     creates_namespace: bool,
-) -> Item {
+) -> ObjectReport {
     let (group, version, kind) = kind;
     let own = identity::identity(object.value(), Namespace::Own);
     let api_version = api_version(group, version);
@@ -104,7 +104,7 @@ pub fn decode(
     let body = json::to_string(&sent) + "\n";
     let input_warnings = std::mem::take(&mut object.warnings);
     let locator = object.finder();
-    let mut item = Item::new(locator.start(), Verdict::Decodes, "");
+    let mut item = ObjectReport::new(locator.start(), Verdict::Decodes, "");
     item.warnings.extend(deprecation(row, &identity, rules.minor(), &locator));
     item.identity = identity;
     if let Some((code, reason, message)) = resource.and_then(|resource| not_allowed(resource, rules.verb)) {
@@ -194,7 +194,7 @@ fn is_covered(context: SimulationContext<'_>, group: &str, kind: &str, plural: &
 }
 
 /// Accepts an object whose validation reports no errors, and shows it with its defaults.
-fn accept(item: &mut Item, sent: &Value, context: SimulationContext<'_>) {
+fn accept(item: &mut ObjectReport, sent: &Value, context: SimulationContext<'_>) {
     item.warnings.retain(|warning| warning.kind != PUBLISHED_SCHEMA);
     if item.verdict != Verdict::Decodes {
         return;
@@ -211,7 +211,7 @@ fn accept(item: &mut Item, sent: &Value, context: SimulationContext<'_>) {
 }
 
 /// Completes the item of a create that was sent.
-fn answered_create(item: &mut Item, response: Response, version: &str, locator: &dyn FieldLocator) {
+fn answered_create(item: &mut ObjectReport, response: Response, version: &str, locator: &dyn FieldLocator) {
     // The server measures the length of JSON, and etcd that of Protobuf.
     if response.code == 500 {
         let reason = "with its defaults it may be too large for etcd".to_owned();
@@ -222,7 +222,7 @@ fn answered_create(item: &mut Item, response: Response, version: &str, locator: 
     }
     let identity = item.identity.clone();
     let answered = read_response(response, identity, locator, &Hints::of_schema(None, version));
-    let is_new = |warning: &Problem| !item.warnings.iter().any(|known| known.message == warning.message);
+    let is_new = |warning: &Diagnostic| !item.warnings.iter().any(|known| known.message == warning.message);
     let warnings: Vec<_> = answered.warnings.into_iter().filter(is_new).collect();
     item.warnings.extend(warnings);
     (item.answer, item.object) = (answered.answer, answered.object);
@@ -250,7 +250,7 @@ fn existing(context: SimulationContext<'_>, rules: Rules, identity: &Identity, p
 }
 
 /// Completes the item of an update that was sent.
-fn answered_update(item: &mut Item, response: Response, version: &str, locator: &dyn FieldLocator) {
+fn answered_update(item: &mut ObjectReport, response: Response, version: &str, locator: &dyn FieldLocator) {
     let identity = item.identity.clone();
     let answered = read_response(response, identity, locator, &Hints::of_schema(None, version));
     item.action = Action::Update;
@@ -263,7 +263,7 @@ fn answered_update(item: &mut Item, response: Response, version: &str, locator: 
 }
 
 /// Rejects a new object whose namespace does not accept it.
-fn check_namespace(item: &mut Item, context: SimulationContext<'_>, plural: &str, found: &Found) {
+fn check_namespace(item: &mut ObjectReport, context: SimulationContext<'_>, plural: &str, found: &Found) {
     let request_kind = &context.updates.request_kind;
     if !request_kind.may_create() {
         return;
@@ -304,13 +304,13 @@ fn not_allowed(resource: &Resource, verb: Verb) -> Option<(u16, &'static str, &'
 }
 
 /// Rejects an object with an answer that names no field.
-fn reject_with(item: &mut Item, answer: Answer) {
+fn reject_with(item: &mut ObjectReport, answer: Answer) {
     item.verdict = Verdict::Rejected;
-    item.errors = vec![Problem {
+    item.errors = vec![Diagnostic {
         kind: answer.reason.clone(),
         message: answer.message.clone(),
         location: Some(item.location.clone()),
-        ..Problem::default()
+        ..Diagnostic::default()
     }];
     item.answer = Some(answer);
 }
@@ -320,35 +320,35 @@ const PUBLISHED_SCHEMA: &str = "PublishedSchema";
 
 const BAD_REQUEST: &str = "BadRequest";
 
-fn reject(item: &mut Item, message: String, errors: Vec<Problem>) {
+fn reject(item: &mut ObjectReport, message: String, errors: Vec<Diagnostic>) {
     item.verdict = Verdict::Rejected;
     item.answer = Some(Answer { code: 400, reason: BAD_REQUEST.to_owned(), message });
     item.errors = errors;
 }
 
 /// Completes the item of an object that cannot be decoded.
-fn undecodable_item(item: &mut Item, refusal: Refusal, locator: &dyn FieldLocator) {
+fn undecodable_item(item: &mut ObjectReport, refusal: Refusal, locator: &dyn FieldLocator) {
     let location = refusal.path.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
     let Refusal { message, path: field, .. } = refusal;
     let kind = BAD_REQUEST.to_owned();
-    let problem = Problem { kind, field, message: message.clone(), location: Some(location), ..Problem::default() };
+    let problem = Diagnostic { kind, field, message: message.clone(), location: Some(location), ..Diagnostic::default() };
     reject(item, message, vec![problem]);
 }
 
 /// Completes the item of a decoded object, with or without strict errors.
-fn decoded_item(item: &mut Item, decoded: &Decoded, rules: Rules, types: &'static Types, locator: &dyn FieldLocator) {
+fn decoded_item(item: &mut ObjectReport, decoded: &Decoded, rules: Rules, types: &'static Types, locator: &dyn FieldLocator) {
     let unknown = decoded.strict.iter().filter(|strict| !strict.duplicate);
     item.pruned = unknown
         .map(|s| Located { path: s.path.clone(), location: Some(locator.name(&s.path)), releases: None })
         .collect();
-    let problems = |kind: &str| -> Vec<Problem> {
-        let problem = |strict: &Strict| Problem {
+    let problems = |kind: &str| -> Vec<Diagnostic> {
+        let problem = |strict: &Strict| Diagnostic {
             kind: kind.to_owned(),
             field: Some(strict.path.clone()),
             message: strict.error().to_string(),
             location: Some(locator.name(&strict.path)),
             help: hint(types, strict),
-            ..Problem::default()
+            ..Diagnostic::default()
         };
         decoded.strict.iter().map(problem).collect()
     };
@@ -366,7 +366,7 @@ fn decoded_item(item: &mut Item, decoded: &Decoded, rules: Rules, types: &'stati
             return reject(
                 item,
                 refusal.message,
-                vec![Problem { kind: BAD_REQUEST.to_owned(), field, message, location, ..Problem::default() }],
+                vec![Diagnostic { kind: BAD_REQUEST.to_owned(), field, message, location, ..Diagnostic::default() }],
             );
         }
         (None, FieldValidation::Warn) => item.warnings.extend(problems("Warning")),
@@ -391,7 +391,7 @@ fn path_of(missing: &Missing) -> &str {
 }
 
 /// A requirement of the published schema that an object does not meet.
-fn requirement(missing: &Missing, locator: &dyn FieldLocator) -> Problem {
+fn requirement(missing: &Missing, locator: &dyn FieldLocator) -> Diagnostic {
     let (path, message, location, help) = match missing {
         Missing::Field { object, field } => {
             let path = if object.is_empty() { (*field).to_owned() } else { format!("{object}.{field}") };
@@ -407,13 +407,13 @@ fn requirement(missing: &Missing, locator: &dyn FieldLocator) -> Problem {
             (path.clone(), message, locator.field(path), help)
         }
     };
-    Problem {
+    Diagnostic {
         kind: PUBLISHED_SCHEMA.to_owned(),
         field: Some(path),
         message,
         location: Some(location),
         help,
-        ..Problem::default()
+        ..Diagnostic::default()
     }
 }
 
@@ -431,7 +431,7 @@ fn hint(types: &'static Types, strict: &Strict) -> Option<String> {
 }
 
 /// Returns the server's warning about a deprecated version (`deprecation.WarningMessage`).
-fn deprecation(row: &KindRow, identity: &Identity, release: u32, locator: &dyn FieldLocator) -> Option<Problem> {
+fn deprecation(row: &KindRow, identity: &Identity, release: u32, locator: &dyn FieldLocator) -> Option<Diagnostic> {
     let deprecated = row.deprecated?;
     if minor(deprecated).is_none_or(|since| since > release) {
         return None;
@@ -444,12 +444,12 @@ fn deprecation(row: &KindRow, identity: &Identity, release: u32, locator: &dyn F
         message = format!("{message}; use {api_version} {kind}");
     }
     let location = Some(locator.field("apiVersion"));
-    Some(Problem {
+    Some(Diagnostic {
         kind: "Warning".to_owned(),
         field: Some("apiVersion".to_owned()),
         message,
         location,
-        ..Problem::default()
+        ..Diagnostic::default()
     })
 }
 
@@ -459,7 +459,7 @@ fn minor(version: &str) -> Option<u32> {
 }
 
 /// Returns the item of a kind that no API server of the release serves without configuration: kubectl sends no request.
-pub fn not_served(release: Release, identity: Identity, mut object: Object) -> Item {
+pub fn not_served(release: Release, identity: Identity, mut object: Object) -> ObjectReport {
     let (api_version, kind) = (&identity.api_version, &identity.kind);
     let minor: u32 = release.minor().number().into();
     let served = resources::versions_of_kind(identity.group(), kind, minor);
@@ -480,18 +480,18 @@ pub fn not_served(release: Release, identity: Identity, mut object: Object) -> I
 }
 
 /// Returns the item of a kind for which kubectl finds no resource. `advice` continues kubectl's text.
-pub fn no_matches(object: &mut Object, identity: Identity, advice: &str) -> Item {
+pub fn no_matches(object: &mut Object, identity: Identity, advice: &str) -> ObjectReport {
     let message = format!("no matches for kind \"{}\" in version \"{}\"", identity.kind, identity.api_version);
     let location = object.finder().field("apiVersion");
     let mut item = object.item(identity, Verdict::Rejected, "");
     item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
-    item.errors.push(Problem {
+    item.errors.push(Diagnostic {
         kind: "NotFound".to_owned(),
         field: Some("apiVersion".to_owned()),
         message,
         location: Some(location),
         help: Some(format!("ensure CRDs are installed first{advice}")),
-        ..Problem::default()
+        ..Diagnostic::default()
     });
     item
 }

@@ -7,7 +7,7 @@ use super::existing::{Found, Lookup, PendingObject};
 use super::identity::FieldLocator;
 use super::removed_versions::RemovedVersions;
 use super::unsent::{Unsent, not_determined};
-use crate::output::report::{Identity, Item};
+use crdx::report::{Identity, ObjectReport};
 use crdx::kubectl::request::RequestOptions;
 use crdx::kubectl::send::{Target, send};
 use crdx_server::server::Server;
@@ -19,7 +19,7 @@ pub fn update(
     crd: &Value,
     identity: &Identity,
     locator: &dyn FieldLocator,
-) -> Option<Item> {
+) -> Option<ObjectReport> {
     let updates = context.updates;
     let pending = updates.existing.ask(identity, "customresourcedefinitions");
     let wanted = Lookup { identity, namespace: context.namespace };

@@ -1,6 +1,6 @@
 //! The CRDs of a run. Each CRD is created in the server once; its source location is kept for messages.
 
-use crate::output::excerpt::SourceLocation;
+use crdx::report::SourceLocation;
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::send::{self, Target};
 use crdx::kubectl::{RequestKind, Verb};

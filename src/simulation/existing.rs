@@ -9,8 +9,7 @@ use crate::cluster::{self, PendingResponse};
 use crate::input::Entry;
 use crate::input::temp_file;
 use crate::input::temp_store::{StoredAt, TempStore};
-use crate::output::excerpt::SourceLocation;
-use crate::output::report::{Identity, Item, Verdict};
+use crdx::report::{Identity, ObjectReport, SourceLocation, Verdict};
 use crdx_value::Value;
 use std::collections::HashMap;
 use std::io;
@@ -187,7 +186,7 @@ impl PendingObject {
 
 impl ExistingObjects {
     /// Reads existing objects from files and passes problems to `show`.
-    pub fn given(entries: impl Iterator<Item = Entry>, show: &mut dyn FnMut(Item)) -> Self {
+    pub fn given(entries: impl Iterator<Item = Entry>, show: &mut dyn FnMut(ObjectReport)) -> Self {
         let mut given = FileObjects::default();
         for entry in entries {
             let Some((mut object, (group, _, kind))) = object::read_with_kind(entry, show) else { continue };

@@ -1,10 +1,10 @@
 //! Removes the random suffix of generated names from results.
 
-use crate::output::report::Item;
+use crdx::report::ObjectReport;
 use crdx_value::Value;
 
 /// Replaces a generated name, which differs between runs, by its prefix and a `*`.
-pub fn hide(item: &mut Item, prefix: &str) {
+pub fn hide(item: &mut ObjectReport, prefix: &str) {
     let shown = item.identity.name.clone();
     if let Some(answer) = &mut item.answer {
         hide_name(&mut answer.message, prefix);

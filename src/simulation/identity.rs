@@ -1,7 +1,6 @@
 //! The identity of an object, and the source locations of its fields.
 
-use crate::output::excerpt::SourceLocation;
-use crate::output::report::Identity;
+use crdx::report::{Identity, SourceLocation};
 use crdx_text::Syntax;
 use crdx_value::Value;
 

@@ -3,9 +3,8 @@
 use super::identity::FieldLocator;
 use super::object::Object;
 use crate::input::Document;
-use crate::output::excerpt::STDIN;
-use crate::output::report::{Answer, Identity, Item, Problem, Verdict};
 use crdx::kubectl::Verb;
+use crdx::report::{Answer, Diagnostic, Identity, ObjectReport, STDIN, Verdict};
 use crdx_types::types::Types;
 use crdx_types::{Endpoint, Refusal, decode};
 use crdx_value::field::ErrorType;
@@ -17,7 +16,7 @@ const ANNOTATIONS: &str = "metadata.annotations";
 
 /// Replaces the errors of a custom resource for which kubectl sends no request. The server rejects a create of every such
 /// object; of an object that may be accepted, `is_plain` is the result of [`has_plain_metadata`].
-pub fn replace(item: &mut Item, verb: Verb, is_plain: bool, locator: &dyn FieldLocator) {
+pub fn replace(item: &mut ObjectReport, verb: Verb, is_plain: bool, locator: &dyn FieldLocator) {
     let is_rejected = item.verdict == Verdict::Rejected;
     // kubectl does not decode the metadata of an item of a list.
     if (is_rejected || !is_plain)
@@ -36,7 +35,7 @@ pub fn replace(item: &mut Item, verb: Verb, is_plain: bool, locator: &dyn FieldL
 
 /// Rejects an object whose name or namespace can be no part of a path, for which the client sends no request
 /// (`rest.Request` in client-go). The name of a created object is in no path.
-fn require_path(item: &mut Item, verb: Verb, locator: &dyn FieldLocator) {
+fn require_path(item: &mut ObjectReport, verb: Verb, locator: &dyn FieldLocator) {
     // The identity of an object without a name has its generateName.
     let is_own = |name: &&str| {
         locator.object().is_some_and(|object| object.str_at(&["metadata", "name"]).is_some_and(|own| own == *name))
@@ -69,7 +68,7 @@ fn path_errors(segment: &str) -> Vec<String> {
 }
 
 /// Returns the item of an object whose metadata kubectl cannot decode. It does not decode that of an item of a list.
-pub fn undecodable(object: &mut Object, identity: &Identity) -> Option<Item> {
+pub fn undecodable(object: &mut Object, identity: &Identity) -> Option<ObjectReport> {
     if object.document.item.is_some() || has_plain_metadata(object.value()) {
         return None;
     }
@@ -80,14 +79,14 @@ pub fn undecodable(object: &mut Object, identity: &Identity) -> Option<Item> {
 }
 
 /// Like [`undecodable`] for the source of an object that was rejected with `item`.
-pub fn undecodable_source(mut source: Document, item: &Item) -> Option<Item> {
+pub fn undecodable_source(mut source: Document, item: &ObjectReport) -> Option<ObjectReport> {
     source.value = source.read_again()?;
     let warnings = item.warnings.iter().filter(|warning| warning.kind == "Input").cloned().collect();
     undecodable(&mut Object { document: source, warnings }, &item.identity)
 }
 
 /// Rejects an object with the error of kubectl's decoder for its metadata.
-fn refuse(item: &mut Item, refusal: Refusal, locator: &dyn FieldLocator) {
+fn refuse(item: &mut ObjectReport, refusal: Refusal, locator: &dyn FieldLocator) {
     let message = format!("unable to decode {}: {}", quote::go_quote(source(item)), refusal.error);
     reject(item, (400, "BadRequest"), message, refusal.path, locator);
 }
@@ -105,7 +104,7 @@ pub fn has_plain_metadata(object: &Value) -> bool {
 }
 
 /// Rejects an object without a name, which only `kubectl create` sends. A name of a wrong type is an error of decoding.
-pub fn require_name(item: &mut Item, verb: Verb, locator: &dyn FieldLocator) {
+pub fn require_name(item: &mut ObjectReport, verb: Verb, locator: &dyn FieldLocator) {
     let has_name = || locator.object().is_some_and(|object| object.at(&["metadata", "name"]).is_some_and(is_not_text));
     if item.identity.name.is_empty() && verb != Verb::Create && !has_name() {
         let message = "resource name may not be empty".to_owned();
@@ -118,7 +117,7 @@ fn is_not_text(value: &Value) -> bool {
 }
 
 /// Rejects an object of a built-in kind without a name, in the server's words for a create.
-pub fn require_name_of_create(item: &mut Item, locator: &dyn FieldLocator) {
+pub fn require_name_of_create(item: &mut ObjectReport, locator: &dyn FieldLocator) {
     let Identity { kind, .. } = &item.identity;
     let message = "metadata.name: Required value: name or generateName is required";
     let group = item.identity.group();
@@ -132,7 +131,7 @@ pub fn require_name_of_create(item: &mut Item, locator: &dyn FieldLocator) {
 }
 
 /// Names requests without the last-applied annotation, if that makes the annotations too long.
-pub fn explain_annotations(item: &mut Item, verb: Verb) {
+pub fn explain_annotations(item: &mut ObjectReport, verb: Verb) {
     if verb != Verb::Apply {
         return;
     }
@@ -145,7 +144,7 @@ pub fn explain_annotations(item: &mut Item, verb: Verb) {
     }
 }
 
-fn is_about_annotations(error: &Problem) -> bool {
+fn is_about_annotations(error: &Diagnostic) -> bool {
     error.kind == ErrorType::TooLong.reason() && error.field.as_deref() == Some(ANNOTATIONS)
 }
 
@@ -163,7 +162,7 @@ pub fn metadata_error(metadata: &Value) -> Option<Refusal> {
 }
 
 /// The name that kubectl gives to the source of an object.
-pub fn source(item: &Item) -> &str {
+pub fn source(item: &ObjectReport) -> &str {
     match &*item.location.source {
         STDIN => "STDIN",
         name => name,
@@ -171,7 +170,7 @@ pub fn source(item: &Item) -> &str {
 }
 
 fn reject(
-    item: &mut Item,
+    item: &mut ObjectReport,
     (code, reason): (u16, &str),
     message: String,
     field: Option<String>,
@@ -181,7 +180,7 @@ fn reject(
     item.verdict = Verdict::Rejected;
     item.answer = Some(Answer { code, reason: reason.to_owned(), message: message.clone() });
     let kind = reason.to_owned();
-    item.errors = vec![Problem { kind, field, message, location: Some(location), ..Problem::default() }];
+    item.errors = vec![Diagnostic { kind, field, message, location: Some(location), ..Diagnostic::default() }];
     item.hidden.clear();
     (item.object, item.table) = (None, None);
 }

@@ -8,13 +8,12 @@ use super::answer::read_definition_response;
 use super::identity::{FieldLocator, Namespace, identity};
 use super::object::Object;
 use super::removed_versions::RemovedVersions;
-use crate::output::excerpt::SourceLocation;
-use crate::output::report::{Action, Answer, Item, Problem, Verdict, merged};
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::lint::breaking::{self, Change};
 use crdx::lint::costs::{self, SchemaCost};
 use crdx::lint::{formats, manifest_path, policies};
+use crdx::report::{Action, Answer, Diagnostic, ObjectReport, SourceLocation, Verdict, merged};
 use crdx_server::crd::{self, CustomResourceDefinition, Spec, conditions, validation};
 use crdx_server::server::{ResponseBody, Server, Timestamp};
 use crdx_value::release::{Release, ReleaseSet};
@@ -33,7 +32,7 @@ pub struct Old {
 #[derive(Debug)]
 pub struct Linted {
     /// The server's response.
-    pub item: Item,
+    pub item: ObjectReport,
     /// The schemas with rules, and the source location of each expression.
     pub costs: Vec<(SchemaCost, Vec<SourceLocation>)>,
     /// The breaking changes.
@@ -44,7 +43,7 @@ pub struct Linted {
 
 impl Linted {
     /// Creates a result with the server's response only.
-    pub fn of(item: Item) -> Self {
+    pub fn of(item: ObjectReport) -> Self {
         Self { item, costs: Vec::new(), breaking: Vec::new(), expressions: Vec::new() }
     }
 }
@@ -58,8 +57,8 @@ pub fn check(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: Timest
         Some(crd) => beta(new, crd.clone(), release),
         None => ask(new, old, release, now),
     };
-    let answers: Vec<(Release, Item)> = releases.iter().map(|release| (release, ask(release))).collect();
-    let no_release = || Item::new(locator.start(), Verdict::CannotTell, "no Kubernetes version to simulate");
+    let answers: Vec<(Release, ObjectReport)> = releases.iter().map(|release| (release, ask(release))).collect();
+    let no_release = || ObjectReport::new(locator.start(), Verdict::CannotTell, "no Kubernetes version to simulate");
     let mut item = merged(answers).unwrap_or_else(no_release);
     item.warnings.extend(new.warnings.iter().cloned());
     let mut linted = Linted::of(item);
@@ -75,13 +74,13 @@ pub fn check(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: Timest
         explain(&mut linted.item.errors, &cost, &typed.spec);
         linted.costs.push((cost, locations));
     }
-    linted.item.warnings.extend(formats::ignored(&typed.spec, releases).into_iter().map(|one| Problem {
+    linted.item.warnings.extend(formats::ignored(&typed.spec, releases).into_iter().map(|one| Diagnostic {
         kind: "Format".to_owned(),
         field: Some(one.crd_field.clone()),
         message: format!("format {} is ignored before Kubernetes {}", quote::go_quote(&one.format), one.since),
         location: Some(located(&one.crd_field)),
         releases: releases.single().is_none().then_some(one.by),
-        ..Problem::default()
+        ..Diagnostic::default()
     }));
     if let Some(old) = old.and_then(|old| crd::decode(&old.value).ok()) {
         let changes = breaking::changes(&old.crd.spec, &typed.spec);
@@ -93,7 +92,7 @@ pub fn check(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: Timest
 
 /// Adds the releases that an expression needs to errors about it, if some other release compiles it. Versions of the
 /// CRD may share a schema, and the server reports an error for each version.
-fn explain(errors: &mut [Problem], cost: &SchemaCost, spec: &Spec) {
+fn explain(errors: &mut [Diagnostic], cost: &SchemaCost, spec: &Spec) {
     for one in &cost.expressions {
         let (Some(needs), Some((_, own))) = (&one.needs, in_version(&one.crd_field)) else { continue };
         for error in errors.iter_mut().filter(|error| error.help.is_none()) {
@@ -117,7 +116,7 @@ fn is_beta(crd: &Value) -> bool {
 }
 
 /// Sends the CRD to a server as kubectl would.
-fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Item {
+fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> ObjectReport {
     let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: true, table: false, now };
     let locator = new.finder();
     let identity = identity(new.value(), Namespace::None);
@@ -130,7 +129,7 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Ite
     };
     if let Err(error) = server.seed_definition(&old.value, now) {
         let reason = format!("the old CRD cannot be read: {error}");
-        let mut item = Item::new(old.location.clone(), Verdict::CannotTell, reason);
+        let mut item = ObjectReport::new(old.location.clone(), Verdict::CannotTell, reason);
         item.identity = identity;
         return item;
     }
@@ -148,18 +147,18 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Ite
 }
 
 /// Checks a v1beta1 CRD. Current servers refuse to create it, so the result is how the release treats a stored one.
-fn beta(new: &Object, mut crd: CustomResourceDefinition, release: Release) -> Item {
+fn beta(new: &Object, mut crd: CustomResourceDefinition, release: Release) -> ObjectReport {
     let locator = new.finder();
-    let mut item = Item::new(locator.start(), Verdict::Rejected, "");
+    let mut item = ObjectReport::new(locator.start(), Verdict::Rejected, "");
     item.identity = identity(new.value(), Namespace::None);
     let message = "no matches for kind \"CustomResourceDefinition\" in version \"apiextensions.k8s.io/v1beta1\"";
     item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: message.to_owned() });
-    item.errors.push(Problem {
+    item.errors.push(Diagnostic {
         kind: "NotFound".to_owned(),
         field: Some("apiVersion".to_owned()),
         message: format!("{message}: Kubernetes 1.22 and later take v1 (lint --convert prints it)"),
         location: Some(locator.field("apiVersion")),
-        ..Problem::default()
+        ..Diagnostic::default()
     });
     let location_of = |path: &str| {
         // In v1beta1, the field may be at the top level.
@@ -168,12 +167,12 @@ fn beta(new: &Object, mut crd: CustomResourceDefinition, release: Release) -> It
         locator.field(unversioned.filter(|_| is_unversioned).as_deref().unwrap_or(path))
     };
     crd::strategy::prepare_create(&mut crd, release);
-    let problem = |kind: &str, field: &str, message: String| Problem {
+    let problem = |kind: &str, field: &str, message: String| Diagnostic {
         kind: kind.to_owned(),
         field: Some(field.to_owned()),
         message,
         location: Some(location_of(field)),
-        ..Problem::default()
+        ..Diagnostic::default()
     };
     for error in validation::validate_existing(&crd, release) {
         item.errors.push(problem(error.kind.reason(), &error.field, error.to_string()));

@@ -6,9 +6,9 @@ use super::kubectl_errors;
 use super::object::{Kind, Object};
 use super::shared::{OrderedState, Simulator};
 use crate::input::lists::is_list;
-use crate::output::report::{Answer, Item, Problem, Verdict};
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::client_schema::{self, Budget, SchemaError};
+use crdx::report::{Answer, Diagnostic, ObjectReport, Verdict};
 use crdx_text::{Position, Syntax};
 use crdx_types::groups;
 use crdx_types::resources;
@@ -31,7 +31,7 @@ pub enum Checked {
     /// kubectl sends no item; if `stops` is true, it does not read what follows in the file.
     Refused {
         /// The error.
-        item: Box<Item>,
+        item: Box<ObjectReport>,
         /// True after an error of validation.
         stops: bool,
     },
@@ -181,7 +181,7 @@ impl List<'_> {
     }
 
     /// The error of kubectl's decoder (`metadataValidatingDecoder`, `unstructuredJSONScheme`).
-    fn undecodable(&self) -> Option<Item> {
+    fn undecodable(&self) -> Option<ObjectReport> {
         let value = self.object.value();
         let items = match value.get("items")? {
             Value::Array(items) => items.as_slice(),
@@ -204,13 +204,13 @@ impl List<'_> {
         Some(self.not_decoded(refusal.path.unwrap_or_default(), &refusal.error))
     }
 
-    fn not_decoded(&self, field: String, text: &str) -> Item {
+    fn not_decoded(&self, field: String, text: &str) -> ObjectReport {
         let message = |source: &str| format!("unable to decode {}: {text}", quote::go_quote(source));
         self.refused(&[error(field, text)], message)
     }
 
     /// The item of a list for which kubectl finds no resource (`NewDiscoveryRESTMapper`).
-    fn unmapped(&mut self) -> Option<Item> {
+    fn unmapped(&mut self) -> Option<ObjectReport> {
         let (group, version, kind) = &self.kind;
         let of = api_version(group, version);
         let base = kind.strip_suffix("List").unwrap_or(kind).to_owned();
@@ -245,7 +245,7 @@ impl List<'_> {
     }
 
     /// kubectl unfolds no list in a list (`FlattenListVisitor`).
-    fn nested(&self) -> Option<Item> {
+    fn nested(&self) -> Option<ObjectReport> {
         let is_nested = |item: &Value| matches!(item.get("items"), Some(Value::Array(_)));
         let index = self.items()?.iter().position(is_nested)?;
         let message = "*unstructured.Unstructured is not a list: no Items field in this object";
@@ -253,7 +253,7 @@ impl List<'_> {
     }
 
     /// The item of a list that is not valid.
-    fn invalid(&self, mut errors: Vec<SchemaError>) -> Item {
+    fn invalid(&self, mut errors: Vec<SchemaError>) -> ObjectReport {
         let mut seen = std::collections::HashSet::new();
         errors.retain(|error| seen.insert(error.message.clone()));
         if self.budget.is_spent {
@@ -270,19 +270,19 @@ impl List<'_> {
         self.refused(&errors, message)
     }
 
-    fn refused(&self, errors: &[SchemaError], message: impl FnOnce(&str) -> String) -> Item {
+    fn refused(&self, errors: &[SchemaError], message: impl FnOnce(&str) -> String) -> ObjectReport {
         let finder = self.object.finder();
-        let mut item = Item::new(finder.start(), Verdict::Rejected, "");
+        let mut item = ObjectReport::new(finder.start(), Verdict::Rejected, "");
         item.identity = identity::identity(self.object.value(), Namespace::Own);
         item.warnings.clone_from(&self.object.warnings);
         let message = message(kubectl_errors::source(&item));
         item.answer = Some(Answer { code: 400, reason: "BadRequest".to_owned(), message });
-        let problem = |error: &SchemaError| Problem {
+        let problem = |error: &SchemaError| Diagnostic {
             kind: "BadRequest".to_owned(),
             field: Some(error.field.clone()).filter(|field| !field.is_empty()),
             message: error.message.clone(),
             location: Some(if error.is_unknown { finder.name(&error.field) } else { finder.field(&error.field) }),
-            ..Problem::default()
+            ..Diagnostic::default()
         };
         item.errors = errors.iter().map(problem).collect();
         if let Some(last) = item.errors.last_mut() {
@@ -318,7 +318,7 @@ fn object_kind(item: &Value) -> Result<Kind, Vec<SchemaError>> {
 }
 
 /// Returns the error of an item of a list for which kubectl sends no request.
-pub fn item_error(object: &mut Object) -> Option<Item> {
+pub fn item_error(object: &mut Object) -> Option<ObjectReport> {
     object.document.item?;
     let value = object.value();
     let text = |key: &str| value.str_at(&[key]).filter(|text| !text.is_empty());
@@ -346,6 +346,6 @@ pub fn item_error(object: &mut Object) -> Option<Item> {
     let (code, reason) = code;
     item.answer = Some(Answer { code, reason: reason.to_owned(), message: message.clone() });
     let (kind, field, location) = (reason.to_owned(), Some(field.to_owned()), Some(location));
-    item.errors = vec![Problem { kind, field, message, location, ..Problem::default() }];
+    item.errors = vec![Diagnostic { kind, field, message, location, ..Diagnostic::default() }];
     Some(item)
 }

@@ -1,7 +1,7 @@
 //! The cluster of a run: connected on first use and shared by all threads.
 
 use crate::cluster::{self, Connection, JSON, PendingResponse, Resource};
-use crate::output::report::Identity;
+use crdx::report::Identity;
 use crdx_server::server::NamespaceState;
 use crdx_value::{Value, group_version};
 use std::collections::{BTreeMap, HashMap};

@@ -2,9 +2,8 @@
 
 use super::identity::FieldLocator;
 use crate::input::{self, Document, Entry, Note};
-use crate::output::excerpt::SourceLocation;
-use crate::output::report::{Identity, Item, Problem, Verdict};
 use crdx::lint;
+use crdx::report::{Diagnostic, Identity, ObjectReport, SourceLocation, Verdict};
 use crdx_text::Syntax;
 use crdx_text::documents::Chunk;
 use crdx_text::spans::Found;
@@ -22,7 +21,7 @@ pub struct Object {
     /// The object and its source.
     pub document: Document,
     /// Warnings about input that kubectl accepts silently.
-    pub warnings: Vec<Problem>,
+    pub warnings: Vec<Diagnostic>,
 }
 
 impl Object {
@@ -57,7 +56,7 @@ impl Object {
     ///
     /// # Errors
     /// Returns an item if kubectl would refuse to send the object because one of them is missing.
-    pub fn kind(&self) -> Result<Kind, Box<Item>> {
+    pub fn kind(&self) -> Result<Kind, Box<ObjectReport>> {
         if self.value().as_object().is_none() {
             return Err(self.unfit("", "not an object"));
         }
@@ -76,15 +75,15 @@ impl Object {
         Ok((group.to_owned(), version.to_owned(), kind.to_owned()))
     }
 
-    fn unfit(&self, field: &str, reason: &str) -> Box<Item> {
-        let mut item = Item::new(self.finder().field(field), Verdict::CannotTell, reason);
+    fn unfit(&self, field: &str, reason: &str) -> Box<ObjectReport> {
+        let mut item = ObjectReport::new(self.finder().field(field), Verdict::CannotTell, reason);
         item.warnings.clone_from(&self.warnings);
         Box::new(item)
     }
 
     /// Returns an item whose verdict does not need the server.
-    pub fn item(&mut self, identity: Identity, verdict: Verdict, reason: impl Into<String>) -> Item {
-        let mut item = Item::new(self.finder().start(), verdict, reason);
+    pub fn item(&mut self, identity: Identity, verdict: Verdict, reason: impl Into<String>) -> ObjectReport {
+        let mut item = ObjectReport::new(self.finder().start(), verdict, reason);
         item.identity = identity;
         item.warnings = std::mem::take(&mut self.warnings);
         item
@@ -99,7 +98,7 @@ impl Object {
 }
 
 /// Returns the object of an entry, or the item of a problem; `None` for a warning about the text of an object.
-pub fn read(entry: Entry) -> Option<Result<Object, Box<Item>>> {
+pub fn read(entry: Entry) -> Option<Result<Object, Box<ObjectReport>>> {
     match entry {
         Entry::Document(document) => Some(Ok(Object { document, warnings: Vec::new() })),
         Entry::Problem(note) => Some(Err(Box::new(problem(note)))),
@@ -110,7 +109,7 @@ pub fn read(entry: Entry) -> Option<Result<Object, Box<Item>>> {
 }
 
 /// Returns the object of an entry, with its group, version and kind. Passes problems to `show`.
-pub fn read_with_kind(entry: Entry, show: &mut dyn FnMut(Item)) -> Option<(Object, Kind)> {
+pub fn read_with_kind(entry: Entry, show: &mut dyn FnMut(ObjectReport)) -> Option<(Object, Kind)> {
     let problem = match read(entry)? {
         Ok(object) => match object.kind() {
             Ok(kind) => return Some((object, kind)),
@@ -123,7 +122,10 @@ pub fn read_with_kind(entry: Entry, show: &mut dyn FnMut(Item)) -> Option<(Objec
 }
 
 /// Returns the CRDs, policies, bindings and webhook configurations of an input, and the problems with it. `note` is called with every object.
-pub fn lintable(entries: impl Iterator<Item = Entry>, note: &mut dyn FnMut(&Value)) -> Vec<Result<Object, Box<Item>>> {
+pub fn lintable(
+    entries: impl Iterator<Item = Entry>,
+    note: &mut dyn FnMut(&Value),
+) -> Vec<Result<Object, Box<ObjectReport>>> {
     let mut found = Vec::new();
     // The notes about the text of a document come before it.
     let mut notes = Vec::new();
@@ -149,7 +151,7 @@ pub fn lintable(entries: impl Iterator<Item = Entry>, note: &mut dyn FnMut(&Valu
 }
 
 /// Returns the item of a problem with the input.
-pub fn problem(note: Note) -> Item {
+pub fn problem(note: Note) -> ObjectReport {
     let name = source(&note.source);
     let location = match (note.position, &note.chunk) {
         (Some(at), Some(chunk)) => SourceLocation::at(&name, &chunk.text, chunk.start, at),
@@ -157,20 +159,26 @@ pub fn problem(note: Note) -> Item {
         (None, Some(chunk)) => SourceLocation::line(&name, chunk.start.line),
         (None, None) => SourceLocation::source(&name),
     };
-    let mut item = Item::new(location, Verdict::CannotTell, note.message);
+    let mut item = ObjectReport::new(location, Verdict::CannotTell, note.message);
     item.help = note.hint;
     item
 }
 
 /// Returns a warning about input that kubectl accepts silently. `shown` is true to include the source line, which must
 /// be searched for.
-pub fn warning(note: &Note, document: &Document, shown: bool) -> Problem {
+pub fn warning(note: &Note, document: &Document, shown: bool) -> Diagnostic {
     let name = source(&note.source);
     let at = note.position.map(|at| match &document.chunk {
         chunk if shown => SourceLocation::at(&name, &chunk.text, chunk.start, at),
         _ => SourceLocation { line: at.line, column: at.column, ..SourceLocation::source(&name) },
     });
-    Problem { kind: "Input".to_owned(), field: None, message: note.message.clone(), location: at, ..Problem::default() }
+    Diagnostic {
+        kind: "Input".to_owned(),
+        field: None,
+        message: note.message.clone(),
+        location: at,
+        ..Diagnostic::default()
+    }
 }
 
 /// Returns the display name of a source.

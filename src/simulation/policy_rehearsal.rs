@@ -9,7 +9,7 @@ use super::hints::Hints;
 use super::identity::{self, FieldLocator, Namespace};
 use super::live::Live;
 use crate::output::policy_rehearsal::Effects;
-use crate::output::report::{Action, Identity, Item, Verdict};
+use crdx::report::{Action, Identity, ObjectReport, Verdict};
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::{FieldValidation, Operation};
 use crdx_server::policies::findings::Findings;
@@ -90,7 +90,7 @@ impl<'a> PolicyRehearsal<'a> {
     }
 
     /// Returns the item of a stored object, and the effects of the new policies on it.
-    pub fn rehearse(&self, stored: Value, locator: &dyn FieldLocator) -> (Item, Effects) {
+    pub fn rehearse(&self, stored: Value, locator: &dyn FieldLocator) -> (ObjectReport, Effects) {
         let api_version = stored.str_at(&["apiVersion"]).unwrap_or_default().to_owned();
         let (group, version) = group_version::split(&api_version);
         let kind = stored.str_at(&["kind"]).unwrap_or_default().to_owned();
@@ -160,7 +160,7 @@ impl<'a> PolicyRehearsal<'a> {
     }
 
     /// Adds the findings to the item.
-    fn finish(&self, mut item: Item, mut effects: Effects, findings: Box<Findings>) -> (Item, Effects) {
+    fn finish(&self, mut item: ObjectReport, mut effects: Effects, findings: Box<Findings>) -> (ObjectReport, Effects) {
         admitted(&mut item, Some(findings), Some(self.admission));
         if item.verdict == Verdict::CannotTell {
             let undecided = std::mem::take(&mut effects.undecided);
@@ -172,8 +172,8 @@ impl<'a> PolicyRehearsal<'a> {
 }
 
 /// The item of an object for which the effect is not known.
-fn cannot_tell(identity: Identity, locator: &dyn FieldLocator, reason: String, help: Option<&str>) -> (Item, Effects) {
-    let mut item = Item::new(locator.start(), Verdict::CannotTell, reason);
+fn cannot_tell(identity: Identity, locator: &dyn FieldLocator, reason: String, help: Option<&str>) -> (ObjectReport, Effects) {
+    let mut item = ObjectReport::new(locator.start(), Verdict::CannotTell, reason);
     item.identity = identity;
     item.help = help.map(str::to_owned);
     (item, Effects { cannot_tell: true, ..Effects::default() })

@@ -3,7 +3,7 @@
 
 use super::answer::read_policy_response;
 use super::identity::FieldLocator;
-use crate::output::report::{Identity, Item};
+use crdx::report::{Identity, ObjectReport};
 use crdx::kubectl::patch::PatchType;
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::send::{Target, send};
@@ -52,7 +52,7 @@ impl PolicyRequest<'_> {
         identity: Identity,
         locator: &dyn FieldLocator,
         compares: bool,
-    ) -> Result<Item, PolicyRequestError> {
+    ) -> Result<ObjectReport, PolicyRequestError> {
         let Self { release, resource, request_kind, request_options } = self;
         let request_options = RequestOptions { dry_run: false, table: false, ..request_options };
         let server = self.server();

@@ -3,7 +3,7 @@
 //! A manifest usually has no status, so for an old CRD from a file only a part of `status.storedVersions` is known: the
 //! storage version is in it, and of other versions nothing is known.
 
-use crate::output::report::{Item, Note, Problem, Verdict};
+use crdx::report::{Diagnostic, ObjectReport, RunNote, Verdict};
 use crdx_value::{Value, json};
 
 /// The versions that are in the old CRD or its `status.storedVersions`, and not in the new CRD.
@@ -49,7 +49,7 @@ impl RemovedVersions {
     }
 
     /// Adds to the item of the new CRD how to migrate. An update that may have to be rejected cannot be told.
-    pub fn complete(&self, item: &mut Item) {
+    pub fn complete(&self, item: &mut ObjectReport) {
         for error in &mut item.errors {
             let is_stored = error.field.as_deref().is_some_and(|field| field.starts_with("status.storedVersions["));
             if is_stored && self.needs_migration() {
@@ -69,22 +69,22 @@ impl RemovedVersions {
                 );
                 item.help = Some(self.ask());
             }
-            Verdict::Rejected => item.warnings.push(Problem {
+            Verdict::Rejected => item.warnings.push(Diagnostic {
                 kind: "StoredVersions".to_owned(),
                 field: Some("spec.versions".to_owned()),
                 message: format!("the server also rejects the update if status.storedVersions still has {versions}"),
                 location: Some(item.location.clone()),
                 help: Some(self.ask()),
-                ..Problem::default()
+                ..Diagnostic::default()
             }),
             Verdict::Decodes | Verdict::Skipped | Verdict::CannotTell => {}
         }
     }
 
     /// The note about the status that is assumed, if the update removes a version.
-    pub fn note(&self) -> Option<Note> {
+    pub fn note(&self) -> Option<RunNote> {
         let assumes = !self.is_known && self.needs_migration();
-        assumes.then(|| Note { kind: "storedVersions", message: self.assumption() })
+        assumes.then(|| RunNote { kind: "storedVersions", message: self.assumption() })
     }
 
     fn assumption(&self) -> String {
@@ -123,7 +123,7 @@ fn stores(version: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::excerpt::SourceLocation;
+    use crdx::report::SourceLocation;
     use crdx_text::json;
 
     fn crd(versions: &[(&str, bool)], stored: &[&str]) -> Value {
@@ -155,11 +155,11 @@ mod tests {
     #[test]
     fn an_update_that_may_be_rejected_cannot_be_told() {
         let (old, new) = (crd(&[("v1alpha1", false), ("v1", true)], &[]), crd(&[("v1", true)], &[]));
-        let mut item = Item::new(SourceLocation::default(), Verdict::Accepted, "");
+        let mut item = ObjectReport::new(SourceLocation::default(), Verdict::Accepted, "");
         RemovedVersions::of(&old, &new).complete(&mut item);
         assert_eq!(item.verdict, Verdict::CannotTell);
         assert!(item.reason.contains("v1alpha1"), "{}", item.reason);
-        let mut same = Item::new(SourceLocation::default(), Verdict::Accepted, "");
+        let mut same = ObjectReport::new(SourceLocation::default(), Verdict::Accepted, "");
         RemovedVersions::of(&old, &old).complete(&mut same);
         assert_eq!(same.verdict, Verdict::Accepted);
     }

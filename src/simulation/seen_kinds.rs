@@ -3,9 +3,9 @@
 use super::definitions::Definitions;
 use super::live::Live;
 use crate::cluster::Written;
-use crate::output::report::admission::{Webhook, counted};
-use crate::output::report::{Action, Item, Note, Verdict};
 use crdx::kubectl::Subresource;
+use crdx::report::admission::{Webhook, counted};
+use crdx::report::{Action, ObjectReport, RunNote, Verdict};
 use crdx_server::crd;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ pub struct SeenKinds {
 
 impl SeenKinds {
     /// Records an item.
-    pub fn add(&mut self, item: &Item, subresource: Option<Subresource>) {
+    pub fn add(&mut self, item: &ObjectReport, subresource: Option<Subresource>) {
         for undecided in item.admission.iter().flat_map(|admission| &admission.undecided).filter(|u| !u.decides) {
             *self.undecided.entry((undecided.message.clone(), undecided.help.clone())).or_default() += 1;
         }
@@ -64,15 +64,15 @@ impl SeenKinds {
     }
 
     /// The note that webhooks were not evaluated for objects of built-in kinds.
-    pub fn builtin_note(&self) -> Option<Note> {
+    pub fn builtin_note(&self) -> Option<RunNote> {
         let message =
             format!("webhooks were not evaluated for {} of kinds built into Kubernetes", counted(self.decoded));
-        (self.decoded > 0).then_some(Note { kind: "builtinWebhooks", message })
+        (self.decoded > 0).then_some(RunNote { kind: "builtinWebhooks", message })
     }
 
     /// Returns the notes. `definitions` are the CRDs of each simulated release. The cluster is contacted only if it was
     /// contacted before. `evaluated` is true if the cluster's policies were evaluated.
-    pub fn notes(self, definitions: &[&Definitions], live: Option<&Live>, evaluated: bool) -> Vec<Note> {
+    pub fn notes(self, definitions: &[&Definitions], live: Option<&Live>, evaluated: bool) -> Vec<RunNote> {
         let mut converted = Vec::new();
         let mut written = Vec::new();
         for ((group, kind), mut seen) in self.kinds {
@@ -95,16 +95,16 @@ impl SeenKinds {
         }
         let undecided = self.undecided.into_iter().map(|((message, help), count)| {
             let message = format!("{message}: it was not evaluated for {}; {help}", counted(count));
-            Note { kind: "undecidedPolicy", message }
+            RunNote { kind: "undecidedPolicy", message }
         });
         let webhooks = self.webhooks.into_iter().map(|(webhook, count)| webhook.note(count));
-        let mut notes: Vec<Note> = undecided.chain(webhooks).collect();
+        let mut notes: Vec<RunNote> = undecided.chain(webhooks).collect();
         if !converted.is_empty() {
             let message = format!(
                 "conversion webhooks are not called: versions of {} convert as with strategy None",
                 converted.join(", ")
             );
-            notes.push(Note { kind: "conversion", message });
+            notes.push(RunNote { kind: "conversion", message });
         }
         if let Some(live) = live
             && let Some(connection) = live.opened()

@@ -19,8 +19,7 @@ use super::submit::{self, Before};
 use super::turns::{Done, Turn, Turns};
 use crate::cluster;
 use crate::input::temp_store::TempStore;
-use crate::output::excerpt::SourceLocation;
-use crate::output::report::{Identity, Item, Remark, Verdict};
+use crdx::report::{Identity, ObjectReport, Remark, SourceLocation, Verdict};
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::written_metadata::remove_last_applied;
 use crdx::kubectl::{FieldValidation, RequestKind, Verb};
@@ -84,7 +83,7 @@ impl Simulator {
     }
 
     /// Simulates an object.
-    pub fn simulate(&self, ready: PreparedObject) -> Item {
+    pub fn simulate(&self, ready: PreparedObject) -> ObjectReport {
         let PreparedObject { mut object, identity, route, turn, pending, creates_namespace } = ready;
         let earlier = turn.as_ref().and_then(Turn::wait);
         let warnings = std::mem::take(&mut object.warnings);
@@ -112,7 +111,7 @@ impl Simulator {
     }
 
     /// Decodes an object of a built-in kind and lets policies evaluate it.
-    pub fn decode(&self, object: Object, kind: &Kind, creates_namespace: bool) -> Item {
+    pub fn decode(&self, object: Object, kind: &Kind, creates_namespace: bool) -> ObjectReport {
         let is_plain = kubectl_errors::has_plain_metadata(object.value());
         let source = (!is_plain).then(|| object.document.source_only());
         let item = self.decode_object(object, kind, creates_namespace);
@@ -121,12 +120,12 @@ impl Simulator {
         rejected.and_then(|source| kubectl_errors::undecodable_source(source, &item)).unwrap_or(item)
     }
 
-    fn decode_object(&self, object: Object, kind: &Kind, creates_namespace: bool) -> Item {
+    fn decode_object(&self, object: Object, kind: &Kind, creates_namespace: bool) -> ObjectReport {
         let identity = identity::identity(object.value(), Namespace::Own);
         let location = identity::FieldLocator::start(&object.finder());
         let decode = || builtin::decode(self.settings.builtin, self.context(), object, kind, creates_namespace);
         panic::catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
-            let mut item = Item::new(location, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
+            let mut item = ObjectReport::new(location, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
             item.identity = identity;
             item.help = Some("this is a bug: please report it, with the object".to_owned());
             item
@@ -183,7 +182,7 @@ pub struct PreparedObject {
 /// The next step for an object.
 pub enum Destination {
     /// None: it is already simulated.
-    Item(Box<Item>),
+    ObjectReport(Box<ObjectReport>),
     /// It is sent to the server.
     Simulator(Box<Object>, Arc<Route>),
     /// It is decoded as a built-in kind.
@@ -214,7 +213,7 @@ impl OrderedState {
             kubectl_errors::remove_namespace(&mut object.document.value);
             if let Some(item) = kubectl_errors::undecodable(&mut object, &identity) {
                 self.invalid.entry(defined(object.value())).or_insert_with(|| item.location.clone());
-                return Destination::Item(Box::new(item));
+                return Destination::ObjectReport(Box::new(item));
             }
             let is_sent = !identity.name.is_empty() || simulator.updates.request_kind.verb == Verb::Create;
             let send = || definition_update::update(simulator.context(), object.value(), &identity, &object.finder());
@@ -233,11 +232,11 @@ impl OrderedState {
                 kubectl_errors::explain_annotations(&mut update, simulator.updates.request_kind.verb);
                 item = update;
             }
-            return Destination::Item(Box::new(item));
+            return Destination::ObjectReport(Box::new(item));
         }
         let kind = match object.kind() {
             Ok(kind) => kind,
-            Err(item) => return Destination::Item(item),
+            Err(item) => return Destination::ObjectReport(item),
         };
         if let Some(route) = self.definitions.route(&kind.0, &kind.2) {
             return Destination::Simulator(Box::new(object), Arc::clone(route));
@@ -249,7 +248,7 @@ impl OrderedState {
     }
 
     /// Skips an object; the kind of a skipped CRD is still defined. Returns an item if the skip is reported.
-    pub fn leave_out(&mut self, simulator: &Simulator, mut object: Object, reason: SkipReason) -> Option<Item> {
+    pub fn leave_out(&mut self, simulator: &Simulator, mut object: Object, reason: SkipReason) -> Option<ObjectReport> {
         let identity = identity::identity(object.value(), Namespace::Own);
         let item = match reason {
             SkipReason::Kind => Some(object.item(identity, Verdict::Skipped, "its kind is skipped with --skip")),
@@ -269,7 +268,7 @@ impl OrderedState {
     }
 
     /// Decodes a Namespace before any later object, whose answer may depend on it.
-    pub fn decode_namespace(&mut self, simulator: &Simulator, object: Object, kind: &Kind) -> Item {
+    pub fn decode_namespace(&mut self, simulator: &Simulator, object: Object, kind: &Kind) -> ObjectReport {
         let item = simulator.decode(object, kind, false);
         if item.verdict != Verdict::Rejected {
             self.namespaces.insert(item.identity.name.clone());
@@ -347,7 +346,7 @@ impl OrderedState {
     }
 
     /// Returns the item of an object without a known CRD.
-    pub fn without_definition(&self, simulator: &Simulator, mut object: Object, kind: &Kind) -> Item {
+    pub fn without_definition(&self, simulator: &Simulator, mut object: Object, kind: &Kind) -> ObjectReport {
         let identity = identity::identity(object.value(), Namespace::Own);
         let (group, version, name) = kind;
         if let Some(location) = self.invalid.get(&(group.clone(), name.clone())) {
@@ -397,7 +396,7 @@ impl OrderedState {
         mut object: Object,
         request_kind: Option<&RequestKind>,
         level: FieldValidation,
-    ) -> Item {
+    ) -> ObjectReport {
         let identity = identity::identity(object.value(), Namespace::None);
         if identity.api_version != "apiextensions.k8s.io/v1" {
             let names = defined(object.value());
@@ -427,13 +426,13 @@ impl OrderedState {
                 item
             }
             Installed::Same(first) => {
-                let mut item = Item::new(location, Verdict::Skipped, format!("the same CRD as at {first}"));
+                let mut item = ObjectReport::new(location, Verdict::Skipped, format!("the same CRD as at {first}"));
                 item.identity = identity;
                 item
             }
             Installed::Conflict(first) => {
                 let mut item =
-                    Item::new(location, Verdict::CannotTell, format!("another CRD with this name is at {first}"));
+                    ObjectReport::new(location, Verdict::CannotTell, format!("another CRD with this name is at {first}"));
                 item.identity = identity;
                 item.help = Some("leave one of them out: only the first is used here".to_owned());
                 item

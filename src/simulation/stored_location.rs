@@ -1,6 +1,6 @@
 //! Source locations as values, for objects outside of memory ([`TempStore`](crate::input::temp_store::TempStore)).
 
-use crate::output::excerpt::SourceLocation;
+use crdx::report::SourceLocation;
 use crdx_value::Value;
 
 /// Returns a location as a value. The excerpt is left out.

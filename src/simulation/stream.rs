@@ -14,8 +14,8 @@ use super::shared::{Destination, OrderedState, PreparedObject, Simulator, is_nam
 use super::unfold::{self, StoppedAt, Unfolding};
 use crate::input::pending_documents::PendingDocuments;
 use crate::input::{Entry, Note};
-use crate::output::report::{Item, Problem, Verdict, merged};
 use crdx::kubectl::FieldValidation;
+use crdx::report::{Diagnostic, ObjectReport, Verdict, merged};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::num::NonZeroUsize;
@@ -50,7 +50,7 @@ impl Run<'_> {
     }
 
     /// Merges the items of all releases, which are in the order of the simulators.
-    fn merged(&self, items: Vec<Item>) -> Option<Item> {
+    fn merged(&self, items: Vec<ObjectReport>) -> Option<ObjectReport> {
         merged(self.simulators.iter().map(|simulator| simulator.server.release()).zip(items).collect())
     }
 }
@@ -60,7 +60,7 @@ pub fn take_definitions(
     run: &Run<'_>,
     known: &mut [OrderedState],
     entries: impl Iterator<Item = Entry>,
-    show: &mut (dyn FnMut(Item) + Send),
+    show: &mut (dyn FnMut(ObjectReport) + Send),
 ) {
     for entry in entries {
         match entry {
@@ -93,10 +93,10 @@ pub fn take_policies(
     run: &Run<'_>,
     known: &mut [OrderedState],
     admissions: Vec<Option<Admission>>,
-    show: &mut (dyn FnMut(Item) + Send),
+    show: &mut (dyn FnMut(ObjectReport) + Send),
 ) {
     let mut shown = BTreeSet::new();
-    let mut show = |item: Item| {
+    let mut show = |item: ObjectReport| {
         if shown.insert(format!("{} {}", item.location, item.reason)) {
             show(item);
         }
@@ -109,7 +109,7 @@ pub fn take_policies(
                 known.install(simulator, object, None, FieldValidation::Ignore)
             });
             let item = run.merged(items);
-            let bad = |item: &Item| !matches!(item.verdict, Verdict::Accepted | Verdict::Skipped);
+            let bad = |item: &ObjectReport| !matches!(item.verdict, Verdict::Accepted | Verdict::Skipped);
             item.filter(bad).into_iter().for_each(&mut show);
         }
     }
@@ -133,9 +133,9 @@ pub fn simulate_all(
     run: &Run<'_>,
     known: &mut [OrderedState],
     entries: impl Iterator<Item = Entry> + Send,
-    show: &mut (dyn FnMut(Item) + Send),
+    show: &mut (dyn FnMut(ObjectReport) + Send),
 ) -> io::Result<()> {
-    let mut show = |item: Option<Item>| item.into_iter().for_each(&mut *show);
+    let mut show = |item: Option<ObjectReport>| item.into_iter().for_each(&mut *show);
     let mut feed = InitialTasks {
         run,
         known,
@@ -178,7 +178,7 @@ struct Task {
 /// The work for one release.
 enum Step {
     /// No work: the item is known.
-    Item(Box<Item>),
+    ObjectReport(Box<ObjectReport>),
     /// Simulates an object.
     Simulator(Box<PreparedObject>),
     /// Decodes an object of a built-in kind; true if an earlier input creates its namespace.
@@ -187,17 +187,17 @@ enum Step {
 
 impl Task {
     /// Creates the task of an item that does not depend on the release.
-    fn item(item: Item) -> Self {
-        Self { steps: vec![Step::Item(Box::new(item))], unread: None }
+    fn item(item: ObjectReport) -> Self {
+        Self { steps: vec![Step::ObjectReport(Box::new(item))], unread: None }
     }
 
     fn unread(self, reason: Option<String>) -> Self {
         Self { unread: reason, ..self }
     }
 
-    fn done(self, run: &Run<'_>) -> Option<Item> {
+    fn done(self, run: &Run<'_>) -> Option<ObjectReport> {
         let each = self.steps.into_iter().zip(run.simulators).map(|(step, simulator)| match step {
-            Step::Item(item) => *item,
+            Step::ObjectReport(item) => *item,
             Step::Simulator(ready) => simulator.simulate(*ready),
             Step::Builtin(object, kind, creates_namespace) => simulator.decode(*object, &kind, creates_namespace),
         });
@@ -214,13 +214,13 @@ impl Task {
 struct Wait {
     pending_documents: PendingDocuments,
     /// The warnings about the text of a document, by its number.
-    warnings: BTreeMap<usize, Vec<Problem>>,
+    warnings: BTreeMap<usize, Vec<Diagnostic>>,
     /// The reasons why kubectl does not read documents, by their number.
     unread: BTreeMap<usize, String>,
     /// The items of CRDs in delayed lists, by the number of the list and the index of the CRD.
-    created: BTreeMap<usize, BTreeMap<usize, Item>>,
+    created: BTreeMap<usize, BTreeMap<usize, ObjectReport>>,
     /// Items between documents, by the number of the next document: CRDs, and inputs that could not be read.
-    between: BTreeMap<usize, Vec<Item>>,
+    between: BTreeMap<usize, Vec<ObjectReport>>,
     /// Kinds without a CRD.
     missing: BTreeSet<Kind>,
 }
@@ -292,7 +292,7 @@ impl<I: Iterator<Item = Entry>> InitialTasks<'_, '_, I> {
 
 impl<I> InitialTasks<'_, '_, I> {
     /// Returns the next item of the list that is being unfolded.
-    fn next_of_list(&mut self) -> Option<Result<Object, Box<Item>>> {
+    fn next_of_list(&mut self) -> Option<Result<Object, Box<ObjectReport>>> {
         let next = self.unfolding.as_mut()?.next();
         if next.is_none() {
             self.unfolding = None;
@@ -329,7 +329,7 @@ impl<I> InitialTasks<'_, '_, I> {
     }
 
     /// Creates the CRDs in a list, because its check needs them. Returns their items, by index.
-    fn create_definitions(&mut self, list: &Object) -> BTreeMap<usize, Item> {
+    fn create_definitions(&mut self, list: &Object) -> BTreeMap<usize, ObjectReport> {
         let documents = list.document.clone().into_items().filter(crate::input::Document::is_definition);
         let mut created = BTreeMap::new();
         for document in documents {
@@ -342,7 +342,7 @@ impl<I> InitialTasks<'_, '_, I> {
                     self.run.each(self.known, object, |simulator, known, object| known.destination(simulator, object));
                 let items = all
                     .into_iter()
-                    .filter_map(|one| if let Destination::Item(item) = one { Some(*item) } else { None });
+                    .filter_map(|one| if let Destination::ObjectReport(item) = one { Some(*item) } else { None });
                 self.run.merged(items.collect())
             };
             created.extend(item.map(|item| (index, item)));
@@ -360,7 +360,7 @@ impl<I> InitialTasks<'_, '_, I> {
     }
 
     /// Returns the task of an item, unless it is delayed.
-    fn item(&mut self, mut item: Item) -> Option<Task> {
+    fn item(&mut self, mut item: ObjectReport) -> Option<Task> {
         if let Some(reason) = &self.unread {
             unfold::set_unread(&mut item, reason);
         }
@@ -374,9 +374,10 @@ impl<I> InitialTasks<'_, '_, I> {
     /// Returns the task of an object. It is delayed if a release has no CRD for it yet, or if other objects are
     /// delayed.
     fn task(&mut self, all: Vec<Destination>) -> Option<Task> {
-        if all.iter().all(|one| matches!(one, Destination::Item(_))) {
-            let items =
-                all.into_iter().filter_map(|one| if let Destination::Item(item) = one { Some(*item) } else { None });
+        if all.iter().all(|one| matches!(one, Destination::ObjectReport(_))) {
+            let items = all
+                .into_iter()
+                .filter_map(|one| if let Destination::ObjectReport(item) = one { Some(*item) } else { None });
             let items = items.collect();
             return self.run.merged(items).and_then(|item| self.item(item));
         }
@@ -392,7 +393,7 @@ impl<I> InitialTasks<'_, '_, I> {
             Destination::Simulator(object, _) | Destination::Builtin(object, _) | Destination::Unknown(object, _) => {
                 Some(object)
             }
-            Destination::Item(_) => None,
+            Destination::ObjectReport(_) => None,
         });
         if let Some(object) = object {
             self.postpone(*object);
@@ -415,7 +416,7 @@ impl<I> InitialTasks<'_, '_, I> {
 }
 
 /// Leaves an object out. Returns an item if that is reported.
-fn left_out(run: &Run<'_>, known: &mut [OrderedState], object: Object, reason: SkipReason) -> Option<Item> {
+fn left_out(run: &Run<'_>, known: &mut [OrderedState], object: Object, reason: SkipReason) -> Option<ObjectReport> {
     let unselected = identity::identity(object.value(), Namespace::Own);
     let location = identity::FieldLocator::start(&object.finder());
     let left = run.each(known, object, |simulator, known, object| known.leave_out(simulator, object, reason));
@@ -423,7 +424,7 @@ fn left_out(run: &Run<'_>, known: &mut [OrderedState], object: Object, reason: S
         return None;
     }
     let unselected = || {
-        let mut item = Item::new(location.clone(), Verdict::Skipped, "its labels do not match");
+        let mut item = ObjectReport::new(location.clone(), Verdict::Skipped, "its labels do not match");
         item.identity.clone_from(&unselected);
         item
     };
@@ -435,18 +436,20 @@ fn steps(run: &Run<'_>, known: &mut [OrderedState], all: Vec<Destination>) -> Ta
     let mut pending = None;
     let simulators = run.simulators.iter().zip(known).zip(all);
     let steps = simulators.map(|((simulator, known), one)| match one {
-        Destination::Item(item) => Step::Item(item),
+        Destination::ObjectReport(item) => Step::ObjectReport(item),
         Destination::Simulator(object, route) => {
             Step::Simulator(Box::new(known.ready(simulator, *object, route, &mut pending)))
         }
         Destination::Builtin(object, kind) if is_namespace(object.value()) => {
-            Step::Item(Box::new(known.decode_namespace(simulator, *object, &kind)))
+            Step::ObjectReport(Box::new(known.decode_namespace(simulator, *object, &kind)))
         }
         Destination::Builtin(object, kind) => {
             let creates_namespace = known.creates_namespace_of(simulator, &object);
             Step::Builtin(object, kind, creates_namespace)
         }
-        Destination::Unknown(object, kind) => Step::Item(Box::new(known.without_definition(simulator, *object, &kind))),
+        Destination::Unknown(object, kind) => {
+            Step::ObjectReport(Box::new(known.without_definition(simulator, *object, &kind)))
+        }
     });
     Task { steps: steps.collect(), unread: None }
 }
@@ -460,7 +463,7 @@ struct DelayedTasks<'a, 'r, D> {
     /// The number of the next document.
     at: usize,
     /// Items to show before the next document, in reverse order.
-    ready: Vec<Item>,
+    ready: Vec<ObjectReport>,
     unfolding: Option<Unfolding>,
     /// The last place at which kubectl stops reading a file.
     stopped: Option<StoppedAt>,

@@ -11,7 +11,7 @@ use super::generated_name;
 use super::hints::Hints;
 use super::identity::FieldLocator;
 use super::kubectl_errors;
-use crate::output::report::{Answer, Identity, Item, Problem, Remark, Verdict};
+use crdx::report::{Answer, Diagnostic, Identity, ObjectReport, Remark, Verdict};
 use crdx::kubectl::Verb;
 use crdx::kubectl::patch::PatchType;
 use crdx::kubectl::request;
@@ -23,7 +23,7 @@ pub use read::Before;
 use send::{Sent, Submission};
 
 /// The item of an object, and the stored object for later inputs with the same name.
-pub type Simulated = (Item, EarlierObject);
+pub type Simulated = (ObjectReport, EarlierObject);
 
 /// Reads the existing object, sends `object` and reports the response.
 pub fn submit(
@@ -109,11 +109,11 @@ fn report(submission: Submission<'_>, sent: Sent, prefix: Option<&str>, is_plain
 }
 
 /// Returns the item of an error that kubectl reports before it sends a request.
-fn unserved(route: &Route, identity: Identity, locator: &dyn FieldLocator) -> Item {
-    let mut item = Item::new(locator.start(), Verdict::Rejected, "");
+fn unserved(route: &Route, identity: Identity, locator: &dyn FieldLocator) -> ObjectReport {
+    let mut item = ObjectReport::new(locator.start(), Verdict::Rejected, "");
     item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
     let version = identity.api_version.rsplit('/').next().unwrap_or_default();
-    item.errors.push(Problem {
+    item.errors.push(Diagnostic {
         kind: "NotFound".to_owned(),
         field: Some("apiVersion".to_owned()),
         message: format!(
@@ -124,7 +124,7 @@ fn unserved(route: &Route, identity: Identity, locator: &dyn FieldLocator) -> It
         ),
         help: suggest::closest(version, route.versions.iter().map(String::as_str)).map(suggest::did_you_mean),
         location: Some(locator.field("apiVersion")),
-        ..Problem::default()
+        ..Diagnostic::default()
     });
     item.identity = identity;
     item

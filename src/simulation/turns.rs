@@ -8,7 +8,7 @@ use super::earlier_object::EarlierObject;
 use super::name_hash::{NameHash, NameHasher};
 use super::stored_location;
 use crate::input::temp_store::{StoredAt, TempStore};
-use crate::output::excerpt::SourceLocation;
+use crdx::report::SourceLocation;
 use crdx_value::Value;
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;

@@ -5,8 +5,8 @@ use super::lists::{self, Checked};
 use super::object::Object;
 use super::shared::{OrderedState, Simulator};
 use crate::input::{Document, Note, Stop};
-use crate::output::report::{Item, Problem, Verdict, merged};
 use crdx::kubectl::FieldValidation;
+use crdx::report::{Diagnostic, ObjectReport, Verdict, merged};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -14,21 +14,21 @@ use std::sync::Arc;
 pub struct Unfolding {
     items: Box<dyn Iterator<Item = Document> + Send>,
     /// The warnings about the text of the list; the first object reports them.
-    warnings: Vec<Problem>,
+    warnings: Vec<Diagnostic>,
     /// The items of CRDs that were created before the list was checked, by their index.
-    created: BTreeMap<usize, Item>,
+    created: BTreeMap<usize, ObjectReport>,
 }
 
 impl Unfolding {
     /// Unfolds a list.
-    pub fn new(list: Object, created: BTreeMap<usize, Item>) -> Self {
+    pub fn new(list: Object, created: BTreeMap<usize, ObjectReport>) -> Self {
         Self { items: Box::new(list.document.into_items()), warnings: list.warnings, created }
     }
 }
 
 impl Iterator for Unfolding {
     /// An object to send, or the item of one for which kubectl sends no request.
-    type Item = Result<Object, Box<Item>>;
+    type Item = Result<Object, Box<ObjectReport>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let document = self.items.next()?;
@@ -99,7 +99,7 @@ impl StoppedAt {
     }
 
     /// The place of an error of validation in a document.
-    pub fn error(document: &Document, item: &Item) -> Self {
+    pub fn error(document: &Document, item: &ObjectReport) -> Self {
         let location = item.errors.first().and_then(|error| error.location.as_ref()).unwrap_or(&item.location);
         Self { source: Arc::clone(&document.source), line: location.line }
     }
@@ -113,7 +113,7 @@ impl StoppedAt {
 }
 
 /// Changes the item of an object that kubectl does not read. Its errors are reported all the same.
-pub fn set_unread(item: &mut Item, reason: &str) {
+pub fn set_unread(item: &mut ObjectReport, reason: &str) {
     if matches!(item.verdict, Verdict::Accepted | Verdict::Decodes) {
         item.verdict = Verdict::Skipped;
         reason.clone_into(&mut item.reason);

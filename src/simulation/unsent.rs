@@ -3,7 +3,7 @@
 use super::existing::Found;
 use super::identity::FieldLocator;
 use crate::input::temp_file;
-use crate::output::report::{Identity, Item, Verdict};
+use crdx::report::{Identity, ObjectReport, Verdict};
 use crdx::kubectl::UnsentError;
 use std::io;
 
@@ -15,8 +15,8 @@ pub struct Unsent {
 
 impl Unsent {
     /// Returns the item of the object.
-    pub fn item(self, identity: Identity, locator: &dyn FieldLocator) -> Item {
-        let mut item = Item::new(locator.start(), Verdict::CannotTell, self.message);
+    pub fn item(self, identity: Identity, locator: &dyn FieldLocator) -> ObjectReport {
+        let mut item = ObjectReport::new(locator.start(), Verdict::CannotTell, self.message);
         item.identity = identity;
         item.help = self.help;
         item

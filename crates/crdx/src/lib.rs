@@ -6,6 +6,8 @@
 
 pub mod kubectl;
 
+pub mod report;
+
 pub mod lint;
 
 pub mod rehearsal;

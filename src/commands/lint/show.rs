@@ -5,11 +5,11 @@ use crate::commands::args::LintFormat;
 use crate::commands::cases::Cases;
 use crate::input::buffered_text::BufferedText;
 use crate::output::cost::{count, percent, shortened};
-use crate::output::excerpt::{self, MessageSeverity, SourceLocation};
+use crate::output::excerpt::{self, MessageSeverity};
 use crate::output::html;
 use crate::output::report::case::{Case, Finding, Level, Outcome};
+use crate::output::report::json;
 use crate::output::report::text::{Style, TextReport};
-use crate::output::report::{Item, Verdict, json};
 use crate::output::{Cell, Column, Paint, TableStyle, columns, printable};
 use crate::simulation::linting::{Linted, advice};
 use crdx::lint::bounds::Bound;
@@ -17,6 +17,7 @@ use crdx::lint::breaking::{Change, Ratcheting};
 use crdx::lint::costs::{Estimate, ExpressionCost, SchemaCost};
 use crdx::lint::needs::Needs;
 use crdx::lint::policies;
+use crdx::report::{ObjectReport, SourceLocation, Verdict};
 use crdx_cel::eval::PER_CALL_LIMIT;
 use crdx_server::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
 use crdx_value::json::to_string as to_json;
@@ -129,7 +130,7 @@ impl<'a> Show<'a> {
     }
 
     fn json_item(&self, linted: &Linted) -> String {
-        let item = Item { object: None, pruned: Vec::new(), defaulted: Vec::new(), ..linted.item.clone() };
+        let item = ObjectReport { object: None, pruned: Vec::new(), defaulted: Vec::new(), ..linted.item.clone() };
         let expressions = linted.costs.iter().flat_map(|(schema, locations)| {
             let one = |(cost, location)| cost_value(cost, &schema.versions, location);
             schema.expressions.iter().zip(locations).map(one)

@@ -11,14 +11,15 @@ use crate::input::Entry as InputEntry;
 use crate::input::buffered_text::BufferedText;
 use crate::input::required::{Required, Sources};
 use crate::output::policy_rehearsal::{self as shown, Counts, Effects};
+use crate::output::report::json as report_json;
 use crate::output::report::text::{Style, TextReport};
-use crate::output::report::{Item, Note, Verdict, json as report_json};
 use crate::output::{Columns, TableStyle};
 use crate::simulation::admission::{self, Admission};
 use crate::simulation::live::Live;
 use crate::simulation::object::{self as input_object, Object};
 use crate::simulation::ordered::{in_order, threads};
 use crate::simulation::policy_rehearsal::PolicyRehearsal;
+use crdx::report::{ObjectReport, RunNote, Verdict};
 use crdx_types::resources::plural;
 use crdx_types::table;
 use crdx_value::release::Release;
@@ -56,7 +57,7 @@ pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: 
         live: (has_cluster && !policies.skips_cluster).then_some(&live),
         namespace: &namespace,
     };
-    let mut notes: Vec<Note> = note.map(|message| Note { kind: "version", message }).into_iter().collect();
+    let mut notes: Vec<RunNote> = note.map(|message| RunNote { kind: "version", message }).into_iter().collect();
     let mut refused = Vec::new();
     let crds: Vec<Value> = Sources::open(&args.crds, options.clone(), Required::Definition, "--crds")
         .filter_map(|entry| match entry {
@@ -69,7 +70,7 @@ pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: 
         })
         .collect();
     let now = terminal::now();
-    let mut show_refused = |item: Item| refused.push(item);
+    let mut show_refused = |item: ObjectReport| refused.push(item);
     let admission = Admission::standalone(&reading, release, crds.clone(), now, &mut show_refused, &mut notes);
     let mut show = Show::new(args.output, look, out, messages);
     for item in refused {
@@ -79,7 +80,7 @@ pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: 
         return Err(Failure::Reported("error: --policies has no admission policy or binding\n".to_owned()));
     };
     show.counts = Counts::of(admission.given());
-    notes.extend(admission.without_effect().map(|message| Note { kind: "unboundPolicies", message }));
+    notes.extend(admission.without_effect().map(|message| RunNote { kind: "unboundPolicies", message }));
     let crds = admission.definitions().iter().map(|object| object.value().clone()).chain(crds);
     let crds: Vec<Value> = crds.collect();
     let rehearsal = PolicyRehearsal::new(&admission, (release, now), &namespace, crds, has_cluster.then_some(&live));
@@ -119,8 +120,8 @@ pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: 
         }
     }
     let warnings = options.warnings.take().into_iter();
-    notes.extend(warnings.map(|message| Note { kind: "inputWarning", message }));
-    notes.extend(options.skipped.message().map(|message| Note { kind: "skippedInputs", message }));
+    notes.extend(warnings.map(|message| RunNote { kind: "inputWarning", message }));
+    notes.extend(options.skipped.message().map(|message| RunNote { kind: "skippedInputs", message }));
     show.finish(release, &notes)
 }
 
@@ -159,14 +160,14 @@ fn is_rehearsed(group: &str) -> bool {
 }
 
 enum Task {
-    Reported(Box<Item>),
+    Reported(Box<ObjectReport>),
     Object(Box<Object>),
     Stored(Box<Value>),
 }
 
 enum EntryResult {
-    Reported(Box<Item>),
-    Rehearsed(Box<(Item, Effects)>),
+    Reported(Box<ObjectReport>),
+    Rehearsed(Box<(ObjectReport, Effects)>),
 }
 
 /// The task of an entry; `None` for policies, CRDs, and objects of built-in kinds that no policy matches.
@@ -222,7 +223,7 @@ impl<'a> Show<'a> {
     }
 
     /// Records a policy or another input that cannot be used.
-    fn refuse(&mut self, item: &Item) -> io::Result<()> {
+    fn refuse(&mut self, item: &ObjectReport) -> io::Result<()> {
         let exit = if item.verdict == Verdict::Rejected { Exit::Rejected } else { Exit::CannotTell };
         self.exit = self.exit.max(exit);
         self.refused.push(report_json::value(item));
@@ -267,7 +268,7 @@ impl<'a> Show<'a> {
         if self.has_entries { String::new() } else { report_json::head("PolicyRehearsalReport") }
     }
 
-    fn finish(self, release: Release, notes: &[Note]) -> Result<Exit, Failure> {
+    fn finish(self, release: Release, notes: &[RunNote]) -> Result<Exit, Failure> {
         if let Some(error) = self.failed {
             return Err(error.into());
         }

@@ -1,9 +1,8 @@
 //! Reads the stored objects of the cluster one by one, with a progress bar on a terminal.
 
 use crate::cluster::{Connection, Error, JSON, Pages, Query};
-use crate::output::excerpt::SourceLocation;
-use crate::output::report::{Item, Note, Verdict};
 use crate::simulation::identity::FieldLocator;
+use crdx::report::{ObjectReport, RunNote, SourceLocation, Verdict};
 use crdx_value::Value;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -51,9 +50,9 @@ impl<'a> Stored<'a> {
     }
 
     /// Returns a note about the list as a whole, after it was read.
-    pub fn note(&self) -> Option<Note> {
+    pub fn note(&self) -> Option<RunNote> {
         self.bar.finish_and_clear();
-        let note = |kind, message: String| Some(Note { kind, message });
+        let note = |kind, message: String| Some(RunNote { kind, message });
         if self.broken {
             return note("incomplete", format!("only {} objects were read; the results cover only these", self.read));
         }
@@ -62,14 +61,14 @@ impl<'a> Stored<'a> {
         if self.pages.is_inconsistent() { note("torn", message.to_owned()) } else { None }
     }
 
-    fn broken(&mut self, error: Error) -> Box<Item> {
+    fn broken(&mut self, error: Error) -> Box<ObjectReport> {
         self.broken = true;
         self.bar.finish_and_clear();
         cannot_tell(error.message, error.help)
     }
 
     /// Compares the CRD with the one of the cluster, once, after the list.
-    fn changed(&mut self) -> Option<Box<Item>> {
+    fn changed(&mut self) -> Option<Box<ObjectReport>> {
         let definition = self.definition.take()?;
         match self.connection.has_definition(&definition) {
             Ok(true) => None,
@@ -87,14 +86,14 @@ impl<'a> Stored<'a> {
     }
 }
 
-fn cannot_tell(message: String, help: Option<String>) -> Box<Item> {
-    let mut item = Item::new(InCluster.start(), Verdict::CannotTell, message);
+fn cannot_tell(message: String, help: Option<String>) -> Box<ObjectReport> {
+    let mut item = ObjectReport::new(InCluster.start(), Verdict::CannotTell, message);
     item.help = help;
     Box::new(item)
 }
 
 impl Iterator for Stored<'_> {
-    type Item = Result<Value, Box<Item>>;
+    type Item = Result<Value, Box<ObjectReport>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

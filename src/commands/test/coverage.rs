@@ -1,9 +1,9 @@
 //! `--coverage`: the constraints that the cases of all runs exercise.
 
 use crate::output::coverage::CoverageReport;
-use crate::output::excerpt::SourceLocation;
 use crate::output::suites::SuiteRun;
 use crate::simulation::testing::load::Library;
+use crdx::report::SourceLocation;
 use crdx::suites::Coverage;
 use crdx_value::Value;
 use crdx_value::release::Release;

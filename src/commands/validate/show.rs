@@ -10,7 +10,8 @@ use crate::output::difference::{self, Sides};
 use crate::output::html;
 use crate::output::report::case::Case;
 use crate::output::report::text::{Style, TextReport};
-use crate::output::report::{Identity, Item, Note, Summary, Verdict, json};
+use crdx::report::{Identity, ObjectReport, RunNote, Summary, Verdict};
+use crate::output::report::json;
 use crate::output::table::{TableText, View};
 use crdx::kubectl::written_metadata::without_written_metadata;
 use crdx_text::yaml;
@@ -31,7 +32,7 @@ pub struct Show<'a> {
     failed: Option<io::Error>,
     /// True if a message was written.
     messaged: bool,
-    notes: Vec<Note>,
+    notes: Vec<RunNote>,
     progress: Progress,
 }
 
@@ -94,7 +95,7 @@ impl<'a> Show<'a> {
     }
 
     /// Prints the next item.
-    pub fn item(&mut self, item: &Item) {
+    pub fn item(&mut self, item: &ObjectReport) {
         self.progress.add();
         self.summary.add(item);
         if self.failed.is_none()
@@ -104,7 +105,7 @@ impl<'a> Show<'a> {
         }
     }
 
-    fn write(&mut self, item: &Item) -> io::Result<()> {
+    fn write(&mut self, item: &ObjectReport) -> io::Result<()> {
         let hidden =
             self.style.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Decodes | Verdict::Skipped);
         match &mut self.form {
@@ -170,7 +171,7 @@ impl<'a> Show<'a> {
     }
 
     /// Prints a note about the run as a whole.
-    pub fn note(&mut self, note: Note) {
+    pub fn note(&mut self, note: RunNote) {
         if !self.style.quiet
             && self.failed.is_none()
             && let Err(error) = self.message(&format!("note: {}\n", note.message))
@@ -248,7 +249,7 @@ fn rank(verdict: Verdict) -> usize {
 }
 
 /// Returns the unified diff of the stored object, without metadata written by the server and kubectl.
-fn change(item: &Item) -> Option<String> {
+fn change(item: &ObjectReport) -> Option<String> {
     let after = without_written_metadata(item.object.clone().filter(|_| item.verdict == Verdict::Accepted)?);
     let before = item.before.as_deref().cloned().map(without_written_metadata);
     let pruned: Vec<&str> = item.pruned.iter().map(|p| p.path.as_str()).filter(|_| item.sent.is_some()).collect();
@@ -281,7 +282,7 @@ struct Group {
 }
 
 impl WideTables {
-    fn add(&mut self, item: &Item) {
+    fn add(&mut self, item: &ObjectReport) {
         let (Verdict::Accepted, Some(table)) = (item.verdict, &item.table) else { return };
         let Identity { api_version, kind, .. } = &item.identity;
         let at = *self.group_indices.entry((api_version.clone(), kind.clone())).or_insert_with(|| {

@@ -3,12 +3,12 @@
 
 use super::{Colour, Page, badge, by_release, dedented, escaped, message, plural, problems};
 use crate::output::cost;
-use crate::output::excerpt::{MessageSeverity, SourceLocation};
-use crate::output::report::{Item, Verdict};
+use crate::output::excerpt::MessageSeverity;
 use crdx::lint::bounds::Bound;
 use crdx::lint::breaking::Change;
 use crdx::lint::costs::{ExpressionCost, SchemaCost};
 use crdx::lint::policies;
+use crdx::report::{ObjectReport, SourceLocation, Verdict};
 use crdx_cel::eval::PER_CALL_LIMIT;
 use crdx_server::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
 use crdx_value::release::ReleaseSet;
@@ -29,7 +29,7 @@ pub struct Counts {
 
 impl Counts {
     /// Counts a CRD with `breaking` breaking changes.
-    pub fn add(&mut self, item: &Item, breaking: usize) {
+    pub fn add(&mut self, item: &ObjectReport, breaking: usize) {
         let count = match item.verdict {
             Verdict::CannotTell => &mut self.cannot_tell,
             Verdict::Rejected => &mut self.rejected,
@@ -61,7 +61,7 @@ pub fn head(counts: &Counts, releases: &ReleaseSet) -> String {
 
 /// Formats the section of a CRD.
 pub fn details(
-    item: &Item,
+    item: &ObjectReport,
     costs: &[(SchemaCost, Vec<SourceLocation>)],
     breaking: &[(Change, SourceLocation)],
     expressions: &[(policies::ExpressionCost, SourceLocation)],

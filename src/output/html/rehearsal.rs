@@ -4,8 +4,8 @@
 use super::{Colour, Page, badge, escaped, message, number, plural, problems};
 use crate::output::excerpt::MessageSeverity;
 use crate::output::rehearsal::{Counts, Entry};
-use crate::output::report::{Item, Verdict};
 use crdx::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
+use crdx::report::{ObjectReport, Verdict};
 use crdx_value::json;
 use crdx_value::release::ReleaseSet;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ pub const TITLES: [&str; 8] = ["Next write", "Name", "Lost", "Appears", "Default
 const MAX_BARS: usize = 20;
 
 /// Formats the head of the page, with the response to the CRD.
-pub fn head(counts: &Counts, crd_item: &Item, columns: &[ColumnChange], releases: &ReleaseSet) -> String {
+pub fn head(counts: &Counts, crd_item: &ObjectReport, columns: &[ColumnChange], releases: &ReleaseSet) -> String {
     let total = plural(counts.objects(), "object");
     let refused = crd_item.verdict != Verdict::Accepted;
     let broken = counts.losing() + counts.invalid() + counts.unreadable();

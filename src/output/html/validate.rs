@@ -2,7 +2,7 @@
 //! object.
 
 use super::{Colour, Page, badge, by_release, diff, escaped, number, plural, problems};
-use crate::output::report::{Action, Item, Summary, Verdict};
+use crdx::report::{Action, ObjectReport, Summary, Verdict};
 use crdx_value::json;
 use crdx_value::release::ReleaseSet;
 use std::fmt::Write as _;
@@ -34,7 +34,7 @@ pub fn head(summary: &Summary, releases: &ReleaseSet) -> String {
 }
 
 /// Formats the row of the `n`th item.
-pub fn row(item: &Item, n: usize) -> String {
+pub fn row(item: &ObjectReport, n: usize) -> String {
     let answered = matches!(item.verdict, Verdict::Accepted | Verdict::Rejected);
     let or_dash = |text: &str| if text.is_empty() { "–".to_owned() } else { escaped(text) };
     let name = or_dash(&item.identity.full_name());
@@ -54,12 +54,12 @@ pub fn row(item: &Item, n: usize) -> String {
 }
 
 /// Returns true if an item has details in addition to its row.
-fn has_details(item: &Item) -> bool {
+fn has_details(item: &ObjectReport) -> bool {
     item.verdict != Verdict::Skipped || !item.warnings.is_empty()
 }
 
 /// Formats the details of the `n`th item; `change` is the unified diff of the stored object.
-pub fn details(item: &Item, n: usize, change: Option<&str>) -> String {
+pub fn details(item: &ObjectReport, n: usize, change: Option<&str>) -> String {
     if !has_details(item) {
         return String::new();
     }
@@ -96,7 +96,7 @@ pub fn details(item: &Item, n: usize, change: Option<&str>) -> String {
 }
 
 /// Formats the pruned and the defaulted fields.
-fn paths(item: &Item) -> String {
+fn paths(item: &ObjectReport) -> String {
     let mut lines = String::new();
     for pruned in &item.pruned {
         let _ = write!(lines, "<li class=\"lost\"><b>−</b>{} (dropped)</li>", escaped(&pruned.path));

@@ -1,8 +1,7 @@
 //! An object as a test case for pipelines: its outcome and findings. All formats of [`super::pipeline`] are written
 //! from cases.
 
-use super::{Item, Problem, Verdict};
-use crate::output::excerpt::SourceLocation;
+use crdx::report::{Diagnostic, ObjectReport, SourceLocation, Verdict};
 use crdx_value::release::ReleaseSet;
 
 /// One object, or one input without an object.
@@ -85,14 +84,14 @@ fn of_releases(releases: Option<&ReleaseSet>, text: &str) -> String {
 
 impl Case {
     /// Returns the case of an item of `validate`.
-    pub fn of(item: &Item) -> Self {
+    pub fn of(item: &ObjectReport) -> Self {
         let outcome = match item.verdict {
             Verdict::Accepted | Verdict::Decodes => Outcome::Passed,
             Verdict::Rejected => Outcome::Failed,
             Verdict::Skipped => Outcome::Skipped(item.reason.clone()),
             Verdict::CannotTell => Outcome::CannotTell,
         };
-        let found = |problem: &Problem, level| Finding {
+        let found = |problem: &Diagnostic, level| Finding {
             level,
             rule: problem.kind.clone(),
             field: problem.field.clone(),
@@ -125,7 +124,7 @@ impl Case {
             help: None,
             location: item.location.clone(),
         }));
-        let hidden = |problem: &Problem| Finding {
+        let hidden = |problem: &Diagnostic| Finding {
             message: of_releases(problem.releases.as_ref(), &format!("{}{}", super::HIDDEN_NOTE, problem.message)),
             ..found(problem, Level::Note)
         };
@@ -145,41 +144,42 @@ impl Case {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::output::report::Identity;
+    use crdx::report::Identity;
     use std::sync::Arc;
 
     /// Returns cases with all outcomes and with texts that each format must escape.
     pub fn cases() -> Vec<Case> {
         let location =
             |line, column| SourceLocation { column, ..SourceLocation::line(&Arc::from("dir/a b,c:d%.yaml"), line) };
-        let mut item = Item::new(location(1, 0), Verdict::Accepted, "");
+        let mut item = ObjectReport::new(location(1, 0), Verdict::Accepted, "");
         item.identity = Identity {
             api_version: "toys.example.com/v1".to_owned(),
             kind: "Kite".to_owned(),
             namespace: Some("default".to_owned()),
             name: "red#1".to_owned(),
         };
-        item.warnings.push(Problem {
+        item.warnings.push(Diagnostic {
             kind: "Warning".to_owned(),
             field: None,
             message: "deprecated: 100% gone]]> soon".to_owned(),
-            ..Problem::default()
+            ..Diagnostic::default()
         });
         let mut rejected = item.clone();
         rejected.verdict = Verdict::Rejected;
         rejected.warnings.clear();
-        rejected.errors.push(Problem {
+        rejected.errors.push(Diagnostic {
             kind: "FieldValueInvalid".to_owned(),
             field: Some("spec.tail".to_owned()),
             message: "spec.tail: Invalid value: \"<a href='&\u{1}\r\n::error::\": no\n---\n...\nok 1".to_owned(),
             location: Some(location(7, 3)),
-            ..Problem::default()
+            ..Diagnostic::default()
         });
         let mut skipped = item.clone();
         skipped.verdict = Verdict::Skipped;
         "not a custom resource".clone_into(&mut skipped.reason);
         skipped.warnings.clear();
-        let mut unread = Item::new(SourceLocation::source(&Arc::from("<stdin>")), Verdict::CannotTell, "no kind");
+        let mut unread =
+            ObjectReport::new(SourceLocation::source(&Arc::from("<stdin>")), Verdict::CannotTell, "no kind");
         unread.help = Some("say it".to_owned());
         [item, rejected, skipped, unread].iter().map(Case::of).collect()
     }

@@ -1,7 +1,8 @@
 //! The JSON report, documented in `docs/output.md`. Items are written one per line as they arrive.
 
-use super::{Answer, Identity, Item, Note, Problem, ReleaseAnswer, Remark, Summary};
-use crate::output::excerpt::SourceLocation;
+use crdx::report::{
+    Answer, Diagnostic, Identity, ObjectReport, ReleaseAnswer, Remark, RunNote, SourceLocation, Summary,
+};
 use crdx_value::release::{Release, ReleaseSet};
 use crdx_value::{Map, Value, json, object};
 
@@ -14,12 +15,12 @@ pub fn head(kind: &str) -> String {
 }
 
 /// Formats an item; `first` is true for the first item of the report.
-pub fn item(item: &Item, first: bool) -> String {
+pub fn item(item: &ObjectReport, first: bool) -> String {
     item_with(item, Map::new(), first)
 }
 
 /// Formats an item with members that only one command reports, or that replace those of the item.
-pub fn item_with(item: &Item, more: Map, first: bool) -> String {
+pub fn item_with(item: &ObjectReport, more: Map, first: bool) -> String {
     let mut members = members(item);
     members.extend(more);
     // The object, which may be large, is written without a copy.
@@ -33,14 +34,14 @@ pub fn item_with(item: &Item, more: Map, first: bool) -> String {
 }
 
 /// Formats an item that is not part of a list.
-pub fn value(item: &Item) -> Value {
+pub fn value(item: &ObjectReport) -> Value {
     let mut all = members(item);
     all.extend(object_members(item).map(|(key, value)| (key.to_owned(), value.clone())));
     Value::Object(all)
 }
 
 /// Returns the notes of a report.
-pub fn notes(notes: &[Note]) -> Value {
+pub fn notes(notes: &[RunNote]) -> Value {
     let each = notes.iter().map(|n| object([("type", Value::from(n.kind)), ("message", n.message.as_str().into())]));
     each.collect::<Vec<_>>().into()
 }
@@ -51,7 +52,7 @@ pub fn releases(releases: impl IntoIterator<Item = Release>) -> Value {
 }
 
 /// Formats the text after the items.
-pub fn tail(summary: &Summary, notes_of_run: &[Note], simulated: &ReleaseSet) -> String {
+pub fn tail(summary: &Summary, notes_of_run: &[RunNote], simulated: &ReleaseSet) -> String {
     let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
     let counts = object(
         [
@@ -89,7 +90,7 @@ pub fn identified(identity: &Identity, location: &SourceLocation) -> Map {
 }
 
 /// Returns the members for the resulting object.
-fn object_members(item: &Item) -> impl Iterator<Item = (&str, &Value)> {
+fn object_members(item: &ObjectReport) -> impl Iterator<Item = (&str, &Value)> {
     item.object
         .iter()
         .flat_map(|result| [("result", Some(result)), ("status", result.get("status"))])
@@ -97,7 +98,7 @@ fn object_members(item: &Item) -> impl Iterator<Item = (&str, &Value)> {
 }
 
 /// Returns the other members.
-fn members(item: &Item) -> Map {
+fn members(item: &ObjectReport) -> Map {
     let mut members = identified(&item.identity, &item.location);
     let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);
     for (key, text) in [("reason", item.reason.as_str()), ("help", item.help.as_deref().unwrap_or_default())] {
@@ -132,7 +133,7 @@ fn members(item: &Item) -> Map {
         put("scale", scale.clone());
     }
     if let Some(admission) = &item.admission {
-        members.extend(admission.members());
+        members.extend(super::admission::members(admission));
     }
     members
 }
@@ -170,7 +171,7 @@ fn remark(remark: &Remark) -> Value {
     located(&[("type", remark.as_str()), ("message", &remark.message())], first, None)
 }
 
-fn problem(problem: &Problem) -> Value {
+fn problem(problem: &Diagnostic) -> Value {
     let field = problem.field.as_deref().unwrap_or_default();
     let help = problem.help.as_deref().unwrap_or_default();
     let texts = [("type", problem.kind.as_str()), ("field", field), ("message", &problem.message), ("help", help)];
@@ -210,20 +211,20 @@ pub fn location_object(location: &SourceLocation) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::report::Verdict;
+    use crdx::report::Verdict;
     use std::sync::Arc;
 
     #[test]
     fn the_file_behind_an_item_is_its_source() {
         let location = SourceLocation::line(&Arc::from("<stdin>"), 3).made_from(Some(&"chart/templates/x.yaml".into()));
-        let item = value(&Item::new(location, Verdict::CannotTell, "no kind"));
+        let item = value(&ObjectReport::new(location, Verdict::CannotTell, "no kind"));
         assert_eq!(item.str_at(&["source"]), Some("chart/templates/x.yaml"));
         assert_eq!(item.str_at(&["location", "source"]), Some("<stdin>"));
     }
 
     #[test]
     fn a_report_is_one_json_document() {
-        let thing = Item::new(SourceLocation::line(&Arc::from("a.yaml"), 3), Verdict::CannotTell, "no kind");
+        let thing = ObjectReport::new(SourceLocation::line(&Arc::from("a.yaml"), 3), Verdict::CannotTell, "no kind");
         let mut summary = Summary::default();
         summary.add(&thing);
         let text = head("ValidateReport")

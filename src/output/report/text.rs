@@ -1,8 +1,8 @@
 //! The human-readable report: a table with one row per object, the details of each object, and a summary line.
 
-use super::{Answer, Item, Problem, Remark, Summary, Verdict};
-use crate::output::excerpt::{self, MessageSeverity, SourceLocation};
+use crate::output::excerpt::{self, MessageSeverity};
 use crate::output::{Cell, Column, Columns, Paint, TableStyle, printable};
+use crdx::report::{Answer, Diagnostic, ObjectReport, Remark, SourceLocation, Summary, Verdict};
 use crdx_value::release::{Release, ReleaseSet};
 
 /// The maximum number of reasons that are reported separately.
@@ -40,7 +40,7 @@ pub struct TextReport {
     /// The simulated releases, if there are several.
     releases: Vec<Release>,
     /// Items that share a reason for a missing verdict: the first item and the number of items.
-    without_verdict: Vec<(Item, usize)>,
+    without_verdict: Vec<(ObjectReport, usize)>,
 }
 
 impl TextReport {
@@ -65,7 +65,7 @@ impl TextReport {
     }
 
     /// Returns the row of an item as a line for [`Columns::write`]; `None` if the item is not shown.
-    pub fn row(&mut self, item: &Item) -> Option<String> {
+    pub fn row(&mut self, item: &ObjectReport) -> Option<String> {
         if self.style.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Decodes | Verdict::Skipped) {
             return None;
         }
@@ -78,7 +78,7 @@ impl TextReport {
     }
 
     /// Formats the details of an item with source locations; empty if there are none.
-    pub fn details(&mut self, item: &Item) -> String {
+    pub fn details(&mut self, item: &ObjectReport) -> String {
         let mut text = String::new();
         let color = self.style.color;
         if item.has(Verdict::Rejected) {
@@ -120,9 +120,9 @@ impl TextReport {
     }
 
     /// Counts an item whose reason other items may share.
-    fn count(&mut self, item: &Item) {
+    fn count(&mut self, item: &ObjectReport) {
         let cannot_tell = item.releases_with(Verdict::CannotTell);
-        let has_same_reason = |(known, _): &(Item, usize)| {
+        let has_same_reason = |(known, _): &(ObjectReport, usize)| {
             known.reason == item.reason
                 && known.help == item.help
                 && known.releases_with(Verdict::CannotTell) == cannot_tell
@@ -163,7 +163,7 @@ impl TextReport {
 }
 
 /// Returns the row of an item.
-fn cells(item: &Item, releases: &[Release]) -> Vec<Cell> {
+fn cells(item: &ObjectReport, releases: &[Release]) -> Vec<Cell> {
     let or_dash = |text: &str| Cell::from(if text.is_empty() { "-" } else { text });
     let answered = item.has(Verdict::Accepted) || item.has(Verdict::Rejected);
     let verdict = |verdict: Verdict| Cell::painted(verdict.text(), paint(verdict));
@@ -186,7 +186,7 @@ fn cells(item: &Item, releases: &[Release]) -> Vec<Cell> {
 }
 
 /// Counts the errors of an item; a rejection without field errors counts as one.
-fn error_count(item: &Item) -> usize {
+fn error_count(item: &ObjectReport) -> usize {
     if item.has(Verdict::Rejected) { item.errors.len().max(1) } else { item.errors.len() }
 }
 
@@ -200,7 +200,7 @@ fn paint(verdict: Verdict) -> Paint {
 }
 
 /// Returns the reason for a missing verdict, and the remarks.
-fn note(item: &Item) -> String {
+fn note(item: &ObjectReport) -> String {
     let reason = match item.verdict {
         // The message of an unreadable input is printed below the table.
         Verdict::CannotTell if item.identity.kind.is_empty() => "",
@@ -212,7 +212,7 @@ fn note(item: &Item) -> String {
 }
 
 /// Formats `CronTab default/my-cron would be rejected (422 Invalid)`.
-fn heading(item: &Item) -> String {
+fn heading(item: &ObjectReport) -> String {
     let newest = item.releases.iter().rev().find(|one| one.verdict == Verdict::Rejected);
     let Some(answer) = newest.map_or(&item.answer, |one| &one.answer) else {
         return format!("{} violates the schema that the server publishes (--strict-builtin):", named(item));
@@ -223,13 +223,13 @@ fn heading(item: &Item) -> String {
     format!("{} would be rejected{by} ({code}{reason}):", named(item))
 }
 
-fn named(item: &Item) -> String {
+fn named(item: &ObjectReport) -> String {
     let name = item.called();
     // A name must not look like another line of the report.
     if name.is_empty() { "An object".to_owned() } else { printable::line(&name).into_owned() }
 }
 
-fn problem(severity: MessageSeverity, problem: &Problem, item: &Item, color: bool) -> String {
+fn problem(severity: MessageSeverity, problem: &Diagnostic, item: &ObjectReport, color: bool) -> String {
     let location = problem.location.as_ref().unwrap_or(&item.location);
     excerpt::render_of(severity, problem.releases.as_ref(), &problem.message, location, problem.help.as_deref(), color)
 }
@@ -270,16 +270,16 @@ fn plural(n: usize, word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::excerpt::SourceLocation;
-    use crate::output::report::Identity;
+    use crdx::report::Identity;
+    use crdx::report::SourceLocation;
     use crdx_text::Position;
     use std::sync::Arc;
 
-    fn rejected() -> Item {
+    fn rejected() -> ObjectReport {
         let source = Arc::from("a.yaml");
         let text = b"kind: CronTab\nspec: 1\n";
         let start = Position { line: 1, column: 1 };
-        let mut item = Item::new(SourceLocation::line(&source, 1), Verdict::Rejected, "");
+        let mut item = ObjectReport::new(SourceLocation::line(&source, 1), Verdict::Rejected, "");
         item.identity = Identity {
             api_version: "stable.example.com/v1".to_owned(),
             kind: "CronTab".to_owned(),
@@ -287,17 +287,17 @@ mod tests {
             name: "x".to_owned(),
         };
         item.answer = Some(Answer { code: 422, reason: "Invalid".to_owned(), message: String::new() });
-        item.errors.push(Problem {
+        item.errors.push(Diagnostic {
             kind: "FieldValueTypeInvalid".to_owned(),
             field: Some("spec".to_owned()),
             message: "spec: Invalid value".to_owned(),
             location: Some(SourceLocation::part(&source, text, start, Position { line: 2, column: 7 }, 20..21)),
-            ..Problem::default()
+            ..Diagnostic::default()
         });
         item
     }
 
-    fn table(report: &mut TextReport, items: &[Item]) -> String {
+    fn table(report: &mut TextReport, items: &[ObjectReport]) -> String {
         let rows: Vec<_> = items.iter().filter_map(|item| report.row(item)).collect();
         let mut text = Vec::new();
         report.table().write(rows.into_iter().map(Ok), &mut text).unwrap();
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn quiet_omits_accepted_objects() {
         let mut report = TextReport::new(Style { quiet: true, ..Style::default() });
-        assert_eq!(table(&mut report, &[Item::new(SourceLocation::default(), Verdict::Accepted, "")]), "");
+        assert_eq!(table(&mut report, &[ObjectReport::new(SourceLocation::default(), Verdict::Accepted, "")]), "");
         assert!(table(&mut report, &[rejected()]).contains("rejected"));
     }
 

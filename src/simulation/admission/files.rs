@@ -2,7 +2,7 @@
 
 use super::{Objects, PolicyInput, Reading};
 use crate::input::required::{Required, Sources};
-use crate::output::report::Item;
+use crdx::report::ObjectReport;
 use crate::simulation::identity::FieldLocator as _;
 use crate::simulation::object;
 use crdx_server::crd;
@@ -11,7 +11,7 @@ use crdx_types::groups;
 use crdx_value::Value;
 
 /// Reads the files. Unreadable inputs are passed to `show`.
-pub fn read(reading: &Reading<'_>, objects: &mut Objects, show: &mut dyn FnMut(Item)) {
+pub fn read(reading: &Reading<'_>, objects: &mut Objects, show: &mut dyn FnMut(ObjectReport)) {
     for entry in Sources::open(&reading.options.paths, reading.input.collecting(), Required::Object, "--policies") {
         let Some((mut object, (group, _, kind))) = object::read_with_kind(entry, show) else { continue };
         if group == crd::GROUP {

@@ -3,9 +3,8 @@
 
 use super::{Admission, Objects, Options, PolicyInput, policy_kind};
 use crate::cluster::{Connection, Error, JSON, PendingResponse, Resource};
-use crate::output::excerpt::SourceLocation;
-use crate::output::report::Note;
 use crate::simulation::live::Live;
+use crdx::report::{RunNote, SourceLocation};
 use crdx_server::policies::model::{Binding, Policy, PolicyKind};
 use crdx_server::policies::request::Kind;
 use crdx_server::policies::{self, rbac};
@@ -33,7 +32,7 @@ const ROLES: [(&str, &str); 4] = [
 ];
 
 /// Reads policies and bindings, and for a known user the RBAC objects. Unreadable kinds are reported as notes.
-pub fn read(live: &Live, options: &Options, objects: &mut Objects, notes: &mut Vec<Note>) {
+pub fn read(live: &Live, options: &Options, objects: &mut Objects, notes: &mut Vec<RunNote>) {
     // If the cluster cannot be reached, the items of objects report it.
     let Ok(connection) = live.connection() else { return };
     let Ok(served) = connection.resources() else { return };
@@ -73,7 +72,7 @@ pub fn read(live: &Live, options: &Options, objects: &mut Objects, notes: &mut V
             "these could not be read from the cluster, so admission is simulated without them: {}; kubectl crdx rbac prints the permissions to read them",
             unreadable_kinds.join(", ")
         );
-        notes.push(Note { kind: "unreadablePolicies", message });
+        notes.push(RunNote { kind: "unreadablePolicies", message });
     }
 }
 

@@ -2,18 +2,16 @@
 
 use super::Admission;
 use super::messages::{self, Reason};
-use crate::output::report::admission::{
-    Admission as Report, FieldChange, PolicyChange, PolicyFailure, UndecidedPart, Webhook,
-};
-use crate::output::report::{Item, Problem, Verdict};
 use crdx::rehearsal::Difference;
+use crdx::report::admission::{Admission as Report, FieldChange, PolicyChange, PolicyFailure, UndecidedPart, Webhook};
+use crdx::report::{Diagnostic, ObjectReport, Verdict};
 use crdx_server::policies::denial::Origin;
 use crdx_server::policies::findings::{Change, Findings, WebhookMatch};
 use crdx_server::policies::knowledge::{Missing, UnevaluatedPart};
 use crdx_server::policies::model::PolicyKind;
 
 /// Adds the findings of policies to an item, if there are policies.
-pub fn admitted(item: &mut Item, findings: Option<Box<Findings>>, admission: Option<&Admission>) {
+pub fn admitted(item: &mut ObjectReport, findings: Option<Box<Findings>>, admission: Option<&Admission>) {
     if let (Some(findings), Some(admission)) = (findings, admission) {
         admission.report(item, *findings);
     }
@@ -21,7 +19,7 @@ pub fn admitted(item: &mut Item, findings: Option<Box<Findings>>, admission: Opt
 
 impl Admission {
     /// Adds the findings of policies to the item of an object.
-    pub fn report(&self, item: &mut Item, findings: Findings) {
+    pub fn report(&self, item: &mut ObjectReport, findings: Findings) {
         let Findings { changes, denials, warnings, audits, annotations, unevaluated, webhooks } = findings;
         // A denial with the same text is reported as an error.
         for audit in audits.iter().filter(|audit| !denials.contains(audit)) {
@@ -72,9 +70,15 @@ impl Admission {
         }));
     }
 
-    fn problem(&self, kind: &str, message: String, origin: &Origin, item: &Item) -> Problem {
+    fn problem(&self, kind: &str, message: String, origin: &Origin, item: &ObjectReport) -> Diagnostic {
         let help = Some(self.failure(origin).origin());
-        Problem { kind: kind.to_owned(), message, location: Some(item.location.clone()), help, ..Problem::default() }
+        Diagnostic {
+            kind: kind.to_owned(),
+            message,
+            location: Some(item.location.clone()),
+            help,
+            ..Diagnostic::default()
+        }
     }
 
     fn failure(&self, origin: &Origin) -> PolicyFailure {

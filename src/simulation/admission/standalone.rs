@@ -1,11 +1,10 @@
 //! Policies for a command that simulates single objects, each on a separate server.
 
 use super::{Admission, Objects, Reading};
-use crate::output::excerpt::SourceLocation;
-use crate::output::report::{Item, Note};
 use crate::simulation::definitions::Definitions;
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::RequestOptions;
+use crdx::report::{ObjectReport, RunNote, SourceLocation};
 use crdx_server::server::{Server, Timestamp};
 use crdx_value::Value;
 use crdx_value::release::Release;
@@ -18,8 +17,8 @@ impl Admission {
         release: Release,
         definitions: Vec<Value>,
         now: Timestamp,
-        show: &mut dyn FnMut(Item),
-        notes: &mut Vec<Note>,
+        show: &mut dyn FnMut(ObjectReport),
+        notes: &mut Vec<RunNote>,
     ) -> Option<Self> {
         let objects = Objects::read(reading, show, notes);
         let mut admission = Self::new(&objects, reading, release, notes)?;

@@ -1,7 +1,7 @@
 //! Admission policies on objects of built-in kinds.
 
 use super::Rules;
-use crate::output::report::{ASK_THE_CLUSTER, Answer, Item, Problem, Verdict};
+use crdx::report::{ASK_THE_CLUSTER, Answer, Diagnostic, ObjectReport, Verdict};
 use crate::simulation::admission::admitted;
 use crate::simulation::context::SimulationContext;
 use crate::simulation::existing::Found;
@@ -17,7 +17,7 @@ use crdx_value::{Map, Value};
 
 /// Lets policies evaluate the create of an object that decodes, `sent` as it is written in the input.
 pub fn review(
-    item: &mut Item,
+    item: &mut ObjectReport,
     sent: &Value,
     found: Found,
     row: &KindRow,
@@ -32,7 +32,7 @@ pub fn review(
     if !admission.may_match(group, &plural) {
         return;
     }
-    let open = |item: &mut Item, reason: String| {
+    let open = |item: &mut ObjectReport, reason: String| {
         (item.verdict, item.reason, item.help) = (Verdict::CannotTell, reason, Some(ASK_THE_CLUSTER.to_owned()));
     };
     let request_kind = &context.updates.request_kind;
@@ -75,11 +75,11 @@ pub fn review(
     };
     let decision = context.server.admit(&write);
     let spot = Some(locator.start());
-    let problem = |kind: &str, message: &str| Problem {
+    let problem = |kind: &str, message: &str| Diagnostic {
         kind: kind.to_owned(),
         message: message.to_owned(),
         location: spot.clone(),
-        ..Problem::default()
+        ..Diagnostic::default()
     };
     item.warnings.extend(decision.warnings.iter().map(|text| problem("Warning", text)));
     if let Some((code, reason, message)) = decision.refusal {

@@ -1,6 +1,6 @@
 //! Policies, bindings and webhook configurations, whose validation is simulated.
 
-use crate::output::report::{Item, Verdict};
+use crdx::report::{ObjectReport, Verdict};
 use crate::simulation::context::SimulationContext;
 use crate::simulation::existing::{Found, Lookup, PendingObject};
 use crate::simulation::identity::{self, Namespace};
@@ -13,7 +13,7 @@ use crdx_types::resources::Resource;
 use crdx_value::release::Release;
 
 /// Sends an object to a server that validates it, as an update if it exists. Policies do not apply to these kinds.
-pub fn submit(release: Release, context: SimulationContext<'_>, mut object: Object, resource: &Resource) -> Item {
+pub fn submit(release: Release, context: SimulationContext<'_>, mut object: Object, resource: &Resource) -> ObjectReport {
     let identity = identity::identity(object.value(), Namespace::None);
     let updates = context.updates;
     let pending = updates.existing.ask(&identity, resource.plural);

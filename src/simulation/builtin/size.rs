@@ -1,7 +1,7 @@
 //! The limits for the size of built-in kinds. Their encoding in etcd, Protobuf, is not written here, so its length is only
 //! known within bounds.
 
-use crate::output::report::{Answer, Item, Problem, Verdict};
+use crdx::report::{Answer, Diagnostic, ObjectReport, Verdict};
 use crdx_server::server::{BODY_LIMIT, ETCD_LIMIT, ETCD_TOO_LARGE};
 use crdx_value::Value;
 use crdx_value::base64::Encoding;
@@ -12,7 +12,7 @@ const MESSAGE_LIMIT: usize = 2 << 20;
 const MARGIN: usize = 64 << 10;
 
 /// Rejects an object whose JSON is too long for a request.
-pub(super) fn reject_body(item: &mut Item, body: &[u8]) -> bool {
+pub(super) fn reject_body(item: &mut ObjectReport, body: &[u8]) -> bool {
     let is_too_long = body.len() > BODY_LIMIT;
     if is_too_long {
         let message = format!("Request entity too large: limit is {BODY_LIMIT}");
@@ -22,7 +22,7 @@ pub(super) fn reject_body(item: &mut Item, body: &[u8]) -> bool {
 }
 
 /// Rejects an object that is too large for etcd, or reports that this is not known. `body` is its JSON.
-pub(super) fn check_stored(item: &mut Item, object: &Value, body: &[u8]) {
+pub(super) fn check_stored(item: &mut ObjectReport, object: &Value, body: &[u8]) {
     // Protobuf is shorter than JSON, which has the names of fields.
     let most = body.len() + MARGIN;
     if most <= ETCD_LIMIT {
@@ -42,10 +42,11 @@ pub(super) fn check_stored(item: &mut Item, object: &Value, body: &[u8]) {
     }
 }
 
-fn reject(item: &mut Item, code: u16, reason: &str, message: String) {
+fn reject(item: &mut ObjectReport, code: u16, reason: &str, message: String) {
     item.verdict = Verdict::Rejected;
     let location = Some(item.location.clone());
-    item.errors = vec![Problem { kind: reason.to_owned(), message: message.clone(), location, ..Problem::default() }];
+    item.errors =
+        vec![Diagnostic { kind: reason.to_owned(), message: message.clone(), location, ..Diagnostic::default() }];
     item.answer = Some(Answer { code, reason: reason.to_owned(), message });
 }
 
@@ -62,11 +63,11 @@ fn text_length(value: &Value) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::excerpt::SourceLocation;
+    use crdx::report::SourceLocation;
     use crdx_value::{json, object};
 
-    fn item(text: &str) -> Item {
-        let mut item = Item::new(SourceLocation::default(), Verdict::Decodes, "");
+    fn item(text: &str) -> ObjectReport {
+        let mut item = ObjectReport::new(SourceLocation::default(), Verdict::Decodes, "");
         let object = object([("args", Value::Array(vec![text.into()]))]);
         let body = json::to_string(&object).into_bytes();
         if !reject_body(&mut item, &body) {
@@ -77,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_length_is_reported_as_far_as_it_is_known() {
-        let code = |item: &Item| item.answer.as_ref().map(|answer| answer.code);
+        let code = |item: &ObjectReport| item.answer.as_ref().map(|answer| answer.code);
         assert_eq!(item(&"-".repeat(1_500_000)).verdict, Verdict::Decodes);
         let near = item(&"-".repeat(1_550_000));
         assert!(near.verdict == Verdict::CannotTell && near.reason.contains("1572864 bytes"), "{}", near.reason);

@@ -2,7 +2,6 @@
 //! server, and adds findings about the types and references of policies.
 
 use super::Linted;
-use crate::output::report::{Item, Problem, Verdict, merged};
 use crate::simulation::builtin;
 use crate::simulation::identity::{FieldLocator as _, Namespace, identity};
 use crate::simulation::object::Object;
@@ -12,6 +11,7 @@ use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::{FieldValidation, Verb};
 use crdx::lint::policies::references::Objects;
 use crdx::lint::policies::{self, Warning};
+use crdx::report::{Diagnostic, ObjectReport, Verdict, merged};
 use crdx_server::policies::model::PolicyKind;
 use crdx_server::policies::type_checking::KnownType;
 use crdx_server::server::Timestamp;
@@ -39,7 +39,7 @@ pub struct Context {
 pub fn check(object: &Object, old: Option<&Value>, context: &Context, releases: &ReleaseSet, now: Timestamp) -> Linted {
     let locator = object.finder();
     let answers = releases.iter().map(|release| (release, answer(object, old, context, release, now)));
-    let no_release = || Item::new(locator.start(), Verdict::CannotTell, "no Kubernetes version to simulate");
+    let no_release = || ObjectReport::new(locator.start(), Verdict::CannotTell, "no Kubernetes version to simulate");
     let mut item = merged(answers.collect()).unwrap_or_else(no_release);
     item.warnings.extend(object.warnings.iter().cloned());
     let mut linted = Linted::of(item);
@@ -52,7 +52,7 @@ pub fn check(object: &Object, old: Option<&Value>, context: &Context, releases: 
 }
 
 /// Returns the response of one release, with the warnings about types and references.
-fn answer(object: &Object, old: Option<&Value>, context: &Context, release: Release, now: Timestamp) -> Item {
+fn answer(object: &Object, old: Option<&Value>, context: &Context, release: Release, now: Timestamp) -> ObjectReport {
     let locator = object.finder();
     let Some(resource) = resource(object.value(), release) else {
         return builtin::not_served(release, identity(object.value(), Namespace::None), object.clone());
@@ -63,34 +63,34 @@ fn answer(object: &Object, old: Option<&Value>, context: &Context, release: Rele
     }
     let found = policies::findings(object.value(), &context.types, release);
     let has_error = |field: &str| item.errors.iter().any(|error| error.field.as_deref() == Some(field));
-    let problem = |kind: &str, warning: &Warning| Problem {
+    let problem = |kind: &str, warning: &Warning| Diagnostic {
         kind: kind.to_owned(),
         field: Some(warning.field.clone()),
         message: format!("{}: {}", warning.field, warning.text),
         location: Some(locator.field(&warning.field)),
         help: warning.help.clone(),
-        ..Problem::default()
+        ..Diagnostic::default()
     };
     // An expression that does not compile for any type is already an error.
     let by_server = found.warnings.iter().filter(|warning| !has_error(&warning.field));
     let other_warnings = found.own_warnings.iter().filter(|warning| !has_error(&warning.field));
-    let mut warnings: Vec<Problem> = by_server.map(|warning| problem("TypeChecking", warning)).collect();
+    let mut warnings: Vec<Diagnostic> = by_server.map(|warning| problem("TypeChecking", warning)).collect();
     warnings.extend(other_warnings.map(|warning| problem("ExpressionType", warning)));
-    warnings.extend(found.notes.iter().map(|note| Problem {
+    warnings.extend(found.notes.iter().map(|note| Diagnostic {
         kind: "NotTypeChecked".to_owned(),
         field: Some("spec.matchConstraints".to_owned()),
         message: note.clone(),
         location: Some(locator.field("spec.matchConstraints")),
-        ..Problem::default()
+        ..Diagnostic::default()
     }));
     item.warnings.extend(warnings);
-    item.warnings.extend(context.objects.check(object.value(), release).into_iter().map(|found| Problem {
+    item.warnings.extend(context.objects.check(object.value(), release).into_iter().map(|found| Diagnostic {
         kind: found.kind.to_owned(),
         field: Some(found.field.to_owned()),
         message: format!("{}: {}", found.field, found.message),
         location: Some(locator.field(found.field)),
         help: found.help.map(str::to_owned),
-        ..Problem::default()
+        ..Diagnostic::default()
     }));
     item
 }
@@ -107,7 +107,7 @@ fn is_policy(object: &Value) -> bool {
 }
 
 /// Sends the object to a server as kubectl would.
-fn ask(object: &Object, old: Option<&Value>, resource: &Resource, release: Release, now: Timestamp) -> Item {
+fn ask(object: &Object, old: Option<&Value>, resource: &Resource, release: Release, now: Timestamp) -> ObjectReport {
     let locator = object.finder();
     let identity = identity(object.value(), Namespace::None);
     let mut value = object.value().clone();
@@ -120,7 +120,7 @@ fn ask(object: &Object, old: Option<&Value>, resource: &Resource, release: Relea
         request_options: RequestOptions { level: FieldValidation::Strict, dry_run: false, table: false, now },
     };
     request.send(value, old, identity.clone(), &locator, false).unwrap_or_else(|error| {
-        let mut item = Item::new(locator.start(), Verdict::CannotTell, error.to_string());
+        let mut item = ObjectReport::new(locator.start(), Verdict::CannotTell, error.to_string());
         item.identity = identity;
         item
     })

@@ -2,8 +2,8 @@
 
 use super::{PolicyRehearsal, cannot_tell};
 use crate::output::policy_rehearsal::Effects;
-use crate::output::report::{Action, Answer, Item, Problem, Verdict};
 use crate::simulation::identity::{self, FieldLocator, Namespace};
+use crdx::report::{Action, Answer, Diagnostic, ObjectReport, Verdict};
 use crdx_cel::value::{Gaps, UsedGap};
 use crdx_server::server::TypedWrite;
 use crdx_types::{resources, table::table};
@@ -14,7 +14,7 @@ use std::sync::PoisonError;
 impl PolicyRehearsal<'_> {
     /// Returns the item of a stored object of a built-in kind, with the effects of the new policies. The object must be
     /// complete, as the cluster stores it, because its defaults are not simulated.
-    pub(super) fn rehearse_builtin(&self, stored: &Value, locator: &dyn FieldLocator) -> (Item, Effects) {
+    pub(super) fn rehearse_builtin(&self, stored: &Value, locator: &dyn FieldLocator) -> (ObjectReport, Effects) {
         let own = identity::identity(stored, Namespace::Own);
         let (group, version) = group_version::split(&own.api_version);
         let minor = self.release.minor().number().into();
@@ -58,14 +58,14 @@ impl PolicyRehearsal<'_> {
         };
         let decision = server.admit(&write);
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).push(server);
-        let mut item = Item::new(locator.start(), Verdict::Decodes, "");
+        let mut item = ObjectReport::new(locator.start(), Verdict::Decodes, "");
         item.identity = identity.clone();
         item.action = Action::Update;
-        let problem = |kind: &str, message: String| Problem {
+        let problem = |kind: &str, message: String| Diagnostic {
             kind: kind.to_owned(),
             message,
             location: Some(locator.start()),
-            ..Problem::default()
+            ..Diagnostic::default()
         };
         item.warnings = decision.warnings.into_iter().map(|text| problem("Warning", text)).collect();
         if let Some((code, reason, message)) = decision.refusal {

@@ -1,6 +1,6 @@
 //! Reads the existing object of an object that is sent.
 
-use crate::output::report::Identity;
+use crdx::report::Identity;
 use crate::simulation::context::SimulationContext;
 use crate::simulation::earlier_object::EarlierObject;
 use crate::simulation::existing::{Found, Lookup, PendingObject};

@@ -1,6 +1,6 @@
 //! Sends an object: as a dry run if it is created, and otherwise to the server that stores the existing object.
 
-use crate::output::report::{Identity, Item, Problem, Verdict};
+use crdx::report::{Diagnostic, Identity, ObjectReport, Verdict};
 use crate::simulation::admission::admitted;
 use crate::simulation::answer::read_response;
 use crate::simulation::context::SimulationContext;
@@ -36,7 +36,7 @@ pub struct Submission<'a> {
 /// The item of the response, and the object that is stored for later inputs with the same name.
 pub struct Sent {
     /// The item.
-    pub item: Item,
+    pub item: ObjectReport,
     /// The stored object; `None` after a dry run, whose response is the object that would be stored.
     pub stored: Option<EarlierObject>,
 }
@@ -46,7 +46,7 @@ impl Submission<'_> {
     ///
     /// # Errors
     /// Returns the item of an object for which kubectl sends no request, and the stored object.
-    pub fn send(&self, object: Value, identity: Identity) -> Result<Sent, Box<(Item, EarlierObject)>> {
+    pub fn send(&self, object: Value, identity: Identity) -> Result<Sent, Box<(ObjectReport, EarlierObject)>> {
         // Most requests are creates, for which a dry run is sufficient: its response is the object that would be stored.
         if self.creates { Ok(self.create(object, identity)) } else { self.update(object, identity) }
     }
@@ -69,7 +69,7 @@ impl Submission<'_> {
         Sent { item, stored: None }
     }
 
-    fn update(&self, object: Value, identity: Identity) -> Result<Sent, Box<(Item, EarlierObject)>> {
+    fn update(&self, object: Value, identity: Identity) -> Result<Sent, Box<(ObjectReport, EarlierObject)>> {
         let Self { context, target, .. } = *self;
         let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
         let sent = send::send(context.server, target, object, &context.updates.request_kind, request_options);
@@ -129,7 +129,7 @@ fn take_stored(context: SimulationContext<'_>, definition: &str, identity: &Iden
 }
 
 /// Returns true if an object was refused because of unknown fields, before other validation.
-fn refuses_unknown_fields(item: &Item, request_options: RequestOptions) -> bool {
+fn refuses_unknown_fields(item: &ObjectReport, request_options: RequestOptions) -> bool {
     request_options.level == FieldValidation::Strict
         && !item.pruned.is_empty()
         && item.answer.as_ref().is_some_and(|answer| answer.code == 400)
@@ -137,7 +137,7 @@ fn refuses_unknown_fields(item: &Item, request_options: RequestOptions) -> bool 
 
 /// Returns the errors that the server would report if it pruned unknown fields instead of refusing them: sends the same
 /// request with `fieldValidation=Warn` as a dry run.
-fn hidden_errors(submission: &Submission<'_>, item: &Item) -> Vec<Problem> {
+fn hidden_errors(submission: &Submission<'_>, item: &ObjectReport) -> Vec<Diagnostic> {
     let Submission { context, target, creates, locator, schema, .. } = *submission;
     let refuses_namespace = target.namespace_state != NamespaceState::default() && item.verdict == Verdict::Rejected;
     if !refuses_unknown_fields(item, context.request_options) && !refuses_namespace {

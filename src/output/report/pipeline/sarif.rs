@@ -1,8 +1,8 @@
 //! SARIF 2.1.0 for code scanning: one result per finding.
 
 use super::Totals;
-use crate::output::excerpt::SourceLocation;
 use crate::output::report::case::{Case, Finding};
+use crdx::report::SourceLocation;
 use crdx_value::{Map, Value, json, object};
 use std::fmt::Write as _;
 

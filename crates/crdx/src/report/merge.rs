@@ -1,6 +1,6 @@
 //! Merges the items of several releases for one object: each finding occurs once, with the releases that report it.
 
-use super::{Item, Located, Problem, ReleaseAnswer, Verdict};
+use super::{Diagnostic, Located, ObjectReport, ReleaseAnswer, Verdict};
 use crdx_value::release::{Release, ReleaseSet};
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 /// The verdict, its reason and the server's response are the worst ones, from the newest release that has them. The
 /// object and its defaulted fields are those of the newest release with the best verdict. A single item is returned
 /// unchanged.
-pub fn merged(mut answers: Vec<(Release, Item)>) -> Option<Item> {
+pub fn merged(mut answers: Vec<(Release, ObjectReport)>) -> Option<ObjectReport> {
     if answers.len() < 2 {
         return answers.pop().map(|(_, item)| item);
     }
@@ -20,7 +20,7 @@ pub fn merged(mut answers: Vec<(Release, Item)>) -> Option<Item> {
         answer: item.answer.clone(),
     });
     let releases = releases.collect();
-    let mut taken = |part: fn(&mut Item) -> &mut Vec<Problem>| {
+    let mut taken = |part: fn(&mut ObjectReport) -> &mut Vec<Diagnostic>| {
         let lists = answers.iter_mut().map(|(release, item)| (*release, std::mem::take(part(item)))).collect();
         problems(lists)
     };
@@ -33,7 +33,7 @@ pub fn merged(mut answers: Vec<(Release, Item)>) -> Option<Item> {
     let (verdict, reason, help, answer) =
         (worst.verdict, worst.reason.clone(), worst.help.clone(), worst.answer.clone());
     let best = answers.into_iter().max_by_key(|(_, item)| std::cmp::Reverse(severity(item.verdict)))?.1;
-    Some(Item { verdict, releases, reason, help, answer, errors, hidden, warnings, pruned, ..best })
+    Some(ObjectReport { verdict, releases, reason, help, answer, errors, hidden, warnings, pruned, ..best })
 }
 
 /// Returns the rank of a verdict, in the order of exit codes.
@@ -53,8 +53,8 @@ type Key = (String, Option<String>, String, (usize, usize), usize);
 
 /// Merges the problems of all releases; those of the newest release come first. Each has the releases that report it
 /// and the text of the newest of them.
-fn problems(lists: Vec<(Release, Vec<Problem>)>) -> Vec<Problem> {
-    let mut found: Vec<(Problem, Vec<Release>)> = Vec::new();
+fn problems(lists: Vec<(Release, Vec<Diagnostic>)>) -> Vec<Diagnostic> {
+    let mut found: Vec<(Diagnostic, Vec<Release>)> = Vec::new();
     let mut indices: HashMap<Key, usize> = HashMap::new();
     for (release, list) in lists.into_iter().rev() {
         let mut seen: HashMap<Key, usize> = HashMap::new();
@@ -73,7 +73,7 @@ fn problems(lists: Vec<(Release, Vec<Problem>)>) -> Vec<Problem> {
             }
         }
     }
-    found.into_iter().map(|(problem, releases)| Problem { releases: ReleaseSet::of(releases), ..problem }).collect()
+    found.into_iter().map(|(problem, releases)| Diagnostic { releases: ReleaseSet::of(releases), ..problem }).collect()
 }
 
 /// Merges the fields of all releases.
@@ -96,25 +96,24 @@ fn located(lists: impl DoubleEndedIterator<Item = (Release, Vec<Located>)>) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::excerpt::SourceLocation;
-    use crate::output::report::Answer;
+    use crate::report::{Answer, SourceLocation};
 
     fn release(minor: u16) -> Release {
         Release::new(minor).unwrap()
     }
 
-    fn error(field: &str, message: &str, detail: Option<&str>) -> Problem {
-        Problem {
+    fn error(field: &str, message: &str, detail: Option<&str>) -> Diagnostic {
+        Diagnostic {
             kind: "FieldValueInvalid".to_owned(),
             field: Some(field.to_owned()),
             message: message.to_owned(),
             detail: detail.map(str::to_owned),
-            ..Problem::default()
+            ..Diagnostic::default()
         }
     }
 
-    fn item(verdict: Verdict, errors: Vec<Problem>) -> Item {
-        let mut item = Item::new(SourceLocation::default(), verdict, "");
+    fn item(verdict: Verdict, errors: Vec<Diagnostic>) -> ObjectReport {
+        let mut item = ObjectReport::new(SourceLocation::default(), verdict, "");
         item.errors = errors;
         item
     }

@@ -1,0 +1,21 @@
+//! The results of a run as plain data: for each object its verdict, errors, warnings and changes, each with its source
+//! location. Programs format them as they like.
+
+pub mod admission;
+mod diagnostic;
+mod identity;
+mod location;
+mod merge;
+mod object;
+mod summary;
+mod verdict;
+
+pub use crate::kubectl::Action;
+pub use admission::Admission;
+pub use diagnostic::{Diagnostic, Remark, RunNote};
+pub use identity::Identity;
+pub use location::{Excerpt, STDIN, SourceLocation};
+pub use merge::merged;
+pub use object::{ASK_THE_CLUSTER, Answer, Located, ObjectReport, ReleaseAnswer};
+pub use summary::Summary;
+pub use verdict::Verdict;

@@ -1,0 +1,79 @@
+//! Errors, warnings, remarks and notes.
+
+use super::SourceLocation;
+use crdx_value::release::ReleaseSet;
+use crdx_value::suggest;
+
+/// An error or a warning.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The server's reason (`FieldValueInvalid`), or a type of this program.
+    pub kind: String,
+    /// The field, if the server names one.
+    pub field: Option<String>,
+    /// The message.
+    pub message: String,
+    /// The location of the field, or of its nearest existing ancestor.
+    pub location: Option<SourceLocation>,
+    /// A suggestion of this program.
+    pub help: Option<String>,
+    /// The text with which the suggestion would replace the text at the location.
+    pub replacement: Option<String>,
+    /// The part of the message that is equal in every release, if known: the detail of a field error.
+    pub detail: Option<String>,
+    /// The releases that report the problem, if several are simulated.
+    pub releases: Option<ReleaseSet>,
+}
+
+impl Diagnostic {
+    /// Adds a suggestion for the text at the problem's location, if there is one.
+    #[must_use]
+    pub fn with_replacement(self, replacement: Option<&str>) -> Self {
+        let help = replacement.map(suggest::did_you_mean).or(self.help);
+        Self { help, replacement: replacement.map(str::to_owned), ..self }
+    }
+
+    /// Returns true if any of `releases` reports the problem; always true with a single simulated release.
+    pub fn is_of(&self, releases: Option<&ReleaseSet>) -> bool {
+        match (&self.releases, releases) {
+            (Some(own), Some(releases)) => own.iter().any(|release| releases.iter().any(|other| other == release)),
+            _ => true,
+        }
+    }
+}
+
+/// A remark on how one object was simulated; not counted as a warning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remark {
+    /// An earlier input at this location has the same object, and this one is applied after it.
+    SameObject(SourceLocation),
+    /// The object has `generateName` and no name, which `kubectl apply` and `kubectl replace` refuse.
+    SentAsCreate,
+}
+
+impl Remark {
+    /// Returns the name in JSON.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::SameObject(_) => "sameObject",
+            Self::SentAsCreate => "sentAsCreate",
+        }
+    }
+
+    /// Returns the text.
+    pub fn message(&self) -> String {
+        match self {
+            Self::SameObject(first) => format!("same object as {first}, applied after it"),
+            Self::SentAsCreate => "generateName, sent as kubectl create does".to_owned(),
+        }
+    }
+}
+
+/// A note about a run as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunNote {
+    /// The type of the note in JSON.
+    pub kind: &'static str,
+    /// The text.
+    pub message: String,
+}

@@ -1,0 +1,156 @@
+//! The result for one object.
+
+use super::{Admission, Diagnostic, Identity, Remark, SourceLocation, Verdict};
+use crate::kubectl::Action;
+use crdx_value::Value;
+use crdx_value::field::UNFINISHED;
+use crdx_value::release::{Release, ReleaseSet};
+use std::sync::Arc;
+
+/// The result for one object, or for an input without an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectReport {
+    /// The source location of the object.
+    pub location: SourceLocation,
+    /// The identity of the object.
+    pub identity: Identity,
+    /// The effect of the request, if it was sent.
+    pub action: Action,
+    /// The verdict; with several releases, the worst of them.
+    pub verdict: Verdict,
+    /// The response of each release, oldest first; empty when one release is simulated.
+    pub releases: Vec<ReleaseAnswer>,
+    /// The reason, if the verdict is `Skipped` or `CannotTell`.
+    pub reason: String,
+    /// A suggestion.
+    pub help: Option<String>,
+    /// The server's response, if a request was sent.
+    pub answer: Option<Answer>,
+    /// Remarks on how the object was simulated.
+    pub remarks: Vec<Remark>,
+    /// The errors with their locations.
+    pub errors: Vec<Diagnostic>,
+    /// Errors that the server would report next: it refuses unknown fields first.
+    pub hidden: Vec<Diagnostic>,
+    /// The warnings of the server and of this program.
+    pub warnings: Vec<Diagnostic>,
+    /// Fields that would be pruned.
+    pub pruned: Vec<Located>,
+    /// Fields that would be defaulted.
+    pub defaulted: Vec<(String, Value)>,
+    /// The existing object, for comparisons.
+    pub before: Option<Arc<Value>>,
+    /// The object as it was sent, for comparisons.
+    pub sent: Option<Value>,
+    /// The object as it would be stored.
+    pub object: Option<Value>,
+    /// The `autoscaling/v1` Scale of the object, if the CRD has the scale subresource.
+    pub scale: Option<Value>,
+    /// The server's Table of the object.
+    pub table: Option<Value>,
+    /// The effect of admission policies and webhooks on the object, if there is any.
+    pub admission: Option<Box<Admission>>,
+}
+
+/// What to do about a verdict that only a cluster can give.
+pub const ASK_THE_CLUSTER: &str = "kubectl apply --dry-run=server gives the cluster's answer";
+
+impl ObjectReport {
+    /// Creates an item with only a location and a verdict.
+    pub fn new(location: SourceLocation, verdict: Verdict, reason: impl Into<String>) -> Self {
+        Self {
+            location,
+            identity: Identity::default(),
+            action: Action::default(),
+            verdict,
+            releases: Vec::new(),
+            reason: reason.into(),
+            help: None,
+            answer: None,
+            remarks: Vec::new(),
+            errors: Vec::new(),
+            hidden: Vec::new(),
+            warnings: Vec::new(),
+            pruned: Vec::new(),
+            defaulted: Vec::new(),
+            before: None,
+            sent: None,
+            object: None,
+            scale: None,
+            table: None,
+            admission: None,
+        }
+    }
+
+    /// Makes the verdict unknown, because the request needs more steps or memory than the program uses for one.
+    pub fn set_unfinished(&mut self) {
+        self.verdict = Verdict::CannotTell;
+        UNFINISHED.clone_into(&mut self.reason);
+        self.help = Some(ASK_THE_CLUSTER.to_owned());
+        (self.answer, self.object, self.table) = (None, None, None);
+        self.errors.clear();
+        self.hidden.clear();
+    }
+
+    /// Returns the releases with a verdict, if several are simulated.
+    pub fn releases_with(&self, verdict: Verdict) -> Option<ReleaseSet> {
+        ReleaseSet::of(self.releases.iter().filter(|one| one.verdict == verdict).map(|one| one.release))
+    }
+
+    /// Returns each verdict with its releases, if several are simulated.
+    pub fn verdicts(&self) -> Vec<(Verdict, ReleaseSet)> {
+        let all = [Verdict::Accepted, Verdict::Decodes, Verdict::Skipped, Verdict::Rejected, Verdict::CannotTell];
+        all.into_iter().filter_map(|verdict| Some((verdict, self.releases_with(verdict)?))).collect()
+    }
+
+    /// Returns the verdict of a release.
+    pub fn verdict_of(&self, release: Release) -> Verdict {
+        self.releases.iter().find(|one| one.release == release).map_or(self.verdict, |one| one.verdict)
+    }
+
+    /// Returns true if any simulated release has the verdict.
+    pub fn has(&self, verdict: Verdict) -> bool {
+        self.verdict == verdict || self.releases.iter().any(|one| one.verdict == verdict)
+    }
+
+    /// Returns `CronTab default/my-cron`, without the parts that are unknown.
+    pub fn called(&self) -> String {
+        let words = [self.identity.kind.as_str(), &self.identity.full_name()];
+        words.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The response of one of several simulated releases.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReleaseAnswer {
+    /// The release.
+    pub release: Release,
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// The reason, if the verdict is `Skipped` or `CannotTell`.
+    pub reason: String,
+    /// The server's response, if a request was sent.
+    pub answer: Option<Answer>,
+}
+
+/// The server's response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The HTTP status code.
+    pub code: u16,
+    /// `reason` of a Status (`Invalid`); empty when the object was accepted.
+    pub reason: String,
+    /// `message` of a Status.
+    pub message: String,
+}
+
+/// A field and its source location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// The path, as the server prints it.
+    pub path: String,
+    /// The location.
+    pub location: Option<SourceLocation>,
+    /// The releases that report the field, if several are simulated.
+    pub releases: Option<ReleaseSet>,
+}
