@@ -11,11 +11,11 @@ use super::validate;
 use crate::output::difference::{self, Sides};
 use crate::output::printable;
 use crate::output::report::case::{Case, Finding, Level, Outcome};
-use crate::output::report::text::{Style, TextReport};
-use crdx::report::{Action, Identity, ObjectReport, Verdict};
 use crate::output::report::json;
+use crate::output::report::text::{Style, TextReport};
 use crate::simulation::{self, CompareOptions, Plan, RunSummary};
 use crdx::kubectl::written_metadata::{equals_apart_from_written_metadata, without_written_metadata};
+use crdx::report::{Action, Identity, ObjectReport, Verdict};
 use crdx_value::{Map, Value, object};
 use std::io::{self, BufWriter, Write};
 

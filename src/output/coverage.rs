@@ -1,7 +1,7 @@
 //! The report about the coverage of a CRD's constraints, as text or JSON (`docs/output.md`).
 
 use super::paint::Paint;
-use super::report::json::location_object;
+use super::report::members::location_object;
 use crdx::report::SourceLocation;
 use crdx::suites::Coverage;
 use crdx::suites::coverage::{Constraint, Kind};

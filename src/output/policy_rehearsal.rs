@@ -1,7 +1,7 @@
 //! Formats the results of `rehearse --policies`. The JSON is documented in `docs/output.md`.
 
 use super::printable;
-use super::report::json::location_object;
+use super::report::members::location_object;
 use super::{Cell, Column, Paint, TableStyle, columns};
 use crdx::report::admission::FieldChange;
 use crdx::report::{ObjectReport, SourceLocation, Verdict};

@@ -1,7 +1,8 @@
 //! Formats the results of `rehearse`. The JSON is documented in `docs/output.md`.
 
 use super::excerpt::{self, MessageSeverity};
-use super::report::json::{identified, location_object};
+use super::report::json::identified;
+use super::report::members::location_object;
 use super::{Cell, Column, Paint};
 use crdx::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
 use crdx::report::{Identity, SourceLocation};

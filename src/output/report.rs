@@ -3,6 +3,7 @@
 pub mod admission;
 pub mod case;
 pub mod json;
+pub mod members;
 pub mod pipeline;
 pub mod text;
 

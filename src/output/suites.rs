@@ -5,7 +5,7 @@ use super::difference;
 use super::paint::Paint;
 use super::printable;
 use super::report::case::{self, Finding, Level};
-use super::report::json::location_object;
+use super::report::members::location_object;
 use crdx::report::SourceLocation;
 use crdx::suites::{Case, Failure, Outcome, Suite};
 use crdx_text::Position;

@@ -2,11 +2,11 @@
 //! `kubectl apply` to a server that has the object.
 
 use super::kubectl_errors;
-use crdx::report::Identity;
 use crdx::kubectl::patch::PatchType;
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::send::{self as kubectl_send, RequestOutcome, Target};
 use crdx::kubectl::{FieldValidation, RequestKind, UnsentError, Verb};
+use crdx::report::Identity;
 use crdx_server::server::{NamespaceState, Namespaces, Request, Response, Server};
 use crdx_types::types::Types;
 use crdx_value::release::Release;

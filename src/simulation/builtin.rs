@@ -14,10 +14,10 @@ use super::identity::{self, FieldLocator, Namespace};
 use super::kubectl_errors;
 use super::object::{Kind, Object};
 use crate::cluster;
-use crdx::report::{ASK_THE_CLUSTER, Action, Answer, Diagnostic, Identity, Located, ObjectReport, Verdict};
 use crdx::kubectl::request::RequestOptions;
 use crdx::kubectl::written_metadata::hide_bookkeeping;
 use crdx::kubectl::{FieldValidation, Verb};
+use crdx::report::{ASK_THE_CLUSTER, Action, Answer, Diagnostic, Identity, Located, ObjectReport, Verdict};
 use crdx_builtin::validation;
 use crdx_server::apply::client_side;
 use crdx_server::server::{NamespaceState, Response};
@@ -331,12 +331,19 @@ fn undecodable_item(item: &mut ObjectReport, refusal: Refusal, locator: &dyn Fie
     let location = refusal.path.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
     let Refusal { message, path: field, .. } = refusal;
     let kind = BAD_REQUEST.to_owned();
-    let problem = Diagnostic { kind, field, message: message.clone(), location: Some(location), ..Diagnostic::default() };
+    let problem =
+        Diagnostic { kind, field, message: message.clone(), location: Some(location), ..Diagnostic::default() };
     reject(item, message, vec![problem]);
 }
 
 /// Completes the item of a decoded object, with or without strict errors.
-fn decoded_item(item: &mut ObjectReport, decoded: &Decoded, rules: Rules, types: &'static Types, locator: &dyn FieldLocator) {
+fn decoded_item(
+    item: &mut ObjectReport,
+    decoded: &Decoded,
+    rules: Rules,
+    types: &'static Types,
+    locator: &dyn FieldLocator,
+) {
     let unknown = decoded.strict.iter().filter(|strict| !strict.duplicate);
     item.pruned = unknown
         .map(|s| Located { path: s.path.clone(), location: Some(locator.name(&s.path)), releases: None })

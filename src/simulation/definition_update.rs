@@ -7,9 +7,9 @@ use super::existing::{Found, Lookup, PendingObject};
 use super::identity::FieldLocator;
 use super::removed_versions::RemovedVersions;
 use super::unsent::{Unsent, not_determined};
-use crdx::report::{Identity, ObjectReport};
 use crdx::kubectl::request::RequestOptions;
 use crdx::kubectl::send::{Target, send};
+use crdx::report::{Identity, ObjectReport};
 use crdx_server::server::Server;
 use crdx_value::Value;
 

@@ -1,9 +1,9 @@
 //! The CRDs of a run. Each CRD is created in the server once; its source location is kept for messages.
 
-use crdx::report::SourceLocation;
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::send::{self, Target};
 use crdx::kubectl::{RequestKind, Verb};
+use crdx::report::SourceLocation;
 use crdx_server::server::{Response, ResponseBody, Server};
 use crdx_value::field::{ErrorType, FieldError};
 use crdx_value::release::Release;

@@ -9,9 +9,9 @@ use super::hints::Hints;
 use super::identity::{self, FieldLocator, Namespace};
 use super::live::Live;
 use crate::output::policy_rehearsal::Effects;
-use crdx::report::{Action, Identity, ObjectReport, Verdict};
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::{FieldValidation, Operation};
+use crdx::report::{Action, Identity, ObjectReport, Verdict};
 use crdx_server::policies::findings::Findings;
 use crdx_server::policies::model::PolicyKind;
 use crdx_server::server::http::address;
@@ -172,7 +172,12 @@ impl<'a> PolicyRehearsal<'a> {
 }
 
 /// The item of an object for which the effect is not known.
-fn cannot_tell(identity: Identity, locator: &dyn FieldLocator, reason: String, help: Option<&str>) -> (ObjectReport, Effects) {
+fn cannot_tell(
+    identity: Identity,
+    locator: &dyn FieldLocator,
+    reason: String,
+    help: Option<&str>,
+) -> (ObjectReport, Effects) {
     let mut item = ObjectReport::new(locator.start(), Verdict::CannotTell, reason);
     item.identity = identity;
     item.help = help.map(str::to_owned);

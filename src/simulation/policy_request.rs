@@ -3,11 +3,11 @@
 
 use super::answer::read_policy_response;
 use super::identity::FieldLocator;
-use crdx::report::{Identity, ObjectReport};
 use crdx::kubectl::patch::PatchType;
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::send::{Target, send};
 use crdx::kubectl::{RequestKind, UnsentError, Verb};
+use crdx::report::{Identity, ObjectReport};
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{NamespaceState, SeedError, Server};
 use crdx_types::resources::Resource;

@@ -19,10 +19,10 @@ use super::submit::{self, Before};
 use super::turns::{Done, Turn, Turns};
 use crate::cluster;
 use crate::input::temp_store::TempStore;
-use crdx::report::{Identity, ObjectReport, Remark, SourceLocation, Verdict};
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::written_metadata::remove_last_applied;
 use crdx::kubectl::{FieldValidation, RequestKind, Verb};
+use crdx::report::{Identity, ObjectReport, Remark, SourceLocation, Verdict};
 use crdx_server::server::Server;
 use crdx_types::groups;
 use crdx_value::Value;
@@ -125,7 +125,8 @@ impl Simulator {
         let location = identity::FieldLocator::start(&object.finder());
         let decode = || builtin::decode(self.settings.builtin, self.context(), object, kind, creates_namespace);
         panic::catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
-            let mut item = ObjectReport::new(location, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
+            let mut item =
+                ObjectReport::new(location, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
             item.identity = identity;
             item.help = Some("this is a bug: please report it, with the object".to_owned());
             item
@@ -431,8 +432,11 @@ impl OrderedState {
                 item
             }
             Installed::Conflict(first) => {
-                let mut item =
-                    ObjectReport::new(location, Verdict::CannotTell, format!("another CRD with this name is at {first}"));
+                let mut item = ObjectReport::new(
+                    location,
+                    Verdict::CannotTell,
+                    format!("another CRD with this name is at {first}"),
+                );
                 item.identity = identity;
                 item.help = Some("leave one of them out: only the first is used here".to_owned());
                 item

@@ -3,8 +3,8 @@
 use super::existing::Found;
 use super::identity::FieldLocator;
 use crate::input::temp_file;
-use crdx::report::{Identity, ObjectReport, Verdict};
 use crdx::kubectl::UnsentError;
+use crdx::report::{Identity, ObjectReport, Verdict};
 use std::io;
 
 /// The reason why no request is sent for an object.

@@ -9,6 +9,7 @@ use crate::output::excerpt::{self, MessageSeverity};
 use crate::output::html;
 use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::json;
+use crate::output::report::members::location_object;
 use crate::output::report::text::{Style, TextReport};
 use crate::output::{Cell, Column, Paint, TableStyle, columns, printable};
 use crate::simulation::linting::{Linted, advice};
@@ -292,7 +293,7 @@ fn expression_value((cost, location): &(policies::ExpressionCost, SourceLocation
     let mut value = object([
         ("field", Value::from(cost.field.as_str())),
         ("expression", cost.text.as_str().into()),
-        ("location", json::location_object(location)),
+        ("location", location_object(location)),
     ]);
     if let (Some(highest), Some(percent), Some(members)) = (cost.cost, cost.percent(), value.as_object_mut()) {
         members.insert("cost".to_owned(), number(highest));
@@ -339,7 +340,7 @@ fn cost_value(cost: &ExpressionCost, versions: &[String], location: &SourceLocat
     let mut value = object([
         ("path", Value::from(cost.path.as_str())),
         ("versions", texts(versions)),
-        ("location", json::location_object(location)),
+        ("location", location_object(location)),
         ("cost", number(cost.each)),
         ("times", number(cost.times)),
         ("limited", Value::Bool(cost.limited)),
@@ -407,7 +408,7 @@ fn change_value((change, location): &(Change, SourceLocation)) -> Value {
         ("type", change.kind.as_str().into()),
         ("detail", change.detail.as_str().into()),
         ("versions", texts(&change.versions)),
-        ("location", json::location_object(location)),
+        ("location", location_object(location)),
     ]);
     let ratcheting = match &change.ratcheting {
         Ratcheting::No => None,

@@ -1,6 +1,6 @@
 //! The effect of admission policies and webhooks on an object, in a JSON report.
 
-use super::json::{location_object, present};
+use super::members::{location_object, present};
 use crdx::report::admission::{Admission, FieldChange, PolicyChange, PolicyFailure, UndecidedPart, Webhook};
 use crdx_server::webhooks::model::configuration_kind;
 use crdx_value::{Map, Value};

@@ -1,5 +1,6 @@
 //! The JSON report, documented in `docs/output.md`. Items are written one per line as they arrive.
 
+use super::members::{location_object, present};
 use crdx::report::{
     Answer, Diagnostic, Identity, ObjectReport, ReleaseAnswer, Remark, RunNote, SourceLocation, Summary,
 };
@@ -178,12 +179,6 @@ fn problem(problem: &Diagnostic) -> Value {
     located(&texts, problem.location.as_ref(), problem.releases.as_ref())
 }
 
-/// Returns the members whose text is not empty.
-pub(super) fn present(texts: &[(&str, &str)]) -> Map {
-    let present = texts.iter().filter(|(_, text)| !text.is_empty());
-    present.map(|(key, text)| ((*key).to_owned(), Value::from(*text))).collect()
-}
-
 /// Returns the members whose text is not empty, the source location, and the releases that report it if several are
 /// simulated.
 fn located(texts: &[(&str, &str)], location: Option<&SourceLocation>, reporting: Option<&ReleaseSet>) -> Value {
@@ -193,17 +188,6 @@ fn located(texts: &[(&str, &str)], location: Option<&SourceLocation>, reporting:
     }
     if let Some(reporting) = reporting {
         members.insert("versions".to_owned(), releases(reporting.iter()));
-    }
-    members.into()
-}
-
-/// Returns a source location.
-pub fn location_object(location: &SourceLocation) -> Value {
-    let mut members = Map::from([("source".to_owned(), Value::from(&*location.source))]);
-    for (key, n) in [("line", location.line), ("column", location.column)] {
-        if n > 0 {
-            members.insert(key.to_owned(), Value::Int(n as i64));
-        }
     }
     members.into()
 }

@@ -1,12 +1,12 @@
 //! Admission policies on objects of built-in kinds.
 
 use super::Rules;
-use crdx::report::{ASK_THE_CLUSTER, Answer, Diagnostic, ObjectReport, Verdict};
 use crate::simulation::admission::admitted;
 use crate::simulation::context::SimulationContext;
 use crate::simulation::existing::Found;
 use crate::simulation::identity::FieldLocator;
 use crdx::kubectl::Operation;
+use crdx::report::{ASK_THE_CLUSTER, Answer, Diagnostic, ObjectReport, Verdict};
 use crdx_server::server::TypedWrite;
 use crdx_types::resources;
 use crdx_types::table::KindRow;

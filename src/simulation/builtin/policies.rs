@@ -1,6 +1,5 @@
 //! Policies, bindings and webhook configurations, whose validation is simulated.
 
-use crdx::report::{ObjectReport, Verdict};
 use crate::simulation::context::SimulationContext;
 use crate::simulation::existing::{Found, Lookup, PendingObject};
 use crate::simulation::identity::{self, Namespace};
@@ -9,11 +8,17 @@ use crate::simulation::object::Object;
 use crate::simulation::policy_request::PolicyRequest;
 use crate::simulation::unsent::not_determined;
 use crdx::kubectl::written_metadata::hide_bookkeeping;
+use crdx::report::{ObjectReport, Verdict};
 use crdx_types::resources::Resource;
 use crdx_value::release::Release;
 
 /// Sends an object to a server that validates it, as an update if it exists. Policies do not apply to these kinds.
-pub fn submit(release: Release, context: SimulationContext<'_>, mut object: Object, resource: &Resource) -> ObjectReport {
+pub fn submit(
+    release: Release,
+    context: SimulationContext<'_>,
+    mut object: Object,
+    resource: &Resource,
+) -> ObjectReport {
     let identity = identity::identity(object.value(), Namespace::None);
     let updates = context.updates;
     let pending = updates.existing.ask(&identity, resource.plural);

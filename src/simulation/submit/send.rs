@@ -1,6 +1,5 @@
 //! Sends an object: as a dry run if it is created, and otherwise to the server that stores the existing object.
 
-use crdx::report::{Diagnostic, Identity, ObjectReport, Verdict};
 use crate::simulation::admission::admitted;
 use crate::simulation::answer::read_response;
 use crate::simulation::context::SimulationContext;
@@ -12,6 +11,7 @@ use crate::simulation::unsent::Unsent;
 use crdx::kubectl::request::RequestOptions;
 use crdx::kubectl::send::{self, Target};
 use crdx::kubectl::{FieldValidation, Verb};
+use crdx::report::{Diagnostic, Identity, ObjectReport, Verdict};
 use crdx_server::server::NamespaceState;
 use crdx_text::Syntax;
 use crdx_value::{Value, json};
