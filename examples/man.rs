@@ -7,7 +7,7 @@ use std::path::Path;
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = std::env::args_os().nth(1).ok_or("name the directory for the pages")?;
     fs::create_dir_all(&directory)?;
-    let mut command = kubectl_crdx::commands::args::definition_of_pages().disable_help_subcommand(true);
+    let mut command = kubectl_crdx::commands::command_line::definition_of_pages().disable_help_subcommand(true);
     command.build();
     write(&command, "kubectl-crdx", Path::new(&directory))?;
     for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {

@@ -1,8 +1,9 @@
-//! The command line: [`args`] defines the arguments, and one file per command runs it.
+//! The commands: a folder for each, with its arguments in `args`. [`command_line`] joins the arguments of all commands, and
+//! [`flags`] has those that several commands share.
 
-pub mod args;
 mod cases;
 mod cel;
+pub mod command_line;
 mod complete;
 mod completion;
 mod definitions;
@@ -13,6 +14,7 @@ mod exit;
 mod explain;
 mod external_diff;
 mod failure;
+mod flags;
 mod get;
 mod lint;
 mod lsp;
@@ -50,7 +52,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
     let program = PathBuf::from(words.first().cloned().unwrap_or_default());
     let words = words::normal(words);
     let named = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
-    let mut command = args::definition_of(named.unwrap_or_default());
+    let mut command = command_line::definition_of(named.unwrap_or_default());
     let words = match words::pflag::canonical(&command, words) {
         Ok(words) => words,
         Err(error) => {
@@ -61,14 +63,14 @@ pub fn run(words: Vec<OsString>) -> u8 {
     if is_plugin(words.first()) {
         command = command.bin_name("kubectl crdx");
     }
-    let parsed = command.try_get_matches_from_mut(words).and_then(|m| args::Args::from_arg_matches(&m));
+    let parsed = command.try_get_matches_from_mut(words).and_then(|m| command_line::Args::from_arg_matches(&m));
     let args = match parsed {
         Ok(args) => args,
         Err(error) => {
             // Help and the version go to standard output.
             let is_shown = !error.use_stderr() && error.print().is_ok();
             if error.use_stderr() {
-                let mut messages = terminal::Stream::stderr(args::Color::Auto);
+                let mut messages = terminal::Stream::stderr(flags::Color::Auto);
                 let text = error.render();
                 let text = if messages.color { text.ansi().to_string() } else { text.to_string() };
                 // Writing to standard error never fails.
@@ -104,7 +106,7 @@ fn message(error: &io::Error) -> String {
 ///
 /// # Errors
 /// Returns an error if output cannot be written, or an input error stops the command.
-fn answer(args: args::Args, program: &Path) -> io::Result<Exit> {
+fn answer(args: command_line::Args, program: &Path) -> io::Result<Exit> {
     let missing = args.command.missing_paths();
     if !missing.is_empty() {
         for note in missing {
@@ -113,25 +115,25 @@ fn answer(args: args::Args, program: &Path) -> io::Result<Exit> {
         return Ok(Exit::CannotTell);
     }
     match args.command {
-        args::Command::Validate(validate) => validate::run(&validate, args.color),
-        args::Command::Diff(diff) => diff::run(&diff, args.color),
-        args::Command::Get(get) => get::run(&get),
-        args::Command::Rehearse(rehearse) => rehearse::run(&rehearse, args.color),
-        args::Command::Cel(cel) => cel::run(&cel, args.color),
-        args::Command::Lint(lint) => lint::run(&lint, args.color),
-        args::Command::Test(test) => test::run(&test, args.color),
-        args::Command::Example(example) => example::run(&example),
-        args::Command::Explain(explain) => explain::run(&explain),
-        args::Command::Openapi(openapi) => openapi::run(&openapi),
-        args::Command::Schema(schema) => schema::run(&schema),
-        args::Command::Rbac(rbac) => rbac::run(&rbac),
-        args::Command::Scale(scale) => scale::run(&scale, args.color),
-        args::Command::Serve(serve) => serve::run(&serve),
-        args::Command::Envtest(envtest) => envtest::run(&envtest, program),
-        args::Command::Lsp(lsp) => lsp::run(&lsp),
-        args::Command::Version(version) => version::run(&version),
-        args::Command::Completion(completion) => completion::run(&completion),
-        args::Command::Complete(complete) => complete::run(&complete),
+        command_line::Command::Validate(validate) => validate::run(&validate, args.color),
+        command_line::Command::Diff(diff) => diff::run(&diff, args.color),
+        command_line::Command::Get(get) => get::run(&get),
+        command_line::Command::Rehearse(rehearse) => rehearse::run(&rehearse, args.color),
+        command_line::Command::Cel(cel) => cel::run(&cel, args.color),
+        command_line::Command::Lint(lint) => lint::run(&lint, args.color),
+        command_line::Command::Test(test) => test::run(&test, args.color),
+        command_line::Command::Example(example) => example::run(&example),
+        command_line::Command::Explain(explain) => explain::run(&explain),
+        command_line::Command::Openapi(openapi) => openapi::run(&openapi),
+        command_line::Command::Schema(schema) => schema::run(&schema),
+        command_line::Command::Rbac(rbac) => rbac::run(&rbac),
+        command_line::Command::Scale(scale) => scale::run(&scale, args.color),
+        command_line::Command::Serve(serve) => serve::run(&serve),
+        command_line::Command::Envtest(envtest) => envtest::run(&envtest, program),
+        command_line::Command::Lsp(lsp) => lsp::run(&lsp),
+        command_line::Command::Version(version) => version::run(&version),
+        command_line::Command::Completion(completion) => completion::run(&completion),
+        command_line::Command::Complete(complete) => complete::run(&complete),
     }
 }
 
@@ -148,7 +150,7 @@ mod tests {
 
     #[test]
     fn the_definition_of_the_arguments_is_sound() {
-        args::definition().debug_assert();
+        command_line::definition().debug_assert();
     }
 
     #[test]

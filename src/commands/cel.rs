@@ -1,11 +1,12 @@
 //! `cel`: evaluates an expression, estimates its cost and checks whether it could be a validation rule. The expression
 //! may use all functions that the server allows in new rules.
 
+pub mod args;
 mod self_value;
 
-use super::Exit;
-use super::args;
 use super::terminal::{self, Content};
+use crate::commands::exit::Exit;
+use crate::commands::flags;
 use crate::output::cel::{self as output, Checked, CompileFailure, NoRule, Report, RuleCost, Run};
 use crate::output::printable::complain;
 use crdx_cel::{
@@ -29,7 +30,7 @@ use self_value::{InputError, SelfValue};
 use std::io::{self, Write};
 
 /// Runs the command.
-pub fn run(args: &args::Cel, color: args::Color) -> io::Result<Exit> {
+pub fn run(args: &args::Cel, color: flags::Color) -> io::Result<Exit> {
     let out = terminal::Stream::stdout(color, Content::text_if(args.output.is_none()));
     let mut write = out.write;
     let report = match report(args) {
@@ -43,7 +44,7 @@ pub fn run(args: &args::Cel, color: args::Color) -> io::Result<Exit> {
         }
     };
     let text = match args.output {
-        Some(args::OnlyJson::Json) => output::to_text_of_json(&report),
+        Some(flags::OnlyJson::Json) => output::to_text_of_json(&report),
         None => output::text(&report, out.color),
     };
     let exit = match &report.outcome {

@@ -2,10 +2,13 @@
 //! line contains a candidate, a tab and a description; the last line is `:N` with the shell's directive
 //! (`kubectl/pkg/cmd/plugin/plugin_completion.go`, cobra's `ShellCompDirective`).
 
-use super::args::{self, Args};
 use super::source::Source;
-use super::{Exit, words};
 use crate::cluster::{self, Error, Query, Resource};
+use crate::commands::command_line;
+use crate::commands::command_line::Args;
+use crate::commands::exit::Exit;
+use crate::commands::flags;
+use crate::commands::words;
 use clap::{Arg, ArgAction, Command, FromArgMatches};
 use crdx_value::release::Release;
 use std::collections::HashSet;
@@ -31,7 +34,7 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 const MAX_NAMES: usize = 500;
 
 /// Runs the command. Errors are not reported, because the shell cannot show them.
-pub fn run(args: &args::Complete) -> io::Result<Exit> {
+pub fn run(args: &crate::commands::completion::args::Complete) -> io::Result<Exit> {
     let (last, words) = args.words.split_last().map_or(("", [].as_slice()), |(last, words)| (last.as_str(), words));
     let offer = offer(words, last);
     let mut out = BufWriter::new(io::stdout());
@@ -84,7 +87,7 @@ struct Line<'a> {
 }
 
 fn offer(words: &[String], last: &str) -> Candidates {
-    let root = args::definition();
+    let root = command_line::definition();
     let typed = ["kubectl-crdx"].into_iter().chain(words.iter().map(String::as_str)).map(OsString::from).collect();
     // Flags may come before the command.
     let mut words = words::normal(typed).into_iter().skip(1).map(|word| word.to_string_lossy().into_owned()).peekable();
@@ -208,13 +211,13 @@ fn takes_value(arg: &Arg) -> bool {
 /// The arguments before the last one, and the cluster they select.
 struct Typed {
     words: Vec<String>,
-    cluster: args::Cluster,
+    cluster: flags::Cluster,
 }
 
 /// Parses the arguments as those of `command`.
 fn typed(command: &str, words: &[String]) -> Result<Typed, Error> {
     let line = ["kubectl-crdx", command].into_iter().chain(words.iter().map(String::as_str));
-    let definition = args::definition();
+    let definition = command_line::definition();
     let line = words::pflag::canonical(&definition, line.map(OsString::from).collect()).unwrap_or_default();
     let unreadable = |_| Error::default();
     // An incomplete command line may lack required arguments.
@@ -224,8 +227,8 @@ fn typed(command: &str, words: &[String]) -> Result<Typed, Error> {
     let matches = parser.try_get_matches_from_mut(line).map_err(unreadable)?;
     let args = Args::from_arg_matches(&matches).map_err(unreadable)?;
     let (words, mut cluster) = match args.command {
-        args::Command::Get(get) => (get.words, get.cluster),
-        args::Command::Scale(scale) => (scale.words, scale.cluster),
+        command_line::Command::Get(get) => (get.words, get.cluster),
+        command_line::Command::Scale(scale) => (scale.words, scale.cluster),
         _ => return Err(Error::default()),
     };
     cluster.request_timeout = cluster.request_timeout.filter(|t| !t.is_zero()).or(Some(TIMEOUT));
@@ -234,9 +237,9 @@ fn typed(command: &str, words: &[String]) -> Result<Typed, Error> {
 
 impl Line<'_> {
     /// Returns the cluster that the flags of any command select: `get` has all of them.
-    fn cluster(&self) -> Result<args::Cluster, Error> {
+    fn cluster(&self) -> Result<flags::Cluster, Error> {
         let known = self.root.find_subcommand("get").into_iter().flat_map(Command::get_arguments);
-        let known: Vec<&Arg> = known.filter(|arg| arg.get_help_heading() == Some(args::Cluster::HEADING)).collect();
+        let known: Vec<&Arg> = known.filter(|arg| arg.get_help_heading() == Some(flags::Cluster::HEADING)).collect();
         let mut words = Vec::new();
         let mut given = self.words.iter().peekable();
         while let Some(word) = given.next() {
@@ -376,7 +379,7 @@ mod tests {
     fn every_flag_that_takes_files_says_so() {
         let files = ["filename", "crds", "crd", "old", "policies", "load", "kubeconfig", "state", "record", "init"];
         let directories = ["kustomize", "output-dir", "dir", "cache-dir"];
-        for command in args::definition().get_subcommands() {
+        for command in command_line::definition().get_subcommands() {
             for arg in command.get_arguments() {
                 let Some(long) = arg.get_long() else { continue };
                 let directive = Candidates::of_paths(arg).directive;

@@ -1,7 +1,11 @@
 //! `completion`: prints the completion script of a shell. All scripts ask `__complete` for the candidates.
 
-use super::args::{self, CompletionScript};
-use super::{Exit, terminal};
+pub mod args;
+
+use crate::commands::exit::Exit;
+use crate::commands::flags;
+use crate::commands::terminal;
+use args::CompletionScript;
 use std::io;
 
 /// Returns the text of a script.
@@ -18,7 +22,7 @@ fn script(of: CompletionScript) -> &'static str {
 
 /// Runs the command.
 pub fn run(args: &args::Completion) -> io::Result<Exit> {
-    let mut out = terminal::Stream::stdout(args::Color::Never, terminal::Content::Data);
+    let mut out = terminal::Stream::stdout(flags::Color::Never, terminal::Content::Data);
     out.write.write_all(script(args.shell).as_bytes())?;
     out.write.flush()?;
     Ok(Exit::Fine)

@@ -1,10 +1,10 @@
 //! The CRDs that a command takes as arguments: paths, or names of resources in `--crds` or in a cluster.
 
-use super::Exit;
-use super::args;
 use super::failure::{Failure, summarize};
 use super::source::{Source, problem};
 use crate::cluster;
+use crate::commands::exit::Exit;
+use crate::commands::flags;
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Options, files};
 use crate::output::printable::{complain, complain_all};
@@ -19,9 +19,9 @@ pub struct Given<'a> {
     /// Files and directories with the CRDs of named resources.
     pub crds: &'a [String],
     /// The simulated server.
-    pub kubernetes: args::KubernetesVersion,
+    pub kubernetes: flags::KubernetesVersion,
     /// The cluster with the CRDs of named resources, without `crds`.
-    pub cluster: &'a args::Cluster,
+    pub cluster: &'a flags::Cluster,
 }
 
 /// A CRD with its source.
@@ -98,7 +98,7 @@ fn from_paths(paths: &[String], failed: &mut dyn FnMut(&str)) -> Vec<Definition>
             Entry::Problem(note) => failed(&note.text()),
         }
     }
-    args::report_notes(&options);
+    flags::report_notes(&options);
     found
 }
 

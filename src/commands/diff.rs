@@ -1,13 +1,15 @@
 //! `diff`: shows how a write would change the stored objects. Objects are simulated as by `validate`; this module
 //! formats the results.
 
-use super::Exit;
-use super::args;
+pub mod args;
+
 use super::cases::Cases;
-use super::external_diff::ExternalDiff;
+use super::external_diff::{ExternalDiff, file_name};
 use super::progress::Progress;
 use super::terminal::{self, Content, Writer};
 use super::validate;
+use crate::commands::exit::Exit;
+use crate::commands::flags;
 use crate::output::difference::{self, Sides};
 use crate::output::printable;
 use crate::output::report::case::{Case, Finding, Level, Outcome};
@@ -15,13 +17,13 @@ use crate::output::report::json;
 use crate::output::report::text::{Style, TextReport};
 use crate::simulation::{self, CompareOptions, Plan, RunSummary};
 use crdx::kubectl::written_metadata::{equals_apart_from_written_metadata, without_written_metadata};
-use crdx::report::{Action, Identity, ObjectReport, Verdict};
+use crdx::report::{Action, ObjectReport, Verdict};
 use crdx_value::{Map, Value, object};
 use std::io::{self, BufWriter, Write};
 
 /// Runs the command.
-pub fn run(args: &args::Diff, color: args::Color) -> io::Result<Exit> {
-    let is_text = matches!(args.output, None | Some(args::DiffFormat::Table | args::DiffFormat::Tap));
+pub fn run(args: &args::Diff, color: flags::Color) -> io::Result<Exit> {
+    let is_text = matches!(args.output, None | Some(flags::DiffFormat::Table | flags::DiffFormat::Tap));
     let out = terminal::Stream::stdout(color, Content::text_if(is_text));
     let messages = terminal::Stream::stderr(color);
     let (colors, message_color) = (out.color, messages.color);
@@ -40,9 +42,9 @@ fn diff(
     out: &mut Writer,
     messages: &mut Writer,
 ) -> io::Result<Exit> {
-    let format = args.output.filter(|format| *format != args::DiffFormat::Table);
-    let json = format == Some(args::DiffFormat::Json);
-    let cases = format.and_then(args::DiffFormat::pipeline).map(|format| Cases::new(format, "diff"));
+    let format = args.output.filter(|format| *format != flags::DiffFormat::Table);
+    let json = format == Some(flags::DiffFormat::Json);
+    let cases = format.and_then(flags::DiffFormat::pipeline).map(|format| Cases::new(format, "diff"));
     let external = if format.is_some() { None } else { ExternalDiff::from_environment()? };
     let mut show = Show {
         out,
@@ -273,11 +275,4 @@ fn words(name: &str) -> &str {
         "cannotTell" => "unknown",
         other => other,
     }
-}
-
-/// Returns the file name that kubectl uses for an object: group, version, kind, namespace and name.
-pub fn file_name(identity: &Identity) -> String {
-    let api_version = identity.api_version.replace('/', ".");
-    let namespace = identity.namespace.as_deref().unwrap_or_default();
-    format!("{api_version}.{}.{namespace}.{}", identity.kind, identity.name)
 }

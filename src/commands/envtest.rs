@@ -6,14 +6,15 @@
 //! - [`etcd`] and [`apiserver`] run them.
 
 mod apiserver;
+pub mod args;
 mod error;
 mod etcd;
 mod flags;
 mod folder;
 
-use super::Exit;
-use super::args::{self, OnlyJson};
 use crate::cluster;
+use crate::commands::exit::Exit;
+use crate::commands::flags::OnlyJson;
 use crate::output::printable::complain;
 use crate::output::report::json as report_json;
 use crdx_value::release::Release;

@@ -1,10 +1,13 @@
 //! `example`: prints a valid object of a CRD.
 
-use super::Exit;
-use super::args::{self, Example, JsonOrYaml};
+pub mod args;
+
 use super::definitions::{Definition, Given};
+use crate::commands::exit::Exit;
+use crate::commands::flags::JsonOrYaml;
 use crate::output::example;
 use crate::output::printable::complain;
+use args::Example;
 use crdx::examples::{self, Checker, ExampleFields};
 use crdx_text::json::write::kubectl;
 use crdx_value::field::UNFINISHED;

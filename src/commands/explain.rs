@@ -1,13 +1,16 @@
 //! `explain`: documents a custom resource and its fields as `kubectl explain` does.
 
-use super::Exit;
-use super::args::{self, ExplainFormat};
+pub mod args;
+
 use super::failure::{Failure, summarize};
 use super::source::{Source, definition_name, problem};
 use super::terminal;
 use crate::cluster::Resource;
+use crate::commands::exit::Exit;
+use crate::commands::flags;
 use crate::output::explain::{Explained, openapi_v2, plaintext, rules};
 use crate::output::printable::complain_all;
+use args::ExplainFormat;
 use crdx::lint::costs::{ExpressionCost, SchemaCost, costs};
 use crdx_server::crd::{self, CustomResourceDefinition, openapi};
 use crdx_server::schema::Schema;
@@ -24,7 +27,7 @@ pub fn run(args: &args::Explain) -> io::Result<Exit> {
     let mut failures = Vec::new();
     match explain(args, &mut failures) {
         Ok(explained) => {
-            let mut out = terminal::Stream::stdout(args::Color::Never, terminal::Content::Text).write;
+            let mut out = terminal::Stream::stdout(flags::Color::Never, terminal::Content::Text).write;
             out.write_all(explained.text.as_bytes())?;
             out.flush()?;
             failures.extend(explained.failure);

@@ -1,6 +1,7 @@
 //! `KUBECTL_EXTERNAL_DIFF`: runs another diff program as kubectl does. The last two arguments are the directories
 //! `LIVE-…` and `MERGED-…`, which contain a file per object.
 
+use crdx::report::Identity;
 use std::fs;
 use std::io;
 use std::process::Command;
@@ -52,6 +53,13 @@ fn words(text: &str) -> Vec<String> {
     let mut words = text.split(' ');
     let program = words.next().unwrap_or_default().to_owned();
     std::iter::once(program).chain(words.filter(|w| plain(w)).map(str::to_owned)).collect()
+}
+
+/// Returns the file name that kubectl uses for an object: group, version, kind, namespace and name.
+pub fn file_name(identity: &Identity) -> String {
+    let api_version = identity.api_version.replace('/', ".");
+    let namespace = identity.namespace.as_deref().unwrap_or_default();
+    format!("{api_version}.{}.{namespace}.{}", identity.kind, identity.name)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Errors of commands that print objects, with the messages of kubectl or the server if they have any.
 
 use crate::cluster::{Error, Status};
-use crate::commands::Exit;
+use crate::commands::exit::Exit;
 use crdx_value::Value;
 use std::io;
 

@@ -1,6 +1,7 @@
 //! `get`: prints objects with their printer columns, as `kubectl get` does (`kubectl/pkg/cmd/get`). The rows are
 //! computed by the simulated server.
 
+pub mod args;
 mod objects;
 mod order;
 mod raw;
@@ -8,14 +9,13 @@ mod rows;
 mod tables;
 mod watch;
 
-use super::Exit;
-use super::args;
 use super::failure::{self, Failure, summarize};
 use super::progress::Progress;
 use super::selection::{self, Selection};
 use super::source::{self, Source, problem};
 use super::terminal;
 use crate::cluster::{Query, Resource};
+use crate::commands::exit::Exit;
 use crate::files::open::read_any;
 use crate::output::objects::{Form, FormFlags, form};
 use crate::output::printable::{complain, complain_all};

@@ -3,13 +3,14 @@
 //!
 //! [`linting`] sends requests to the server, [`convert`] converts v1beta1 to v1, [`show`] prints the results.
 
+pub mod args;
 mod convert;
 mod show;
 
-use super::Exit;
-use super::args;
 use super::terminal::{self, Content};
 use crate::cluster::{self, Connection};
+use crate::commands::exit::Exit;
+use crate::commands::flags;
 use crate::input::Options;
 use crate::input::required::{Required, Sources};
 use crate::output::TableStyle;
@@ -25,8 +26,9 @@ use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
 /// Runs the command.
-pub fn run(args: &args::Lint, color: args::Color) -> io::Result<Exit> {
-    let is_text = !args.convert && matches!(args.output, None | Some(args::LintFormat::Table | args::LintFormat::Tap));
+pub fn run(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
+    let is_text =
+        !args.convert && matches!(args.output, None | Some(flags::LintFormat::Table | flags::LintFormat::Tap));
     let out = terminal::Stream::stdout(color, Content::text_if(is_text));
     let look = out.look();
     let mut text = BufWriter::new(out.write);
@@ -101,7 +103,7 @@ fn lint(args: &args::Lint, look: TableStyle, out: &mut dyn Write) -> io::Result<
         show.add(&linted)?;
     }
     let exit = show.finish(&releases);
-    args::report_notes(&options);
+    flags::report_notes(&options);
     exit
 }
 

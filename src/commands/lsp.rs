@@ -1,6 +1,9 @@
 //! `lsp`: a language server over standard input and output.
 
-use super::{Exit, args, terminal};
+pub mod args;
+
+use crate::commands::exit::Exit;
+use crate::commands::terminal;
 use crate::editor::{self, Settings};
 use crdx_value::STACK_SIZE;
 use std::io;

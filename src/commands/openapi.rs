@@ -1,8 +1,9 @@
 //! `openapi`: prints the OpenAPI document that the server would publish.
 
-use super::Exit;
-use super::args;
+pub mod args;
+
 use super::definitions::{Definition, Given};
+use crate::commands::exit::Exit;
 use crate::output::printable::complain;
 use crdx_server::crd::{self, CustomResourceDefinition, openapi};
 use crdx_text::json;

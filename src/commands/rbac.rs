@@ -1,7 +1,10 @@
 //! `rbac`: prints a `ClusterRole` that only allows reading what the commands need.
 
-use super::Exit;
-use super::args::{self, OnlyJson};
+pub mod args;
+
+use crate::commands::exit::Exit;
+use crate::commands::flags;
+use crate::commands::flags::OnlyJson;
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Options};
 use crate::output::printable::complain;
@@ -43,7 +46,7 @@ pub fn run(args: &args::Rbac) -> io::Result<Exit> {
             Entry::Warning(_) => {}
         }
     }
-    args::report_notes(&options);
+    flags::report_notes(&options);
     if wanted.is_empty() {
         complain!(
             "note: no custom resource may be read with this role: name some as PLURAL.GROUP, or give their CRDs with --crds"

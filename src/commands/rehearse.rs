@@ -1,13 +1,15 @@
 //! `rehearse`: shows the effect of a new CRD on its stored objects, or of new [`policies`]. Objects are streamed from
 //! files or, page by page, from the [`stored`] objects of the cluster; they are not kept in memory.
 
+pub mod args;
 mod policies;
 mod stored;
 
-use super::Exit;
-use super::args::{self, RehearseFormat};
 use super::terminal::{self, Content, Writer};
 use crate::cluster;
+use crate::commands::exit::Exit;
+use crate::commands::flags;
+use crate::commands::flags::RehearseFormat;
 use crate::commands::progress::Progress;
 use crate::input::buffered_text::{BufferedText, RankedText};
 use crate::input::required::{Required, Sources};
@@ -33,8 +35,8 @@ use std::sync::{Mutex, PoisonError};
 use stored::{InCluster, Stored};
 
 /// Runs the command.
-pub fn run(args: &args::Rehearse, color: args::Color) -> io::Result<Exit> {
-    let is_text = matches!(args.output, None | Some(args::RehearseFormat::Table));
+pub fn run(args: &args::Rehearse, color: flags::Color) -> io::Result<Exit> {
+    let is_text = matches!(args.output, None | Some(flags::RehearseFormat::Table));
     let out = terminal::Stream::stdout(color, Content::text_if(is_text));
     let messages = terminal::Stream::stderr(color);
     let (look, message_color) = (out.look(), messages.color);

@@ -1,13 +1,14 @@
 //! `scale`: shows the Scale of objects and the effect of `kubectl scale`. Writes go to a simulated server only.
 
+pub mod args;
 mod targets;
 
-use super::Exit;
-use super::args;
 use super::failure::{Failure, summarize};
 use super::source::{self, Source, definition_name, problem};
 use super::terminal::{self, Content};
 use crate::cluster::{Error, Resource};
+use crate::commands::exit::Exit;
+use crate::commands::flags;
 use crate::input::Entry;
 use crate::input::required::{Required, Sources};
 use crate::output::difference::{self, Sides};
@@ -33,8 +34,8 @@ use std::sync::Arc;
 use targets::Target;
 
 /// Runs the command.
-pub fn run(args: &args::Scale, color: args::Color) -> io::Result<Exit> {
-    let is_text = matches!(args.output, None | Some(args::TableOrJson::Table));
+pub fn run(args: &args::Scale, color: flags::Color) -> io::Result<Exit> {
+    let is_text = matches!(args.output, None | Some(flags::TableOrJson::Table));
     let mut out = terminal::Stream::stdout(color, Content::text_if(is_text));
     let mut failures = Vec::new();
     let done = scale(args, &mut failures);
@@ -43,8 +44,8 @@ pub fn run(args: &args::Scale, color: args::Color) -> io::Result<Exit> {
         (args.kubernetes.kubernetes_version, Vec::new())
     });
     let text = match args.output {
-        Some(args::TableOrJson::Json) => report(&changes, release),
-        None | Some(args::TableOrJson::Table) => shown(&changes, out.look()),
+        Some(flags::TableOrJson::Json) => report(&changes, release),
+        None | Some(flags::TableOrJson::Table) => shown(&changes, out.look()),
     };
     out.write.write_all(text.as_bytes())?;
     out.write.flush()?;

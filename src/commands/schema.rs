@@ -1,8 +1,10 @@
 //! `schema`: prints or writes JSON Schemas of custom resources.
 
-use super::Exit;
-use super::args;
+pub mod args;
+
 use super::definitions::Given;
+use crate::commands::exit::Exit;
+use crate::commands::flags;
 use crate::files::replace::replace;
 use crate::output::json_schema::{Strictness, json_schema};
 use crate::output::printable::complain;
@@ -20,7 +22,7 @@ use std::path::Path;
 pub fn run(args: &args::Schema) -> io::Result<Exit> {
     let mut exit = Exit::Fine;
     let args::Schema { words, crds, cluster, .. } = args;
-    let given = Given { words, crds, kubernetes: args::KubernetesVersion::default(), cluster };
+    let given = Given { words, crds, kubernetes: flags::KubernetesVersion::default(), cluster };
     let definitions = given.read(&mut exit);
     let mut failed = |message: &str| {
         complain!("error: {message}");

@@ -1,10 +1,10 @@
 //! `serve`: serves the simulated API over HTTP. [`load`] reads the initial objects.
 
+pub mod args;
 mod load;
 
-use super::Exit;
-use super::args;
 use super::terminal;
+use crate::commands::exit::Exit;
 use crate::files::open::private_log;
 use crate::output::printable::complain;
 use crate::serve::{self, Opened, Options, Running, Runtime, State, Webhooks};

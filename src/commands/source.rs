@@ -5,8 +5,8 @@ mod files;
 pub use files::{FileArguments, Files, Named};
 
 use crate::cluster::{self, Connection, Error, JSON, Pages, Query, Resource, Simulated, Status};
-use crate::commands::args;
 use crate::commands::failure::Failure;
+use crate::commands::flags;
 use crate::commands::terminal;
 use crate::input::{Options, temp_file};
 use crate::output::printable::complain;
@@ -31,8 +31,8 @@ impl Source {
     /// Opens the given files if there are any, otherwise the cluster. Problems with files are reported immediately.
     pub fn open(
         given: FileArguments<'_>,
-        kubernetes: args::KubernetesVersion,
-        cluster: &args::Cluster,
+        kubernetes: flags::KubernetesVersion,
+        cluster: &flags::Cluster,
         failures: &mut Vec<Failure>,
     ) -> Result<Self, Error> {
         if given.has_objects() { Self::files(given, kubernetes, cluster, failures) } else { Self::live(cluster) }
@@ -41,8 +41,8 @@ impl Source {
     /// Opens the CRDs of files if there are any, otherwise the cluster.
     pub fn of_definitions(
         crds: &[String],
-        kubernetes: args::KubernetesVersion,
-        cluster: &args::Cluster,
+        kubernetes: flags::KubernetesVersion,
+        cluster: &flags::Cluster,
         failures: &mut Vec<Failure>,
     ) -> Result<Self, Error> {
         if crds.is_empty() {
@@ -55,8 +55,8 @@ impl Source {
 
     fn files(
         given: FileArguments<'_>,
-        kubernetes: args::KubernetesVersion,
-        cluster: &args::Cluster,
+        kubernetes: flags::KubernetesVersion,
+        cluster: &flags::Cluster,
         failures: &mut Vec<Failure>,
     ) -> Result<Self, Error> {
         let mut report = |text: String| {
@@ -65,12 +65,12 @@ impl Source {
         };
         let release = kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
         let files = Files::read(given, release, &namespace(cluster), &mut report)?;
-        args::report_notes(given.options);
+        flags::report_notes(given.options);
         Ok(Self::Files(Box::new(files)))
     }
 
     /// Opens the cluster.
-    pub fn live(cluster: &args::Cluster) -> Result<Self, Error> {
+    pub fn live(cluster: &flags::Cluster) -> Result<Self, Error> {
         if cluster.offline {
             return Err(problem("live objects are needed, but --offline forbids reading them", "give objects with -f"));
         }
@@ -79,7 +79,7 @@ impl Source {
 
     /// Returns the release to simulate: the requested one, or that of the source. Prints a note about the choice to
     /// standard error.
-    pub fn release(&self, requested: args::KubernetesVersion) -> Release {
+    pub fn release(&self, requested: flags::KubernetesVersion) -> Release {
         match (requested.kubernetes_version, self) {
             (Some(release), _) => release,
             (None, Self::Files(_)) => Release::NEWEST,
@@ -244,7 +244,7 @@ pub fn definition_name(resource: &Resource) -> String {
 }
 
 /// Returns the default namespace of objects.
-pub fn namespace(cluster: &args::Cluster) -> String {
+pub fn namespace(cluster: &flags::Cluster) -> String {
     cluster::namespace_or_default(cluster.namespace.as_deref(), &cluster.target())
 }
 

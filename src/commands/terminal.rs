@@ -1,6 +1,6 @@
 //! Standard output, standard error and the clock.
 
-use super::args::Color;
+use crate::commands::flags::Color;
 use crate::output::TableStyle;
 use crate::output::printable::{self, Printable, Stderr};
 use crdx_server::server::Timestamp;

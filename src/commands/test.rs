@@ -1,14 +1,15 @@
 //! `test`: runs the suites of a CRD's authors ([`crate::simulation::testing`]) and prints the results.
 
+pub mod args;
 mod coverage;
 mod first;
 mod update;
 mod watch;
 
-use super::Exit;
-use super::args::{self, TestFormat};
 use super::cases::Cases;
 use super::terminal::{self, Content};
+use crate::commands::exit::Exit;
+use crate::commands::flags;
 use crate::output::coverage::{CoverageReport, percent};
 use crate::output::printable::complain;
 use crate::output::report::json::head;
@@ -16,6 +17,7 @@ use crate::output::report::pipeline::Format;
 use crate::output::suites::{self, Counts, SuiteRun};
 use crate::simulation::ordered::threads;
 use crate::simulation::testing::{find, load, plan, run};
+use args::TestFormat;
 use crdx::suites::{Action, Coverage, Suite, suite::Source};
 use crdx_value::json;
 use std::io::{self, BufWriter, Write};
@@ -25,7 +27,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// Returns an error if output cannot be written, or a watch cannot be started.
-pub fn run(args: &args::Test, color: args::Color) -> io::Result<Exit> {
+pub fn run(args: &args::Test, color: flags::Color) -> io::Result<Exit> {
     if let Some(crd) = &args.init {
         return first::print(args, crd);
     }
@@ -36,7 +38,7 @@ pub fn run(args: &args::Test, color: args::Color) -> io::Result<Exit> {
 }
 
 /// Runs all suites once.
-fn once(args: &args::Test, color: args::Color) -> io::Result<Exit> {
+fn once(args: &args::Test, color: flags::Color) -> io::Result<Exit> {
     let mut problems = Vec::new();
     let suites = suites(args, &mut problems);
     for suite in &suites {

@@ -1,13 +1,14 @@
 //! `validate`: shows what the server would do with every object. [`crate::simulation`] simulates the requests; `show`
 //! prints the results.
 
+pub mod args;
 mod show;
 mod watch;
 
-use super::Exit;
-use super::args;
 use super::terminal::{self, Content, Writer};
 use crate::cluster;
+use crate::commands::exit::Exit;
+use crate::commands::flags;
 use crate::output::report::text::Style;
 use crate::simulation::{self, CompareOptions, Plan};
 use crdx::report::Summary;
@@ -15,17 +16,17 @@ use crdx_value::release::ReleaseSet;
 use std::io::{self, BufWriter};
 
 /// Runs the command.
-pub fn run(args: &args::Validate, color: args::Color) -> io::Result<Exit> {
+pub fn run(args: &args::Validate, color: flags::Color) -> io::Result<Exit> {
     if args.watch { watch::run(args, || once(args, color)) } else { once(args, color) }
 }
 
 /// Validates everything once.
-fn once(args: &args::Validate, color: args::Color) -> io::Result<Exit> {
-    use args::ValidateFormat::{Name, Table, Tap, Wide};
+fn once(args: &args::Validate, color: flags::Color) -> io::Result<Exit> {
+    use crate::commands::flags::ValidateFormat::{Name, Table, Tap, Wide};
     let content = Content::text_if(matches!(args.output, None | Some(Name | Table | Tap | Wide)));
     let out = terminal::Stream::stdout(color, content);
     let messages = terminal::Stream::stderr(color);
-    let text_goes_to = if matches!(args.output, None | Some(args::ValidateFormat::Table)) { &out } else { &messages };
+    let text_goes_to = if matches!(args.output, None | Some(flags::ValidateFormat::Table)) { &out } else { &messages };
     let style = Style { color: text_goes_to.color, quiet: args.quiet, width: text_goes_to.width };
     let mut out = BufWriter::with_capacity(1 << 16, out.write);
     let mut messages = BufWriter::new(messages.write);
@@ -36,7 +37,7 @@ fn once(args: &args::Validate, color: args::Color) -> io::Result<Exit> {
 fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mut Writer) -> io::Result<Summary> {
     let releases = &args.kubernetes.kubernetes_version;
     if releases.as_ref().is_some_and(|releases| releases.single().is_none())
-        && matches!(args.output, Some(args::ValidateFormat::Yaml | args::ValidateFormat::Wide))
+        && matches!(args.output, Some(flags::ValidateFormat::Yaml | flags::ValidateFormat::Wide))
     {
         let message = "-o yaml and -o wide show what one version stores: give --kubernetes-version a single version";
         return Err(io::Error::other(message));
@@ -47,9 +48,9 @@ fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mu
     let has_existing = live || !args.updates.old.is_empty();
     let plan = Plan {
         show_bookkeeping: args.show_bookkeeping,
-        table: args.output == Some(args::ValidateFormat::Wide),
-        scale: matches!(args.output, Some(args::ValidateFormat::Json | args::ValidateFormat::Wide)),
-        compares: (args.output == Some(args::ValidateFormat::Html) && has_existing)
+        table: args.output == Some(flags::ValidateFormat::Wide),
+        scale: matches!(args.output, Some(flags::ValidateFormat::Json | flags::ValidateFormat::Wide)),
+        compares: (args.output == Some(flags::ValidateFormat::Html) && has_existing)
             .then_some(CompareOptions { server_metadata: false }),
         ..plan(&args.inputs, &args.updates, releases.clone(), &args.cluster)
     };
@@ -62,10 +63,10 @@ fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mu
 
 /// Returns the plan for the flags that `validate` and `diff` share.
 pub fn plan(
-    inputs: &args::Inputs,
-    updates: &args::Updates,
+    inputs: &flags::Inputs,
+    updates: &flags::Updates,
     releases: Option<ReleaseSet>,
-    cluster: &args::Cluster,
+    cluster: &flags::Cluster,
 ) -> Plan {
     Plan {
         releases,

@@ -1,8 +1,11 @@
 //! `version`: prints the versions of this program and of the newest Kubernetes that it simulates.
 
-use super::Exit;
-use super::args::{self, JsonOrYaml};
+pub mod args;
+
 use super::terminal;
+use crate::commands::exit::Exit;
+use crate::commands::flags;
+use crate::commands::flags::JsonOrYaml;
 use crdx_text::{json, yaml};
 use crdx_value::release::Release;
 use crdx_value::{Value, object};
@@ -23,7 +26,7 @@ pub fn run(args: &args::Version) -> io::Result<Exit> {
         Some(JsonOrYaml::Json) => json::write::kubectl(&report()),
         Some(JsonOrYaml::Yaml) => yaml::write::to_string(&report()),
     };
-    let mut out = terminal::Stream::stdout(args::Color::Never, terminal::Content::Data);
+    let mut out = terminal::Stream::stdout(flags::Color::Never, terminal::Content::Data);
     out.write.write_all(text.as_bytes())?;
     out.write.flush()?;
     Ok(Exit::Fine)

@@ -1,6 +1,6 @@
 //! `--watch`: repeats an action whenever a file changes, until Ctrl-C.
 
-use super::Exit;
+use crate::commands::exit::Exit;
 use crate::input::watch::Watched;
 use crate::output::printable::complain;
 use std::io;

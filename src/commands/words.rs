@@ -4,7 +4,7 @@
 mod csv;
 pub mod pflag;
 
-use super::args;
+use crate::commands::command_line;
 use clap::{Arg, ArgAction, Command, Subcommand};
 use std::cell::LazyCell;
 use std::ffi::OsString;
@@ -12,13 +12,13 @@ use std::ffi::OsString;
 /// Returns the words with flags after the command; unchanged if no word names a command.
 pub fn normal(words: Vec<OsString>) -> Vec<OsString> {
     let words = with_verbosity(words);
-    let definition = LazyCell::new(args::definition);
+    let definition = LazyCell::new(command_line::definition);
     let mut flags = Vec::new();
     let mut rest = words.iter().cloned();
     let Some(program) = rest.next() else { return words };
     while let Some(word) = rest.next() {
         let text = word.to_string_lossy().into_owned();
-        if text == "help" || args::Command::has_subcommand(&text) {
+        if text == "help" || command_line::Command::has_subcommand(&text) {
             // `help` does not accept the global flags of this program.
             let flags = if text == "help" { Vec::new() } else { flags };
             return [program, word].into_iter().chain(flags).chain(rest).collect();

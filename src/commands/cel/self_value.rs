@@ -1,7 +1,9 @@
 //! The input of `cel`: an object, its old version and the schema of its kind. Both objects are decoded and defaulted,
 //! as they are for rules.
 
-use crate::commands::args::{self, ObjectName};
+use super::args;
+use crate::commands::flags;
+use crate::commands::flags::ObjectName;
 use crate::commands::terminal;
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Input, Note, Options};
@@ -86,7 +88,7 @@ pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<SelfValu
         Some(path) => Some(old_of(&new, parts(one_file(path, &options)?).1, path)?),
         None => None,
     };
-    args::report_notes(&options);
+    flags::report_notes(&options);
     if definitions.is_empty() && args.crds.is_empty() {
         return Ok(SelfValue::Untyped { new, old });
     }

@@ -1,6 +1,6 @@
 //! `--raw`: prints the answer of the cluster to a GET (`kubectl/pkg/rawhttp`).
 
-use crate::commands::args;
+use super::args;
 use crate::commands::failure::Failure;
 use crate::commands::source::{Source, problem, unserved};
 use std::io::Write;

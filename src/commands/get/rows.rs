@@ -1,8 +1,9 @@
 //! Computes Tables from CRDs, and objects as another CRD would show them.
 
+use super::args;
 use crate::cluster::{Error, Resource};
-use crate::commands::args;
 use crate::commands::failure::Failure;
+use crate::commands::flags;
 use crate::commands::source::{Source, definition_name, problem};
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Options};
@@ -15,7 +16,7 @@ use std::collections::HashSet;
 pub struct Rows {
     /// Created on first use, because creating it may request the version of a cluster.
     server: Option<Server>,
-    kubernetes: args::KubernetesVersion,
+    kubernetes: flags::KubernetesVersion,
     known: HashSet<String>,
     /// CRDs that replace those of the source.
     overridden: HashSet<String>,
@@ -54,7 +55,7 @@ impl Rows {
             rows.overridden.insert(name.clone());
             rows.known.insert(name);
         }
-        args::report_notes(&options);
+        flags::report_notes(&options);
         Ok(rows)
     }
 

@@ -1,9 +1,9 @@
 //! Prints objects in tables, one table for each resource.
 
+use super::args;
 use super::order::Ordered;
 use super::{Get, Named, SelectedObjects};
 use crate::cluster::Resource;
-use crate::commands::args;
 use crate::commands::failure::Failure;
 use crate::output::printable::complain;
 use crate::output::table::{TableText, View};

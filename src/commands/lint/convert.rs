@@ -1,8 +1,11 @@
 //! `lint --convert`: prints v1beta1 CRDs as v1 to standard output, and the changes and remaining errors to standard
 //! error.
 
+use super::args;
 use super::given_paths;
-use crate::commands::{Exit, args, terminal};
+use crate::commands::exit::Exit;
+use crate::commands::flags;
+use crate::commands::terminal;
 use crate::input::required::Required;
 use crate::input::{Entry, Input};
 use crate::output::printable::complain;
@@ -57,7 +60,7 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
         out.write_all(text.as_bytes())?;
         exit = exit.max(still_wrong(&name, text, &releases));
     }
-    args::report_notes(&options);
+    flags::report_notes(&options);
     Ok(exit)
 }
 

@@ -1,8 +1,8 @@
 //! Prints the results of `lint`.
 
-use crate::commands::Exit;
-use crate::commands::args::LintFormat;
 use crate::commands::cases::Cases;
+use crate::commands::exit::Exit;
+use crate::commands::flags::LintFormat;
 use crate::input::buffered_text::BufferedText;
 use crate::output::cost::{count, percent, shortened};
 use crate::output::excerpt::{self, MessageSeverity};

@@ -1,10 +1,11 @@
 //! `rehearse --policies`: shows the effect of new admission policies on the next write of stored objects.
 
+use super::args;
 use super::stored::{InCluster, Stored};
 use super::{Failure, failure};
 use crate::cluster::{self, Resource};
-use crate::commands::Exit;
-use crate::commands::args::{self, RehearseFormat};
+use crate::commands::exit::Exit;
+use crate::commands::flags::RehearseFormat;
 use crate::commands::progress::Progress;
 use crate::commands::terminal::{self, Writer};
 use crate::input::Entry as InputEntry;

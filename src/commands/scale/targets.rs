@@ -1,7 +1,7 @@
 //! The objects to scale (`RunScale` of `kubectl/pkg/cmd/scale/scale.go`).
 
+use super::args;
 use crate::cluster::{Query, Resource};
-use crate::commands::args;
 use crate::commands::failure::Failure;
 use crate::commands::selection::{self, Selection};
 use crate::commands::source::{Source, problem};

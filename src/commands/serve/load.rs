@@ -1,8 +1,9 @@
 //! Loads the initial objects of a server: objects in files are applied, and a cluster's CRDs and objects are copied as
 //! they are stored.
 
+use super::args;
 use crate::cluster::{self, Connection, Error, Query, Resource};
-use crate::commands::args;
+use crate::commands::flags;
 use crate::commands::progress::Progress;
 use crate::commands::terminal;
 use crate::input::required::{Required, Sources};
@@ -76,7 +77,7 @@ pub fn files(
         }
     }
     progress.clear();
-    args::report_notes(&options);
+    flags::report_notes(&options);
     load.objects()?;
     if load.problems.is_empty() { Ok(()) } else { Err(load.problems) }
 }

@@ -1,7 +1,8 @@
 //! `test --init`: prints a first suite.
 
-use crate::commands::args;
+use super::args;
 use crate::commands::exit::Exit;
+use crate::commands::flags;
 use crate::input::required::{Required, Sources};
 use crate::input::{Entry, Options};
 use crate::output::printable::complain;
@@ -29,7 +30,7 @@ pub fn print(args: &args::Test, path: &str) -> io::Result<Exit> {
             Entry::Problem(note) => return failed(&note.text()),
         }
     }
-    args::report_notes(&options);
+    flags::report_notes(&options);
     let [definition] = definitions.as_slice() else {
         return failed(&format!("{path} has {} CRDs; a suite tests one", definitions.len()));
     };

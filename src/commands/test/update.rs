@@ -1,7 +1,8 @@
 //! `test --update`: writes the server's answers into suites.
 
+use super::args;
 use super::{selection, suites};
-use crate::commands::{args, terminal};
+use crate::commands::terminal;
 use crate::files::replace::replace;
 use crate::output::printable::complain;
 use crate::output::suites::SuiteRun;

@@ -1,6 +1,8 @@
 //! `test --watch`: runs suites again whenever a file changes, until Ctrl-C.
 
-use crate::commands::{Exit, args, watching};
+use super::args;
+use crate::commands::exit::Exit;
+use crate::commands::watching;
 use crate::input::Options;
 use crate::input::watch::Watched;
 use std::io;

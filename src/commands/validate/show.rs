@@ -1,8 +1,8 @@
 //! Prints the items of a run in the requested format, as they arrive if the format allows it.
 
-use crate::commands::args::ValidateFormat;
 use crate::commands::cases::Cases;
-use crate::commands::diff::file_name;
+use crate::commands::external_diff::file_name;
+use crate::commands::flags::ValidateFormat;
 use crate::commands::progress::Progress;
 use crate::commands::terminal::Writer;
 use crate::input::buffered_text::{BufferedText, RankedText};

@@ -1,6 +1,8 @@
 //! `validate --watch`: validates again whenever a file changes, until Ctrl-C.
 
-use crate::commands::{Exit, args, watching};
+use super::args;
+use crate::commands::exit::Exit;
+use crate::commands::watching;
 use crate::input::watch::Watched;
 use std::io;
 

@@ -3,7 +3,8 @@
 //! and flags that are repeated.
 
 use super::csv::{self, CsvError};
-use crate::commands::args::Cluster;
+use crate::commands::flags::Cluster;
+use crate::commands::flags::boolean::parse_bool;
 use clap::{Arg, ArgAction, Command, Id};
 use crdx_value::quote::go_quote;
 use std::collections::VecDeque;
@@ -40,15 +41,6 @@ pub enum FlagError {
         /// What is wrong with it.
         error: CsvError,
     },
-}
-
-/// Parses a boolean (`strconv.ParseBool`).
-pub fn parse_bool(text: &str) -> Option<bool> {
-    match text {
-        "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(true),
-        "0" | "f" | "F" | "FALSE" | "false" | "False" => Some(false),
-        _ => None,
-    }
 }
 
 /// Returns the words of a command line with its flags first, each in the form that `root` accepts: switches that are
@@ -229,19 +221,19 @@ fn written(arg: &Arg, value: Option<OsString>) -> OsString {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::args;
+    use crate::commands::command_line;
 
     fn words(line: &str) -> Vec<OsString> {
         line.split(' ').map(OsString::from).collect()
     }
 
     fn canonical_of(line: &str) -> String {
-        let words = canonical(&args::definition(), words(line)).unwrap();
+        let words = canonical(&command_line::definition(), words(line)).unwrap();
         words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
     }
 
     fn error_of(line: &str) -> String {
-        canonical(&args::definition(), words(line)).unwrap_err().to_string()
+        canonical(&command_line::definition(), words(line)).unwrap_err().to_string()
     }
 
     /// Checks one way of writing the flags of a command.
@@ -252,7 +244,7 @@ mod tests {
 
     #[test]
     fn every_flag_of_every_command_has_the_syntax_of_pflag() {
-        let root = args::definition();
+        let root = command_line::definition();
         let (mut switches, mut values, mut lists) = (0, 0, 0);
         for command in root.get_subcommands().filter(|command| !command.is_hide_set()) {
             let name = command.get_name();
@@ -335,7 +327,7 @@ mod tests {
 
     #[test]
     fn every_command_accepts_offline() {
-        let definition = args::definition();
+        let definition = command_line::definition();
         for command in definition.get_subcommands().filter(|command| !command.is_hide_set()) {
             let flag = command.get_arguments().find(|arg| arg.get_long() == Some("offline"));
             assert!(flag.is_some_and(is_switch), "{}", command.get_name());

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx schema`.
 
-use super::Cluster;
+use crate::commands::flags::Cluster;
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
 

@@ -78,7 +78,7 @@ impl Paths {
 
 #[cfg(test)]
 mod tests {
-    use crate::commands::args::{Args, Command};
+    use crate::commands::command_line::{Args, Command};
     use clap::Parser;
 
     fn parse(line: &str) -> Command {

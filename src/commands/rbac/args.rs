@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx rbac`.
 
-use super::OnlyJson;
+use crate::commands::flags::OnlyJson;
 use clap::Args as ClapArgs;
 
 /// `rbac`

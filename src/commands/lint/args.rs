@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx lint`.
 
-use super::{Cluster, KubernetesVersions, LintFormat, Paths};
+use crate::commands::flags::{Cluster, KubernetesVersions, LintFormat, Paths};
 use clap::Args as ClapArgs;
 
 /// `lint`

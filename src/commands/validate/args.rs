@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx validate`.
 
-use super::{Cluster, Inputs, KubernetesVersions, Updates, ValidateFormat};
+use crate::commands::flags::{Cluster, Inputs, KubernetesVersions, Updates, ValidateFormat};
 use clap::Args as ClapArgs;
 
 /// `validate`

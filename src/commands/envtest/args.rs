@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx envtest`.
 
-use super::{KubernetesVersion, OnlyJson};
+use crate::commands::flags::{KubernetesVersion, OnlyJson};
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx rehearse`.
 
-use super::{Cluster, KubernetesVersions, Policies, Reading, RehearseFormat};
+use crate::commands::flags::{Cluster, KubernetesVersions, Policies, Reading, RehearseFormat};
 use clap::Args as ClapArgs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx cel`.
 
-use super::{KubernetesVersion, ObjectName, OnlyJson};
+use crate::commands::flags::{KubernetesVersion, ObjectName, OnlyJson};
 use clap::Args as ClapArgs;
 
 /// `cel`

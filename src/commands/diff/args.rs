@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx diff`.
 
-use super::{Cluster, DiffFormat, Inputs, KubernetesVersion, Updates};
+use crate::commands::flags::{Cluster, DiffFormat, Inputs, KubernetesVersion, Updates};
 use clap::Args as ClapArgs;
 
 /// `diff`

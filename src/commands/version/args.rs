@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx version`.
 
-use super::JsonOrYaml;
+use crate::commands::flags::JsonOrYaml;
 use clap::Args as ClapArgs;
 
 /// `version`

@@ -1,7 +1,7 @@
 //! The arguments of `kubectl crdx test`.
 
-use super::KubernetesVersions;
-use super::error::ArgumentError;
+use crate::commands::flags::KubernetesVersions;
+use crate::commands::flags::error::ArgumentError;
 use clap::{Args as ClapArgs, ValueEnum};
 use std::num::NonZeroUsize;
 

@@ -1,7 +1,7 @@
 //! The arguments of `kubectl crdx serve`.
 
-use super::error::{ArgumentError, boolean};
-use super::{Cluster, KubernetesVersion, Reading};
+use crate::commands::flags::error::{ArgumentError, boolean};
+use crate::commands::flags::{Cluster, KubernetesVersion, Reading};
 use crate::serve::WebhookService;
 use clap::Args as ClapArgs;
 use crdx_server::policies::authorizer::Rules;
@@ -86,7 +86,7 @@ pub struct Serve {
     #[arg(long, value_name = "GROUP", requires = "request_user")]
     pub request_group: Vec<String>,
     /// The authorizer of policies: `allow` (the default), `deny`, or a YAML file with rules
-    #[arg(long, value_name = "allow|deny|FILE", requires = "admission", value_parser = super::policies::authorizer)]
+    #[arg(long, value_name = "allow|deny|FILE", requires = "admission", value_parser = crate::commands::flags::policies::authorizer)]
     pub authorizer: Option<Rules>,
     /// The address of a Service that webhooks refer to: `NAMESPACE/NAME=https://HOST:PORT`, or `http://…` without TLS; may
     /// be repeated

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx lsp`.
 
-use super::KubernetesVersions;
+use crate::commands::flags::KubernetesVersions;
 use clap::Args as ClapArgs;
 
 /// `lsp`

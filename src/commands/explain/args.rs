@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx explain`.
 
-use super::{Cluster, KubernetesVersion};
+use crate::commands::flags::{Cluster, KubernetesVersion};
 use clap::{Args as ClapArgs, ValueEnum};
 
 /// `explain`

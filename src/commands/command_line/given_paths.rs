@@ -1,7 +1,7 @@
 //! All paths that a command line names, which are checked before a command runs.
 
 use super::Command;
-use super::Inputs;
+use crate::commands::flags::Inputs;
 use crate::input::{Note, Options, files};
 
 /// The files, directories and patterns of a command line.

@@ -1,6 +1,6 @@
 //! The errors of values on the command line.
 
-use crate::commands::words::pflag::parse_bool;
+use super::boolean::parse_bool;
 use crate::serve::ServiceError;
 use crdx_server::policies::authorizer::RulesError;
 use crdx_text as text;

@@ -1,7 +1,7 @@
 //! The arguments of `kubectl crdx get`, which are those of `kubectl get`.
 
-use super::error::boolean;
-use super::{Cluster, KubernetesVersion, Reading};
+use crate::commands::flags::error::boolean;
+use crate::commands::flags::{Cluster, KubernetesVersion, Reading};
 use crate::commands::source::FileArguments;
 use crate::input::Options;
 use clap::{ArgAction, Args as ClapArgs};

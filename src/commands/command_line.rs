@@ -1,65 +1,27 @@
-//! The arguments of the command line: one file per command, and one for each group of flags that commands share.
-//! Flags are named as kubectl names them.
+//! The command line as a whole: the commands with their arguments, and the flags that all commands have.
 
-mod cel;
-mod cluster;
-mod completion;
-mod diff;
-mod envtest;
-mod error;
-mod example;
-mod explain;
-mod formats;
-mod get;
 mod given_paths;
-mod inputs;
-mod kubernetes;
-mod lint;
-mod lsp;
-mod object_name;
-mod openapi;
-mod paths;
-mod policies;
-mod rbac;
-mod rehearse;
-mod reports;
-mod scale;
-mod schema;
-mod serve;
-mod test;
-mod updates;
-mod validate;
-mod version;
 
-pub use cel::Cel;
-pub use cluster::Cluster;
-pub use completion::{Complete, Completion, CompletionScript};
-pub use diff::Diff;
-pub use envtest::Envtest;
-pub use example::Example;
-pub use explain::{Explain, ExplainFormat};
-pub use formats::{JsonOrYaml, OnlyJson, TableOrJson};
-pub use get::Get;
-pub use inputs::{FieldValidation, Inputs};
-pub use kubernetes::{KubernetesVersion, KubernetesVersions};
-pub use lint::Lint;
-pub use lsp::Lsp;
-pub use object_name::ObjectName;
-pub use openapi::Openapi;
-pub use paths::{Paths, Reading, report_notes};
-pub use policies::Policies;
-pub use rbac::Rbac;
-pub use rehearse::Rehearse;
-pub use reports::{DiffFormat, LintFormat, RehearseFormat, ValidateFormat};
-pub use scale::Scale;
-pub use schema::Schema;
-pub use serve::Serve;
-pub use test::{Test, TestFormat};
-pub use updates::{Subresource, Updates};
-pub use validate::Validate;
-pub use version::Version;
-
-use clap::{Args as _, CommandFactory, Parser, Subcommand, ValueEnum};
+use crate::commands::cel::args::Cel;
+use crate::commands::completion::args::{Complete, Completion};
+use crate::commands::diff::args::Diff;
+use crate::commands::envtest::args::Envtest;
+use crate::commands::example::args::Example;
+use crate::commands::explain::args::Explain;
+use crate::commands::flags::Color;
+use crate::commands::get::args::Get;
+use crate::commands::lint::args::Lint;
+use crate::commands::lsp::args::Lsp;
+use crate::commands::openapi::args::Openapi;
+use crate::commands::rbac::args::Rbac;
+use crate::commands::rehearse::args::Rehearse;
+use crate::commands::scale::args::Scale;
+use crate::commands::schema::args::Schema;
+use crate::commands::serve::args::Serve;
+use crate::commands::test::args::Test;
+use crate::commands::validate::args::Validate;
+use crate::commands::version::args::Version;
+use clap::{Args as _, CommandFactory, Parser, Subcommand};
 use crdx_value::release::Release;
 
 /// Returns the text at the end of `--help`.
@@ -212,18 +174,6 @@ pub enum Command {
     /// Candidates for an unfinished command line
     #[command(name = "__complete", hide = true)]
     Complete(Complete),
-}
-
-/// `--color`
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    /// On a terminal that is not `dumb`, or if `FORCE_COLOR` or `CLICOLOR_FORCE` is set, unless `NO_COLOR` is set
-    #[default]
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
 }
 
 #[cfg(test)]

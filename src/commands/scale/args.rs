@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx scale`.
 
-use super::{Cluster, KubernetesVersion, Policies, Reading, TableOrJson};
+use crate::commands::flags::{Cluster, KubernetesVersion, Policies, Reading, TableOrJson};
 use crate::commands::source::FileArguments;
 use crate::input::Options;
 use clap::{Args as ClapArgs, ValueEnum};

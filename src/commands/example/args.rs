@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx example`.
 
-use super::{Cluster, JsonOrYaml, KubernetesVersion};
+use crate::commands::flags::{Cluster, JsonOrYaml, KubernetesVersion};
 use clap::Args as ClapArgs;
 
 /// `example`

@@ -1,0 +1,25 @@
+//! The groups of flags that commands share, and the types of their values. Flags are named as kubectl names them.
+
+pub mod boolean;
+mod cluster;
+mod color;
+pub mod error;
+mod formats;
+mod inputs;
+mod kubernetes;
+mod object_name;
+mod paths;
+pub mod policies;
+mod reports;
+mod updates;
+
+pub use cluster::Cluster;
+pub use color::Color;
+pub use formats::{JsonOrYaml, OnlyJson, TableOrJson};
+pub use inputs::Inputs;
+pub use kubernetes::{KubernetesVersion, KubernetesVersions};
+pub use object_name::ObjectName;
+pub use paths::{Paths, Reading, report_notes};
+pub use policies::Policies;
+pub use reports::{DiffFormat, LintFormat, RehearseFormat, ValidateFormat};
+pub use updates::Updates;
