@@ -98,14 +98,18 @@ pub fn expand(paths: &[String], options: &Options) -> Vec<Step> {
 
 fn expand_path(path: &str, options: &Options, steps: &mut Vec<Step>) {
     match fs::metadata(path) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => match patterns::expand(Path::new(path), &options.ignore) {
-            Ok(Some(matches)) => expand_matches(path, matches, options, steps),
-            Ok(None) => steps.push(Step::Problem(unreadable(path, &e))),
-            Err(error) => {
-                let hint = "quote a character of a name with brackets: [{] is a brace".to_owned();
-                steps.push(Step::Problem(note(path, format!("the pattern {path:?} is invalid: {error}"), Some(hint))));
+        // On Windows, a name with a wildcard is not valid.
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename) => {
+            match patterns::expand(Path::new(path), &options.ignore) {
+                Ok(Some(matches)) => expand_matches(path, matches, options, steps),
+                Ok(None) => steps.push(Step::Problem(unreadable(path, &e))),
+                Err(error) => {
+                    let hint = "quote a character of a name with brackets: [{] is a brace".to_owned();
+                    let message = format!("the pattern {path:?} is invalid: {error}");
+                    steps.push(Step::Problem(note(path, message, Some(hint))));
+                }
             }
-        },
+        }
         Err(e) => steps.push(Step::Problem(unreadable(path, &e))),
         Ok(found) if found.is_dir() => {
             steps.push(Step::DirectoryStart);
@@ -345,6 +349,8 @@ mod tests {
         assert_eq!(found("a/**", false), ["a/crds/1.yaml", "a/crds/deep/2.yml"]);
         assert_eq!(found("**/*.y*ml", false), ["a/crds/1.yaml", "a/crds/deep/2.yml", "c/[x].yaml"]);
         assert_eq!(found("c/[x].yaml", false), ["c/[x].yaml"], "a name with brackets that exists");
+        // A pattern may be no valid name: too long, or on Windows any name with a wildcard.
+        assert_eq!(found(&format!("a/crds/{{1,{}}}.yaml", "x".repeat(300)), false), ["a/crds/1.yaml"]);
         let starts = |pattern: &str, start: &str| assert!(found(pattern, false)[0].starts_with(start), "{pattern}");
         starts("c/*s", "no .json, .yaml or .yml file in the directories that match the pattern ");
         starts("*/nothing", "no file matches the pattern ");
