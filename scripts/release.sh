@@ -120,7 +120,7 @@ tag=${1:-}
 [ -n "$tag" ] || fail "say which tag: scripts/release.sh v$(field version)"
 shift
 [ "$tag" = "v$(field version)" ] || fail "the tag is $tag, but Cargo.toml says $(field version)"
-case $(field repository) in "" | */OWNER/*) fail "set the owner in Cargo.toml: repository is \"$(field repository)\"" ;; esac
+case $(field repository) in "" | */OWNER/*) fail "set the owner in Cargo.toml with scripts/owner.sh: repository is \"$(field repository)\"" ;; esac
 
 if [ -n "$only_pack" ]; then
     # A release has every platform of the manifest.
