@@ -6,6 +6,8 @@ mod cel;
 pub mod command_line;
 mod complete;
 mod completion;
+mod config;
+mod configured;
 mod definitions;
 mod diff;
 mod envtest;
@@ -37,9 +39,10 @@ mod words;
 pub use exit::Exit;
 
 use crate::cluster;
+use crate::configuration::{Key, Settings};
 use crate::input::temp_file::{self, TempFileError};
-use crate::output::printable::complain;
-use clap::FromArgMatches;
+use crate::output::printable::{complain, complain_all};
+use clap::{ArgMatches, FromArgMatches};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -63,9 +66,13 @@ pub fn run(words: Vec<OsString>) -> u8 {
     if is_plugin(words.first()) {
         command = command.bin_name("kubectl crdx");
     }
-    let parsed = command.try_get_matches_from_mut(words).and_then(|m| command_line::Args::from_arg_matches(&m));
-    let args = match parsed {
-        Ok(args) => args,
+    let parsed = command.try_get_matches_from_mut(words.clone());
+    let (args, settings) = match parsed.and_then(|parsed| Ok((command_line::Args::from_arg_matches(&parsed)?, parsed)))
+    {
+        Ok((args, parsed)) => match configure(args, &parsed, words) {
+            Ok(both) => both,
+            Err(exit) => return exit.code(),
+        },
         Err(error) => {
             // Help and the version go to standard output.
             let is_shown = !error.use_stderr() && error.print().is_ok();
@@ -80,7 +87,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
         }
     };
     cluster::log::set_level(args.verbosity);
-    match answer(args, &program) {
+    match answer(args, &settings, &program) {
         Ok(exit) => exit.code(),
         Err(error) => {
             // The reader closed the pipe (`| head`): stop quietly.
@@ -88,6 +95,42 @@ pub fn run(words: Vec<OsString>) -> u8 {
                 complain!("error: {}", message(&error));
             }
             Exit::CannotTell.code()
+        }
+    }
+}
+
+/// Completes the arguments with the settings of the project. `words` are parsed again if there are any.
+fn configure(
+    args: command_line::Args,
+    parsed: &ArgMatches,
+    words: Vec<OsString>,
+) -> Result<(command_line::Args, Settings), Exit> {
+    let failed = |text: &str| {
+        complain_all(&format!("{text}\n"));
+        Err(Exit::CannotTell)
+    };
+    let Some((name, given)) = parsed.subcommand().filter(|(name, _)| configured::applies_to(name)) else {
+        return Ok((args, Settings::default()));
+    };
+    let settings = match configured::read(&args) {
+        Ok(settings) if settings.settings.is_empty() => return Ok((args, settings)),
+        Ok(settings) => settings,
+        Err(error) => return failed(&error.to_string()),
+    };
+    if settings.settings.contains_key(&Key::Output)
+        && let Err(text) = configured::check_output(&settings, &command_line::definition())
+    {
+        return failed(&text);
+    }
+    let definition = configured::with_defaults(command_line::definition_of(name), name, &settings, given);
+    let parsed = definition.try_get_matches_from(words);
+    match parsed.and_then(|parsed| Ok((command_line::Args::from_arg_matches(&parsed)?, parsed))) {
+        Ok((mut args, parsed)) => {
+            configured::complete(&mut args, &settings, &parsed);
+            Ok((args, settings))
+        }
+        Err(error) => {
+            failed(&format!("{}help: a setting causes this; `kubectl crdx config` shows where it is", error.render()))
         }
     }
 }
@@ -106,14 +149,18 @@ fn message(error: &io::Error) -> String {
 ///
 /// # Errors
 /// Returns an error if output cannot be written, or an input error stops the command.
-fn answer(args: command_line::Args, program: &Path) -> io::Result<Exit> {
+fn answer(args: command_line::Args, settings: &Settings, program: &Path) -> io::Result<Exit> {
     let missing = args.command.missing_paths();
     if !missing.is_empty() {
         for note in missing {
-            complain!("error: {}", note.text());
+            complain!("error: {}{}", note.text(), configured::origin(settings, &note.source));
         }
         return Ok(Exit::CannotTell);
     }
+    if let command_line::Command::Config(config) = &args.command {
+        return config::run(&args, config.output.is_some());
+    }
+    let lookup = configured::lookup(&args);
     match args.command {
         command_line::Command::Validate(validate) => validate::run(&validate, args.color),
         command_line::Command::Diff(diff) => diff::run(&diff, args.color),
@@ -130,7 +177,8 @@ fn answer(args: command_line::Args, program: &Path) -> io::Result<Exit> {
         command_line::Command::Scale(scale) => scale::run(&scale, args.color),
         command_line::Command::Serve(serve) => serve::run(&serve),
         command_line::Command::Envtest(envtest) => envtest::run(&envtest, program),
-        command_line::Command::Lsp(lsp) => lsp::run(&lsp),
+        command_line::Command::Lsp(lsp) => lsp::run(&lsp, lookup),
+        command_line::Command::Config(_) => Ok(Exit::Fine),
         command_line::Command::Version(version) => version::run(&version),
         command_line::Command::Completion(completion) => completion::run(&completion),
         command_line::Command::Complete(complete) => complete::run(&complete),

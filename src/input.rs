@@ -10,6 +10,7 @@ pub mod committed;
 mod content;
 mod decode;
 pub mod files;
+pub mod git;
 mod ignore;
 mod kustomize;
 pub mod lists;
@@ -63,6 +64,8 @@ pub struct Options {
     pub warnings: InputWarnings,
     /// The count of skipped documents.
     pub skipped: Skipped,
+    /// What the settings of the project leave out, for results to show.
+    pub restrictions: Option<String>,
 }
 
 impl Options {

@@ -15,6 +15,8 @@ pub mod serve;
 
 pub mod simulation;
 
+pub mod configuration;
+
 pub mod editor;
 
 pub mod commands;

@@ -326,6 +326,8 @@ impl Simulation {
         notes.extend(warnings.map(|message| RunNote { kind: "inputWarning", message }));
         let unread = [("skippedInputs", plan.options.skipped.message()), ("unselected", filter.message())];
         notes.extend(unread.into_iter().filter_map(|(kind, message)| Some(RunNote { kind, message: message? })));
+        notes
+            .extend(plan.options.restrictions.iter().map(|text| RunNote { kind: RESTRICTIONS, message: text.clone() }));
         // An existing object that one release uses counts as used.
         let left = simulators
             .iter()
@@ -354,6 +356,9 @@ impl Simulation {
         RunSummary { releases, notes }
     }
 }
+
+/// The type of the note about what the settings of the project leave out.
+pub const RESTRICTIONS: &str = "restrictions";
 
 /// Returns the default release: the cluster's, or the newest.
 fn release_of(plan: &Plan, cluster: Option<&Live>, notes: &mut Vec<RunNote>) -> ReleaseSet {

@@ -4,6 +4,7 @@ mod given_paths;
 
 use crate::commands::cel::args::Cel;
 use crate::commands::completion::args::{Complete, Completion};
+use crate::commands::config::args::Config;
 use crate::commands::diff::args::Diff;
 use crate::commands::envtest::args::Envtest;
 use crate::commands::example::args::Example;
@@ -62,13 +63,20 @@ pub struct Args {
     #[arg(long = "v", short = 'v', global = true, value_name = "LEVEL", default_value_t = 0, require_equals = true)]
     #[arg(help_heading = "Output", hide_short_help = true)]
     pub verbosity: u8,
+    /// Read settings from this file instead of .crdx.yaml; git:REF reads the .crdx.yaml of a commit, whose paths are those of
+    /// the working directory
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Settings", hide_short_help = true)]
+    pub config: Option<String>,
+    /// Read no file with settings
+    #[arg(long, global = true, help_heading = "Settings", hide_short_help = true, conflicts_with = "config")]
+    pub no_config: bool,
 }
 
 /// Defines the arguments of a command.
 type Define = fn(clap::Command) -> clap::Command;
 
 /// The commands by name.
-const COMMANDS: [(&str, Define); 19] = [
+const COMMANDS: [(&str, Define); 20] = [
     ("validate", Validate::augment_args),
     ("diff", Diff::augment_args),
     ("get", Get::augment_args),
@@ -85,6 +93,7 @@ const COMMANDS: [(&str, Define); 19] = [
     ("serve", Serve::augment_args),
     ("envtest", Envtest::augment_args),
     ("lsp", Lsp::augment_args),
+    ("config", Config::augment_args),
     ("completion", Completion::augment_args),
     ("version", Version::augment_args),
     ("__complete", Complete::augment_args),
@@ -167,6 +176,8 @@ pub enum Command {
     Envtest(Envtest),
     /// Show findings in an editor as you type: a language server for custom resources and CRDs
     Lsp(Lsp),
+    /// Print the settings of the project's .crdx.yaml and of variables, and where each is set
+    Config(Config),
     /// Print the completion script of a shell or of kubectl
     Completion(Completion),
     /// Print the versions of this program and of the Kubernetes it simulates

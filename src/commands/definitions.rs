@@ -80,7 +80,7 @@ impl Given<'_> {
 }
 
 /// Returns true if an argument is a path, as its form or a file says; otherwise it is the name of a resource.
-fn is_path(word: &str) -> bool {
+pub fn is_path(word: &str) -> bool {
     let is_file_name = Path::new(word).extension().is_some_and(|end| end == "yaml" || end == "yml" || end == "json");
     word == "-" || is_file_name || word.contains(['/', '\\', '*', '?', '[', '{']) || Path::new(word).exists()
 }

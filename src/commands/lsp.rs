@@ -4,13 +4,22 @@ pub mod args;
 
 use crate::commands::exit::Exit;
 use crate::commands::terminal;
+use crate::configuration::Lookup;
 use crate::editor::{self, Settings};
+use crate::input::git::reference;
 use crdx_value::STACK_SIZE;
+use std::env;
 use std::io;
 use std::thread;
 
 /// Runs the command.
-pub fn run(args: &args::Lsp) -> io::Result<Exit> {
+pub fn run(args: &args::Lsp, lookup: Lookup) -> io::Result<Exit> {
+    // The paths of flags are relative to the working directory, which need not be the folder that the editor opens.
+    let file = lookup.file.map(|file| match reference(&file) {
+        Some(_) => file,
+        None => env::current_dir().unwrap_or_default().join(file).display().to_string(),
+    });
+    let lookup = Lookup { file, ..lookup };
     let settings = Settings {
         crds: args.crds.clone(),
         policies: args.policies.clone(),
@@ -18,6 +27,7 @@ pub fn run(args: &args::Lsp) -> io::Result<Exit> {
         skips_workspace: false,
         compares: false,
         live: args.live,
+        lookup,
     };
     let session = move || editor::serve_stdio(settings, terminal::now);
     let session = thread::Builder::new().stack_size(STACK_SIZE).spawn(session)?;

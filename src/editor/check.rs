@@ -112,6 +112,9 @@ impl Checker {
     /// # Errors
     /// A temporary file cannot be written, or a thread cannot be started.
     pub fn check(&self, path: &str, content: &str, committed: Option<&Committed>) -> io::Result<Checked> {
+        if self.plan.options.ignore.matches(Path::new(path)) {
+            return Ok(Checked::default());
+        }
         if find::holds_suite(Path::new(path), content.as_bytes()) {
             return Ok(Checked { suite: Some(self.test(path, content)?), ..Checked::default() });
         }

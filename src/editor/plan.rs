@@ -4,8 +4,9 @@ use super::check::Checker;
 use super::live::Live;
 use super::workspace;
 use crate::cluster;
+use crate::configuration::{self, ConfigurationError, Key};
 use crate::editor::Settings;
-use crate::input;
+use crate::input::{self, Ignore};
 use crate::simulation::{self, Plan};
 use crdx::kubectl;
 use crdx::kubectl::FieldValidation;
@@ -14,21 +15,55 @@ use crdx_value::release::ReleaseSet;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Reads the CRDs and policies of the settings, the workspace and the cluster.
+/// Reads the CRDs and policies of the settings, the workspace and the cluster. Also returns the error of an invalid file with
+/// settings, which is then not used.
 pub fn checker(
     settings: &Settings,
     folders: &[PathBuf],
     namespace: &str,
     live: &Live,
     now: fn() -> Timestamp,
-) -> Checker {
-    let releases = settings.releases.clone().or_else(|| live.release().map(ReleaseSet::from));
-    let plan = plan(Settings { releases, ..settings.clone() }, folders, namespace, now());
-    let mut checker = Checker::new(plan, settings.crds.clone());
+) -> (Checker, Option<ConfigurationError>) {
+    let (project, error) = match project(settings, folders) {
+        Ok(project) => (project, None),
+        Err(error) => (configuration::Settings::default(), Some(error)),
+    };
+    let mut settings = with_project(settings.clone(), &project);
+    settings.releases = settings.releases.or_else(|| live.release().map(ReleaseSet::from));
+    let crds = settings.crds.clone();
+    let plan = Plan {
+        // The patterns and kinds were checked when the file was read.
+        skip: project.values(Key::Skip).iter().filter_map(|kind| kind.parse().ok()).collect(),
+        ..plan(settings, folders, namespace, now())
+    };
+    let ignore = Ignore::in_directory(project.values(Key::Ignore), project.directory.as_deref()).unwrap_or_default();
+    let plan = Plan { options: input::Options { ignore, ..plan.options.clone() }, ..plan };
+    let mut checker = Checker::new(plan, crds);
     for (kind, definition) in live.definitions() {
         checker.install_from_cluster(kind, definition);
     }
-    checker
+    (checker, error)
+}
+
+/// Reads the settings of the project: those of the first folder.
+fn project(settings: &Settings, folders: &[PathBuf]) -> Result<configuration::Settings, ConfigurationError> {
+    match folders.first() {
+        Some(folder) => settings.lookup.read(folder, false),
+        None => Ok(configuration::Settings::default()),
+    }
+}
+
+/// Completes settings that neither flags, variables nor the client set.
+fn with_project(mut settings: Settings, project: &configuration::Settings) -> Settings {
+    for (paths, key) in [(&mut settings.crds, Key::Crds), (&mut settings.policies, Key::Policies)] {
+        if paths.is_empty() {
+            *paths = project.values(key).to_vec();
+        }
+    }
+    if settings.releases.is_none() {
+        settings.releases = project.values(Key::KubernetesVersion).first().and_then(|text| text.parse().ok());
+    }
+    settings
 }
 
 /// Returns the plan for files of the workspace. No cluster is contacted.

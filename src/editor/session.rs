@@ -9,6 +9,7 @@ use super::live::Live;
 use super::requests::Requests;
 use super::{plan, protocol, uri, workspace};
 use crate::cluster;
+use crate::configuration::{ConfigurationError, FILE_NAME};
 use crate::editor::Settings;
 use crdx_server::server::Timestamp;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
@@ -74,7 +75,7 @@ impl<'c> Session<'c> {
         };
         let namespace = cluster::namespace_or_default(None, &cluster::Target::default());
         let live = Live::default();
-        let checker = plan::checker(&initial, &folders, &namespace, &live, now);
+        let (checker, invalid) = plan::checker(&initial, &folders, &namespace, &live, now);
         let (settings, files) = (initial.clone(), Files::default());
         let symbols = params.capabilities.text_document.as_ref().and_then(|text| text.document_symbol.as_ref());
         let has_symbol_trees =
@@ -98,6 +99,7 @@ impl<'c> Session<'c> {
         if let Some(problem) = problem {
             session.show_problem(&problem.to_string());
         }
+        session.show_invalid(invalid);
         session.log_problems();
         session.watch_files(params);
         session
@@ -194,6 +196,13 @@ impl<'c> Session<'c> {
     /// Shows a problem with the options of the client.
     fn show_problem(&self, problem: &str) {
         self.message("window/showMessage", 1, &format!("kubectl-crdx: {problem}"));
+    }
+
+    /// Shows that the file with the settings of the project is invalid.
+    fn show_invalid(&self, error: Option<ConfigurationError>) {
+        if let Some(error) = error {
+            self.show_problem(&error.to_string());
+        }
     }
 
     /// Logs the problems with CRDs and policies.
@@ -293,7 +302,9 @@ impl<'c> Session<'c> {
     fn changed(&mut self, uri: &str) {
         let path = uri::path(uri);
         let is_policy = self.settings.policies.iter().any(|policies| path.starts_with(policies.as_str()));
-        self.is_stale |= is_policy || self.checker.reads(&path) || workspace::contains_definition(path.as_ref());
+        let is_settings = Path::new(&path).file_name().is_some_and(|name| name == FILE_NAME);
+        self.is_stale |=
+            is_settings || is_policy || self.checker.reads(&path) || workspace::contains_definition(path.as_ref());
         // A suite may name any file.
         self.checker.forget_suites();
         self.files.all().filter(|(_, file)| file.is_suite).for_each(|(_, file)| file.is_outdated = true);
@@ -302,7 +313,10 @@ impl<'c> Session<'c> {
     /// Publishes the diagnostics of files whose text, CRDs, policies or committed version changed.
     fn publish(&mut self) {
         if std::mem::take(&mut self.is_stale) {
-            self.checker = plan::checker(&self.settings, &self.folders, &self.namespace, &self.live, self.now);
+            let (checker, invalid) =
+                plan::checker(&self.settings, &self.folders, &self.namespace, &self.live, self.now);
+            self.checker = checker;
+            self.show_invalid(invalid);
             self.log_problems();
             self.files.all().for_each(|(_, file)| file.is_outdated = true);
         }

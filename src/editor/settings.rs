@@ -1,5 +1,6 @@
 //! The options of the client: `initializationOptions` and `workspace/didChangeConfiguration`.
 
+use crate::configuration::Lookup;
 use crdx_value::release::{ReleaseSet, ReleaseSetError};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,8 @@ pub struct Settings {
     pub compares: bool,
     /// True if missing CRDs are read from the cluster of the current context.
     pub live: bool,
+    /// The file with the settings of the project, which apply where the others are not set.
+    pub lookup: Lookup,
 }
 
 /// The reason why an option is not valid.

@@ -46,17 +46,21 @@ const SETTINGS: &[&str] = &[
 /// does not answer in time. Nothing is written, and nothing is fetched.
 pub fn committed(file: &Path) -> Option<Vec<u8>> {
     let (directory, name) = (file.parent()?, file.file_name()?.to_str()?);
+    let child = git(directory).args(["cat-file", "blob", &format!("HEAD:./{name}")]).spawn();
+    finished(child.ok()?, LIMIT)
+}
+
+/// Returns the git command in a directory, which takes no settings from it that could run a program.
+pub(super) fn git(directory: &Path) -> Command {
     let mut command = Command::new("git");
     for variable in VARIABLES {
         command.env_remove(variable);
     }
-    let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]);
-    let child = command
+    command
         .arg("-C")
         .arg(directory)
-        .args(["--no-pager", "--no-replace-objects"])
-        .args(settings)
-        .args(["cat-file", "blob", &format!("HEAD:./{name}")])
+        .args(["--no-pager", "--no-replace-objects", "--literal-pathspecs"])
+        .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]))
         // A repository's own `protocol.NAME.allow` overrides `protocol.allow`; this variable overrides both.
         .env("GIT_ALLOW_PROTOCOL", "")
         .env("GIT_OPTIONAL_LOCKS", "0")
@@ -64,13 +68,12 @@ pub fn committed(file: &Path) -> Option<Vec<u8>> {
         .env("GIT_NO_LAZY_FETCH", "1")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn();
-    finished(child.ok()?)
+        .stderr(Stdio::null());
+    command
 }
 
 /// The output of a program that succeeds in time; otherwise it is killed.
-fn finished(mut child: Child) -> Option<Vec<u8>> {
+pub(super) fn finished(mut child: Child, limit: Duration) -> Option<Vec<u8>> {
     let output = child.stdout.take()?;
     let (send, receive) = mpsc::channel();
     let read = move || {
@@ -78,7 +81,7 @@ fn finished(mut child: Child) -> Option<Vec<u8>> {
         let is_read = output.take(LARGEST + 1).read_to_end(&mut content).is_ok();
         let _ = send.send((is_read && content.len() as u64 <= LARGEST).then_some(content));
     };
-    let content = thread::Builder::new().spawn(read).ok().and_then(|_| receive.recv_timeout(LIMIT).ok().flatten());
+    let content = thread::Builder::new().spawn(read).ok().and_then(|_| receive.recv_timeout(limit).ok().flatten());
     if content.is_none() {
         let _ = child.kill();
     }
@@ -193,7 +196,7 @@ mod tests {
     fn a_program_that_fails_or_hangs_has_no_output() {
         let run = |script: &str| {
             let child = Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap();
-            finished(child)
+            finished(child, LIMIT)
         };
         assert_eq!(run("echo a").as_deref(), Some(&b"a\n"[..]));
         assert_eq!(run("echo a; exit 1"), None);

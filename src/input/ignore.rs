@@ -3,16 +3,19 @@
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::{Component, Path, PathBuf};
 
-/// Patterns of a `.gitignore` file in the working directory.
+/// Patterns of a `.gitignore` file in the working directory, or in a directory above it.
 #[derive(Clone, Debug)]
 pub struct Ignore {
     patterns: Gitignore,
+    /// The working directory.
     root: PathBuf,
+    /// The directory of the patterns, if it is another one.
+    directory: Option<PathBuf>,
 }
 
 impl Default for Ignore {
     fn default() -> Self {
-        Self { patterns: Gitignore::empty(), root: PathBuf::new() }
+        Self { patterns: Gitignore::empty(), root: PathBuf::new(), directory: None }
     }
 }
 
@@ -27,6 +30,14 @@ impl Ignore {
     /// # Errors
     /// The first invalid pattern.
     pub fn new(patterns: &[String]) -> Result<Self, PatternError> {
+        Self::in_directory(patterns, None)
+    }
+
+    /// Parses patterns of a directory, by default the working directory.
+    ///
+    /// # Errors
+    /// The first invalid pattern.
+    pub fn in_directory(patterns: &[String], directory: Option<&Path>) -> Result<Self, PatternError> {
         if patterns.is_empty() {
             return Ok(Self::default());
         }
@@ -35,7 +46,8 @@ impl Ignore {
         for pattern in patterns {
             builder.add_line(None, pattern).map_err(PatternError)?;
         }
-        Ok(Self { patterns: builder.build().map_err(PatternError)?, root })
+        let directory = directory.filter(|directory| *directory != root).map(Path::to_owned);
+        Ok(Self { patterns: builder.build().map_err(PatternError)?, root, directory })
     }
 
     /// Returns true if a path given on the command line, or a directory above it, is ignored.
@@ -57,16 +69,48 @@ impl Ignore {
         !path.as_os_str().is_empty() && self.patterns.matched(path, is_directory).is_ignore()
     }
 
-    /// The path relative to the working directory, if it is below it.
+    /// The path relative to the directory of the patterns, if it is below it.
     fn relative(&self, path: &Path) -> PathBuf {
+        if let Some(directory) = &self.directory {
+            let full = without_parents(&self.root.join(path));
+            // No pattern matches a file elsewhere.
+            return full.strip_prefix(directory).map(Path::to_owned).unwrap_or_default();
+        }
         let path = path.strip_prefix(&self.root).unwrap_or(path);
         path.components().filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir)).collect()
     }
 }
 
+/// The path without `.` and `..`, as text: links are not resolved, as git does not either.
+fn without_parents(path: &Path) -> PathBuf {
+    let mut found = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                found.pop();
+            }
+            Component::CurDir => {}
+            other => found.push(other),
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patterns_may_be_relative_to_a_directory_above() {
+        let here = std::env::current_dir().unwrap();
+        let (above, own) = (here.parent().unwrap(), here.file_name().unwrap().to_str().unwrap());
+        let ignores = |pattern: &str, path: &str| {
+            Ignore::in_directory(&[pattern.to_owned()], Some(above)).unwrap().matches(Path::new(path))
+        };
+        assert!(ignores(&format!("/{own}/a"), "a/b") && ignores("/x", "../x/y") && ignores("b", "a/b"));
+        assert!(!ignores("/a", "a/b") && !ignores("a", "../../a"));
+        assert!(ignores("/x", above.join("x").to_str().unwrap()));
+    }
 
     fn ignored(patterns: &[&str], path: &str) -> bool {
         let patterns: Vec<String> = patterns.iter().map(|p| (*p).to_owned()).collect();

@@ -97,7 +97,7 @@ fn bash_completes_commands_flags_files_versions_and_contexts() {
         assert_eq!(complete(line), expected, "{line}");
     }
     let commands = complete("kubectl-crdx ");
-    assert!(commands.starts_with("cel completion diff ") && !commands.contains('_'), "{commands}");
+    assert!(commands.starts_with("cel completion config diff ") && !commands.contains('_'), "{commands}");
 }
 
 #[cfg(unix)]

@@ -2,7 +2,7 @@
 
 mod client;
 mod corpus;
-mod editor;
+pub mod editor;
 mod fuzzed;
 mod history;
 mod lint;

@@ -2,11 +2,12 @@
 
 mod broken_pipe;
 mod completion;
+pub mod configuration;
 mod formats;
 mod kubectl_errors;
 mod live;
 mod long_names;
-mod lsp;
+pub mod lsp;
 mod pages;
 mod schemas;
 pub mod screens;

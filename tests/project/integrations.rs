@@ -1,6 +1,7 @@
 //! Runs the commands of the integrations: the GitHub Action, the pre-commit hooks, the workflows and the release
 //! script.
 
+use crate::cli::configuration::{git, project};
 use crate::cli::screens::place;
 use crdx_text::yaml;
 use crdx_value::Value;
@@ -207,6 +208,59 @@ fn the_action_reports_findings() {
     assert!(fs::read_to_string(dir.join("log.sarif")).unwrap().contains("\"version\":\"2.1.0\""));
     let (output, _) = run_action(&dir, &[("FILES", "$(touch-nothing) ; examples/objects/builtin.yaml")]);
     assert_eq!(output.status.code(), Some(2), "words are not run");
+}
+
+/// Creates a checkout with settings on `main` and other ones in the working tree, as in a pull request.
+#[cfg(unix)]
+fn checkout(name: &str) -> (PathBuf, String) {
+    let dir = project(name, "crds: examples/crds\n");
+    git(&dir, &["add", "."]);
+    git(&dir, &["commit", "-qm", "a"]);
+    fs::write(dir.join(".crdx.yaml"), "crds: examples/crds\nskip: [CronTab, Gate]\n").unwrap();
+    let base = git(&dir, &["rev-parse", "HEAD"]);
+    (dir, base)
+}
+
+#[cfg(unix)]
+#[test]
+fn the_action_can_use_the_settings_of_the_base_branch() {
+    let (dir, base) = checkout("action-settings");
+    let run = |config: &str, base: &str| {
+        let (output, _) = run_action(&dir, &[("FILES", "examples/objects"), ("CONFIG", config), ("BASE", base)]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        (output.status.code(), text)
+    };
+    let (exit, text) = run("", &base);
+    assert!(exit == Some(0) && text.contains(".crdx.yaml skips CronTab, Gate"), "{text}");
+    let (exit, text) = run("base", &base);
+    assert!(exit == Some(1) && !text.contains("skips"), "{text}");
+    // Outside of a pull request there is no base.
+    assert_eq!(run("base", "").0, Some(0));
+    // Without settings there are no CRDs.
+    assert_eq!(run("none", &base).0, Some(2));
+    let (exit, text) = run("base", "0123456789012345678901234567890123456789");
+    assert!(exit == Some(2) && text.contains("git finds no commit"), "{text}");
+    // A shallow checkout of another commit fetches the base.
+    git(&dir, &["add", "."]);
+    git(&dir, &["commit", "-qm", "b"]);
+    git(&dir, &["config", "uploadpack.allowAnySHA1InWant", "true"]);
+    let shallow = dir.join("shallow");
+    let url = format!("file://{}", dir.display());
+    git(&dir, &["clone", "-q", "--depth=1", &url, shallow.to_str().unwrap()]);
+    let (output, _) = run_action(&shallow, &[("FILES", "examples/objects"), ("CONFIG", "base"), ("BASE", &base)]);
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn the_hooks_use_the_settings_of_the_repository() {
+    let dir = project("hook-settings", "crds: examples/crds\n");
+    let run = || {
+        let words = ["validate", "--offline", "--skip-non-objects", ".crdx.yaml", "examples/objects/rejected.yaml"];
+        Command::new(env!("CARGO_BIN_EXE_kubectl-crdx")).args(words).current_dir(&dir).output().unwrap().status.code()
+    };
+    assert_eq!(run(), Some(1));
+    fs::write(dir.join(".crdx.yaml"), "crd: examples/crds\n").unwrap();
+    assert_eq!(run(), Some(2));
 }
 
 #[cfg(unix)]

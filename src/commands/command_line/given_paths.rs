@@ -1,7 +1,7 @@
 //! All paths that a command line names, which are checked before a command runs.
 
 use super::Command;
-use crate::commands::flags::Inputs;
+use crate::commands::flags::{Inputs, Reading};
 use crate::input::{Note, Options, files};
 
 /// The files, directories and patterns of a command line.
@@ -53,7 +53,26 @@ impl Command {
             Self::Openapi(args) => none.add(&args.crds),
             Self::Serve(args) => none.add(&args.load),
             // The language server reports problems in the editor.
-            Self::Lsp(_) | Self::Envtest(_) | Self::Version(_) | Self::Completion(_) | Self::Complete(_) => none,
+            Self::Lsp(_)
+            | Self::Envtest(_)
+            | Self::Config(_)
+            | Self::Version(_)
+            | Self::Completion(_)
+            | Self::Complete(_) => none,
+        }
+    }
+
+    /// Returns the options for reading objects, of a command that has them.
+    pub fn reading_mut(&mut self) -> Option<&mut Reading> {
+        match self {
+            Self::Validate(args) => Some(&mut args.inputs.paths.reading),
+            Self::Diff(args) => Some(&mut args.inputs.paths.reading),
+            Self::Lint(args) => Some(&mut args.paths.reading),
+            Self::Get(args) => Some(&mut args.reading),
+            Self::Scale(args) => Some(&mut args.reading),
+            Self::Rehearse(args) => Some(&mut args.reading),
+            Self::Serve(args) => Some(&mut args.reading),
+            _ => None,
         }
     }
 }

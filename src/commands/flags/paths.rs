@@ -36,6 +36,12 @@ pub struct Reading {
     /// directories they are always skipped
     #[arg(long, help_heading = "Files")]
     pub skip_non_objects: bool,
+    /// The directory to which the patterns of `ignore` are relative, if it is not the working directory.
+    #[arg(skip)]
+    pub ignore_directory: Option<PathBuf>,
+    /// The restrictions that the settings of the project impose, for results to show.
+    #[arg(skip)]
+    pub restrictions: Option<String>,
 }
 
 impl Reading {
@@ -45,7 +51,8 @@ impl Reading {
             recursive: self.recursive,
             skip_non_objects: self.skip_non_objects,
             // Each pattern was checked when the arguments were parsed.
-            ignore: Ignore::new(&self.ignore).unwrap_or_default(),
+            ignore: Ignore::in_directory(&self.ignore, self.ignore_directory.as_deref()).unwrap_or_default(),
+            restrictions: self.restrictions.clone(),
             ..Options::default()
         }
     }
@@ -59,6 +66,9 @@ pub fn report_notes(options: &Options) {
     }
     if let Some(message) = options.skipped.message() {
         complain!("note: {message}");
+    }
+    if let Some(restrictions) = &options.restrictions {
+        complain!("note: {restrictions}");
     }
 }
 

@@ -12,6 +12,7 @@ use crate::output::report::case::Case;
 use crate::output::report::json;
 use crate::output::report::text::{Style, TextReport};
 use crate::output::table::{TableText, View};
+use crate::simulation::RESTRICTIONS;
 use crdx::kubectl::written_metadata::without_written_metadata;
 use crdx::report::{Identity, ObjectReport, RunNote, Summary, Verdict};
 use crdx_text::yaml;
@@ -172,7 +173,9 @@ impl<'a> Show<'a> {
 
     /// Prints a note about the run as a whole.
     pub fn note(&mut self, note: RunNote) {
-        if !self.style.quiet
+        // The line of counts has it, also with --quiet.
+        if note.kind != RESTRICTIONS
+            && !self.style.quiet
             && self.failed.is_none()
             && let Err(error) = self.message(&format!("note: {}\n", note.message))
         {
@@ -187,7 +190,10 @@ impl<'a> Show<'a> {
             return Err(error);
         }
         self.progress.clear();
-        let last = self.text.summary(&self.summary);
+        let mut last = self.text.summary(&self.summary);
+        if let Some(note) = self.notes.iter().find(|note| note.kind == RESTRICTIONS) {
+            last = format!("{}; {}\n", last.trim_end(), note.message);
+        }
         let common = self.text.common_details();
         match std::mem::replace(&mut self.form, Form::Name) {
             Form::Text { rows, details } => {

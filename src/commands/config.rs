@@ -1,0 +1,82 @@
+//! `config`: prints the settings of the file and the variables, and where each is set.
+
+pub mod args;
+
+use crate::commands::command_line::{self, Args};
+use crate::commands::configured;
+use crate::commands::exit::Exit;
+use crate::commands::terminal::{Content, Stream};
+use crate::configuration::{FILE_NAME, Key, Origin, Settings, is_unknown};
+use crate::output::printable::{complain, complain_all};
+use crate::output::report::members::location_object;
+use crate::output::{Cell, Column, columns};
+use crdx_value::{Map, Value, json, object};
+use std::env;
+use std::io;
+
+/// The columns of the table.
+const COLUMNS: &[Column] = &[Column::text("KEY"), Column::text("VALUE"), Column::always("FROM")];
+
+/// Runs the command.
+pub fn run(args: &Args, is_json: bool) -> io::Result<Exit> {
+    let read = configured::read(args);
+    let mut names: Vec<String> = env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
+    names.retain(|name| is_unknown(name));
+    names.sort();
+    for name in names {
+        complain!("warning: the variable {name} has no effect: the variables are {}", variables());
+    }
+    let settings = match read {
+        Ok(settings) => settings,
+        Err(error) => {
+            complain_all(&format!("{error}\n"));
+            return Ok(Exit::CannotTell);
+        }
+    };
+    if let Err(text) = configured::check_output(&settings, &command_line::definition()) {
+        complain_all(&format!("{text}\n"));
+        return Ok(Exit::CannotTell);
+    }
+    let mut out = Stream::stdout(args.color, Content::text_if(!is_json));
+    let text = if is_json { report(&settings) } else { table(&settings, &out) };
+    out.write.write_all(text.as_bytes())?;
+    out.write.flush()?;
+    Ok(Exit::Fine)
+}
+
+fn variables() -> String {
+    let names = Key::ALL.map(Key::variable);
+    format!("{}, CRDX_CONFIG and CRDX_NO_CONFIG", names.join(", "))
+}
+
+fn table(settings: &Settings, out: &Stream) -> String {
+    let file = match &settings.file {
+        Some(file) => format!("The settings of {file} apply.\n"),
+        None => format!("No file {FILE_NAME} applies.\n"),
+    };
+    let row = |key: Key| {
+        let (values, origin) = match settings.settings.get(&key) {
+            Some(setting) => (setting.values.join(", "), setting.origin.to_string()),
+            None => ("-".to_owned(), "default".to_owned()),
+        };
+        vec![Cell::from(key.name()), Cell::from(values), Cell::from(origin)]
+    };
+    format!("{file}\n{}", columns::table(COLUMNS, out.look(), &Key::ALL.map(row)))
+}
+
+fn report(settings: &Settings) -> String {
+    let setting = |(key, setting): (&Key, &crate::configuration::Setting)| {
+        let source = match &setting.origin {
+            Origin::File(location) => object([("type", "file".into()), ("location", location_object(location))]),
+            Origin::Variable(name) => object([("type", "variable".into()), ("name", Value::from(*name))]),
+        };
+        let values: Vec<Value> = setting.values.iter().map(|value| value.as_str().into()).collect();
+        object([("key", key.name().into()), ("values", values.into()), ("source", source)])
+    };
+    let all: Vec<Value> = settings.settings.iter().map(setting).collect();
+    let mut report =
+        Map::from([("apiVersion".to_owned(), "crdx/v1".into()), ("kind".to_owned(), "ConfigReport".into())]);
+    report.extend(settings.file.as_deref().map(|file| ("file".to_owned(), file.into())));
+    report.insert("settings".to_owned(), all.into());
+    json::to_string(&report.into()) + "\n"
+}

@@ -1,0 +1,193 @@
+//! Makes the settings of the file and the variables the defaults of a command's flags. A flag that is given always takes
+//! precedence, because clap uses a default only for a flag without a value.
+
+use crate::commands::command_line::{Args, Command};
+use crate::commands::definitions::is_path;
+use crate::configuration::{ConfigurationError, Key, Lookup, Origin, Settings, of_variables};
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+use crdx_value::release::ReleaseSet;
+use crdx_value::suggest::{closest, did_you_mean};
+use std::env;
+use std::path::Path;
+
+/// Commands without settings: they run also when the file is invalid.
+const WITHOUT: [&str; 4] = ["version", "completion", "__complete", "config"];
+
+/// Reads the settings that apply in the working directory.
+///
+/// # Errors
+/// The file or a variable is invalid.
+pub fn read(args: &Args) -> Result<Settings, ConfigurationError> {
+    let directory = env::current_dir().unwrap_or_default();
+    let variables = of_variables(&|name| env::var_os(name))?;
+    // The language server reads the file of the workspace that the editor opens.
+    let is_server = matches!(args.command, Command::Lsp(_));
+    let settings = if is_server { Settings::default() } else { lookup(args).read(&directory, true)? };
+    Ok(settings.overridden_by(variables))
+}
+
+/// Returns which file is read: as the flags say, otherwise as the variables say.
+pub fn lookup(args: &Args) -> Lookup {
+    if args.config.is_some() || args.no_config {
+        return Lookup { file: args.config.clone(), no_file: args.no_config };
+    }
+    let text =
+        |name| env::var_os(name).filter(|value| !value.is_empty()).map(|value| value.to_string_lossy().into_owned());
+    let no_file = text("CRDX_NO_CONFIG").is_some_and(|value| value != "0" && value != "false");
+    Lookup { file: text("CRDX_CONFIG"), no_file }
+}
+
+/// Returns true if a command has settings.
+pub fn applies_to(command: &str) -> bool {
+    !WITHOUT.contains(&command)
+}
+
+/// Returns the definition of the command line with the settings as defaults of the flags of `command`. `given` is the result
+/// of parsing the command line without them.
+pub fn with_defaults(
+    definition: clap::Command,
+    command: &str,
+    settings: &Settings,
+    given: &ArgMatches,
+) -> clap::Command {
+    definition.mut_subcommand(command, |definition| {
+        let mut definition = definition;
+        for key in Key::ALL {
+            let values = values(key, command, settings, given, &definition);
+            if !values.is_empty() {
+                definition =
+                    definition.mut_arg(key.argument(), |arg| arg.default_values(values).hide_default_value(true));
+            }
+        }
+        definition
+    })
+}
+
+/// Returns the values of a key for a command; an empty list if the command does not use them.
+fn values(key: Key, command: &str, settings: &Settings, given: &ArgMatches, definition: &clap::Command) -> Vec<String> {
+    let Some(arg) = definition.get_arguments().find(|arg| arg.get_id() == key.argument()) else { return Vec::new() };
+    let values = settings.values(key);
+    let is_used = match (key, command) {
+        // Suites name their CRDs themselves.
+        (Key::Crds, "test") => false,
+        // A role for named resources must not permit more.
+        (Key::Crds, "rbac") => !has(given, "resources"),
+        // Paths are read themselves; names need the CRDs.
+        (Key::Crds, "example" | "schema" | "openapi") => words(given).iter().any(|word| !is_path(word)),
+        // `--policies` of `rehearse` are the new ones, and `--old` is one CRD; `--old` of `cel` is one object.
+        (Key::Policies | Key::Old, "rehearse") | (Key::Old, "cel") => false,
+        // `--live` and `--convert` exclude `--old`.
+        (Key::Old | Key::Crds, "lint") => !is_given(given, "convert") && !(key == Key::Old && is_given(given, "live")),
+        (Key::Output, "lint") if is_given(given, "convert") => false,
+        (Key::Output, "test") if has(given, "init") => false,
+        _ => true,
+    };
+    if !is_used {
+        return Vec::new();
+    }
+    match key {
+        Key::Output => format(command, values, arg).into_iter().collect(),
+        // Some commands simulate one version: the newest. Of several, `rehearse` would be the rehearsal of an upgrade.
+        Key::KubernetesVersion if !matches!(command, "validate" | "lint" | "test" | "lsp") => {
+            let newest = |text: &String| text.parse::<ReleaseSet>().ok().map(|set| set.newest().to_string());
+            values.iter().filter_map(newest).collect()
+        }
+        _ => values.to_vec(),
+    }
+}
+
+/// Returns the output format of a command: its own, or the one of all commands if this one has it.
+fn format(command: &str, values: &[String], arg: &clap::Arg) -> Option<String> {
+    let own = values.iter().find_map(|value| value.strip_prefix(command)?.strip_prefix('='));
+    let common = || {
+        let known = arg.get_possible_values();
+        values.iter().find(|value| !value.contains('=') && known.iter().any(|known| known.matches(value, true)))
+    };
+    own.map(str::to_owned).or_else(|| common().cloned())
+}
+
+/// Checks the commands and formats of the key `output`, which only the definition of the command line knows.
+///
+/// # Errors
+/// Returns an error for an unknown command or format.
+pub fn check_output(settings: &Settings, definition: &clap::Command) -> Result<(), String> {
+    let Some(setting) = settings.settings.get(&Key::Output) else { return Ok(()) };
+    let unknown = |what: &str, word: &str, known: Vec<String>| {
+        let help = closest(word, known.iter().map(String::as_str))
+            .map_or_else(|| format!("give one of {}", known.join(", ")), did_you_mean);
+        Err(format!("error: output: unknown {what} {word:?}\n --> {}\nhelp: {help}", setting.origin))
+    };
+    let formats = |command: &clap::Command| -> Vec<String> {
+        let args = command.get_arguments().filter(|arg| arg.get_id() == "output");
+        let values = args.flat_map(clap::Arg::get_possible_values);
+        values.map(|value| value.get_name().to_owned()).collect()
+    };
+    let commands =
+        || definition.get_subcommands().filter(|command| command.get_arguments().any(|arg| arg.get_id() == "output"));
+    for value in &setting.values {
+        match value.split_once('=') {
+            None => {
+                let mut known: Vec<String> = commands().flat_map(formats).collect();
+                known.sort();
+                known.dedup();
+                if !known.contains(&value.to_lowercase()) {
+                    return unknown("format", value, known);
+                }
+            }
+            Some((name, format)) => {
+                let Some(command) = commands().find(|command| command.get_name() == name) else {
+                    return unknown("command", name, commands().map(|command| command.get_name().to_owned()).collect());
+                };
+                let known = formats(command);
+                // The formats of `get` are templates, too.
+                if !known.is_empty() && !known.contains(&format.to_lowercase()) {
+                    return unknown("format", format, known);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Completes the arguments with what is not a flag: the directory to which patterns are relative, and the restrictions that
+/// results must show.
+pub fn complete(args: &mut Args, settings: &Settings, parsed: &ArgMatches) {
+    let Some(reading) = args.command.reading_mut() else { return };
+    let is_default = |key: Key| {
+        let matches = parsed.subcommand().map(|(_, matches)| matches);
+        let has_it = |matches: &&ArgMatches| matches.ids().any(|id| id.as_str() == key.argument());
+        matches.filter(has_it).and_then(|matches| matches.value_source(key.argument()))
+            == Some(ValueSource::DefaultValue)
+    };
+    let is_of_file = |key: Key| {
+        let origin = settings.settings.get(&key).map(|setting| &setting.origin);
+        matches!(origin, Some(Origin::File(_)))
+    };
+    if is_default(Key::Ignore) && is_of_file(Key::Ignore) {
+        reading.ignore_directory.clone_from(&settings.directory);
+    }
+    reading.restrictions = settings.restrictions(is_default);
+}
+
+fn is_given(given: &ArgMatches, id: &str) -> bool {
+    given.value_source(id) == Some(ValueSource::CommandLine)
+}
+
+fn has(given: &ArgMatches, id: &str) -> bool {
+    given.try_contains_id(id).unwrap_or_default()
+}
+
+fn words(given: &ArgMatches) -> Vec<String> {
+    given.get_many::<String>("words").into_iter().flatten().cloned().collect()
+}
+
+/// Describes a path that does not exist and is not on the command line.
+pub fn origin(settings: &Settings, path: &str) -> String {
+    let origin = settings.origin_of_path(path).filter(|_| !Path::new(path).exists());
+    match origin {
+        Some(origin @ Origin::File(_)) => format!("\nhelp: {origin} names it; correct it, or give --no-config"),
+        Some(Origin::Variable(name)) => format!("\nhelp: the variable {name} names it; correct or unset it"),
+        None => String::new(),
+    }
+}
