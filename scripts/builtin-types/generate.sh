@@ -30,12 +30,12 @@ MOD
   dumps+=("$dir/dump.json")
   last=$dir
 done
-(cd "$last" && ./dump merge "${dumps[@]}") > "$here/../../src/builtin/types.txt"
+(cd "$last" && ./dump merge "${dumps[@]}") > "$here/../../crates/crdx-types/src/types.txt"
 
 # The sources of Kubernetes have the discovery documents of a release. The module proxy does not have every patch release.
 sources=()
 for release in ${KUBERNETES:-30.14 31.14 32.13 33.13 34.1 35.1 36.1 37.2}; do
   sources+=("$(cd "$last" && go mod download -json "k8s.io/kubernetes@v1.$release" | sed -n 's/.*"Dir": "\(.*\)",*/\1/p')")
 done
-(cd "$last" && ./dump resources "${sources[@]}") > "$here/../../src/builtin/resources.txt"
-(cd "$last" && ./dump internal "${sources[@]}") > "$here/../../src/builtin/validation/internal/types.txt"
+(cd "$last" && ./dump resources "${sources[@]}") > "$here/../../crates/crdx-types/src/resources.txt"
+(cd "$last" && ./dump internal "${sources[@]}") > "$here/../../crates/crdx-builtin/src/validation/internal/types.txt"

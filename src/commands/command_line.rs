@@ -28,11 +28,10 @@ use crdx_value::release::Release;
 /// Returns the text at the end of `--help`.
 fn after_help() -> String {
     format!(
-        "It simulates Kubernetes {} to {} (--kubernetes-version) and never writes to a cluster.\n\n\
+        "It simulates Kubernetes {} (--kubernetes-version) and never writes to a cluster.\n\n\
         Exit codes: 0 accepted or no difference, 1 rejected or different, 2 a result is unknown or the usage \
         is wrong (2 takes precedence over 1).",
-        Release::OLDEST,
-        Release::NEWEST
+        Release::supported()
     )
 }
 

@@ -5,5 +5,6 @@ mod cycles;
 mod integrations;
 mod pictures;
 mod plugin_manifest;
+mod releases;
 mod supply_chain;
 mod transcripts;

@@ -257,7 +257,7 @@ mod tests {
         {
             assert_eq!(compare(name), "false", "{name}");
         }
-        let env = Env::new(BaseEnv::for_stored(crdx_value::release::Release::of(crdx_value::release::V1_31)));
+        let env = Env::new(BaseEnv::for_stored(crdx_value::release::Release::new(31).unwrap()));
         let error = env.compile("type(1) == timestamp").unwrap_err().display();
         assert!(error.contains("no matching overload for '_==_' applied to '(type(int), timestamp)'"), "{error}");
         assert!(env.compile("dyn(timestamp) == 1").is_ok());

@@ -3,9 +3,15 @@
 //! Each difference is implemented once, next to the behaviour it changes, as a comparison with one of the [`Minor`]
 //! constants. The comparison is made when a schema, rule or server is built, not for each object.
 
+mod gate;
 mod set;
+mod table;
 
+pub use gate::{Gate, GateError};
 pub use set::{ReleaseSet, ReleaseSetError};
+pub use table::{DOCUMENTS, RELEASES, ReleaseRow};
+
+use gate::GATES;
 
 use std::fmt;
 use std::str::FromStr;
@@ -55,49 +61,45 @@ pub const V1_36: Minor = Minor(36);
 /// Kubernetes 1.37
 pub const V1_37: Minor = Minor(37);
 
-/// A simulated release: a minor version and its feature gates.
+/// A simulated release: a row of [`RELEASES`] and its feature gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Release {
     minor: Minor,
+    patch: u8,
+    scheme_line: u8,
     /// One bit per [`Gate`], set if the gate is enabled.
     gates: u8,
 }
 
 impl Release {
     /// The oldest supported release.
-    pub const OLDEST: Self = Self::of(V1_30);
+    pub const OLDEST: Self = Self::from_row(&RELEASES[0]);
     /// The newest supported release.
-    pub const NEWEST: Self = Self::of(V1_37);
+    pub const NEWEST: Self = Self::from_row(&RELEASES[RELEASES.len() - 1]);
 
-    /// The release of a constant above, with default feature gates.
-    pub const fn of(minor: Minor) -> Self {
-        let mut gates = 0;
-        let mut i = 0;
-        while i < GATES.len() {
-            // `for` loops are not allowed in const functions.
-            #[allow(clippy::indexing_slicing)]
-            let gate = &GATES[i];
-            if gate.on.0 <= minor.0 {
-                gates |= gate.gate.bit();
-            }
-            i += 1;
-        }
-        Self { minor, gates }
+    /// The release of a row, with default feature gates.
+    const fn from_row(row: &ReleaseRow) -> Self {
+        Self { minor: row.minor, patch: row.patch, scheme_line: row.scheme_line, gates: Gate::bits(row.gates) }
     }
 
     /// The release 1.`minor` with default feature gates; `None` if it is not supported.
     pub fn new(minor: u16) -> Option<Self> {
-        (Self::OLDEST.minor.0..=Self::NEWEST.minor.0).contains(&minor).then(|| Self::of(Minor(minor)))
+        RELEASES.iter().find(|row| row.minor.0 == minor).map(Self::from_row)
     }
 
     /// All supported releases, oldest first.
     pub fn known() -> impl Iterator<Item = Self> {
-        (Self::OLDEST.minor.0..=Self::NEWEST.minor.0).map(|minor| Self::of(Minor(minor)))
+        RELEASES.iter().map(Self::from_row)
+    }
+
+    /// The supported releases in texts, such as `1.30 to 1.37`.
+    pub fn supported() -> String {
+        format!("{} to {}", Self::OLDEST, Self::NEWEST)
     }
 
     /// The release simulated for a cluster of version 1.`minor`: that release, or the nearest supported one.
     pub fn nearest(minor: u16) -> Self {
-        Self::of(Minor(minor.clamp(Self::OLDEST.minor.0, Self::NEWEST.minor.0)))
+        RELEASES.iter().rfind(|row| row.minor.0 <= minor).map_or(Self::OLDEST, Self::from_row)
     }
 
     /// The minor version.
@@ -107,25 +109,12 @@ impl Release {
 
     /// The patch release whose source and behaviour are simulated, such as `1.37.2`.
     pub fn full_version(self) -> String {
-        let patch = match self.minor {
-            V1_30 | V1_31 => 14,
-            V1_32 | V1_33 | V1_34 => 13,
-            V1_35 => 10,
-            V1_36 => 6,
-            _ => 2,
-        };
-        format!("{}.{patch}", self.minor)
+        format!("{}.{}", self.minor, self.patch)
     }
 
-    /// The source line in `k8s.io/apimachinery/pkg/runtime/scheme.go` that some error messages contain as the name of a
-    /// scheme.
+    /// The source line that some error messages contain as the name of a scheme.
     pub fn scheme(self) -> String {
-        let line = match self.minor {
-            V1_30 | V1_31 | V1_32 => 100,
-            V1_33 | V1_34 => 110,
-            _ => 111,
-        };
-        format!("\"pkg/runtime/scheme.go:{line}\"")
+        format!("\"pkg/runtime/scheme.go:{}\"", self.scheme_line)
     }
 
     /// Returns true if this release is `minor` or newer.
@@ -203,104 +192,6 @@ fn known_versions() -> String {
 #[error("no Kubernetes version {0:?} to simulate; use one of {known}", known = known_versions())]
 pub struct UnknownRelease(String);
 
-/// A feature gate of the API server that affects custom resources.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gate {
-    /// `AllowUnsafeMalformedObjectDeletion`: the deletion of objects that cannot be read.
-    AllowUnsafeMalformedObjectDeletion,
-    /// `CRDValidationRatcheting`: errors in unchanged fields are tolerated.
-    CrdValidationRatcheting,
-    /// `selectableFields` in CRDs, and field selectors on them.
-    CustomResourceFieldSelectors,
-    /// `observedGeneration` in the conditions of CRDs.
-    CrdObservedGenerationTracking,
-    /// `MutatingAdmissionPolicy`.
-    MutatingAdmissionPolicy,
-}
-
-impl Gate {
-    const fn bit(self) -> u8 {
-        1 << self as u8
-    }
-}
-
-struct GateSpec {
-    gate: Gate,
-    name: &'static str,
-    /// The release that introduced the gate. The gate is disabled by default until release `on`.
-    introduced: Minor,
-    /// The first release in which the gate is enabled by default.
-    on: Minor,
-    /// The first release that locks the gate to its default.
-    locked: Minor,
-}
-
-/// From `k8s.io/apiextensions-apiserver/pkg/features/kube_features.go` and
-/// `k8s.io/apiserver/pkg/features/kube_features.go`.
-const GATES: [GateSpec; 5] = [
-    GateSpec {
-        gate: Gate::AllowUnsafeMalformedObjectDeletion,
-        name: "AllowUnsafeMalformedObjectDeletion",
-        introduced: V1_32,
-        on: V1_37,
-        locked: Minor::NEVER,
-    },
-    GateSpec {
-        gate: Gate::CrdObservedGenerationTracking,
-        name: "CRDObservedGenerationTracking",
-        introduced: V1_35,
-        on: V1_36,
-        locked: Minor::NEVER,
-    },
-    GateSpec {
-        gate: Gate::CrdValidationRatcheting,
-        name: "CRDValidationRatcheting",
-        introduced: V1_30,
-        on: V1_30,
-        locked: V1_33,
-    },
-    GateSpec {
-        gate: Gate::CustomResourceFieldSelectors,
-        name: "CustomResourceFieldSelectors",
-        introduced: V1_30,
-        on: V1_31,
-        locked: V1_32,
-    },
-    GateSpec {
-        gate: Gate::MutatingAdmissionPolicy,
-        name: "MutatingAdmissionPolicy",
-        introduced: V1_32,
-        on: V1_36,
-        locked: Minor::NEVER,
-    },
-];
-
-/// The error for a feature gate that cannot be set.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum GateError {
-    /// The release has no such gate, or the gate does not affect custom resources.
-    #[error(
-        "Kubernetes {release} has no feature gate {name:?} for custom resources; use one of {}",
-        known.join(", ")
-    )]
-    Unknown {
-        /// The name of the gate.
-        name: String,
-        /// The release.
-        release: Release,
-        /// The gates that the release has.
-        known: Vec<&'static str>,
-    },
-    /// The release has locked the gate.
-    #[error("cannot set feature gate {name} to false, feature is locked to true in Kubernetes {release}")]
-    Locked {
-        /// The name of the gate.
-        name: &'static str,
-        /// The release.
-        release: Release,
-    },
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -310,7 +201,7 @@ mod tests {
         for known in ["1.34", "v1.34", "1.34.4", "v1.34.10-gke.1200", "1.34.0+k3s1"] {
             assert_eq!(known.parse::<Release>().map(Release::minor), Ok(V1_34), "{known}");
         }
-        for unknown in ["1.29", "1.38", "34", "vv1.34", "1.034", "2.34", "1.34.x", "1.34.1.1", "1.34-1.36", "1.", ""] {
+        for unknown in ["1.29", "1.99", "34", "vv1.34", "1.034", "2.34", "1.34.x", "1.34.1.1", "1.34-1.36", "1.", ""] {
             let error = unknown.parse::<Release>().unwrap_err().to_string();
             assert!(error.ends_with("use one of 1.30, 1.31, 1.32, 1.33, 1.34, 1.35, 1.36, 1.37"), "{error}");
         }

@@ -53,7 +53,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "format-validate",
         "(kubernetes.NamedFormat, string) -> optional(list(string))",
         CallCost::Validate,
-        |args| validate(args, Release::of(V1_35)),
+        |args| validate(args, Release::nearest(V1_35.number())),
     )
     .since(V1_31)
     .from_server(V1_35),
@@ -63,7 +63,7 @@ pub const FUNCTIONS: &[Overload] = &[
         "format-validate",
         "(kubernetes.NamedFormat, string) -> optional(list(string))",
         CallCost::Validate,
-        |args| validate(args, Release::of(V1_31)),
+        |args| validate(args, Release::nearest(V1_31.number())),
     )
     .since(V1_31)
     .until_server(V1_35),

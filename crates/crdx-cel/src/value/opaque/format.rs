@@ -2,7 +2,7 @@
 
 use super::{super::time, parse_request_uri};
 use crdx_value::names;
-use crdx_value::release::{Release, V1_30};
+use crdx_value::release::Release;
 
 /// `kubernetes.NamedFormat`
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Format {
 
     /// Returns true if the text is valid. Releases differ only in error messages.
     pub fn accepts(&self, text: &str) -> bool {
-        self.messages(text, Release::of(V1_30)).is_empty()
+        self.messages(text, Release::OLDEST).is_empty()
     }
 
     /// The error messages for an invalid text; empty if the text is valid.

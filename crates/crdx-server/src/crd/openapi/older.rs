@@ -1,9 +1,9 @@
-//! Differences between the documents of 1.37 and those of older releases: types, query parameters and descriptions of
+//! Differences between the documents in this folder, of the release [`DOCUMENTS`], and those of older releases: types, query parameters and descriptions of
 //! Kubernetes itself. The sources are `pkg/generated/openapi` of `k8s.io/apiextensions-apiserver` and, for
 //! `DeleteOptions`, `kubernetes/scheme` of client-go.
 
 use super::{META, OpenApiVersion, SCALE, remove_keywords};
-use crdx_value::release::{Minor, Release, V1_31, V1_32, V1_33, V1_34, V1_35, V1_36, V1_37};
+use crdx_value::release::{DOCUMENTS, Minor, Release, V1_31, V1_32, V1_33, V1_34, V1_35, V1_36, V1_37};
 use crdx_value::{Map, Value, object};
 use std::collections::BTreeSet;
 
@@ -48,15 +48,15 @@ const API_VERSIONS: [(&str, &str, Minor, Minor); 17] = [
     ("storagemigration.k8s.io", "v1beta1", V1_35, Minor::NEVER),
 ];
 
-/// Changes a document of 1.37 ([`super::v2`], [`super::v3`], [`super::own`] or several of them merged) into the
+/// Changes a document of [`DOCUMENTS`] ([`super::v2`], [`super::v3`], [`super::own`] or several of them merged) into the
 /// document of `release`.
 pub fn adapt(document: &mut Value, openapi_version: OpenApiVersion, release: Release) {
     // `info.version` of the documents of CRDs is not the version of the server.
-    let newest = Release::NEWEST.to_string();
-    if let Some(version) = at(document, &["info", "version"]).filter(|v| v.as_str() == Some(&newest)) {
+    let documents = DOCUMENTS.to_string();
+    if let Some(version) = at(document, &["info", "version"]).filter(|v| v.as_str() == Some(&documents)) {
         *version = if release.since(V1_31) { Value::from(release.to_string()) } else { Value::from("unversioned") };
     }
-    if release.since(V1_37) {
+    if release.since(DOCUMENTS) {
         return;
     }
     let types: &[&str] =
