@@ -22,13 +22,10 @@ struct Entry<'a> {
 fn entry(line: &str) -> Option<Entry<'_>> {
     let (file, rest) = line.strip_prefix("- `")?.split_once('`')?;
     let rest = rest.split(" — ").next()?;
-    let newest = &RELEASES[RELEASES.len() - 1..];
-    let (rows, rest): (&'static [ReleaseRow], _) = if let Some(rest) = rest.strip_prefix(", every release") {
-        (&RELEASES, rest)
-    } else if let Some(rest) = rest.strip_prefix(", newest release") {
-        (newest, rest)
-    } else {
-        (newest, rest)
+    let newest = RELEASES.last_chunk::<1>().unwrap();
+    let (rows, rest): (&'static [ReleaseRow], _) = match rest.strip_prefix(", every release") {
+        Some(rest) => (&RELEASES, rest),
+        None => (newest, rest.strip_prefix(", newest release").unwrap_or(rest)),
     };
     let text = rest.strip_prefix(": `").and_then(|text| text.strip_suffix('`'));
     assert!(text.is_some() || rest.is_empty(), "{CHECKLIST}: the form of this line is not known: {line}");
