@@ -130,6 +130,9 @@ fn the_reader_of_arms_reads_them() {
 fn texts_name_the_supported_releases() {
     let mut pages = vec![root().join("README.md"), root().join("plugin-manifest/crdx.yaml")];
     files(&root().join("docs"), "md", &mut pages);
+    // The pages about fidelity also name what was measured on older releases; the checklist has the others they need.
+    pages.retain(|page| !page.strip_prefix(root()).unwrap().starts_with("docs/fidelity"));
+    pages.retain(|page| !page.ends_with("docs/fidelity.md"));
     let oldest = format!("{} to 1.", Release::OLDEST);
     let mut named = 0;
     for page in pages {
