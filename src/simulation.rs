@@ -90,8 +90,6 @@ pub struct Plan {
     pub field_validation: FieldValidation,
     /// True to skip objects without a CRD.
     pub ignore_missing_crds: bool,
-    /// True to report an unmet requirement of a built-in kind's published schema as an error instead of a warning.
-    pub strict_builtin: bool,
     /// The number of threads; by default one per CPU.
     pub jobs: Option<NonZeroUsize>,
     /// True to request the Table of each object.
@@ -408,12 +406,7 @@ fn settings(plan: &Plan, release: Release, namespace: &str, cluster: Option<Arc<
         show_bookkeeping: plan.show_bookkeeping,
         scale: plan.scale,
         ignore_missing: plan.ignore_missing_crds,
-        builtin: builtin::Rules {
-            release,
-            level: plan.field_validation,
-            verb: plan.request_kind.verb,
-            strict: plan.strict_builtin,
-        },
+        builtin: builtin::Rules { release, level: plan.field_validation, verb: plan.request_kind.verb },
         cluster,
     }
 }

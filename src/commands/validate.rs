@@ -80,7 +80,6 @@ pub fn plan(
         selector: inputs.selector.clone(),
         field_validation: inputs.field_validation.into(),
         ignore_missing_crds: inputs.ignore_missing_crds,
-        strict_builtin: inputs.strict_builtin,
         jobs: inputs.jobs,
         table: false,
         scale: false,

@@ -83,7 +83,6 @@ fn plan(settings: Settings, folders: &[PathBuf], namespace: &str, now: Timestamp
         selector: None,
         field_validation: FieldValidation::Strict,
         ignore_missing_crds: false,
-        strict_builtin: false,
         jobs: Some(NonZeroUsize::MIN),
         table: false,
         request_kind: kubectl::RequestKind::default(),

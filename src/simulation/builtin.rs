@@ -42,8 +42,6 @@ pub struct Rules {
     pub level: FieldValidation,
     /// The kubectl command that sends the request.
     pub verb: Verb,
-    /// True to report an unmet requirement of the published schema as an error.
-    pub strict: bool,
 }
 
 impl Rules {
@@ -115,8 +113,6 @@ pub fn decode(
     let found = existing(context, rules, &item.identity, &plural);
     // The server that validates serves the resources of the default configuration only.
     let covered = resource.is_some() && is_covered(context, group, kind, &plural);
-    // Validation answers instead of the published schema.
-    let rules = Rules { strict: rules.strict && !covered, ..rules };
     let written_or_sent = written.as_ref().unwrap_or(&sent);
     let write = Write { identity: &item.identity, kind, plural: &plural, sent: written_or_sent, existing: None };
     let (release, options) = (rules.release, context.request_options);
@@ -182,6 +178,10 @@ pub fn decode(
     if item.verdict != Verdict::Accepted {
         item.object = None;
     }
+    // Validation answers instead of the published schema.
+    if covered && item.verdict != Verdict::Decodes {
+        item.warnings.retain(|warning| warning.kind != PUBLISHED_SCHEMA);
+    }
     item.warnings.extend(input_warnings);
     item
 }
@@ -195,7 +195,6 @@ fn is_covered(context: SimulationContext<'_>, group: &str, kind: &str, plural: &
 
 /// Accepts an object whose validation reports no errors, and shows it with its defaults.
 fn accept(item: &mut ObjectReport, sent: &Value, context: SimulationContext<'_>) {
-    item.warnings.retain(|warning| warning.kind != PUBLISHED_SCHEMA);
     if item.verdict != Verdict::Decodes {
         return;
     }
@@ -382,12 +381,7 @@ fn decoded_item(
     // The server resets the status on create and update.
     let in_status = |missing: &&Missing| path_of(missing).split(['.', '[']).next() == Some("status");
     let missing: Vec<_> = decoded.missing.iter().filter(|m| !in_status(m)).map(|m| requirement(m, locator)).collect();
-    if rules.strict && !missing.is_empty() {
-        item.verdict = Verdict::Rejected;
-        item.errors = missing;
-    } else {
-        item.warnings.extend(missing);
-    }
+    item.warnings.extend(missing);
 }
 
 fn path_of(missing: &Missing) -> &str {

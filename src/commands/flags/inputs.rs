@@ -29,8 +29,8 @@ pub struct Inputs {
     /// Report an object whose CRD is not known as "skipped" instead of "cannot tell"
     #[arg(long)]
     pub ignore_missing_crds: bool,
-    /// Reject objects of built-in kinds that violate the server's published OpenAPI schema, instead of a warning
-    #[arg(long)]
+    /// Accepted for older scripts, without effect: built-in kinds are validated
+    #[arg(long, hide = true)]
     pub strict_builtin: bool,
     /// The number of threads [default: one per processor]
     #[arg(long, value_name = "N")]

@@ -215,7 +215,7 @@ fn note(item: &ObjectReport) -> String {
 fn heading(item: &ObjectReport) -> String {
     let newest = item.releases.iter().rev().find(|one| one.verdict == Verdict::Rejected);
     let Some(answer) = newest.map_or(&item.answer, |one| &one.answer) else {
-        return format!("{} violates the schema that the server publishes (--strict-builtin):", named(item));
+        return format!("{} would be rejected:", named(item));
     };
     let by = item.releases_with(Verdict::Rejected).map_or_else(String::new, |set| format!(" by Kubernetes {set}"));
     let Answer { code, reason, .. } = answer;

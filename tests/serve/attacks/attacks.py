@@ -15,7 +15,11 @@ import sys
 import tempfile
 import time
 
+import builtin
+
 MEMORY, SECONDS = 500, 5
+# Objects of built-in kinds that are also updated.
+UPDATES = ("containers", "containers-wrong", "labels", "env", "rbac-rules", "endpoints-addresses", "config-map-keys")
 ANY = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
@@ -310,6 +314,14 @@ def attacks():
         schema = {"type": "object", "required": ["a"], "properties": {"a": schema}}
         yield f"example-{name}", ["example", "crd.json"], {"crd.json": crd(schema)}
         yield f"example-{name}-minimal", ["example", "crd.json", "--minimal"], {"crd.json": crd(schema)}
+    # Built-in kinds
+    for name, value in builtin.objects():
+        yield f"builtin-{name}", ["validate", "--offline", "-f", "object.json"], {"object.json": value}
+        if name in UPDATES:
+            update = ["--offline", "-f", "object.json", "--old", "object.json"]
+            yield f"builtin-{name}-update", ["validate", *update, "--server-side"], {"object.json": value}
+            yield f"builtin-{name}-json", ["validate", "--offline", "-f", "object.json", "-o", "json"], {"object.json": value}
+            yield f"builtin-{name}-diff", ["diff", *update], {"object.json": value}
 
 
 def run(binary, name, command, files):

@@ -43,11 +43,12 @@ use crdx_text::strict::StrictError;
 use crdx_types::Endpoint;
 use crdx_types::empties::Empties;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
-use crdx_value::release::Release;
+use crdx_value::release::{Release, V1_37};
 use crdx_value::steps::Spent;
 use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value, object, time};
 use services::Services;
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The strategy of a built-in kind.
@@ -331,6 +332,12 @@ impl TypedResource {
         }
     }
 
+    /// Since 1.37 every strategy in `pkg/registry` embeds `rest.DeclarativeValidation`, which passes errors through
+    /// `FilterCoveredHandwrittenErrors`. That keeps one of several errors with the same text.
+    fn filters_errors(&self) -> bool {
+        self.release().since(V1_37) && self.kind.endpoint.group != "apiregistration.k8s.io"
+    }
+
     /// Adds what the behaviour of the kind validates, such as expressions of policies.
     fn verdict(&self, object: &Value, old: Option<&Value>, mut errors: ErrorList) -> Verdict {
         let mut warnings = Vec::new();
@@ -349,7 +356,18 @@ impl TypedResource {
             }
             errors.extend(content);
         }
+        if self.filters_errors() {
+            remove_repeated(&mut errors);
+        }
         Verdict { errors, warnings_if_accepted: warnings, ..Verdict::default() }
+    }
+}
+
+/// Keeps the first of several errors with the same text (`ErrorList.ToAggregate`).
+fn remove_repeated(errors: &mut ErrorList) {
+    if errors.len() > 1 {
+        let mut seen = HashSet::with_capacity(errors.len());
+        errors.retain(|error| seen.insert(error.to_string()));
     }
 }
 

@@ -41,6 +41,19 @@ fn names(response: &Response) -> Vec<String> {
 }
 
 #[test]
+fn errors_with_the_same_text_are_reported_once_since_1_37() {
+    let map = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m","labels":{"a":"!","b":"!","c":"?"}}}"#;
+    for (minor, expected) in [(37, 2), (34, 3)] {
+        let release = Release::new(minor).unwrap();
+        let server = Server::builder(release, 1).with_built_in_kinds().with_content_validation().build();
+        let refused = send(&server, Method::Post, "/api/v1/namespaces/default/configmaps", map);
+        let body = body(&refused);
+        let causes = body.at(&["details", "causes"]).and_then(Value::as_array).unwrap();
+        assert_eq!((refused.code, causes.len()), (422, expected), "1.{minor}: {causes:?}");
+    }
+}
+
+#[test]
 fn a_deployment_is_defaulted_and_has_a_generation() {
     let server = server();
     let created = send(&server, Method::Post, DEPLOYMENTS, DEPLOYMENT);
