@@ -6,10 +6,10 @@ usage: rivals.py [--binary target/dist/kubectl-crdx] [--objects 1000] [--runs 5]
 The objects belong to the CRD in `gadgets.crd.yaml` next to this script. kubeconform v0.8.0 and kubectl-validate v0.0.4 must be in --bin-dir (or
 `go env GOPATH`/bin), otherwise they are left out:
     go install sigs.k8s.io/kubectl-validate@v0.0.4 && go install github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0
-Without --rules, the CRD has no CEL rules for any of the programs. With --builtin the objects are Deployments of 2 KB, which kubectl-crdx decodes and
-kubectl-validate validates with the schemas that it embeds; kubeconform, which embeds none, is left out. The minimum of the runs is reported, because the machines are noisy.
+Without --rules, the CRD has no CEL rules for any of the programs. With --builtin the objects are Deployments of 2 KB, which kubectl-crdx validates as the API
+server does and kubectl-validate with the schemas that it embeds; kubeconform, which embeds none, reads the schema of `serve --builtin`. The minimum of the runs is reported, because the machines are noisy.
 """
-import argparse, json, os, random, resource, subprocess, sys, tempfile, time
+import argparse, json, os, random, re, resource, subprocess, sys, tempfile, time, urllib.request
 
 from callgrind import instructions
 
@@ -92,6 +92,22 @@ spec:
 """
 
 
+def deployment_schema(binary):
+    """The schema of Deployments that `serve --builtin` publishes, as JSON Schema that allows no other fields (as kubeconform's own schemas)."""
+    server = subprocess.Popen([binary, "serve", "--builtin", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        url = next(filter(None, (re.search(r"https?://[0-9.:]+[0-9]", line) for line in server.stdout))).group()
+        document = json.load(urllib.request.urlopen(url + "/openapi/v3/apis/apps/v1"))
+    finally:
+        server.terminate()
+        server.wait()
+    found = json.loads(json.dumps(document["components"]["schemas"]).replace("#/components/schemas/", "#/definitions/"))
+    for schema in found.values():
+        if "properties" in schema:
+            schema["additionalProperties"] = False
+    return {"$ref": "#/definitions/io.k8s.api.apps.v1.Deployment", "definitions": found}
+
+
 def without_rules(text):
     out, skip = [], None
     for line in text.splitlines(True):
@@ -156,7 +172,10 @@ def main():
         megabytes = os.path.getsize(many) / 1e6
         # kubeconform wants JSON Schema: the schema of the CRD as it stands.
         schema_file = os.path.join(schemas, "gadget-v1.json")
-        have_schema = False
+        have_schema = a.builtin
+        if a.builtin:
+            with open(os.path.join(schemas, "deployment-v1.json"), "w") as f:
+                json.dump(deployment_schema(a.binary), f)
         try:
             import yaml
             schema = yaml.safe_load(crd)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
@@ -164,11 +183,12 @@ def main():
                 json.dump(schema, f)
             have_schema = True
         except ImportError:
-            print("(no PyYAML: kubeconform is left out)", file=sys.stderr)
+            if not a.builtin:
+                print("(no PyYAML: kubeconform is left out)", file=sys.stderr)
         tools = {"kubectl-crdx": lambda f: [a.binary, "validate", "--offline", "--crds", crds, "-f", f, "-o", "name"],
                  "kubectl-crdx --jobs 1": lambda f: [a.binary, "validate", "--offline", "--jobs", "1", "--crds", crds, "-f", f, "-o", "name"]}
         kubeconform = os.path.join(bin_dir, "kubeconform")
-        if have_schema and not a.builtin and os.path.exists(kubeconform):
+        if have_schema and os.path.exists(kubeconform):
             tools["kubeconform 0.8.0"] = lambda f: [kubeconform, "-strict", "-schema-location", schemas + "/{{.ResourceKind}}-v1.json", f]
         validate = os.path.join(bin_dir, "kubectl-validate")
         if os.path.exists(validate):
