@@ -116,7 +116,7 @@ pub(super) async fn answer(service: Arc<Service>, client: &Client, request: Requ
     if !service.pause_before_commit.is_zero()
         && let Some(read) = service.server.consistent_read(&request)
     {
-        consistent_read::wait(&read, service.started).await;
+        consistent_read::wait(&read, service.started, service.pause_before_commit).await;
     }
     match within_budget(&service, client, Arc::new(request), is_long).await {
         Some(answer) => unless_known(answer, known.as_deref()),
