@@ -11,6 +11,9 @@ use std::fmt::Debug;
 /// Behaviour of a built-in kind in addition to `CustomResource`. The default methods are
 /// those of a custom resource.
 pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
+    /// Sets the defaults of a decoded object.
+    fn default(&self, _object: &mut Value) {}
+
     /// Completes an object that is created or updated, and removes empty fields that its Go type omits.
     fn prepare(&self, _object: &mut Value) {}
 

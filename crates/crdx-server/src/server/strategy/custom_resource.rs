@@ -28,8 +28,9 @@ use crate::server::strategy::namespace;
 use crate::server::strategy::resources::Resources;
 use crate::server::strategy::serving::{Serving, Version};
 use crate::server::strategy::subresource::Subresource;
+use crate::server::strategy::typed_resource::decode as typed_decode;
 use crdx_text::strict::StrictError;
-use crdx_value::release::V1_34;
+use crdx_value::release::{Release, V1_34};
 use crdx_value::steps::Spent;
 use crdx_value::{Map, Value, object};
 use std::sync::Arc;
@@ -50,6 +51,19 @@ pub(in crate::server) struct CustomResource {
 }
 
 impl CustomResource {
+    /// The Go type of a built-in kind that is served like a custom resource: of Namespaces.
+    fn go_type(&self, release: Release) -> Option<BuiltInKind> {
+        let Serving { group, kind, plural, built_in, .. } = &*self.serving;
+        let has_type = built_in.has_go_type();
+        has_type.then(|| BuiltInKind::new(group, &self.version.name, kind, plural, release)).flatten()
+    }
+
+    /// Sets the defaults of a built-in kind.
+    fn defaulted(&self, mut object: Value) -> Value {
+        self.serving.built_in.default(&mut object);
+        object
+    }
+
     /// Adds the validation of a built-in kind to the verdict.
     fn validate_built_in(&self, object: &Value, old: Option<&Value>, verdict: &mut Verdict) {
         let (errors, warning) = self.serving.built_in.validate(object, old, self.version.stages.release());
@@ -140,6 +154,10 @@ impl Strategy for CustomResource {
     }
 
     fn decode(&self, ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
+        if let Some(kind) = self.go_type(ctx.release()) {
+            let object = typed_decode::request_object(ctx, &kind, input, options)?;
+            return Ok(self.defaulted(object));
+        }
         let object = decode::request_object(ctx, &self.serving, &self.version, input, options)?;
         decode::check_group_version(&object, &self.serving, &self.version)?;
         Ok(object)
@@ -152,6 +170,10 @@ impl Strategy for CustomResource {
         strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
+        if let Some(kind) = self.go_type(ctx.release()) {
+            let object = typed_decode::patched_object(ctx, &kind, patched, strict, options)?;
+            return Ok(self.defaulted(object));
+        }
         decode::patched_object(ctx, &self.serving, &self.version, patched, strict, options)
     }
 
@@ -167,12 +189,10 @@ impl Strategy for CustomResource {
         strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
-        let Serving { group, kind, plural, .. } = &*self.serving;
-        let Some(kind) = BuiltInKind::new(group, &self.version.name, kind, plural, ctx.release()) else {
+        let Some(kind) = self.go_type(ctx.release()) else {
             return Err(Refusal::unsupported_media_type(&[]));
         };
-        let merged = strategic_merge::checked(ctx, &kind, current, patch, strict, options)?;
-        decode::merged_object(&self.version, merged)
+        strategic_merge::typed(ctx, &kind, current, patch, strict, options).map(|merged| self.defaulted(merged))
     }
 
     fn default(&self, object: &mut Value) -> Result<(), Spent> {

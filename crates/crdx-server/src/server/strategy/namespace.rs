@@ -19,7 +19,7 @@ use crdx_text::json;
 use crdx_value::field::ErrorList;
 use crdx_value::release::Release;
 use crdx_value::time::Timestamp;
-use crdx_value::{Value, object, time};
+use crdx_value::{Map, Value, object, time};
 use finalized::FinalizedNamespace;
 use std::sync::Arc;
 
@@ -92,6 +92,10 @@ fn create(resources: &Resources, name: &str, now: Timestamp) {
 struct Namespace;
 
 impl BuiltIn for Namespace {
+    fn default(&self, object: &mut Value) {
+        set_defaults(object);
+    }
+
     fn prepare(&self, object: &mut Value) {
         finalized::complete(object);
     }
@@ -141,6 +145,18 @@ fn complete(namespace: &mut Value) {
     }
 }
 
+/// `SetDefaults_Namespace`. The name may still have to be generated.
+fn set_defaults(namespace: &mut Value) {
+    // The encoded form has both, but nobody owns them.
+    if let Some(members) = namespace.as_object_mut() {
+        let is_empty = |value: &Value| value.as_object().is_some_and(Map::is_empty);
+        members.retain(|key, value| !matches!(key.as_str(), "spec" | "status") || !is_empty(value));
+    }
+    if !metadata::text(namespace, "name").is_empty() {
+        label(namespace);
+    }
+}
+
 /// Sets the label that names the namespace.
 fn label(namespace: &mut Value) {
     let name = metadata::text(namespace, "name").to_owned();
@@ -164,5 +180,36 @@ mod tests {
         assert_eq!(send(Method::Patch, "/api/v1/namespaces/north", r#"{"metadata":{"labels":{"a":"b"}}}"#), 200);
         assert_eq!(send(Method::Delete, "/api/v1/namespaces/north", ""), 200);
         assert_eq!(send(Method::Get, "/api/v1/namespaces/north", ""), 404);
+    }
+
+    #[test]
+    fn namespaces_are_decoded_with_their_go_type() {
+        let server = Server::builder(Release::NEWEST, 1).with_namespaces(Namespaces::Finalized, &[]).build();
+        let send = |method, path: &str, body: &str| server.handle(&Request::new(method, path, body));
+        let all = "/api/v1/namespaces";
+        let wrong = r#"{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"a"},"spec":{"finalizers":"a"}}"#;
+        let refused = send(Method::Post, all, wrong);
+        assert_eq!(refused.code, 400);
+        assert_eq!(
+            refused.body.message(),
+            "Namespace in version \"v1\" cannot be handled as a Namespace: json: cannot unmarshal string into Go struct field NamespaceSpec.spec.finalizers of type []v1.FinalizerName"
+        );
+        let kind = r#"{"kind":"Name","apiVersion":"v1","metadata":{"name":"a"}}"#;
+        let text = "Name in version \"v1\" cannot be handled as a Namespace: no kind \"Name\" is registered for version \"v1\" in scheme \"pkg/api/legacyscheme/scheme.go:30\"";
+        assert_eq!(send(Method::Post, all, kind).body.message(), text);
+
+        // The kind and the apiVersion have defaults, and the label is owned by whoever creates the namespace.
+        let created = send(Method::Post, all, r#"{"metadata":{"name":"a"}}"#);
+        assert_eq!(created.code, 201, "{}", created.body.message());
+        let crate::server::ResponseBody::Json(object) = &created.body else { panic!("no object") };
+        let fields = object.at(&["metadata", "managedFields"]).and_then(Value::as_array).unwrap();
+        let labels = fields[0].at(&["fieldsV1", "f:metadata", "f:labels"]).unwrap();
+        assert!(labels.get("f:kubernetes.io/metadata.name").is_some());
+        assert!(fields[0].at(&["fieldsV1", "f:spec"]).is_none());
+
+        let patched = send(Method::Patch, &format!("{all}/a"), r#"{"status":true}"#);
+        assert_eq!(patched.code, 422);
+        let end = ": json: cannot unmarshal bool into Go struct field Namespace.status of type v1.NamespaceStatus";
+        assert!(patched.body.message().ends_with(end), "{}", patched.body.message());
     }
 }

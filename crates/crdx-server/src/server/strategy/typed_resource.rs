@@ -25,6 +25,7 @@ use crate::server::http::status::Refusal;
 use crate::server::http::table::Columns;
 use crate::server::http::user::UserInfo;
 use crate::server::metadata;
+use crate::server::registry::managed_fields as managed;
 use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::store::{Collection, Stored};
 use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
@@ -308,7 +309,16 @@ impl TypedResource {
             let empties = Empties::of(&decoded).map(Arc::new);
             *self.empties.lock().unwrap_or_else(PoisonError::into_inner) = empties;
         }
-        self.kind.complete(decoded)
+        // An empty list, which the encoded form omits, resets the managedFields.
+        let resets = metadata::get(&decoded, managed::FIELD).and_then(Value::as_array).is_some_and(<[_]>::is_empty);
+        let mut object = self.kind.complete(decoded);
+        if resets {
+            metadata::set(&mut object, managed::FIELD, Some(Value::Array(Vec::new())));
+        }
+        if self.resources.allocations.is_some() {
+            generated::default_times(&self.kind, &mut object, self.now);
+        }
+        object
     }
 
     fn prepare_update_as(&self, kind: &BuiltInKind, object: &mut Value, old: &Value) {

@@ -13,6 +13,8 @@ pub(in crate::server) struct Behaviour {
     pub name: NameRule,
     /// The first release that sets `metadata.generation`.
     pub generation_since: Minor,
+    /// Which writes set it.
+    pub generation: GenerationRule,
     /// The field of the metadata whose changes count as changes of the generation.
     pub counted_metadata: Option<&'static str>,
     /// The status of a new object.
@@ -33,6 +35,17 @@ pub(in crate::server) struct Behaviour {
     pub returns_deleted: bool,
     /// The fields that a write of the status leaves unchanged, and never owns.
     pub status_keeps: &'static [&'static [&'static str]],
+}
+
+/// Which writes set `metadata.generation`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) enum GenerationRule {
+    /// It is 1 for a new object, and grows when the specification changes.
+    Counted,
+    /// It is 1.
+    Constant,
+    /// It grows when the specification changes; that of a new object is the one in the request.
+    OnlyUpdates,
 }
 
 /// The status of a new object.
@@ -66,6 +79,7 @@ const DEFAULT: Behaviour = Behaviour {
     resource: "",
     name: NameRule::Subdomain,
     generation_since: Minor::NEVER,
+    generation: GenerationRule::Counted,
     counted_metadata: None,
     status: InitialStatus::Empty,
     fields: None,
@@ -283,7 +297,12 @@ static BEHAVIOURS: &[Behaviour] = &[
         name: NameRule::LongName,
         ..GENERATION
     },
-    Behaviour { resource: "devicetaintrules.resource.k8s.io", status_keeps: ALL_BUT_STATUS, ..GENERATION },
+    Behaviour {
+        resource: "devicetaintrules.resource.k8s.io",
+        needs_revision: true,
+        status_keeps: ALL_BUT_STATUS,
+        ..GENERATION
+    },
     Behaviour {
         resource: "resourceclaims.resource.k8s.io",
         returns_deleted: true,
@@ -291,8 +310,14 @@ static BEHAVIOURS: &[Behaviour] = &[
         ..DEFAULT
     },
     Behaviour { resource: "resourceslices.resource.k8s.io", returns_deleted: true, ..GENERATION },
-    Behaviour { resource: "priorityclasses.scheduling.k8s.io", ..GENERATION },
-    Behaviour { resource: "csidrivers.storage.k8s.io", returns_deleted: true, needs_revision: true, ..DEFAULT },
+    Behaviour { resource: "priorityclasses.scheduling.k8s.io", generation: GenerationRule::Constant, ..GENERATION },
+    Behaviour {
+        resource: "csidrivers.storage.k8s.io",
+        returns_deleted: true,
+        needs_revision: true,
+        generation: GenerationRule::OnlyUpdates,
+        ..GENERATION
+    },
     Behaviour {
         resource: "csinodes.storage.k8s.io",
         returns_deleted: true,

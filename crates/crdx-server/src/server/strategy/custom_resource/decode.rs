@@ -163,14 +163,6 @@ pub(super) fn patched_object(
     })
 }
 
-/// Prunes and defaults the result of a strategic merge patch, whose types and fields were checked already.
-pub(super) fn merged_object(version: &Version, merged: Value) -> Result<Value, Refusal> {
-    let decoded = pipeline::decode(&version.stages, merged, Source::Request);
-    let mut object = decoded.map_err(|error| Refusal::unclassified(error.message))?.object;
-    pipeline::default(&version.stages, &mut object)?;
-    Ok(object)
-}
-
 /// Rejects an object whose apiVersion a patch removed (`runtime.ObjectTyper.ObjectKinds`).
 pub(super) fn check_type(object: &Value) -> Result<(), Refusal> {
     match object.str_at(&["apiVersion"]) {

@@ -2,7 +2,7 @@
 //! `Terminating` and keeps the finalizer `kubernetes` until its contents are deleted
 //! ([`crate::server::controllers`] removes both).
 
-use super::label;
+use super::{label, set_defaults};
 use crate::pipeline::metadata::NameRule;
 use crate::server::metadata;
 use crate::server::scope::NAMESPACES;
@@ -21,6 +21,10 @@ pub(in crate::server) const KUBERNETES: &str = "kubernetes";
 pub(super) struct FinalizedNamespace;
 
 impl BuiltIn for FinalizedNamespace {
+    fn default(&self, object: &mut Value) {
+        set_defaults(object);
+    }
+
     /// `namespaceStrategy.PrepareForCreate`
     fn prepare(&self, object: &mut Value) {
         complete(object);

@@ -106,6 +106,16 @@ pub(super) fn decoded_patch(
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
     let echo = patched.text();
+    if patched.object.str_at(&["apiVersion"]).is_none_or(str::is_empty) {
+        // Without an apiVersion, the server decodes into its internal type, which has no field with these names.
+        let keys = patched.object.as_object().into_iter().flat_map(Map::keys);
+        let unknown = keys.filter(|key| !matches!(key.as_str(), "apiVersion" | "kind"));
+        if options.field_validation.is_enabled() {
+            strict.extend(unknown.map(|key| StrictError::DroppedField(key.clone())));
+        }
+        ctx.strict_errors(strict, options).map_err(|error| patch::refuse(&echo, error.to_string()))?;
+        return Ok(Value::Object(Map::new()));
+    }
     let decoded = decode::decode(kind.types, &kind.endpoint, echo.as_bytes());
     let decoded = decoded.map_err(|refusal| patch::refuse(&echo, refusal.error))?;
     if options.field_validation.is_enabled() {

@@ -51,6 +51,31 @@ pub(super) fn create(kind: &BuiltInKind, object: &mut Value, now: Timestamp) {
     }
 }
 
+/// Sets the defaults that are the current time (`SetDefaults_DeviceTaint`).
+pub(super) fn default_times(kind: &BuiltInKind, object: &mut Value, now: Timestamp) {
+    let set = |taint: &mut Value| {
+        if taint.get("timeAdded").is_none() {
+            taint.insert_at(&["timeAdded"], time::format(now).into());
+        }
+    };
+    let at = |value: &mut Value, path: &[&str], act: &dyn Fn(&mut Value)| {
+        let found = path.iter().try_fold(value, |value, key| value.get_mut(key));
+        found.into_iter().for_each(act);
+    };
+    let each = |value: &mut Value, act: &dyn Fn(&mut Value)| {
+        if let Value::Array(items) = value {
+            items.iter_mut().for_each(act);
+        }
+    };
+    match kind.endpoint.kind.as_str() {
+        "DeviceTaintRule" => at(object, &["spec", "taint"], &set),
+        "ResourceSlice" => at(object, &["spec", "devices"], &|devices| {
+            each(devices, &|device| at(device, &["taints"], &|taints| each(taints, &set)));
+        }),
+        _ => {}
+    }
+}
+
 /// Changes an update of a Pod as the admission plugins do, and keeps what they added to the existing Pod.
 pub(super) fn update(kind: &BuiltInKind, object: &mut Value, old: &Value) {
     if kind.endpoint.kind != "Pod" {

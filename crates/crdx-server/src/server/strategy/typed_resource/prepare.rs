@@ -4,7 +4,7 @@
 use crate::server::metadata;
 use crate::server::registry::rest::set_generation;
 use crate::server::strategy::built_in_kind::BuiltInKind;
-use crate::server::strategy::built_in_kind::behaviour::InitialStatus;
+use crate::server::strategy::built_in_kind::behaviour::{GenerationRule, InitialStatus};
 use crdx_types::defaults::TEMPLATE_GENERATION;
 use crdx_value::release::Release;
 use crdx_value::{Map, Value};
@@ -19,7 +19,10 @@ pub(super) fn create(kind: &BuiltInKind, release: Release, new: &mut Value) {
     {
         members.insert("status".to_owned(), status.clone());
     }
-    set_generation(new, i64::from(release.since(behaviour.generation_since)));
+    // Other kinds keep the generation of the request.
+    if release.since(behaviour.generation_since) && behaviour.generation != GenerationRule::OnlyUpdates {
+        set_generation(new, 1);
+    }
     match kind.endpoint.kind.as_str() {
         "DaemonSet" => set_template_generation(new, "1"),
         "LimitRange" if metadata::text(new, "name").is_empty() => {
@@ -48,7 +51,9 @@ pub(super) fn update(kind: &BuiltInKind, release: Release, new: &mut Value, old:
         let changed = i64::from(new.at(&path) != old.at(&path));
         set_template_generation(new, &(before.parse::<i64>().unwrap_or_default() + changed).to_string());
     }
-    if release.since(kind.behaviour.generation_since) && is_changed(kind, new, old) {
+    let counts =
+        release.since(kind.behaviour.generation_since) && kind.behaviour.generation != GenerationRule::Constant;
+    if counts && is_changed(kind, new, old) {
         set_generation(new, metadata::generation(old).wrapping_add(1));
     }
 }

@@ -758,3 +758,90 @@ fn api_services_are_validated() {
     assert_eq!(create(&format!(r#"{{"metadata":{{"name":"v1.a.b"}},"spec":{spec}}}"#)).0, 201);
     assert_eq!(create(&format!(r#"{{"metadata":{{"name":"v2.a.b"}},"spec":{spec}}}"#)).0, 422);
 }
+
+#[test]
+fn the_generation_follows_the_kind() {
+    let server = server();
+    let generation = |response: &Response| body(response).at(&["metadata", "generation"]).and_then(Value::as_int);
+    let classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
+    let class = |text: &str| {
+        format!(
+            r#"{{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{{"name":"a"}},"value":1,"description":"{text}"}}"#
+        )
+    };
+    assert_eq!(generation(&send(&server, Method::Post, classes, &class("a"))), Some(1));
+    assert_eq!(generation(&send(&server, Method::Put, &format!("{classes}/a"), &class("b"))), Some(1));
+
+    let drivers = "/apis/storage.k8s.io/v1/csidrivers";
+    let driver = r#"{"apiVersion":"storage.k8s.io/v1","kind":"CSIDriver","metadata":{"name":"a"},"spec":{}}"#;
+    assert_eq!(generation(&send(&server, Method::Post, drivers, driver)), None);
+    let merge =
+        |patch: &str| answer(&server, Method::Patch, &format!("{drivers}/a"), "application/merge-patch+json", patch);
+    assert_eq!(generation(&merge(r#"{"metadata":{"labels":{"a":"b"}}}"#)), None);
+    assert_eq!(generation(&merge(r#"{"spec":{"requiresRepublish":true}}"#)), Some(1));
+
+    // The server does not set the generation of other kinds.
+    let maps = "/api/v1/namespaces/default/configmaps";
+    let map = |generation: i64| {
+        format!(
+            r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"a{generation}","generation":{generation}}}}}"#
+        )
+    };
+    assert_eq!(generation(&send(&server, Method::Post, maps, &map(5))), Some(5));
+    let negative = send(&server, Method::Post, maps, &map(-1).replace("a-1", "a"));
+    assert!(
+        negative.body.message().contains("metadata.generation: Invalid value: -1: must be greater than or equal to 0"),
+        "{}",
+        negative.body.message()
+    );
+}
+
+#[test]
+fn a_patch_that_removes_the_api_version_leaves_no_object() {
+    let server = server();
+    send(&server, Method::Post, DEPLOYMENTS, DEPLOYMENT);
+    let merge = |query: &str| {
+        let path = format!("{DEPLOYMENTS}/d?{query}");
+        answer(&server, Method::Patch, &path, "application/merge-patch+json", r#"{"apiVersion":null}"#)
+    };
+    let strict = merge("fieldValidation=Strict");
+    assert_eq!(strict.code, 422);
+    let end = r#": strict decoding error: unknown field "metadata", unknown field "spec", unknown field "status""#;
+    assert!(strict.body.message().ends_with(end), "{}", strict.body.message());
+    let lenient = merge("fieldValidation=Ignore");
+    assert_eq!(lenient.code, 400);
+    assert_eq!(
+        lenient.body.message(),
+        "the name of the object (d based on URL) was undeterminable: name must be provided"
+    );
+}
+
+#[test]
+fn an_empty_list_resets_the_managed_fields() {
+    let server = server();
+    let maps = "/api/v1/namespaces/default/configmaps";
+    let map = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"b"}}"#;
+    let managed = |response: &Response| body(response).at(&["metadata", "managedFields"]).is_some();
+    assert!(managed(&send(&server, Method::Post, maps, map)));
+    let path = format!("{maps}/a");
+    assert!(managed(&send(&server, Method::Put, &path, map)));
+    let reset = map.replace(r#""name":"a""#, r#""name":"a","managedFields":[]"#);
+    assert!(!managed(&send(&server, Method::Put, &path, &reset)));
+}
+
+#[test]
+fn the_time_of_a_taint_is_that_of_the_request() {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_generated_fields().build();
+    let rule = r#"{"apiVersion":"resource.k8s.io/v1","kind":"DeviceTaintRule","metadata":{"name":"a"},"spec":{
+        "deviceSelector":{"driver":"x.example.com"},"taint":{"key":"k","effect":"NoExecute"}}}"#;
+    let created = send(&server, Method::Post, "/apis/resource.k8s.io/v1/devicetaintrules", rule);
+    assert_eq!(body(&created).str_at(&["spec", "taint", "timeAdded"]), Some("1970-01-01T00:00:00Z"));
+    let slice = r#"{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","metadata":{"name":"a"},"spec":{
+        "driver":"x.example.com","nodeName":"n","pool":{"name":"p","resourceSliceCount":1,"generation":1},
+        "devices":[{"name":"d","taints":[{"key":"k","effect":"NoExecute"}]}]}}"#;
+    let created = send(&server, Method::Post, "/apis/resource.k8s.io/v1/resourceslices", slice);
+    let devices = body(&created);
+    let devices = devices.at(&["spec", "devices"]).and_then(Value::as_array).unwrap();
+    let taints = devices[0].get("taints").and_then(Value::as_array).unwrap();
+    assert_eq!(taints[0].str_at(&["timeAdded"]), Some("1970-01-01T00:00:00Z"));
+}
