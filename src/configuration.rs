@@ -70,12 +70,11 @@ struct Problem {
 impl Problem {
     fn text(&self) -> String {
         let help = self.help.as_deref();
-        let text = match &self.location {
-            Some(location) => excerpt::render(MessageSeverity::Error, &self.message, location, help, false),
-            None => {
-                let help = help.map_or_else(String::new, |help| format!("\nhelp: {help}"));
-                format!("error: {}{help}", self.message)
-            }
+        let text = if let Some(location) = &self.location {
+            excerpt::render(MessageSeverity::Error, &self.message, location, help, false)
+        } else {
+            let help = help.map_or_else(String::new, |help| format!("\nhelp: {help}"));
+            format!("error: {}{help}", self.message)
         };
         text.trim_end().to_owned()
     }

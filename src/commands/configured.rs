@@ -69,16 +69,15 @@ fn values(key: Key, command: &str, settings: &Settings, given: &ArgMatches, defi
     let Some(arg) = definition.get_arguments().find(|arg| arg.get_id() == key.argument()) else { return Vec::new() };
     let values = settings.values(key);
     let is_used = match (key, command) {
-        // Suites name their CRDs themselves.
-        (Key::Crds, "test") => false,
         // A role for named resources must not permit more.
         (Key::Crds, "rbac") => !has(given, "resources"),
         // Paths are read themselves; names need the CRDs.
         (Key::Crds, "example" | "schema" | "openapi") => words(given).iter().any(|word| !is_path(word)),
-        // `--policies` of `rehearse` are the new ones, and `--old` is one CRD; `--old` of `cel` is one object.
-        (Key::Policies | Key::Old, "rehearse") | (Key::Old, "cel") => false,
+        // Suites name their CRDs themselves. `--policies` of `rehearse` are the new ones, and `--old` is one CRD; `--old`
+        // of `cel` is one object.
+        (Key::Crds, "test") | (Key::Policies | Key::Old, "rehearse") | (Key::Old, "cel") => false,
         // `--live` and `--convert` exclude `--old`.
-        (Key::Old | Key::Crds, "lint") => !is_given(given, "convert") && !(key == Key::Old && is_given(given, "live")),
+        (Key::Old | Key::Crds, "lint") => !(is_given(given, "convert") || key == Key::Old && is_given(given, "live")),
         (Key::Output, "lint") if is_given(given, "convert") => false,
         (Key::Output, "test") if has(given, "init") => false,
         _ => true,

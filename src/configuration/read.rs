@@ -170,7 +170,8 @@ mod tests {
     #[test]
     fn hostile_texts_are_read_without_a_panic() {
         let deep = "[".repeat(60_000);
-        let bomb = format!("a: &a [x]\n{}", (0..40).map(|n| format!("b{n}: &b{n} [*a, *a]\n")).collect::<String>());
+        let lines: Vec<String> = (0..40).map(|n| format!("b{n}: &b{n} [*a, *a]\n")).collect();
+        let bomb = format!("a: &a [x]\n{}", lines.concat());
         for text in [deep.as_str(), &bomb, "\u{0}", "? [a]\n: b\n", "!!binary x: y", "crds: !!set {a, b}"] {
             assert!(read(text).is_err(), "{text:.20}");
         }

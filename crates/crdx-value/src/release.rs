@@ -73,9 +73,15 @@ pub struct Release {
 
 impl Release {
     /// The oldest supported release.
-    pub const OLDEST: Self = Self::from_row(&RELEASES[0]);
+    pub const OLDEST: Self = {
+        let [oldest, ..] = &RELEASES;
+        Self::from_row(oldest)
+    };
     /// The newest supported release.
-    pub const NEWEST: Self = Self::from_row(&RELEASES[RELEASES.len() - 1]);
+    pub const NEWEST: Self = {
+        let [.., newest] = &RELEASES;
+        Self::from_row(newest)
+    };
 
     /// The release of a row, with default feature gates.
     const fn from_row(row: &ReleaseRow) -> Self {
