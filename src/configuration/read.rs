@@ -101,7 +101,7 @@ impl File<'_> {
         }
         if reference(text).is_some() {
             let message = format!("{text:?} needs git, and {FILE_NAME} never runs a program");
-            let help = Some("give it on the command line or in the variable CRDX_OLD".to_owned());
+            let help = Some("save the files of that commit with `git show COMMIT:PATH`, and name them".to_owned());
             return Err(self.error(path, message, help));
         }
         let is_url = text.contains("://");
