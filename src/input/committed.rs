@@ -46,12 +46,16 @@ const SETTINGS: &[&str] = &[
 /// does not answer in time. Nothing is written, and nothing is fetched.
 pub fn committed(file: &Path) -> Option<Vec<u8>> {
     let (directory, name) = (file.parent()?, file.file_name()?.to_str()?);
-    let child = git(directory).args(["cat-file", "blob", &format!("HEAD:./{name}")]).spawn();
-    finished(child.ok()?, LIMIT)
+    run(directory, &["cat-file", "blob", &format!("HEAD:./{name}")], LIMIT)
+}
+
+/// Runs git in a directory and returns its output; `None` if it fails, does not answer in time or writes too much.
+pub(super) fn run(directory: &Path, arguments: &[&str], limit: Duration) -> Option<Vec<u8>> {
+    finished(git(directory).args(arguments).spawn().ok()?, limit)
 }
 
 /// Returns the git command in a directory, which takes no settings from it that could run a program.
-pub(super) fn git(directory: &Path) -> Command {
+fn git(directory: &Path) -> Command {
     let mut command = Command::new("git");
     for variable in VARIABLES {
         command.env_remove(variable);
@@ -73,7 +77,7 @@ pub(super) fn git(directory: &Path) -> Command {
 }
 
 /// The output of a program that succeeds in time; otherwise it is killed.
-pub(super) fn finished(mut child: Child, limit: Duration) -> Option<Vec<u8>> {
+fn finished(mut child: Child, limit: Duration) -> Option<Vec<u8>> {
     let output = child.stdout.take()?;
     let (send, receive) = mpsc::channel();
     let read = move || {
@@ -90,11 +94,11 @@ pub(super) fn finished(mut child: Child, limit: Duration) -> Option<Vec<u8>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use std::fs;
 
-    fn git(folder: &Path, arguments: &[&str]) {
+    pub fn git(folder: &Path, arguments: &[&str]) {
         let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"];
         let status = Command::new("git").arg("-C").arg(folder).args(identity).args(arguments).output().unwrap().status;
         assert!(status.success(), "{arguments:?}");

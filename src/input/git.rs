@@ -1,7 +1,7 @@
 //! Files as of a commit, `git:REF`. git runs as a process, as for [`super::committed`]: it runs no other program, fetches
 //! nothing and writes nothing.
 
-use super::committed::{finished, git};
+use super::committed::run;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ impl Commit {
         let none = || GitError::NoCommit(reference.to_owned());
         let revision = format!("{reference}^{{commit}}");
         let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", &revision];
-        let output = run(directory, &arguments).ok_or_else(none)?;
+        let output = run(directory, &arguments, LIMIT).ok_or_else(none)?;
         let id = String::from_utf8(output).map_err(|_| none())?.trim().to_owned();
         let is_id = id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         if is_id { Ok(Self { directory: directory.to_owned(), id }) } else { Err(none()) }
@@ -71,7 +71,7 @@ impl Commit {
         }
         let name = name.to_str().ok_or_else(unreadable)?;
         let arguments = ["ls-tree", "-r", "-z", "--name-only", &self.id, "--", name];
-        let output = run(&place, &arguments).ok_or_else(unreadable)?;
+        let output = run(&place, &arguments, LIMIT).ok_or_else(unreadable)?;
         let names = output.split(|byte| *byte == 0).filter(|name| !name.is_empty());
         names.map(|name| std::str::from_utf8(name).map(|name| directory.join(name)).map_err(|_| unreadable())).collect()
     }
@@ -88,25 +88,15 @@ impl Commit {
         let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(unreadable)?;
         let directory = self.directory.join(path.parent().unwrap_or(Path::new("")));
         let arguments = ["cat-file", "blob", &format!("{}:./{name}", self.id)];
-        run(&directory, &arguments).map(Some).ok_or_else(unreadable)
+        run(&directory, &arguments, LIMIT).map(Some).ok_or_else(unreadable)
     }
-}
-
-fn run(directory: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
-    finished(git(directory).args(arguments).spawn().ok()?, LIMIT)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::committed::tests::git;
     use std::fs;
-    use std::process::Command;
-
-    fn git(folder: &Path, arguments: &[&str]) {
-        let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"];
-        let status = Command::new("git").arg("-C").arg(folder).args(identity).args(arguments).output().unwrap().status;
-        assert!(status.success(), "{arguments:?}");
-    }
 
     #[test]
     fn files_are_read_as_of_a_commit() {
