@@ -4,6 +4,7 @@
 mod cli;
 mod conformance;
 mod facts;
+mod large_stack;
 mod project;
 mod properties;
 mod repositories;

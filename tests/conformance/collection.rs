@@ -3,7 +3,7 @@
 
 use crate::conformance::exchange::{Client, Http, InProcess, normalise};
 use crate::conformance::scenario::Scenario;
-use crate::properties::fuzz_corpus::on_large_stack;
+use crate::large_stack::on_large_stack;
 use crate::serve::process::Serve;
 use flate2::read::GzDecoder;
 use regex::Regex;

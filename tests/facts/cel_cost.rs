@@ -99,7 +99,7 @@ fn object_names_erased(type_: &Type) -> String {
 
 #[test]
 fn estimates_and_compile_errors_are_the_servers() {
-    crate::facts::cel_parse::on_large_stack(|| {
+    crate::large_stack::on_large_stack(|| {
         let (declarations, root) = root();
         let objects = Arc::new(declarations.objects);
         let mut differing = Vec::new();

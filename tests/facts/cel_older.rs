@@ -162,7 +162,7 @@ fn compare(given: &Given, release: Release, facts: &[Value]) -> (usize, String) 
 /// All results of 1.30 to 1.34 for the expressions of `cel-cost.jsonl` that differ from those of 1.37.
 #[test]
 fn older_answers_are_those_of_the_servers() {
-    crate::facts::cel_parse::on_large_stack(|| {
+    crate::large_stack::on_large_stack(|| {
         let text = unpacked("cel-older.jsonl.gz");
         let facts: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let mut differing = String::new();
@@ -181,7 +181,7 @@ fn older_answers_are_those_of_the_servers() {
 #[test]
 #[ignore = "CRDX_FACTS names the recorder's input, CRDX_ANSWERS its output, CRDX_VERSION the release: tests/apiserver/README.md"]
 fn answers_of_a_release() {
-    crate::facts::cel_parse::on_large_stack(|| {
+    crate::large_stack::on_large_stack(|| {
         let read = |name: &str| std::fs::read_to_string(std::env::var(name).unwrap()).unwrap();
         let release: Release = std::env::var("CRDX_VERSION").unwrap().parse().unwrap();
         let given = Given::read(

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::format_collect)]
 
 use crate::facts::unpacked;
+use crate::large_stack::on_large_stack;
 use crdx_cel::ast::{Ast, Expr, ExprKind, Literal};
 use crdx_cel::env::{BaseEnv, Env};
 use crdx_cel::syntax::{MacroSet, ParseOptions, parse};
@@ -41,11 +42,6 @@ pub fn facts() -> Vec<Fact> {
         .collect();
     assert_eq!(facts.len(), 94 + 33 + 140);
     facts
-}
-
-/// Runs a function with enough stack space for unoptimized code.
-pub fn on_large_stack(run: impl FnOnce() + Send + 'static) {
-    std::thread::Builder::new().stack_size(64 << 20).spawn(run).unwrap().join().unwrap();
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn run<'a>(
 
 #[test]
 fn values_and_run_time_costs_are_the_servers() {
-    crate::facts::cel_parse::on_large_stack(|| {
+    crate::large_stack::on_large_stack(|| {
         let (declarations, root) = root();
         let objects = Arc::new(declarations.objects);
         let lines = lines();

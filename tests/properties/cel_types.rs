@@ -260,7 +260,7 @@ fn kind_of(decl: &DeclType) -> Option<Kind> {
 
 #[test]
 fn checked_expressions_have_no_overload_errors() {
-    crate::facts::cel_parse::on_large_stack(|| {
+    crate::large_stack::on_large_stack(|| {
         let (declarations, root) = root();
         let spec = at(&root, "spec").unwrap();
         let Shape::Object(declared) = &spec.shape else { panic!() };

@@ -26,12 +26,11 @@ mod suites;
 mod yaml_read;
 
 use crate::conformance::differential::mutate::Rng;
-use crdx_value::STACK_SIZE;
+use crate::large_stack::on_large_stack;
 use crdx_value::base64::Encoding;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// The inputs of a target by name (`fuzz/corpus.py` describes the file).
@@ -58,12 +57,6 @@ fn run(target: &str, check: fn(&[u8])) {
             check(&input);
         }
     });
-}
-
-/// Runs a test on a thread with the stack of the program's threads: inputs may be deeply nested.
-pub fn on_large_stack(test: impl FnOnce() + Send + 'static) {
-    let thread = thread::Builder::new().stack_size(STACK_SIZE).spawn(test).unwrap();
-    thread.join().unwrap();
 }
 
 /// Changes bytes of the files of the corpora at random and runs the checks, for `CRDX_SECONDS` per target: a run without

@@ -3,7 +3,7 @@
 mod builtin;
 mod cel;
 mod cel_types;
-pub mod fuzz_corpus;
+mod fuzz_corpus;
 mod patterns;
 mod protobuf;
 mod text;
