@@ -54,7 +54,7 @@ impl Empties {
         if self.inner.is_empty() { None } else { self.inner.get(&index.to_string()) }
     }
 
-    /// Forgets an empty list or map at a path. `*` in a path stands for every item.
+    /// Removes the record of an empty list or map at a path. `*` in a path matches every item.
     pub fn clear(&mut self, path: &[&str]) {
         match path.split_first() {
             None => self.empty = None,

@@ -26,7 +26,7 @@ const EFFECTS: &[&str] = &["NoExecute", "NoSchedule", "None"];
 /// The names of the requests of a claim, with those of their alternatives.
 type RequestNames<'v> = BTreeMap<&'v str, BTreeSet<&'v str>>;
 
-/// Whether a part of an object is already stored. Some rules, such as limits on sizes, do not apply to stored parts.
+/// The state of a part of an object: some rules, such as limits on sizes, do not apply to parts that are already stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stored {
     No,

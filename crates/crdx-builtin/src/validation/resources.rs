@@ -53,7 +53,7 @@ const INTEGER_RESOURCES: &[&str] = &[
     "services.loadbalancers",
 ];
 
-/// Where requirements occur. This determines which resources they may name.
+/// The owner of resource requirements, which determines the resources that they may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// A container.

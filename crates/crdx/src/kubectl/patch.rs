@@ -9,7 +9,7 @@ use crdx_types::strategic;
 use crdx_types::types::{TypeId, Types};
 use crdx_value::{Map, Value};
 
-/// How a patch of a kind merges lists.
+/// The type of patch that kubectl sends for a kind; it decides how lists are merged.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum PatchType {
     /// The JSON merge patch of custom resources.

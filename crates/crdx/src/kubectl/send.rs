@@ -23,7 +23,7 @@ pub struct Target<'a> {
     pub collection: &'a str,
     /// Its name; empty if the server generates one.
     pub name: &'a str,
-    /// What is known of its namespace, if it is created.
+    /// The state of its namespace, if it is created.
     pub namespace_state: NamespaceState,
     /// The patch of `kubectl apply`.
     pub patch: PatchType,

@@ -1,4 +1,4 @@
-//! Where something is in an input, with the source line.
+//! A location in an input, with its source line.
 
 use crdx_text::Position;
 use std::ops::Range;

@@ -52,7 +52,7 @@ pub struct ObjectReport {
     pub admission: Option<Box<Admission>>,
 }
 
-/// What to do about a verdict that only a cluster can give.
+/// The help for a verdict that only a cluster can give.
 pub const ASK_THE_CLUSTER: &str = "kubectl apply --dry-run=server gives the cluster's answer";
 
 impl ObjectReport {

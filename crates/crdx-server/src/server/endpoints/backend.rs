@@ -1,4 +1,4 @@
-//! What the handlers of all resources use.
+//! The state that the handlers of all resources share.
 
 use crate::server::admission::Chain;
 use crate::server::registry::Registry;

@@ -1,4 +1,4 @@
-//! What the server replies to a request.
+//! The reply of the server to a request.
 
 use crate::server::http::calls::Call;
 use crate::server::http::paused::Paused;

@@ -1,4 +1,4 @@
-//! What a handler answers, before it is written in the negotiated format.
+//! The answer of a handler, before it is written in the negotiated format.
 
 use crdx_value::{Map, Value, object};
 use std::sync::Arc;

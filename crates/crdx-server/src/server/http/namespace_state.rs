@@ -1,9 +1,9 @@
-//! What the sender of a create knows of its namespace.
+//! The state of the namespace of a create, as its sender knows it.
 
 use crate::server::http::status::{Cause, Refusal};
 use crate::server::scope::{GroupResource, NAMESPACES};
 
-/// What the sender of a create knows of its namespace, for servers without Namespace objects.
+/// The state of the namespace of a create, as its sender knows it, for servers without Namespace objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NamespaceState {
     /// The server decides; without Namespace objects, it accepts every namespace.

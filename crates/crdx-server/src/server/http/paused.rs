@@ -23,7 +23,7 @@ pub struct Paused {
     pub(in crate::server) trace: Trace,
 }
 
-/// How a request goes on if another write changes the object while it pauses.
+/// The continuation of a request if another write changes the object during the pause.
 #[derive(Debug, Default)]
 pub(in crate::server) enum OnConflict {
     /// The conflict is the answer.
@@ -47,7 +47,7 @@ impl Paused {
         }
     }
 
-    /// How long to wait before the request is resumed.
+    /// The time to wait before the request is resumed.
     pub fn duration(&self) -> Duration {
         self.duration
     }

@@ -71,7 +71,7 @@ pub struct Request {
     pub skips_admission: bool,
     /// True to hide a dry run from policies and webhooks: the request simulates a write that is not a dry run.
     pub hides_dry_run: bool,
-    /// What is known of the namespace of a create.
+    /// The state of the namespace of a create.
     pub namespace_state: NamespaceState,
     /// The request body.
     pub body: Body,

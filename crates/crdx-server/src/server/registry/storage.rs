@@ -1,4 +1,4 @@
-//! What all resources of a server share in storage.
+//! The storage that all resources of a server share.
 
 use crate::server::registry::journal::StorageConfig;
 use crate::server::registry::store::{Collection, Revision};

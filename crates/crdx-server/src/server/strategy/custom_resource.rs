@@ -44,7 +44,7 @@ pub(in crate::server) struct CustomResource {
     pub version: Arc<Version>,
     /// The resources of the server.
     pub resources: Arc<Resources>,
-    /// What the request writes of the object.
+    /// The part of the object that the request writes.
     pub subresource: Subresource,
     /// The answers of webhooks.
     pub calls: Calls,

@@ -198,7 +198,7 @@ mod tests {
         let text = "Name in version \"v1\" cannot be handled as a Namespace: no kind \"Name\" is registered for version \"v1\" in scheme \"pkg/api/legacyscheme/scheme.go:30\"";
         assert_eq!(send(Method::Post, all, kind).body.message(), text);
 
-        // The kind and the apiVersion have defaults, and the label is owned by whoever creates the namespace.
+        // The kind and the apiVersion have defaults, and the client that creates the namespace owns the label.
         let created = send(Method::Post, all, r#"{"metadata":{"name":"a"}}"#);
         assert_eq!(created.code, 201, "{}", created.body.message());
         let crate::server::ResponseBody::Json(object) = &created.body else { panic!("no object") };

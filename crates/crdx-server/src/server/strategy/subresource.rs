@@ -1,4 +1,4 @@
-//! What a request writes of an object.
+//! The part of an object that a request writes.
 
 /// The subresources that are written as the whole object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

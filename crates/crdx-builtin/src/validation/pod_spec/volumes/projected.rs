@@ -18,7 +18,7 @@ const DUPLICATE_PATH: &str = "conflicting duplicate paths";
 const TOKEN_SECONDS: (i64, i64) = (10 * 60, 1 << 32);
 const DAY: i64 = 24 * 60 * 60;
 
-/// Whether the release has the sources `clusterTrustBundle` and `podCertificate`. Earlier releases drop them.
+/// Returns true if the release has the sources `clusterTrustBundle` and `podCertificate`. Earlier releases drop them.
 fn has_certificates(release: Release) -> bool {
     release.since(V1_37)
 }

@@ -1,4 +1,4 @@
-//! How recent the watch cache of a resource is (`storage/cacher/watch_cache.go` and `storage/cacher/progress`).
+//! The progress of the watch cache of a resource (`storage/cacher/watch_cache.go` and `storage/cacher/progress`).
 //!
 //! The real server answers lists from the watch cache of the resource. This cache receives the writes of its own
 //! resource at once, but learns of the writes of other resources only when it asks etcd for its progress, which it does
