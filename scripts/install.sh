@@ -27,7 +27,7 @@ fi
 case $(uname -s) in
     Linux) os=linux ;;
     Darwin) os=darwin ;;
-    *) fail "no archive for $(uname -s): on Windows, install with krew or unpack the zip of the release" ;;
+    *) fail "no archive for $(uname -s): on Windows, install with krew or unpack the archive of the release" ;;
 esac
 case $(uname -m) in
     x86_64 | amd64) arch=amd64 ;;

@@ -28,11 +28,11 @@ try() {
 }
 
 # Every archive has the program, its completion for kubectl, manual pages and the licence.
-for file in dist/kubectl-crdx-*.tar.gz dist/kubectl-crdx-*.zip; do
+for file in dist/kubectl-crdx-*.tar.gz; do
+    names=$(tar -tzf "$file")
     case $file in
-        *'*'*) continue ;;
-        *.zip) names=$(unzip -Z1 "$file"); parts=(kubectl-crdx.exe kubectl_complete-crdx.cmd) ;;
-        *) names=$(tar -tzf "$file"); parts=(kubectl-crdx kubectl_complete-crdx) ;;
+        *-windows-*) parts=(kubectl-crdx.exe kubectl_complete-crdx.cmd) ;;
+        *) parts=(kubectl-crdx kubectl_complete-crdx) ;;
     esac
     for part in "${parts[@]}" LICENSE man/kubectl-crdx.1; do
         grep -qxF "$part" <<<"$names" || fail "$file has no $part"

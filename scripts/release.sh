@@ -51,8 +51,8 @@ check() {
 
 # Archives of the same files are the same bytes: sorted names, and fixed times, owners and modes.
 pack() {
-    local platform=$1 binary=kubectl-crdx stage date file
-    case $platform in windows-*) binary=kubectl-crdx.exe ;; esac
+    local platform=$1 binary=kubectl-crdx completion=kubectl_complete-crdx stage date
+    case $platform in windows-*) binary=kubectl-crdx.exe completion=kubectl_complete-crdx.cmd ;; esac
     check "$platform" "dist/bin/$platform/$binary"
     stage=$(mktemp -d)
     install -m 755 "dist/bin/$platform/$binary" "$stage/"
@@ -60,20 +60,11 @@ pack() {
     install -d -m 755 "$stage/man"
     install -m 644 dist/man/*.1 "$stage/man/"
     date=$(git log -1 --format=%ct)
-    case $platform in
-        windows-*)
-            # kubectl runs this script to complete `kubectl crdx …`.
-            install -m 755 plugin-manifest/kubectl_complete-crdx.cmd "$stage/"
-            find "$stage" -exec touch -d "@$date" {} +
-            file=$PWD/dist/kubectl-crdx-$platform.zip
-            rm -f "$file"
-            (cd "$stage" && find . -mindepth 1 | LC_ALL=C sort | TZ=UTC zip -qX -@ "$file") ;;
-        *)
-            install -m 755 plugin-manifest/kubectl_complete-crdx "$stage/"
-            (cd "$stage" && find . -mindepth 1 -printf '%P\n' | LC_ALL=C sort) |
-                tar -C "$stage" --no-recursion --owner=0 --group=0 --numeric-owner --mtime="@$date" --format=ustar -cf - -T - |
-                gzip -n >"dist/kubectl-crdx-$platform.tar.gz" ;;
-    esac
+    # kubectl runs this script to complete `kubectl crdx …`.
+    install -m 755 "plugin-manifest/$completion" "$stage/"
+    (cd "$stage" && find . -mindepth 1 -printf '%P\n' | LC_ALL=C sort) |
+        tar -C "$stage" --no-recursion --owner=0 --group=0 --numeric-owner --mtime="@$date" --format=ustar -cf - -T - |
+        gzip -n >"dist/kubectl-crdx-$platform.tar.gz"
     rm -rf "$stage"
 }
 
@@ -132,9 +123,9 @@ else
 fi
 [ -n "$(ls dist/man/*.1 2>/dev/null)" ] || scripts/man.sh dist/man
 [ -s dist/kubectl-crdx.cdx.json ] || scripts/sbom.sh dist/kubectl-crdx.cdx.json
-rm -f dist/kubectl-crdx-*.tar.gz dist/kubectl-crdx-*.zip
+rm -f dist/kubectl-crdx-*.tar.gz
 for directory in dist/bin/*/; do pack "$(basename "$directory")"; done
-(cd dist && sha256sum kubectl-crdx-*.tar.gz $(ls kubectl-crdx-*.zip 2>/dev/null) kubectl-crdx.cdx.json >checksums.txt)
+(cd dist && sha256sum kubectl-crdx-*.tar.gz kubectl-crdx.cdx.json >checksums.txt)
 installer
 if [ -n "$only_pack" ]; then
     manifest "$tag"

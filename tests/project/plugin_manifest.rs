@@ -100,7 +100,7 @@ fn every_platform_is_known_and_unique() {
         let uri = platform.str_at(&["uri"]).unwrap();
         assert!(uri.starts_with(&format!("{HOME}/releases/download/")), "{uri}");
         assert!(uri.starts_with("https://"));
-        assert!([".tar.gz", ".zip"].iter().any(|end| uri.ends_with(end)), "{uri}");
+        assert!(uri.ends_with(".tar.gz"), "{uri}");
         assert!(uri.contains(&format!("/v{}/", env!("CARGO_PKG_VERSION"))), "{uri}");
         assert!(uri.contains(&format!("{}-{}", pair.0, pair.1)), "{uri}");
         let sum = platform.str_at(&["sha256"]).unwrap();
