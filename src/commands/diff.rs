@@ -23,7 +23,7 @@ use std::io::{self, BufWriter, Write};
 
 /// Runs the command.
 pub fn run(args: &args::Diff, color: flags::Color) -> io::Result<Exit> {
-    let is_text = matches!(args.output, None | Some(flags::DiffFormat::Table | flags::DiffFormat::Tap));
+    let is_text = matches!(args.output, None | Some(flags::ReportFormat::Table | flags::ReportFormat::Tap));
     let out = terminal::Stream::stdout(color, Content::text_if(is_text));
     let messages = terminal::Stream::stderr(color);
     let (colors, message_color) = (out.color, messages.color);
@@ -42,9 +42,9 @@ fn diff(
     out: &mut Writer,
     messages: &mut Writer,
 ) -> io::Result<Exit> {
-    let format = args.output.filter(|format| *format != flags::DiffFormat::Table);
-    let json = format == Some(flags::DiffFormat::Json);
-    let cases = format.and_then(flags::DiffFormat::pipeline).map(|format| Cases::new(format, "diff"));
+    let format = args.output.filter(|format| *format != flags::ReportFormat::Table);
+    let json = format == Some(flags::ReportFormat::Json);
+    let cases = format.and_then(flags::ReportFormat::pipeline).map(|format| Cases::new(format, "diff"));
     let external = if format.is_some() { None } else { ExternalDiff::from_environment()? };
     let mut show = Show {
         out,

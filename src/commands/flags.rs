@@ -21,5 +21,5 @@ pub use kubernetes::{KubernetesVersion, KubernetesVersions};
 pub use object_name::ObjectName;
 pub use paths::{Paths, Reading, report_notes};
 pub use policies::Policies;
-pub use reports::{DiffFormat, LintFormat, RehearseFormat, ValidateFormat};
+pub use reports::ReportFormat;
 pub use updates::Updates;

@@ -28,7 +28,7 @@ use std::io::{self, BufWriter, Write};
 /// Runs the command.
 pub fn run(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
     let is_text =
-        !args.convert && matches!(args.output, None | Some(flags::LintFormat::Table | flags::LintFormat::Tap));
+        !args.convert && matches!(args.output, None | Some(flags::ReportFormat::Table | flags::ReportFormat::Tap));
     let out = terminal::Stream::stdout(color, Content::text_if(is_text));
     let look = out.look();
     let mut text = BufWriter::new(out.write);

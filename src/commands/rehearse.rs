@@ -9,7 +9,7 @@ use super::terminal::{self, Content, Writer};
 use crate::cluster;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
-use crate::commands::flags::RehearseFormat;
+use crate::commands::flags::ReportFormat;
 use crate::commands::progress::Progress;
 use crate::input::buffered_text::{BufferedText, RankedText};
 use crate::input::required::{Required, Sources};
@@ -36,7 +36,7 @@ use stored::{InCluster, Stored};
 
 /// Runs the command.
 pub fn run(args: &args::Rehearse, color: flags::Color) -> io::Result<Exit> {
-    let is_text = matches!(args.output, None | Some(flags::RehearseFormat::Table));
+    let is_text = matches!(args.output, None | Some(flags::ReportFormat::Table));
     let out = terminal::Stream::stdout(color, Content::text_if(is_text));
     let messages = terminal::Stream::stderr(color);
     let (look, message_color) = (out.look(), messages.color);
@@ -133,7 +133,7 @@ fn rehearse(
     let mut notes: Vec<RunNote> = note.map(|message| RunNote { kind: "version", message }).into_iter().collect();
     notes.extend(removed.note());
     if from_files {
-        let progress = Progress::new(args.output != Some(RehearseFormat::Json));
+        let progress = Progress::new(args.output != Some(ReportFormat::Json));
         let inputs = Sources::open(&args.filenames, options.collecting(), Required::Object, "-f");
         let entries = progress.count(inputs.and_kustomizations(&args.kustomize)).filter_map(|entry| work.task(entry));
         in_order(jobs, entries, |task| work.done(task), |done| show.done(done))?;
@@ -292,7 +292,7 @@ struct Show<'a> {
     out: &'a mut Writer,
     messages: &'a mut Writer,
     color: bool,
-    format: Option<RehearseFormat>,
+    format: Option<ReportFormat>,
     table: Columns,
     rows: usize,
     /// The rows of the table or of the HTML page.
@@ -308,7 +308,7 @@ struct Show<'a> {
 }
 
 impl<'a> Show<'a> {
-    fn new(format: Option<RehearseFormat>, look: TableStyle, out: &'a mut Writer, messages: &'a mut Writer) -> Self {
+    fn new(format: Option<ReportFormat>, look: TableStyle, out: &'a mut Writer, messages: &'a mut Writer) -> Self {
         Self {
             out,
             messages,
@@ -329,11 +329,11 @@ impl<'a> Show<'a> {
     /// Prints the server's response to the new CRD.
     fn definition(&mut self, crd_item: &ObjectReport, plan: &Plan) -> io::Result<()> {
         match self.format {
-            None | Some(RehearseFormat::Table) => {}
-            Some(RehearseFormat::Json) => {
+            None | Some(ReportFormat::Table) => {}
+            Some(ReportFormat::Json) => {
                 return self.out.write_all(report_json::head("RehearsalReport").as_bytes());
             }
-            Some(RehearseFormat::Html) => return Ok(()),
+            Some(_) => return Ok(()),
         }
         if crd_item.verdict == Verdict::Accepted {
             let releases = plan.releases();
@@ -378,13 +378,13 @@ impl<'a> Show<'a> {
         if !entry.is_touched() {
             return Ok(());
         }
-        if self.format == Some(RehearseFormat::Html) {
+        if self.format == Some(ReportFormat::Html) {
             self.rows += 1;
             let rank = html::rehearsal::rank(&entry);
             self.page.0.push(rank, &html::rehearsal::row(&entry, self.rows))?;
             return self.page.1.push(rank, &html::rehearsal::details(&entry, self.rows));
         }
-        if self.format == Some(RehearseFormat::Json) {
+        if self.format == Some(ReportFormat::Json) {
             let before = if std::mem::replace(&mut self.has_entries, true) { ",\n" } else { "\n" };
             return write!(self.out, "{before}{}", json::to_string(&shown::value(&entry)));
         }
@@ -398,7 +398,7 @@ impl<'a> Show<'a> {
         if let Some(error) = self.failed {
             return Err(error.into());
         }
-        if self.format == Some(RehearseFormat::Html) {
+        if self.format == Some(ReportFormat::Html) {
             let head = html::rehearsal::head(&self.counts, crd_item, &plan.columns, &plan.releases());
             self.out.write_all(head.as_bytes())?;
             self.out.write_all(html::notes(notes).as_bytes())?;
@@ -411,7 +411,7 @@ impl<'a> Show<'a> {
             }
             self.page.1.write_to(self.out)?;
             self.out.write_all(html::TAIL.as_bytes())?;
-        } else if self.format == Some(RehearseFormat::Json) {
+        } else if self.format == Some(ReportFormat::Json) {
             let definition = report_json::value(crd_item);
             let columns = shown::columns_value(&plan.columns);
             let first = if self.has_entries { "" } else { "\n" };

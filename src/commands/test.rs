@@ -9,7 +9,7 @@ mod watch;
 use super::cases::Cases;
 use super::terminal::{self, Content};
 use crate::commands::exit::Exit;
-use crate::commands::flags;
+use crate::commands::flags::{self, ReportFormat};
 use crate::output::coverage::{CoverageReport, percent};
 use crate::output::printable::complain;
 use crate::output::report::json::head;
@@ -17,7 +17,6 @@ use crate::output::report::pipeline::Format;
 use crate::output::suites::{self, Counts, SuiteRun};
 use crate::simulation::ordered::threads;
 use crate::simulation::testing::{find, load, plan, run};
-use args::TestFormat;
 use crdx::suites::{Action, Coverage, Suite, suite::Source};
 use crdx_value::json;
 use std::io::{self, BufWriter, Write};
@@ -69,15 +68,16 @@ fn once(args: &args::Test, color: flags::Color) -> io::Result<Exit> {
     }
     let wants_coverage = args.coverage || args.min_coverage.is_some();
     let covered = wants_coverage.then(|| coverage::coverage(&runs, &library));
-    let content = Content::text_if(matches!(args.output, None | Some(TestFormat::Tap)));
+    let content = Content::text_if(matches!(args.output, None | Some(ReportFormat::Tap)));
     let stdout = terminal::Stream::stdout(color, content);
     let mut out = BufWriter::new(stdout.write);
     match args.output {
         None => text(&runs, &counts, covered.as_deref(), stdout.color, &mut out)?,
-        Some(TestFormat::Json) => report(&runs, &counts, covered.as_deref(), &mut out)?,
-        Some(TestFormat::Junit) => pipeline(&runs, Format::Junit, &mut out)?,
-        Some(TestFormat::Github) => pipeline(&runs, Format::Github, &mut out)?,
-        Some(TestFormat::Tap) => pipeline(&runs, Format::Tap, &mut out)?,
+        Some(ReportFormat::Json) => report(&runs, &counts, covered.as_deref(), &mut out)?,
+        Some(format) => match format.pipeline() {
+            Some(format) => pipeline(&runs, format, &mut out)?,
+            None => {}
+        },
     }
     out.flush()?;
     let too_little = args.min_coverage.is_some_and(|least| is_below(covered.as_deref().unwrap_or_default(), least));

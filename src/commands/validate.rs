@@ -22,11 +22,11 @@ pub fn run(args: &args::Validate, color: flags::Color) -> io::Result<Exit> {
 
 /// Validates everything once.
 fn once(args: &args::Validate, color: flags::Color) -> io::Result<Exit> {
-    use crate::commands::flags::ValidateFormat::{Name, Table, Tap, Wide};
+    use crate::commands::flags::ReportFormat::{Name, Table, Tap, Wide};
     let content = Content::text_if(matches!(args.output, None | Some(Name | Table | Tap | Wide)));
     let out = terminal::Stream::stdout(color, content);
     let messages = terminal::Stream::stderr(color);
-    let text_goes_to = if matches!(args.output, None | Some(flags::ValidateFormat::Table)) { &out } else { &messages };
+    let text_goes_to = if matches!(args.output, None | Some(flags::ReportFormat::Table)) { &out } else { &messages };
     let style = Style { color: text_goes_to.color, quiet: args.quiet, width: text_goes_to.width };
     let mut out = BufWriter::with_capacity(1 << 16, out.write);
     let mut messages = BufWriter::new(messages.write);
@@ -37,7 +37,7 @@ fn once(args: &args::Validate, color: flags::Color) -> io::Result<Exit> {
 fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mut Writer) -> io::Result<Summary> {
     let releases = &args.kubernetes.kubernetes_version;
     if releases.as_ref().is_some_and(|releases| releases.single().is_none())
-        && matches!(args.output, Some(flags::ValidateFormat::Yaml | flags::ValidateFormat::Wide))
+        && matches!(args.output, Some(flags::ReportFormat::Yaml | flags::ReportFormat::Wide))
     {
         let message = "-o yaml and -o wide show what one version stores: give --kubernetes-version a single version";
         return Err(io::Error::other(message));
@@ -48,9 +48,9 @@ fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mu
     let has_existing = live || !args.updates.old.is_empty();
     let plan = Plan {
         show_bookkeeping: args.show_bookkeeping,
-        table: args.output == Some(flags::ValidateFormat::Wide),
-        scale: matches!(args.output, Some(flags::ValidateFormat::Json | flags::ValidateFormat::Wide)),
-        compares: (args.output == Some(flags::ValidateFormat::Html) && has_existing)
+        table: args.output == Some(flags::ReportFormat::Wide),
+        scale: matches!(args.output, Some(flags::ReportFormat::Json | flags::ReportFormat::Wide)),
+        compares: (args.output == Some(flags::ReportFormat::Html) && has_existing)
             .then_some(CompareOptions { server_metadata: false }),
         ..plan(&args.inputs, &args.updates, releases.clone(), &args.cluster)
     };

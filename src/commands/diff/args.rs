@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx diff`.
 
-use crate::commands::flags::{Cluster, DiffFormat, Inputs, KubernetesVersion, Updates};
+use crate::commands::flags::{Cluster, Inputs, KubernetesVersion, ReportFormat, Updates};
 use clap::Args as ClapArgs;
 
 /// `diff`
@@ -35,8 +35,8 @@ pub struct Diff {
     pub show_bookkeeping: bool,
     /// Output format: json (documented in docs/output.md), or for pipelines sarif, junit, github (annotations) or tap
     /// [default: table, a unified diff]
-    #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, help_heading = "Output")]
-    pub output: Option<DiffFormat>,
+    #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_DIFF), help_heading = "Output")]
+    pub output: Option<ReportFormat>,
     /// The cluster from which CRDs and, without --old, existing objects are read.
     #[command(flatten)]
     pub cluster: Cluster,

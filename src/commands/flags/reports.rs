@@ -1,12 +1,13 @@
-//! The output formats of commands with verdicts, for humans and for pipelines.
+//! The output formats of reports: one list, of which each command supports a part.
 
 use crate::output::report::pipeline;
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-/// `-o` of `validate`
+/// `-o` of a command that prints a report
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ValidateFormat {
-    /// A table, the default
+pub enum ReportFormat {
+    /// For people, the default
     Table,
     /// For programs
     Json,
@@ -28,54 +29,36 @@ pub enum ValidateFormat {
     Tap,
 }
 
-/// `-o` of `diff`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DiffFormat {
-    /// A unified diff, the default
-    Table,
-    /// For programs
-    Json,
-    /// SARIF 2.1.0
-    Sarif,
-    /// JUnit's XML
-    Junit,
-    /// Annotations of a GitHub workflow
-    Github,
-    /// TAP version 14
-    Tap,
-}
+impl ReportFormat {
+    /// The formats of `validate`.
+    pub const OF_VALIDATE: &'static [Self] = &[
+        Self::Table,
+        Self::Json,
+        Self::Yaml,
+        Self::Wide,
+        Self::Name,
+        Self::Html,
+        Self::Sarif,
+        Self::Junit,
+        Self::Github,
+        Self::Tap,
+    ];
+    /// The formats of `diff`.
+    pub const OF_DIFF: &'static [Self] = &[Self::Table, Self::Json, Self::Sarif, Self::Junit, Self::Github, Self::Tap];
+    /// The formats of `lint`.
+    pub const OF_LINT: &'static [Self] =
+        &[Self::Table, Self::Json, Self::Html, Self::Sarif, Self::Junit, Self::Github, Self::Tap];
+    /// The formats of `rehearse`.
+    pub const OF_REHEARSE: &'static [Self] = &[Self::Table, Self::Json, Self::Html];
+    /// The formats of `test`.
+    pub const OF_TEST: &'static [Self] = &[Self::Json, Self::Junit, Self::Github, Self::Tap];
 
-/// `-o` of `lint`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LintFormat {
-    /// Text with tables, the default
-    Table,
-    /// For programs
-    Json,
-    /// One self-contained HTML page
-    Html,
-    /// SARIF 2.1.0
-    Sarif,
-    /// JUnit's XML
-    Junit,
-    /// Annotations of a GitHub workflow
-    Github,
-    /// TAP version 14
-    Tap,
-}
+    /// Returns a parser of an argument that accepts only these formats.
+    pub fn parser(formats: &'static [Self]) -> impl TypedValueParser<Value = Self> {
+        let names = formats.iter().filter_map(Self::to_possible_value);
+        PossibleValuesParser::new(names).try_map(|name| <Self as ValueEnum>::from_str(&name, true))
+    }
 
-/// `-o` of `rehearse`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RehearseFormat {
-    /// A table, the default
-    Table,
-    /// For programs
-    Json,
-    /// One self-contained HTML page
-    Html,
-}
-
-impl ValidateFormat {
     /// Returns the pipeline format, if it is one.
     pub fn pipeline(self) -> Option<pipeline::Format> {
         match self {
@@ -84,32 +67,6 @@ impl ValidateFormat {
             Self::Github => Some(pipeline::Format::Github),
             Self::Tap => Some(pipeline::Format::Tap),
             Self::Table | Self::Json | Self::Yaml | Self::Wide | Self::Name | Self::Html => None,
-        }
-    }
-}
-
-impl DiffFormat {
-    /// Returns the pipeline format, if it is one.
-    pub fn pipeline(self) -> Option<pipeline::Format> {
-        match self {
-            Self::Table | Self::Json => None,
-            Self::Sarif => Some(pipeline::Format::Sarif),
-            Self::Junit => Some(pipeline::Format::Junit),
-            Self::Github => Some(pipeline::Format::Github),
-            Self::Tap => Some(pipeline::Format::Tap),
-        }
-    }
-}
-
-impl LintFormat {
-    /// Returns the pipeline format, if it is one.
-    pub fn pipeline(self) -> Option<pipeline::Format> {
-        match self {
-            Self::Table | Self::Json | Self::Html => None,
-            Self::Sarif => Some(pipeline::Format::Sarif),
-            Self::Junit => Some(pipeline::Format::Junit),
-            Self::Github => Some(pipeline::Format::Github),
-            Self::Tap => Some(pipeline::Format::Tap),
         }
     }
 }

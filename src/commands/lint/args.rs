@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx lint`.
 
-use crate::commands::flags::{Cluster, KubernetesVersions, LintFormat, Paths};
+use crate::commands::flags::{Cluster, KubernetesVersions, Paths, ReportFormat};
 use clap::Args as ClapArgs;
 
 /// `lint`
@@ -53,11 +53,11 @@ pub struct Lint {
         short = 'o',
         long,
         value_name = "FORMAT",
-        ignore_case = true,
+        ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_LINT),
         help_heading = "Output",
         conflicts_with = "convert"
     )]
-    pub output: Option<LintFormat>,
+    pub output: Option<ReportFormat>,
     /// The cluster to read with --live.
     #[command(flatten)]
     pub cluster: Cluster,

@@ -2,7 +2,7 @@
 
 use crate::commands::cases::Cases;
 use crate::commands::exit::Exit;
-use crate::commands::flags::LintFormat;
+use crate::commands::flags::ReportFormat;
 use crate::input::buffered_text::BufferedText;
 use crate::output::cost::{count, percent, shortened};
 use crate::output::excerpt::{self, MessageSeverity};
@@ -70,10 +70,10 @@ enum Form {
 
 impl<'a> Show<'a> {
     /// Creates a printer that writes to `out`.
-    pub fn new(format: Option<LintFormat>, look: TableStyle, out: &'a mut dyn Write) -> Self {
+    pub fn new(format: Option<ReportFormat>, look: TableStyle, out: &'a mut dyn Write) -> Self {
         let form = match format {
-            None | Some(LintFormat::Table) => Form::Text,
-            Some(LintFormat::Html) => {
+            None | Some(ReportFormat::Table) => Form::Text,
+            Some(ReportFormat::Html) => {
                 Form::Html { details: BufferedText::default(), counts: html::lint::Counts::default() }
             }
             Some(format) => match format.pipeline() {

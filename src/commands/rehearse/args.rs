@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx rehearse`.
 
-use crate::commands::flags::{Cluster, KubernetesVersions, Policies, Reading, RehearseFormat};
+use crate::commands::flags::{Cluster, KubernetesVersions, Policies, Reading, ReportFormat};
 use clap::Args as ClapArgs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -61,8 +61,8 @@ pub struct Rehearse {
     pub jobs: Option<NonZeroUsize>,
     /// Output format: json (documented in docs/output.md) or html (one self-contained page) [default: a table and the
     /// effects on each object]
-    #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, help_heading = "Output")]
-    pub output: Option<RehearseFormat>,
+    #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_REHEARSE), help_heading = "Output")]
+    pub output: Option<ReportFormat>,
     /// The cluster with the current CRD and the stored objects.
     #[command(flatten)]
     pub cluster: Cluster,

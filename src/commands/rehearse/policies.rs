@@ -5,7 +5,7 @@ use super::stored::{InCluster, Stored};
 use super::{Failure, failure};
 use crate::cluster::{self, Resource};
 use crate::commands::exit::Exit;
-use crate::commands::flags::RehearseFormat;
+use crate::commands::flags::ReportFormat;
 use crate::commands::progress::Progress;
 use crate::commands::terminal::{self, Writer};
 use crate::input::Entry as InputEntry;
@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// Runs the command.
 pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: &mut Writer) -> Result<Exit, Failure> {
     let usage = |message: &str| Err(Failure::Reported(format!("error: {message}\n")));
-    if args.output == Some(RehearseFormat::Html) {
+    if args.output == Some(ReportFormat::Html) {
         return usage("--policies does not support -o html: use -o json, or no -o");
     }
     let from_files = !args.filenames.is_empty() || !args.kustomize.is_empty();
@@ -95,7 +95,7 @@ pub fn run(args: &args::Rehearse, look: TableStyle, out: &mut Writer, messages: 
         Task::Stored(value) => EntryResult::Rehearsed(Box::new(rehearsal.rehearse(*value, &InCluster))),
     };
     if from_files {
-        let progress = Progress::new(args.output != Some(RehearseFormat::Json));
+        let progress = Progress::new(args.output != Some(ReportFormat::Json));
         let inputs = Sources::open(&args.filenames, options.collecting(), Required::Object, "-f");
         let entries = progress.count(inputs.and_kustomizations(&args.kustomize));
         let entries = entries.filter_map(|entry| task(&admission, entry));
@@ -205,12 +205,12 @@ struct Show<'a> {
 }
 
 impl<'a> Show<'a> {
-    fn new(format: Option<RehearseFormat>, look: TableStyle, out: &'a mut Writer, messages: &'a mut Writer) -> Self {
+    fn new(format: Option<ReportFormat>, look: TableStyle, out: &'a mut Writer, messages: &'a mut Writer) -> Self {
         Self {
             out,
             messages,
             look,
-            json: format == Some(RehearseFormat::Json),
+            json: format == Some(ReportFormat::Json),
             table: Columns::new(shown::COLUMNS, look),
             rows: BufferedText::default(),
             details: BufferedText::default(),

@@ -1,8 +1,9 @@
 //! The arguments of `kubectl crdx test`.
 
 use crate::commands::flags::KubernetesVersions;
+use crate::commands::flags::ReportFormat;
 use crate::commands::flags::error::ArgumentError;
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
 use std::num::NonZeroUsize;
 
 /// `test`
@@ -71,21 +72,8 @@ pub struct Test {
     pub kubernetes: KubernetesVersions,
     /// Output format: json (documented in docs/output.md), or for pipelines junit, tap or github (annotations)
     /// [default: text]
-    #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, help_heading = "Output")]
-    pub output: Option<TestFormat>,
-}
-
-/// `-o` of `test`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TestFormat {
-    /// For programs
-    Json,
-    /// JUnit's XML
-    Junit,
-    /// Annotations of a GitHub workflow
-    Github,
-    /// TAP version 14
-    Tap,
+    #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_TEST), help_heading = "Output")]
+    pub output: Option<ReportFormat>,
 }
 
 fn annotation(text: &str) -> Result<(String, String), ArgumentError> {

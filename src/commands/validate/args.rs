@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx validate`.
 
-use crate::commands::flags::{Cluster, Inputs, KubernetesVersions, Updates, ValidateFormat};
+use crate::commands::flags::{Cluster, Inputs, KubernetesVersions, ReportFormat, Updates};
 use clap::Args as ClapArgs;
 
 /// `validate`
@@ -38,8 +38,8 @@ pub struct Validate {
     /// Output format: json (documented in docs/output.md), yaml (the objects as they would be stored), wide (with the
     /// printer columns of each kind), name (of the accepted objects), html (one self-contained page), or for pipelines
     /// sarif, junit, github (annotations) or tap [default: a table and the errors]
-    #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, help_heading = "Output")]
-    pub output: Option<ValidateFormat>,
+    #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_VALIDATE), help_heading = "Output")]
+    pub output: Option<ReportFormat>,
     /// Keep the last-applied annotation of `kubectl apply` in the objects that are printed
     #[arg(long, help_heading = "Output")]
     pub show_bookkeeping: bool,

@@ -2,7 +2,7 @@
 
 use crate::commands::cases::Cases;
 use crate::commands::external_diff::file_name;
-use crate::commands::flags::ValidateFormat;
+use crate::commands::flags::ReportFormat;
 use crate::commands::progress::Progress;
 use crate::commands::terminal::Writer;
 use crate::input::buffered_text::{BufferedText, RankedText};
@@ -58,21 +58,21 @@ impl<'a> Show<'a> {
     /// Creates a printer that writes to `out`, and messages to `messages`. `releases` are those given on the command
     /// line, if any.
     pub fn new(
-        format: Option<ValidateFormat>,
+        format: Option<ReportFormat>,
         style: Style,
         releases: Option<&ReleaseSet>,
         out: &'a mut Writer,
         messages: &'a mut Writer,
     ) -> Self {
         let form = match format {
-            None | Some(ValidateFormat::Table) => {
+            None | Some(ReportFormat::Table) => {
                 Form::Text { rows: BufferedText::default(), details: BufferedText::default() }
             }
-            Some(ValidateFormat::Json) => Form::Json { has_items: false },
-            Some(ValidateFormat::Yaml) => Form::Yaml { has_items: false },
-            Some(ValidateFormat::Name) => Form::Name,
-            Some(ValidateFormat::Wide) => Form::WideTables(WideTables::default()),
-            Some(ValidateFormat::Html) => Form::Html { rows: Box::default(), details: Box::default(), count: 0 },
+            Some(ReportFormat::Json) => Form::Json { has_items: false },
+            Some(ReportFormat::Yaml) => Form::Yaml { has_items: false },
+            Some(ReportFormat::Name) => Form::Name,
+            Some(ReportFormat::Wide) => Form::WideTables(WideTables::default()),
+            Some(ReportFormat::Html) => Form::Html { rows: Box::default(), details: Box::default(), count: 0 },
             Some(other) => match other.pipeline() {
                 Some(pipeline) => Form::Cases(Cases::new(pipeline, "validate")),
                 None => Form::Name,
