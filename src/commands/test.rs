@@ -74,10 +74,11 @@ fn once(args: &args::Test, color: flags::Color) -> io::Result<Exit> {
     match args.output {
         None => text(&runs, &counts, covered.as_deref(), stdout.color, &mut out)?,
         Some(ReportFormat::Json) => report(&runs, &counts, covered.as_deref(), &mut out)?,
-        Some(format) => match format.pipeline() {
-            Some(format) => pipeline(&runs, format, &mut out)?,
-            None => {}
-        },
+        Some(format) => {
+            if let Some(format) = format.pipeline() {
+                pipeline(&runs, format, &mut out)?
+            }
+        }
     }
     out.flush()?;
     let too_little = args.min_coverage.is_some_and(|least| is_below(covered.as_deref().unwrap_or_default(), least));

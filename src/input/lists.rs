@@ -81,9 +81,9 @@ fn wrong_metadata(list: &Value) -> Option<String> {
     let Some(members) = metadata.as_object() else { return Some("metadata".to_owned()) };
     let is_text = |value: &Value| value.is_null() || value.as_str().is_some();
     let texts = ["name", "namespace", "generateName", "resourceVersion", "selfLink", "uid"];
-    let text = texts.into_iter().find(|key| members.get(*key).is_some_and(|value| !is_text(value)));
+    let text = texts.into_iter().find(|key| members.get(key).is_some_and(|value| !is_text(value)));
     let map = || {
-        ["labels", "annotations"].into_iter().find(|key| match members.get(*key) {
+        ["labels", "annotations"].into_iter().find(|key| match members.get(key) {
             None | Some(Value::Null) => false,
             Some(Value::Object(map)) => !map.values().all(is_text),
             Some(_) => true,

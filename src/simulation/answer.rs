@@ -64,13 +64,22 @@ pub fn read_response(
     }
     let mut item = ObjectReport::new(locator.start(), if accepted { Verdict::Accepted } else { Verdict::Rejected }, "");
     item.identity = identity;
-    let (body, text) = match response.body {
-        ResponseBody::Json(body) => (Some(body), None),
-        ResponseBody::Text(text) => (None, Some(text.trim().to_owned())),
-    };
-    let text_of = |key: &str| body.as_ref().and_then(|b| b.str_at(&[key])).unwrap_or_default().to_owned();
-    let message = if accepted { String::new() } else { text.unwrap_or_else(|| text_of("message")) };
-    let reason = if accepted { String::new() } else { text_of("reason") };
+    let (mut message, mut reason) = (String::new(), String::new());
+    match response.body {
+        ResponseBody::Json(body) if accepted => take_result(&mut item, body),
+        // The causes of the status repeat the errors of the trace. They are dropped here, because a hostile object has
+        // hundreds of thousands.
+        ResponseBody::Json(body) => {
+            let mut status = Arc::unwrap_or_clone(body);
+            let mut text_of = |key: &str| match status.as_object_mut().and_then(|members| members.remove(key)) {
+                Some(Value::String(text)) => text,
+                _ => String::new(),
+            };
+            (message, reason) = (text_of("message"), text_of("reason"));
+        }
+        ResponseBody::Text(text) if !accepted => text.trim().clone_into(&mut message),
+        ResponseBody::Text(_) => {}
+    }
     item.pruned = response
         .trace
         .pruned
@@ -81,16 +90,13 @@ pub fn read_response(
     item.warnings = response.warnings.iter().map(|text| warning(text, locator, hints)).collect();
     if !accepted {
         let rejection = Rejection {
-            errors: &response.trace.errors,
+            errors: response.trace.errors,
             unknown: if response.trace.failed_strict_decoding { &item.pruned } else { &[] },
             undecodable: response.trace.undecodable_field,
             message: &message,
             reason: &reason,
         };
         item.errors = rejection.problems(locator, hints);
-    }
-    if accepted {
-        take_result(&mut item, body);
     }
     item.answer = Some(Answer { code: response.code, reason, message });
     if response.trace.is_unfinished {
@@ -109,8 +115,7 @@ fn of_uncertain_size(identity: Identity, locator: &dyn FieldLocator) -> ObjectRe
 }
 
 /// Stores the object of a response in the item, and the Table if it was requested.
-fn take_result(item: &mut ObjectReport, body: Option<Arc<Value>>) {
-    let Some(body) = body else { return };
+fn take_result(item: &mut ObjectReport, body: Arc<Value>) {
     if body.str_at(&["kind"]) == Some("Table") && body.str_at(&["apiVersion"]) == Some("meta.k8s.io/v1") {
         let row = body.get("rows").and_then(Value::as_array).and_then(<[Value]>::first);
         item.object = row.and_then(|row| row.get("object")).cloned();
@@ -122,7 +127,7 @@ fn take_result(item: &mut ObjectReport, body: Option<Arc<Value>>) {
 
 /// The parts of a rejection.
 struct Rejection<'a> {
-    errors: &'a [FieldError],
+    errors: Vec<FieldError>,
     /// The unknown fields that strict decoding reported.
     unknown: &'a [Located],
     /// The path of a field that cannot be decoded.
@@ -134,7 +139,7 @@ struct Rejection<'a> {
 impl Rejection<'_> {
     fn problems(self, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Vec<Diagnostic> {
         if !self.errors.is_empty() {
-            return self.errors.iter().map(|error| field_problem(error, locator, hints)).collect();
+            return self.errors.into_iter().map(|error| field_problem(error, locator, hints)).collect();
         }
         // Strict decoding reports all unknown fields in one message. They become separate errors with their own
         // locations.
@@ -163,16 +168,18 @@ impl Rejection<'_> {
     }
 }
 
-fn field_problem(error: &FieldError, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Diagnostic {
+fn field_problem(error: FieldError, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Diagnostic {
+    let location = error.value_path().map_or_else(|| locator.start(), |path| locator.field(path));
+    let replacement = hints.for_value(&error);
     let problem = Diagnostic {
         kind: error.kind.reason().to_owned(),
-        field: Some(error.field.clone()),
         message: error.to_string(),
-        location: Some(error.value_path().map_or_else(|| locator.start(), |path| locator.field(path))),
-        detail: Some(error.detail.clone()),
+        field: Some(error.field),
+        location: Some(location),
+        detail: Some(error.detail),
         ..Diagnostic::default()
     };
-    problem.with_replacement(hints.for_value(error))
+    problem.with_replacement(replacement)
 }
 
 /// Returns a warning of the server, with a location if it names a field.

@@ -101,7 +101,7 @@ fn first_difference(expected: &Value, found: &Value, path: String) -> String {
     match (expected, found) {
         (Value::Object(a), Value::Object(b)) => {
             let keys = a.keys().chain(b.keys());
-            let mut differing = keys.filter(|key| a.get(*key) != b.get(*key));
+            let mut differing = keys.filter(|key| a.get(key) != b.get(key));
             let Some(key) = differing.next() else { return path };
             match (a.get(key), b.get(key)) {
                 (Some(a), Some(b)) => first_difference(a, b, format!("{path}.{key}")),

@@ -2,7 +2,7 @@
 
 use crdx_text::documents::Chunks;
 use crdx_text::{Syntax, json, spans, yaml};
-use crdx_value::{Map, Value, json as compact};
+use crdx_value::{Value, json as compact};
 use proptest::prelude::*;
 
 fn text() -> impl Strategy<Value = String> {
@@ -45,7 +45,7 @@ fn value() -> impl Strategy<Value = Value> {
         let key = text().prop_filter("no merge", |k| k != "<<");
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..5).prop_map(Value::Array),
-            proptest::collection::btree_map(key, inner, 0..5).prop_map(|m: Map| Value::Object(m)),
+            proptest::collection::btree_map(key, inner, 0..5).prop_map(|m| Value::Object(m.into_iter().collect())),
         ]
     })
 }

@@ -25,7 +25,8 @@ fn value() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
-            prop::collection::btree_map(name(), inner, 0..4).prop_map(Value::Object),
+            prop::collection::btree_map(name(), inner, 0..4)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
         ]
     })
 }

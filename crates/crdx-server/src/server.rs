@@ -217,7 +217,7 @@ impl Server {
         if self.authorizes
             && let Some(refusal) = authorization::refuse_anonymous(request, &route)
         {
-            return Reply::Whole(context(query, Target::default()).refuse(&refusal));
+            return Reply::Whole(context(query, Target::default()).refuse(refusal));
         }
         Reply::Whole(match route {
             Route::Resource(target) if target.group.is_empty() && resources.namespaces.is_none() => {
@@ -446,7 +446,7 @@ mod tests {
         });
         let labels = send(&server, Method::Get, &path, "");
         assert_eq!(
-            value(&labels).at(&["metadata", "labels"]).and_then(Value::as_object).map(std::collections::BTreeMap::len),
+            value(&labels).at(&["metadata", "labels"]).and_then(Value::as_object).map(crdx_value::Map::len),
             Some(100)
         );
     }

@@ -201,7 +201,7 @@ fn put(object: &mut Value, path: &[&str], value: Value) {
     }
     let parent = parents.iter().try_fold(object, |value, key| value.get_mut(key));
     if let Some(members) = parent.and_then(Value::as_object_mut) {
-        members.remove(*last);
+        members.remove(last);
     }
 }
 

@@ -33,7 +33,7 @@ pub fn write_compact(out: &mut String, v: &Value) {
 }
 
 /// Appends an object with these members as compact JSON.
-pub fn write_object<'m>(out: &mut String, members: impl IntoIterator<Item = (&'m str, &'m Value)>) {
+fn write_object<'m>(out: &mut String, members: impl IntoIterator<Item = (&'m str, &'m Value)>) {
     out.push('{');
     for (i, (key, value)) in members.into_iter().enumerate() {
         if i > 0 {

@@ -8,6 +8,7 @@ pub mod field;
 pub mod group_version;
 pub mod json;
 pub mod jsonpath;
+mod map;
 pub mod names;
 pub mod number;
 pub mod print;
@@ -19,14 +20,11 @@ pub mod time;
 pub mod unicode;
 pub mod url;
 
-use std::collections::BTreeMap;
+pub use map::Map;
 
 /// The stack size of threads that process values, in bytes. Values may nest 10,000 levels deep and are processed
 /// recursively. Only stack pages that are used occupy memory.
 pub const STACK_SIZE: usize = 256 << 20;
-
-/// An object's members, sorted by key.
-pub type Map = BTreeMap<String, Value>;
 
 /// A JSON value. `Int(1)` and `Float(1.0)` are different values, as for Go's `DeepEqual`.
 #[derive(Clone, Debug, Default, PartialEq)]

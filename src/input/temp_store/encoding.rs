@@ -138,7 +138,8 @@ mod tests {
         leaf.prop_recursive(4, 300, 200, |inner| {
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..200).prop_map(Value::Array),
-                prop::collection::btree_map(".{0,9}", inner, 0..9).prop_map(Value::Object),
+                prop::collection::btree_map(".{0,9}", inner, 0..9)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
             ]
         })
     }

@@ -24,20 +24,50 @@ pub fn item(item: &ObjectReport, first: bool) -> String {
 pub fn item_with(item: &ObjectReport, more: Map, first: bool) -> String {
     let mut members = members(item);
     members.extend(more);
-    // The object, which may be large, is written without a copy.
-    let own = members.iter().map(|(key, value)| (key.as_str(), value));
-    let object = object_members(item).filter(|(key, _)| !members.contains_key(*key));
-    let mut all: Vec<(&str, &Value)> = own.chain(object).collect();
+    // The object and the problems, which may be many, are written without a copy.
+    let own = members.iter().map(|(key, value)| (key.as_str(), Member::Value(value)));
+    let object = object_members(item).map(|(key, value)| (key, Member::Value(value)));
+    let problems = problem_members(item).map(|(key, problems)| (key, Member::Problems(problems)));
+    let mut all: Vec<(&str, Member<'_>)> =
+        own.chain(object.chain(problems).filter(|(key, _)| !members.contains_key(key))).collect();
     all.sort_unstable_by_key(|(key, _)| *key);
-    let mut text = if first { "\n".to_owned() } else { ",\n".to_owned() };
-    json::write_object(&mut text, all);
+    let mut text = if first { "\n{".to_owned() } else { ",\n{".to_owned() };
+    for (index, (key, member)) in all.into_iter().enumerate() {
+        text.push_str(if index == 0 { "\"" } else { ",\"" });
+        text.push_str(key);
+        text.push_str("\":");
+        match member {
+            Member::Value(value) => json::write_compact(&mut text, value),
+            Member::Problems(problems) => write_problems(&mut text, problems),
+        }
+    }
+    text.push('}');
     text
+}
+
+/// A member of an item.
+enum Member<'a> {
+    Value(&'a Value),
+    Problems(&'a [Diagnostic]),
+}
+
+fn write_problems(text: &mut String, problems: &[Diagnostic]) {
+    text.push('[');
+    for (index, one) in problems.iter().enumerate() {
+        if index > 0 {
+            text.push(',');
+        }
+        json::write_compact(text, &problem(one));
+    }
+    text.push(']');
 }
 
 /// Formats an item that is not part of a list.
 pub fn value(item: &ObjectReport) -> Value {
     let mut all = members(item);
     all.extend(object_members(item).map(|(key, value)| (key.to_owned(), value.clone())));
+    let problems = |problems: &[Diagnostic]| problems.iter().map(problem).collect::<Vec<_>>().into();
+    all.extend(problem_members(item).map(|(key, some)| (key.to_owned(), problems(some))));
     Value::Object(all)
 }
 
@@ -98,6 +128,12 @@ fn object_members(item: &ObjectReport) -> impl Iterator<Item = (&str, &Value)> {
         .filter_map(|(key, value)| Some((key, value?)))
 }
 
+/// Returns the members for errors and warnings.
+fn problem_members(item: &ObjectReport) -> impl Iterator<Item = (&'static str, &[Diagnostic])> {
+    let hidden = Some(("hiddenErrors", item.hidden.as_slice())).filter(|(_, hidden)| !hidden.is_empty());
+    [("errors", item.errors.as_slice()), ("warnings", &item.warnings)].into_iter().chain(hidden)
+}
+
 /// Returns the other members.
 fn members(item: &ObjectReport) -> Map {
     let mut members = identified(&item.identity, &item.location);
@@ -118,11 +154,6 @@ fn members(item: &ObjectReport) -> Map {
     if !item.remarks.is_empty() {
         put("remarks", item.remarks.iter().map(remark).collect::<Vec<_>>().into());
     }
-    put("errors", item.errors.iter().map(problem).collect::<Vec<_>>().into());
-    if !item.hidden.is_empty() {
-        put("hiddenErrors", item.hidden.iter().map(problem).collect::<Vec<_>>().into());
-    }
-    put("warnings", item.warnings.iter().map(problem).collect::<Vec<_>>().into());
     let pruned = item.pruned.iter().map(|p| located(&[("path", &p.path)], p.location.as_ref(), p.releases.as_ref()));
     put("pruned", pruned.collect::<Vec<_>>().into());
     let defaulted = item

@@ -13,7 +13,7 @@ pub fn remove_generated(kind: &str, object: &mut Value, sent: &Value) {
         let Some(members) = at_mut(object, parents).and_then(Value::as_object_mut) else { return };
         for name in names {
             if sent.and_then(|sent| sent.get(name)).is_none_or(is_empty) {
-                members.remove(*name);
+                members.remove(name);
             }
         }
     };

@@ -84,7 +84,7 @@ impl<'a> Run<'a, '_> {
     ) -> Result<(Value<'a>, &'q [Arc<Qualifier>]), Error> {
         while let [first, rest @ ..] = qualifiers
             && let Qualifier { by: QualifierKey::Field(name), optional: false, test: false } = &**first
-            && let Some(found) = members.get(&**name)
+            && let Some(found) = members.get(name)
         {
             self.charge(1)?;
             qualifiers = rest;

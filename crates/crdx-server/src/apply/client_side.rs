@@ -202,7 +202,7 @@ fn difference(from: &Map, to: &Map, part: Part) -> Map {
         }
     }
     if part == Part::Deletions {
-        let removed = from.keys().filter(|name| !to.contains_key(*name));
+        let removed = from.keys().filter(|name| !to.contains_key(name));
         out.extend(removed.map(|name| (name.clone(), Value::Null)));
     }
     out

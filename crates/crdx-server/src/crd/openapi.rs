@@ -135,7 +135,7 @@ fn wrap_references(v: &mut Value) {
 fn remove_keywords(schema: &mut Value, keywords: &[&str]) {
     let Value::Object(members) = schema else { return };
     for keyword in keywords {
-        members.remove(*keyword);
+        members.remove(keyword);
     }
     if let Some(Value::Object(properties)) = members.get_mut("properties") {
         for v in properties.values_mut() {

@@ -48,7 +48,7 @@ fn nested(object: &Value, path: &str, expected: &str, read: impl Fn(&Value) -> O
     for (i, name) in names.iter().enumerate() {
         match at {
             Value::Null => return Ok(0),
-            Value::Object(members) => match members.get(*name) {
+            Value::Object(members) => match members.get(name) {
                 Some(v) => at = v,
                 None => return Ok(0),
             },

@@ -64,7 +64,7 @@ fn diff_maps(
         }
     }
     if part == Part::Deletions {
-        for key in original.keys().filter(|key| !modified.contains_key(*key)) {
+        for key in original.keys().filter(|key| !modified.contains_key(key)) {
             patch.insert(key.clone(), Value::Null);
         }
     }

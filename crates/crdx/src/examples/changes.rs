@@ -196,7 +196,7 @@ impl Collector<'_> {
         if names.is_empty() && schema.properties.len() <= 8 {
             names = schema.properties.keys().collect();
         }
-        let properties = || names.iter().filter_map(|name| Some((*name, schema.property(name)?, members.get(*name))));
+        let properties = || names.iter().filter_map(|name| Some((*name, schema.property(name)?, members.get(name))));
         for (name, property, value) in properties() {
             match value {
                 Some(_) if schema.required.contains(name) => {}
@@ -217,7 +217,7 @@ impl Collector<'_> {
             }
         }
         if let Some(values) = schema.additional_properties_schema() {
-            let named = self.words.texts.iter().filter(|text| !members.contains_key(*text)).cloned();
+            let named = self.words.texts.iter().filter(|text| !members.contains_key(text)).cloned();
             let keys: Vec<String> = named.chain([strings::numbered("example", members.len())]).collect();
             for key in keys {
                 self.put(&below(path, &key), Some(minimal(values)));
@@ -297,9 +297,9 @@ fn unions(schema: &Schema, value: &Value, path: &mut Vec<String>, all: &mut Vec<
 fn branches(schema: &Schema, union: &[Schema], members: &Map, path: &[String], all: &mut Vec<Changes>) {
     for branch in union {
         let others = union.iter().flat_map(|other| &other.required).filter(|name| !branch.required.contains(name));
-        let removed = others.filter(|name| members.contains_key(*name) && !schema.required.contains(name));
+        let removed = others.filter(|name| members.contains_key(name) && !schema.required.contains(name));
         let mut changes: Changes = removed.map(|name| Change { path: below(path, name), value: None }).collect();
-        for name in branch.required.iter().filter(|name| !members.contains_key(*name)) {
+        for name in branch.required.iter().filter(|name| !members.contains_key(name)) {
             let made = schema.property(name).map_or_else(|| Value::Object(Map::new()), minimal);
             changes.push(Change { path: below(path, name), value: Some(made) });
         }
@@ -310,7 +310,7 @@ fn branches(schema: &Schema, union: &[Schema], members: &Map, path: &[String], a
         }
         if let Some(not) = &branch.not {
             let removed = not.required.iter().chain(not.any_of.iter().flat_map(|one| &one.required));
-            let removed = removed.filter(|name| members.contains_key(*name) && !schema.required.contains(name));
+            let removed = removed.filter(|name| members.contains_key(name) && !schema.required.contains(name));
             changes.extend(removed.map(|name| Change { path: below(path, name), value: None }));
         }
         if !changes.is_empty() {

@@ -42,7 +42,7 @@ impl Difference {
                     }
                     path.truncate(length);
                 }
-                for (key, value) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
+                for (key, value) in new.iter().filter(|(key, _)| !old.contains_key(key)) {
                     enter(path, key);
                     self.new_value(value, stored.and_then(|s| s.get(key)), path);
                     path.truncate(length);
@@ -70,10 +70,10 @@ impl Difference {
             (_, None) => self.defaulted.push((path.clone(), value.clone())),
             (_, Some(Value::Null)) if !value.is_null() => self.defaulted.push((path.clone(), value.clone())),
             (Value::Object(members), Some(Value::Object(kept))) => {
-                let own = members.iter().filter(|(key, _)| kept.contains_key(*key));
+                let own = members.iter().filter(|(key, _)| kept.contains_key(key));
                 let own: Map = own.map(|(key, value)| (key.clone(), value.clone())).collect();
                 self.appearing.push((path.clone(), own.into()));
-                for (key, value) in members.iter().filter(|(key, _)| !kept.contains_key(*key)) {
+                for (key, value) in members.iter().filter(|(key, _)| !kept.contains_key(key)) {
                     enter(path, key);
                     self.defaulted.push((path.clone(), value.clone()));
                     path.truncate(length);

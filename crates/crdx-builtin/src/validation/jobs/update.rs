@@ -104,7 +104,7 @@ pub fn copy(new: &Value, old: &mut Value, path: &[&str]) {
     } else {
         let parent = parents.iter().try_fold(old, |value, key| value.get_mut(key));
         if let Some(members) = parent.and_then(Value::as_object_mut) {
-            members.remove(*last);
+            members.remove(last);
         }
     }
 }

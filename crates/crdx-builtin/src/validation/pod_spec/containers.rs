@@ -136,7 +136,7 @@ impl Containers<'_, '_> {
             }
             for field in FORBIDDEN_IN_EPHEMERAL {
                 let field = container.child(field);
-                if field.is_set() && !field.value.as_object().is_some_and(std::collections::BTreeMap::is_empty) {
+                if field.is_set() && !field.value.as_object().is_some_and(crdx_value::Map::is_empty) {
                     errors.forbidden(&field, NOT_EPHEMERAL);
                 }
             }

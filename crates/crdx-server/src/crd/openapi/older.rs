@@ -84,7 +84,7 @@ pub fn adapt(document: &mut Value, openapi_version: OpenApiVersion, release: Rel
 }
 
 fn at<'v>(value: &'v mut Value, path: &[&str]) -> Option<&'v mut Value> {
-    path.iter().try_fold(value, |value, key| value.as_object_mut()?.get_mut(*key))
+    path.iter().try_fold(value, |value, key| value.as_object_mut()?.get_mut(key))
 }
 
 fn retain_parameters(of: &mut Value, is_new: &dyn Fn(&str) -> bool) {

@@ -172,7 +172,7 @@ fn message(message: &'static Message, value: &Value, depth: usize) -> Vec<u8> {
     let mut out = Vec::new();
     let Some(members) = value.as_object().filter(|_| depth < DEPTH) else { return out };
     for (name, number, kind) in message.fields {
-        if let Some(value) = members.get(*name) {
+        if let Some(value) = members.get(name) {
             field(&mut out, *number, *kind, value, depth + 1);
         }
     }

@@ -110,7 +110,7 @@ fn wrap_at(mut at: Option<&ResourcePath<'_>>, mut v: Value) -> Value {
 fn take(at: Option<&ResourcePath<'_>>, v: Value) -> Option<Value> {
     let Some(ResourcePath { outer, key }) = at else { return Some(v) };
     match (take(*outer, v)?, key) {
-        (Value::Object(mut members), Some(key)) => members.remove(*key),
+        (Value::Object(mut members), Some(key)) => members.remove(key),
         (Value::Array(items), None) => items.into_iter().next(),
         _ => None,
     }

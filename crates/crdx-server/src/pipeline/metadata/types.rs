@@ -58,7 +58,7 @@ fn fields(members: &Map, types: &[(&str, Type)]) -> Option<String> {
     if members.iter().all(fits) {
         return None;
     }
-    types.iter().find_map(|(name, type_)| convert(members.get(*name)?, *type_))
+    types.iter().find_map(|(name, type_)| convert(members.get(name)?, *type_))
 }
 
 fn convert(value: &Value, type_: Type) -> Option<String> {

@@ -77,7 +77,7 @@ pub(super) fn handle(
     action: &Action,
 ) -> Reply {
     if ctx.request.method != Method::Post {
-        return Reply::Whole(ctx.refuse(&Refusal::method_not_allowed()));
+        return Reply::Whole(ctx.refuse(Refusal::method_not_allowed()));
     }
     match ctx.name().and_then(|name| Ok((name, ctx.negotiate(Endpoint::Object)?))) {
         Ok((name, output)) => {
@@ -87,7 +87,7 @@ pub(super) fn handle(
                 None => Reply::Whole(ctx.respond(&output, None, answer)),
             }
         }
-        Err(refusal) => Reply::Whole(ctx.refuse(&refusal)),
+        Err(refusal) => Reply::Whole(ctx.refuse(refusal)),
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn handle(backend: &Backend, issued: &Issued, mut ctx: Context<'_>) -
     let Some((serving, version)) = find(backend, &ctx) else {
         if ctx.target.group.is_empty() && !is_watch {
             let text = "the server could not find the requested resource";
-            return Reply::Whole(ctx.refuse(&Refusal::unrouted(404, Reason::NotFound, text)));
+            return Reply::Whole(ctx.refuse(Refusal::unrouted(404, Reason::NotFound, text)));
         }
         return Reply::Whole(not_found_page());
     };
@@ -59,7 +59,7 @@ pub(super) fn handle(backend: &Backend, issued: &Issued, mut ctx: Context<'_>) -
         "scale" if let Some(scale) = ScaleOf::new(resource) => respond(backend, ctx, scale, &SUBRESOURCE_VERBS),
         _ => {
             let refusal = Refusal::not_found(named(&ctx), &ctx.target.name);
-            Reply::Whole(ctx.refuse(&refusal))
+            Reply::Whole(ctx.refuse(refusal))
         }
     }
 }
@@ -93,7 +93,7 @@ fn typed(
         _ if let Some(action) = actions::find(&ctx) => actions::handle(backend, issued, ctx, resource, action),
         _ => {
             let text = "the server could not find the requested resource";
-            Reply::Whole(ctx.refuse(&Refusal::unrouted(404, Reason::NotFound, text)))
+            Reply::Whole(ctx.refuse(Refusal::unrouted(404, Reason::NotFound, text)))
         }
     }
 }
@@ -123,7 +123,7 @@ fn respond(backend: &Backend, mut ctx: Context<'_>, strategy: impl Strategy, ver
     let verb = match ctx.target.verb {
         verb if !verbs.contains(&verb) => {
             let refusal = Refusal::method_not_supported(named(&ctx), verb);
-            return Reply::Whole(ctx.refuse(&refusal));
+            return Reply::Whole(ctx.refuse(refusal));
         }
         "get" => Ok(Verb::Get),
         "list" => Ok(Verb::List),
@@ -147,6 +147,6 @@ fn respond(backend: &Backend, mut ctx: Context<'_>, strategy: impl Strategy, ver
                 None => Reply::Whole(registry.respond(ctx, &output, answer)),
             }
         }
-        Err(refusal) => Reply::Whole(ctx.refuse(&refusal)),
+        Err(refusal) => Reply::Whole(ctx.refuse(refusal)),
     }
 }

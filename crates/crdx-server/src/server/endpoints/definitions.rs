@@ -21,7 +21,7 @@ pub(super) fn handle(backend: &Backend, ctx: Context<'_>) -> Reply {
     }
     if !known || !matches!(subresource, "" | "status") || target.name.is_empty() && !subresource.is_empty() {
         let text = "the server could not find the requested resource";
-        return Reply::Whole(ctx.refuse(&Refusal::unrouted(404, Reason::NotFound, text)));
+        return Reply::Whole(ctx.refuse(Refusal::unrouted(404, Reason::NotFound, text)));
     }
     Reply::Whole(respond(backend, ctx))
 }
@@ -39,9 +39,9 @@ fn respond(backend: &Backend, mut ctx: Context<'_>) -> Response {
         Method::Delete if named && !is_status => Ok(Verb::Delete),
         Method::Delete if !is_status => Ok(Verb::DeleteCollection),
         // The router of typed kinds does not support HEAD.
-        _ => return ctx.refuse(&Refusal::method_not_allowed()),
+        _ => return ctx.refuse(Refusal::method_not_allowed()),
     };
-    let Ok(output) = ctx.negotiate(Endpoint::Object) else { return ctx.refuse(&Refusal::no_representation()) };
+    let Ok(output) = ctx.negotiate(Endpoint::Object) else { return ctx.refuse(Refusal::no_representation()) };
     let registry = backend.registry(Definition::new(&backend.resources, is_status));
     let answer = verb.and_then(|verb| registry.answer(&mut ctx, verb));
     registry.respond(ctx, &output, answer)

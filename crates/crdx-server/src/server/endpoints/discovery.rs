@@ -24,7 +24,7 @@ pub(super) fn of_groups(endpoints: &Endpoints, ctx: Context<'_>) -> Response {
     match ctx.negotiate(Endpoint::Groups) {
         Ok(output) if output.convert.is_some() => aggregated::respond(ctx, &output, &groups),
         Ok(output) => respond(ctx, &output, legacy::group_list(&groups)),
-        Err(refusal) => ctx.refuse(&refusal),
+        Err(refusal) => ctx.refuse(refusal),
     }
 }
 
@@ -34,7 +34,7 @@ pub(super) fn of_core(endpoints: &Endpoints, ctx: Context<'_>) -> Response {
     match ctx.negotiate(Endpoint::Groups) {
         Ok(output) if output.convert.is_some() => aggregated::respond(ctx, &output, core.as_slice()),
         Ok(output) => respond(ctx, &output, legacy::core_versions(core.as_ref())),
-        Err(refusal) => ctx.refuse(&refusal),
+        Err(refusal) => ctx.refuse(refusal),
     }
 }
 
@@ -66,17 +66,17 @@ fn answer(ctx: Context<'_>, group: &str, document: Option<Value>) -> Response {
     let own = group == crd::GROUP;
     let Some(document) = document else {
         let text = "the server could not find the requested resource";
-        return if own { ctx.refuse(&Refusal::unrouted(404, Reason::NotFound, text)) } else { not_found_page() };
+        return if own { ctx.refuse(Refusal::unrouted(404, Reason::NotFound, text)) } else { not_found_page() };
     };
     if own && ctx.request.method != Method::Get {
-        return ctx.refuse(&Refusal::method_not_allowed());
+        return ctx.refuse(Refusal::method_not_allowed());
     }
     match ctx.negotiate(Endpoint::Plain) {
         Ok(output) => respond(ctx, &output, document),
         Err(_) if own && !negotiate::supports_any(ctx.request.accept.as_deref()) => {
-            ctx.refuse(&Refusal::no_representation())
+            ctx.refuse(Refusal::no_representation())
         }
-        Err(refusal) => ctx.refuse(&refusal),
+        Err(refusal) => ctx.refuse(refusal),
     }
 }
 

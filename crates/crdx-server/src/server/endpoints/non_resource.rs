@@ -22,7 +22,7 @@ pub(super) fn handle(endpoints: &Endpoints, ctx: Context<'_>, parts: &[String]) 
         ["apis", group] => discovery::of_group(endpoints, ctx, group),
         ["apis", group, version] => discovery::of_version(endpoints, ctx, group, version),
         ["apis", ..] => not_found_page(),
-        ["version"] if ctx.request.method != Method::Get => ctx.refuse(&Refusal::method_not_allowed()),
+        ["version"] if ctx.request.method != Method::Get => ctx.refuse(Refusal::method_not_allowed()),
         ["version"] => version(release),
         ["openapi", "v2"] => openapi::v2(endpoints, &ctx),
         ["openapi", "v3"] if !path_of(&ctx).ends_with('/') => openapi::v3_index(endpoints, &ctx),

@@ -71,12 +71,12 @@ pub(super) fn handle(endpoints: &Endpoints, mut ctx: Context<'_>) -> Response {
     });
     let Some(review) = found else {
         let text = "the server could not find the requested resource";
-        return ctx.refuse(&Refusal::unrouted(404, Reason::NotFound, text));
+        return ctx.refuse(Refusal::unrouted(404, Reason::NotFound, text));
     };
     if ctx.request.method != Method::Post {
-        return ctx.refuse(&Refusal::method_not_allowed());
+        return ctx.refuse(Refusal::method_not_allowed());
     }
-    let Ok(output) = ctx.negotiate(Endpoint::Object) else { return ctx.refuse(&Refusal::no_representation()) };
+    let Ok(output) = ctx.negotiate(Endpoint::Object) else { return ctx.refuse(Refusal::no_representation()) };
     let answer = review.answer(endpoints, &mut ctx).map(|reviewed| Answer::object(201, Arc::new(reviewed)));
     ctx.respond(&output, None, answer)
 }

@@ -190,7 +190,7 @@ impl<'a> Context<'a> {
     }
 
     /// Writes the answer in the negotiated format, or the refusal.
-    pub fn respond(mut self, output: &Output, columns: Option<&Columns>, answer: Result<Answer, Refusal>) -> Response {
+    pub fn respond(self, output: &Output, columns: Option<&Columns>, answer: Result<Answer, Refusal>) -> Response {
         let shaped = answer.and_then(|answer| {
             let code = answer.code;
             self.shape(output, columns, answer.content).map(|body| (code, body))
@@ -204,10 +204,7 @@ impl<'a> Context<'a> {
                 warnings: headers(self.warnings),
                 trace: self.trace,
             },
-            Err(refusal) => {
-                self.trace.errors.clone_from(&refusal.errors);
-                self.refuse(&refusal)
-            }
+            Err(refusal) => self.refuse(refusal),
         }
     }
 
@@ -218,9 +215,9 @@ impl<'a> Context<'a> {
 
     /// Writes a refusal. Formats that only objects have do not apply to it, so `Accept` is negotiated again without
     /// them.
-    pub fn refuse(mut self, refusal: &Refusal) -> Response {
+    pub fn refuse(mut self, mut refusal: Refusal) -> Response {
         self.trace.is_unfinished = refusal.reason == Reason::Unfinished;
-        self.trace.errors.clone_from(&refusal.errors);
+        self.trace.errors = std::mem::take(&mut refusal.errors);
         let format = match self.negotiate(Endpoint::Plain) {
             Ok(output) => output.format,
             Err(_) => Format::PrettyJson,
@@ -229,7 +226,7 @@ impl<'a> Context<'a> {
         let delay = (delay > 0).then(|| ("retry-after", delay.to_string()));
         Response {
             code: refusal.code,
-            body: ResponseBody::Json(Arc::new(refusal.to_value())),
+            body: ResponseBody::Json(Arc::new(refusal.into_value())),
             format,
             headers: delay.into_iter().collect(),
             warnings: headers(self.warnings),

@@ -69,7 +69,7 @@ impl Response {
         let refusal = Refusal::timeout("request did not complete within requested timeout");
         Self {
             code: refusal.code,
-            body: ResponseBody::Json(Arc::new(refusal.to_value())),
+            body: ResponseBody::Json(Arc::new(refusal.into_value())),
             format: Format::default(),
             headers: Vec::new(),
             warnings: Vec::new(),

@@ -303,16 +303,12 @@ impl Refusal {
     }
 
     /// The `metav1.Status` of the refusal.
-    pub fn to_value(&self) -> Value {
-        let mut status = status_value(
-            self.status.as_deref().unwrap_or("Failure"),
-            self.code,
-            self.reason.as_str(),
-            &self.message,
-            self.details.as_deref(),
-        );
-        if let (Some(metadata), Some(members)) = (&self.metadata, status.as_object_mut()) {
-            members.insert("metadata".to_owned(), Value::Object((**metadata).clone()));
+    pub fn into_value(self) -> Value {
+        let Self { code, reason, message, details, metadata, .. } = self;
+        let status = self.status.as_deref().unwrap_or("Failure");
+        let mut status = status_value(status, code, reason.as_str(), message, details.map(|details| *details));
+        if let (Some(metadata), Some(members)) = (metadata, status.as_object_mut()) {
+            members.insert("metadata".to_owned(), Value::Object(*metadata));
         }
         status
     }
@@ -323,8 +319,8 @@ pub(in crate::server) fn status_value(
     status: &str,
     code: u16,
     reason: &str,
-    message: &str,
-    details: Option<&Details>,
+    message: impl Into<String>,
+    details: Option<Details>,
 ) -> Value {
     let mut out = Map::new();
     out.insert("kind".into(), "Status".into());
@@ -334,7 +330,7 @@ pub(in crate::server) fn status_value(
     insert_text(&mut out, "message", message);
     insert_text(&mut out, "reason", reason);
     if let Some(details) = details {
-        out.insert("details".into(), details.to_value());
+        out.insert("details".into(), details.into_value());
     }
     if code != 0 {
         out.insert("code".into(), Value::Int(i64::from(code)));
@@ -343,18 +339,18 @@ pub(in crate::server) fn status_value(
 }
 
 impl Details {
-    fn to_value(&self) -> Value {
+    fn into_value(self) -> Value {
         let mut out = Map::new();
-        insert_text(&mut out, "name", &self.name);
-        insert_text(&mut out, "group", &self.group);
-        insert_text(&mut out, "kind", &self.kind);
-        insert_text(&mut out, "uid", &self.uid);
+        insert_text(&mut out, "name", self.name);
+        insert_text(&mut out, "group", self.group);
+        insert_text(&mut out, "kind", self.kind);
+        insert_text(&mut out, "uid", self.uid);
         if !self.causes.is_empty() {
-            let causes = self.causes.iter().map(|cause| {
+            let causes = self.causes.into_iter().map(|cause| {
                 let mut entry = Map::new();
-                insert_text(&mut entry, "reason", &cause.reason);
-                insert_text(&mut entry, "message", &cause.message);
-                insert_text(&mut entry, "field", &cause.field);
+                insert_text(&mut entry, "reason", cause.reason);
+                insert_text(&mut entry, "message", cause.message);
+                insert_text(&mut entry, "field", cause.field);
                 Value::Object(entry)
             });
             out.insert("causes".into(), Value::Array(causes.collect()));
@@ -366,7 +362,8 @@ impl Details {
     }
 }
 
-fn insert_text(out: &mut Map, key: &str, text: &str) {
+fn insert_text(out: &mut Map, key: &str, text: impl Into<String>) {
+    let text = text.into();
     if !text.is_empty() {
         out.insert(key.to_owned(), Value::from(text));
     }
@@ -375,12 +372,13 @@ fn insert_text(out: &mut Map, key: &str, text: &str) {
 /// `ErrorList.ToAggregate().Error()`: the text of a single error, or all texts without duplicates in brackets; `None`
 /// without errors.
 pub(in crate::server) fn aggregate(errors: &ErrorList) -> Option<String> {
+    let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
     let mut seen = std::collections::HashSet::new();
-    let texts: Vec<String> = errors.iter().map(ToString::to_string).filter(|text| seen.insert(text.clone())).collect();
-    match texts.as_slice() {
+    let distinct: Vec<&str> = texts.iter().map(String::as_str).filter(|text| seen.insert(*text)).collect();
+    match distinct.as_slice() {
         [] => None,
-        [one] => Some(one.clone()),
-        many => Some(format!("[{}]", many.join(", "))),
+        [one] => Some((*one).to_owned()),
+        many => Some(["[", &many.join(", "), "]"].concat()),
     }
 }
 
@@ -394,7 +392,7 @@ mod tests {
     #[test]
     fn equal_errors_are_listed_once_but_each_is_a_cause() {
         let error = FieldError::required(&FieldPath::new("a"), "");
-        let status = Refusal::invalid(FOOS, "x", vec![error.clone(), error]).to_value();
+        let status = Refusal::invalid(FOOS, "x", vec![error.clone(), error]).into_value();
         assert_eq!(status.str_at(&["message"]), Some("foos.example.com \"x\" is invalid: a: Required value"));
         assert_eq!(status.at(&["details", "causes"]).and_then(Value::as_array).map(<[Value]>::len), Some(2));
     }
@@ -404,14 +402,14 @@ mod tests {
         let denial = r#"{"code":403,"metadata":{"name":"x","resourceVersion":"7","continue":""},"message":"no","status":"Failure"}"#;
         let denial = crdx_text::json::read(denial.as_bytes()).unwrap();
         assert_eq!(
-            crdx_value::json::to_string(&Refusal::of_status(&denial).to_value()),
+            crdx_value::json::to_string(&Refusal::of_status(&denial).into_value()),
             r#"{"apiVersion":"v1","code":403,"kind":"Status","message":"no","metadata":{"resourceVersion":"7"},"status":"Failure"}"#
         );
     }
 
     #[test]
     fn unclassified_errors_have_neither_reason_nor_details() {
-        let status = Refusal::unclassified("no").to_value();
+        let status = Refusal::unclassified("no").into_value();
         assert_eq!(
             crdx_value::json::to_string(&status),
             r#"{"apiVersion":"v1","code":500,"kind":"Status","message":"no","metadata":{},"status":"Failure"}"#

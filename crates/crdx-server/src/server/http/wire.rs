@@ -359,7 +359,7 @@ fn ordered<'m>(members: &'m Map, order: &'static Order) -> impl Iterator<Item = 
         Declared(declared, inside) => (declared, inside),
         _ => (&[], &[]),
     };
-    let first = declared.iter().filter_map(|key| members.get_key_value(*key));
+    let first = declared.iter().filter_map(|key| members.get_key_value(key));
     let rest = members.iter().filter(|(key, _)| !declared.contains(&key.as_str()));
     first.chain(rest).map(move |(key, value)| {
         let own = match order {

@@ -330,7 +330,7 @@ fn success(resource: GroupResource<'_>, name: &str, uid: &str) -> Value {
         uid: uid.to_owned(),
         ..Details::default()
     };
-    status_value("Success", 0, "", "", Some(&details))
+    status_value("Success", 0, "", "", Some(details))
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ impl<S: ReadStrategy + 'static> Registry<'_, S> {
     pub fn watch(self, ctx: Context<'_>) -> Result<Box<Watch>, Box<Response>> {
         let output = match ctx.negotiate(Endpoint::Object) {
             Ok(output) => output,
-            Err(refusal) => return Err(Box::new(ctx.refuse(&refusal))),
+            Err(refusal) => return Err(Box::new(ctx.refuse(refusal))),
         };
         match self.start(&ctx, &output) {
             Ok(mut watch) => {
@@ -225,7 +225,7 @@ impl Watch {
         loop {
             match std::mem::replace(&mut self.phase, Phase::Ended) {
                 Phase::Ended => return Step::End,
-                Phase::Failing(refusal) => return Step::Send(View::error(&refusal)),
+                Phase::Failing(refusal) => return Step::Send(View::error(refusal)),
                 Phase::Running => self.phase = Phase::Running,
             }
             let (at, mut first) = (self.at, None);

@@ -88,8 +88,8 @@ impl View {
     }
 
     /// An ERROR event, which ends the stream.
-    pub fn error(refusal: &Refusal) -> Arc<[u8]> {
-        line("ERROR", &refusal.to_value()).into()
+    pub fn error(refusal: Refusal) -> Arc<[u8]> {
+        line("ERROR", &refusal.into_value()).into()
     }
 
     /// Decodes an object; `None` if the selectors do not match it.

@@ -80,7 +80,7 @@ fn nested<'v>(object: &'v Value, path: &str) -> Result<Option<&'v Value>, String
     for (i, field) in fields.iter().enumerate() {
         match at {
             Value::Null => return Ok(None),
-            Value::Object(members) => match members.get(*field) {
+            Value::Object(members) => match members.get(field) {
                 Some(below) => at = below,
                 None => return Ok(None),
             },

@@ -116,7 +116,7 @@ fn in_metadata(message: &str) -> String {
 }
 
 fn fields(value: &Value, prefix: &str, known: &[&str], unknown: &mut Vec<StrictError>) {
-    let keys = value.as_object().into_iter().flat_map(|m| m.keys());
+    let keys = value.as_object().into_iter().flat_map(crdx_value::Map::keys);
     unknown.extend(
         keys.filter(|k| !known.contains(&k.as_str())).map(|k| StrictError::UnknownField(format!("{prefix}{k}"))),
     );

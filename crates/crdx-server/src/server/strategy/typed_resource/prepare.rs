@@ -111,7 +111,7 @@ pub(super) fn copy(new: &mut Value, old: &Value, path: &[&str]) {
             members.insert((*last).to_owned(), value.clone());
         }
         None => {
-            members.remove(*last);
+            members.remove(last);
         }
     }
 }
