@@ -401,13 +401,43 @@ impl<'a> Reader<'a> {
         is_key.then_some(key)
     }
 
-    /// Reads a plain scalar of letters, digits and a few other characters in a flow collection.
+    /// Reads a plain scalar in a flow collection. It begins with a letter, a digit or one of a few other characters, and may
+    /// consist of several words.
     fn word(&mut self) -> Option<&'a str> {
         let start = self.at;
-        while let b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b'/' | b'-' = self.byte(self.at) {
-            self.at += 1;
+        if !matches!(self.byte(start), b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b'/' | b'$' | b'-') {
+            return None;
         }
-        // A lone `-` is an entry, not a scalar.
-        (self.at > start && self.byte(start) != b'-').then(|| self.slice(start, self.at))
+        self.skip_flow_run();
+        let mut end = self.at;
+        loop {
+            self.skip_spaces();
+            // After a space, `#` begins a comment.
+            if self.at == end || self.byte(self.at) == b'#' {
+                break;
+            }
+            let word = self.at;
+            self.skip_flow_run();
+            if self.at == word {
+                break;
+            }
+            end = self.at;
+        }
+        self.at = end;
+        // A `-` before a space is an entry, not a scalar.
+        let is_entry = self.byte(start) == b'-' && matches!(self.byte(start + 1), b' ' | b'\n');
+        (!is_entry).then(|| self.slice(start, end))
+    }
+
+    /// Skips the printable characters of a plain scalar in a flow collection up to a space or an indicator.
+    fn skip_flow_run(&mut self) {
+        loop {
+            match self.byte(self.at) {
+                b',' | b'?' | b'[' | b']' | b'{' | b'}' => return,
+                b':' if !self.byte(self.at + 1).is_ascii_alphanumeric() && self.byte(self.at + 1) != b'/' => return,
+                b'!'..=b'~' => self.at += 1,
+                _ => return,
+            }
+        }
     }
 }

@@ -48,6 +48,15 @@ fn collections() {
 }
 
 #[test]
+fn plain_scalars_in_flow_collections() {
+    is_read_as(
+        "a: [run, --verbose, -c, echo it's  fine , x=1&y#z]\nb: {image: nginx:1.2, url: http://a/b, most: 25%, a b: -1}\n",
+        r#"{"a":["run","--verbose","-c","echo it's  fine","x=1\u0026y#z"],"b":{"a b":-1,"image":"nginx:1.2","most":"25%","url":"http://a/b"}}"#,
+    );
+    is_read_as("a: [-, --, $(X), a - b, a &b, a !b]\n", r#"{"a":["-","--","$(X)","a - b","a \u0026b","a !b"]}"#);
+}
+
+#[test]
 fn keys() {
     is_read_as(
         "a.b/c-d: 1\n\"e f\": 2\n'g: h': 3\n0x10: 4\non: 5\n1.5: 6\na:b: 7\n",
@@ -100,7 +109,7 @@ fn anything_else_is_left() {
         "# a\u{2028}b: c\n",
     ]);
     is_left(&["[a]\n", "\"a\"\n", "a:\n  b\n", "a b: c\n", "a : b\n", "a:\tb\n", "\ta: b\n", "a: .inf\n", "~: a\n"]);
-    is_left(&["a: [b\n]\n", "a: [b c]\n", "a: {b}\n", "a: [b: c]\n", "a: {\"b\":c}\n"]);
+    is_left(&["a: [b\n]\n", "a: [b #c]\n", "a: {b}\n", "a: [b: c]\n", "a: {\"b\":c}\n", "a: [- b]\n", "a: [b:]\n"]);
 }
 
 #[test]
@@ -200,6 +209,12 @@ fn text() -> impl Strategy<Value = String> {
         "''",
         "-1",
         "a#b",
+        "--x",
+        "25% ",
+        "a:b",
+        "[-c, a b: c]",
+        "{a: b:c, d e: -}",
+        ", ",
     ];
     let line = (0..5usize, prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..4));
     let line = line.prop_map(|(indent, pieces)| format!("{}{}\n", " ".repeat(indent), pieces.concat()));
