@@ -45,6 +45,7 @@ use crate::input;
 use crate::input::required::{Required, Sources};
 use crate::input::temp_store::TempStore;
 use admission::Admission;
+use built_in_server::BuiltInServer;
 pub use context::CompareOptions;
 use context::Updates;
 use crdx::kubectl::FieldValidation;
@@ -214,7 +215,7 @@ impl Simulation {
                     compares: plan.compares,
                 },
                 temp_store: TempStore::default(),
-                built_in: Arc::default(),
+                built_in: Arc::new(BuiltInServer::new(owners)),
                 admission: OnceLock::new(),
             }
         };

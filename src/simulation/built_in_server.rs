@@ -17,6 +17,8 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 #[derive(Debug, Default)]
 pub struct BuiltInServer {
     server: OnceLock<Server>,
+    /// True if the ownership of fields is tracked, which only server-side apply and comparisons of metadata need.
+    tracks_fields: bool,
     /// Held by an update, which stores the existing object while it lasts. Creates store nothing and run in parallel.
     updating: RwLock<()>,
 }
@@ -49,19 +51,31 @@ pub struct Write<'a> {
 }
 
 impl BuiltInServer {
-    /// Sends the create of an object that does not exist.
+    /// Creates a server on first use, which tracks the ownership of fields if `tracks_fields` is true.
+    pub fn new(tracks_fields: bool) -> Self {
+        Self { tracks_fields, ..Self::default() }
+    }
+
+    /// Sends the create of an object that does not exist; `annotated` is false if it needs no last-applied annotation.
     pub fn create(
         &self,
         release: Release,
         options: RequestOptions,
         request_kind: &RequestKind,
         write: &Write<'_>,
-    ) -> Updated {
+        annotated: bool,
+    ) -> Response {
         let options = RequestOptions { dry_run: true, table: false, ..options };
-        let mut request = create_request(write, options, request_kind);
+        let mut request = if annotated {
+            create_request(write, options, request_kind)
+        } else {
+            let (definition, collection) = resource(write);
+            let object = kubectl_errors::in_namespace(write.sent.clone(), write.identity);
+            kubectl_send::create_unannotated(target(write, &definition, &collection), object, request_kind, options)
+        };
         request.hides_dry_run = true;
         let _creating = self.updating.read().unwrap_or_else(PoisonError::into_inner);
-        Updated::Answered(Box::new(self.opened(release, options).take(request)))
+        self.opened(release, options).take(request)
     }
 
     /// Sends the update of `kubectl apply`, client-side or server-side, or of `kubectl replace`.
@@ -109,6 +123,7 @@ impl BuiltInServer {
         self.server.get_or_init(|| {
             let builder = Server::builder(release, 0).created_at(options.now).with_built_in_kinds();
             let builder = builder.with_content_validation().with_generated_fields();
+            let builder = if self.tracks_fields { builder } else { builder.without_managed_fields() };
             let server = builder.with_namespaces(Namespaces::Unchecked, &[]).build();
             // A namespace of the input may be the one that every server has.
             server.withdraw("namespaces.", "", "default");
@@ -270,8 +285,7 @@ mod tests {
             now: crdx_server::server::Timestamp::default(),
         };
         let server = BuiltInServer::default();
-        let created = server.create(Release::NEWEST, options, &RequestKind::default(), &write);
-        let Updated::Answered(response) = created else { panic!("no answer") };
-        assert_eq!(response.code, 201);
+        let created = server.create(Release::NEWEST, options, &RequestKind::default(), &write, true);
+        assert_eq!(created.code, 201);
     }
 }

@@ -15,6 +15,7 @@ use super::kubectl_errors;
 use super::object::{Kind, Object};
 use crate::cluster;
 use crdx::kubectl::request::RequestOptions;
+use crdx::kubectl::send as kubectl_send;
 use crdx::kubectl::written_metadata::hide_bookkeeping;
 use crdx::kubectl::{FieldValidation, Verb};
 use crdx::report::{ASK_THE_CLUSTER, Action, Answer, Diagnostic, Identity, Located, ObjectReport, Verdict};
@@ -24,7 +25,7 @@ use crdx_server::server::{NamespaceState, Response};
 use crdx_types::resources::{self, Resource};
 use crdx_types::table::{self, KindRow};
 use crdx_types::types::Types;
-use crdx_types::{Decoded, Endpoint, Missing, Refusal, Strict, decode};
+use crdx_types::{Decoded, Endpoint, Missing, Refusal, Strict, conforms, decode};
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
 use crdx_value::suggest;
@@ -99,7 +100,6 @@ pub fn decode(
         client_side::drop_nulls(&mut sent);
     }
     let types = Types::of(rules.minor());
-    let body = json::to_string(&sent) + "\n";
     let input_warnings = std::mem::take(&mut object.warnings);
     let locator = object.finder();
     let mut item = ObjectReport::new(locator.start(), Verdict::Decodes, "");
@@ -117,6 +117,11 @@ pub fn decode(
     let write = Write { identity: &item.identity, kind, plural: &plural, sent: written_or_sent, existing: None };
     let (release, options) = (rules.release, context.request_options);
     let request_kind = &context.updates.request_kind;
+    // An object that may exist is not validated as a new one.
+    let creates = covered && matches!(found, Found::Nothing) && request_kind.may_create();
+    // Most objects are decoded without findings, which can be told without their JSON.
+    let has_findings = !creates || !is_plain(types, &api_version, kind, &sent);
+    let body = has_findings.then(|| json::to_string(&sent) + "\n");
     let updated = match &found {
         Found::Object(existing, _) => {
             let write = Write { existing: Some(existing), ..write };
@@ -125,7 +130,7 @@ pub fn decode(
         _ => Updated::Unknown,
     };
     match updated {
-        _ if size::reject_body(&mut item, body.as_bytes()) => {}
+        _ if body.as_ref().is_some_and(|body| size::reject_body(&mut item, body.as_bytes())) => {}
         Updated::Unchanged => {
             item.action = Action::Unchanged;
             if covered {
@@ -144,9 +149,10 @@ pub fn decode(
             reject_with(&mut item, Answer { code: 400, reason: BAD_REQUEST.to_owned(), message });
         }
         // A server that answers has decoded the object.
-        Updated::Unknown => match decode::decode(types, &endpoint, body.as_bytes()) {
-            Ok(decoded) => decoded_item(&mut item, &decoded, rules, types, &locator),
-            Err(refusal) => undecodable_item(&mut item, refusal, &locator),
+        Updated::Unknown => match body.as_ref().map(|body| decode::decode(types, &endpoint, body.as_bytes())) {
+            Some(Ok(decoded)) => decoded_item(&mut item, &decoded, rules, types, &locator),
+            Some(Err(refusal)) => undecodable_item(&mut item, refusal, &locator),
+            None => {}
         },
     }
     if item.verdict == Verdict::Decodes && item.identity.name.is_empty() {
@@ -159,20 +165,19 @@ pub fn decode(
     if !creates_namespace && item.verdict == Verdict::Decodes && !matches!(found, Found::Object(..)) {
         check_namespace(&mut item, context, &plural, &found);
     }
-    // An object that may exist is not validated as a new one.
-    if covered && item.verdict == Verdict::Decodes && matches!(found, Found::Nothing) && request_kind.may_create() {
+    if creates && item.verdict == Verdict::Decodes {
         // Unknown fields are reported already.
         let options = RequestOptions { level: FieldValidation::Ignore, ..options };
         let write = Write { identity: &item.identity.clone(), kind, plural: &plural, sent: &sent, existing: None };
-        if let Updated::Answered(response) = context.built_in.create(release, options, request_kind, &write) {
-            answered_create(&mut item, *response, version, &locator);
-            accept(&mut item, &sent, context);
-        }
+        let annotated = body.is_some() || needs_annotation(context, &item.identity);
+        let response = context.built_in.create(release, options, request_kind, &write, annotated);
+        answered_create(&mut item, response, version, &locator);
+        accept(&mut item, &sent, context);
     }
     if let Some(written) = written.filter(|_| item.verdict == Verdict::Decodes && context.admission.is_some()) {
         admission::review(&mut item, &written, found, row, rules, context, &locator);
     }
-    if matches!(item.verdict, Verdict::Decodes | Verdict::Accepted) {
+    if let Some(body) = body.filter(|_| matches!(item.verdict, Verdict::Decodes | Verdict::Accepted)) {
         size::check_stored(&mut item, &sent, body.as_bytes());
     }
     if item.verdict != Verdict::Accepted {
@@ -184,6 +189,27 @@ pub fn decode(
     }
     item.warnings.extend(input_warnings);
     item
+}
+
+/// Returns true if an object is decoded without findings, and is far below the limits for its size.
+fn is_plain(types: &'static Types, api_version: &str, kind: &str, object: &Value) -> bool {
+    let is = |key: &str, value: &str| object.str_at(&[key]) == Some(value);
+    let conforms = |id| conforms::conforms(types, id, object);
+    is("apiVersion", api_version)
+        && is("kind", kind)
+        && types.of_kind(api_version, kind).is_some_and(conforms)
+        && !json::is_longer_than(object, kubectl_send::SHORT)
+}
+
+/// Returns true if the answer to the create of a short object may depend on the last-applied annotation: if something
+/// shows it, or if `kubectl apply` does not set it.
+fn needs_annotation(context: SimulationContext<'_>, identity: &Identity) -> bool {
+    let updates = context.updates;
+    updates.request_kind.verb != Verb::Apply
+        || identity.name.is_empty()
+        || context.show_bookkeeping
+        || context.admission.is_some()
+        || updates.compares.is_some()
 }
 
 /// Returns true if the verdict on an object is the server's. Policies could change the object before it is validated.

@@ -10,7 +10,7 @@
 //! - [`types`] builds the types of one release from the table.
 //! - [`resources`] has the names and subresources of every supported release.
 //! - [`decode`] decodes the kind of a body, then the body as that kind.
-//! - `reader` interprets a JSON text by a type.
+//! - `reader` interprets a JSON text by a type; [`conforms`] checks without a text that there is nothing to find.
 //! - [`unstructured`] computes the known parts of the object that admission policies see.
 //! - [`encode`] encodes values as the server returns them, and [`defaults`] sets their defaults.
 //! - [`strategic`] applies strategic merge patches, [`merge_type`] has the types of server-side apply, and [`restore`] reads
@@ -18,6 +18,7 @@
 //! - [`protobuf`] decodes Protobuf.
 //! - `custom` has the types with their own `UnmarshalJSON`.
 
+pub mod conforms;
 mod custom;
 pub mod decode;
 pub mod defaults;

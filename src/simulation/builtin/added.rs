@@ -1,6 +1,7 @@
 //! What the server adds to an object of a built-in kind: defaults, and values that differ between clusters.
 
 use crdx_value::{Map, Value};
+use std::fmt::Write as _;
 
 /// The labels with which a Job selects its Pods.
 const JOB_LABELS: &[&str] =
@@ -59,32 +60,58 @@ fn is_empty(value: &Value) -> bool {
 
 /// Returns the fields of the stored object that were not sent, with their paths. Metadata and status are left out.
 pub fn defaulted(stored: &Value, sent: &Value) -> Vec<(String, Value)> {
-    let mut added = Vec::new();
+    let mut added = Added::default();
     let is_content = |name: &str| !matches!(name, "apiVersion" | "kind" | "metadata" | "status");
     let members = stored.as_object().into_iter().flatten();
     for (name, value) in members.filter(|(name, _)| is_content(name)) {
-        collect(&mut added, name.clone(), value, sent.get(name));
+        added.path.push_str(name);
+        added.collect(value, sent.get(name));
+        added.path.clear();
     }
-    added
+    added.found
 }
 
-/// Compares one value. The recursion is bounded by the depth of the object, which the decoder bounds.
-fn collect(added: &mut Vec<(String, Value)>, path: String, stored: &Value, sent: Option<&Value>) {
-    match (stored, sent) {
-        (stored, None | Some(Value::Null)) if !is_empty(stored) => added.push((path, stored.clone())),
-        (Value::Object(members), Some(Value::Object(sent))) => of_members(added, &path, members, sent),
-        (Value::Array(items), Some(Value::Array(sent))) if items.len() == sent.len() => {
-            for (at, (item, sent)) in items.iter().zip(sent).enumerate() {
-                collect(added, format!("{path}[{at}]"), item, Some(sent));
+/// Collects added fields. One buffer has the path of the current value, because most values are not added.
+#[derive(Default)]
+struct Added {
+    path: String,
+    found: Vec<(String, Value)>,
+}
+
+impl Added {
+    /// Compares one value. The recursion is bounded by the depth of the object, which the decoder bounds.
+    fn collect(&mut self, stored: &Value, sent: Option<&Value>) {
+        match (stored, sent) {
+            (stored, None | Some(Value::Null)) if !is_empty(stored) => {
+                self.found.push((self.path.clone(), stored.clone()));
+            }
+            (Value::Object(members), Some(Value::Object(sent))) => self.of_members(members, sent),
+            (Value::Array(items), Some(Value::Array(sent))) if items.len() == sent.len() => {
+                let length = self.path.len();
+                for (at, (item, sent)) in items.iter().zip(sent).enumerate() {
+                    if matches!(item, Value::Array(_) | Value::Object(_)) || sent.is_null() {
+                        let _ = write!(self.path, "[{at}]");
+                        self.collect(item, Some(sent));
+                        self.path.truncate(length);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn of_members(&mut self, members: &Map, sent: &Map) {
+        let length = self.path.len();
+        for (name, value) in members {
+            let sent = sent.get(name);
+            // A scalar that was sent is not added.
+            if matches!(value, Value::Array(_) | Value::Object(_)) || sent.is_none_or(Value::is_null) {
+                self.path.push('.');
+                self.path.push_str(name);
+                self.collect(value, sent);
+                self.path.truncate(length);
             }
         }
-        _ => {}
-    }
-}
-
-fn of_members(added: &mut Vec<(String, Value)>, path: &str, members: &Map, sent: &Map) {
-    for (name, value) in members {
-        collect(added, format!("{path}.{name}"), value, sent.get(name));
     }
 }
 

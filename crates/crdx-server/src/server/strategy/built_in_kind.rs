@@ -10,7 +10,7 @@ use behaviour::{Behaviour, InitialStatus};
 use crdx_types::merge::TypeRef;
 use crdx_types::openapi::OpenApiVersion;
 use crdx_types::types::{TypeId, Types};
-use crdx_types::{Endpoint, defaults, encode, merge_type, openapi, protobuf, restore, strategic};
+use crdx_types::{Endpoint, conforms, defaults, encode, merge_type, openapi, protobuf, restore, strategic};
 use crdx_value::group_version::api_version;
 use crdx_value::release::{Release, V1_34};
 use crdx_value::{Map, Value, object};
@@ -162,6 +162,14 @@ impl BuiltInKind {
             members.insert("kind".to_owned(), self.endpoint.kind.as_str().into());
         }
         object
+    }
+
+    /// Returns true if the JSON of an object is decoded as this kind without errors, and has the same value when it is read
+    /// again. Returns false if that is not certain.
+    pub fn conforms(&self, object: &Value) -> bool {
+        object.str_at(&["kind"]) == Some(&self.endpoint.kind)
+            && object.str_at(&["apiVersion"]).is_some_and(|own| own == self.api_version())
+            && conforms::conforms(self.types, self.id, object)
     }
 
     /// The schemas of this kind and its list, and the names of both.
