@@ -19,7 +19,7 @@
 mod functions;
 
 use super::table::{Releases, split_releases, table};
-use super::types::{Definition, Field, Struct, Type, TypeId, Types};
+use super::types::{Definition, Struct, Type, TypeId, Types};
 use crdx_text::json;
 use crdx_value::Value;
 use functions::Function;
@@ -130,8 +130,8 @@ impl Rule {
         Some(Self { path: path(target), replaces, source, conditions, releases })
     }
 
-    /// Sets the default; `pointer` is true if the field is a pointer, for which only nil counts as absent.
-    fn apply(&self, object: &mut Value, pointer: bool) {
+    /// Sets the default; `is_pointer` returns true if the field is a pointer, for which only nil counts as absent.
+    fn apply(&self, object: &mut Value, is_pointer: impl FnOnce() -> bool) {
         if !self.conditions.iter().all(|condition| condition.holds(object)) {
             return;
         }
@@ -141,7 +141,7 @@ impl Rule {
         let replaced = match find(object, &self.path) {
             _ if self.replaces == Replaces::Always => true,
             Some(Value::Int(0)) => self.replaces == Replaces::Zero,
-            Some(Value::String(_)) if pointer => false,
+            Some(Value::String(text)) => text.is_empty() && !is_pointer(),
             found => is_empty(found),
         };
         if !replaced {
@@ -237,7 +237,9 @@ impl Defaulter {
                 self.fields(id, s, value);
                 let Value::Object(members) = value else { return };
                 for (key, member) in members {
-                    if let Some((_, field)) = s.field(key) {
+                    if matches!(member, Value::Object(_) | Value::Array(_))
+                        && let Some((_, field)) = s.field(key)
+                    {
                         self.value(&field.type_, member, depth + 1);
                     }
                 }
@@ -267,11 +269,10 @@ impl Defaulter {
     fn fields(&self, id: TypeId, s: &'static Struct, value: &mut Value) {
         for rule in self.rules.get(self.types.name(id)).into_iter().flatten() {
             if rule.releases.contains(&self.types.release()) {
-                rule.apply(value, self.is_pointer(s, &rule.path));
+                rule.apply(value, || self.is_pointer(s, &rule.path));
             }
         }
-        let marked = |field: &'static Field| field.default.as_ref().map(|default| (field, default));
-        for (field, default) in s.fields.iter().filter_map(marked) {
+        for (field, default) in s.defaulted() {
             let is_pointer = matches!(field.type_, Type::Pointer(_));
             let found = value.get(field.name);
             if is_empty(found)

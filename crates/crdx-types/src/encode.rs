@@ -10,13 +10,15 @@ use super::types::{Definition, Field, Struct, Type, TypeId, Types};
 use crdx_cel::value::Quantity;
 use crdx_value::base64::Encoding;
 use crdx_value::{Map, Value, time};
+use std::borrow::Cow;
 
 /// The maximum depth of values; deeper values are left as they are.
 const MAX_DEPTH: usize = 500;
 
 /// Encodes `value` as an object of a struct type.
-pub fn encode(types: &'static Types, id: TypeId, value: Value) -> Value {
-    Encoder { types }.named(id, Some(value), 0)
+pub fn encode(types: &'static Types, id: TypeId, mut value: Value) -> Value {
+    Encoder { types }.named(id, &mut value, 0);
+    value
 }
 
 struct Encoder {
@@ -24,82 +26,94 @@ struct Encoder {
 }
 
 impl Encoder {
-    /// Encodes a value; `None` is the zero value of the type.
-    fn value(&self, type_: &'static Type, value: Option<Value>, depth: usize) -> Value {
-        let value = value.filter(|value| !value.is_null());
+    /// The zero value of a type.
+    fn zero(&self, type_: &'static Type) -> Value {
+        let mut zero = Value::Null;
+        self.value(type_, &mut zero, 0);
+        zero
+    }
+
+    /// Encodes a value in place; null becomes the zero value of the type.
+    fn value(&self, type_: &'static Type, value: &mut Value, depth: usize) {
         if depth > MAX_DEPTH {
-            return value.unwrap_or_default();
+            return;
         }
-        match (type_, value) {
-            (Type::Pointer(target), Some(value)) => self.value(target, Some(value), depth),
-            (Type::Named(id), value) => self.named(*id, value, depth),
-            (Type::List(item), Some(Value::Array(items))) if **item == Type::Uint(8) => bytes(&items),
-            (Type::List(item), Some(Value::String(text))) if **item == Type::Uint(8) => {
-                let decoded = Encoding::Standard.decode(&text);
-                decoded.map_or_else(|_| Value::String(text), |bytes| Encoding::Standard.encode(&bytes).into())
-            }
-            (Type::List(item), Some(Value::Array(items))) => {
-                let items: Vec<Value> = items.into_iter().map(|i| self.value(item, Some(i), depth + 1)).collect();
-                if items.is_empty() { Value::Null } else { Value::Array(items) }
-            }
-            (Type::Map(_, of), Some(Value::Object(members))) => {
-                if members.is_empty() {
-                    return Value::Null;
+        match (type_, &mut *value) {
+            (Type::Pointer(_) | Type::List(_) | Type::Map(..), Value::Null) => {}
+            (Type::Pointer(target), _) => self.value(target, value, depth),
+            (Type::Named(id), _) => self.named(*id, value, depth),
+            (Type::List(item), Value::Array(items)) if **item == Type::Uint(8) => *value = bytes(items),
+            (Type::List(item), Value::String(text)) if **item == Type::Uint(8) => {
+                if let Ok(bytes) = Encoding::Standard.decode(text) {
+                    *text = Encoding::Standard.encode(&bytes);
                 }
+            }
+            (Type::List(_), Value::Array(items)) if items.is_empty() => *value = Value::Null,
+            (Type::List(item), Value::Array(items)) => {
+                items.iter_mut().for_each(|one| self.value(item, one, depth + 1));
+            }
+            (Type::Map(..), Value::Object(members)) if members.is_empty() => *value = Value::Null,
+            (Type::Map(_, of), Value::Object(members)) => {
                 let is_bytes = matches!(&**of, Type::List(item) if **item == Type::Uint(8));
-                let encode = |value| match self.value(of, Some(value), depth + 1) {
-                    Value::Null if is_bytes => Value::from(""),
-                    value => value,
-                };
-                Value::Object(members.into_iter().map(|(key, value)| (key, encode(value))).collect())
+                for one in members.values_mut() {
+                    self.value(of, one, depth + 1);
+                    if is_bytes && one.is_null() {
+                        *one = Value::from("");
+                    }
+                }
             }
-            (Type::Pointer(_) | Type::List(_) | Type::Map(..), None) => Value::Null,
-            (Type::Bool, None) => Value::Bool(false),
-            (Type::String, None) => Value::from(""),
-            (Type::Int(_) | Type::Uint(_) | Type::Float(_), None) => Value::Int(0),
-            (_, Some(value)) => value,
+            (Type::Bool, Value::Null) => *value = Value::Bool(false),
+            (Type::String, Value::Null) => *value = Value::from(""),
+            (Type::Int(_) | Type::Uint(_) | Type::Float(_), Value::Null) => *value = Value::Int(0),
+            _ => {}
         }
     }
 
-    fn named(&self, id: TypeId, value: Option<Value>, depth: usize) -> Value {
-        match (self.types.definition(id), value) {
-            (Some(Definition::Struct(s)), Some(Value::Object(members))) => {
-                Value::Object(self.members(s, members, depth))
+    fn named(&self, id: TypeId, value: &mut Value, depth: usize) {
+        match self.types.definition(id) {
+            Some(Definition::Struct(s)) => {
+                if value.is_null() {
+                    *value = Value::Object(Map::new());
+                }
+                if let Value::Object(members) = value {
+                    self.members(s, members, depth);
+                }
             }
-            (Some(Definition::Struct(s)), None) => Value::Object(self.members(s, Map::new(), depth)),
-            (Some(Definition::Custom(custom)), value) => custom.encode(self.types.name(id), value),
-            (Some(Definition::Named { of, .. }), value) => self.value(of, value, depth),
-            (_, value) => value.unwrap_or_default(),
+            Some(Definition::Custom(custom)) => custom.encode(self.types.name(id), value),
+            Some(Definition::Named { of, .. }) => self.value(of, value, depth),
+            None => {}
         }
     }
 
-    fn members(&self, s: &'static Struct, mut members: Map, depth: usize) -> Map {
-        let is_missing = |field: &&Field| !self.is_absent(field) && members.get(field.name).is_none_or(Value::is_null);
-        let missing: Vec<&'static Field> = s.fields.iter().filter(is_missing).collect();
-        members.retain(|name, value| {
-            let Some((_, field)) = s.field(name).filter(|_| !value.is_null()) else { return false };
-            *value = self.value(&field.type_, Some(std::mem::take(value)), depth + 1);
-            !self.omits(field, value)
-        });
-        for field in missing {
-            let zero = self.value(&field.type_, None, depth + 1);
-            if !self.omits(field, &zero) {
-                members.insert(field.name.to_owned(), zero);
+    fn members(&self, s: &'static Struct, members: &mut Map, depth: usize) {
+        let mut has_omitted = false;
+        for (name, value) in members.iter_mut() {
+            let Some((_, field)) = s.field(name).filter(|_| !value.is_null()) else {
+                *value = Value::Null;
+                has_omitted = true;
+                continue;
+            };
+            self.value(&field.type_, value, depth + 1);
+            if self.omits(field, value) {
+                *value = Value::Null;
+                has_omitted = true;
             }
         }
-        members
-    }
-
-    /// Returns true if a field is omitted when its value is absent, without encoding the zero value.
-    fn is_absent(&self, field: &Field) -> bool {
-        if field.omit_zero {
-            return true;
+        // Removing members rebuilds the map. A field without `omitempty` stays, even if it is null.
+        if has_omitted {
+            members.retain(|name, value| {
+                !value.is_null() || s.field(name).is_some_and(|(_, field)| !self.omits(field, value))
+            });
         }
-        let never_empty = matches!(&field.type_, Type::Named(id) if matches!(
-            self.types.definition(*id),
-            Some(Definition::Struct(_) | Definition::Custom(_))
-        ));
-        field.omit_empty && !never_empty
+        for field in s.always_present() {
+            if members.get(field.name).is_none_or(Value::is_null) {
+                let mut zero = Value::Null;
+                self.value(&field.type_, &mut zero, depth + 1);
+                if !self.omits(field, &zero) {
+                    members.insert(field.name.to_owned(), zero);
+                }
+            }
+        }
     }
 
     /// Returns true if a field with this value is omitted.
@@ -112,12 +126,12 @@ impl Encoder {
             return encoded.is_null();
         }
         match encoded {
-            Value::Null => field.omit_zero || self.is_absent(field),
+            Value::Null => field.omit_zero || field.absent_if_missing,
             Value::Bool(set) => !set,
-            Value::Int(0) => self.is_absent(field),
+            Value::Int(0) => field.absent_if_missing,
             Value::Float(x) => *x == 0.0,
             Value::String(text) => text.is_empty(),
-            Value::Object(_) if field.omit_zero => *encoded == self.value(&field.type_, None, 0),
+            Value::Object(_) if field.omit_zero => *encoded == self.zero(&field.type_),
             _ => false,
         }
     }
@@ -133,38 +147,36 @@ fn bytes(items: &[Value]) -> Value {
 }
 
 impl Custom {
-    /// Encodes a value of this type; `None` is the zero value.
-    fn encode(self, name: &str, value: Option<Value>) -> Value {
-        match (self, value) {
-            (Self::Quantity, Some(value)) => quantity(value),
-            (Self::Quantity, None) => Value::from("0"),
-            (Self::Time, Some(Value::String(text))) => {
-                time::parse(&text).map_or_else(|_| Value::String(text), |t| time::format(t).into())
+    /// Encodes a value of this type in place; null becomes the zero value.
+    fn encode(self, name: &str, value: &mut Value) {
+        let canonical = match (self, &*value) {
+            (Self::Quantity, Value::Null) => Some(Value::from("0")),
+            (Self::Quantity, given) => quantity(given),
+            (Self::Time, Value::String(text)) => time::parse(text).ok().map(|t| time::format(t).into()),
+            (Self::MicroTime, Value::String(text)) => {
+                time::parse_micro(text).ok().map(|t| time::format_micro(t).into())
             }
-            (Self::MicroTime, Some(Value::String(text))) => match time::parse_micro(&text) {
-                Ok(t) => time::format_micro(t).into(),
-                Err(_) => Value::String(text),
-            },
-            (Self::IntOrString, None) => Value::Int(0),
-            (Self::Raw, None) if name.ends_with("Duration") => Value::from("0s"),
-            (_, value) => value.unwrap_or_default(),
+            (Self::IntOrString, Value::Null) => Some(Value::Int(0)),
+            (Self::Raw, Value::Null) if name.ends_with("Duration") => Some(Value::from("0s")),
+            _ => None,
+        };
+        if let Some(canonical) = canonical {
+            *value = canonical;
         }
     }
 }
 
-/// The canonical form of a quantity. Go formats huge exponents too, which takes it minutes.
-fn quantity(value: Value) -> Value {
-    let text = match &value {
-        Value::String(text) => text.clone(),
-        Value::Int(n) => n.to_string(),
-        other => crdx_value::json::to_string(other),
+/// The canonical form of a quantity, if it can be formatted. Go formats huge exponents too, which takes it minutes.
+fn quantity(value: &Value) -> Option<Value> {
+    let text: Cow<'_, str> = match value {
+        Value::String(text) => text.into(),
+        Value::Int(n) => n.to_string().into(),
+        other => crdx_value::json::to_string(other).into(),
     };
     let digits = text.trim().chars().rev().take_while(char::is_ascii_digit).count();
     let is_huge = text.contains(['e', 'E']) && digits > 3;
-    match Quantity::parse(text.trim()) {
-        Ok(quantity) if !is_huge => quantity.to_string().into(),
-        _ => value,
-    }
+    let quantity = Quantity::parse(text.trim()).ok().filter(|_| !is_huge)?;
+    Some(quantity.to_string().into())
 }
 
 #[cfg(test)]

@@ -44,6 +44,10 @@ pub(super) struct Struct {
     pub name: &'static str,
     /// The fields sorted by name, including those of embedded structs.
     pub fields: Vec<Field>,
+    /// The positions of [`Self::always_present`].
+    present: Vec<usize>,
+    /// The positions of [`Self::defaulted`].
+    with_default: Vec<usize>,
     /// True if the struct is merged as a single value.
     pub atomic: bool,
 }
@@ -62,6 +66,8 @@ pub(super) struct Field {
     pub omit_empty: bool,
     /// True for `omitzero`.
     pub omit_zero: bool,
+    /// True if the field is omitted when its value is absent.
+    pub absent_if_missing: bool,
     pub merging: Merging,
     /// `+default`
     pub default: Option<Value>,
@@ -119,6 +125,17 @@ fn default(words: &str) -> Option<Value> {
 }
 
 impl Struct {
+    /// The fields that are encoded even if the value has none of them.
+    pub fn always_present(&self) -> impl Iterator<Item = &Field> {
+        self.present.iter().filter_map(|at| self.fields.get(*at))
+    }
+
+    /// The fields with a default.
+    pub fn defaulted(&self) -> impl Iterator<Item = (&Field, &Value)> {
+        let fields = self.with_default.iter().filter_map(|at| self.fields.get(*at));
+        fields.filter_map(|field| Some((field, field.default.as_ref()?)))
+    }
+
     pub fn field(&self, name: &str) -> Option<(usize, &Field)> {
         let at = self.fields.binary_search_by(|field| field.name.cmp(name)).ok()?;
         Some((at, self.fields.get(at)?))
@@ -246,7 +263,13 @@ impl Types {
                 }
                 fields.sort_by_key(|field| field.name);
                 let atomic = self.table.types().get(id.0).is_some_and(|row| Table::is_atomic(*row, self.release));
-                Definition::Struct(Struct { name: bare, fields, atomic })
+                let positions = |is: fn(&Field) -> bool| {
+                    let found = fields.iter().enumerate().filter(|(_, field)| is(field));
+                    found.map(|(at, _)| at).collect()
+                };
+                let present = positions(|field| !field.absent_if_missing);
+                let with_default = positions(|field| field.default.is_some());
+                Definition::Struct(Struct { name: bare, fields, present, with_default, atomic })
             }
             "custom" => Definition::Custom(Custom::named(self.name(id))),
             head => {
@@ -262,14 +285,16 @@ impl Types {
         for row in self.rows(id).filter(|row| row.releases.contains(&self.release)) {
             let type_ = self.parse(row.type_name, self.package(id));
             if !row.is_embedded() {
+                let (omit_empty, omit_zero) = (row.flags.contains('e'), row.flags.contains('z'));
                 fields.push(Field {
                     name: row.name,
                     embedded: embedded.to_vec(),
+                    absent_if_missing: omit_zero || omit_empty && !self.is_never_empty(&type_),
                     type_,
                     required: row.is_required(),
                     order: 0,
-                    omit_empty: row.flags.contains('e'),
-                    omit_zero: row.flags.contains('z'),
+                    omit_empty,
+                    omit_zero,
                     merging: Merging::read(row.words),
                     default: default(row.words),
                 });
@@ -279,6 +304,12 @@ impl Types {
                 self.flatten(inner, &[embedded, &[row.name]].concat(), fields);
             }
         }
+    }
+
+    /// Returns true for a struct or a type with its own encoding, which `omitempty` never omits.
+    fn is_never_empty(&self, type_: &Type) -> bool {
+        let Type::Named(id) = type_ else { return false };
+        self.table.types().get(id.0).is_some_and(|row| matches!(row.head, "struct" | "custom"))
     }
 
     /// Parses a type expression of the table; `.Name` refers to a type in `package`.
