@@ -2,6 +2,7 @@
 //! formats the results.
 
 pub mod args;
+mod secrets;
 
 use super::cases::Cases;
 use super::external_diff::{ExternalDiff, file_name};
@@ -118,8 +119,13 @@ impl Show<'_> {
             if self.server_metadata { object.clone() } else { without_written_metadata(object.clone()) }
         };
         let is_shown = differs || self.json;
-        let before = item.before.as_deref().filter(|_| is_shown).map(shown);
-        let compared = after.filter(|_| is_shown).map(shown);
+        let mut before = item.before.as_deref().filter(|_| is_shown).map(shown);
+        let mut compared = after.filter(|_| is_shown).map(shown);
+        let mut sent = item.sent.clone().filter(|_| differs);
+        if item.identity.api_version == "v1" && item.identity.kind == "Secret" {
+            secrets::mask(before.as_mut(), compared.as_mut());
+            secrets::mask(None, sent.as_mut());
+        }
         match item.verdict {
             Verdict::Accepted if !differs => self.counts.unchanged += 1,
             Verdict::Accepted if item.action == Action::Create => self.counts.created += 1,
@@ -137,7 +143,7 @@ impl Show<'_> {
             name: &name,
             before: before.as_ref(),
             after,
-            sent: item.sent.as_ref().unwrap_or(after),
+            sent: sent.as_ref().unwrap_or(after),
             pruned: &pruned,
             defaulted: &defaulted,
             mutated: &mutated,

@@ -317,7 +317,7 @@ impl Admission {
     }
 
     /// Stores the CRDs of the params, then all other objects.
-    fn store_with_definitions(
+    pub fn store_with_definitions(
         &self,
         server: &Server,
         now: Timestamp,

@@ -1,17 +1,18 @@
 //! The requests for objects of built-in kinds, sent to a server that validates them: creates, replacements, and the patch of
 //! `kubectl apply` to a server that has the object.
 
+use super::admission::Admission;
 use super::kubectl_errors;
 use crdx::kubectl::patch::PatchType;
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::send::{self as kubectl_send, RequestOutcome, Target};
 use crdx::kubectl::{FieldValidation, RequestKind, UnsentError, Verb};
 use crdx::report::Identity;
-use crdx_server::server::{NamespaceState, Namespaces, Request, Response, Server};
+use crdx_server::server::{NamespaceState, Namespaces, Response, Server};
 use crdx_types::types::Types;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version};
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// A server with built-in kinds, created on first use.
 #[derive(Debug, Default)]
@@ -23,16 +24,31 @@ pub struct BuiltInServer {
     updating: RwLock<()>,
 }
 
-/// The result of a request.
+/// The result of an update.
 pub enum Updated {
     /// kubectl sends no request, because nothing changes.
-    Unchanged,
+    Unchanged(Arc<Value>),
     /// The server's response.
-    Answered(Box<Response>),
+    Answered(Box<RequestOutcome>),
     /// kubectl cannot compute the patch; its reason.
     NoPatch(String),
     /// The update cannot be simulated.
     Unknown,
+}
+
+/// The options of a write.
+#[derive(Clone, Copy)]
+pub struct WriteOptions<'a> {
+    /// The simulated release.
+    pub release: Release,
+    /// The options of the request.
+    pub request: RequestOptions,
+    /// The kubectl command.
+    pub kind: &'a RequestKind,
+    /// The policies that admit objects, if there are any.
+    pub admission: Option<&'a Admission>,
+    /// The default namespace of objects.
+    pub namespace: &'a str,
 }
 
 /// A create or an update of an object.
@@ -56,36 +72,38 @@ impl BuiltInServer {
         Self { tracks_fields, ..Self::default() }
     }
 
+    /// Stores the objects of the cluster that policies need in a namespace.
+    pub fn prepare(&self, admission: &Admission, options: WriteOptions<'_>, namespace: Option<&str>) {
+        admission.prepare(namespace, self.opened(options));
+    }
+
     /// Sends the create of an object that does not exist; `annotated` is false if it needs no last-applied annotation.
-    pub fn create(
-        &self,
-        release: Release,
-        options: RequestOptions,
-        request_kind: &RequestKind,
-        write: &Write<'_>,
-        annotated: bool,
-    ) -> Response {
-        let options = RequestOptions { dry_run: true, table: false, ..options };
-        let mut request = if annotated {
-            create_request(write, options, request_kind)
-        } else {
-            let (definition, collection) = resource(write);
-            let object = kubectl_errors::in_namespace(write.sent.clone(), write.identity);
-            kubectl_send::create_unannotated(target(write, &definition, &collection), object, request_kind, options)
-        };
+    pub fn create(&self, options: WriteOptions<'_>, write: &Write<'_>, annotated: bool) -> Response {
+        let server = self.opened(options);
+        let request = RequestOptions { dry_run: true, table: false, ..options.request };
+        let create = if annotated { kubectl_send::create } else { kubectl_send::create_unannotated };
+        let (definition, collection) = resource(write);
+        let object = kubectl_errors::in_namespace(write.sent.clone(), write.identity);
+        let mut request = create(target(write, &definition, &collection), object, options.kind, request);
         request.hides_dry_run = true;
-        let _creating = self.updating.read().unwrap_or_else(PoisonError::into_inner);
-        self.opened(release, options).take(request)
+        let namespace = write.identity.namespace.as_deref().unwrap_or_default();
+        // Policies may read an object of the input, such as its Namespace or a ConfigMap with params.
+        let read_by_policies =
+            options.admission.and_then(|_| server.stored(&definition, namespace, &write.identity.name));
+        let Some(stored) = read_by_policies else {
+            let _creating = self.updating.read().unwrap_or_else(PoisonError::into_inner);
+            return server.take(request);
+        };
+        let _updating = self.updating.write().unwrap_or_else(PoisonError::into_inner);
+        server.withdraw(&definition, namespace, &write.identity.name);
+        let response = server.take(request);
+        // It was stored before.
+        let _ = server.seed(&definition, namespace, Value::clone(&stored));
+        response
     }
 
     /// Sends the update of `kubectl apply`, client-side or server-side, or of `kubectl replace`.
-    pub fn update(
-        &self,
-        release: Release,
-        options: RequestOptions,
-        request_kind: &RequestKind,
-        write: &Write<'_>,
-    ) -> Updated {
+    pub fn update(&self, options: WriteOptions<'_>, write: &Write<'_>) -> Updated {
         let Write { identity, existing, .. } = *write;
         let Some(existing) = existing else { return Updated::Unknown };
         if existing.str_at(&["apiVersion"]) != Some(&identity.api_version) {
@@ -93,40 +111,50 @@ impl BuiltInServer {
         }
         let (_, version) = group_version::split(&identity.api_version);
         let (definition, collection) = resource(write);
-        let options = RequestOptions { dry_run: false, table: false, ..options };
-        let types = Types::of(release.minor().number().into());
+        let request = RequestOptions { dry_run: false, table: false, ..options.request };
+        let types = Types::of(options.release.minor().number().into());
         let Some(id) = types.of_kind(&identity.api_version, write.kind) else { return Updated::Unknown };
         let patch = PatchType::Strategic(types, id);
+        let server = self.opened(options);
         let _updating = self.updating.write().unwrap_or_else(PoisonError::into_inner);
-        let server = self.opened(release, options);
         if storage_version(server, &definition).as_deref() != Some(version) {
             return Updated::Unknown;
         }
         let within = identity.namespace.as_deref().unwrap_or_default();
-        if !store(server, existing, write, options) {
-            return Updated::Unknown;
-        }
-        let sent = kubectl_errors::in_namespace(write.sent.clone(), identity);
-        let updated = update_of(kubectl_send::send(
-            server,
-            Target { patch, ..target(write, &definition, &collection) },
-            sent,
-            request_kind,
-            options,
-        ));
+        let read_by_policies = options.admission.and_then(|_| server.stored(&definition, within, &identity.name));
         server.withdraw(&definition, within, &identity.name);
+        let updated = if store(server, existing, write, request) {
+            let sent = kubectl_errors::in_namespace(write.sent.clone(), identity);
+            let target = Target { patch, ..target(write, &definition, &collection) };
+            update_of(kubectl_send::send(server, target, sent, options.kind, request))
+        } else {
+            Updated::Unknown
+        };
+        server.withdraw(&definition, within, &identity.name);
+        if let Some(stored) = read_by_policies {
+            // It was stored before.
+            let _ = server.seed(&definition, within, Value::clone(&stored));
+        }
         updated
     }
 
     /// The server, which is created when it is needed first.
-    fn opened(&self, release: Release, options: RequestOptions) -> &Server {
+    fn opened(&self, options: WriteOptions<'_>) -> &Server {
         self.server.get_or_init(|| {
-            let builder = Server::builder(release, 0).created_at(options.now).with_built_in_kinds();
+            let builder = Server::builder(options.release, 0).created_at(options.request.now).with_built_in_kinds();
             let builder = builder.with_content_validation().with_generated_fields();
             let builder = if self.tracks_fields { builder } else { builder.without_managed_fields() };
+            let builder = match options.admission {
+                Some(admission) => admission.configure(builder),
+                None => builder,
+            };
             let server = builder.with_namespaces(Namespaces::Unchecked, &[]).build();
             // A namespace of the input may be the one that every server has.
             server.withdraw("namespaces.", "", "default");
+            if let Some(admission) = options.admission {
+                // Objects that the server refuses are reported by the server for custom resources.
+                admission.store_with_definitions(&server, options.request.now, options.namespace, &mut |_| {});
+            }
             server
         })
     }
@@ -134,8 +162,8 @@ impl BuiltInServer {
 
 fn update_of(result: Result<RequestOutcome, UnsentError>) -> Updated {
     match result {
-        Ok(RequestOutcome { is_sent: false, .. }) => Updated::Unchanged,
-        Ok(outcome) => Updated::Answered(Box::new(outcome.response)),
+        Ok(RequestOutcome { is_sent: false, before, .. }) => Updated::Unchanged(before.unwrap_or_default()),
+        Ok(outcome) => Updated::Answered(Box::new(outcome)),
         Err(UnsentError::LastApplied(reason) | UnsentError::Patch(reason)) => Updated::NoPatch(reason),
         Err(UnsentError::NoReplicas) => Updated::Unknown,
     }
@@ -162,13 +190,6 @@ fn resource(write: &Write<'_>) -> (String, String) {
     (format!("{}.{group}", write.plural), request::collection(group, version, write.plural, namespace))
 }
 
-/// The request of `kubectl create` or of an apply that creates.
-fn create_request(write: &Write<'_>, options: RequestOptions, request_kind: &RequestKind) -> Request {
-    let (definition, collection) = resource(write);
-    let object = kubectl_errors::in_namespace(write.sent.clone(), write.identity);
-    kubectl_send::create(target(write, &definition, &collection), object, request_kind, options)
-}
-
 /// Stores the existing object. One that no server has stored yet is created, which completes it.
 fn store(server: &Server, existing: &Value, write: &Write<'_>, options: RequestOptions) -> bool {
     if existing.str_at(&["metadata", "uid"]).is_none() {
@@ -176,7 +197,11 @@ fn store(server: &Server, existing: &Value, write: &Write<'_>, options: RequestO
         let options = RequestOptions { level: FieldValidation::Ignore, ..options };
         // Unlike `kubectl apply`, a create adds no annotation, so the patch removes nothing that the input leaves out.
         let by_create = RequestKind { verb: Verb::Create, ..RequestKind::default() };
-        if server.take(create_request(&create, options, &by_create)).code < 300 {
+        let (definition, collection) = resource(&create);
+        let object = kubectl_errors::in_namespace(existing.clone(), write.identity);
+        let mut request = kubectl_send::create(target(&create, &definition, &collection), object, &by_create, options);
+        request.skips_admission = true;
+        if server.take(request).code < 300 {
             return true;
         }
     }
@@ -203,6 +228,10 @@ mod tests {
         json::read(text.as_bytes()).unwrap()
     }
 
+    fn plain(request: RequestOptions, kind: &RequestKind) -> WriteOptions<'_> {
+        WriteOptions { release: Release::NEWEST, request, kind, admission: None, namespace: "default" }
+    }
+
     fn answer(kind: (&str, &str, &str), request_kind: &RequestKind, existing: &str, sent: &str) -> Response {
         let (api_version, kind, plural) = kind;
         let (existing, sent) = (read(existing), read(sent));
@@ -220,9 +249,10 @@ mod tests {
             table: false,
             now: crdx_server::server::Timestamp::default(),
         };
-        let updated = server.update(Release::NEWEST, options, request_kind, &write);
-        let Updated::Answered(response) = updated else { panic!("no answer") };
-        *response
+        let Updated::Answered(outcome) = server.update(plain(options, request_kind), &write) else {
+            panic!("no answer")
+        };
+        outcome.response
     }
 
     fn updated(existing: &str, sent: &str) -> Value {
@@ -285,7 +315,7 @@ mod tests {
             now: crdx_server::server::Timestamp::default(),
         };
         let server = BuiltInServer::default();
-        let created = server.create(Release::NEWEST, options, &RequestKind::default(), &write, true);
+        let created = server.create(plain(options, &RequestKind::default()), &write, true);
         assert_eq!(created.code, 201);
     }
 }

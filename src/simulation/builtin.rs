@@ -5,8 +5,9 @@ mod admission;
 mod policies;
 mod size;
 
+use super::admission::admitted;
 use super::answer::read_response;
-use super::built_in_server::{Updated, Write};
+use super::built_in_server::{Updated, Write, WriteOptions};
 use super::context::SimulationContext;
 use super::existing::{ExistingObjects, Found, Lookup};
 use super::hints::Hints;
@@ -14,7 +15,6 @@ use super::identity::{self, FieldLocator, Namespace};
 use super::kubectl_errors;
 use super::object::{Kind, Object};
 use crate::cluster;
-use crdx::kubectl::request::RequestOptions;
 use crdx::kubectl::send as kubectl_send;
 use crdx::kubectl::written_metadata::hide_bookkeeping;
 use crdx::kubectl::{FieldValidation, Verb};
@@ -112,37 +112,49 @@ pub fn decode(
     let plural = resources::plural(kind);
     let found = existing(context, rules, &item.identity, &plural);
     // The server that validates serves the resources of the default configuration only.
-    let covered = resource.is_some() && is_covered(context, group, kind, &plural);
+    let covered = resource.is_some() && is_covered(context, group, kind);
     let written_or_sent = written.as_ref().unwrap_or(&sent);
     let write = Write { identity: &item.identity, kind, plural: &plural, sent: written_or_sent, existing: None };
-    let (release, options) = (rules.release, context.request_options);
     let request_kind = &context.updates.request_kind;
+    let options = WriteOptions {
+        release: rules.release,
+        request: context.request_options,
+        kind: request_kind,
+        admission: context.admission,
+        namespace: context.namespace,
+    };
     // An object that may exist is not validated as a new one.
     let creates = covered && matches!(found, Found::Nothing) && request_kind.may_create();
     // Most objects are decoded without findings, which can be told without their JSON.
     let has_findings = !creates || !is_plain(types, &api_version, kind, &sent);
     let body = has_findings.then(|| json::to_string(&sent) + "\n");
+    if let Some(admission) = context.admission {
+        context.built_in.prepare(admission, options, write.identity.namespace.as_deref());
+    }
     let updated = match &found {
-        Found::Object(existing, _) => {
-            let write = Write { existing: Some(existing), ..write };
-            context.built_in.update(release, options, request_kind, &write)
-        }
+        Found::Object(existing, _) => context.built_in.update(options, &Write { existing: Some(existing), ..write }),
         _ => Updated::Unknown,
     };
     match updated {
         _ if body.as_ref().is_some_and(|body| size::reject_body(&mut item, body.as_bytes())) => {}
-        Updated::Unchanged => {
+        Updated::Unchanged(object) => {
             item.action = Action::Unchanged;
             if covered {
                 item.verdict = Verdict::Accepted;
+                item.object = context.updates.compares.map(|_| Value::clone(&object));
+                item.before = context.updates.compares.map(|_| object);
             }
         }
-        Updated::Answered(response) => {
-            answered_update(&mut item, *response, version, &locator);
-            // A comparison needs the object before the update, too.
-            if covered && context.updates.compares.is_none() {
+        Updated::Answered(outcome) => {
+            let mut outcome = *outcome;
+            let findings = outcome.response.trace.policies.take();
+            item.before = outcome.before.filter(|_| covered && context.updates.compares.is_some());
+            answered_update(&mut item, outcome.response, version, &locator);
+            item.action = outcome.action;
+            if covered {
                 accept(&mut item, &sent, context);
             }
+            admitted(&mut item, findings, context.admission);
         }
         Updated::NoPatch(reason) => {
             let message = format!("kubectl cannot compute the patch: {reason}");
@@ -166,16 +178,16 @@ pub fn decode(
         check_namespace(&mut item, context, &plural, &found);
     }
     if creates && item.verdict == Verdict::Decodes {
-        // Unknown fields are reported already.
-        let options = RequestOptions { level: FieldValidation::Ignore, ..options };
         let write = Write { identity: &item.identity.clone(), kind, plural: &plural, sent: &sent, existing: None };
         let annotated = body.is_some() || needs_annotation(context, &item.identity);
-        let response = context.built_in.create(release, options, request_kind, &write, annotated);
+        let mut response = context.built_in.create(options, &write, annotated);
+        let findings = response.trace.policies.take();
         answered_create(&mut item, response, version, &locator);
         accept(&mut item, &sent, context);
+        admitted(&mut item, findings, context.admission);
     }
-    if let Some(written) = written.filter(|_| item.verdict == Verdict::Decodes && context.admission.is_some()) {
-        admission::review(&mut item, &written, found, row, rules, context, &locator);
+    if item.verdict == Verdict::Decodes {
+        admission::leave_undecided(&mut item, context, &plural, &found);
     }
     if let Some(body) = body.filter(|_| matches!(item.verdict, Verdict::Decodes | Verdict::Accepted)) {
         size::check_stored(&mut item, &sent, body.as_bytes());
@@ -212,11 +224,9 @@ fn needs_annotation(context: SimulationContext<'_>, identity: &Identity) -> bool
         || updates.compares.is_some()
 }
 
-/// Returns true if the verdict on an object is the server's. Policies could change the object before it is validated.
-fn is_covered(context: SimulationContext<'_>, group: &str, kind: &str, plural: &str) -> bool {
-    validation::covers(group, kind)
-        && context.updates.request_kind.subresource.is_none()
-        && context.admission.is_none_or(|admission| !admission.may_match(group, plural))
+/// Returns true if the verdict on an object is the server's.
+fn is_covered(context: SimulationContext<'_>, group: &str, kind: &str) -> bool {
+    validation::covers(group, kind) && context.updates.request_kind.subresource.is_none()
 }
 
 /// Accepts an object whose validation reports no errors, and shows it with its defaults.
@@ -225,6 +235,10 @@ fn accept(item: &mut ObjectReport, sent: &Value, context: SimulationContext<'_>)
         return;
     }
     item.verdict = Verdict::Accepted;
+    // A comparison hides these fields itself.
+    if context.updates.compares.is_some() && item.action != Action::Create {
+        return;
+    }
     if let Some(object) = &mut item.object {
         hide_bookkeeping(object, context.show_bookkeeping);
         added::remove_generated(&item.identity.kind, object, sent);
@@ -278,7 +292,6 @@ fn existing(context: SimulationContext<'_>, rules: Rules, identity: &Identity, p
 fn answered_update(item: &mut ObjectReport, response: Response, version: &str, locator: &dyn FieldLocator) {
     let identity = item.identity.clone();
     let answered = read_response(response, identity, locator, &Hints::of_schema(None, version));
-    item.action = Action::Update;
     item.warnings.extend(answered.warnings);
     item.pruned = answered.pruned;
     item.object = answered.object;

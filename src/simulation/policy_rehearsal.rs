@@ -5,6 +5,7 @@ mod builtin;
 
 use super::admission::{Admission, admitted};
 use super::answer;
+use super::built_in_server::BuiltInServer;
 use super::hints::Hints;
 use super::identity::{self, FieldLocator, Namespace};
 use super::live::Live;
@@ -34,6 +35,8 @@ pub struct PolicyRehearsal<'a> {
     definitions: RwLock<Definitions>,
     /// Idle servers.
     servers: Mutex<Vec<Server>>,
+    /// The server for objects of built-in kinds.
+    built_in: BuiltInServer,
 }
 
 /// The CRDs by group and kind; `None` if there is no CRD.
@@ -70,7 +73,8 @@ impl<'a> PolicyRehearsal<'a> {
     ) -> Self {
         let definitions = crds.into_iter().filter_map(Definition::read).map(|(key, found)| (key, Some(found)));
         let definitions = RwLock::new(definitions.collect());
-        Self { admission, release, now, namespace, live, definitions, servers: Mutex::default() }
+        let built_in = BuiltInServer::new(admission.read_managed_fields());
+        Self { admission, release, now, namespace, live, definitions, servers: Mutex::default(), built_in }
     }
 
     /// Returns the CRD of a kind.

@@ -1,3 +1,4 @@
 //! The behaviour of Kubernetes' built-in kinds that their Go types do not describe.
 
+pub mod cluster_fields;
 pub mod validation;

@@ -48,7 +48,6 @@ pub use self::http::request::{Body, Method, Request};
 pub use self::http::response::{Format, Response, ResponseBody, Trace};
 pub use self::http::selector::LabelSelector;
 pub use self::http::user::UserInfo;
-pub use admission::{Admitted, TypedWrite};
 pub use builder::ServerBuilder;
 pub use registry::consistent_read::ConsistentRead;
 pub use registry::etcd::{REQUEST_LIMIT as ETCD_LIMIT, TOO_LARGE as ETCD_TOO_LARGE};
@@ -145,12 +144,6 @@ impl Server {
     /// Creates the calls of a new request, with webhooks enabled.
     pub fn calls(&self) -> Calls {
         Calls::enabled(self.resources().settings.random.number())
-    }
-
-    /// Passes a write of an object that the server does not store to the admission plugins. Mutating policies that match
-    /// are reported as not evaluated, because the types of the object are not known to the server.
-    pub fn admit(&self, write: &TypedWrite<'_>) -> Admitted {
-        self.endpoints.backend.admission.admit(write, &self.resources().settings.user)
     }
 
     /// The user whose service account token this is, if it is a token that this server issued and that is still valid.

@@ -50,7 +50,9 @@ impl Encoder {
             }
             (Type::List(_), Value::Array(items)) if items.is_empty() => *value = Value::Null,
             (Type::List(item), Value::Array(items)) => {
-                items.iter_mut().for_each(|one| self.value(item, one, depth + 1));
+                for one in items {
+                    self.value(item, one, depth + 1);
+                }
             }
             (Type::Map(..), Value::Object(members)) if members.is_empty() => *value = Value::Null,
             (Type::Map(_, of), Value::Object(members)) => {

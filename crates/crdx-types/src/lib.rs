@@ -11,7 +11,6 @@
 //! - [`resources`] has the names and subresources of every supported release.
 //! - [`decode`] decodes the kind of a body, then the body as that kind.
 //! - `reader` interprets a JSON text by a type; [`conforms`] checks without a text that there is nothing to find.
-//! - [`unstructured`] computes the known parts of the object that admission policies see.
 //! - [`encode`] encodes values as the server returns them, and [`defaults`] sets their defaults.
 //! - [`strategic`] applies strategic merge patches, [`merge_type`] has the types of server-side apply, and [`restore`] reads
 //!   the results of both.
@@ -34,11 +33,9 @@ mod reader;
 pub mod resources;
 pub mod restore;
 pub mod reviews;
-mod set_fields;
 pub mod strategic;
 pub mod table;
 pub mod types;
-pub mod unstructured;
 
 pub use decode::{Decoded, Endpoint, Refusal};
 pub use reader::{DecodeError, Missing, Strict};

@@ -36,8 +36,6 @@ pub fn missing(missing: &Missing) -> String {
         Missing::ParamKind(kind) => format!("the CRD of its params, {}", described(kind)),
         Missing::Field(path) if path.is_empty() => "the whole object".to_owned(),
         Missing::Field(path) => format!("object.{path}"),
-        Missing::Version(kind) => format!("the object converted to {}", described(kind)),
-        Missing::Patched => "the patch of an object with a Go type".to_owned(),
         Missing::Param { kind, namespace, name } => {
             let kind = described(kind);
             let within =
@@ -63,12 +61,8 @@ pub fn help(missing: &Missing, reason: Reason) -> String {
             format!("give --request-user{rbac}, or --authorizer allow|deny|FILE")
         }
         Missing::Field(_) => {
-            "the server may set or change it, which is not simulated for built-in kinds; set it in the object, or ask the cluster: \
-             kubectl apply --dry-run=server"
-                .to_owned()
+            "the cluster may set or change it; set it in the object, or ask the cluster: kubectl apply --dry-run=server".to_owned()
         }
-        Missing::Version(_) => "write the object in that version, or match its own version in the policy".to_owned(),
-        Missing::Patched => "ask the cluster: kubectl apply --dry-run=server".to_owned(),
         Missing::ParamKind(_) => "give the CRD with --crds or --policies".to_owned(),
         Missing::Namespace { .. } if reason == Reason::NoNamespace => {
             "create the Namespace first, or give the one that will be created, with its labels, with --policies".to_owned()

@@ -69,6 +69,11 @@ impl Knowledge {
         self.knows(|read| read.params.contains(&key))
     }
 
+    /// Returns true if the server has all objects of the cluster.
+    pub fn is_complete(&self) -> bool {
+        self.read.is_none()
+    }
+
     /// Returns true if the cluster serves no kind that the server does not serve.
     pub fn are_kinds_known(&self) -> bool {
         self.read.is_none()
@@ -97,10 +102,6 @@ pub enum Missing {
     ParamKind(Kind),
     /// Part of the object, by its path: the server may set or change it. Empty for the whole object.
     Field(String),
-    /// The object in another version, which the policy matches.
-    Version(Kind),
-    /// The object after a patch of a mutating policy.
-    Patched,
     /// Params.
     Param {
         /// The kind of the params.

@@ -76,7 +76,6 @@ fn namespace_matches(
         && request.subresource.is_empty()
         && let Some(object) = object
     {
-        labels_known(request)?;
         return Ok(selector.matches(labels(object)));
     }
     let namespace = cluster.namespace(request.namespace);
@@ -106,16 +105,7 @@ fn object_matches(
     if selector.is_empty() {
         return Ok(true);
     }
-    labels_known(request)?;
     Ok(object.into_iter().chain(request.old_object).any(|object| selector.matches(labels(object))))
-}
-
-/// Returns true if the labels of the object are those with which the server stores it.
-fn labels_known(request: &Request<'_>) -> Result<(), NotEvaluated> {
-    let metadata = request.gaps.and_then(|gaps| gaps.members.get("metadata"));
-    let unknown = metadata.is_some_and(|gaps| gaps.unset.contains("labels") || gaps.members.contains_key("labels"));
-    let labels = || NotEvaluated::Unknown(Missing::Field("metadata.labels".to_owned()));
-    if unknown { Err(labels()) } else { Ok(()) }
 }
 
 /// The labels of an object.

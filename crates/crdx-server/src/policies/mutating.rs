@@ -14,7 +14,7 @@ use super::evaluate::{
 use super::findings::{Change, Findings};
 use super::knowledge::{Missing, NotEvaluated, Part};
 use super::matching::{Matched, matches};
-use super::model::{Binding, FailurePolicy, MatchResources, Policy, PolicyKind};
+use super::model::{Binding, FailurePolicy, Policy, PolicyKind};
 use super::params::{self, Param};
 use super::request::{Cluster, Kind, Request};
 use super::source::PolicyHook;
@@ -37,6 +37,8 @@ enum Failure {
     OfPolicy(String),
     /// The request is refused, independent of the failure policy.
     OfServer(Refused),
+    /// The mutation depends on this part of the object, which is not known.
+    Unknown(String),
 }
 
 impl From<NativeError> for Failure {
@@ -76,72 +78,6 @@ pub fn mutate(
     let before = object.clone();
     admit(hooks, request, object, cluster, findings, reinvocation)?;
     Ok(*object != before)
-}
-
-/// Reports the policies that would patch an object with a Go type, which is not simulated: the verdict depends on them.
-pub fn observe(
-    hooks: &[PolicyHook],
-    request: &Request<'_>,
-    object: &Value,
-    cluster: &dyn Cluster,
-    findings: &mut Findings,
-) {
-    let matching = |resources: &MatchResources| match matches(resources, request, Some(object), cluster) {
-        Ok(matched) => Ok(matched),
-        Err(NotEvaluated::Unknown(missing)) => Err(missing),
-        Err(NotEvaluated::Error(_)) => Err(Missing::Patched),
-    };
-    for hook in hooks.iter().filter(|hook| !hook.compiled.mutations.is_empty()) {
-        let matched = match hook.policy.match_constraints.as_ref().map(matching) {
-            Some(Ok(None)) => continue,
-            Some(Ok(matched)) => matched,
-            Some(Err(missing)) => {
-                findings.add_unevaluated(PolicyKind::Mutating, hook, None, Part::Matching, missing);
-                continue;
-            }
-            None => None,
-        };
-        for binding in &hook.bindings {
-            let missing = match binding.match_resources.as_ref().map(matching) {
-                Some(Ok(None)) => continue,
-                Some(Err(missing)) => missing,
-                _ if matched.as_ref().is_some_and(|matched| !may_apply(hook, request, object, cluster, matched)) => {
-                    continue;
-                }
-                _ => Missing::Patched,
-            };
-            findings.add_unevaluated(PolicyKind::Mutating, hook, Some(binding), Part::Matching, missing);
-        }
-    }
-}
-
-/// Returns true if the known match conditions of a policy allow it to patch the object. Params are not read.
-fn may_apply(
-    hook: &PolicyHook,
-    request: &Request<'_>,
-    object: &Value,
-    cluster: &dyn Cluster,
-    matched: &Matched,
-) -> bool {
-    let (policy, compiled) = (&*hook.policy, &*hook.compiled);
-    if matched.kind != request.kind || policy.param_kind.is_some() {
-        return true;
-    }
-    let shown = request.to_value(&matched.kind, &request.resource);
-    let authorizers = Authorizers::new(request, cluster.authorizer());
-    let inputs = Inputs {
-        object: Some(object),
-        gaps: request.gaps,
-        old_object: request.old_object,
-        params: None,
-        request: &shown,
-        namespace: None,
-        authorizers: Some(&authorizers),
-        steps: &request.steps,
-    };
-    let activation = Activation::new(inputs, &compiled.variables);
-    let unknown = unknown_to(request, cluster);
-    match_conditions(&activation, &compiled.match_conditions, &policy.failure_policy, unknown) != Ok(false)
 }
 
 /// The state kept between the two rounds (`policyReinvokeContext`).
@@ -387,7 +323,7 @@ impl Round<'_> {
             let condition_value = request.to_value(&matched.kind, &request.resource);
             let inputs = Inputs {
                 object: Some(&versioned.object),
-                gaps: request.gaps,
+                gaps: request.gaps.as_deref(),
                 old_object: versioned.old_object.as_ref(),
                 params: param.as_deref(),
                 request: &condition_value,
@@ -427,7 +363,7 @@ impl Round<'_> {
             let Some(versioned) = self.versions.get_mut(&matched.kind) else { break };
             let inputs = Inputs {
                 object: Some(&versioned.object),
-                gaps: request.gaps,
+                gaps: request.gaps.as_deref(),
                 old_object: versioned.old_object.as_ref(),
                 params: param.as_deref(),
                 request: &value,
@@ -448,6 +384,10 @@ impl Round<'_> {
                 }
                 Err(Failure::OfPolicy(reason)) => failures.push(reason),
                 Err(Failure::OfServer(refused)) => return Err(refused),
+                Err(Failure::Unknown(path)) => {
+                    let missing = Missing::Field(path);
+                    findings.add_unevaluated(PolicyKind::Mutating, hook, binding, Part::Mutation(index), missing);
+                }
             }
         }
         for reason in failures {
@@ -493,8 +433,7 @@ fn patched(
     let value: CelValue<'_> = match activation.evaluate(expression, &mut budget) {
         Err(OutOfBudget) => return Err(Failure::OfPolicy(OUT_OF_BUDGET.to_owned())),
         Ok(Evaluation::Error(error)) => return Err(Failure::OfPolicy(error)),
-        // Objects with unknown parts are not patched.
-        Ok(Evaluation::Unknown(path)) => return Err(Failure::OfPolicy(format!("{path} is not known"))),
+        Ok(Evaluation::Unknown(path)) => return Err(Failure::Unknown(path)),
         Ok(Evaluation::Value(value)) => value,
     };
     let object = inputs.object.unwrap_or(&Value::Null);

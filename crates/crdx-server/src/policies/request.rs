@@ -144,7 +144,7 @@ pub struct Request<'a> {
     /// The user.
     pub user: User,
     /// The unknown parts of the object.
-    pub gaps: Option<&'a Gaps>,
+    pub gaps: Option<Arc<Gaps>>,
     /// The steps that are left for its policies.
     pub steps: Steps,
 }

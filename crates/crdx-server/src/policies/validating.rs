@@ -178,11 +178,6 @@ impl Dispatch<'_> {
         (param_kind, params): (Option<&Kind>, &[Param]),
     ) -> Result<(), Refused> {
         let (request, policy) = (self.request, &*hook.policy);
-        if request.gaps.is_some() && matched.kind != request.kind && !params.is_empty() {
-            let missing = Missing::Version(Kind::clone(&matched.kind));
-            self.findings.add_unevaluated(PolicyKind::Validating, hook, Some(binding), Part::Matching, missing);
-            return Ok(());
-        }
         let convert = |object: Option<&Value>| {
             object
                 .filter(|_| matched.kind != request.kind && !params.is_empty())
@@ -213,7 +208,7 @@ impl Dispatch<'_> {
             let param = param.as_deref().map(|param| params::shown(param, param_type));
             let inputs = Inputs {
                 object,
-                gaps: request.gaps,
+                gaps: request.gaps.as_deref(),
                 old_object,
                 params: param.as_deref(),
                 request: &value,

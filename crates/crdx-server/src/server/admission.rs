@@ -9,7 +9,6 @@
 mod attributes;
 mod reinvocation;
 mod review;
-mod typed;
 
 use crate::policies::findings::Findings;
 use crate::server::http::calls::Calls;
@@ -19,7 +18,6 @@ use crdx_value::Value;
 pub(super) use reinvocation::{Reinvocation, ReinvocationContext};
 pub(super) use review::Review;
 use std::fmt::Debug;
-pub use typed::{Admitted, TypedWrite};
 
 /// The result of mutating admission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,20 +63,6 @@ pub(super) trait Plugin: Debug + Send + Sync {
         _reinvocation: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
         Ok(Mutation::Unchanged)
-    }
-
-    /// Called instead of [`Plugin::mutate`] for objects that the server does not store ([`typed`]).
-    ///
-    /// # Errors
-    /// Returns a refusal if the plugin rejects the request.
-    fn observe(
-        &self,
-        _attributes: &Attributes<'_>,
-        _object: &Value,
-        _calls: &Calls,
-        _report: &mut Report,
-    ) -> Result<(), Refusal> {
-        Ok(())
     }
 
     /// Validates the object to be stored; `object` is `None` for a deletion.

@@ -5,7 +5,7 @@ use crate::policies::denial::Refused;
 use crate::policies::evaluate::{Activation, Authorizers, Inputs, NotDecided, match_conditions};
 use crate::policies::knowledge::{Missing, NotEvaluated};
 use crate::policies::matching::{Matched, matches};
-use crate::policies::request::{Cluster, Kind, Request};
+use crate::policies::request::{Cluster, Request};
 use crate::policies::validating::unknown_to;
 use crdx_value::Value;
 
@@ -71,9 +71,6 @@ fn conditions(
     if webhook.conditions.is_empty() {
         return Ok(Decision::Called(matched.clone()));
     }
-    if request.gaps.is_some() && matched.kind != request.kind {
-        return Ok(Decision::Unknown(Missing::Version(Kind::clone(&matched.kind))));
-    }
     let convert = |object: Option<&Value>| {
         let wanted = matched.kind.api_version();
         let other = object.filter(|object| object.str_at(&["apiVersion"]) != Some(&wanted));
@@ -86,7 +83,7 @@ fn conditions(
     let authorizers = Authorizers::new(request, cluster.authorizer());
     let inputs = Inputs {
         object: converted.as_ref().or(object),
-        gaps: request.gaps,
+        gaps: request.gaps.as_deref(),
         old_object: converted_old.as_ref().or(request.old_object),
         params: None,
         request: &shown,

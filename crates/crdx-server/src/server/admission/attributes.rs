@@ -4,7 +4,6 @@ use crate::server::http::delete_options::{DeleteOptions, Propagation};
 use crate::server::http::options::WriteOptions;
 use crate::server::http::user::UserInfo;
 use crate::server::scope::{GroupVersionKind, GroupVersionResource};
-use crdx_cel::value::Gaps;
 use crdx_value::{Map, Value, object};
 
 /// The operation of a request.
@@ -62,8 +61,6 @@ pub(in crate::server) struct Attributes<'a> {
     pub dry_run: bool,
     /// The user that sends the request.
     pub user: &'a UserInfo,
-    /// The unknown parts of the object.
-    pub gaps: Option<&'a Gaps>,
 }
 
 impl Attributes<'_> {

@@ -164,7 +164,6 @@ impl Review<'_> {
                     OperationOptions::Delete(options) => options.dry_run,
                 },
             user: ctx.user(),
-            gaps: None,
         }
     }
 }

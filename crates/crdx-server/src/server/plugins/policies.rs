@@ -17,6 +17,7 @@ use crate::server::plugins::view::{Inputs, View, own_resource};
 use crate::server::scope::is_admission;
 use crate::server::scope::{GroupResource, GroupVersionResource, NAMESPACES};
 use crate::server::strategy::resources::Resources;
+use crdx_builtin::cluster_fields::{self, Known};
 use crdx_value::Value;
 use crdx_value::release::Gate;
 use crdx_value::steps::Steps;
@@ -156,30 +157,12 @@ impl Plugin for MutatingAdmissionPolicy {
         if hooks.is_empty() {
             return Ok(Mutation::Unchanged);
         }
-        let request = request_of(attributes);
+        let request = request_of(attributes, Some(object), &self.0.inputs);
         let view = self.0.view(cluster);
         let changed =
             mutating::mutate(&hooks, &request, object, &view, &mut report.policies, &mut reinvocation.policies)
                 .map_err(|refused| refusal(attributes, refused))?;
         Ok(if changed { Mutation::Changed } else { Mutation::Unchanged })
-    }
-
-    fn observe(
-        &self,
-        attributes: &Attributes<'_>,
-        object: &Value,
-        calls: &Calls,
-        report: &mut Report,
-    ) -> Result<(), Refusal> {
-        let cluster = &self.0.cluster(calls);
-        if cluster.release().enables(Gate::MutatingAdmissionPolicy) {
-            let hooks = self.0.hooks_for(attributes, cluster);
-            if !hooks.is_empty() {
-                let view = self.0.view(cluster);
-                mutating::observe(&hooks, &request_of(attributes), object, &view, &mut report.policies);
-            }
-        }
-        Ok(())
     }
 }
 
@@ -200,7 +183,7 @@ impl Plugin for ValidatingAdmissionPolicy {
         if hooks.is_empty() {
             return Ok(());
         }
-        let request = request_of(attributes);
+        let request = request_of(attributes, object, &self.0.inputs);
         let view = self.0.view(cluster);
         let result = validating::validate(&hooks, &request, object, &view, &mut report.policies);
         report.warnings.extend(report.policies.warnings.iter().map(warning_text));
@@ -208,9 +191,16 @@ impl Plugin for ValidatingAdmissionPolicy {
     }
 }
 
-/// Converts attributes into the request against which policies and webhooks are matched.
-pub(super) fn request_of<'a>(attributes: &Attributes<'a>) -> Request<'a> {
+/// Converts attributes into the request against which policies and webhooks are matched. `object` is that to be written.
+pub(super) fn request_of<'a>(attributes: &Attributes<'a>, object: Option<&Value>, inputs: &Inputs) -> Request<'a> {
     let Attributes { resource, kind, user, .. } = *attributes;
+    let knowledge = &inputs.knowledge;
+    let depends_on_cluster =
+        !knowledge.is_complete() && attributes.operation == Operation::Create && attributes.subresource.is_empty();
+    let gaps = object.filter(|_| depends_on_cluster).and_then(|object| {
+        let known = Known { user: !knowledge.unknown.user, no_limit_ranges: false };
+        cluster_fields::unknown(kind.group, kind.kind, object, known)
+    });
     Request {
         operation: match attributes.operation {
             Operation::Create => request::Operation::Create,
@@ -235,7 +225,7 @@ pub(super) fn request_of<'a>(attributes: &Attributes<'a>) -> Request<'a> {
             groups: user.groups.clone(),
             extra: user.extra.clone(),
         },
-        gaps: attributes.gaps,
+        gaps: gaps.map(Arc::new),
         steps: Steps::of_request(),
     }
 }

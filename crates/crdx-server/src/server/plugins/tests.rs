@@ -255,7 +255,6 @@ fn options_are_those_of_the_request() {
         options: OperationOptions::Delete(&options),
         dry_run: true,
         user: &user,
-        gaps: None,
     };
     assert_eq!((attributes.user.username.as_str(), attributes.user.groups.len()), ("kubernetes-admin", 2));
     assert_eq!(

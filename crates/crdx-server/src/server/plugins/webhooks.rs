@@ -84,7 +84,7 @@ impl AdmissionWebhooks {
         if webhooks.is_empty() {
             return Ok(());
         }
-        let dispatch = self.dispatch(attributes, cluster);
+        let dispatch = self.dispatch(attributes, object, cluster);
         for webhook in webhooks.iter() {
             let missing = match dispatch.decide(webhook, object)? {
                 Decision::Called(_) => None,
@@ -105,8 +105,13 @@ impl AdmissionWebhooks {
         Cluster::new(&self.resources, calls)
     }
 
-    fn dispatch<'d>(&'d self, attributes: &'d Attributes<'d>, cluster: &'d Cluster<'d>) -> Dispatch<'d> {
-        Dispatch::new(attributes, cluster, View::new(cluster, &self.inputs))
+    fn dispatch<'d>(
+        &'d self,
+        attributes: &'d Attributes<'d>,
+        object: Option<&Value>,
+        cluster: &'d Cluster<'d>,
+    ) -> Dispatch<'d> {
+        Dispatch::new(attributes, object, cluster, View::new(cluster, &self.inputs))
     }
 
     /// Calls the mutating webhooks; `webhooks` is not empty.
@@ -121,7 +126,8 @@ impl AdmissionWebhooks {
     ) -> Result<(), Refusal> {
         let Reinvocation { policies, webhooks: reinvoked } = reinvocation;
         let mut round = Round { running: policies.running, requested: &mut policies.requested, reinvoked };
-        self.dispatch(attributes, cluster).mutate(webhooks, object, &mut round, report)
+        let dispatch = self.dispatch(attributes, object.as_deref(), cluster);
+        dispatch.mutate(webhooks, object, &mut round, report)
     }
 }
 
@@ -157,19 +163,6 @@ impl Plugin for AdmissionWebhooks {
         Ok(if *object == before { Mutation::Unchanged } else { Mutation::Changed })
     }
 
-    fn observe(
-        &self,
-        attributes: &Attributes<'_>,
-        object: &Value,
-        calls: &Calls,
-        report: &mut Report,
-    ) -> Result<(), Refusal> {
-        if self.policy_kind == PolicyKind::Mutating && !calls.are_made() {
-            self.note(attributes, Some(object), &self.cluster(calls), report)?;
-        }
-        Ok(())
-    }
-
     fn validate(
         &self,
         attributes: &Attributes<'_>,
@@ -194,7 +187,7 @@ impl Plugin for AdmissionWebhooks {
                 let reinvocation = &mut Reinvocation::default();
                 self.mutate_by_calls(&webhooks, attributes, None, cluster, report, reinvocation)
             }
-            PolicyKind::Validating => self.dispatch(attributes, cluster).validate(&webhooks, object, report),
+            PolicyKind::Validating => self.dispatch(attributes, object, cluster).validate(&webhooks, object, report),
         }
     }
 }

@@ -42,9 +42,14 @@ pub(super) struct Dispatch<'d> {
 type CallResult = Result<Answer, String>;
 
 impl<'d> Dispatch<'d> {
-    /// Prepares the calls for the request with these attributes.
-    pub fn new(attributes: &'d Attributes<'d>, cluster: &'d Cluster<'d>, view: View<'d>) -> Self {
-        Self { attributes, request: request_of(attributes), cluster, view }
+    /// Prepares the calls for the request with these attributes and this object.
+    pub fn new(
+        attributes: &'d Attributes<'d>,
+        object: Option<&Value>,
+        cluster: &'d Cluster<'d>,
+        view: View<'d>,
+    ) -> Self {
+        Self { attributes, request: request_of(attributes, object, view.inputs), cluster, view }
     }
 
     /// Decides whether a webhook is called for the object, and with which version of it.
