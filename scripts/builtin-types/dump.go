@@ -23,11 +23,16 @@ import (
 
 // selfRead are the types with their own UnmarshalJSON that crates/crdx-types/src/custom.rs knows.
 var selfRead = []string{
+	"apiextensions/v1.JSON", "apiextensions/v1.JSONSchemaPropsOrArray", "apiextensions/v1.JSONSchemaPropsOrBool", "apiextensions/v1.JSONSchemaPropsOrStringArray",
+	"apiextensions/v1beta1.JSON", "apiextensions/v1beta1.JSONSchemaPropsOrArray", "apiextensions/v1beta1.JSONSchemaPropsOrBool", "apiextensions/v1beta1.JSONSchemaPropsOrStringArray",
 	"intstr.IntOrString", "meta/v1.Duration", "meta/v1.FieldsV1", "meta/v1.MicroTime", "meta/v1.Time", "resource.Quantity", "runtime.RawExtension",
 }
 
 // notServed are registered kinds that are the body of no request.
 var notServed = []string{"List", "PodStatusResult", "RangeAllocation", "RangeAllocationList", "SerializedReference"}
+
+// definitions are CRDs. They are not built-in kinds here: the CRD server serves them.
+var definitions = []any{apiextensionsv1.CustomResourceDefinition{}, apiextensionsv1beta1.CustomResourceDefinition{}}
 
 // reviews are the reviews that webhooks answer. They are not kinds of objects.
 var reviews = []any{admissionv1.AdmissionReview{}, admissionv1beta1.AdmissionReview{}, apiextensionsv1.ConversionReview{}, apiextensionsv1beta1.ConversionReview{}}
@@ -45,8 +50,8 @@ func dump() release {
 		r.Kinds[gvk.GroupVersion().String()+" "+gvk.Kind] = kindOf(gvk, t, source, r.Minor)
 		r.walk(t, source)
 	}
-	for _, review := range reviews {
-		r.walk(reflect.TypeOf(review), source)
+	for _, unregistered := range slices.Concat(reviews, definitions) {
+		r.walk(reflect.TypeOf(unregistered), source)
 	}
 	return r
 }

@@ -36,7 +36,7 @@ func (s *source) enum(name string) []string {
 // readSource reads the modules whose types are dumped.
 func readSource() *source {
 	s := &source{map[string]map[string]bool{}, map[string]map[string][]string{}, map[string][]string{}, map[string]string{}}
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Path}} {{.Dir}}", "k8s.io/api", "k8s.io/apimachinery", "k8s.io/kube-aggregator").Output()
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Path}} {{.Dir}}", "k8s.io/api", "k8s.io/apiextensions-apiserver", "k8s.io/apimachinery", "k8s.io/kube-aggregator").Output()
 	check(err)
 	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
 		module, dir, _ := strings.Cut(line, " ")

@@ -15,6 +15,7 @@
 //! - [`strategic`] applies strategic merge patches, [`merge_type`] has the types of server-side apply, and [`restore`] reads
 //!   the results of both.
 //! - [`protobuf`] decodes Protobuf.
+//! - [`go_type`] shows the types to decoders that are elsewhere.
 //! - `custom` has the types with their own `UnmarshalJSON`.
 
 pub mod conforms;
@@ -23,6 +24,7 @@ pub mod decode;
 pub mod defaults;
 pub mod empties;
 pub mod encode;
+pub mod go_type;
 pub mod groups;
 pub mod merge;
 pub mod merge_type;

@@ -7,17 +7,17 @@
 mod build;
 mod check;
 mod restore;
-mod types;
 
 use super::{CustomResourceDefinition, default};
 use crate::pipeline::object_meta::MetadataError;
 use crate::schema::decode::TypeMismatch;
 pub use build::webhook_client_config;
 pub use check::{NoSource, Source};
+use crdx_types::go_type::{GoField, GoStruct, GoType};
+use crdx_types::types::Types;
 use crdx_value::Value;
 use crdx_value::release::Release;
 use std::collections::BTreeMap;
-use types::Type;
 
 /// A decoded CRD.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,13 +63,17 @@ pub struct Unknown {
 
 /// The unknown fields of a CRD, by path.
 pub fn unknown_fields(object: &Value) -> BTreeMap<String, Unknown> {
-    let unknown = check::check(object, root(object), Release::NEWEST, &NoSource).unknown;
-    unknown.into_iter().map(|field| (field.path, Unknown { name: field.name, known: field.parent.names() })).collect()
+    let Some(root) = root(object, Release::NEWEST) else { return BTreeMap::new() };
+    let unknown = check::check(object, root, Release::NEWEST, &NoSource).unknown;
+    let known = |parent: GoStruct| parent.fields().into_iter().map(GoField::name).collect();
+    unknown.into_iter().map(|field| (field.path, Unknown { name: field.name, known: known(field.parent) })).collect()
 }
 
 /// The Go type of a CRD, by its `apiVersion`.
-fn root(object: &Value) -> Type {
-    if is_beta(object) { Type::Struct(|| &types::CRD_V1BETA1) } else { Type::Struct(|| &types::CRD_V1) }
+fn root(object: &Value, release: Release) -> Option<GoType> {
+    let version = if is_beta(object) { "v1beta1" } else { "v1" };
+    let name = format!("apiextensions/{version}.CustomResourceDefinition");
+    GoType::named(Types::of(release.minor().number().into()), &name)
 }
 
 fn is_beta(object: &Value) -> bool {
@@ -81,8 +85,10 @@ fn is_beta(object: &Value) -> bool {
 /// # Errors
 /// Returns the error for the first value of a wrong type, which differs from that of [`decode`].
 pub fn restore(object: &mut Value, release: Release) -> Result<(), DecodeError> {
-    let root = root(object);
-    restore::restore(object, root, release)
+    match root(object, release) {
+        Some(root) => restore::restore(object, root, release),
+        None => Ok(()),
+    }
 }
 
 /// Decodes a CRD of `apiextensions.k8s.io/v1` or, by its `apiVersion`, `v1beta1`.
@@ -100,7 +106,7 @@ pub fn decode(object: &Value) -> Result<Decoded, DecodeError> {
 /// See [`decode`].
 pub fn decode_text(object: &Value, release: Release, source: &dyn Source) -> Result<Decoded, DecodeError> {
     let beta = is_beta(object);
-    let checked = check::check(object, root(object), release, source);
+    let checked = root(object, release).map(|root| check::check(object, root, release, source)).unwrap_or_default();
     if let Some(error) = checked.error {
         return Err(error);
     }

@@ -7,7 +7,8 @@
 //! Members are visited in sorted order; the caller determines the document order of errors.
 
 use super::DecodeError;
-use super::types::{self, Struct, Type};
+use crdx_types::go_type::{GoStruct, GoType, Shape, Unmarshaler};
+use crdx_types::types::Types;
 use crdx_value::base64::Encoding;
 use crdx_value::json::go_kind;
 use crdx_value::release::{Release, V1_35};
@@ -59,11 +60,11 @@ pub struct UnknownField {
     /// The last part of the path.
     pub name: String,
     /// The Go struct that does not have the field.
-    pub parent: &'static Struct,
+    pub parent: GoStruct,
 }
 
 /// Checks `value`, which was read from `source`, against the type `root`.
-pub fn check(value: &Value, root: Type, release: Release, source: &dyn Source) -> Checked {
+pub fn check(value: &Value, root: GoType, release: Release, source: &dyn Source) -> Checked {
     let mut reader = Reader::new(String::new(), true, release, source);
     let error = reader.unmarshal(value, root).err();
     Checked {
@@ -77,7 +78,7 @@ pub fn check(value: &Value, root: Type, release: Release, source: &dyn Source) -
 #[derive(Clone, Debug)]
 enum Error {
     /// `json.UnmarshalTypeError`
-    Type { value: String, type_: &'static str, struct_: &'static str, field: String },
+    Type { value: String, type_: String, struct_: &'static str, field: String },
     /// Any other error, as text.
     Plain(String),
 }
@@ -140,7 +141,7 @@ impl<'r> Reader<'r> {
 
     /// Returns the error that the server reports, with the path of the invalid value: the first in document order among
     /// those that end decoding, otherwise the first of all.
-    fn unmarshal(&mut self, value: &Value, type_: Type) -> Result<(), (Error, String)> {
+    fn unmarshal(&mut self, value: &Value, type_: GoType) -> Result<(), (Error, String)> {
         self.value(value, type_);
         let mut errors = std::mem::take(&mut self.errors);
         if errors.len() > 1 {
@@ -174,12 +175,13 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn wrong_type(&mut self, value: String, type_: &'static str, ends: bool) {
+    fn wrong_type(&mut self, value: String, type_: String, ends: bool) {
         self.save(Error::Type { value, type_, struct_: "", field: String::new() }, ends);
     }
 
     /// Checks a value of a type with its own `UnmarshalJSON`, which is decoded leniently.
-    fn inner(&mut self, value: &Value, type_: Type) {
+    fn inner(&mut self, value: &Value, type_: Option<GoType>) {
+        let Some(type_) = type_ else { return };
         if self.strict {
             self.lenient.push(self.path.clone());
         }
@@ -189,64 +191,81 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn items(&mut self, items: &[Value], type_: Type) {
-        let length = self.path.len();
-        for (i, value) in items.iter().enumerate() {
-            let _ = write!(self.path, "[{i}]");
-            self.value(value, type_);
-            self.path.truncate(length);
+    fn value(&mut self, value: &Value, type_: GoType) {
+        if value.is_null() {
+            return;
         }
-    }
-
-    fn value(&mut self, value: &Value, type_: Type) {
-        match (type_, value) {
-            (Type::SchemaOrList | Type::SchemaOrNames, Value::Array(_)) => {
-                self.inner(value, if matches!(type_, Type::SchemaOrNames) { types::STRINGS } else { types::SCHEMAS });
-            }
-            (Type::SchemaOrList | Type::SchemaOrNames | Type::SchemaOrBool, Value::Object(_)) => {
-                self.inner(value, Type::Struct(|| &types::SCHEMA));
-            }
-            (Type::Any, Value::Object(_) | Value::Array(_)) if self.strict => self.lenient.push(self.path.clone()),
-            (Type::Any | Type::SchemaOrList | Type::SchemaOrNames, _)
-            | (_, Value::Null)
-            | (Type::SchemaOrBool | Type::Bool, Value::Bool(_))
-            | (Type::String(_), Value::String(_))
-            | (Type::Float64, Value::Int(_) | Value::Float(_))
-            | (Type::Int64, Value::Int(_)) => {}
-            (Type::Int32, Value::Int(i)) if i32::try_from(*i).is_ok() => {}
-            (Type::SchemaOrBool, _) => self.save(Error::Plain("boolean or JSON schema expected".to_owned()), true),
-            (Type::Time, Value::String(text)) => {
-                if let Err(error) = time::parse(text) {
-                    self.save(Error::Plain(error), true);
-                }
-            }
-            (Type::Time, _) => self.wrong_type(go_kind(value).to_owned(), "string", true),
-            (Type::Byte, Value::Int(i)) if u8::try_from(*i).is_ok() => {}
-            (Type::Int32 | Type::Int64 | Type::Byte, Value::Int(_) | Value::Float(_)) => {
-                let number = self.source.number(&self.path).map_or_else(|| literal(value), str::to_owned);
-                self.wrong_type(format!("number {number}"), type_.go_name(), false);
-            }
-            (Type::Bytes, Value::String(text)) => {
+        match (type_.shape(), value) {
+            (Shape::Unmarshaler(unmarshaler), _) => self.unmarshaler(value, unmarshaler),
+            (Shape::Bool, Value::Bool(_))
+            | (Shape::String, Value::String(_))
+            | (Shape::Float, Value::Int(_) | Value::Float(_))
+            | (Shape::Int(64), Value::Int(_)) => {}
+            (Shape::Int(_), Value::Int(i)) if i32::try_from(*i).is_ok() => {}
+            (Shape::Int(_), Value::Int(_) | Value::Float(_)) => self.wrong_number(value, type_.name()),
+            (Shape::Bytes, Value::String(text)) => {
                 if let Err(at) = Encoding::Standard.decode(text) {
                     self.save(Error::Plain(format!("illegal base64 data at input byte {at}")), false);
                 }
             }
-            (Type::List(_, item), Value::Array(items)) => self.items(items, *item),
+            (Shape::List(item), Value::Array(items)) => self.items(items, |reader, one| reader.value(one, item)),
             // Go decodes bytes from numbers, too.
-            (Type::Bytes, Value::Array(items)) => self.items(items, Type::Byte),
-            (Type::Map(_, item), Value::Object(members)) => {
+            (Shape::Bytes, Value::Array(items)) => self.items(items, Self::byte),
+            (Shape::Map(item), Value::Object(members)) => {
                 for (key, v) in members {
                     let length = self.enter(key);
-                    self.value(v, *item);
+                    self.value(v, item);
                     self.path.truncate(length);
                 }
             }
-            (Type::Struct(s), Value::Object(members)) => self.object(members, s()),
-            _ => self.wrong_type(go_kind(value).to_owned(), type_.go_name(), false),
+            (Shape::Struct(s), Value::Object(members)) => self.object(members, s),
+            _ => self.wrong_type(go_kind(value).to_owned(), type_.name(), false),
         }
     }
 
-    fn object(&mut self, members: &Map, s: &'static Struct) {
+    fn byte(&mut self, value: &Value) {
+        match value {
+            Value::Null => {}
+            Value::Int(i) if u8::try_from(*i).is_ok() => {}
+            Value::Int(_) | Value::Float(_) => self.wrong_number(value, "uint8".to_owned()),
+            _ => self.wrong_type(go_kind(value).to_owned(), "uint8".to_owned(), false),
+        }
+    }
+
+    fn wrong_number(&mut self, value: &Value, type_: String) {
+        let number = self.source.number(&self.path).map_or_else(|| literal(value), str::to_owned);
+        self.wrong_type(format!("number {number}"), type_, false);
+    }
+
+    /// Checks a value of a type with its own `UnmarshalJSON`.
+    fn unmarshaler(&mut self, value: &Value, unmarshaler: Unmarshaler) {
+        use Unmarshaler::{Any, SchemaOrBool, SchemaOrList, SchemaOrNames, Time};
+        match (unmarshaler, value) {
+            (SchemaOrList, Value::Array(_)) => self.inner(value, schema_field(self.release, "allOf")),
+            (SchemaOrNames, Value::Array(_)) => self.inner(value, schema_field(self.release, "required")),
+            (SchemaOrList | SchemaOrNames | SchemaOrBool, Value::Object(_)) => self.inner(value, schema(self.release)),
+            (Any, Value::Object(_) | Value::Array(_)) if self.strict => self.lenient.push(self.path.clone()),
+            (Any | SchemaOrList | SchemaOrNames, _) | (SchemaOrBool, Value::Bool(_)) => {}
+            (SchemaOrBool, _) => self.save(Error::Plain("boolean or JSON schema expected".to_owned()), true),
+            (Time, Value::String(text)) => {
+                if let Err(error) = time::parse(text) {
+                    self.save(Error::Plain(error), true);
+                }
+            }
+            (Time, _) => self.wrong_type(go_kind(value).to_owned(), "string".to_owned(), true),
+        }
+    }
+
+    fn items(&mut self, items: &[Value], each: impl Fn(&mut Self, &Value)) {
+        let length = self.path.len();
+        for (i, value) in items.iter().enumerate() {
+            let _ = write!(self.path, "[{i}]");
+            each(self, value);
+            self.path.truncate(length);
+        }
+    }
+
+    fn object(&mut self, members: &Map, s: GoStruct) {
         let outer = self.struct_;
         for (key, v) in members {
             let Some(field) = s.field(key) else {
@@ -254,11 +273,11 @@ impl<'r> Reader<'r> {
                 continue;
             };
             let depth = self.fields.len();
-            self.fields.extend(field.embedded);
-            self.fields.push(field.name);
-            self.struct_ = s.name;
-            let length = self.enter(field.name);
-            self.value(v, field.type_);
+            self.fields.extend(field.embedded());
+            self.fields.push(field.name());
+            self.struct_ = s.name();
+            let length = self.enter(field.name());
+            self.value(v, field.type_());
             self.path.truncate(length);
             self.fields.truncate(depth);
             self.struct_ = outer;
@@ -275,7 +294,7 @@ impl<'r> Reader<'r> {
         length
     }
 
-    fn unknown_field(&mut self, key: &str, parent: &'static Struct) {
+    fn unknown_field(&mut self, key: &str, parent: GoStruct) {
         if !self.strict || self.unknown.len() >= MAX_UNKNOWN {
             return;
         }
@@ -284,6 +303,19 @@ impl<'r> Reader<'r> {
             self.unknown.push(UnknownField { path: self.path.clone(), name: key.to_owned(), parent });
         }
         self.path.truncate(length);
+    }
+}
+
+/// The type of a schema.
+pub fn schema(release: Release) -> Option<GoType> {
+    GoType::named(Types::of(release.minor().number().into()), "apiextensions/v1.JSONSchemaProps")
+}
+
+/// The type of a field of a schema.
+fn schema_field(release: Release, name: &str) -> Option<GoType> {
+    match schema(release)?.shape() {
+        Shape::Struct(schema) => Some(schema.field(name)?.type_()),
+        _ => None,
     }
 }
 
@@ -303,7 +335,7 @@ mod tests {
 
     fn checked(text: &str) -> Checked {
         let value = crdx_text::json::read(text.as_bytes()).unwrap();
-        check(&value, Type::Struct(|| &types::SCHEMA), Release::NEWEST, &Text(text))
+        check(&value, schema(Release::NEWEST).unwrap(), Release::NEWEST, &Text(text))
     }
 
     struct Text<'a>(&'a str);
@@ -328,7 +360,7 @@ mod tests {
     #[test]
     fn older_releases_report_the_field_with_the_unmarshaler() {
         let value = crdx_text::json::read(br#"{"items":{"type":3}}"#).unwrap();
-        let of = |release| check(&value, Type::Struct(|| &types::SCHEMA), release, &NoSource).error.unwrap().message;
+        let of = |release| check(&value, schema(release).unwrap(), release, &NoSource).error.unwrap().message;
         assert!(of(Release::OLDEST).contains("JSONSchemaProps.items of type string"));
         assert!(of(Release::NEWEST).contains("JSONSchemaProps.items.type of type string"));
     }

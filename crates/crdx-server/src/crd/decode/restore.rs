@@ -4,8 +4,8 @@
 
 use super::DecodeError;
 use super::check::{NoSource, check};
-use super::types::{Struct, Type};
 use crdx_text::json;
+use crdx_types::go_type::{GoStruct, GoType, Shape};
 use crdx_value::base64::Encoding;
 use crdx_value::json::to_string;
 use crdx_value::print::kind_name;
@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 ///
 /// # Errors
 /// Returns Go's message for the first value of a wrong type.
-pub fn restore(object: &mut Value, root: Type, release: Release) -> Result<(), DecodeError> {
+pub fn restore(object: &mut Value, root: GoType, release: Release) -> Result<(), DecodeError> {
     let mut walk = Walk { release, path: String::new() };
     walk.value(object, root).map_err(|message| DecodeError { message, path: walk.path })
 }
@@ -29,49 +29,36 @@ struct Walk {
 }
 
 impl Walk {
-    fn value(&mut self, value: &mut Value, type_: Type) -> Result<(), String> {
-        match (type_, &mut *value) {
+    fn value(&mut self, value: &mut Value, type_: GoType) -> Result<(), String> {
+        let shape = type_.shape();
+        match (shape, &mut *value) {
             (_, Value::Null)
-            | (Type::String(_), Value::String(_))
-            | (Type::Bool, Value::Bool(_))
-            | (Type::Float64, Value::Int(_) | Value::Float(_)) => Ok(()),
-            (Type::Int32 | Type::Int64 | Type::Byte, Value::Int(number)) => {
-                *number = wrapped(*number, type_);
-                Ok(())
-            }
-            (Type::Int32 | Type::Int64 | Type::Byte, Value::Float(x)) if x.fract() == 0.0 => {
-                *value = Value::Int(wrapped(number::to_int64(*x), type_));
-                Ok(())
-            }
-            (Type::Int32 | Type::Int64 | Type::Byte, Value::Float(_)) => {
-                Err(format!("cannot convert float64 to {}", type_.go_name()))
-            }
-            (Type::String(name), Value::Int(_)) => Err(format!("cannot convert int64 to {name}")),
-            (Type::String(_), _) => Err("unrecognized type: string".to_owned()),
-            (Type::Bool | Type::Int32 | Type::Int64 | Type::Byte | Type::Float64, _) => {
-                Err(format!("unrecognized type: {}", type_.go_name()))
-            }
-            (Type::Time | Type::Any | Type::SchemaOrList | Type::SchemaOrBool | Type::SchemaOrNames, _) => {
-                self.unmarshal(value, type_)
-            }
-            (Type::Bytes, Value::String(text)) => Encoding::Standard
+            | (Shape::String, Value::String(_))
+            | (Shape::Bool, Value::Bool(_))
+            | (Shape::Float, Value::Int(_) | Value::Float(_)) => Ok(()),
+            (Shape::Int(bits), _) => integer(value, bits, &type_.name()),
+            (Shape::String, Value::Int(_)) => Err(format!("cannot convert int64 to {}", type_.name())),
+            (Shape::String, _) => Err("unrecognized type: string".to_owned()),
+            (Shape::Bool | Shape::Uint(_) | Shape::Float, _) => Err(format!("unrecognized type: {}", type_.name())),
+            (Shape::Unmarshaler(_), _) => self.unmarshal(value, type_),
+            (Shape::Bytes, Value::String(text)) => Encoding::Standard
                 .decode(text)
                 .map(drop)
                 .map_err(|at| format!("error decoding from json: illegal base64 data at input byte {at}")),
-            (Type::Bytes, Value::Array(items)) => self.items(items, Type::Byte),
-            (Type::List(_, item), Value::Array(items)) => self.items(items, *item),
-            (Type::Bytes | Type::List(..), _) => Err(format!("cannot restore slice from {}", kind_name(value))),
-            (Type::Map(_, item), Value::Object(members)) => {
-                members.iter_mut().try_for_each(|(key, value)| self.member(key, value, *item))
+            (Shape::Bytes, Value::Array(items)) => self.items(items, |_, item| byte(item)),
+            (Shape::List(of), Value::Array(items)) => self.items(items, |walk, item| walk.value(item, of)),
+            (Shape::Bytes | Shape::List(_), _) => Err(format!("cannot restore slice from {}", kind_name(value))),
+            (Shape::Map(of), Value::Object(members)) => {
+                members.iter_mut().try_for_each(|(key, value)| self.member(key, value, of))
             }
-            (Type::Map(..), _) => Err(format!("cannot restore map from {}", kind_name(value))),
-            (Type::Struct(s), Value::Object(members)) => self.fields(members, s()),
-            (Type::Struct(_), _) => Err(format!("cannot restore struct from: {}", kind_name(value))),
+            (Shape::Map(_), _) => Err(format!("cannot restore map from {}", kind_name(value))),
+            (Shape::Struct(s), Value::Object(members)) => self.fields(members, s),
+            (Shape::Struct(_), _) => Err(format!("cannot restore struct from: {}", kind_name(value))),
         }
     }
 
     /// A value of a type with its own `UnmarshalJSON`, which gets the value as JSON.
-    fn unmarshal(&mut self, value: &mut Value, type_: Type) -> Result<(), String> {
+    fn unmarshal(&mut self, value: &mut Value, type_: GoType) -> Result<(), String> {
         if let Ok(read) = json::read(to_string(value).as_bytes()) {
             *value = read;
         }
@@ -83,24 +70,28 @@ impl Walk {
         Err(error.message)
     }
 
-    fn items(&mut self, items: &mut [Value], type_: Type) -> Result<(), String> {
+    fn items(
+        &mut self,
+        items: &mut [Value],
+        each: impl Fn(&mut Self, &mut Value) -> Result<(), String>,
+    ) -> Result<(), String> {
         let length = self.path.len();
         for (i, item) in items.iter_mut().enumerate() {
             let _ = write!(self.path, "[{i}]");
-            self.value(item, type_)?;
+            each(self, item)?;
             self.path.truncate(length);
         }
         Ok(())
     }
 
-    fn fields(&mut self, members: &mut Map, s: &'static Struct) -> Result<(), String> {
-        s.fields().iter().try_for_each(|field| match members.get_mut(field.name) {
-            Some(value) => self.member(field.name, value, field.type_),
+    fn fields(&mut self, members: &mut Map, s: GoStruct) -> Result<(), String> {
+        s.fields().into_iter().try_for_each(|field| match members.get_mut(field.name()) {
+            Some(value) => self.member(field.name(), value, field.type_()),
             None => Ok(()),
         })
     }
 
-    fn member(&mut self, key: &str, value: &mut Value, type_: Type) -> Result<(), String> {
+    fn member(&mut self, key: &str, value: &mut Value, type_: GoType) -> Result<(), String> {
         let length = self.path.len();
         let dot = if length == 0 { "" } else { "." };
         let _ = write!(self.path, "{dot}{key}");
@@ -110,24 +101,39 @@ impl Walk {
     }
 }
 
-/// The number as Go converts it to a smaller integer type.
-fn wrapped(number: i64, type_: Type) -> i64 {
-    match type_ {
-        Type::Int32 => i64::from(number as i32),
-        Type::Byte => i64::from(number as u8),
-        _ => number,
+/// Converts a number to an integer of this size as Go does.
+fn integer(value: &mut Value, bits: u32, type_: &str) -> Result<(), String> {
+    let wrapped = |number: i64| Value::Int(if bits == 32 { i64::from(number as i32) } else { number });
+    match value {
+        Value::Int(number) => *value = wrapped(*number),
+        Value::Float(x) if x.fract() == 0.0 => *value = wrapped(number::to_int64(*x)),
+        Value::Float(_) => return Err(format!("cannot convert float64 to {type_}")),
+        _ => return Err(format!("unrecognized type: {type_}")),
     }
+    Ok(())
+}
+
+/// Converts a number to a byte.
+fn byte(value: &mut Value) -> Result<(), String> {
+    if value.is_null() {
+        return Ok(());
+    }
+    integer(value, 64, "uint8")?;
+    if let Value::Int(number) = value {
+        *number = i64::from(*number as u8);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::types::SCHEMA;
+    use super::super::check::schema;
     use super::*;
     use crdx_text::json::read;
 
     fn restored(text: &str) -> Result<String, (String, String)> {
         let mut value = read(text.as_bytes()).unwrap();
-        restore(&mut value, Type::Struct(|| &SCHEMA), Release::NEWEST)
+        restore(&mut value, schema(Release::NEWEST).unwrap(), Release::NEWEST)
             .map(|()| to_string(&value))
             .map_err(|error| (error.message, error.path))
     }

@@ -1,0 +1,167 @@
+//! A Go type of the table, for decoders that follow it value by value.
+
+use super::custom::Custom;
+use super::types::{Definition, Field, Struct, Type, TypeId, Types};
+
+/// A Go type. Pointers are followed: errors of Go's decoders name the type that a pointer points to.
+#[derive(Clone, Copy, Debug)]
+pub struct GoType {
+    types: &'static Types,
+    of: Of,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Of {
+    Type(&'static Type),
+    Named(TypeId),
+}
+
+/// What a Go type is made of.
+#[derive(Clone, Copy, Debug)]
+pub enum Shape {
+    /// A boolean.
+    Bool,
+    /// A string.
+    String,
+    /// An integer of this size in bits.
+    Int(u32),
+    /// An unsigned integer of this size in bits.
+    Uint(u32),
+    /// A float.
+    Float,
+    /// `[]byte`
+    Bytes,
+    /// A list of items of a type.
+    List(GoType),
+    /// A map with string keys to values of a type.
+    Map(GoType),
+    /// A struct.
+    Struct(GoStruct),
+    /// A type with its own `UnmarshalJSON`.
+    Unmarshaler(Unmarshaler),
+}
+
+/// A type with its own `UnmarshalJSON`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unmarshaler {
+    /// `metav1.Time`
+    Time,
+    /// `apiextensions.JSONSchemaPropsOrArray`
+    SchemaOrList,
+    /// `apiextensions.JSONSchemaPropsOrBool`
+    SchemaOrBool,
+    /// `apiextensions.JSONSchemaPropsOrStringArray`
+    SchemaOrNames,
+    /// Any JSON is accepted.
+    Any,
+}
+
+/// A struct.
+#[derive(Clone, Copy, Debug)]
+pub struct GoStruct {
+    types: &'static Types,
+    definition: &'static Struct,
+}
+
+/// A field of a struct, with those of embedded structs.
+#[derive(Clone, Copy, Debug)]
+pub struct GoField {
+    types: &'static Types,
+    field: &'static Field,
+}
+
+impl GoType {
+    /// The type with a name in the table (`apiextensions/v1.JSONSchemaProps`), if the table has it.
+    pub fn named(types: &'static Types, name: &str) -> Option<Self> {
+        Some(Self { types, of: Of::Named(types.id(name)?) })
+    }
+
+    /// The type as Go prints it: `[]v1.JSONSchemaProps`.
+    pub fn name(self) -> String {
+        match self.of {
+            Of::Type(type_) => self.types.display(type_.target()).to_string(),
+            Of::Named(id) => self.types.go_name(id).to_owned(),
+        }
+    }
+
+    /// What the type is made of.
+    pub fn shape(self) -> Shape {
+        let Self { types, of } = self;
+        let inner = |type_: &'static Type| Self { types, of: Of::Type(type_) };
+        match of {
+            Of::Named(id) => self.of_definition(id),
+            Of::Type(type_) => match type_.target() {
+                Type::Bool => Shape::Bool,
+                Type::String => Shape::String,
+                Type::Int(bits) => Shape::Int(*bits),
+                Type::Uint(bits) => Shape::Uint(*bits),
+                Type::Float(_) => Shape::Float,
+                Type::List(item) if **item == Type::Uint(8) => Shape::Bytes,
+                Type::List(item) => Shape::List(inner(item)),
+                Type::Map(_, of) => Shape::Map(inner(of)),
+                // `target` follows pointers.
+                Type::Pointer(target) => inner(target).shape(),
+                Type::Named(id) => self.of_definition(*id),
+            },
+        }
+    }
+
+    fn of_definition(self, id: TypeId) -> Shape {
+        let types = self.types;
+        match types.definition(id) {
+            Some(Definition::Struct(definition)) => Shape::Struct(GoStruct { types, definition }),
+            Some(Definition::Named { of, .. }) => Self { types, of: Of::Type(of) }.shape(),
+            Some(Definition::Custom(custom)) => Shape::Unmarshaler(Unmarshaler::of(*custom, types.name(id))),
+            None => Shape::Unmarshaler(Unmarshaler::Any),
+        }
+    }
+}
+
+impl Unmarshaler {
+    fn of(custom: Custom, name: &str) -> Self {
+        match (custom, name.rsplit_once('.').map_or(name, |(_, name)| name)) {
+            (Custom::Time, _) => Self::Time,
+            (_, "JSONSchemaPropsOrArray") => Self::SchemaOrList,
+            (_, "JSONSchemaPropsOrBool") => Self::SchemaOrBool,
+            (_, "JSONSchemaPropsOrStringArray") => Self::SchemaOrNames,
+            _ => Self::Any,
+        }
+    }
+}
+
+impl GoStruct {
+    /// The name without the package.
+    pub fn name(self) -> &'static str {
+        self.definition.name
+    }
+
+    /// The field with this name.
+    pub fn field(self, name: &str) -> Option<GoField> {
+        let (_, field) = self.definition.field(name)?;
+        Some(GoField { types: self.types, field })
+    }
+
+    /// The fields in the order of the Go source.
+    pub fn fields(self) -> Vec<GoField> {
+        let mut fields: Vec<&'static Field> = self.definition.fields.iter().collect();
+        fields.sort_unstable_by_key(|field| field.order);
+        fields.into_iter().map(|field| GoField { types: self.types, field }).collect()
+    }
+}
+
+impl GoField {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        self.field.name
+    }
+
+    /// The type.
+    pub fn type_(self) -> GoType {
+        GoType { types: self.types, of: Of::Type(&self.field.type_) }
+    }
+
+    /// The names of the embedded structs on the path to the field.
+    pub fn embedded(self) -> &'static [&'static str] {
+        &self.field.embedded
+    }
+}
