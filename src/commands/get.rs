@@ -200,12 +200,9 @@ impl Get<'_> {
         }
         let Source::Files(files) = &self.source else { return Ok(()) };
         let names = files.objects().to_vec();
-        if let built_in @ 1.. = files.built_in() {
-            let (kinds, are) = if built_in == 1 { ("object of a kind", "is") } else { ("objects of kinds", "are") };
-            complain!(
-                "note: {built_in} {kinds} built into Kubernetes {are} left out; kubectl crdx validate -f … -o yaml \
-                 prints them"
-            );
+        if let not_stored @ 1.. = files.not_stored() {
+            let (objects, are) = if not_stored == 1 { ("object", "is") } else { ("objects", "are") };
+            complain!("note: {not_stored} {objects} of kinds that API servers do not store {are} left out");
         }
         let single = self.args.filenames.len() + self.args.kustomize.len() == 1;
         self.print_found(SelectedObjects::Files(names), single, output, failures)

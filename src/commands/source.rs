@@ -109,11 +109,7 @@ impl Source {
         let found = match self {
             Self::Live(connection) => connection.resource(word)?,
             Self::Files(files) => match cluster::find(&files.resources(), word).cloned() {
-                None if cluster::find(&built_in(), word).is_some() => {
-                    let message =
-                        format!("{word} is a kind built into Kubernetes: get prints only custom resources of files");
-                    return Err(problem(&message, "kubectl crdx validate -f … -o yaml prints objects of any kind"));
-                }
+                None => cluster::find(&built_in(), word).cloned(),
                 found => found,
             },
         };
@@ -233,6 +229,7 @@ fn built_in() -> Vec<Resource> {
         singular: r.singular.to_owned(),
         kind: r.kind.to_owned(),
         short_names: texts(&r.short_names),
+        namespaced: r.namespaced,
         ..Resource::default()
     };
     resources.map(resource).collect()

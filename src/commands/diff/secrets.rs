@@ -21,7 +21,7 @@ pub fn mask(before: Option<&mut Value>, after: Option<&mut Value>) {
         }
         *value = shown.into();
     }
-    for (_, value) in to.iter_mut().filter(|(key, _)| !from.contains_key(*key)) {
+    for (_, value) in to.iter_mut().filter(|(key, _)| !from.contains_key(key)) {
         *value = SAME.into();
     }
 }

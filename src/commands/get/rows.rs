@@ -16,6 +16,8 @@ use std::collections::HashSet;
 pub struct Rows {
     /// Created on first use, because creating it may request the version of a cluster.
     server: Option<Server>,
+    /// A server with built-in kinds.
+    built_in: Option<Server>,
     kubernetes: flags::KubernetesVersion,
     known: HashSet<String>,
     /// CRDs that replace those of the source.
@@ -33,6 +35,7 @@ impl Rows {
     pub fn new(args: &args::Get, source: &Source, clock: fn() -> Timestamp) -> Result<Self, Failure> {
         let mut rows = Self {
             server: None,
+            built_in: None,
             kubernetes: args.kubernetes,
             known: HashSet::new(),
             overridden: HashSet::new(),
@@ -62,6 +65,12 @@ impl Rows {
     fn server(&mut self, source: &Source) -> &Server {
         let kubernetes = self.kubernetes;
         self.server.get_or_insert_with(|| Server::new(source.release(kubernetes), 0))
+    }
+
+    fn built_in(&mut self, source: &Source) -> &Server {
+        let kubernetes = self.kubernetes;
+        let new = || Server::builder(source.release(kubernetes), 0).with_built_in_kinds().build();
+        self.built_in.get_or_insert_with(new)
     }
 
     /// Returns an object as it is read, or would be read with the CRD that replaces the current one.
@@ -112,6 +121,12 @@ impl Rows {
         }
         if !self.known.contains(&name) {
             let Some(crd) = source.definition(resource)? else {
+                if let Some(table) = self.built_in(source).table_of(&name, &resource.version, objects, now) {
+                    return Ok(table);
+                }
+                if matches!(source, Source::Files(_)) {
+                    return Ok(self.server(source).table_of_names(objects, now));
+                }
                 let name = resource.qualified();
                 let message = format!("{name} is not a custom resource: there is no CRD with its columns");
                 let help = format!(

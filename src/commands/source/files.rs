@@ -1,5 +1,5 @@
 //! Reads objects from files as if a server had stored them. The objects are in a temporary file and are loaded into the
-//! server only while it responds to a request for them.
+//! server only while it responds to a request for them. Objects of built-in kinds are loaded into a server of their own.
 
 use super::{problem, temp_file_problem};
 use crate::cluster::{AGGREGATED, Error, Query, Resource, Status, aggregated};
@@ -12,14 +12,15 @@ use crate::simulation::identity::FieldLocator;
 use crate::simulation::object::Object;
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::{self, RequestOptions};
-use crdx_server::server::{Request, ResponseBody, SeedError, Server};
-use crdx_types::groups;
+use crdx_server::crd;
+use crdx_server::server::{Namespaces, Request, ResponseBody, SeedError, Server};
+use crdx_types::{groups, resources};
 use crdx_value::Value;
 use crdx_value::group_version;
 use crdx_value::release::Release;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The maximum number of objects in the server at the same time.
 const PAGE: usize = 500;
@@ -47,14 +48,16 @@ impl FileArguments<'_> {
 /// Objects from files, and a server with their CRDs.
 pub struct Files {
     server: Server,
+    /// The server with built-in kinds, created on first use.
+    built_in: OnceLock<Server>,
     resources: Arc<Vec<Resource>>,
     temp_store: TempStore,
     /// The objects of each CRD (`plural.group`), by their keys in the store.
     objects: HashMap<String, BTreeMap<String, Stored>>,
     /// The objects in the order of the files.
     order: Vec<Named>,
-    /// The number of objects of built-in kinds, which are left out.
-    built_in: usize,
+    /// The number of objects that no API server stores, such as reviews.
+    not_stored: usize,
     request_options: RequestOptions,
 }
 
@@ -104,7 +107,7 @@ impl Files {
         let request_options =
             RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
         let (server, temp_store) = (Server::new(release, 0), TempStore::default());
-        let (mut pending, mut built_in) = (Vec::new(), 0);
+        let (mut pending, mut not_stored, mut has_built_in) = (Vec::new(), 0, false);
         let mut definitions = Sources::open(given.crds, given.options.clone(), Required::Definition, "--crds");
         let progress = Progress::new(true);
         let mut found = Vec::new();
@@ -142,19 +145,35 @@ impl Files {
                 }
                 continue;
             }
-            // Built-in kinds are skipped, as in `validate`.
-            let api_version = object.value().str_at(&["apiVersion"]).unwrap_or_default();
-            if groups::is_built_in(group_version::group(api_version)) {
-                built_in += 1;
-            } else {
-                let stored_at = temp_store.put(object.value()).map_err(|error| temp_file_problem(&error))?;
-                pending.push(Pending { stored_at, source: Arc::clone(&location.source), line: location.line });
+            let text = |key: &str| object.value().str_at(&[key]).unwrap_or_default();
+            let is_built_in = groups::is_built_in(group_version::group(text("apiVersion")));
+            has_built_in |= is_built_in;
+            let resource = resources::of_kind(text("apiVersion"), text("kind"), release.minor().number().into());
+            if is_built_in && resource.is_some_and(|resource| !resource.readable) {
+                not_stored += 1;
+                continue;
+            }
+            let stored_at = temp_store.put(object.value()).map_err(|error| temp_file_problem(&error))?;
+            pending.push(Pending { stored_at, source: Arc::clone(&location.source), line: location.line });
+        }
+        let mut files = Self {
+            server,
+            built_in: OnceLock::new(),
+            resources: Arc::default(),
+            temp_store,
+            objects: HashMap::new(),
+            order: Vec::new(),
+            not_stored,
+            request_options,
+        };
+        let mut resources = files.discover(&files.server, "/apis")?;
+        if has_built_in {
+            for path in ["/api", "/apis"] {
+                let more = files.discover(files.built_in(), path)?;
+                resources.extend(more.into_iter().filter(|resource| groups::is_built_in(&resource.group)));
             }
         }
-        let (resources, objects, order) = (Arc::default(), HashMap::new(), Vec::new());
-        let mut files = Self { server, resources, temp_store, objects, order, built_in, request_options };
-        let discovery = Request { accept: Some(AGGREGATED.to_owned()), ..request::read("/apis", request_options) };
-        files.resources = Arc::new(aggregated(&files.answer(&discovery)?));
+        files.resources = Arc::new(resources);
         let resources: Vec<Arc<Resource>> = files.resources.iter().cloned().map(Arc::new).collect();
         for Pending { stored_at, source, line } in pending {
             let object = files.temp_store.get(stored_at).map_err(|error| temp_file_problem(&error))?;
@@ -163,6 +182,28 @@ impl Files {
             }
         }
         Ok(files)
+    }
+
+    /// Returns the resources that a server serves below `path`.
+    fn discover(&self, server: &Server, path: &str) -> Result<Vec<Resource>, Error> {
+        let discovery = Request { accept: Some(AGGREGATED.to_owned()), ..request::read(path, self.request_options) };
+        Ok(aggregated(&answer(server, &discovery)?))
+    }
+
+    fn built_in(&self) -> &Server {
+        self.built_in.get_or_init(|| {
+            let builder = Server::builder(self.server.release(), 0).created_at(self.request_options.now);
+            let server = builder.with_built_in_kinds().with_namespaces(Namespaces::Unchecked, &[]).build();
+            // Only the objects of the files exist.
+            server.withdraw("namespaces.", "", "default");
+            server
+        })
+    }
+
+    /// Returns the server of a resource; `definition` is `plural.group`.
+    fn server_of(&self, definition: &str) -> &Server {
+        let group = definition.split_once('.').map_or("", |(_, group)| group);
+        if groups::is_built_in(group) && group != crd::GROUP { self.built_in() } else { &self.server }
     }
 
     /// Stores an object as a server would. The inner error is the reason why the server refuses it.
@@ -189,11 +230,12 @@ impl Files {
         let name = text(&["metadata", "name"]);
         let versioned = object.at(&["metadata", "resourceVersion"]).is_some();
         let definition = super::definition_name(&resource);
-        if let Err(error) = self.server.seed(&definition, &namespace, object) {
+        let server = self.server_of(&definition);
+        if let Err(error) = server.seed(&definition, &namespace, object) {
             return Ok(Err(error.into()));
         }
-        let stored = self.server.stored(&definition, &namespace, &name).unwrap_or_default();
-        self.server.withdraw(&definition, &namespace, &name);
+        let stored = server.stored(&definition, &namespace, &name).unwrap_or_default();
+        server.withdraw(&definition, &namespace, &name);
         let stored_at = self.temp_store.put(&stored).map_err(|error| temp_file_problem(&error))?;
         let key = key(&namespace, &name);
         self.objects.entry(definition).or_default().insert(key, Stored { stored_at, versioned });
@@ -211,14 +253,14 @@ impl Files {
         &self.order
     }
 
-    /// Returns the number of objects of built-in kinds in the files, which are left out.
-    pub fn built_in(&self) -> usize {
-        self.built_in
+    /// Returns the number of objects that no API server stores.
+    pub fn not_stored(&self) -> usize {
+        self.not_stored
     }
 
     /// Returns the CRD with a name.
     pub fn definition(&self, name: &str) -> Result<Option<Value>, Error> {
-        match self.answer(&request::read(&request::object(request::DEFINITIONS, name), self.request_options)) {
+        match answer(&self.server, &request::read(&request::object(request::DEFINITIONS, name), self.request_options)) {
             Ok(crd) => Ok(Some(crd)),
             Err(error) if error.code == Some(404) => Ok(None),
             Err(error) => Err(error),
@@ -252,50 +294,42 @@ impl Files {
         if let Some(subresource) = subresource {
             path.extend(["/", &request::encoded(subresource)]);
         }
-        let found =
-            self.with(&definition, stored.map(|stored| (key.as_str(), stored)).as_slice(), || self.ask(&path))?;
+        let found = self.with(&definition, stored.map(|stored| (key.as_str(), stored)).as_slice(), &path)?;
         Ok(shown(found, stored.is_some_and(|stored| stored.versioned)))
     }
 
-    /// Calls the server while some objects are loaded.
-    fn with<T>(
-        &self,
-        definition: &str,
-        keys: &[(&str, Stored)],
-        ask: impl FnOnce() -> Result<T, Error>,
-    ) -> Result<T, Error> {
+    /// Reads a path of the server while some objects are loaded.
+    fn with(&self, definition: &str, keys: &[(&str, Stored)], path: &str) -> Result<Value, Error> {
+        let server = self.server_of(definition);
         for (key, stored) in keys {
             let object = self.temp_store.get(stored.stored_at).map_err(|error| temp_file_problem(&error))?;
             let (namespace, _) = parts(key);
-            self.server
+            server
                 .seed(definition, namespace, object)
                 .map_err(|reason| Error { message: reason.to_string(), ..Error::default() })?;
         }
-        let answer = ask();
+        let answer = answer(server, &request::read(path, self.request_options));
         for (key, _) in keys {
             let (namespace, name) = parts(key);
-            self.server.withdraw(definition, namespace, name);
+            server.withdraw(definition, namespace, name);
         }
         answer
     }
+}
 
-    fn ask(&self, path: &str) -> Result<Value, Error> {
-        self.answer(&request::read(path, self.request_options))
+/// Sends a read. Returns the body, or the error of a response that is not 200.
+fn answer(server: &Server, request: &Request) -> Result<Value, Error> {
+    let response = server.handle(request);
+    let body = match response.body {
+        ResponseBody::Json(body) => Arc::unwrap_or_clone(body),
+        ResponseBody::Text(text) => return Err(problem(text.trim(), "check the name and the CRD")),
+    };
+    if response.code == 200 {
+        return Ok(body);
     }
-
-    fn answer(&self, request: &Request) -> Result<Value, Error> {
-        let response = self.server.handle(request);
-        let body = match response.body {
-            ResponseBody::Json(body) => Arc::unwrap_or_clone(body),
-            ResponseBody::Text(text) => return Err(problem(text.trim(), "check the name and the CRD")),
-        };
-        if response.code == 200 {
-            return Ok(body);
-        }
-        let status = Status::of(&body).unwrap_or_default();
-        let message = status.message.clone();
-        Err(Error { message, code: Some(response.code), status: Some(status), ..Error::default() })
-    }
+    let status = Status::of(&body).unwrap_or_default();
+    let message = status.message.clone();
+    Err(Error { message, code: Some(response.code), status: Some(status), ..Error::default() })
 }
 
 /// The pages of a list.
@@ -316,7 +350,7 @@ impl Iterator for Pages<'_> {
             return None;
         }
         self.has_started = true;
-        let page = self.files.with(&self.definition, &keys, || self.files.ask(&self.path)).map(|mut list| {
+        let page = self.files.with(&self.definition, &keys, &self.path).map(|mut list| {
             let Some(Value::Array(items)) = list.get_mut("items").map(std::mem::take) else { return Vec::new() };
             let versioned: HashMap<&str, bool> = keys.iter().map(|(key, stored)| (*key, stored.versioned)).collect();
             let show = |object: Value| {

@@ -14,7 +14,16 @@ impl Server {
     /// if there is no such CRD or version.
     pub fn table_of(&self, definition: &str, version: &str, objects: &[Value], now: Timestamp) -> Option<Value> {
         let serving = self.resources().get(definition)?;
-        let columns = &serving.version(version)?.columns;
+        if serving.group.is_empty() && table::Columns::are_known("", &serving.kind) {
+            let columns = table::Columns::of_kind("", &serving.kind);
+            return Some(table::table(&columns, objects.iter(), Map::new(), "v1", IncludeObject::Metadata, now));
+        }
+        let columns = match serving.typed_version(version) {
+            // Of other kinds, the columns are not known.
+            Some(kind) if !table::Columns::are_known(&kind.endpoint.group, &kind.endpoint.kind) => return None,
+            Some(kind) => &kind.columns,
+            None => &serving.version(version)?.columns,
+        };
         Some(table::table(columns, objects.iter(), Map::new(), "v1", IncludeObject::Metadata, now))
     }
 

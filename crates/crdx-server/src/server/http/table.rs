@@ -66,6 +66,11 @@ impl Columns {
         ])
     }
 
+    /// Returns true if the columns of a built-in kind are known.
+    pub fn are_known(group: &str, kind: &str) -> bool {
+        printed::columns(group, kind).is_some()
+    }
+
     /// The columns of a built-in kind. Those of most kinds are name and age.
     pub fn of_kind(group: &str, kind: &str) -> Self {
         let Some(printed) = printed::columns(group, kind) else { return Self::new(&[]) };

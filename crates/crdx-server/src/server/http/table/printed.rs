@@ -1,13 +1,18 @@
 //! The Tables of built-in kinds (`pkg/printers/internalversion/printers.go` of Kubernetes). The descriptions of columns that
 //! Kubernetes takes from its documentation of fields are empty.
 
+mod access;
+mod autoscaler;
+mod network;
 mod pod;
+mod storage;
+mod workloads;
 
 use super::{CREATED, NAME};
 use crate::server::http::selector::label_selector_of;
 use crdx_value::jsonpath::duration;
 use crdx_value::time::{self, Timestamp};
-use crdx_value::{Value, json};
+use crdx_value::{self as value, Value, json};
 
 /// A column of a built-in kind.
 #[derive(Debug)]
@@ -162,6 +167,42 @@ pub(super) fn columns(group: &str, kind: &str) -> Option<&'static [Printed]> {
         ("batch", "Job") => JOBS,
         ("", "Node") => NODES,
         ("", "ServiceAccount") => SERVICE_ACCOUNTS,
+        ("", "PodTemplate") => workloads::POD_TEMPLATES,
+        ("", "ReplicationController") => workloads::REPLICATION_CONTROLLERS,
+        ("apps", "ControllerRevision") => workloads::CONTROLLER_REVISIONS,
+        ("apps", "DaemonSet") => workloads::DAEMON_SETS,
+        ("apps", "ReplicaSet") => workloads::REPLICA_SETS,
+        ("apps", "StatefulSet") => workloads::STATEFUL_SETS,
+        ("batch", "CronJob") => workloads::CRON_JOBS,
+        ("policy", "PodDisruptionBudget") => workloads::BUDGETS,
+        ("autoscaling", "HorizontalPodAutoscaler") => autoscaler::AUTOSCALERS,
+        ("", "Endpoints") => network::ENDPOINTS,
+        ("discovery.k8s.io", "EndpointSlice") => network::ENDPOINT_SLICES,
+        ("networking.k8s.io", "IPAddress") => network::IP_ADDRESSES,
+        ("networking.k8s.io", "Ingress") => network::INGRESSES,
+        ("networking.k8s.io", "IngressClass") => network::INGRESS_CLASSES,
+        ("networking.k8s.io", "NetworkPolicy") => network::NETWORK_POLICIES,
+        ("networking.k8s.io", "ServiceCIDR") => network::SERVICE_CIDRS,
+        ("", "PersistentVolume") => storage::VOLUMES,
+        ("", "PersistentVolumeClaim") => storage::CLAIMS,
+        ("storage.k8s.io", "CSIDriver") => storage::CSI_DRIVERS,
+        ("storage.k8s.io", "CSINode") => storage::CSI_NODES,
+        ("storage.k8s.io", "VolumeAttachment") => storage::VOLUME_ATTACHMENTS,
+        ("", "LimitRange") | ("rbac.authorization.k8s.io", "Role" | "ClusterRole") => access::WITH_CREATION,
+        ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => access::BINDINGS,
+        ("", "ResourceQuota") => access::RESOURCE_QUOTAS,
+        ("coordination.k8s.io", "Lease") => access::LEASES,
+        ("scheduling.k8s.io", "PriorityClass") => access::PRIORITY_CLASSES,
+        ("node.k8s.io", "RuntimeClass") => access::RUNTIME_CLASSES,
+        ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration") => access::PRIORITY_LEVELS,
+        ("admissionregistration.k8s.io", "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration") => {
+            access::WEBHOOKS
+        }
+        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy") => access::VALIDATING_POLICIES,
+        ("admissionregistration.k8s.io", "MutatingAdmissionPolicy") => access::MUTATING_POLICIES,
+        ("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding" | "ValidatingAdmissionPolicyBinding") => {
+            access::POLICY_BINDINGS
+        }
         _ => return None,
     })
 }
@@ -214,6 +255,27 @@ fn since(object: &Value, path: &[&str], now: Timestamp) -> String {
 fn of_containers(object: &Value, key: &str) -> String {
     let containers = list(object, &["spec", "template", "spec", "containers"]);
     containers.iter().map(|container| text(container, &[key])).collect::<Vec<_>>().join(",")
+}
+
+/// `FormatLabels`
+fn labels_or_none(object: &Value, path: &[&str]) -> String {
+    or(&labels(object, path), "<none>").to_owned()
+}
+
+/// `FormatLabelSelector`
+fn label_selector(object: &Value, path: &[&str]) -> String {
+    let selector = object.at(path).cloned().unwrap_or_default();
+    let holder = value::object([("spec", value::object([("selector", selector)]))]);
+    or(&label_selector_of(&holder).unwrap_or_default(), "<none>").to_owned()
+}
+
+/// `printBoolPtr`
+fn bool_text(object: &Value, path: &[&str]) -> &'static str {
+    match object.at(path).and_then(Value::as_bool) {
+        Some(true) => "True",
+        Some(false) => "False",
+        None => "<unset>",
+    }
 }
 
 fn labels(object: &Value, path: &[&str]) -> String {
@@ -394,5 +456,52 @@ mod tests {
             cells("", "Secret", &format!(r#"{{{META},"type":"Opaque","data":{{"a":"","b":""}}}}"#)),
             ["a", "Opaque", "2", "60m"]
         );
+    }
+
+    #[test]
+    fn workloads_network_storage_and_access_have_the_columns_of_the_server() {
+        let object = |rest: &str| format!("{{{META},{rest}}}");
+        let template = r#""template":{"spec":{"containers":[{"name":"c","image":"i"}],"nodeSelector":{"x":"y"}}}"#;
+        let set = object(&format!(r#""spec":{{"replicas":2,"selector":{{"matchLabels":{{"k":"v"}}}},{template}}}"#));
+        assert_eq!(cells("apps", "ReplicaSet", &set), ["a", "2", "0", "0", "60m", "c", "i", "k=v"]);
+        assert_eq!(cells("apps", "StatefulSet", &set), ["a", "0/2", "60m", "c", "i"]);
+        let expected = ["a", "0", "0", "0", "0", "0", "x=y", "60m", "c", "i", "k=v"];
+        assert_eq!(cells("apps", "DaemonSet", &set), expected);
+        let cron = object(r#""spec":{"schedule":"1 * * * *","suspend":true},"status":{"active":[{}]}"#);
+        let expected = ["a", "1 * * * *", "<none>", "True", "1", "<none>", "60m", "", "", "<none>"];
+        assert_eq!(cells("batch", "CronJob", &cron), expected);
+        let ingress = object(
+            r#""spec":{"tls":[{}],"rules":[{"host":"a"},{"host":"b"},{"host":"c"},{"host":"d"}]},
+            "status":{"loadBalancer":{"ingress":[{"ip":"2.2.2.2"},{"hostname":"h"}]}}"#,
+        );
+        let expected = ["a", "<none>", "a,b,c + 1 more...", "2.2.2.2,h", "80, 443", "60m"];
+        assert_eq!(cells("networking.k8s.io", "Ingress", &ingress), expected);
+        let endpoints =
+            object(r#""subsets":[{"addresses":[{"ip":"1.1.1.1"},{"ip":"::1"}],"ports":[{"port":1},{"port":2}]}]"#);
+        assert_eq!(cells("", "Endpoints", &endpoints), ["a", "1.1.1.1:1,[::1]:1,1.1.1.1:2 + 1 more...", "60m"]);
+        let claim =
+            object(r#""spec":{"volumeMode":"Block"},"status":{"phase":"Pending","capacity":{"storage":"1Gi"}}"#);
+        let expected = ["a", "Pending", "", "", "", "", "<unset>", "60m", "Block"];
+        assert_eq!(cells("", "PersistentVolumeClaim", &claim), expected);
+        let volume = object(r#""spec":{"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteMany","ReadWriteOnce"]}"#);
+        let expected = ["a", "1Gi", "RWO,RWX", "", "", "", "", "<unset>", "", "60m", "<unset>"];
+        assert_eq!(cells("", "PersistentVolume", &volume), expected);
+        let binding = object(
+            r#""roleRef":{"kind":"Role","name":"r"},"subjects":[{"kind":"User","name":"u"},{"kind":"User","name":"v"},
+            {"kind":"ServiceAccount","name":"s","namespace":"n"}]"#,
+        );
+        let expected = ["a", "Role/r", "60m", "u, v", "", "n/s"];
+        assert_eq!(cells("rbac.authorization.k8s.io", "RoleBinding", &binding), expected);
+        assert_eq!(cells("", "LimitRange", &object(r#""spec":{}"#)), ["a", "2026-01-01T00:00:00Z"]);
+        let quota = object(r#""status":{"hard":{"pods":"5","limits.cpu":"2"},"used":{"pods":"1"}}"#);
+        assert_eq!(cells("", "ResourceQuota", &quota), ["a", "pods: 1/5", "limits.cpu: 0/2", "60m"]);
+        let scaler = object(
+            r#""spec":{"maxReplicas":3,"scaleTargetRef":{"kind":"Deployment","name":"d"},"metrics":[
+            {"type":"Resource","resource":{"name":"cpu","target":{"averageUtilization":80}}},
+            {"type":"External","external":{"target":{"value":"30"}}},{"type":"Pods"}]},
+            "status":{"currentMetrics":[{"resource":{"current":{"averageUtilization":20}}}]}"#,
+        );
+        let expected = ["a", "Deployment/d", "cpu: 20%/80%, <unknown>/30 + 1 more...", "<unset>", "3", "0", "60m"];
+        assert_eq!(cells("autoscaling", "HorizontalPodAutoscaler", &scaler), expected);
     }
 }
