@@ -76,7 +76,7 @@ fn once(args: &args::Test, color: flags::Color) -> io::Result<Exit> {
         Some(ReportFormat::Json) => report(&runs, &counts, covered.as_deref(), &mut out)?,
         Some(format) => {
             if let Some(format) = format.pipeline() {
-                pipeline(&runs, format, &mut out)?
+                pipeline(&runs, format, &mut out)?;
             }
         }
     }
