@@ -1,7 +1,6 @@
 //! The commands: a folder for each, with its arguments in `args`. [`command_line`] joins the arguments of all commands, and
 //! [`flags`] has those that several commands share.
 
-mod cases;
 mod cel;
 pub mod command_line;
 mod complete;
@@ -28,6 +27,7 @@ mod scale;
 mod schema;
 mod selection;
 mod serve;
+mod sink;
 mod source;
 mod terminal;
 mod test;

@@ -4,10 +4,8 @@
 pub mod args;
 mod secrets;
 
-use super::cases::Cases;
 use super::external_diff::{ExternalDiff, file_name};
-use super::progress::Progress;
-use super::terminal::{self, Content, Writer};
+use super::sink::{Ending, Output, Report, Sink, Streams};
 use super::validate;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
@@ -16,60 +14,35 @@ use crate::output::printable;
 use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::json;
 use crate::output::report::text::{Style, TextReport};
-use crate::simulation::{self, CompareOptions, Plan, RunSummary};
+use crate::simulation::{self, CompareOptions, Plan};
 use crdx::kubectl::written_metadata::{equals_apart_from_written_metadata, without_written_metadata};
 use crdx::report::{Action, ObjectReport, Verdict};
-use crdx_value::{Map, Value, object};
-use std::io::{self, BufWriter, Write};
+use crdx_value::{Map, Value};
+use std::io;
 
 /// Runs the command.
 pub fn run(args: &args::Diff, color: flags::Color) -> io::Result<Exit> {
-    let is_text = matches!(args.output, None | Some(flags::ReportFormat::Table | flags::ReportFormat::Tap));
-    let out = terminal::Stream::stdout(color, Content::text_if(is_text));
-    let messages = terminal::Stream::stderr(color);
-    let (colors, message_color) = (out.color, messages.color);
-    let mut out = BufWriter::with_capacity(1 << 16, out.write);
-    let mut messages = BufWriter::new(messages.write);
-    let exit = diff(args, colors, message_color, &mut out, &mut messages)?;
-    out.flush()?;
-    messages.flush()?;
-    Ok(exit)
-}
-
-fn diff(
-    args: &args::Diff,
-    color: bool,
-    message_color: bool,
-    out: &mut Writer,
-    messages: &mut Writer,
-) -> io::Result<Exit> {
     let format = args.output.filter(|format| *format != flags::ReportFormat::Table);
-    let json = format == Some(flags::ReportFormat::Json);
-    let cases = format.and_then(flags::ReportFormat::pipeline).map(|format| Cases::new(format, "diff"));
-    let external = if format.is_some() { None } else { ExternalDiff::from_environment()? };
-    let mut show = Show {
-        out,
-        messages,
-        color,
+    let streams = Streams::new(format, color);
+    let show = Show {
+        color: streams.out.color,
         server_metadata: args.show_bookkeeping,
-        text: TextReport::new(Style { color: message_color, ..Style::default() }),
-        external,
-        json,
-        cases,
+        text: TextReport::new(Style { color: streams.messages.color, ..Style::default() }),
+        external: if format.is_some() { None } else { ExternalDiff::from_environment()? },
+        is_external_error: false,
+        json: format == Some(flags::ReportFormat::Json),
         counts: Counts::default(),
-        failed: None,
-        progress: Progress::new(false),
+        differs: false,
     };
-    if json {
-        show.out.write_all(json::head("DiffReport").as_bytes())?;
-    }
     let plan = Plan {
-        scale: json,
+        scale: show.json,
         compares: Some(CompareOptions { server_metadata: args.show_bookkeeping }),
         ..validate::plan(&args.inputs, &args.updates, args.kubernetes.kubernetes_version.map(Into::into), &args.cluster)
     };
-    let outcome = simulation::run(&plan, &mut |item| show.item(&item))?;
-    show.finish(&outcome)
+    let mut sink = Sink::new(show, format, streams);
+    let run = simulation::run(&plan, &mut |item| sink.add(&item))?;
+    let show = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;
+    Ok(if show.is_external_error { Exit::CannotTell } else { show.counts.exit() })
 }
 
 /// The number of objects by result.
@@ -84,154 +57,156 @@ struct Counts {
     skipped: usize,
 }
 
-struct Show<'a> {
-    out: &'a mut Writer,
-    messages: &'a mut Writer,
+/// What `diff` prints.
+struct Show {
     color: bool,
     server_metadata: bool,
     text: TextReport,
     external: Option<ExternalDiff>,
+    /// True if the external program failed.
+    is_external_error: bool,
     json: bool,
-    cases: Option<Cases>,
     counts: Counts,
-    /// The first write error; after it, nothing is written.
-    failed: Option<io::Error>,
-    progress: Progress,
+    /// True if the request of the current item changes the stored object.
+    differs: bool,
 }
 
-impl Show<'_> {
-    fn item(&mut self, item: &ObjectReport) {
-        self.progress.add();
-        if self.failed.is_none()
-            && let Err(error) = self.write(item)
-        {
-            self.failed = Some(error);
-        }
-    }
+/// A stored object before and after the request, as far as it is compared.
+struct Compared {
+    name: String,
+    before: Option<Value>,
+    after: Option<Value>,
+    sent: Option<Value>,
+}
 
-    fn write(&mut self, item: &ObjectReport) -> io::Result<()> {
-        let first = self.counts.total() == 0;
-        let after = item.object.as_ref().filter(|_| item.verdict == Verdict::Accepted);
-        let equal = if self.server_metadata { Value::eq } else { equals_apart_from_written_metadata };
-        let differs = after.is_some_and(|after| !item.before.as_ref().is_some_and(|before| equal(before, after)));
-        // Most objects of a large input do not change, and are not copied.
+impl Show {
+    /// Returns the compared objects. Most objects of a large input do not change, and are not copied.
+    fn compare(&self, item: &ObjectReport) -> Compared {
         let shown = |object: &Value| {
             if self.server_metadata { object.clone() } else { without_written_metadata(object.clone()) }
         };
-        let is_shown = differs || self.json;
-        let mut before = item.before.as_deref().filter(|_| is_shown).map(shown);
-        let mut compared = after.filter(|_| is_shown).map(shown);
-        let mut sent = item.sent.clone().filter(|_| differs);
+        let is_shown = self.differs || self.json;
+        let mut compared = Compared {
+            name: file_name(&item.identity),
+            before: item.before.as_deref().filter(|_| is_shown).map(shown),
+            after: accepted(item).filter(|_| is_shown).map(shown),
+            sent: item.sent.clone().filter(|_| self.differs),
+        };
         if item.identity.api_version == "v1" && item.identity.kind == "Secret" {
-            secrets::mask(before.as_mut(), compared.as_mut());
-            secrets::mask(None, sent.as_mut());
+            secrets::mask(compared.before.as_mut(), compared.after.as_mut());
+            secrets::mask(None, compared.sent.as_mut());
         }
-        match item.verdict {
-            Verdict::Accepted if !differs => self.counts.unchanged += 1,
-            Verdict::Accepted if item.action == Action::Create => self.counts.created += 1,
-            Verdict::Accepted => self.counts.updated += 1,
-            Verdict::Rejected => self.counts.refused += 1,
-            Verdict::Decodes => self.counts.decoded += 1,
-            Verdict::Skipped => self.counts.skipped += 1,
-            Verdict::CannotTell => self.counts.unknown += 1,
-        }
+        compared
+    }
+
+    /// Formats the unified diff, if there is a difference.
+    fn unified(&self, compared: &Compared, item: &ObjectReport, color: bool) -> Option<String> {
+        let after = compared.after.as_ref().filter(|_| self.differs)?;
         let pruned: Vec<&str> = item.pruned.iter().map(|p| p.path.as_str()).collect();
         let defaulted: Vec<&str> = item.defaulted.iter().map(|(path, _)| path.as_str()).collect();
         let mutated: Vec<_> = item.admission.iter().flat_map(|admission| admission.set()).collect();
-        let name = file_name(&item.identity);
-        let sides = compared.as_ref().filter(|_| differs).map(|after| Sides {
-            name: &name,
-            before: before.as_ref(),
+        let sides = Sides {
+            name: &compared.name,
+            before: compared.before.as_ref(),
             after,
-            sent: sent.as_ref().unwrap_or(after),
+            sent: compared.sent.as_ref().unwrap_or(after),
             pruned: &pruned,
             defaulted: &defaulted,
             mutated: &mutated,
-        });
-        if self.json {
-            let diff = sides.and_then(|sides| difference::unified(&sides, false));
-            let mut more = Map::from([("differs".to_owned(), Value::Bool(differs))]);
-            if let Some(diff) = diff {
-                more.insert("diff".to_owned(), diff.into());
-            }
-            if let Some(before) = before.clone() {
-                more.insert("before".to_owned(), before);
-            }
-            if let Some(after) = &compared {
-                more.insert("result".to_owned(), after.clone());
-            }
-            return self.out.write_all(json::item_with(item, more, first).as_bytes());
+        };
+        difference::unified(&sides, color)
+    }
+}
+
+/// Returns the stored object after an accepted request.
+fn accepted(item: &ObjectReport) -> Option<&Value> {
+    item.object.as_ref().filter(|_| item.verdict == Verdict::Accepted)
+}
+
+impl Report for Show {
+    type Item = ObjectReport;
+    const COMMAND: &'static str = "diff";
+    const KIND: &'static str = "DiffReport";
+
+    fn count(&mut self, item: &ObjectReport) {
+        let equal = if self.server_metadata { Value::eq } else { equals_apart_from_written_metadata };
+        let is_unchanged = |after| item.before.as_ref().is_some_and(|before| equal(before, after));
+        self.differs = accepted(item).is_some_and(|after| !is_unchanged(after));
+        let count = match item.verdict {
+            Verdict::Accepted if !self.differs => &mut self.counts.unchanged,
+            Verdict::Accepted if item.action == Action::Create => &mut self.counts.created,
+            Verdict::Accepted => &mut self.counts.updated,
+            Verdict::Rejected => &mut self.counts.refused,
+            Verdict::Decodes => &mut self.counts.decoded,
+            Verdict::Skipped => &mut self.counts.skipped,
+            Verdict::CannotTell => &mut self.counts.unknown,
+        };
+        *count += 1;
+    }
+
+    fn json(&mut self, item: &ObjectReport) -> impl IntoIterator<Item = String> {
+        let compared = self.compare(item);
+        let mut more = Map::from([("differs".to_owned(), Value::Bool(self.differs))]);
+        let diff = self.unified(&compared, item, false).map(Value::from);
+        for (key, value) in [("diff", diff), ("before", compared.before), ("result", compared.after)] {
+            more.extend(value.map(|value| (key.to_owned(), value)));
         }
-        if let Some(cases) = &mut self.cases {
-            let diff = sides.and_then(|sides| difference::unified(&sides, false));
-            return cases.add(&case(item, diff));
-        }
-        match (&self.external, sides) {
-            (Some(external), Some(sides)) => {
-                external.add(&name, &difference::text(sides.before), &difference::text(Some(sides.after)))?;
-            }
-            (None, Some(sides)) => {
-                let text = difference::unified(&sides, self.color).unwrap_or_default();
-                self.out.write_all(text.as_bytes())?;
-            }
-            (_, None) => {}
+        Some(json::item(item, more))
+    }
+
+    fn cases(&mut self, item: &ObjectReport) -> impl IntoIterator<Item = Case> {
+        let compared = self.compare(item);
+        Some(case(item, self.unified(&compared, item, false)))
+    }
+
+    fn text(&mut self, item: &ObjectReport, out: &mut Output) -> io::Result<()> {
+        let compared = self.compare(item);
+        match (&self.external, &compared.after) {
+            (Some(external), Some(after)) => external.add(
+                &compared.name,
+                &difference::text(compared.before.as_ref()),
+                &difference::text(Some(after)),
+            )?,
+            _ => out.print(&self.unified(&compared, item, self.color).unwrap_or_default())?,
         }
         for remark in &item.remarks {
             let note = format!("note: {}: {}: {}", item.location, item.called(), remark.message());
-            writeln!(self.messages, "{}", printable::line(&note))?;
+            out.message(&format!("{}\n", printable::line(&note)))?;
         }
-        let details = self.text.details(item);
-        let messages = &mut self.messages;
-        self.progress.suspend(|| messages.write_all(details.as_bytes()))
+        out.message(&self.text.details(item))
     }
 
-    fn finish(mut self, outcome: &RunSummary) -> io::Result<Exit> {
-        let notes = &outcome.notes;
-        self.progress.clear();
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
-        let counts = self.counts;
-        let mut exit = match counts {
-            Counts { refused, unknown, .. } if refused + unknown > 0 => Exit::CannotTell,
-            Counts { created, updated, .. } if created + updated > 0 => Exit::Differs,
-            _ => Exit::Fine,
-        };
-        if self.json {
-            let summary = object(counts.named().map(|(name, n)| (name, Value::Int(n as i64))));
-            let first = if counts.total() == 0 { "\n" } else { "" };
-            let text = crdx_value::json::to_string;
-            let (notes_text, summary) = (text(&json::notes(notes)), text(&summary));
-            let releases = text(&json::releases(outcome.releases.iter()));
-            writeln!(
-                self.out,
-                "{first}\n],\"kubernetesVersions\":{releases},\"notes\":{notes_text},\"summary\":{summary}}}"
-            )?;
-            for note in notes {
-                writeln!(self.messages, "note: {}", note.message)?;
-            }
-            return Ok(exit);
-        }
-        if let Some(cases) = self.cases.take() {
-            cases.write_to(self.out)?;
-        }
-        self.out.flush()?;
+    fn buffers_text(&self) -> bool {
+        false
+    }
+
+    fn members(&mut self, end: &Ending) -> Vec<(&'static str, Value)> {
+        vec![
+            ("kubernetesVersions", json::releases(end.releases.iter())),
+            ("notes", json::notes(end.notes)),
+            ("summary", json::counts(self.counts.named())),
+        ]
+    }
+
+    fn end_text(&mut self, _: &Ending, out: &mut Output) -> io::Result<()> {
         if let Some(external) = &self.external
-            && counts.created + counts.updated > 0
-            && external.run()? > 1
+            && self.counts.created + self.counts.updated > 0
         {
-            exit = Exit::CannotTell;
+            out.flush()?;
+            self.is_external_error = external.run()? > 1;
         }
-        self.messages.write_all(self.text.common_details().as_bytes())?;
-        for note in notes {
-            writeln!(self.messages, "note: {}", note.message)?;
+        Ok(())
+    }
+
+    fn end_messages(&mut self, end: &Ending, out: &mut Output) -> io::Result<()> {
+        out.message(&self.text.common_details())?;
+        out.notes(end.notes)?;
+        if self.json || !(self.is_external_error || self.counts.exit() == Exit::CannotTell) {
+            return Ok(());
         }
-        if exit == Exit::CannotTell {
-            let met = counts.named().into_iter().filter(|(_, n)| *n > 0);
-            let met: Vec<String> = met.map(|(name, n)| format!("{n} {}", words(name))).collect();
-            writeln!(self.messages, "{}", met.join(", "))?;
-        }
-        Ok(exit)
+        let counts = self.counts.named().into_iter().filter(|(_, n)| *n > 0);
+        let counts: Vec<String> = counts.map(|(name, n)| format!("{n} {}", words(name))).collect();
+        out.message(&format!("{}\n", counts.join(", ")))
     }
 }
 
@@ -267,8 +242,13 @@ impl Counts {
         ]
     }
 
-    fn total(self) -> usize {
-        self.named().iter().map(|(_, n)| n).sum()
+    /// Returns the exit code.
+    fn exit(self) -> Exit {
+        match self {
+            Self { refused, unknown, .. } if refused + unknown > 0 => Exit::CannotTell,
+            Self { created, updated, .. } if created + updated > 0 => Exit::Differs,
+            _ => Exit::Fine,
+        }
     }
 }
 

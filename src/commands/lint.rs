@@ -7,13 +7,13 @@ pub mod args;
 mod convert;
 mod show;
 
+use super::sink::{Ending, Sink, Streams};
 use super::terminal::{self, Content};
 use crate::cluster::{self, Connection};
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::input::Options;
 use crate::input::required::{Required, Sources};
-use crate::output::TableStyle;
 use crate::output::printable::complain;
 use crate::simulation::identity::FieldLocator as _;
 use crate::simulation::linting::{self, Linted, Old, policy};
@@ -27,18 +27,14 @@ use std::io::{self, BufWriter, Write};
 
 /// Runs the command.
 pub fn run(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
-    let is_text =
-        !args.convert && matches!(args.output, None | Some(flags::ReportFormat::Table | flags::ReportFormat::Tap));
-    let out = terminal::Stream::stdout(color, Content::text_if(is_text));
-    let look = out.look();
-    let mut text = BufWriter::new(out.write);
-    let exit = if args.convert { convert::run(args, &mut text)? } else { lint(args, look, &mut text)? };
-    text.flush()?;
-    Ok(exit)
-}
-
-fn lint(args: &args::Lint, look: TableStyle, out: &mut dyn Write) -> io::Result<Exit> {
-    let mut show = show::Show::new(args.output, look, out);
+    if args.convert {
+        let mut out = BufWriter::new(terminal::Stream::stdout(color, Content::Data).write);
+        let exit = convert::run(args, &mut out)?;
+        out.flush()?;
+        return Ok(exit);
+    }
+    let streams = Streams::new(args.output, color);
+    let mut sink = Sink::new(show::Show::new(streams.out.look()), args.output, streams);
     let options = args.paths.reading.options();
     let mut given = BTreeMap::new();
     let sources = |paths, required, flag| Sources::open(paths, options.collecting(), required, flag);
@@ -49,7 +45,7 @@ fn lint(args: &args::Lint, look: TableStyle, out: &mut dyn Write) -> io::Result<
                 let value = object.take_value();
                 given.insert(key(&value), Old { value, location });
             }
-            Err(item) => show.add(&Linted::of(*item))?,
+            Err(item) => sink.add(&Linted::of(*item)),
         }
     }
     let mut live =
@@ -70,19 +66,19 @@ fn lint(args: &args::Lint, look: TableStyle, out: &mut dyn Write) -> io::Result<
     let types = if has_policies { policy::types_of(found.iter().chain(&crds).flatten()) } else { Vec::new() };
     let context = policy::Context { types, objects };
     for item in crds.into_iter().filter_map(Result::err) {
-        show.add(&Linted::of(*item))?;
+        sink.add(&Linted::of(*item));
     }
     for read in found {
         let object = match read {
             Ok(object) => object,
             Err(item) => {
-                show.add(&Linted::of(*item))?;
+                sink.add(&Linted::of(*item));
                 continue;
             }
         };
         if object.is_policy() {
             let old = given.get(&key(object.value()));
-            show.add(&policy::check(&object, old.map(|old| &old.value), &context, &releases, now))?;
+            sink.add(&policy::check(&object, old.map(|old| &old.value), &context, &releases, now));
             continue;
         }
         let name = object.value().str_at(&["metadata", "name"]).unwrap_or_default();
@@ -100,11 +96,11 @@ fn lint(args: &args::Lint, look: TableStyle, out: &mut dyn Write) -> io::Result<
                 linted
             }
         };
-        show.add(&linted)?;
+        sink.add(&linted);
     }
-    let exit = show.finish(&releases);
+    let show = sink.finish(&Ending { notes: &[], releases: &releases })?;
     flags::report_notes(&options);
-    exit
+    Ok(show.exit)
 }
 
 /// Returns the key of an object of `--old`.

@@ -3,20 +3,26 @@
 use super::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Shorter operations show no progress line.
 const DELAY: Duration = Duration::from_secs(1);
 
-/// Counts objects. The line is shown only if standard error is a terminal, and only after [`DELAY`].
+/// Counts objects. The line is shown only if standard error is a terminal, and only after [`DELAY`]. Clones share the line,
+/// which is removed with the last of them.
+#[derive(Clone, Debug)]
+pub struct Progress(Option<Arc<Line>>);
+
 #[derive(Debug)]
-pub struct Progress {
-    /// `None` if the line is never shown.
-    bar: Option<ProgressBar>,
+struct Line {
+    bar: ProgressBar,
     start: Instant,
     /// True until the line is shown.
     is_hidden: AtomicBool,
+    /// The number of objects, as far as it is known.
+    expected: AtomicU64,
 }
 
 impl Progress {
@@ -25,13 +31,13 @@ impl Progress {
     pub fn new(buffers_output: bool) -> Self {
         let is_dumb = terminal::is_dumb(std::env::var_os("TERM"));
         let shows = !is_dumb && io::stderr().is_terminal() && (buffers_output || !io::stdout().is_terminal());
-        let bar = shows.then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()));
-        if let Some(bar) = &bar
-            && let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} objects, {elapsed}")
-        {
-            bar.set_style(style);
-        }
-        Self { bar, start: Instant::now(), is_hidden: AtomicBool::new(true) }
+        Self(shows.then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} objects, {msg}{elapsed}") {
+                bar.set_style(style);
+            }
+            Arc::new(Line { bar, start: Instant::now(), is_hidden: AtomicBool::new(true), expected: AtomicU64::new(0) })
+        }))
     }
 
     /// Counts one object.
@@ -41,12 +47,23 @@ impl Progress {
 
     /// Counts several objects.
     pub fn add_many(&self, count: usize) {
-        let Some(bar) = &self.bar else { return };
-        if self.is_hidden.load(Ordering::Relaxed) && self.start.elapsed() > DELAY {
-            self.is_hidden.store(false, Ordering::Relaxed);
-            bar.set_draw_target(ProgressDrawTarget::stderr());
+        let Some(line) = &self.0 else { return };
+        if line.is_hidden.load(Ordering::Relaxed) && line.start.elapsed() > DELAY {
+            line.is_hidden.store(false, Ordering::Relaxed);
+            line.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        bar.inc(count as u64);
+        line.bar.inc(count as u64);
+        let expected = line.expected.load(Ordering::Relaxed);
+        if !line.is_hidden.load(Ordering::Relaxed) && expected > 0 {
+            line.bar.set_message(share(line.bar.position(), expected));
+        }
+    }
+
+    /// Says that `count` more objects follow those that were counted.
+    pub fn expect(&self, count: u64) {
+        if let Some(line) = &self.0 {
+            line.expected.store(line.bar.position() + count, Ordering::Relaxed);
+        }
     }
 
     /// Counts the items of an iterator.
@@ -56,22 +73,27 @@ impl Progress {
 
     /// Hides the line while `write` writes to standard error.
     pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
-        match &self.bar {
-            Some(bar) if !bar.is_hidden() => bar.suspend(write),
+        match &self.0 {
+            Some(line) if !line.bar.is_hidden() => line.bar.suspend(write),
             _ => write(),
         }
     }
 
     /// Removes the line.
     pub fn clear(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+        if let Some(line) = &self.0 {
+            line.bar.finish_and_clear();
         }
     }
 }
 
-impl Drop for Progress {
+/// Formats a part of a whole: `37 %, `.
+fn share(part: u64, whole: u64) -> String {
+    format!("{} %, ", part.saturating_mul(100).checked_div(whole).unwrap_or_default().min(100))
+}
+
+impl Drop for Line {
     fn drop(&mut self) {
-        self.clear();
+        self.bar.finish_and_clear();
     }
 }

@@ -6,20 +6,20 @@ mod first;
 mod update;
 mod watch;
 
-use super::cases::Cases;
-use super::terminal::{self, Content};
+use super::sink::{Ending, Output, Report, Sink, Streams};
+use super::terminal;
 use crate::commands::exit::Exit;
-use crate::commands::flags::{self, ReportFormat};
+use crate::commands::flags;
 use crate::output::coverage::{CoverageReport, percent};
 use crate::output::printable::complain;
-use crate::output::report::json::head;
-use crate::output::report::pipeline::Format;
+use crate::output::report::case::Case;
 use crate::output::suites::{self, Counts, SuiteRun};
 use crate::simulation::ordered::threads;
 use crate::simulation::testing::{find, load, plan, run};
 use crdx::suites::{Action, Coverage, Suite, suite::Source};
-use crdx_value::json;
-use std::io::{self, BufWriter, Write};
+use crdx_value::release::Release;
+use crdx_value::{Value, json};
+use std::io;
 use std::sync::Arc;
 
 /// Runs the command.
@@ -62,25 +62,14 @@ fn once(args: &args::Test, color: flags::Color) -> io::Result<Exit> {
     }
     let jobs = threads(args.jobs);
     let runs = run::run(planned, jobs, args.fail_fast)?;
-    let mut counts = Counts { cannot_tell: problems.len(), ..Counts::default() };
-    for run in &runs {
-        counts.add(run);
-    }
+    let counts = Counts { cannot_tell: problems.len(), ..Counts::default() };
     let wants_coverage = args.coverage || args.min_coverage.is_some();
     let covered = wants_coverage.then(|| coverage::coverage(&runs, &library));
-    let content = Content::text_if(matches!(args.output, None | Some(ReportFormat::Tap)));
-    let stdout = terminal::Stream::stdout(color, content);
-    let mut out = BufWriter::new(stdout.write);
-    match args.output {
-        None => text(&runs, &counts, covered.as_deref(), stdout.color, &mut out)?,
-        Some(ReportFormat::Json) => report(&runs, &counts, covered.as_deref(), &mut out)?,
-        Some(format) => {
-            if let Some(format) = format.pipeline() {
-                pipeline(&runs, format, &mut out)?;
-            }
-        }
-    }
-    out.flush()?;
+    let streams = Streams::new(args.output, color);
+    let report = TestReport { runs: &runs, counts, covered: covered.as_deref(), color: streams.out.color };
+    let mut sink = Sink::new(report, args.output, streams);
+    runs.iter().for_each(|run| sink.add(run));
+    let TestReport { counts, .. } = sink.finish(&Ending { notes: &[], releases: &Release::NEWEST.into() })?;
     let too_little = args.min_coverage.is_some_and(|least| is_below(covered.as_deref().unwrap_or_default(), least));
     Ok(if counts.cannot_tell > 0 {
         Exit::CannotTell
@@ -152,41 +141,44 @@ fn with_expected(suite: Arc<Suite>) -> Suite {
     suite
 }
 
-fn text(
-    runs: &[SuiteRun],
-    counts: &Counts,
-    covered: Option<&[CoverageReport]>,
+/// What `test` prints.
+struct TestReport<'a> {
+    runs: &'a [SuiteRun],
+    counts: Counts,
+    covered: Option<&'a [CoverageReport]>,
     color: bool,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    for run in runs {
-        out.write_all(run.line(color).as_bytes())?;
-    }
-    out.write_all(suites::failures(runs, color).as_bytes())?;
-    for report in covered.unwrap_or_default() {
-        out.write_all(report.text(color).as_bytes())?;
-    }
-    writeln!(out, "\n{}", counts.line())
 }
 
-fn report(
-    runs: &[SuiteRun],
-    counts: &Counts,
-    covered: Option<&[CoverageReport]>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    out.write_all(head("TestReport").as_bytes())?;
-    for (index, item) in runs.iter().flat_map(SuiteRun::items).enumerate() {
-        let comma = if index == 0 { "\n" } else { ",\n" };
-        write!(out, "{comma}{}", json::to_string(&item))?;
-    }
-    out.write_all(suites::tail(counts, covered).as_bytes())
-}
+impl Report for TestReport<'_> {
+    type Item = SuiteRun;
+    const COMMAND: &'static str = "test";
+    const KIND: &'static str = "TestReport";
 
-fn pipeline(runs: &[SuiteRun], format: Format, out: &mut dyn Write) -> io::Result<()> {
-    let mut cases = Cases::new(format, "test");
-    for case in runs.iter().flat_map(SuiteRun::pipeline) {
-        cases.add(&case)?;
+    fn count(&mut self, run: &SuiteRun) {
+        self.counts.add(run);
     }
-    cases.write_to(out)
+
+    fn json(&mut self, run: &SuiteRun) -> impl IntoIterator<Item = String> {
+        run.items().into_iter().map(|item| json::to_string(&item))
+    }
+
+    fn cases(&mut self, run: &SuiteRun) -> impl IntoIterator<Item = Case> {
+        run.pipeline()
+    }
+
+    fn text(&mut self, run: &SuiteRun, out: &mut Output) -> io::Result<()> {
+        out.print(&run.line(self.color))
+    }
+
+    fn members(&mut self, _: &Ending) -> Vec<(&'static str, Value)> {
+        suites::members(&self.counts, self.covered)
+    }
+
+    fn end_text(&mut self, _: &Ending, out: &mut Output) -> io::Result<()> {
+        out.print(&suites::failures(self.runs, self.color))?;
+        for report in self.covered.unwrap_or_default() {
+            out.print(&report.text(self.color))?;
+        }
+        out.print(&format!("\n{}\n", self.counts.line()))
+    }
 }

@@ -4,8 +4,10 @@
 pub mod args;
 mod show;
 mod watch;
+mod wide;
 
-use super::terminal::{self, Content, Writer};
+use super::sink::{Ending, Sink, Streams};
+use super::terminal;
 use crate::cluster;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
@@ -13,7 +15,7 @@ use crate::output::report::text::Style;
 use crate::simulation::{self, CompareOptions, Plan};
 use crdx::report::Summary;
 use crdx_value::release::ReleaseSet;
-use std::io::{self, BufWriter};
+use std::io;
 
 /// Runs the command.
 pub fn run(args: &args::Validate, color: flags::Color) -> io::Result<Exit> {
@@ -22,19 +24,6 @@ pub fn run(args: &args::Validate, color: flags::Color) -> io::Result<Exit> {
 
 /// Validates everything once.
 fn once(args: &args::Validate, color: flags::Color) -> io::Result<Exit> {
-    use crate::commands::flags::ReportFormat::{Name, Table, Tap, Wide};
-    let content = Content::text_if(matches!(args.output, None | Some(Name | Table | Tap | Wide)));
-    let out = terminal::Stream::stdout(color, content);
-    let messages = terminal::Stream::stderr(color);
-    let text_goes_to = if matches!(args.output, None | Some(flags::ReportFormat::Table)) { &out } else { &messages };
-    let style = Style { color: text_goes_to.color, quiet: args.quiet, width: text_goes_to.width };
-    let mut out = BufWriter::with_capacity(1 << 16, out.write);
-    let mut messages = BufWriter::new(messages.write);
-    let summary = validate(args, style, &mut out, &mut messages)?;
-    Ok(verdict(&summary))
-}
-
-fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mut Writer) -> io::Result<Summary> {
     let releases = &args.kubernetes.kubernetes_version;
     if releases.as_ref().is_some_and(|releases| releases.single().is_none())
         && matches!(args.output, Some(flags::ReportFormat::Yaml | flags::ReportFormat::Wide))
@@ -42,7 +31,11 @@ fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mu
         let message = "-o yaml and -o wide show what one version stores: give --kubernetes-version a single version";
         return Err(io::Error::other(message));
     }
-    let mut show = show::Show::new(args.output, style, releases.as_ref(), out, messages);
+    let streams = Streams::new(args.output, color);
+    let is_table = matches!(args.output, None | Some(flags::ReportFormat::Table));
+    let text_goes_to = if is_table { &streams.out } else { &streams.messages };
+    let style = Style { color: text_goes_to.color, quiet: args.quiet, width: text_goes_to.width };
+    let mut sink = Sink::new(show::Show::new(args.output, style, releases.as_ref()), args.output, streams);
     // The HTML page shows changes if there are existing objects.
     let live = !args.cluster.offline && cluster::is_configured(&args.cluster.target());
     let has_existing = live || !args.updates.old.is_empty();
@@ -54,11 +47,9 @@ fn validate(args: &args::Validate, style: Style, out: &mut Writer, messages: &mu
             .then_some(CompareOptions { server_metadata: false }),
         ..plan(&args.inputs, &args.updates, releases.clone(), &args.cluster)
     };
-    let summary = simulation::run(&plan, &mut |item| show.item(&item))?;
-    for note in summary.notes {
-        show.note(note);
-    }
-    show.finish(&summary.releases)
+    let run = simulation::run(&plan, &mut |item| sink.add(&item))?;
+    let show = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;
+    Ok(verdict(&show.summary))
 }
 
 /// Returns the plan for the flags that `validate` and `diff` share.

@@ -6,7 +6,7 @@ use super::{Cell, Column, Paint, TableStyle, columns};
 use crdx::report::admission::FieldChange;
 use crdx::report::{ObjectReport, SourceLocation, Verdict};
 use crdx_server::policies::model::PolicyKind;
-use crdx_value::{Map, Value, json, object};
+use crdx_value::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -253,17 +253,4 @@ pub fn changes(item: &ObjectReport) -> String {
     } else {
         format!("{}\n{text}", printable::line(&format!("{} ({})", item.called(), item.location)))
     }
-}
-
-/// Formats the end of the JSON report.
-pub fn tail(counts: &Counts, refused: &[Value], releases: Value, notes: Value) -> String {
-    let members = object([
-        ("policies", counts.policies()),
-        ("refusedPolicies", refused.to_vec().into()),
-        ("kubernetesVersions", releases),
-        ("notes", notes),
-        ("summary", counts.summary()),
-    ]);
-    let text = json::to_string(&members);
-    format!("\n],{}\n", text.strip_prefix('{').unwrap_or_default())
 }

@@ -5,12 +5,13 @@ use super::difference;
 use super::paint::Paint;
 use super::printable;
 use super::report::case::{self, Finding, Level};
+use super::report::json;
 use super::report::members::location_object;
 use crdx::report::SourceLocation;
 use crdx::suites::{Case, Failure, Outcome, Suite};
 use crdx_text::Position;
 use crdx_value::release::Release;
-use crdx_value::{Map, Value, json, object};
+use crdx_value::{Map, Value};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -297,16 +298,12 @@ fn without_names(text: &str) -> String {
     out
 }
 
-/// Formats the end of the JSON report.
-pub fn tail(counts: &Counts, coverage: Option<&[CoverageReport]>) -> String {
+/// Returns the members of the JSON report after its items.
+pub fn members(counts: &Counts, coverage: Option<&[CoverageReport]>) -> Vec<(&'static str, Value)> {
     let Counts { passed, failed, cannot_tell } = *counts;
-    let counts = [("passed", passed), ("failed", failed), ("cannotTell", cannot_tell)];
-    let counts = object(counts.map(|(name, n)| (name, Value::Int(n as i64))));
-    let coverage = coverage.map_or_else(String::new, |all| {
-        let all: Vec<Value> = all.iter().map(CoverageReport::json).collect();
-        format!("\"coverage\":{},", json::to_string(&Value::Array(all)))
-    });
-    format!("\n],{coverage}\"summary\":{}}}\n", json::to_string(&counts))
+    let counts = json::counts([("passed", passed), ("failed", failed), ("cannotTell", cannot_tell)]);
+    let coverage = coverage.map(|all| ("coverage", all.iter().map(CoverageReport::json).collect::<Vec<_>>().into()));
+    coverage.into_iter().chain([("summary", counts)]).collect()
 }
 
 #[cfg(test)]

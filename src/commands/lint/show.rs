@@ -1,9 +1,7 @@
 //! Prints the results of `lint`.
 
-use crate::commands::cases::Cases;
 use crate::commands::exit::Exit;
-use crate::commands::flags::ReportFormat;
-use crate::input::buffered_text::BufferedText;
+use crate::commands::sink::{Ending, Output, Page, PageItem, Report};
 use crate::output::cost::{count, percent, shortened};
 use crate::output::excerpt::{self, MessageSeverity};
 use crate::output::html;
@@ -21,11 +19,10 @@ use crdx::lint::policies;
 use crdx::report::{ObjectReport, SourceLocation, Verdict};
 use crdx_cel::eval::PER_CALL_LIMIT;
 use crdx_server::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
-use crdx_value::json::to_string as to_json;
 use crdx_value::release::{Release, ReleaseSet};
 use crdx_value::{Value, object};
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io;
 
 /// The columns of the table of costs.
 const COSTS: &[Column] = &[
@@ -47,45 +44,22 @@ const EXPRESSIONS: &[Column] = &[
     Column::text("EXPRESSION"),
 ];
 
-/// Prints the results for CRDs and policies.
-pub struct Show<'a> {
-    form: Form,
+/// What `lint` prints for CRDs and policies.
+pub struct Show {
     look: TableStyle,
-    out: &'a mut dyn Write,
-    count: usize,
-    exit: Exit,
+    /// True if an item was written.
+    has_items: bool,
+    counts: html::lint::Counts,
+    /// The exit code.
+    pub exit: Exit,
 }
 
-enum Form {
-    Text,
-    Json,
-    /// An HTML page of the CRDs and policies.
-    Html {
-        details: BufferedText,
-        counts: html::lint::Counts,
-    },
-    /// A report for pipelines.
-    Cases(Cases),
-}
+impl Report for Show {
+    type Item = Linted;
+    const COMMAND: &'static str = "lint";
+    const KIND: &'static str = "LintReport";
 
-impl<'a> Show<'a> {
-    /// Creates a printer that writes to `out`.
-    pub fn new(format: Option<ReportFormat>, look: TableStyle, out: &'a mut dyn Write) -> Self {
-        let form = match format {
-            None | Some(ReportFormat::Table) => Form::Text,
-            Some(ReportFormat::Html) => {
-                Form::Html { details: BufferedText::default(), counts: html::lint::Counts::default() }
-            }
-            Some(format) => match format.pipeline() {
-                Some(pipeline) => Form::Cases(Cases::new(pipeline, "lint")),
-                None => Form::Json,
-            },
-        };
-        Self { form, look, out, count: 0, exit: Exit::Fine }
-    }
-
-    /// Prints the next result.
-    pub fn add(&mut self, linted: &Linted) -> io::Result<()> {
+    fn count(&mut self, linted: &Linted) {
         let exit = match linted.item.verdict {
             Verdict::CannotTell => Exit::CannotTell,
             Verdict::Rejected => Exit::Rejected,
@@ -93,65 +67,54 @@ impl<'a> Show<'a> {
             _ => Exit::Fine,
         };
         self.exit = self.exit.max(exit);
-        let text = match &mut self.form {
-            Form::Html { details, counts } => {
-                counts.add(&linted.item, linted.breaking.len());
-                return details.push(&html::lint::details(
-                    &linted.item,
-                    &linted.costs,
-                    &linted.breaking,
-                    &linted.expressions,
-                ));
-            }
-            Form::Cases(cases) => return cases.add(&case(linted)),
-            Form::Json => self.json_item(linted),
-            Form::Text => self.text_item(linted),
-        };
-        self.count += 1;
-        self.out.write_all(text.as_bytes())
+        self.counts.add(&linted.item, linted.breaking.len());
     }
 
-    /// Ends the output.
-    pub fn finish(self, releases: &ReleaseSet) -> io::Result<Exit> {
-        match self.form {
-            Form::Text => {}
-            Form::Json => {
-                let head = if self.count == 0 { json::head("LintReport") } else { String::new() };
-                let releases = to_json(&json::releases(releases.iter()));
-                write!(self.out, "{head}\n],\"kubernetesVersions\":{releases}}}\n")?;
-            }
-            Form::Html { details, counts } => {
-                self.out.write_all(html::lint::head(&counts, releases).as_bytes())?;
-                details.write_to(self.out)?;
-                self.out.write_all(html::TAIL.as_bytes())?;
-            }
-            Form::Cases(cases) => cases.write_to(self.out)?,
-        }
-        Ok(self.exit)
+    fn json(&mut self, linted: &Linted) -> impl IntoIterator<Item = String> {
+        Some(json_item(linted))
     }
 
-    fn json_item(&self, linted: &Linted) -> String {
-        let item = ObjectReport { object: None, pruned: Vec::new(), defaulted: Vec::new(), ..linted.item.clone() };
-        let expressions = linted.costs.iter().flat_map(|(schema, locations)| {
-            let one = |(cost, location)| cost_value(cost, &schema.versions, location);
-            schema.expressions.iter().zip(locations).map(one)
-        });
-        let rules: Vec<Value> = expressions.collect();
-        let schemas: Vec<Value> = linted.costs.iter().map(|(schema, _)| schema_value(schema)).collect();
-        let breaking: Vec<Value> = linted.breaking.iter().map(change_value).collect();
-        let more = [
-            ("rules".to_owned(), rules.into()),
-            ("schemas".to_owned(), schemas.into()),
-            ("breaking".to_owned(), breaking.into()),
-            ("expressions".to_owned(), linted.expressions.iter().map(expression_value).collect::<Vec<_>>().into()),
-        ];
-        let head = if self.count == 0 { json::head("LintReport") } else { String::new() };
-        head + &json::item_with(&item, more.into(), self.count == 0)
+    fn cases(&mut self, linted: &Linted) -> impl IntoIterator<Item = Case> {
+        Some(case(linted))
+    }
+
+    fn page_item(&mut self, linted: &Linted, _: usize) -> Option<PageItem> {
+        let Linted { item, costs, breaking, expressions } = linted;
+        let details = html::lint::details(item, costs, breaking, expressions);
+        Some(PageItem { rank: 0, row: String::new(), details })
+    }
+
+    fn text(&mut self, linted: &Linted, out: &mut Output) -> io::Result<()> {
+        let separator = if std::mem::replace(&mut self.has_items, true) { "\n" } else { "" };
+        out.print(&(separator.to_owned() + &self.text_item(linted)))
+    }
+
+    fn buffers_text(&self) -> bool {
+        false
+    }
+
+    fn members(&mut self, end: &Ending) -> Vec<(&'static str, Value)> {
+        vec![("kubernetesVersions", json::releases(end.releases.iter()))]
+    }
+
+    fn page(&mut self, end: &Ending) -> Page {
+        Page { head: html::lint::head(&self.counts, end.releases), table: None }
+    }
+
+    fn end_text(&mut self, _: &Ending, _: &mut Output) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Show {
+    /// Creates a report without items.
+    pub fn new(look: TableStyle) -> Self {
+        Self { look, has_items: false, counts: html::lint::Counts::default(), exit: Exit::Fine }
     }
 
     fn text_item(&self, linted: &Linted) -> String {
         let item = &linted.item;
-        let mut text = if self.count == 0 { String::new() } else { "\n".to_owned() };
+        let mut text = String::new();
         let mut report = TextReport::new(Style { color: self.look.color, ..Style::default() });
         // A name must not look like another line of the report.
         let subject = match (&*item.identity.kind, &*item.identity.name) {
@@ -270,6 +233,25 @@ impl<'a> Show<'a> {
         }
         text
     }
+}
+
+/// Formats an item of the JSON report.
+fn json_item(linted: &Linted) -> String {
+    let item = ObjectReport { object: None, pruned: Vec::new(), defaulted: Vec::new(), ..linted.item.clone() };
+    let expressions = linted.costs.iter().flat_map(|(schema, locations)| {
+        let one = |(cost, location)| cost_value(cost, &schema.versions, location);
+        schema.expressions.iter().zip(locations).map(one)
+    });
+    let rules: Vec<Value> = expressions.collect();
+    let schemas: Vec<Value> = linted.costs.iter().map(|(schema, _)| schema_value(schema)).collect();
+    let breaking: Vec<Value> = linted.breaking.iter().map(change_value).collect();
+    let more = [
+        ("rules".to_owned(), rules.into()),
+        ("schemas".to_owned(), schemas.into()),
+        ("breaking".to_owned(), breaking.into()),
+        ("expressions".to_owned(), linted.expressions.iter().map(expression_value).collect::<Vec<_>>().into()),
+    ];
+    json::item(&item, more.into())
 }
 
 /// Returns a failed case for a CRD that breaks stored objects, as in the exit code.

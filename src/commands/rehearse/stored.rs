@@ -1,10 +1,10 @@
-//! Reads the stored objects of the cluster one by one, with a progress bar on a terminal.
+//! Reads the stored objects of the cluster one by one.
 
 use crate::cluster::{Connection, Error, JSON, Pages, Query};
+use crate::commands::progress::Progress;
 use crate::simulation::identity::FieldLocator;
 use crdx::report::{ObjectReport, RunNote, SourceLocation, Verdict};
 use crdx_value::Value;
-use indicatif::{ProgressBar, ProgressStyle};
 
 /// The source location of objects that are not in a file.
 pub struct InCluster;
@@ -33,25 +33,18 @@ pub struct Stored<'a> {
     broken: bool,
     /// The CRD as the cluster had it before the list; taken when it is compared.
     definition: Option<Value>,
-    bar: ProgressBar,
+    progress: Progress,
 }
 
 impl<'a> Stored<'a> {
     /// Starts reading the objects at `path`, of a CRD that was read from the same cluster, if any.
-    pub fn of(connection: &'a Connection, path: &str, definition: Option<Value>) -> Self {
-        // `ProgressBar` draws on standard error, and only on a terminal.
-        let bar = ProgressBar::new(0);
-        let style = ProgressStyle::with_template("{wide_bar} {human_pos} of {human_len} objects, {eta} left");
-        if let Ok(style) = style {
-            bar.set_style(style);
-        }
+    pub fn new(connection: &'a Connection, path: &str, definition: Option<Value>, progress: Progress) -> Self {
         let pages = connection.pages(path, Query::default(), JSON);
-        Self { connection, pages, page: Vec::new().into_iter(), read: 0, broken: false, definition, bar }
+        Self { connection, pages, page: Vec::new().into_iter(), read: 0, broken: false, definition, progress }
     }
 
     /// Returns a note about the list as a whole, after it was read.
     pub fn note(&self) -> Option<RunNote> {
-        self.bar.finish_and_clear();
         let note = |kind, message: String| Some(RunNote { kind, message });
         if self.broken {
             return note("incomplete", format!("only {} objects were read; the results cover only these", self.read));
@@ -63,7 +56,6 @@ impl<'a> Stored<'a> {
 
     fn broken(&mut self, error: Error) -> Box<ObjectReport> {
         self.broken = true;
-        self.bar.finish_and_clear();
         cannot_tell(error.message, error.help)
     }
 
@@ -99,7 +91,6 @@ impl Iterator for Stored<'_> {
         loop {
             if let Some(object) = self.page.next() {
                 self.read += 1;
-                self.bar.inc(1);
                 return Some(Ok(object));
             }
             let Some(page) = self.pages.next() else {
@@ -108,7 +99,7 @@ impl Iterator for Stored<'_> {
             match page {
                 Ok(mut page) => {
                     let items = page.take_items();
-                    self.bar.set_length(self.read + items.len() as u64 + page.remaining().unwrap_or_default());
+                    self.progress.expect(items.len() as u64 + page.remaining().unwrap_or_default());
                     self.page = items.into_iter();
                 }
                 Err(error) => return Some(Err(self.broken(error))),

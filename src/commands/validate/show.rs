@@ -1,246 +1,173 @@
-//! Prints the items of a run in the requested format, as they arrive if the format allows it.
+//! Prints the items of a run in the requested format.
 
-use crate::commands::cases::Cases;
+use super::wide::WideTables;
 use crate::commands::external_diff::file_name;
 use crate::commands::flags::ReportFormat;
-use crate::commands::progress::Progress;
-use crate::commands::terminal::Writer;
-use crate::input::buffered_text::{BufferedText, RankedText};
+use crate::commands::sink::{Ending, Output, Page, PageItem, Report};
 use crate::output::difference::{self, Sides};
 use crate::output::html;
 use crate::output::report::case::Case;
 use crate::output::report::json;
 use crate::output::report::text::{Style, TextReport};
-use crate::output::table::{TableText, View};
 use crate::simulation::RESTRICTIONS;
 use crdx::kubectl::written_metadata::without_written_metadata;
-use crdx::report::{Identity, ObjectReport, RunNote, Summary, Verdict};
+use crdx::report::{ObjectReport, Summary, Verdict};
 use crdx_text::yaml;
 use crdx_value::release::ReleaseSet;
-use crdx_value::{self as value, Value};
-use std::collections::HashMap;
+use crdx_value::{Map, Value};
 use std::io;
 
-/// Prints items.
-pub struct Show<'a> {
-    out: &'a mut Writer,
-    messages: &'a mut Writer,
+/// What `validate` prints.
+pub struct Show {
     style: Style,
     form: Form,
     text: TextReport,
-    summary: Summary,
-    /// The first write error; after it, nothing is written.
-    failed: Option<io::Error>,
+    /// The number of objects by verdict.
+    pub summary: Summary,
     /// True if a message was written.
     messaged: bool,
-    notes: Vec<RunNote>,
-    progress: Progress,
 }
 
+/// The form of the text.
 enum Form {
-    /// The rows of the table, and the details that follow it.
-    Text { rows: BufferedText, details: BufferedText },
-    /// A JSON document; `has_items` is true if an item was already written.
-    Json { has_items: bool },
+    /// The table and the details.
+    Table,
     /// YAML documents; `has_items` is true if one was already written.
     Yaml { has_items: bool },
     /// Names.
     Name,
-    /// Tables.
-    WideTables(WideTables),
-    /// An HTML page with the number of items.
-    Html { rows: Box<RankedText>, details: Box<RankedText>, count: usize },
-    /// A report for pipelines.
-    Cases(Cases),
+    /// Tables in the format of `kubectl get`.
+    Wide(WideTables),
+    /// One of the formats that several commands have, whose text goes to standard output.
+    Json,
+    /// One of the other formats that several commands have.
+    Other,
 }
 
-impl<'a> Show<'a> {
-    /// Creates a printer that writes to `out`, and messages to `messages`. `releases` are those given on the command
-    /// line, if any.
-    pub fn new(
-        format: Option<ReportFormat>,
-        style: Style,
-        releases: Option<&ReleaseSet>,
-        out: &'a mut Writer,
-        messages: &'a mut Writer,
-    ) -> Self {
+impl Show {
+    /// Creates a report without items. `releases` are those given on the command line, if any.
+    pub fn new(format: Option<ReportFormat>, style: Style, releases: Option<&ReleaseSet>) -> Self {
         let form = match format {
-            None | Some(ReportFormat::Table) => {
-                Form::Text { rows: BufferedText::default(), details: BufferedText::default() }
-            }
-            Some(ReportFormat::Json) => Form::Json { has_items: false },
+            None | Some(ReportFormat::Table) => Form::Table,
             Some(ReportFormat::Yaml) => Form::Yaml { has_items: false },
             Some(ReportFormat::Name) => Form::Name,
-            Some(ReportFormat::Wide) => Form::WideTables(WideTables::default()),
-            Some(ReportFormat::Html) => Form::Html { rows: Box::default(), details: Box::default(), count: 0 },
-            Some(other) => match other.pipeline() {
-                Some(pipeline) => Form::Cases(Cases::new(pipeline, "validate")),
-                None => Form::Name,
-            },
+            Some(ReportFormat::Wide) => Form::Wide(WideTables::default()),
+            Some(ReportFormat::Json) => Form::Json,
+            Some(_) => Form::Other,
         };
         let text = releases.map_or_else(|| TextReport::new(style), |set| TextReport::for_releases(style, set));
-        let buffers_output = !matches!(form, Form::Json { .. } | Form::Yaml { .. } | Form::Name);
-        let progress = Progress::new(buffers_output);
-        Self {
-            out,
-            messages,
-            style,
-            form,
-            text,
-            summary: Summary::default(),
-            failed: None,
-            messaged: false,
-            notes: Vec::new(),
-            progress,
-        }
+        Self { style, form, text, summary: Summary::default(), messaged: false }
     }
 
-    /// Prints the next item.
-    pub fn item(&mut self, item: &ObjectReport) {
-        self.progress.add();
+    /// Returns true if an item is not shown.
+    fn hides(&self, item: &ObjectReport) -> bool {
+        self.style.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Decodes | Verdict::Skipped)
+    }
+
+    /// Returns a message with an empty line between it and the one before.
+    fn separated(&mut self, text: String) -> String {
+        if !text.is_empty() && std::mem::replace(&mut self.messaged, true) { format!("\n{text}") } else { text }
+    }
+
+    /// Returns the line of counts, with the restrictions that the settings impose, also with `--quiet`.
+    fn counts(&self, end: &Ending) -> String {
+        let counts = self.text.summary(&self.summary);
+        match end.notes.iter().find(|note| note.kind == RESTRICTIONS) {
+            Some(note) => format!("{}; {}\n", counts.trim_end(), note.message),
+            None => counts,
+        }
+    }
+}
+
+impl Report for Show {
+    type Item = ObjectReport;
+    const COMMAND: &'static str = "validate";
+    const KIND: &'static str = "ValidateReport";
+
+    fn count(&mut self, item: &ObjectReport) {
         self.summary.add(item);
-        if self.failed.is_none()
-            && let Err(error) = self.write(item)
-        {
-            self.failed = Some(error);
-        }
     }
 
-    fn write(&mut self, item: &ObjectReport) -> io::Result<()> {
-        let hidden =
-            self.style.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Decodes | Verdict::Skipped);
-        match &mut self.form {
-            Form::Text { rows, details } => {
-                if let Some(row) = self.text.row(item) {
-                    rows.push(&(row + "\n"))?;
-                }
-                let more = self.text.details(item);
-                if !more.is_empty() {
-                    details.push("\n")?;
-                    details.push(&more)?;
-                }
-                return Ok(());
+    fn json(&mut self, item: &ObjectReport) -> impl IntoIterator<Item = String> {
+        (!self.hides(item)).then(|| json::item(item, Map::new()))
+    }
+
+    fn cases(&mut self, item: &ObjectReport) -> impl IntoIterator<Item = Case> {
+        (!self.hides(item)).then(|| Case::of(item))
+    }
+
+    fn page_item(&mut self, item: &ObjectReport, n: usize) -> Option<PageItem> {
+        (!self.hides(item)).then(|| PageItem {
+            rank: rank(item.verdict),
+            row: html::validate::row(item, n),
+            details: html::validate::details(item, n, change(item).as_deref()),
+        })
+    }
+
+    fn text(&mut self, item: &ObjectReport, out: &mut Output) -> io::Result<()> {
+        let object = item.object.as_ref().filter(|_| item.verdict == Verdict::Accepted);
+        match (&mut self.form, object) {
+            (Form::Table, _) => {
+                self.text.row(item).map_or(Ok(()), |row| out.row(row))?;
+                let details = self.text.details(item);
+                return if details.is_empty() { Ok(()) } else { out.details(&format!("\n{details}")) };
             }
-            Form::Json { has_items } => {
-                if hidden {
-                    return Ok(());
-                }
-                if !*has_items {
-                    self.out.write_all(json::head("ValidateReport").as_bytes())?;
-                }
-                let text = json::item(item, !*has_items);
-                *has_items = true;
-                return self.out.write_all(text.as_bytes());
+            (Form::Yaml { has_items }, Some(object)) => {
+                let separator = if std::mem::replace(has_items, true) { "---\n" } else { "" };
+                out.print(separator)?;
+                out.print(&yaml::write::to_string(object))?;
             }
-            Form::Yaml { has_items } => {
-                if let (Verdict::Accepted, Some(object)) = (item.verdict, &item.object) {
-                    if std::mem::replace(has_items, true) {
-                        self.out.write_all(b"---\n")?;
-                    }
-                    self.out.write_all(yaml::write::to_string(object).as_bytes())?;
-                }
-            }
-            Form::Name => {
-                if item.verdict == Verdict::Accepted {
-                    writeln!(self.out, "{}", item.identity.short())?;
-                }
-            }
-            Form::WideTables(wide) => wide.add(item),
-            Form::Html { rows, details, count } => {
-                if !hidden {
-                    *count += 1;
-                    let rank = rank(item.verdict);
-                    rows.push(rank, &html::validate::row(item, *count))?;
-                    details.push(rank, &html::validate::details(item, *count, change(item).as_deref()))?;
-                }
-                return Ok(());
-            }
-            Form::Cases(cases) => return if hidden { Ok(()) } else { cases.add(&Case::of(item)) },
+            (Form::Name, Some(_)) => out.print(&format!("{}\n", item.identity.short()))?,
+            (Form::Wide(tables), _) => tables.add(item),
+            _ => {}
         }
         let details = self.text.details(item);
-        self.message(&details)
+        let details = self.separated(details);
+        out.message(&details)
     }
 
-    /// Writes a message, with an empty line between messages.
-    fn message(&mut self, text: &str) -> io::Result<()> {
-        if text.is_empty() {
-            return Ok(());
-        }
-        let before: &[u8] = if std::mem::replace(&mut self.messaged, true) { b"\n" } else { b"" };
-        let messages = &mut self.messages;
-        self.progress.suspend(|| messages.write_all(before).and_then(|()| messages.write_all(text.as_bytes())))
+    fn buffers_text(&self) -> bool {
+        matches!(self.form, Form::Table | Form::Wide(_))
     }
 
-    /// Prints a note about the run as a whole.
-    pub fn note(&mut self, note: RunNote) {
-        // The line of counts has it, also with --quiet.
-        if note.kind != RESTRICTIONS
-            && !self.style.quiet
-            && self.failed.is_none()
-            && let Err(error) = self.message(&format!("note: {}\n", note.message))
-        {
-            self.failed = Some(error);
-        }
-        self.notes.push(note);
+    fn members(&mut self, end: &Ending) -> Vec<(&'static str, Value)> {
+        vec![
+            ("kubernetesVersions", json::releases(end.releases.iter())),
+            ("notes", json::notes(end.notes)),
+            ("summary", json::summary(&self.summary)),
+        ]
     }
 
-    /// Finishes the output and returns the counts.
-    pub fn finish(mut self, releases: &ReleaseSet) -> io::Result<Summary> {
-        if let Some(error) = self.failed {
-            return Err(error);
+    fn page(&mut self, end: &Ending) -> Page {
+        Page { head: html::validate::head(&self.summary, end.releases), table: Some(("", &html::validate::TITLES)) }
+    }
+
+    fn end_text(&mut self, end: &Ending, out: &mut Output) -> io::Result<()> {
+        match &mut self.form {
+            Form::Table => {}
+            Form::Wide(tables) => return out.print(&std::mem::take(tables).text()),
+            _ => return Ok(()),
         }
-        self.progress.clear();
-        let mut last = self.text.summary(&self.summary);
-        if let Some(note) = self.notes.iter().find(|note| note.kind == RESTRICTIONS) {
-            last = format!("{}; {}\n", last.trim_end(), note.message);
-        }
+        out.print_table(self.text.table())?;
+        out.print_details()?;
         let common = self.text.common_details();
-        match std::mem::replace(&mut self.form, Form::Name) {
-            Form::Text { rows, details } => {
-                self.text.table().write(rows.lines()?, self.out)?;
-                details.write_to(self.out)?;
-                if !common.is_empty() {
-                    write!(self.out, "\n{common}")?;
-                }
-                if !self.text.table().is_empty() {
-                    writeln!(self.out)?;
-                }
-                self.out.write_all(last.as_bytes())?;
-            }
-            Form::Json { has_items } => {
-                if !has_items {
-                    self.out.write_all(json::head("ValidateReport").as_bytes())?;
-                }
-                self.out.write_all(json::tail(&self.summary, &self.notes, releases).as_bytes())?;
-            }
-            Form::WideTables(wide) => {
-                self.out.write_all(wide.text().as_bytes())?;
-                self.message(&common)?;
-                self.message(&last)?;
-            }
-            Form::Html { rows, details, .. } => {
-                self.out.write_all(html::validate::head(&self.summary, releases).as_bytes())?;
-                self.out.write_all(html::notes(&self.notes).as_bytes())?;
-                self.out.write_all(html::FILTER.as_bytes())?;
-                self.out.write_all(html::table_head(&html::validate::TITLES).as_bytes())?;
-                rows.write_to(self.out)?;
-                self.out.write_all(html::TABLE_TAIL.as_bytes())?;
-                details.write_to(self.out)?;
-                self.out.write_all(html::TAIL.as_bytes())?;
-                self.message(&last)?;
-            }
-            Form::Cases(cases) => {
-                cases.write_to(self.out)?;
-                self.message(&last)?;
-            }
-            Form::Yaml { .. } | Form::Name => {
-                self.message(&common)?;
-                self.message(&last)?;
-            }
+        if !common.is_empty() {
+            out.print(&format!("\n{common}"))?;
         }
-        self.out.flush()?;
-        self.messages.flush()?;
-        Ok(self.summary)
+        if !self.text.table().is_empty() {
+            out.print("\n")?;
+        }
+        out.print(&self.counts(end))
+    }
+
+    fn end_messages(&mut self, end: &Ending, out: &mut Output) -> io::Result<()> {
+        // The line of counts has the restrictions.
+        let notes = end.notes.iter().filter(|note| !self.style.quiet && note.kind != RESTRICTIONS);
+        let mut messages: Vec<String> = notes.map(|note| format!("note: {}\n", note.message)).collect();
+        if !matches!(self.form, Form::Table | Form::Json) {
+            messages.extend([self.text.common_details(), self.counts(end)]);
+        }
+        messages.into_iter().try_for_each(|message| out.message(&self.separated(message)))
     }
 }
 
@@ -271,58 +198,4 @@ fn change(item: &ObjectReport) -> Option<String> {
         mutated: &mutated,
     };
     difference::unified(&sides, false)
-}
-
-/// The tables of `-o wide`: one per kind and version, in order of appearance, in the format of `kubectl get`.
-#[derive(Default)]
-struct WideTables {
-    groups: Vec<Group>,
-    group_indices: HashMap<(String, String), usize>,
-}
-
-struct Group {
-    kind: String,
-    namespaced: bool,
-    /// Tables of one object, each with the cells after its columns.
-    rows: Vec<(Value, [String; 2])>,
-}
-
-impl WideTables {
-    fn add(&mut self, item: &ObjectReport) {
-        let (Verdict::Accepted, Some(table)) = (item.verdict, &item.table) else { return };
-        let Identity { api_version, kind, .. } = &item.identity;
-        let at = *self.group_indices.entry((api_version.clone(), kind.clone())).or_insert_with(|| {
-            let kind = item.identity.short().split('/').next().unwrap_or_default().to_owned();
-            self.groups.push(Group { kind, namespaced: item.identity.namespace.is_some(), rows: Vec::new() });
-            self.groups.len() - 1
-        });
-        let Some(group) = self.groups.get_mut(at) else { return };
-        let status = item.object.as_ref().and_then(|o| o.get("status"));
-        let none = || "<none>".to_owned();
-        let more = [item.scale.as_ref().map_or_else(none, scale), status.map_or_else(none, value::json::to_string)];
-        group.rows.push((table.clone(), more));
-    }
-
-    fn text(self) -> String {
-        let several = self.groups.len() > 1;
-        let tables = self.groups.into_iter().map(|group| {
-            let kind = Some(group.kind).filter(|_| several);
-            let mut text = TableText::new(View { wide: true, namespace: group.namespaced, kind, ..View::default() });
-            for (table, more) in &group.rows {
-                text.add(table, &["SCALE", "STATUS"], more);
-            }
-            text.finish()
-        });
-        tables.collect::<Vec<_>>().join("\n")
-    }
-}
-
-/// Formats a Scale: `3 (now 2)`, followed by the selector if there is one.
-fn scale(scale: &Value) -> String {
-    let number = |path: &[&str]| scale.at(path).and_then(Value::as_int).unwrap_or(0);
-    let replicas = format!("{} (now {})", number(&["spec", "replicas"]), number(&["status", "replicas"]));
-    match scale.str_at(&["status", "selector"]) {
-        Some(selector) if !selector.is_empty() => format!("{replicas} {selector}"),
-        _ => replicas,
-    }
 }

@@ -1,0 +1,194 @@
+//! `rehearse NEW_CRD`: shows the effect of a new CRD on its stored objects.
+
+use super::objects::{Collection, Rehearsal, Run, input_notes};
+use super::show::UpgradeReport;
+use super::{Failure, args};
+use crate::cluster;
+use crate::commands::exit::Exit;
+use crate::commands::flags::Color;
+use crate::commands::sink::{Ending, Sink, Streams};
+use crate::commands::terminal;
+use crate::input::{Entry as InputEntry, Input, Options};
+use crate::output::excerpt::{self, MessageSeverity};
+use crate::output::rehearsal::Entry;
+use crate::simulation::answer;
+use crate::simulation::identity::{self, FieldLocator};
+use crate::simulation::live::Live;
+use crate::simulation::object::{self as input_object, Object};
+use crate::simulation::removed_versions::RemovedVersions;
+use crdx::rehearsal::{Plan, RehearsalError, Releases, Stage};
+use crdx::report::{Action, RunNote, SourceLocation};
+use crdx_value::Value;
+use crdx_value::release::Release;
+use std::sync::{Mutex, PoisonError};
+
+/// A CRD with its source.
+struct Definition {
+    object: Object,
+    value: Value,
+}
+
+/// Rehearses the new CRD at `path`.
+///
+/// # Errors
+/// There is no result, or output cannot be written.
+pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Failure> {
+    if args.policies.are_given() {
+        let message =
+            "error: policies are rehearsed without a new CRD\nhelp: give --policies, and the CRDs with --crds\n";
+        return Err(Failure::Reported(message.to_owned()));
+    }
+    let from_files = !args.filenames.is_empty() || !args.kustomize.is_empty();
+    if args.cluster.offline && !from_files {
+        let message = "error: --offline needs the stored objects in files\nhelp: give them with -f or -k\n";
+        return Err(Failure::Reported(message.to_owned()));
+    }
+    let streams = Streams::new(args.output, color);
+    let message_color = streams.messages.color;
+    let target = args.cluster.target();
+    let live = Live::new(target.clone());
+    let options = args.reading.options();
+    let new = definition(path, &options, message_color)?;
+    let name = new.value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
+    let old = match &args.old {
+        Some(path) => Some(definition(path, &options, message_color)?.value),
+        None if args.cluster.offline => None,
+        None => existing_crd(&live, &name)?,
+    };
+    let read = old.clone().filter(|_| args.old.is_none());
+    let removed = old.as_ref().map(|old| RemovedVersions::of(old, &new.value)).unwrap_or_default();
+    let reported = |message: &str, help| {
+        let location = new.object.finder().start();
+        Failure::Reported(excerpt::render(MessageSeverity::Error, message, &location, help, message_color))
+    };
+    let (releases, note) = releases(args, &live);
+    let plan = Plan::new(old, new.value.clone(), releases, terminal::now())
+        .map_err(|error| reported(&error.to_string(), None))?;
+    let namespace = cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
+    let identity = identity::identity(&new.value, identity::Namespace::None);
+    let mut crd_item = answer::read_definition_response(plan.answer.clone(), identity, &new.object.finder());
+    crd_item.action = if plan.is_update() { Action::Update } else { Action::Create };
+    crd_item.object = None;
+    removed.complete(&mut crd_item);
+    let report = UpgradeReport::new(&crd_item, &plan, streams.out.look());
+    let mut sink = Sink::new(report, args.output, streams);
+    sink.begin_text(UpgradeReport::answer)?;
+    let first = plan.stage().map_err(|error| reported(&error.to_string(), None))?;
+    let rehearsal = Upgrade {
+        plan: &plan,
+        stages: Mutex::new(vec![first]),
+        namespace: &namespace,
+        must_migrate: removed.needs_migration(),
+    };
+    let mut notes: Vec<RunNote> = note.map(|message| RunNote { kind: "version", message }).into_iter().collect();
+    notes.extend(removed.note());
+    let mut run = Run { args, rehearsal: &rehearsal, sink: &mut sink, notes: &mut notes };
+    if from_files {
+        run.files(&options)?;
+    } else if let Some(path) = plan.collection() {
+        run.collection(live.connection()?, Collection { path, definition: read, types: None })?;
+    } else {
+        let message = format!("the cluster has no CRD {name}, so it stores no objects of it");
+        notes.push(RunNote { kind: "noObjects", message });
+    }
+    notes.extend(input_notes(&options));
+    let report = sink.finish(&Ending { notes: &notes, releases: &plan.releases() })?;
+    Ok(report.exit())
+}
+
+/// Returns the releases before and after the upgrade: those requested, or the cluster's release for both. Also returns
+/// a note about the choice.
+fn releases(args: &args::Rehearse, live: &Live) -> (Releases, Option<String>) {
+    if let Some(set) = &args.kubernetes.kubernetes_version {
+        return (Releases { old: set.oldest(), new: set.newest() }, None);
+    }
+    let reads_cluster = !args.cluster.offline && (args.old.is_none() || args.filenames.is_empty());
+    let simulated = reads_cluster.then(|| cluster::simulated(live.connection()));
+    let release = simulated.as_ref().map_or(Release::NEWEST, |simulated| simulated.release);
+    (Releases::both(release), simulated.and_then(|simulated| simulated.note))
+}
+
+/// Returns the only CRD in the files at `path`.
+fn definition(path: &str, options: &Options, color: bool) -> Result<Definition, Failure> {
+    let failure = |message: &str, location: &SourceLocation, help: Option<&str>| {
+        Failure::Reported(excerpt::render(MessageSeverity::Error, message, location, help, color))
+    };
+    let mut found: Option<Definition> = None;
+    for entry in Input::open(&[path.to_owned()], options.of_definitions()) {
+        let document = match entry {
+            InputEntry::Document(document) => document,
+            InputEntry::Problem(note) => {
+                let item = input_object::problem(note);
+                return Err(failure(&item.reason, &item.location, item.help.as_deref()));
+            }
+            InputEntry::Warning(_) => continue,
+        };
+        let object = Object { document, warnings: Vec::new() };
+        if !object.is_definition() {
+            continue;
+        }
+        if let Some(first) = &found {
+            let (first, second) = (first.object.finder().start(), object.finder().start());
+            let message = format!("there are two CRDs, at {first} and at {second}: rehearse takes one");
+            return Err(failure(&message, &second, Some("give a file with one CRD")));
+        }
+        let value = object.value().clone();
+        found = Some(Definition { object, value });
+    }
+    let none = || {
+        let message = format!("there is no CustomResourceDefinition in {path}");
+        failure(
+            &message,
+            &SourceLocation::source(&path.into()),
+            Some("give the CRDs first, and the stored objects with -f"),
+        )
+    };
+    found.ok_or_else(none)
+}
+
+/// Reads the existing CRD from the cluster.
+fn existing_crd(live: &Live, name: &str) -> Result<Option<Value>, Failure> {
+    live.connection().and_then(|connection| connection.definition(name)).map_err(|error| {
+        let help = error.help.as_ref().map_or_else(String::new, |help| format!("{help}; or "));
+        let help = Some(format!("{help}give the current CRD with --old, the stored objects with -f, and --offline"));
+        cluster::Error { help, ..error }.into()
+    })
+}
+
+/// The update of the CRD, and the servers on which its effects are simulated.
+struct Upgrade<'a> {
+    plan: &'a Plan,
+    /// Idle stages.
+    stages: Mutex<Vec<Stage>>,
+    namespace: &'a str,
+    /// True if objects must be rewritten before the server accepts the new CRD.
+    must_migrate: bool,
+}
+
+impl Rehearsal for Upgrade<'_> {
+    type Effect = Entry;
+
+    fn takes(&self, _: &Object, group: &str, kind: &str) -> bool {
+        group == self.plan.group && kind == self.plan.kind
+    }
+
+    fn rehearse(&self, value: Value, finder: &dyn FieldLocator) -> Entry {
+        let namespace =
+            if self.plan.namespaced { identity::Namespace::Or(self.namespace) } else { identity::Namespace::None };
+        let identity = identity::identity(&value, namespace);
+        let idle = self.stages.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let stage = idle.map_or_else(|| self.plan.stage(), Ok);
+        let outcome = match stage {
+            Ok(stage) => {
+                let namespace = identity.namespace.as_deref().unwrap_or_default();
+                let outcome = self.plan.rehearse(&stage, namespace, value);
+                self.stages.lock().unwrap_or_else(PoisonError::into_inner).push(stage);
+                outcome
+            }
+            Err(error) => Err(RehearsalError::Old(error.to_string())),
+        };
+        let errors = outcome.as_ref().map(|outcome| outcome.errors.as_slice()).unwrap_or_default();
+        let locations = errors.iter().map(|error| finder.field(&error.field)).collect();
+        Entry { location: finder.start(), identity, outcome, locations, must_migrate: self.must_migrate }
+    }
+}

@@ -1,0 +1,258 @@
+//! What `rehearse` prints: the effects of a new CRD, or of new policies.
+
+use super::objects::Rehearsed;
+use crate::commands::exit::Exit;
+use crate::commands::sink::{Ending, Output, Page, PageItem, Report};
+use crate::output::html;
+use crate::output::policy_rehearsal::{self, Effects};
+use crate::output::rehearsal::{self, Entry};
+use crate::output::report::case::Case;
+use crate::output::report::json;
+use crate::output::report::text::{Style, TextReport};
+use crate::output::{Columns, Paint, TableStyle};
+use crdx::rehearsal::Plan;
+use crdx::report::{ObjectReport, Verdict};
+use crdx_value::json::to_string;
+use crdx_value::{Map, Value};
+use std::io;
+
+/// The table of objects, and the messages about inputs that cannot be rehearsed.
+struct Common {
+    look: TableStyle,
+    table: Columns,
+    messages: TextReport,
+}
+
+impl Common {
+    fn new(columns: &[crate::output::Column], look: TableStyle) -> Self {
+        let messages = TextReport::new(Style { color: look.color, ..Style::default() });
+        Self { look, table: Columns::new(columns, look), messages }
+    }
+
+    fn message<T>(&mut self, done: &Rehearsed<T>) -> String {
+        match done {
+            Rehearsed::Reported(item) => self.messages.details(item),
+            Rehearsed::Object(_) => String::new(),
+        }
+    }
+
+    /// Prints the table, the details, the messages that several inputs share, and the counts.
+    fn end(&mut self, counts: &str, out: &mut Output) -> io::Result<()> {
+        let separator = if self.table.is_empty() { "" } else { "\n" };
+        out.print_table(&self.table)?;
+        out.print(separator)?;
+        out.print_details()?;
+        out.print(&self.messages.common_details())?;
+        out.print(separator)?;
+        out.print(counts)
+    }
+}
+
+/// The effects of a new CRD.
+pub struct UpgradeReport<'a> {
+    crd: &'a ObjectReport,
+    plan: &'a Plan,
+    common: Common,
+    counts: rehearsal::Counts,
+}
+
+impl<'a> UpgradeReport<'a> {
+    /// Creates a report without objects. `crd` is the server's response to the new CRD.
+    pub fn new(crd: &'a ObjectReport, plan: &'a Plan, look: TableStyle) -> Self {
+        Self { crd, plan, common: Common::new(rehearsal::COLUMNS, look), counts: rehearsal::Counts::default() }
+    }
+
+    /// Formats the server's response to the new CRD.
+    pub fn answer(&mut self) -> String {
+        let mut text = String::new();
+        let Self { crd, plan, common, .. } = self;
+        if crd.verdict == Verdict::Accepted {
+            let releases = plan.releases();
+            let upgrade = match releases.single() {
+                Some(_) => "The".to_owned(),
+                None => format!("Upgrade from Kubernetes {} to {}: the", releases.oldest(), releases.newest()),
+            };
+            let line = format!("{upgrade} server would accept {}.", plan.name);
+            text.extend([Paint::Bold.when(common.look.color, &line).as_str(), "\n"]);
+        }
+        let mut report = TextReport::new(Style { color: common.look.color, ..Style::default() });
+        text.push_str(&report.details(crd));
+        text.push_str(&report.common_details());
+        if !plan.is_accepted() {
+            text.push_str("The following would happen if the server accepted the CRD.\n");
+        }
+        text.push_str(&rehearsal::columns(&plan.columns));
+        text.push('\n');
+        text
+    }
+
+    /// Returns the exit code.
+    pub fn exit(&self) -> Exit {
+        if self.counts.is_unsure() || self.crd.verdict == Verdict::CannotTell {
+            Exit::CannotTell
+        } else if self.counts.breaks() || !self.plan.is_accepted() {
+            Exit::Rejected
+        } else {
+            Exit::Fine
+        }
+    }
+}
+
+/// Returns the entry of an object that the upgrade affects.
+fn touched(done: &Rehearsed<Entry>) -> Option<&Entry> {
+    match done {
+        Rehearsed::Object(entry) if entry.is_touched() => Some(entry),
+        _ => None,
+    }
+}
+
+impl Report for UpgradeReport<'_> {
+    type Item = Rehearsed<Entry>;
+    const COMMAND: &'static str = "rehearse";
+    const KIND: &'static str = "RehearsalReport";
+
+    fn count(&mut self, done: &Self::Item) {
+        match done {
+            Rehearsed::Reported(_) => self.counts.add_unknown(),
+            Rehearsed::Object(entry) => self.counts.add(entry),
+        }
+    }
+
+    fn json(&mut self, done: &Self::Item) -> impl IntoIterator<Item = String> {
+        touched(done).map(|entry| to_string(&rehearsal::value(entry)))
+    }
+
+    fn cases(&mut self, _: &Self::Item) -> impl IntoIterator<Item = Case> {
+        None::<Case>
+    }
+
+    fn page_item(&mut self, done: &Self::Item, n: usize) -> Option<PageItem> {
+        touched(done).map(|entry| PageItem {
+            rank: html::rehearsal::rank(entry),
+            row: html::rehearsal::row(entry, n),
+            details: html::rehearsal::details(entry, n),
+        })
+    }
+
+    fn text(&mut self, done: &Self::Item, out: &mut Output) -> io::Result<()> {
+        let Some(entry) = touched(done) else { return Ok(()) };
+        out.row(self.common.table.row(&rehearsal::row(entry)))?;
+        out.details(&rehearsal::details(entry, self.common.look.color))
+    }
+
+    fn message(&mut self, done: &Self::Item) -> String {
+        self.common.message(done)
+    }
+
+    fn members(&mut self, end: &Ending) -> Vec<(&'static str, Value)> {
+        vec![
+            ("definition", json::value(self.crd)),
+            ("columns", rehearsal::columns_value(&self.plan.columns)),
+            ("kubernetesVersions", json::releases(end.releases.iter())),
+            ("notes", json::notes(end.notes)),
+            ("summary", self.counts.value()),
+        ]
+    }
+
+    fn page(&mut self, end: &Ending) -> Page {
+        let table = ("<h2>Affected objects</h2>\n", &html::rehearsal::TITLES[..]);
+        let head = html::rehearsal::head(&self.counts, self.crd, &self.plan.columns, end.releases);
+        Page { head, table: (self.counts.objects() > self.counts.untouched()).then_some(table) }
+    }
+
+    fn end_text(&mut self, _: &Ending, out: &mut Output) -> io::Result<()> {
+        self.common.end(&self.counts.text(), out)
+    }
+}
+
+/// The effects of new policies.
+pub struct PolicyReport {
+    common: Common,
+    counts: policy_rehearsal::Counts,
+    /// The policies that the server would refuse, and other inputs that cannot be used.
+    refused: Vec<ObjectReport>,
+}
+
+impl PolicyReport {
+    /// Creates a report without objects.
+    pub fn new(counts: policy_rehearsal::Counts, refused: Vec<ObjectReport>, look: TableStyle) -> Self {
+        Self { common: Common::new(policy_rehearsal::COLUMNS, look), counts, refused }
+    }
+
+    /// Formats the errors of the policies that the server would refuse.
+    pub fn refused(&mut self) -> String {
+        self.refused.iter().map(|item| self.common.messages.details(item)).collect()
+    }
+
+    /// Returns the exit code.
+    pub fn exit(&self) -> Exit {
+        let objects = match &self.counts {
+            counts if counts.is_unsure() => Exit::CannotTell,
+            counts if counts.denies() => Exit::Rejected,
+            _ => Exit::Fine,
+        };
+        let policies = self.refused.iter().map(|item| match item.verdict {
+            Verdict::Rejected => Exit::Rejected,
+            _ => Exit::CannotTell,
+        });
+        policies.fold(objects, Exit::max)
+    }
+}
+
+/// The report about an object, and the effects of the policies on it.
+type Effect = (ObjectReport, Effects);
+
+/// Returns the effects on an object that has some.
+fn affected(done: &Rehearsed<Effect>) -> Option<&Effect> {
+    match done {
+        Rehearsed::Object(effect) if effect.1.is_touched() => Some(effect),
+        _ => None,
+    }
+}
+
+impl Report for PolicyReport {
+    type Item = Rehearsed<Effect>;
+    const COMMAND: &'static str = "rehearse";
+    const KIND: &'static str = "PolicyRehearsalReport";
+
+    fn count(&mut self, done: &Self::Item) {
+        match done {
+            Rehearsed::Reported(_) => self.counts.add_unknown(),
+            Rehearsed::Object(effect) => self.counts.add(&effect.1),
+        }
+    }
+
+    fn json(&mut self, done: &Self::Item) -> impl IntoIterator<Item = String> {
+        affected(done).map(|(item, _)| json::item(item, Map::new()))
+    }
+
+    fn cases(&mut self, _: &Self::Item) -> impl IntoIterator<Item = Case> {
+        None::<Case>
+    }
+
+    fn text(&mut self, done: &Self::Item, out: &mut Output) -> io::Result<()> {
+        let Some((item, effects)) = affected(done) else { return Ok(()) };
+        out.row(self.common.table.row(&policy_rehearsal::row(item, effects)))?;
+        out.details(&self.common.messages.details(item))?;
+        out.details(&policy_rehearsal::changes(item))
+    }
+
+    fn message(&mut self, done: &Self::Item) -> String {
+        self.common.message(done)
+    }
+
+    fn members(&mut self, end: &Ending) -> Vec<(&'static str, Value)> {
+        vec![
+            ("kubernetesVersions", json::releases(end.releases.iter())),
+            ("notes", json::notes(end.notes)),
+            ("policies", self.counts.policies()),
+            ("refusedPolicies", self.refused.iter().map(json::value).collect::<Vec<_>>().into()),
+            ("summary", self.counts.summary()),
+        ]
+    }
+
+    fn end_text(&mut self, _: &Ending, out: &mut Output) -> io::Result<()> {
+        out.print(if self.refused.is_empty() { "" } else { "\n" })?;
+        self.common.end(&self.counts.text(self.common.look), out)
+    }
+}

@@ -1,0 +1,421 @@
+//! The output of the commands that report objects. A [`Sink`] has what all of them share, whatever the format: standard
+//! output and standard error, the progress line, the first write error, and the frame of each format around its items. A
+//! [`Report`] has what one command prints.
+
+use super::flags::{Color, ReportFormat};
+use super::progress::Progress;
+use super::terminal::{Content, Stream, Writer};
+use crate::input::buffered_text::{BufferedText, RankedText};
+use crate::output::report::case::Case;
+use crate::output::report::{json, pipeline};
+use crate::output::{Columns, html};
+use crdx::report::RunNote;
+use crdx_value::Value;
+use crdx_value::json::to_string;
+use crdx_value::release::ReleaseSet;
+use std::io::{self, BufWriter, Write};
+
+/// What a command prints for its items.
+pub trait Report {
+    /// A result.
+    type Item: ?Sized;
+    /// The command.
+    const COMMAND: &'static str;
+    /// `kind` of the JSON report.
+    const KIND: &'static str;
+
+    /// Counts an item, whether or not it is printed.
+    fn count(&mut self, item: &Self::Item);
+
+    /// Returns the items of the JSON report.
+    fn json(&mut self, item: &Self::Item) -> impl IntoIterator<Item = String>;
+
+    /// Returns the cases of a report for pipelines.
+    fn cases(&mut self, item: &Self::Item) -> impl IntoIterator<Item = Case>;
+
+    /// Prints an item as text, or in a format that only this command has.
+    ///
+    /// # Errors
+    /// Returns an error if output cannot be written.
+    fn text(&mut self, item: &Self::Item, out: &mut Output) -> io::Result<()>;
+
+    /// Returns the part of an HTML page about an item, which is the `n`th on the page.
+    fn page_item(&mut self, _item: &Self::Item, _n: usize) -> Option<PageItem> {
+        None
+    }
+
+    /// Returns what is printed to standard error, except in reports for pipelines.
+    fn message(&mut self, _item: &Self::Item) -> String {
+        String::new()
+    }
+
+    /// Returns true if text is printed at the end only.
+    fn buffers_text(&self) -> bool {
+        true
+    }
+
+    /// Returns the members of the JSON report after its items.
+    fn members(&mut self, end: &Ending) -> Vec<(&'static str, Value)>;
+
+    /// Returns what an HTML page has around its items.
+    fn page(&mut self, _end: &Ending) -> Page {
+        Page::default()
+    }
+
+    /// Prints the end of the text.
+    ///
+    /// # Errors
+    /// Returns an error if output cannot be written.
+    fn end_text(&mut self, end: &Ending, out: &mut Output) -> io::Result<()>;
+
+    /// Prints the last messages to standard error, in every format.
+    ///
+    /// # Errors
+    /// Returns an error if output cannot be written.
+    fn end_messages(&mut self, end: &Ending, out: &mut Output) -> io::Result<()> {
+        out.notes(end.notes)
+    }
+}
+
+/// What is known after the last item.
+#[derive(Clone, Copy, Debug)]
+pub struct Ending<'a> {
+    /// Notes about the run as a whole.
+    pub notes: &'a [RunNote],
+    /// The simulated releases.
+    pub releases: &'a ReleaseSet,
+}
+
+/// The part of an HTML page about an item.
+#[derive(Debug)]
+pub struct PageItem {
+    /// Items of a lower rank come first.
+    pub rank: usize,
+    /// The row of the table.
+    pub row: String,
+    /// The details, below the table.
+    pub details: String,
+}
+
+/// What an HTML page has around its items.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// The start, with the counts.
+    pub head: String,
+    /// The heading and the titles of the table, if there is one.
+    pub table: Option<(&'static str, &'static [&'static str])>,
+}
+
+/// Standard output, standard error, and the text of the table and the details that is printed at the end.
+pub struct Output {
+    out: Box<Writer>,
+    messages: Box<Writer>,
+    progress: Progress,
+    rows: BufferedText,
+    details: BufferedText,
+}
+
+impl Output {
+    /// Writes to standard output.
+    pub fn print(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(text.as_bytes())
+    }
+
+    /// Writes to standard error.
+    pub fn message(&mut self, text: &str) -> io::Result<()> {
+        let messages = &mut self.messages;
+        if text.is_empty() { Ok(()) } else { self.progress.suspend(|| messages.write_all(text.as_bytes())) }
+    }
+
+    /// Writes notes to standard error.
+    pub fn notes(&mut self, notes: &[RunNote]) -> io::Result<()> {
+        notes.iter().try_for_each(|note| self.message(&format!("note: {}\n", note.message)))
+    }
+
+    /// Adds a row, as [`Columns::row`] returns it.
+    pub fn row(&mut self, row: String) -> io::Result<()> {
+        self.rows.push(&(row + "\n"))
+    }
+
+    /// Adds details, which follow the table.
+    pub fn details(&mut self, text: &str) -> io::Result<()> {
+        self.details.push(text)
+    }
+
+    /// Prints the table.
+    pub fn print_table(&mut self, table: &Columns) -> io::Result<()> {
+        table.write(std::mem::take(&mut self.rows).lines()?, &mut self.out)
+    }
+
+    /// Prints the details.
+    pub fn print_details(&mut self) -> io::Result<()> {
+        std::mem::take(&mut self.details).write_to(&mut self.out)
+    }
+
+    /// Flushes standard output.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Standard output and standard error of a command.
+pub struct Streams {
+    /// Standard output.
+    pub out: Stream,
+    /// Standard error.
+    pub messages: Stream,
+}
+
+impl Streams {
+    /// Returns the streams for a report in this format.
+    pub fn new(format: Option<ReportFormat>, color: Color) -> Self {
+        use ReportFormat::{Name, Table, Tap, Wide};
+        let content = Content::text_if(matches!(format, None | Some(Table | Name | Wide | Tap)));
+        Self { out: Stream::stdout(color, content), messages: Stream::stderr(color) }
+    }
+}
+
+/// The form of the output.
+enum Form {
+    /// What [`Report::text`] prints.
+    Text,
+    Json,
+    Page {
+        rows: RankedText,
+        details: RankedText,
+    },
+    /// A report for pipelines. The cases are buffered, because the head of the report contains their counts.
+    Cases {
+        report: pipeline::Report,
+        buffered: BufferedText,
+    },
+}
+
+/// Prints the items of a command.
+pub struct Sink<R: Report> {
+    /// What the command prints.
+    pub report: R,
+    form: Form,
+    output: Output,
+    /// The number of items that were written.
+    written: usize,
+    /// The first write error; after it, nothing is written.
+    failed: Option<io::Error>,
+}
+
+impl<R: Report> Sink<R> {
+    /// Creates a sink without items.
+    pub fn new(report: R, format: Option<ReportFormat>, streams: Streams) -> Self {
+        let form = match format.map(|format| (format, format.pipeline())) {
+            Some((ReportFormat::Json, _)) => Form::Json,
+            Some((ReportFormat::Html, _)) => Form::Page { rows: RankedText::default(), details: RankedText::default() },
+            Some((_, Some(pipeline))) => {
+                Form::Cases { report: pipeline::Report::new(pipeline, R::COMMAND), buffered: BufferedText::default() }
+            }
+            None | Some((_, None)) => Form::Text,
+        };
+        let buffers_output = match form {
+            Form::Text => report.buffers_text(),
+            Form::Json => false,
+            Form::Page { .. } | Form::Cases { .. } => true,
+        };
+        let output = Output {
+            out: Box::new(BufWriter::with_capacity(1 << 16, streams.out.write)),
+            messages: Box::new(BufWriter::new(streams.messages.write)),
+            progress: Progress::new(buffers_output),
+            rows: BufferedText::default(),
+            details: BufferedText::default(),
+        };
+        Self { report, form, output, written: 0, failed: None }
+    }
+
+    /// Returns the progress line.
+    pub fn progress(&self) -> Progress {
+        self.output.progress.clone()
+    }
+
+    /// Prints text before the items, if the output is text.
+    ///
+    /// # Errors
+    /// Returns an error if output cannot be written.
+    pub fn begin_text(&mut self, text: impl FnOnce(&mut R) -> String) -> io::Result<()> {
+        if matches!(self.form, Form::Text) { self.output.print(&text(&mut self.report)) } else { Ok(()) }
+    }
+
+    /// Prints the next item. [`finish`](Self::finish) returns the first error.
+    pub fn add(&mut self, item: &R::Item) {
+        self.output.progress.add();
+        self.report.count(item);
+        if self.failed.is_none()
+            && let Err(error) = self.write(item)
+        {
+            self.failed = Some(error);
+        }
+    }
+
+    fn write(&mut self, item: &R::Item) -> io::Result<()> {
+        match &mut self.form {
+            Form::Text => self.report.text(item, &mut self.output)?,
+            Form::Json => {
+                for text in self.report.json(item) {
+                    let head = if self.written == 0 { json::head(R::KIND) } else { ",".to_owned() };
+                    self.written += 1;
+                    self.output.print(&(head + "\n"))?;
+                    self.output.print(&text)?;
+                }
+            }
+            Form::Page { rows, details } => {
+                if let Some(item) = self.report.page_item(item, self.written + 1) {
+                    self.written += 1;
+                    rows.push(item.rank, &item.row)?;
+                    details.push(item.rank, &item.details)?;
+                }
+            }
+            Form::Cases { report, buffered } => {
+                let mut cases = self.report.cases(item).into_iter();
+                return cases.try_for_each(|case| buffered.push(&report.case(&case)));
+            }
+        }
+        let message = self.report.message(item);
+        self.output.message(&message)
+    }
+
+    /// Prints the end of the report.
+    ///
+    /// # Errors
+    /// Returns the first error of writing the report.
+    pub fn finish(mut self, end: &Ending) -> io::Result<R> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let output = &mut self.output;
+        output.progress.clear();
+        match self.form {
+            Form::Text => self.report.end_text(end, output)?,
+            Form::Json => {
+                let head = if self.written == 0 { json::head(R::KIND) } else { String::new() };
+                let member = |(key, value): (&str, Value)| format!(",\"{key}\":{}", to_string(&value));
+                let members: String = self.report.members(end).into_iter().map(member).collect();
+                output.print(&format!("{head}\n]{members}}}\n"))?;
+            }
+            Form::Page { rows, details } => {
+                let Page { head, table } = self.report.page(end);
+                output.print(&(head + &html::notes(end.notes)))?;
+                if let Some((heading, titles)) = table {
+                    output.print(&(heading.to_owned() + html::FILTER + &html::table_head(titles)))?;
+                    rows.write_to(&mut output.out)?;
+                    output.print(html::TABLE_TAIL)?;
+                }
+                details.write_to(&mut output.out)?;
+                output.print(html::TAIL)?;
+            }
+            Form::Cases { report, buffered } => {
+                output.print(&report.head())?;
+                buffered.write_to(&mut output.out)?;
+                output.print(&report.tail())?;
+            }
+        }
+        self.report.end_messages(end, output)?;
+        output.flush()?;
+        output.messages.flush()?;
+        Ok(self.report)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    /// Counts and prints numbers.
+    struct Numbers(usize);
+
+    impl Report for Numbers {
+        type Item = str;
+        const COMMAND: &'static str = "count";
+        const KIND: &'static str = "CountReport";
+
+        fn count(&mut self, _: &str) {
+            self.0 += 1;
+        }
+
+        fn json(&mut self, item: &str) -> impl IntoIterator<Item = String> {
+            item.split(' ').map(str::to_owned).collect::<Vec<_>>()
+        }
+
+        fn cases(&mut self, _: &str) -> impl IntoIterator<Item = Case> {
+            None::<Case>
+        }
+
+        fn text(&mut self, item: &str, out: &mut Output) -> io::Result<()> {
+            out.print(item)
+        }
+
+        fn members(&mut self, end: &Ending) -> Vec<(&'static str, Value)> {
+            vec![("summary", json::counts([("items", self.0)])), ("notes", json::notes(end.notes))]
+        }
+
+        fn end_text(&mut self, _: &Ending, out: &mut Output) -> io::Result<()> {
+            out.print(&format!(" ({})\n", self.0))
+        }
+    }
+
+    #[derive(Clone, Default)]
+    struct Buffer(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Buffer {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Returns standard output and standard error.
+    fn printed(format: Option<ReportFormat>, items: &[&str]) -> [String; 2] {
+        let buffers = [Buffer::default(), Buffer::default()];
+        let [out, messages] =
+            buffers.clone().map(|buffer| Stream { write: Box::new(buffer), color: false, width: None });
+        let mut sink = Sink::new(Numbers(0), format, Streams { out, messages });
+        items.iter().for_each(|item| sink.add(item));
+        let notes = [RunNote { kind: "a", message: "b".to_owned() }];
+        sink.finish(&Ending { notes: &notes, releases: &crdx_value::release::Release::NEWEST.into() }).unwrap();
+        buffers.map(|buffer| String::from_utf8(buffer.0.lock().unwrap().clone()).unwrap())
+    }
+
+    #[test]
+    fn text_and_messages_are_separate() {
+        assert_eq!(printed(None, &["1", "2"]), ["12 (2)\n".to_owned(), "note: b\n".to_owned()]);
+    }
+
+    #[test]
+    fn a_json_report_is_one_document() {
+        for (items, numbers) in [(&["1 2", "3"][..], 3), (&[], 0)] {
+            let [text, _] = printed(Some(ReportFormat::Json), items);
+            let read: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!((&read["kind"], read["items"].as_array().unwrap().len()), (&"CountReport".into(), numbers));
+            assert_eq!(read["summary"]["items"], items.len());
+        }
+    }
+
+    #[test]
+    fn the_first_write_error_is_returned() {
+        struct Full;
+        impl Write for Full {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::StorageFull.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Err(io::ErrorKind::Other.into())
+            }
+        }
+        let stream = || Stream { write: Box::new(Full), color: false, width: None };
+        let mut sink = Sink::new(Numbers(0), None, Streams { out: stream(), messages: stream() });
+        let long = "x".repeat(1 << 17);
+        (0..3).for_each(|_| sink.add(&long));
+        let end = Ending { notes: &[], releases: &crdx_value::release::Release::NEWEST.into() };
+        assert_eq!(sink.finish(&end).err().map(|error| error.kind()), Some(io::ErrorKind::StorageFull));
+    }
+}
