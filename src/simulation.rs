@@ -340,7 +340,8 @@ impl Simulation {
             notes.extend(seen_kinds.builtin_note());
         }
         let definitions: Vec<&Definitions> = known.iter().map(OrderedState::definitions).collect();
-        notes.extend(seen_kinds.notes(&definitions, cluster.as_deref(), has_live_policies));
+        let reads_cluster = plan.old.is_empty() && cluster.as_deref().is_some_and(Live::is_configured);
+        notes.extend(seen_kinds.notes(&definitions, cluster.as_deref(), has_live_policies, reads_cluster));
         if plan.releases.is_none()
             && !plan.old.is_empty()
             && let Some(connection) = cluster.as_deref().and_then(Live::opened)

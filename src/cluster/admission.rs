@@ -36,7 +36,36 @@ pub struct Written {
 
 impl Written {
     fn name(&self) -> String {
-        format!("{}.{}", self.plural, self.group)
+        let dot = if self.group.is_empty() { "" } else { "." };
+        [&self.plural, dot, &self.group].concat()
+    }
+
+    fn is_core(&self, plural: &str) -> bool {
+        self.group.is_empty() && self.plural == plural
+    }
+
+    /// Returns true if a quota with this key counts the objects, or what they request (`pkg/quota/v1/evaluator/core`).
+    fn is_counted_by(&self, key: &str) -> bool {
+        if key.strip_prefix("count/").is_some_and(|name| name == self.name()) || self.is_core(key) {
+            return true;
+        }
+        let is_compute = || {
+            let resource = key.strip_prefix("requests.").or_else(|| key.strip_prefix("limits.")).unwrap_or(key);
+            matches!(resource, "cpu" | "memory" | "ephemeral-storage")
+                || key.starts_with("requests.") && key.contains('/')
+        };
+        self.is_core("pods") && is_compute()
+            || self.is_core("services") && key.starts_with("services.")
+            || self.is_core("persistentvolumeclaims") && (key == "requests.storage" || key.contains(".storageclass."))
+    }
+
+    /// Returns true if a limit range with limits of this type applies to the objects.
+    fn is_limited_by(&self, type_: &str) -> bool {
+        match type_ {
+            "Pod" | "Container" => self.is_core("pods"),
+            "PersistentVolumeClaim" => self.is_core("persistentvolumeclaims"),
+            _ => false,
+        }
     }
 }
 
@@ -108,10 +137,15 @@ impl Connection {
             written.iter().filter(|w| w.creates).flat_map(|w| &w.namespaces).map(String::as_str).collect();
         let namespaces = namespaces.into_iter().filter(|ns| !made.contains(*ns)).take(MAX_NAMESPACES);
         let ask = |there: bool, path: String| there.then(|| self.ask(&path, JSON));
-        let quotas_of: Vec<(&str, Option<PendingResponse>)> = namespaces
+        let limited = |ns: &str| {
+            let mut created = written.iter().filter(|w| w.creates && w.namespaces.contains(ns));
+            created.any(|w| w.is_core("pods") || w.is_core("persistentvolumeclaims"))
+        };
+        let quotas_of: Vec<(&str, Option<PendingResponse>, Option<PendingResponse>)> = namespaces
             .map(|ns| {
-                let path = format!("/api/v1/namespaces/{}/resourcequotas", encoded(ns));
-                (ns, ask(core("resourcequotas"), path))
+                let path = |plural: &str| format!("/api/v1/namespaces/{}/{plural}", encoded(ns));
+                let limits = ask(core("limitranges") && limited(ns), path("limitranges"));
+                (ns, ask(core("resourcequotas"), path("resourcequotas")), limits)
             })
             .collect();
 
@@ -122,9 +156,12 @@ impl Connection {
             let bound = bindings.and_then(|bindings| failed_lists.or_nothing(kind.plural, bindings.wait()).flatten());
             notes.extend(intercepting(kind, &list, bound.as_ref(), written));
         }
-        for (namespace, quota) in quotas_of {
+        for (namespace, quota, limits) in quotas_of {
             if let Some(list) = quota.and_then(|q| failed_lists.or_nothing("resourcequotas", q.wait()).flatten()) {
                 notes.extend(quotas(namespace, &list, written));
+            }
+            if let Some(list) = limits.and_then(|l| failed_lists.or_nothing("limitranges", l.wait()).flatten()) {
+                notes.extend(limit_ranges(namespace, &list, written));
             }
         }
         notes.extend(failed_lists.note());
@@ -258,18 +295,33 @@ fn quotas(namespace: &str, list: &Value, written: &[Written]) -> Option<RunNote>
     let mut found = Vec::new();
     for quota in array(list, &["items"]) {
         let name = quota.str_at(&["metadata", "name"]).unwrap_or_default();
-        for written in here() {
-            let key = format!("count/{}", written.name());
-            if let Some(hard) = quota.at(&["spec", "hard"]).and_then(|hard| hard.get(&key)) {
-                let text = |v: &Value| v.as_str().map_or_else(|| crdx_value::json::to_string(v), str::to_owned);
-                let used = quota.at(&["status", "used"]).and_then(|used| used.get(&key));
-                let used = used.map_or_else(String::new, |used| format!("{} of ", text(used)));
-                found.push(format!("{name} ({used}{} {} used)", text(hard), written.name()));
-            }
+        let hard = quota.at(&["spec", "hard"]).and_then(Value::as_object).into_iter().flatten();
+        for (key, hard) in hard.filter(|(key, _)| here().any(|written| written.is_counted_by(key))) {
+            let text = |v: &Value| v.as_str().map_or_else(|| crdx_value::json::to_string(v), str::to_owned);
+            let used = quota.at(&["status", "used"]).and_then(|used| used.get(key));
+            let used = used.map_or_else(String::new, |used| format!("{} of ", text(used)));
+            let counted = key.strip_prefix("count/").unwrap_or(key);
+            found.push(format!("{name} ({used}{} {counted} used)", text(hard)));
         }
     }
     let message = format!("quota in namespace {namespace} is not simulated: {}", found.join(", "));
     (!found.is_empty()).then_some(RunNote { kind: "quota", message })
+}
+
+/// The limit ranges of a namespace that apply to the created objects.
+fn limit_ranges(namespace: &str, list: &Value, written: &[Written]) -> Option<RunNote> {
+    let here = || written.iter().filter(|w| w.creates && w.namespaces.contains(namespace));
+    let applies = |range: &&Value| {
+        let mut limits = array(range, &["spec", "limits"]).iter();
+        limits.any(|limit| {
+            let type_ = limit.str_at(&["type"]).unwrap_or_default();
+            here().any(|written| written.is_limited_by(type_))
+        })
+    };
+    let found = array(list, &["items"]).iter().filter(applies);
+    let names: Vec<&str> = found.map(|range| range.str_at(&["metadata", "name"]).unwrap_or_default()).collect();
+    let message = format!("limit ranges in namespace {namespace} are not simulated: {}", names.join(", "));
+    (!names.is_empty()).then_some(RunNote { kind: "limitRanges", message })
 }
 
 #[cfg(test)]
@@ -349,5 +401,24 @@ mod tests {
             "quota in namespace default is not simulated: q (4 of 5 crontabs.stable.example.com used)"
         );
         assert_eq!(quotas("other", &quota, &[crontabs()]), None);
+        let pods = Written { group: String::new(), plural: "pods".to_owned(), ..crontabs() };
+        let quota = read(
+            r#"{"items":[{"metadata":{"name":"q"},"spec":{"hard":{"pods":"5","limits.cpu":"2","services":"1","count/pods":"9",
+            "requests.nvidia.com/gpu":"1","requests.storage":"1Gi"}},"status":{"used":{"pods":"4"}}}]}"#,
+        );
+        let note = quotas("default", &quota, std::slice::from_ref(&pods)).unwrap();
+        assert!(
+            note.message.contains("q (4 of 5 pods used)") && note.message.contains("q (9 pods used)"),
+            "{}",
+            note.message
+        );
+        assert!(note.message.contains("limits.cpu") && !note.message.contains("storage"), "{}", note.message);
+        let ranges = read(
+            r#"{"items":[{"metadata":{"name":"l"},"spec":{"limits":[{"type":"Container"}]}},
+            {"metadata":{"name":"m"},"spec":{"limits":[{"type":"PersistentVolumeClaim"}]}}]}"#,
+        );
+        let note = limit_ranges("default", &ranges, &[pods]).unwrap();
+        assert_eq!(note.message, "limit ranges in namespace default are not simulated: l");
+        assert_eq!(limit_ranges("default", &ranges, &[crontabs()]), None);
     }
 }

@@ -90,7 +90,10 @@ fn role(name: &str, wanted: &BTreeMap<String, BTreeSet<String>>) -> Value {
         rule("apiextensions.k8s.io", texts(["customresourcedefinitions"]), &["get", "list"]),
         rule(policies::GROUP, texts(admission), &["list"]),
         rule("", texts(["namespaces"]), &["get"]),
-        rule("", texts(["resourcequotas"]), &["list"]),
+        rule("", texts(["limitranges", "resourcequotas"]), &["list"]),
+        // The classes that Pods name.
+        rule("node.k8s.io", texts(["runtimeclasses"]), &["list"]),
+        rule("scheduling.k8s.io", texts(["priorityclasses"]), &["list"]),
         // Params of policies.
         rule("", texts(["configmaps"]), &["get", "list"]),
         // RBAC objects determine the answers of `authorizer` in policies.

@@ -2,6 +2,7 @@
 
 mod added;
 mod admission;
+pub mod classes;
 mod policies;
 mod size;
 
@@ -15,6 +16,7 @@ use super::identity::{self, FieldLocator, Namespace};
 use super::kubectl_errors;
 use super::object::{Kind, Object};
 use crate::cluster;
+use classes::Class;
 use crdx::kubectl::send as kubectl_send;
 use crdx::kubectl::written_metadata::hide_bookkeeping;
 use crdx::kubectl::{FieldValidation, Verb};
@@ -30,6 +32,7 @@ use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
 use crdx_value::suggest;
 use crdx_value::{Value, json, quote};
+use std::collections::BTreeSet;
 
 /// The hint after a requirement of the published schema.
 const NOT_SIMULATED: &str = "the schema published by the server requires it; its own validation is not simulated";
@@ -45,6 +48,15 @@ pub struct Rules {
     pub verb: Verb,
 }
 
+/// What earlier inputs create that an object depends on.
+#[derive(Clone, Debug, Default)]
+pub struct Created {
+    /// True if an earlier input creates its namespace.
+    pub namespace: bool,
+    /// Its classes that earlier inputs create.
+    pub classes: BTreeSet<Class>,
+}
+
 impl Rules {
     /// Returns N of Kubernetes 1.N.
     fn minor(self) -> u32 {
@@ -53,13 +65,13 @@ impl Rules {
 }
 
 /// Decodes an object as the server does, in the form in which kubectl sends it, and lets policies evaluate it.
-/// `creates_namespace` is true if an earlier input creates its namespace.
+/// `earlier` is what earlier inputs create.
 pub fn decode(
     rules: Rules,
     context: SimulationContext<'_>,
     mut object: Object,
     kind: &Kind,
-    creates_namespace: bool,
+    earlier: &Created,
 ) -> ObjectReport {
     let (group, version, kind) = kind;
     let own = identity::identity(object.value(), Namespace::Own);
@@ -174,8 +186,11 @@ pub fn decode(
             kubectl_errors::require_name_of_create(&mut item, &locator);
         }
     }
-    if !creates_namespace && item.verdict == Verdict::Decodes && !matches!(found, Found::Object(..)) {
+    if !earlier.namespace && item.verdict == Verdict::Decodes && !matches!(found, Found::Object(..)) {
         check_namespace(&mut item, context, &plural, &found);
+    }
+    if creates && item.verdict == Verdict::Decodes {
+        check_classes(&mut item, context, &sent, earlier);
     }
     if creates && item.verdict == Verdict::Decodes {
         let write = Write { identity: &item.identity.clone(), kind, plural: &plural, sent: &sent, existing: None };
@@ -317,6 +332,19 @@ fn check_namespace(item: &mut ObjectReport, context: SimulationContext<'_>, plur
             item.reason = format!("its namespace is being deleted, and the object cannot be read: {}", error.message);
         }
         _ => reject_with(item, Answer { code, reason, message }),
+    }
+}
+
+/// Rejects a new object if the cluster does not have the classes that it names.
+fn check_classes(item: &mut ObjectReport, context: SimulationContext<'_>, sent: &Value, earlier: &Created) {
+    let ExistingObjects::Live(live) = &context.updates.existing else { return };
+    if !live.is_configured() {
+        return;
+    }
+    match classes::refusal(live, sent, &earlier.classes) {
+        Ok(Some(answer)) => reject_with(item, answer),
+        Ok(None) => {}
+        Err((plural, error)) => live.record_unreadable(plural, &error),
     }
 }
 

@@ -13,12 +13,17 @@ pub struct Live {
     open: OnceLock<Result<Connection, cluster::Error>>,
     /// The namespaces that were read, each once.
     namespaces: Mutex<HashMap<String, Arc<OnceLock<ReadNamespace>>>>,
+    /// The lists that were read, each once, by path.
+    lists: Mutex<HashMap<String, Arc<OnceLock<ReadList>>>>,
     /// The first error of each resource whose objects could not be read.
     unreadable: Mutex<BTreeMap<String, cluster::Error>>,
 }
 
 /// The state of a namespace, or the reason why it is not known.
 type ReadNamespace = Result<NamespaceState, cluster::Error>;
+
+/// A list, or the reason why it is not known.
+type ReadList = Result<Value, cluster::Error>;
 
 impl std::fmt::Debug for Live {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -29,7 +34,13 @@ impl std::fmt::Debug for Live {
 impl Live {
     /// Creates the value without contacting the cluster.
     pub fn new(target: cluster::Target) -> Self {
-        Self { target, open: OnceLock::new(), namespaces: Mutex::default(), unreadable: Mutex::default() }
+        Self {
+            target,
+            open: OnceLock::new(),
+            namespaces: Mutex::default(),
+            lists: Mutex::default(),
+            unreadable: Mutex::default(),
+        }
     }
 
     /// Returns true if a cluster is configured, without contacting it.
@@ -74,6 +85,18 @@ impl Live {
         };
         let read = || self.read_namespace(name);
         once.get_or_init(read).as_ref().map_or(NamespaceState::default(), |state| *state)
+    }
+
+    /// Returns the list of a resource, which is read once; null if the cluster does not serve it.
+    ///
+    /// # Errors
+    /// Returns the reason why it cannot be read.
+    pub fn list(&self, path: &str) -> Result<Value, cluster::Error> {
+        let once = {
+            let mut all = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(all.entry(path.to_owned()).or_default())
+        };
+        once.get_or_init(|| Ok(self.connection()?.ask(path, JSON).wait()?.unwrap_or_default())).clone()
     }
 
     fn read_namespace(&self, name: &str) -> ReadNamespace {

@@ -1,5 +1,6 @@
 //! Collects the kinds seen in a run and reports cluster behaviour that is not simulated.
 
+use super::builtin::classes::{self, Class};
 use super::definitions::Definitions;
 use super::live::Live;
 use crate::cluster::Written;
@@ -7,7 +8,13 @@ use crdx::kubectl::Subresource;
 use crdx::report::admission::{Webhook, counted};
 use crdx::report::{Action, ObjectReport, RunNote, Verdict};
 use crdx_server::crd;
+use crdx_types::resources;
+use crdx_value::group_version;
+use crdx_value::release::Release;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The number of classes that a note names.
+const MOST_CLASSES: usize = 20;
 
 /// The kinds seen so far.
 #[derive(Debug, Default)]
@@ -23,6 +30,10 @@ pub struct SeenKinds {
     webhooks: BTreeMap<Webhook, usize>,
     /// The number of objects of built-in kinds that were decoded.
     decoded: usize,
+    /// The classes that new Pods name.
+    classes: BTreeSet<Class>,
+    /// The classes among the inputs.
+    created_classes: BTreeSet<Class>,
 }
 
 impl SeenKinds {
@@ -35,6 +46,13 @@ impl SeenKinds {
             *self.webhooks.entry(webhook.clone()).or_default() += 1;
         }
         self.decoded += usize::from(item.verdict == Verdict::Decodes);
+        if item.identity.kind == "Pod" && item.verdict == Verdict::Accepted && item.action == Action::Create {
+            self.classes.extend(item.object.iter().flat_map(classes::named));
+        }
+        if matches!(item.identity.kind.as_str(), "PriorityClass" | "RuntimeClass") {
+            let class = item.object.as_ref().and_then(classes::class);
+            self.created_classes.extend(class);
+        }
         let identity = &item.identity;
         if identity.kind == "Namespace" && identity.api_version == "v1" {
             self.namespaces.insert(identity.name.clone());
@@ -72,7 +90,14 @@ impl SeenKinds {
 
     /// Returns the notes. `definitions` are the CRDs of each simulated release. The cluster is contacted only if it was
     /// contacted before. `evaluated` is true if the cluster's policies were evaluated.
-    pub fn notes(self, definitions: &[&Definitions], live: Option<&Live>, evaluated: bool) -> Vec<RunNote> {
+    /// `reads_cluster` is true if the classes of Pods were read from the cluster.
+    pub fn notes(
+        self,
+        definitions: &[&Definitions],
+        live: Option<&Live>,
+        evaluated: bool,
+        reads_cluster: bool,
+    ) -> Vec<RunNote> {
         let mut converted = Vec::new();
         let mut written = Vec::new();
         for ((group, kind), mut seen) in self.kinds {
@@ -86,19 +111,34 @@ impl SeenKinds {
                     converted.push(format!("{}.{group}", route.plural));
                 }
             } else {
-                continue;
+                let newest = Release::NEWEST.minor().number().into();
+                let served = resources::versions_of_kind(&group, &kind, newest);
+                seen.served = served.iter().map(|served| group_version::split(served).1.to_owned()).collect();
+                if seen.served.is_empty() {
+                    continue;
+                }
+                seen.plural = resources::plural(&kind);
+                if seen.versions.is_empty() {
+                    seen.versions.extend(seen.served.first().cloned());
+                }
             }
             seen.group = group;
             if seen.creates || seen.updates {
                 written.push(seen);
             }
         }
+        let classes = self.classes.difference(&self.created_classes).map(|(kind, name)| format!("{kind} {name}"));
+        let classes: Vec<String> = classes.take(MOST_CLASSES).collect();
         let undecided = self.undecided.into_iter().map(|((message, help), count)| {
             let message = format!("{message}: it was not evaluated for {}; {help}", counted(count));
             RunNote { kind: "undecidedPolicy", message }
         });
         let webhooks = self.webhooks.into_iter().map(|(webhook, count)| webhook.note(count));
         let mut notes: Vec<RunNote> = undecided.chain(webhooks).collect();
+        if !classes.is_empty() && !reads_cluster {
+            let message = format!("new Pods need classes that were not looked for: {}", classes.join(", "));
+            notes.push(RunNote { kind: "classes", message });
+        }
         if !converted.is_empty() {
             let message = format!(
                 "conversion webhooks are not called: versions of {} convert as with strategy None",

@@ -3,7 +3,8 @@
 use super::admission::{Admission, admitted};
 use super::answer;
 use super::built_in_server::BuiltInServer;
-use super::builtin;
+use super::builtin::classes::{self, Class};
+use super::builtin::{self, Created};
 use super::context::{SimulationContext, Updates};
 use super::definition_update;
 use super::definitions::{Definitions, Installed, Route};
@@ -111,19 +112,19 @@ impl Simulator {
     }
 
     /// Decodes an object of a built-in kind and lets policies evaluate it.
-    pub fn decode(&self, object: Object, kind: &Kind, creates_namespace: bool) -> ObjectReport {
+    pub fn decode(&self, object: Object, kind: &Kind, earlier: Created) -> ObjectReport {
         let is_plain = kubectl_errors::has_plain_metadata(object.value());
         let source = (!is_plain).then(|| object.document.source_only());
-        let item = self.decode_object(object, kind, creates_namespace);
+        let item = self.decode_object(object, kind, earlier);
         // The server rejects every object whose metadata kubectl cannot decode.
         let rejected = source.filter(|_| item.verdict == Verdict::Rejected);
         rejected.and_then(|source| kubectl_errors::undecodable_source(source, &item)).unwrap_or(item)
     }
 
-    fn decode_object(&self, object: Object, kind: &Kind, creates_namespace: bool) -> ObjectReport {
+    fn decode_object(&self, object: Object, kind: &Kind, earlier: Created) -> ObjectReport {
         let identity = identity::identity(object.value(), Namespace::Own);
         let location = identity::FieldLocator::start(&object.finder());
-        let decode = || builtin::decode(self.settings.builtin, self.context(), object, kind, creates_namespace);
+        let decode = || builtin::decode(self.settings.builtin, self.context(), object, kind, &earlier);
         panic::catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
             let mut item =
                 ObjectReport::new(location, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
@@ -164,6 +165,8 @@ pub struct OrderedState {
     models: Models,
     /// The namespaces that inputs so far create.
     namespaces: BTreeSet<String>,
+    /// The priority classes and runtime classes of inputs so far.
+    classes: BTreeSet<Class>,
 }
 
 /// An object ready to be simulated.
@@ -203,6 +206,7 @@ impl OrderedState {
             turns: Turns::default(),
             models: Models::default(),
             namespaces: BTreeSet::new(),
+            classes: BTreeSet::new(),
         }
     }
 
@@ -270,17 +274,21 @@ impl OrderedState {
 
     /// Decodes a Namespace before any later object, whose answer may depend on it.
     pub fn decode_namespace(&mut self, simulator: &Simulator, object: Object, kind: &Kind) -> ObjectReport {
-        let item = simulator.decode(object, kind, false);
+        let item = simulator.decode(object, kind, Created::default());
         if item.verdict != Verdict::Rejected {
             self.namespaces.insert(item.identity.name.clone());
         }
         item
     }
 
-    /// Returns true if an earlier input creates the namespace of an object.
-    pub fn creates_namespace_of(&self, simulator: &Simulator, object: &Object) -> bool {
+    /// Returns what earlier inputs create that an object depends on, and records the object for later ones.
+    pub fn created_for(&mut self, simulator: &Simulator, object: &Object) -> Created {
         let identity = identity::identity(object.value(), Namespace::Or(&simulator.settings.namespace));
-        identity.namespace.is_some_and(|name| self.namespaces.contains(&name))
+        let namespace = identity.namespace.is_some_and(|name| self.namespaces.contains(&name));
+        let classes = classes::named(object.value()).into_iter().filter(|class| self.classes.contains(class));
+        let created = Created { namespace, classes: classes.collect() };
+        self.classes.extend(classes::class(object.value()));
+        created
     }
 
     /// Assigns a turn to an object and requests the existing object from the cluster, unless `pending` contains it.

@@ -5,6 +5,7 @@
 //! the order of the input, and only a few documents are in memory at a time.
 
 use super::admission::Admission;
+use super::builtin::Created;
 use super::filter::{Filter, SkipReason};
 use super::identity::{self, Namespace};
 use super::lists::Checked;
@@ -181,8 +182,8 @@ enum Step {
     ObjectReport(Box<ObjectReport>),
     /// Simulates an object.
     Simulator(Box<PreparedObject>),
-    /// Decodes an object of a built-in kind; true if an earlier input creates its namespace.
-    Builtin(Box<Object>, Kind, bool),
+    /// Decodes an object of a built-in kind.
+    Builtin(Box<Object>, Kind, Created),
 }
 
 impl Task {
@@ -199,7 +200,7 @@ impl Task {
         let each = self.steps.into_iter().zip(run.simulators).map(|(step, simulator)| match step {
             Step::ObjectReport(item) => *item,
             Step::Simulator(ready) => simulator.simulate(*ready),
-            Step::Builtin(object, kind, creates_namespace) => simulator.decode(*object, &kind, creates_namespace),
+            Step::Builtin(object, kind, created) => simulator.decode(*object, &kind, created),
         });
         let mut item = run.merged(each.collect())?;
         if let Some(reason) = self.unread {
@@ -444,8 +445,8 @@ fn steps(run: &Run<'_>, known: &mut [OrderedState], all: Vec<Destination>) -> Ta
             Step::ObjectReport(Box::new(known.decode_namespace(simulator, *object, &kind)))
         }
         Destination::Builtin(object, kind) => {
-            let creates_namespace = known.creates_namespace_of(simulator, &object);
-            Step::Builtin(object, kind, creates_namespace)
+            let created = known.created_for(simulator, &object);
+            Step::Builtin(object, kind, created)
         }
         Destination::Unknown(object, kind) => {
             Step::ObjectReport(Box::new(known.without_definition(simulator, *object, &kind)))

@@ -1,6 +1,7 @@
 //! Tests of commands that read a cluster, with a small server that has canned responses: their requests, the handling
 //! of errors, invalid responses and timeouts, and their caches.
 
+mod classes;
 mod connection;
 mod credentials;
 mod fake;

@@ -1,0 +1,84 @@
+//! The priority classes and runtime classes that new Pods name, and the limits of their namespace.
+
+use super::fake::{Fake, Reply};
+use super::{TestDir, cluster, group, groups, status};
+
+const PRIORITIES: &str = "/apis/scheduling.k8s.io/v1/priorityclasses";
+
+/// A cluster with a priority class, a quota and a limit range.
+fn with_classes(path: &str) -> Reply {
+    let found = match path {
+        "/api" => groups(&[group(
+            "",
+            "v1",
+            &[
+                ("namespaces", "Namespace"),
+                ("pods", "Pod"),
+                ("limitranges", "LimitRange"),
+                ("resourcequotas", "ResourceQuota"),
+            ],
+        )]),
+        "/apis" => groups(&[
+            group("scheduling.k8s.io", "v1", &[("priorityclasses", "PriorityClass")]),
+            group("node.k8s.io", "v1", &[("runtimeclasses", "RuntimeClass")]),
+        ]),
+        "/api/v1/namespaces/default" => r#"{"status":{"phase":"Active"}}"#.to_owned(),
+        PRIORITIES => r#"{"items":[{"metadata":{"name":"high"},"value":1000}]}"#.to_owned(),
+        "/apis/node.k8s.io/v1/runtimeclasses" => r#"{"items":[]}"#.to_owned(),
+        "/api/v1/namespaces/default/resourcequotas" => {
+            r#"{"items":[{"metadata":{"name":"q"},"spec":{"hard":{"pods":"5"}},"status":{"used":{"pods":"4"}}}]}"#
+                .to_owned()
+        }
+        "/api/v1/namespaces/default/limitranges" => {
+            r#"{"items":[{"metadata":{"name":"l"},"spec":{"limits":[{"type":"Container"}]}}]}"#.to_owned()
+        }
+        path => return cluster(path),
+    };
+    Reply::Json(200, found)
+}
+
+fn pod(name: &str, more: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Pod\nmetadata: {{name: {name}}}\nspec: {{{more}, containers: [{{name: c, image: 'x:1'}}]}}\n---\n"
+    )
+}
+
+#[test]
+fn pods_whose_classes_do_not_exist_are_rejected() {
+    let place = TestDir::new("classes");
+    let pods = [
+        pod("a", "priorityClassName: high"),
+        pod("b", "priorityClassName: low"),
+        pod("c", "priorityClassName: high, priority: 5"),
+        pod("d", "runtimeClassName: kata"),
+    ];
+    place.write("pods.yaml", &pods.concat());
+    let fake = Fake::serve(|path, _| with_classes(path));
+    let line = format!("validate -f pods.yaml --server {}", fake.url);
+    place.run(&line).ends(
+        1,
+        &[
+            "4 objects: 1 accepted, 3 rejected",
+            "pods \"b\" is forbidden: no PriorityClass with name low was found",
+            "pods \"c\" is forbidden: the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 1000 from the given PriorityClass name",
+            "pods \"d\" is forbidden: pod rejected: RuntimeClass \"kata\" not found",
+            "note: quota in namespace default is not simulated: q (4 of 5 pods used)",
+            "note: limit ranges in namespace default are not simulated: l",
+        ],
+    );
+    assert_eq!(fake.count(PRIORITIES), 1, "{:?}", fake.paths());
+    assert!(fake.asked().iter().all(|asked| asked.method == "GET"));
+    // A class among the earlier inputs will exist.
+    let class = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: low}\nvalue: 1\n---\n";
+    place.write("pods.yaml", &[class, &pod("b", "priorityClassName: low")].concat());
+    place.run(&line).ends(0, &["2 objects: 2 accepted"]);
+}
+
+#[test]
+fn classes_that_cannot_be_read_are_a_note() {
+    let place = TestDir::new("classes-forbidden");
+    place.write("pods.yaml", &pod("a", "priorityClassName: high"));
+    let fake = Fake::serve(|path, _| if path == PRIORITIES { status(403, "no") } else { with_classes(path) });
+    let line = format!("validate -f pods.yaml --server {}", fake.url);
+    place.run(&line).ends(0, &["1 accepted", "priorityclasses (403)"]);
+}
