@@ -112,7 +112,7 @@ impl Simulator {
     }
 
     /// Decodes an object of a built-in kind and lets policies evaluate it.
-    pub fn decode(&self, object: Object, kind: &Kind, earlier: Created) -> ObjectReport {
+    pub fn decode(&self, object: Object, kind: &Kind, earlier: &Created) -> ObjectReport {
         let is_plain = kubectl_errors::has_plain_metadata(object.value());
         let source = (!is_plain).then(|| object.document.source_only());
         let item = self.decode_object(object, kind, earlier);
@@ -121,10 +121,10 @@ impl Simulator {
         rejected.and_then(|source| kubectl_errors::undecodable_source(source, &item)).unwrap_or(item)
     }
 
-    fn decode_object(&self, object: Object, kind: &Kind, earlier: Created) -> ObjectReport {
+    fn decode_object(&self, object: Object, kind: &Kind, earlier: &Created) -> ObjectReport {
         let identity = identity::identity(object.value(), Namespace::Own);
         let location = identity::FieldLocator::start(&object.finder());
-        let decode = || builtin::decode(self.settings.builtin, self.context(), object, kind, &earlier);
+        let decode = || builtin::decode(self.settings.builtin, self.context(), object, kind, earlier);
         panic::catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
             let mut item =
                 ObjectReport::new(location, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
@@ -274,7 +274,7 @@ impl OrderedState {
 
     /// Decodes a Namespace before any later object, whose answer may depend on it.
     pub fn decode_namespace(&mut self, simulator: &Simulator, object: Object, kind: &Kind) -> ObjectReport {
-        let item = simulator.decode(object, kind, Created::default());
+        let item = simulator.decode(object, kind, &Created::default());
         if item.verdict != Verdict::Rejected {
             self.namespaces.insert(item.identity.name.clone());
         }

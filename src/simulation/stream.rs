@@ -200,7 +200,7 @@ impl Task {
         let each = self.steps.into_iter().zip(run.simulators).map(|(step, simulator)| match step {
             Step::ObjectReport(item) => *item,
             Step::Simulator(ready) => simulator.simulate(*ready),
-            Step::Builtin(object, kind, created) => simulator.decode(*object, &kind, created),
+            Step::Builtin(object, kind, created) => simulator.decode(*object, &kind, &created),
         });
         let mut item = run.merged(each.collect())?;
         if let Some(reason) = self.unread {
