@@ -1,14 +1,15 @@
-//! `explain`: documents a custom resource and its fields as `kubectl explain` does.
+//! `explain`: documents a resource and its fields as `kubectl explain` does.
 
 pub mod args;
+mod built_in;
 
 use super::failure::{Failure, summarize};
-use super::source::{Source, definition_name, problem};
+use super::source::{self, Source, definition_name, problem};
 use super::terminal;
-use crate::cluster::Resource;
+use crate::cluster::{self, Resource};
 use crate::commands::exit::Exit;
 use crate::commands::flags;
-use crate::output::explain::{Explained, openapi_v2, plaintext, rules};
+use crate::output::explain::{Explained, Explanation, openapi_v2, plaintext, rules};
 use crate::output::printable::complain_all;
 use args::ExplainFormat;
 use crdx::lint::costs::{ExpressionCost, SchemaCost, costs};
@@ -16,6 +17,7 @@ use crdx_server::crd::{self, CustomResourceDefinition, openapi};
 use crdx_server::schema::Schema;
 use crdx_value::group_version;
 use crdx_value::jsonpath::JsonPath;
+use crdx_value::release::Release;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -45,11 +47,25 @@ struct Text {
 }
 
 fn explain(args: &args::Explain, failures: &mut Vec<Failure>) -> Result<Text, Failure> {
+    if args.cluster.offline && args.crds.is_empty() {
+        let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
+        let known = source::built_in(release);
+        if let Ok((resource, fields)) =
+            resource(&known, |word| Ok(cluster::find(&known, word).cloned()), &args.resource)
+        {
+            return Ok(text_of(built_in::explain(args, release, &resource, &fields, None)?));
+        }
+    }
     let source = Source::of_definitions(&args.crds, args.kubernetes, &args.cluster, failures)?;
-    let (resource, fields) = resource(&source, &args.resource)?;
+    let found = |word: &str| Ok(Some(source.resource(word)?));
+    let (resource, fields) = resource(&source.resources()?, found, &args.resource)?;
     let Some(definition) = source.definition(&resource)? else {
-        let help = "kubectl explain documents the kinds of Kubernetes itself";
-        return Err(problem(&format!("{} is not a custom resource", resource.qualified()), help).into());
+        let live = match &source {
+            Source::Live(connection) => Some(&**connection),
+            Source::Files(_) => None,
+        };
+        let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
+        return Ok(text_of(built_in::explain(args, release, &resource, &fields, live)?));
     };
     let crd = crd::decode(&definition).map_err(|error| Failure::message(error.to_string()))?.crd;
     let version = version(args, &crd, &resource)?;
@@ -74,15 +90,22 @@ fn explain(args: &args::Explain, failures: &mut Vec<Failure>) -> Result<Text, Fa
         let costs = costs(&crd.spec, &source.release(args.kubernetes).into());
         explanation.text.push_str(&rules_of(&crd, &version, &fields, &costs));
     }
-    Ok(Text { text: explanation.text, failure: explanation.error.map(Failure::message) })
+    Ok(text_of(explanation))
+}
+
+fn text_of(explanation: Explanation) -> Text {
+    Text { text: explanation.text, failure: explanation.error.map(Failure::message) }
 }
 
 /// Returns the resource and the field path of `TYPE[.FIELD…]` (`SplitAndParseResourceRequestWithMatchingPrefix`); TYPE
 /// may include the group.
-fn resource(source: &Source, text: &str) -> Result<(Resource, Vec<String>), Failure> {
+fn resource(
+    resources: &[Resource],
+    find: impl FnOnce(&str) -> Result<Option<Resource>, Failure>,
+    text: &str,
+) -> Result<(Resource, Vec<String>), Failure> {
     let path = fields(text)?;
     let (word, rest) = path.split_first().map_or((text, [].as_slice()), |(word, rest)| (word.as_str(), rest));
-    let resources = source.resources()?;
     let name = word.to_lowercase();
     let named = resources.iter().filter(|r| r.plural == name || r.singular == name || r.kind.to_lowercase() == name);
     for resource in named {
@@ -91,7 +114,8 @@ fn resource(source: &Source, text: &str) -> Result<(Resource, Vec<String>), Fail
             return Ok((resource.clone(), below));
         }
     }
-    Ok((source.resource(word)?, rest.to_vec()))
+    let found = find(word)?.ok_or_else(|| Failure::message(format!("there is no resource {word:?}")))?;
+    Ok((found, rest.to_vec()))
 }
 
 /// Returns the field names of a path, which kubectl parses as JSONPath.

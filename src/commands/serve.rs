@@ -78,7 +78,7 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
         server = server.with_built_in_kinds().with_content_validation().with_generated_fields();
         server = server.with_pause_before_removal(serve::PAUSE_BEFORE_REMOVAL);
         complain!(
-            "note: --builtin serves built-in kinds without controllers, and validates only their metadata, containers and immutable data; nothing schedules Pods or scales Deployments"
+            "note: --builtin serves built-in kinds without controllers: nothing schedules Pods or scales Deployments"
         );
     }
     let webhooks = args.admission.then(|| {

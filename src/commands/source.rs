@@ -16,6 +16,7 @@ use crdx_value::Value;
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
 use crdx_value::suggest;
+use std::cmp::Reverse;
 use std::io;
 use std::sync::Arc;
 
@@ -109,7 +110,7 @@ impl Source {
         let found = match self {
             Self::Live(connection) => connection.resource(word)?,
             Self::Files(files) => match cluster::find(&files.resources(), word).cloned() {
-                None => cluster::find(&built_in(), word).cloned(),
+                None => cluster::find(&built_in(Release::NEWEST), word).cloned(),
                 found => found,
             },
         };
@@ -218,9 +219,9 @@ impl Iterator for Listing<'_> {
     }
 }
 
-/// Returns the resources that are built into Kubernetes.
-fn built_in() -> Vec<Resource> {
-    let resources = builtin::resources::resources(Release::NEWEST.minor().number().into());
+/// Returns the resources that are built into a release of Kubernetes, the preferred versions first.
+pub fn built_in(release: Release) -> Vec<Resource> {
+    let resources = builtin::resources::resources(release.minor().number().into());
     let texts = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     let resource = |r: builtin::resources::Resource| Resource {
         group: r.group.to_owned(),
@@ -232,7 +233,10 @@ fn built_in() -> Vec<Resource> {
         namespaced: r.namespaced,
         ..Resource::default()
     };
-    resources.map(resource).collect()
+    let mut all: Vec<Resource> = resources.map(resource).collect();
+    let number = |version: &str| version.strip_prefix('v').and_then(|number| number.parse::<u32>().ok());
+    all.sort_by_key(|resource| Reverse(number(&resource.version)));
+    all
 }
 
 /// Returns the name of the CRD of a resource.

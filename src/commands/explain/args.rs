@@ -12,6 +12,9 @@ use clap::{Args as ClapArgs, ValueEnum};
   # All fields, of another version
   kubectl crdx explain crontabs --recursive --api-version=stable.example.com/v1 --crds crds/
 
+  # A kind built into Kubernetes, without a cluster
+  kubectl crdx explain deployments.spec.strategy --offline
+
   # With the CEL rules, their costs and the bounds of a field of a live CRD
   kubectl crdx explain crontabs.spec.replicas --rules")]
 pub struct Explain {

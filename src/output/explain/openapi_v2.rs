@@ -3,6 +3,7 @@
 use super::wrap::lines;
 use super::{Explained, Explanation};
 use crdx::kubectl::schema_model::Model;
+use crdx_value::group_version::api_version;
 use crdx_value::{Map, Value};
 use std::fmt::Write as _;
 
@@ -22,7 +23,7 @@ pub fn openapi_v2(explained: Explained<'_>) -> Explanation {
         Ok(schema) => schema,
         Err(error) => return failed(error),
     };
-    let mut text = format!("KIND:     {kind}\nVERSION:  {group}/{version}\n\n");
+    let mut text = format!("KIND:     {kind}\nVERSION:  {}\n\n", api_version(group, version));
     printer.model(schema, fields.last().map_or("", String::as_str), &mut text);
     Explanation { text, error: None }
 }
