@@ -149,7 +149,11 @@ fn message(error: &io::Error) -> String {
 ///
 /// # Errors
 /// Returns an error if output cannot be written, or an input error stops the command.
-fn answer(args: command_line::Args, settings: &Settings, program: &Path) -> io::Result<Exit> {
+fn answer(mut args: command_line::Args, settings: &Settings, program: &Path) -> io::Result<Exit> {
+    if let Err(note) = args.command.resolve_commits() {
+        complain!("error: {}", note.text());
+        return Ok(Exit::CannotTell);
+    }
     let missing = args.command.missing_paths();
     if !missing.is_empty() {
         for note in missing {

@@ -49,6 +49,8 @@ pub struct Options {
     pub skip_non_objects: bool,
     /// Refuses pipes and devices given by name.
     pub only_regular_files: bool,
+    /// Reads paths of commits, for `--old`.
+    pub reads_commits: bool,
     /// Files to leave out.
     pub ignore: Ignore,
     /// Returns every document, whatever its shape.
@@ -520,7 +522,7 @@ impl Input {
     fn step(&mut self, step: Step) {
         match step {
             Step::Named(source) => self.start(&source, true),
-            Step::Found(path) => self.start(&Source::File(path), false),
+            Step::Found(source) => self.start(&source, false),
             Step::NoFile(path) => self.options.skipped.add(&path.display().to_string().into(), NoObject::NoFile),
             Step::Problem(note) => self.problem(note),
             Step::DirectoryEnd(without_object) => {

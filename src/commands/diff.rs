@@ -180,6 +180,10 @@ impl Report for Show {
         false
     }
 
+    fn counts_line(&self, _: &Ending) -> String {
+        self.counts.line()
+    }
+
     fn members(&mut self, end: &Ending) -> Vec<(&'static str, Value)> {
         vec![
             ("kubernetesVersions", json::releases(end.releases.iter())),
@@ -204,9 +208,7 @@ impl Report for Show {
         if self.json || !(self.is_external_error || self.counts.exit() == Exit::CannotTell) {
             return Ok(());
         }
-        let counts = self.counts.named().into_iter().filter(|(_, n)| *n > 0);
-        let counts: Vec<String> = counts.map(|(name, n)| format!("{n} {}", words(name))).collect();
-        out.message(&format!("{}\n", counts.join(", ")))
+        out.message(&format!("{}\n", self.counts.line()))
     }
 }
 
@@ -215,11 +217,14 @@ fn case(item: &ObjectReport, diff: Option<String>) -> Case {
     let mut case = Case::of(item);
     if let Some(diff) = diff {
         case.outcome = Outcome::Failed;
+        case.result = item.action.as_str();
         let change = Finding {
             level: Level::Note,
             rule: item.action.as_str().to_owned(),
             field: None,
-            message: format!("this {} would change what is stored\n{}", item.action.as_str(), diff.trim_end()),
+            message: format!("this {} would change what is stored", item.action.as_str()),
+            diff: Some(diff),
+            replacement: None,
             help: None,
             location: item.location.clone(),
         };
@@ -240,6 +245,13 @@ impl Counts {
             ("skipped", skipped),
             ("cannotTell", unknown),
         ]
+    }
+
+    /// Formats the counts that are not 0.
+    fn line(self) -> String {
+        let counts = self.named().into_iter().filter(|(_, n)| *n > 0);
+        let counts: Vec<String> = counts.map(|(name, n)| format!("{n} {}", words(name))).collect();
+        counts.join(", ")
     }
 
     /// Returns the exit code.

@@ -33,6 +33,16 @@ pub trait Report {
     /// Returns the cases of a report for pipelines.
     fn cases(&mut self, item: &Self::Item) -> impl IntoIterator<Item = Case>;
 
+    /// Returns the text before the items.
+    fn begin_text(&mut self) -> String {
+        String::new()
+    }
+
+    /// Returns the cases before those of the items.
+    fn begin_cases(&mut self) -> Vec<Case> {
+        Vec::new()
+    }
+
     /// Prints an item as text, or in a format that only this command has.
     ///
     /// # Errors
@@ -53,6 +63,9 @@ pub trait Report {
     fn buffers_text(&self) -> bool {
         true
     }
+
+    /// Returns the line of counts of a report in Markdown.
+    fn counts_line(&self, end: &Ending) -> String;
 
     /// Returns the members of the JSON report after its items.
     fn members(&mut self, end: &Ending) -> Vec<(&'static str, Value)>;
@@ -234,12 +247,18 @@ impl<R: Report> Sink<R> {
         self.output.progress.clone()
     }
 
-    /// Prints text before the items, if the output is text.
+    /// Prints what comes before the items.
     ///
     /// # Errors
     /// Returns an error if output cannot be written.
-    pub fn begin_text(&mut self, text: impl FnOnce(&mut R) -> String) -> io::Result<()> {
-        if matches!(self.form, Form::Text) { self.output.print(&text(&mut self.report)) } else { Ok(()) }
+    pub fn begin(&mut self) -> io::Result<()> {
+        match &mut self.form {
+            Form::Text => self.output.print(&self.report.begin_text()),
+            Form::Json | Form::Page { .. } => Ok(()),
+            Form::Cases { report, buffered } => {
+                self.report.begin_cases().iter().try_for_each(|case| buffered.push(&report.case(case)))
+            }
+        }
     }
 
     /// Prints the next item. [`finish`](Self::finish) returns the first error.
@@ -312,7 +331,7 @@ impl<R: Report> Sink<R> {
             Form::Cases { report, buffered } => {
                 output.print(&report.head())?;
                 buffered.write_to(&mut output.out)?;
-                output.print(&report.tail())?;
+                output.print(&report.tail(&self.report.counts_line(end), end.notes))?;
             }
         }
         self.report.end_messages(end, output)?;
@@ -349,6 +368,10 @@ mod tests {
 
         fn text(&mut self, item: &str, out: &mut Output) -> io::Result<()> {
             out.print(item)
+        }
+
+        fn counts_line(&self, _: &Ending) -> String {
+            format!("{} items", self.0)
         }
 
         fn members(&mut self, end: &Ending) -> Vec<(&'static str, Value)> {

@@ -170,6 +170,10 @@ impl Report for TestReport<'_> {
         out.print(&run.line(self.color))
     }
 
+    fn counts_line(&self, _: &Ending) -> String {
+        self.counts.line()
+    }
+
     fn members(&mut self, _: &Ending) -> Vec<(&'static str, Value)> {
         suites::members(&self.counts, self.covered)
     }

@@ -1,6 +1,9 @@
 //! Resolves the paths of `-f` to files, and reports those that cannot be read.
 
+pub mod commits;
+
 use super::decode::Decoder;
+use super::git::Commit;
 use super::kustomize;
 use super::patterns::{self, MAX_DEPTH, Matches};
 use super::{Ignore, Note, Options, Stop};
@@ -24,6 +27,15 @@ pub enum Source {
     File(PathBuf),
     /// The output of kustomize for a directory.
     Kustomization(PathBuf),
+    /// A file of a commit, with the name of the commit.
+    Committed {
+        /// The commit.
+        commit: Arc<Commit>,
+        /// The name with which it was given.
+        name: Arc<str>,
+        /// The file.
+        path: PathBuf,
+    },
 }
 
 impl Source {
@@ -32,6 +44,7 @@ impl Source {
         match self {
             Self::Stdin => "-".into(),
             Self::File(path) | Self::Kustomization(path) => path.display().to_string().into(),
+            Self::Committed { name, path, .. } => format!("git:{name}:{}", path.display()).into(),
         }
     }
 
@@ -54,6 +67,10 @@ impl Source {
                 Ok(Box::new(Decoder::new(file)))
             }
             Self::Kustomization(directory) => Ok(Box::new(kustomize::build(directory)?)),
+            Self::Committed { commit, path, .. } => {
+                let content = commit.content(path).map_err(io::Error::other)?;
+                Ok(Box::new(Decoder::new(io::Cursor::new(content))))
+            }
         }
     }
 }
@@ -63,8 +80,8 @@ impl Source {
 pub enum Step {
     /// Reads a source named on the command line.
     Named(Source),
-    /// Reads a file found in a directory.
-    Found(PathBuf),
+    /// Reads a file found in a directory, or in a commit.
+    Found(Source),
     /// Skips a directory entry that is not a regular file.
     NoFile(PathBuf),
     /// Reports a path that cannot be read.
@@ -86,6 +103,8 @@ pub fn expand(paths: &[String], options: &Options) -> Vec<Step> {
                 steps.push(Step::Named(Source::Stdin));
             }
             stdin_seen = true;
+        } else if options.reads_commits && commits::is_as_of_commit(path) {
+            commits::expand(path, options, &mut steps);
         } else if path.starts_with("http://") || path.starts_with("https://") {
             let hint = format!("fetch it yourself: curl -fsSL {path} | kubectl crdx … -f -");
             steps.push(Step::Problem(note(path, "URLs are not fetched".to_owned(), Some(hint))));
@@ -233,7 +252,7 @@ impl Walk<'_> {
             } else {
                 // Opening a pipe would wait for its writer, and a device may never end.
                 let special = fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir());
-                self.steps.push(if special { Step::NoFile(path) } else { Step::Found(path) });
+                self.steps.push(if special { Step::NoFile(path) } else { Step::Found(Source::File(path)) });
             }
         }
     }
@@ -301,7 +320,7 @@ mod tests {
         let base = format!("{}/", base.display());
         let show = |step| match step {
             Step::Named(source) => Some(source.name().replace(&base, "")),
-            Step::Found(path) => Some(path.display().to_string().replace(&base, "")),
+            Step::Found(source) => Some(source.name().replace(&base, "")),
             Step::NoFile(path) => Some(format!("no file: {}", path.display().to_string().replace(&base, ""))),
             Step::Problem(note) => Some(note.message),
             Step::DirectoryStart | Step::DirectoryEnd(_) => None,

@@ -81,14 +81,22 @@ impl Commit {
     /// # Errors
     /// The file is in the commit and cannot be read, for example because it is too large.
     pub fn read(&self, path: &Path) -> Result<Option<Vec<u8>>, GitError> {
-        let unreadable = || GitError::Unreadable { path: path.to_owned(), commit: self.id.clone() };
         if self.files(path)?.is_empty() {
             return Ok(None);
         }
+        self.content(path).map(Some)
+    }
+
+    /// Returns the content of a file that the commit has.
+    ///
+    /// # Errors
+    /// The file cannot be read, for example because it is too large.
+    pub fn content(&self, path: &Path) -> Result<Vec<u8>, GitError> {
+        let unreadable = || GitError::Unreadable { path: path.to_owned(), commit: self.id.clone() };
         let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(unreadable)?;
         let directory = self.directory.join(path.parent().unwrap_or(Path::new("")));
         let arguments = ["cat-file", "blob", &format!("{}:./{name}", self.id)];
-        run(&directory, &arguments, LIMIT).map(Some).ok_or_else(unreadable)
+        run(&directory, &arguments, LIMIT).ok_or_else(unreadable)
     }
 }
 

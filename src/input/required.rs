@@ -2,6 +2,7 @@
 //! argument would go unnoticed.
 
 use super::files::Source;
+use super::files::commits::is_as_of_commit;
 use super::{Document, Entry, Input, Note, Options, Stop};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -64,6 +65,7 @@ impl Sources {
     /// With CRDs as requirement, directories are read with their subdirectories and warnings are collected.
     pub fn open(paths: &[String], options: impl Into<Options>, required: Required, flag: &'static str) -> Self {
         let options = options.into();
+        let options = Options { reads_commits: flag == "--old", ..options };
         let options = match required {
             Required::Definition => options.of_definitions(),
             Required::Lintable => Options { recursive: true, ..options },
@@ -105,6 +107,8 @@ impl Sources {
         let skips = options.skip_non_objects && matches!(self.flag, "" | "-f");
         let settled = skips || self.required == Required::Nothing;
         if let Some(path) = self.paths.next() {
+            // A file that a commit does not have yet is new.
+            let settled = settled || (options.reads_commits && is_as_of_commit(&path));
             let input = Input::open(std::slice::from_ref(&path), options);
             return Some(Current { path, input, settled, has_required: settled });
         }

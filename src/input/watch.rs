@@ -35,10 +35,10 @@ impl Watched<'_> {
     /// Reads the current state.
     pub fn look(&self) -> FileStates {
         let paths = files::expand(self.paths, &self.options).into_iter().filter_map(|step| match step {
-            Step::Named(Source::File(path)) | Step::Found(path) => Some(path),
+            Step::Named(Source::File(path)) | Step::Found(Source::File(path)) => Some(path),
             // A missing path may be created later.
             Step::Problem(note) => Some(PathBuf::from(&*note.source)),
-            Step::Named(_) | Step::NoFile(_) | Step::DirectoryStart | Step::DirectoryEnd(_) => None,
+            Step::Named(_) | Step::Found(_) | Step::NoFile(_) | Step::DirectoryStart | Step::DirectoryEnd(_) => None,
         });
         let state = |path: &PathBuf| {
             let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;

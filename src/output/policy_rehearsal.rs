@@ -1,6 +1,7 @@
 //! Formats the results of `rehearse --policies`. The JSON is documented in `docs/output.md`.
 
 use super::printable;
+use super::report::case::{Case, Finding, Level, Outcome};
 use super::report::members::location_object;
 use super::{Cell, Column, Paint, TableStyle, columns};
 use crdx::report::admission::FieldChange;
@@ -115,8 +116,14 @@ impl Counts {
         };
         let rows: Vec<Vec<Cell>> = self.policies.iter().map(row).collect();
         let mut text = columns::table(POLICIES, look, &rows);
+        let _ = writeln!(text, "\n{}", self.line());
+        text
+    }
+
+    /// Formats the counts that are not 0.
+    pub fn line(&self) -> String {
         let s = if self.objects == 1 { "" } else { "s" };
-        let _ = write!(text, "\n{} object{s}", self.objects);
+        let mut text = format!("{} object{s}", self.objects);
         let parts = [
             (self.untouched, "untouched"),
             (self.all.denied, "denied"),
@@ -131,7 +138,6 @@ impl Counts {
         if !parts.is_empty() {
             let _ = write!(text, ": {}", parts.join(", "));
         }
-        text.push('\n');
         text
     }
 
@@ -233,8 +239,44 @@ pub fn row(item: &ObjectReport, effects: &Effects) -> Vec<Cell> {
     ]
 }
 
-/// Formats the fields that policies change in an object.
+/// Returns the case of an object, whose difference has the fields that policies change.
+pub fn case(item: &ObjectReport, effects: &Effects) -> Case {
+    let mut case = Case::of(item);
+    let changes = changed_fields(item);
+    if !changes.is_empty() {
+        case.findings.push(Finding {
+            level: Level::Note,
+            rule: "changed".to_owned(),
+            field: None,
+            message: "policies change it".to_owned(),
+            diff: Some(changes),
+            replacement: None,
+            help: None,
+            location: item.location.clone(),
+        });
+    }
+    if effects.refused_anyway {
+        // The exit code is that of the new policies.
+        case.outcome = Outcome::Passed;
+    }
+    case.result = match item.verdict {
+        Verdict::Rejected if effects.refused_anyway => "rejected without the new policies, too",
+        Verdict::Rejected => "denied",
+        Verdict::Accepted if !effects.changed.is_empty() => "changed",
+        verdict => verdict.text(),
+    };
+    case
+}
+
+/// Formats the fields that policies change in an object, after its name.
 pub fn changes(item: &ObjectReport) -> String {
+    match changed_fields(item) {
+        text if text.is_empty() => text,
+        text => format!("{}\n{text}", printable::line(&format!("{} ({})", item.called(), item.location))),
+    }
+}
+
+fn changed_fields(item: &ObjectReport) -> String {
     let mut text = String::new();
     let shown = |value: &Value| json::to_string(value);
     for change in item.admission.iter().flat_map(|admission| &admission.mutated) {
@@ -248,9 +290,5 @@ pub fn changes(item: &ObjectReport) -> String {
             let _ = writeln!(text, "{what} (policy {})", change.policy);
         }
     }
-    if text.is_empty() {
-        text
-    } else {
-        format!("{}\n{text}", printable::line(&format!("{} ({})", item.called(), item.location)))
-    }
+    text
 }

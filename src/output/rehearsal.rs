@@ -1,11 +1,12 @@
 //! Formats the results of `rehearse`. The JSON is documented in `docs/output.md`.
 
 use super::excerpt::{self, MessageSeverity};
+use super::report::case::{self, Case, Finding, Level};
 use super::report::json::identified;
 use super::report::members::location_object;
 use super::{Cell, Column, Paint};
 use crdx::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
-use crdx::report::{Identity, SourceLocation};
+use crdx::report::{Identity, ObjectReport, SourceLocation};
 use crdx_value::{Map, Value, json, object};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -184,6 +185,11 @@ impl Counts {
         if !most.is_empty() {
             text.push('\n');
         }
+        text + &self.line() + "\n"
+    }
+
+    /// Formats the counts that are not 0.
+    pub fn line(&self) -> String {
         let mut parts = Vec::new();
         let mut part = |n: usize, words: &str| {
             if n > 0 {
@@ -206,12 +212,8 @@ impl Counts {
         part(self.unreadable, "unreadable under the new CRD");
         part(self.to_migrate, "to rewrite before the upgrade");
         part(self.unknown, "unknown");
-        let _ = write!(text, "{}", plural(self.objects, "object"));
-        if !parts.is_empty() {
-            let _ = write!(text, ": {}", parts.join(", "));
-        }
-        text.push('\n');
-        text
+        let objects = plural(self.objects, "object");
+        if parts.is_empty() { objects } else { format!("{objects}: {}", parts.join(", ")) }
     }
 
     /// Returns the summary as JSON.
@@ -309,6 +311,90 @@ pub fn row(entry: &Entry) -> Vec<Cell> {
     cells
 }
 
+/// Returns the case of an object, whose difference has the changed fields.
+pub fn case(entry: &Entry) -> Case {
+    let mut findings = Vec::new();
+    let mut finding = |level, rule: &str, message: String, location: &SourceLocation| {
+        let (rule, location) = (rule.to_owned(), location.clone());
+        findings.push(Finding {
+            level,
+            rule,
+            field: None,
+            message,
+            diff: None,
+            replacement: None,
+            help: None,
+            location,
+        });
+    };
+    let result = match &entry.outcome {
+        Err(RehearsalError::Old(reason)) => {
+            finding(Level::Error, "cannotTell", reason.clone(), &entry.location);
+            "cannot tell"
+        }
+        Err(RehearsalError::New(reason)) => {
+            finding(Level::Error, "unreadable", reason.clone(), &entry.location);
+            "unreadable"
+        }
+        Ok(outcome) => {
+            for (error, location) in outcome.errors.iter().zip(&entry.locations) {
+                finding(Level::Error, error.kind.reason(), error.to_string(), location);
+            }
+            match (&outcome.edit, outcome.difference.lost.is_empty()) {
+                (Edit::Blocked(_), _) => "blocked",
+                (Edit::Passes, _) => "invalid, still editable",
+                (Edit::Untried, false) => "loses fields",
+                (Edit::Untried, true) => "changed",
+            }
+        }
+    };
+    if let Ok(outcome) = &entry.outcome {
+        let difference = &outcome.difference;
+        let counts = [
+            (difference.lost.len(), "lost"),
+            (difference.appearing.len(), "appearing"),
+            (difference.defaulted.len(), "defaulted"),
+            (difference.changed.len(), "changed"),
+        ];
+        let counts: Vec<String> =
+            counts.iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{n} {words}")).collect();
+        let mut message = if counts.is_empty() { "shown differently".to_owned() } else { counts.join(", ") };
+        if entry.must_migrate {
+            message.push_str("; rewrite it before the upgrade");
+        }
+        let diff = lines(outcome).into_iter().map(|(_, line)| line + "\n").collect::<String>();
+        finding(Level::Note, result, message, &entry.location);
+        if let Some(last) = findings.last_mut().filter(|_| !diff.is_empty()) {
+            last.diff = Some(diff);
+        }
+    }
+    let outcome = match &entry.outcome {
+        Err(RehearsalError::Old(_)) => case::Outcome::CannotTell,
+        _ if entry.breaks() => case::Outcome::Failed,
+        _ => case::Outcome::Passed,
+    };
+    let subject = format!("{} {}", entry.identity.kind, entry.identity.full_name());
+    Case { subject, location: entry.location.clone(), outcome, result, findings }
+}
+
+/// Returns the case of the new CRD.
+pub fn definition_case(crd: &ObjectReport, changes: &[ColumnChange]) -> Case {
+    let mut case = Case::of(crd);
+    if !changes.is_empty() {
+        case.findings.push(Finding {
+            level: Level::Note,
+            rule: "columns".to_owned(),
+            field: None,
+            message: "the printer columns change".to_owned(),
+            diff: Some(columns(changes)),
+            replacement: None,
+            help: None,
+            location: crd.location.clone(),
+        });
+    }
+    case
+}
+
 /// Formats the details of an object.
 pub fn details(entry: &Entry, color: bool) -> String {
     let Ok(outcome) = &entry.outcome else { return String::new() };
@@ -318,10 +404,19 @@ pub fn details(entry: &Entry, color: bool) -> String {
     }
     let name = format!("{} {}", entry.identity.kind, entry.identity.full_name());
     let mut text = Paint::Bold.when(color, &format!("{name} ({})", entry.location)) + "\n";
-    let mut line = |paint: Paint, line: String| {
-        text.push_str(&paint.when(color, &line));
-        text.push('\n');
-    };
+    for (paint, line) in lines(outcome) {
+        text.extend([paint.when(color, &line).as_str(), "\n"]);
+    }
+    for (error, location) in outcome.errors.iter().zip(&entry.locations) {
+        text.push_str(&excerpt::render(MessageSeverity::Error, &error.to_string(), location, None, color));
+    }
+    text
+}
+
+/// Formats the changes of an object, one per line.
+fn lines(outcome: &ObjectOutcome) -> Vec<(Paint, String)> {
+    let mut lines = Vec::new();
+    let mut line = |paint: Paint, line: String| lines.push((paint, line));
     if let Some(version) = &outcome.moved_to {
         line(Paint::Yellow, format!("  its version is no longer served: read as {version}"));
     }
@@ -343,10 +438,7 @@ pub fn details(entry: &Entry, color: bool) -> String {
     for (column, before, after) in &outcome.cells {
         line(Paint::Dim, format!("  column {column}: {before:?} becomes {after:?}"));
     }
-    for (error, location) in outcome.errors.iter().zip(&entry.locations) {
-        text.push_str(&excerpt::render(MessageSeverity::Error, &error.to_string(), location, None, color));
-    }
-    text
+    lines
 }
 
 /// Formats the changes of printer columns; empty if there are none.

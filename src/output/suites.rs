@@ -131,6 +131,8 @@ impl SuiteRun {
             rule: rule.to_owned(),
             field: None,
             message,
+            diff: None,
+            replacement: None,
             help,
             location: location.clone(),
         };
@@ -140,7 +142,8 @@ impl SuiteRun {
                 let location = self.location(failure.field);
                 let outcome = if failure.rejected { case::Outcome::Failed } else { case::Outcome::CannotTell };
                 let findings = vec![finding("suite", &location, failure.message.clone(), failure.help.clone())];
-                return vec![case::Case { subject: self.suite.name.clone(), location, outcome, findings }];
+                let result = if failure.rejected { "failed" } else { "cannot tell" };
+                return vec![case::Case { subject: self.suite.name.clone(), location, outcome, result, findings }];
             }
         };
         let of = |(index, outcome): &(usize, Outcome)| {
@@ -150,15 +153,17 @@ impl SuiteRun {
                 .failure
                 .iter()
                 .map(|failure| {
-                    finding(failure.as_str(), &self.location_of(case, Some(failure)), text(failure, false), None)
+                    let location = self.location_of(case, Some(failure));
+                    let message = message(failure);
+                    Finding { diff: diff(failure, false), ..finding(failure.as_str(), &location, message, None) }
                 })
                 .collect();
-            let outcome = match &outcome.failure {
-                None => case::Outcome::Passed,
-                Some(Failure::Unfinished(_)) => case::Outcome::CannotTell,
-                Some(_) => case::Outcome::Failed,
+            let (outcome, result) = match &outcome.failure {
+                None => (case::Outcome::Passed, "passed"),
+                Some(Failure::Unfinished(_)) => (case::Outcome::CannotTell, "cannot tell"),
+                Some(_) => (case::Outcome::Failed, "failed"),
             };
-            Some(case::Case { subject: self.title(case), location, outcome, findings })
+            Some(case::Case { subject: self.title(case), location, outcome, result, findings })
         };
         cases.iter().filter_map(of).collect()
     }
@@ -230,17 +235,27 @@ impl SuiteRun {
 
 /// Formats a failure, followed by the server's message or the difference.
 fn text(failure: &Failure, color: bool) -> String {
-    let mut text = failure.to_string();
-    if let Some(answer) = failure.message() {
-        let _ = write!(text, ":\n{answer}");
+    diff(failure, color).map_or_else(|| message(failure), |diff| format!("{}\n{diff}", message(failure)))
+}
+
+/// Formats a failure, followed by the server's message.
+fn message(failure: &Failure) -> String {
+    let colon = if difference_of(failure).is_some() { ":" } else { "" };
+    let answer = failure.message().map_or_else(String::new, |answer| format!(":\n{answer}"));
+    format!("{failure}{answer}{colon}")
+}
+
+/// Formats the difference between the expected and the stored object.
+fn diff(failure: &Failure, color: bool) -> Option<String> {
+    let (expected, stored) = difference_of(failure)?;
+    Some(difference::lines(("expected", expected), ("stored", stored), color).trim_end().to_owned())
+}
+
+fn difference_of(failure: &Failure) -> Option<(&Value, &Value)> {
+    match failure {
+        Failure::Differs { expected, stored } if !stored.is_null() => Some((expected, stored)),
+        _ => None,
     }
-    if let Failure::Differs { expected, stored } = failure
-        && !stored.is_null()
-    {
-        let shown = difference::lines(("expected", expected), ("stored", stored), color);
-        let _ = write!(text, ":\n{}", shown.trim_end());
-    }
-    text
 }
 
 /// A failure, and the servers on which it occurred.

@@ -1,6 +1,7 @@
 //! The program as its users run it: whole screens (`*.txt`), output formats, terminals, a live cluster and an editor.
 
 mod broken_pipe;
+mod committed;
 mod completion;
 pub mod configuration;
 mod formats;

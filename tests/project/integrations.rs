@@ -87,6 +87,8 @@ fn run_step(id: &str, dir: &Path, variables: &[(&str, &str)], tools: Option<&Pat
         .env("PATH", path)
         .env("GITHUB_OUTPUT", &outputs)
         .env("GITHUB_PATH", &outputs)
+        .env("GITHUB_STEP_SUMMARY", dir.join("summary.md"))
+        .env("RUNNER_TEMP", dir)
         .env("KUBECONFIG", "/nonexistent/kubeconfig")
         .envs(variables.iter().copied())
         .current_dir(dir)
@@ -249,6 +251,49 @@ fn the_action_can_use_the_settings_of_the_base_branch() {
     git(&dir, &["clone", "-q", "--depth=1", &url, shallow.to_str().unwrap()]);
     let (output, _) = run_action(&shallow, &[("FILES", "examples/objects"), ("CONFIG", "base"), ("BASE", &base)]);
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The report is in the summary of the job, and in one comment, which later runs update.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_action_writes_a_summary_and_one_comment() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = place("action-comment");
+    let files = [("FILES", "examples/objects"), ("CRDS", "examples/crds")];
+    assert_eq!(run_action(&dir, &files).0.status.code(), Some(1));
+    let summary = fs::read_to_string(dir.join("summary.md")).unwrap();
+    assert!(summary.starts_with("### kubectl crdx validate\n") && summary.contains("| rejected | "), "{summary}");
+    // A `gh` that keeps one comment.
+    let tools = dir.join("tools");
+    fs::create_dir(&tools).unwrap();
+    let gh = "#!/bin/bash\n[ \"$GH_TOKEN\" = secret ] || exit 4\necho \"$*\" >>\"$LOG\"\ncase $* in\n  *--jq*) [ -e \"$LOG.comment\" ] && echo 17; exit 0 ;;\nesac\nfor word; do case $word in body=@*) cp \"${word#body=@}\" \"$LOG.comment\" ;; esac; done\n";
+    fs::write(tools.join("gh"), gh).unwrap();
+    fs::set_permissions(tools.join("gh"), fs::Permissions::from_mode(0o755)).unwrap();
+    let log = dir.join("log");
+    let comment = |token: &str| {
+        let own = [
+            ("LOG", log.to_str().unwrap()),
+            ("GH_TOKEN", token),
+            ("REPOSITORY", "owner/app"),
+            ("NUMBER", "5"),
+            ("JOB", "CI & \"x\" -->/check"),
+        ];
+        let (output, _) = run_step("Comment", &dir, &own, Some(&tools));
+        let calls = fs::read_to_string(&log).unwrap_or_default();
+        let _ = fs::remove_file(&log);
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned(), calls)
+    };
+    let (code, _, calls) = comment("secret");
+    assert!(code == Some(0) && calls.contains("--method POST repos/owner/app/issues/5/comments"), "{calls}");
+    let body = fs::read_to_string(dir.join("log.comment")).unwrap();
+    assert!(body.starts_with("<!-- kubectl-crdx CI____x_____/check -->\n### kubectl crdx validate\n"), "{body}");
+    assert!(calls.contains("startswith(\"<!-- kubectl-crdx CI____x_____/check -->\")"), "{calls}");
+    let (code, _, calls) = comment("secret");
+    assert!(code == Some(0) && calls.contains("--method PATCH repos/owner/app/issues/comments/17"), "{calls}");
+    let (code, text, _) = comment("other");
+    assert!(code == Some(0) && text.contains("::notice::the comment cannot be written"), "{text}");
+    fs::write(dir.join("kubectl-crdx-report.md"), "").unwrap();
+    assert_eq!(comment("secret").2, "");
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! All paths that a command line names, which are checked before a command runs.
 
 use super::Command;
+use crate::commands::diff::args::Diff;
 use crate::commands::flags::{Inputs, Reading};
+use crate::commands::validate::args::Validate;
+use crate::input::files::commits;
 use crate::input::{Note, Options, files};
+use std::path::PathBuf;
 
 /// The files, directories and patterns of a command line.
 #[derive(Debug, Default)]
@@ -23,13 +27,53 @@ impl GivenPaths {
     }
 }
 
+/// Replaces each `git:REF` in `old` by the inputs as of that commit.
+fn resolve(old: &mut Vec<String>, inputs: &[String], kustomize: &[PathBuf]) -> Result<(), Note> {
+    let mut resolved = Vec::new();
+    for path in old.drain(..) {
+        match commits::as_of_commit(&path, inputs) {
+            None => resolved.push(path),
+            Some(_) if !kustomize.is_empty() => {
+                let message = format!("--old {path} cannot read what kustomize builds");
+                let hint = "build the old objects yourself, and give them with --old".to_owned();
+                return Err(files::note(&path, message, Some(hint)));
+            }
+            Some(paths) => resolved.extend(paths?),
+        }
+    }
+    *old = resolved;
+    Ok(())
+}
+
 impl Command {
+    /// Replaces `--old git:REF` by the paths of the inputs as of that commit.
+    ///
+    /// # Errors
+    /// There is no such commit, or it cannot have the inputs.
+    pub fn resolve_commits(&mut self) -> Result<(), Note> {
+        match self {
+            Self::Validate(Validate { inputs, updates, .. }) | Self::Diff(Diff { inputs, updates, .. }) => {
+                resolve(&mut updates.old, &inputs.paths.all(), &inputs.paths.kustomize)
+            }
+            Self::Lint(args) => resolve(&mut args.old, &args.paths.all(), &args.paths.kustomize),
+            Self::Rehearse(args) => {
+                let mut old: Vec<String> = args.old.take().into_iter().collect();
+                let resolved = resolve(&mut old, args.definition.as_slice(), &[]);
+                args.old = old.pop();
+                resolved
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the errors about paths that do not exist and patterns that match nothing. A command that started without
     /// one of its inputs would report errors about others, such as objects without a CRD.
     ///
     /// Directories of `-k` are left to kustomize, which also reads repositories.
     pub fn missing_paths(&self) -> Vec<Note> {
-        files::missing(&self.given_paths().0, &Options::default())
+        let mut paths = self.given_paths().0;
+        paths.retain(|path| !commits::is_as_of_commit(path));
+        files::missing(&paths, &Options::default())
     }
 
     fn given_paths(&self) -> GivenPaths {

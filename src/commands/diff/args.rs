@@ -12,6 +12,9 @@ use clap::Args as ClapArgs;
   # Offline, against a backup
   kubectl crdx diff -f objects/ --old backup.yaml --crds crds/ --offline
 
+  # The changes since the branch main
+  kubectl crdx diff objects/ --old git:main --crds crds/ --offline
+
   # The changes of an update (PUT) instead of an apply
   kubectl crdx diff -f object.yaml --replace
 
@@ -33,8 +36,8 @@ pub struct Diff {
     /// creationTimestamp and the last-applied annotation
     #[arg(long, help_heading = "Output")]
     pub show_bookkeeping: bool,
-    /// Output format: json (documented in docs/output.md), or for pipelines sarif, junit, github (annotations) or tap
-    /// [default: table, a unified diff]
+    /// Output format: json (documented in docs/output.md), or for pipelines sarif, junit, github (annotations), tap or
+    /// markdown (for a comment, with the objects that are rejected) [default: table, a unified diff]
     #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_DIFF), help_heading = "Output")]
     pub output: Option<ReportFormat>,
     /// The cluster from which CRDs and, without --old, existing objects are read.

@@ -27,6 +27,8 @@ pub enum ReportFormat {
     Github,
     /// TAP version 14
     Tap,
+    /// Markdown, for a job summary or a comment
+    Markdown,
 }
 
 impl ReportFormat {
@@ -42,16 +44,18 @@ impl ReportFormat {
         Self::Junit,
         Self::Github,
         Self::Tap,
+        Self::Markdown,
     ];
     /// The formats of `diff`.
-    pub const OF_DIFF: &'static [Self] = &[Self::Table, Self::Json, Self::Sarif, Self::Junit, Self::Github, Self::Tap];
+    pub const OF_DIFF: &'static [Self] =
+        &[Self::Table, Self::Json, Self::Sarif, Self::Junit, Self::Github, Self::Tap, Self::Markdown];
     /// The formats of `lint`.
     pub const OF_LINT: &'static [Self] =
-        &[Self::Table, Self::Json, Self::Html, Self::Sarif, Self::Junit, Self::Github, Self::Tap];
+        &[Self::Table, Self::Json, Self::Html, Self::Sarif, Self::Junit, Self::Github, Self::Tap, Self::Markdown];
     /// The formats of `rehearse`.
-    pub const OF_REHEARSE: &'static [Self] = &[Self::Table, Self::Json, Self::Html];
+    pub const OF_REHEARSE: &'static [Self] = &[Self::Table, Self::Json, Self::Html, Self::Markdown];
     /// The formats of `test`.
-    pub const OF_TEST: &'static [Self] = &[Self::Json, Self::Junit, Self::Github, Self::Tap];
+    pub const OF_TEST: &'static [Self] = &[Self::Json, Self::Junit, Self::Github, Self::Tap, Self::Markdown];
 
     /// Returns a parser of an argument that accepts only these formats.
     pub fn parser(formats: &'static [Self]) -> impl TypedValueParser<Value = Self> {
@@ -66,6 +70,7 @@ impl ReportFormat {
             Self::Junit => Some(pipeline::Format::Junit),
             Self::Github => Some(pipeline::Format::Github),
             Self::Tap => Some(pipeline::Format::Tap),
+            Self::Markdown => Some(pipeline::Format::Markdown),
             Self::Table | Self::Json | Self::Yaml | Self::Wide | Self::Name | Self::Html => None,
         }
     }

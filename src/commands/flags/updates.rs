@@ -8,8 +8,8 @@ use crdx::kubectl::{self, Verb};
 #[derive(Clone, Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Updates")]
 pub struct Updates {
-    /// A file or directory with the existing objects, `-` for standard input; may be repeated. A new object updates the
-    /// existing one of the same kind, namespace and name, or is created if there is none [default: the objects of the
+    /// A file or directory with the existing objects, `-` for standard input, or git:REF for the given paths as of a
+    /// commit, such as git:main; may be repeated. A new object updates the existing one of the same kind, namespace and name, or is created if there is none [default: the objects of the
     /// cluster; with --offline none]
     #[arg(long, value_name = "PATH")]
     pub old: Vec<String>,

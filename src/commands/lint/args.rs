@@ -15,6 +15,9 @@ use clap::Args as ClapArgs;
   # What an update would break
   kubectl crdx lint new.yaml --old old.yaml
 
+  # What the working tree would break since the branch main
+  kubectl crdx lint crds/ --old git:main
+
   # What an update of the cluster's CRD would break; the cluster is only read
   kubectl crdx lint new.yaml --live
 
@@ -36,8 +39,8 @@ pub struct Lint {
     /// that are linted; may be repeated
     #[arg(long, value_name = "PATH", help_heading = "Files", conflicts_with = "convert")]
     pub crds: Vec<String>,
-    /// A file or directory with the existing CRDs and policies; a new one of the same name is validated as an update;
-    /// may be repeated
+    /// A file or directory with the existing CRDs and policies, or git:REF for the given paths as of a commit; a new one
+    /// of the same name is validated as an update; may be repeated
     #[arg(long, value_name = "PATH", conflicts_with = "convert")]
     pub old: Vec<String>,
     /// Validate as updates of the CRDs in the cluster; without this flag no cluster is contacted. Policies are
@@ -48,7 +51,7 @@ pub struct Lint {
     #[arg(long)]
     pub convert: bool,
     /// Output format: json (documented in docs/output.md), html (one self-contained page), or for pipelines sarif,
-    /// junit, github (annotations) or tap [default: table, text with tables]
+    /// junit, github (annotations), tap or markdown (for a comment) [default: table, text with tables]
     #[arg(
         short = 'o',
         long,

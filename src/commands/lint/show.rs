@@ -93,6 +93,10 @@ impl Report for Show {
         false
     }
 
+    fn counts_line(&self, _: &Ending) -> String {
+        self.counts.line()
+    }
+
     fn members(&mut self, end: &Ending) -> Vec<(&'static str, Value)> {
         vec![("kubernetesVersions", json::releases(end.releases.iter()))]
     }
@@ -259,12 +263,15 @@ fn case(linted: &Linted) -> Case {
     let mut case = Case::of(&linted.item);
     if case.outcome == Outcome::Passed && !linted.breaking.is_empty() {
         case.outcome = Outcome::Failed;
+        case.result = "breaking";
     }
     case.findings.extend(linted.breaking.iter().map(|(change, location)| Finding {
         level: Level::Warning,
         rule: format!("breaking/{}", change.kind.as_str()),
         field: Some(change.path.clone()),
         message: format!("breaking: {}: {}", change.path, change.detail),
+        diff: None,
+        replacement: None,
         help: Some(change.ratcheting.text()),
         location: location.clone(),
     }));

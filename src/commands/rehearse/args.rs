@@ -33,7 +33,7 @@ pub struct Rehearse {
     /// A file with the new CRD
     #[arg(value_name = "NEW_CRD", required_unless_present = "policies", conflicts_with = "policies")]
     pub definition: Option<String>,
-    /// A file with the current CRD [default: that of the cluster; with --offline none, and objects are read unchanged]
+    /// A file with the current CRD, or git:REF for the new CRD's file as of a commit [default: that of the cluster; with --offline none, and objects are read unchanged]
     #[arg(long, value_name = "OLD_CRD")]
     pub old: Option<String>,
     /// A file or directory with the CRDs of the objects, for --policies [default: those of the cluster]
@@ -59,8 +59,8 @@ pub struct Rehearse {
     /// The number of threads [default: one per processor]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// Output format: json (documented in docs/output.md) or html (one self-contained page) [default: a table and the
-    /// effects on each object]
+    /// Output format: json (documented in docs/output.md), html (one self-contained page) or markdown (for a comment)
+    /// [default: a table and the effects on each object]
     #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_REHEARSE), help_heading = "Output")]
     pub output: Option<ReportFormat>,
     /// The cluster with the current CRD and the stored objects.

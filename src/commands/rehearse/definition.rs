@@ -51,7 +51,10 @@ pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Fail
     let new = definition(path, &options, message_color)?;
     let name = new.value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
     let old = match &args.old {
-        Some(path) => Some(definition(path, &options, message_color)?.value),
+        Some(path) => {
+            let options = Options { reads_commits: true, ..options.clone() };
+            Some(definition(path, &options, message_color)?.value)
+        }
         None if args.cluster.offline => None,
         None => existing_crd(&live, &name)?,
     };
@@ -72,7 +75,7 @@ pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Fail
     removed.complete(&mut crd_item);
     let report = UpgradeReport::new(&crd_item, &plan, streams.out.look());
     let mut sink = Sink::new(report, args.output, streams);
-    sink.begin_text(UpgradeReport::answer)?;
+    sink.begin()?;
     let first = plan.stage().map_err(|error| reported(&error.to_string(), None))?;
     let rehearsal = Upgrade {
         plan: &plan,

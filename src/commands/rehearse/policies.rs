@@ -75,7 +75,7 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Failure> {
     let counts = admission.as_ref().map(|admission| Counts::of(admission.given())).unwrap_or_default();
     let report = PolicyReport::new(counts, refused, streams.out.look());
     let mut sink = Sink::new(report, args.output, streams);
-    sink.begin_text(PolicyReport::refused)?;
+    sink.begin()?;
     let Some(admission) = admission else {
         return Err(Failure::Reported("error: --policies has no admission policy or binding\n".to_owned()));
     };

@@ -62,30 +62,6 @@ impl<'a> UpgradeReport<'a> {
         Self { crd, plan, common: Common::new(rehearsal::COLUMNS, look), counts: rehearsal::Counts::default() }
     }
 
-    /// Formats the server's response to the new CRD.
-    pub fn answer(&mut self) -> String {
-        let mut text = String::new();
-        let Self { crd, plan, common, .. } = self;
-        if crd.verdict == Verdict::Accepted {
-            let releases = plan.releases();
-            let upgrade = match releases.single() {
-                Some(_) => "The".to_owned(),
-                None => format!("Upgrade from Kubernetes {} to {}: the", releases.oldest(), releases.newest()),
-            };
-            let line = format!("{upgrade} server would accept {}.", plan.name);
-            text.extend([Paint::Bold.when(common.look.color, &line).as_str(), "\n"]);
-        }
-        let mut report = TextReport::new(Style { color: common.look.color, ..Style::default() });
-        text.push_str(&report.details(crd));
-        text.push_str(&report.common_details());
-        if !plan.is_accepted() {
-            text.push_str("The following would happen if the server accepted the CRD.\n");
-        }
-        text.push_str(&rehearsal::columns(&plan.columns));
-        text.push('\n');
-        text
-    }
-
     /// Returns the exit code.
     pub fn exit(&self) -> Exit {
         if self.counts.is_unsure() || self.crd.verdict == Verdict::CannotTell {
@@ -122,8 +98,39 @@ impl Report for UpgradeReport<'_> {
         touched(done).map(|entry| to_string(&rehearsal::value(entry)))
     }
 
-    fn cases(&mut self, _: &Self::Item) -> impl IntoIterator<Item = Case> {
-        None::<Case>
+    fn cases(&mut self, done: &Self::Item) -> impl IntoIterator<Item = Case> {
+        match done {
+            Rehearsed::Reported(item) => Some(Case::of(item)),
+            Rehearsed::Object(entry) => entry.is_touched().then(|| rehearsal::case(entry)),
+        }
+    }
+
+    fn begin_cases(&mut self) -> Vec<Case> {
+        vec![rehearsal::definition_case(self.crd, &self.plan.columns)]
+    }
+
+    /// Returns the server's response to the new CRD.
+    fn begin_text(&mut self) -> String {
+        let mut text = String::new();
+        let Self { crd, plan, common, .. } = self;
+        if crd.verdict == Verdict::Accepted {
+            let releases = plan.releases();
+            let upgrade = match releases.single() {
+                Some(_) => "The".to_owned(),
+                None => format!("Upgrade from Kubernetes {} to {}: the", releases.oldest(), releases.newest()),
+            };
+            let line = format!("{upgrade} server would accept {}.", plan.name);
+            text.extend([Paint::Bold.when(common.look.color, &line).as_str(), "\n"]);
+        }
+        let mut report = TextReport::new(Style { color: common.look.color, ..Style::default() });
+        text.push_str(&report.details(crd));
+        text.push_str(&report.common_details());
+        if !plan.is_accepted() {
+            text.push_str("The following would happen if the server accepted the CRD.\n");
+        }
+        text.push_str(&rehearsal::columns(&plan.columns));
+        text.push('\n');
+        text
     }
 
     fn page_item(&mut self, done: &Self::Item, n: usize) -> Option<PageItem> {
@@ -142,6 +149,10 @@ impl Report for UpgradeReport<'_> {
 
     fn message(&mut self, done: &Self::Item) -> String {
         self.common.message(done)
+    }
+
+    fn counts_line(&self, _: &Ending) -> String {
+        self.counts.line()
     }
 
     fn members(&mut self, end: &Ending) -> Vec<(&'static str, Value)> {
@@ -177,11 +188,6 @@ impl PolicyReport {
     /// Creates a report without objects.
     pub fn new(counts: policy_rehearsal::Counts, refused: Vec<ObjectReport>, look: TableStyle) -> Self {
         Self { common: Common::new(policy_rehearsal::COLUMNS, look), counts, refused }
-    }
-
-    /// Formats the errors of the policies that the server would refuse.
-    pub fn refused(&mut self) -> String {
-        self.refused.iter().map(|item| self.common.messages.details(item)).collect()
     }
 
     /// Returns the exit code.
@@ -226,8 +232,19 @@ impl Report for PolicyReport {
         affected(done).map(|(item, _)| json::item(item, Map::new()))
     }
 
-    fn cases(&mut self, _: &Self::Item) -> impl IntoIterator<Item = Case> {
-        None::<Case>
+    fn cases(&mut self, done: &Self::Item) -> impl IntoIterator<Item = Case> {
+        match done {
+            Rehearsed::Reported(item) => Some(Case::of(item)),
+            Rehearsed::Object(effect) => effect.1.is_touched().then(|| policy_rehearsal::case(&effect.0, &effect.1)),
+        }
+    }
+
+    fn begin_cases(&mut self) -> Vec<Case> {
+        self.refused.iter().map(Case::of).collect()
+    }
+
+    fn begin_text(&mut self) -> String {
+        self.refused.iter().map(|item| self.common.messages.details(item)).collect()
     }
 
     fn text(&mut self, done: &Self::Item, out: &mut Output) -> io::Result<()> {
@@ -239,6 +256,10 @@ impl Report for PolicyReport {
 
     fn message(&mut self, done: &Self::Item) -> String {
         self.common.message(done)
+    }
+
+    fn counts_line(&self, _: &Ending) -> String {
+        self.counts.line()
     }
 
     fn members(&mut self, end: &Ending) -> Vec<(&'static str, Value)> {

@@ -70,8 +70,8 @@ pub struct Test {
     /// The simulated servers; the default is the newest version, or the `kubernetesVersions` of a suite.
     #[command(flatten)]
     pub kubernetes: KubernetesVersions,
-    /// Output format: json (documented in docs/output.md), or for pipelines junit, tap or github (annotations)
-    /// [default: text]
+    /// Output format: json (documented in docs/output.md), or for pipelines junit, tap, github (annotations) or
+    /// markdown (for a comment) [default: text]
     #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_TEST), help_heading = "Output")]
     pub output: Option<ReportFormat>,
 }

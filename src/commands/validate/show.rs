@@ -8,7 +8,7 @@ use crate::output::difference::{self, Sides};
 use crate::output::html;
 use crate::output::report::case::Case;
 use crate::output::report::json;
-use crate::output::report::text::{Style, TextReport};
+use crate::output::report::text::{Style, TextReport, summary_line};
 use crate::simulation::RESTRICTIONS;
 use crdx::kubectl::written_metadata::without_written_metadata;
 use crdx::report::{ObjectReport, Summary, Verdict};
@@ -70,8 +70,8 @@ impl Show {
     }
 
     /// Returns the line of counts, with the restrictions that the settings impose, also with `--quiet`.
-    fn counts(&self, end: &Ending) -> String {
-        let counts = self.text.summary(&self.summary);
+    fn counts(&self, end: &Ending, color: bool) -> String {
+        let counts = summary_line(&self.summary, color);
         match end.notes.iter().find(|note| note.kind == RESTRICTIONS) {
             Some(note) => format!("{}; {}\n", counts.trim_end(), note.message),
             None => counts,
@@ -130,6 +130,10 @@ impl Report for Show {
         matches!(self.form, Form::Table | Form::Wide(_))
     }
 
+    fn counts_line(&self, end: &Ending) -> String {
+        self.counts(end, false)
+    }
+
     fn members(&mut self, end: &Ending) -> Vec<(&'static str, Value)> {
         vec![
             ("kubernetesVersions", json::releases(end.releases.iter())),
@@ -157,7 +161,7 @@ impl Report for Show {
         if !self.text.table().is_empty() {
             out.print("\n")?;
         }
-        out.print(&self.counts(end))
+        out.print(&self.counts(end, self.style.color))
     }
 
     fn end_messages(&mut self, end: &Ending, out: &mut Output) -> io::Result<()> {
@@ -165,7 +169,7 @@ impl Report for Show {
         let notes = end.notes.iter().filter(|note| !self.style.quiet && note.kind != RESTRICTIONS);
         let mut messages: Vec<String> = notes.map(|note| format!("note: {}\n", note.message)).collect();
         if !matches!(self.form, Form::Table | Form::Json) {
-            messages.extend([self.text.common_details(), self.counts(end)]);
+            messages.extend([self.text.common_details(), self.counts(end, self.style.color)]);
         }
         messages.into_iter().try_for_each(|message| out.message(&self.separated(message)))
     }

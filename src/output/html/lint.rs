@@ -38,6 +38,21 @@ impl Counts {
         };
         *count += 1;
     }
+
+    /// Formats the counts that are not 0.
+    pub fn line(self) -> String {
+        let Self { accepted, breaking, rejected, cannot_tell } = self;
+        let named = [
+            (accepted, "accepted"),
+            (breaking, "with breaking changes"),
+            (rejected, "rejected"),
+            (cannot_tell, "cannot tell"),
+        ];
+        let named: Vec<String> =
+            named.iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{n} {words}")).collect();
+        let total = plural(accepted + breaking + rejected + cannot_tell, "object");
+        if named.is_empty() { total } else { format!("{total}: {}", named.join(", ")) }
+    }
 }
 
 /// Formats the head of the page.

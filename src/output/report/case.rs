@@ -3,6 +3,7 @@
 
 use crdx::report::{Diagnostic, ObjectReport, SourceLocation, Verdict};
 use crdx_value::release::ReleaseSet;
+use std::borrow::Cow;
 
 /// One object, or one input without an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub struct Case {
     pub location: SourceLocation,
     /// The outcome; it agrees with the exit code.
     pub outcome: Outcome,
+    /// The outcome in the words of the command, such as `rejected`.
+    pub result: &'static str,
     /// The findings.
     pub findings: Vec<Finding>,
 }
@@ -26,7 +29,7 @@ pub enum Outcome {
     Failed,
     /// Skipped, with the reason.
     Skipped(String),
-    /// The verdict is unknown.
+    /// There is no verdict.
     CannotTell,
 }
 
@@ -41,8 +44,12 @@ pub struct Finding {
     pub field: Option<String>,
     /// The text, which may have several lines.
     pub message: String,
+    /// The difference that the text is about.
+    pub diff: Option<String>,
     /// A suggestion.
     pub help: Option<String>,
+    /// The text with which the suggestion would replace the text at the location.
+    pub replacement: Option<String>,
     /// The source location.
     pub location: SourceLocation,
 }
@@ -72,8 +79,25 @@ impl Level {
 impl Finding {
     /// Formats the finding: `a.yaml:3:4: error: spec.x: Invalid value`.
     pub fn line(&self) -> String {
+        self.located(&self.text())
+    }
+
+    /// Formats the finding without its difference.
+    pub fn message_line(&self) -> String {
+        self.located(&self.message)
+    }
+
+    fn located(&self, text: &str) -> String {
         let help = self.help.as_ref().map_or_else(String::new, |help| format!("\nhelp: {help}"));
-        format!("{}: {}: {}{help}", self.location, self.level.as_str(), self.message)
+        format!("{}: {}: {text}{help}", self.location, self.level.as_str())
+    }
+
+    /// Returns the message with the difference.
+    pub fn text(&self) -> Cow<'_, str> {
+        match &self.diff {
+            Some(diff) => Cow::Owned(format!("{}\n{}", self.message, diff.trim_end())),
+            None => Cow::Borrowed(&self.message),
+        }
     }
 }
 
@@ -96,6 +120,8 @@ impl Case {
             rule: problem.kind.clone(),
             field: problem.field.clone(),
             message: of_releases(problem.releases.as_ref(), &problem.message),
+            diff: None,
+            replacement: problem.replacement.clone(),
             help: problem.help.clone(),
             location: problem.location.clone().unwrap_or_else(|| item.location.clone()),
         };
@@ -112,6 +138,8 @@ impl Case {
                 rule: item.verdict.as_str().to_owned(),
                 field: None,
                 message: of_releases(item.releases_with(item.verdict).as_ref(), message.unwrap_or(&item.reason)),
+                diff: None,
+                replacement: None,
                 help: item.help.clone(),
                 location: item.location.clone(),
             });
@@ -121,6 +149,8 @@ impl Case {
             rule: remark.as_str().to_owned(),
             field: None,
             message: remark.message(),
+            diff: None,
+            replacement: None,
             help: None,
             location: item.location.clone(),
         }));
@@ -132,7 +162,7 @@ impl Case {
         findings.extend(item.warnings.iter().map(|warning| found(warning, Level::Warning)));
         let subject = item.called();
         let subject = if subject.is_empty() { item.location.to_string() } else { subject };
-        Self { subject, location: item.location.clone(), outcome, findings }
+        Self { subject, location: item.location.clone(), outcome, result: item.verdict.text(), findings }
     }
 
     /// Returns all findings as lines of text.

@@ -1,12 +1,14 @@
 //! Reports for pipelines, with one [`Case`] per object. [`sarif`] is for code scanning, [`junit`] and [`tap`] for test
-//! results, [`github`] for annotations of a workflow.
+//! results, [`github`] for annotations of a workflow, [`markdown`] for people who review a change.
 
 pub mod github;
 pub mod junit;
+pub mod markdown;
 pub mod sarif;
 pub mod tap;
 
 use super::case::{Case, Outcome};
+use crdx::report::RunNote;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The format of a report.
@@ -20,6 +22,8 @@ pub enum Format {
     Github,
     /// TAP version 14
     Tap,
+    /// Markdown
+    Markdown,
 }
 
 /// The totals of a report, which most formats contain at the beginning.
@@ -48,12 +52,15 @@ pub struct Report {
     findings: usize,
     /// The kinds of skipped objects and the reasons, with the numbers of objects; of GitHub's format only.
     skipped: BTreeMap<(String, String), usize>,
+    /// The rows; of Markdown only.
+    rows: markdown::Rows,
 }
 
 impl Report {
     /// Creates the report of a command without cases.
     pub fn new(format: Format, command: &'static str) -> Self {
-        Self { format, totals: Totals { command, ..Totals::default() }, findings: 0, skipped: BTreeMap::new() }
+        let totals = Totals { command, ..Totals::default() };
+        Self { format, totals, findings: 0, skipped: BTreeMap::new(), rows: markdown::Rows::default() }
     }
 
     /// Formats the next case.
@@ -79,6 +86,10 @@ impl Report {
             Format::Junit => junit::case(case),
             Format::Github => github::case(case),
             Format::Tap => tap::case(case, self.totals.cases),
+            Format::Markdown => {
+                self.rows.add(case);
+                String::new()
+            }
         }
     }
 
@@ -87,18 +98,19 @@ impl Report {
         match self.format {
             Format::Sarif => sarif::head(&self.totals),
             Format::Junit => junit::head(&self.totals),
-            Format::Github => String::new(),
+            Format::Github | Format::Markdown => String::new(),
             Format::Tap => tap::head(&self.totals),
         }
     }
 
-    /// Returns the text after the cases.
-    pub fn tail(&self) -> String {
+    /// Returns the text after the cases. `counts` is the command's line of counts.
+    pub fn tail(&self, counts: &str, notes: &[RunNote]) -> String {
         match self.format {
             Format::Sarif => sarif::TAIL.to_owned(),
             Format::Junit => junit::TAIL.to_owned(),
             Format::Github => github::tail(&self.skipped),
             Format::Tap => String::new(),
+            Format::Markdown => self.rows.text(self.totals.command, counts, notes),
         }
     }
 }
@@ -112,7 +124,7 @@ mod tests {
     pub fn report(format: Format) -> String {
         let mut report = Report::new(format, "validate");
         let body: String = cases().iter().map(|case| report.case(case)).collect();
-        report.head() + &body + &report.tail()
+        report.head() + &body + &report.tail("", &[])
     }
 
     #[test]

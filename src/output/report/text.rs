@@ -155,11 +155,6 @@ impl TextReport {
         });
         messages.collect::<Vec<_>>().join("\n")
     }
-
-    /// Formats the summary line.
-    pub fn summary(&self, summary: &Summary) -> String {
-        summary_line(summary, self.style.color)
-    }
 }
 
 /// Returns the row of an item.
@@ -235,7 +230,7 @@ fn problem(severity: MessageSeverity, problem: &Diagnostic, item: &ObjectReport,
 }
 
 /// Formats `38 objects: 4 accepted, 2 rejected, 31 decode (built in; validation not simulated), 1 skipped; 3 warnings`.
-fn summary_line(summary: &Summary, color: bool) -> String {
+pub fn summary_line(summary: &Summary, color: bool) -> String {
     let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
     let total = accepted + rejected + decode + skipped + cannot_tell;
     let fates = [

@@ -35,7 +35,7 @@ pub fn case(case: &Case) -> String {
         };
         let mut properties = Vec::new();
         let location = &finding.location;
-        let mut message = finding.message.clone();
+        let mut message = finding.text().into_owned();
         // GitHub cannot show a location in standard input.
         if let Some((file, is_exact)) = location.file() {
             let file = file.replace('\\', "/");

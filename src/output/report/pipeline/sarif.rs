@@ -17,6 +17,7 @@ pub fn head(totals: &Totals) -> String {
     let rules: Vec<Value> = totals.rules.iter().map(|id| rule(id)).collect();
     let driver = object([
         ("name", Value::from("kubectl-crdx")),
+        ("informationUri", env!("CARGO_PKG_REPOSITORY").into()),
         ("semanticVersion", env!("CARGO_PKG_VERSION").into()),
         ("rules", rules.into()),
     ]);
@@ -76,16 +77,34 @@ fn result(case: &Case, finding: &Finding) -> Value {
     let logical = object([("fullyQualifiedName", Value::from(name))]);
     let location =
         object([("physicalLocation", physical(&finding.location)), ("logicalLocations", vec![logical].into())]);
-    let mut message = format!("{}: {}", case.subject, finding.message);
+    let mut message = format!("{}: {}", case.subject, finding.text());
     if let Some(help) = &finding.help {
         let _ = write!(message, "\nhelp: {help}");
     }
-    object([
-        ("ruleId", Value::from(finding.rule.as_str())),
-        ("level", finding.level.as_str().into()),
-        ("message", object([("text", Value::from(message))])),
-        ("locations", vec![location].into()),
-    ])
+    let mut members = Map::from([
+        ("ruleId".to_owned(), Value::from(finding.rule.as_str())),
+        ("level".to_owned(), finding.level.as_str().into()),
+        ("message".to_owned(), object([("text", Value::from(message))])),
+        ("locations".to_owned(), vec![location].into()),
+    ]);
+    members.extend(fix(finding).map(|fix| ("fixes".to_owned(), vec![fix].into())));
+    members.into()
+}
+
+/// Returns the change that replaces a name or value by the suggested one. A quoted one stays quoted.
+fn fix(finding: &Finding) -> Option<Value> {
+    let new = finding.replacement.as_ref()?;
+    let physical = physical(&finding.location);
+    let (artifact, region) = (physical.get("artifactLocation")?.clone(), physical.get("region")?.clone());
+    region.get("endColumn")?;
+    let excerpt = finding.location.excerpt.as_ref()?;
+    let old = excerpt.line.get(excerpt.part.clone())?;
+    let quote = old.get(..1).filter(|quote| matches!(*quote, "\"" | "'")).unwrap_or_default();
+    let inserted = object([("text", Value::from(format!("{quote}{new}{quote}")))]);
+    let replacement = object([("deletedRegion", region), ("insertedContent", inserted)]);
+    let change = object([("artifactLocation", artifact), ("replacements", vec![replacement].into())]);
+    let description = object([("text", Value::from(format!("Change to `{new}`")))]);
+    Some(object([("description", description), ("artifactChanges", vec![change].into())]))
 }
 
 fn physical(location: &SourceLocation) -> Value {
@@ -131,6 +150,30 @@ fn uri(location: &SourceLocation) -> String {
 mod tests {
     use super::*;
     use std::sync::Arc;
+
+    #[test]
+    fn a_suggestion_is_a_fix() {
+        let at = crdx_text::Position { line: 1, column: 1 };
+        let location = SourceLocation::part(&Arc::from("a.yaml"), b"\"imge\": x\n", at, at, 0..6);
+        let finding = |replacement: Option<&str>, location: &SourceLocation| Finding {
+            level: crate::output::report::case::Level::Error,
+            rule: "FieldValueInvalid".to_owned(),
+            field: None,
+            message: "unknown field".to_owned(),
+            diff: None,
+            help: None,
+            replacement: replacement.map(str::to_owned),
+            location: location.clone(),
+        };
+        let fix = super::fix(&finding(Some("image"), &location)).unwrap();
+        let change = &fix.get("artifactChanges").and_then(Value::as_array).unwrap()[0];
+        let replacement = &change.get("replacements").and_then(Value::as_array).unwrap()[0];
+        assert_eq!(replacement.str_at(&["insertedContent", "text"]), Some("\"image\""));
+        let number = |key: &str| replacement.at(&["deletedRegion", key]).and_then(Value::as_int);
+        assert_eq!((number("startColumn"), number("endColumn")), (Some(1), Some(7)));
+        assert_eq!(super::fix(&finding(None, &location)), None);
+        assert_eq!(super::fix(&finding(Some("image"), &SourceLocation::source(&Arc::from("a.yaml")))), None);
+    }
 
     #[test]
     fn a_path_is_a_reference() {

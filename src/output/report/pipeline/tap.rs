@@ -37,11 +37,12 @@ pub fn case(case: &Case, number: usize) -> String {
 }
 
 fn finding(finding: &Finding) -> Value {
+    let text = finding.text();
     let texts = [
         ("severity", Some(finding.level.as_str())),
         ("type", Some(finding.rule.as_str())),
         ("field", finding.field.as_deref()),
-        ("message", Some(&finding.message)),
+        ("message", Some(&text)),
         ("help", finding.help.as_deref()),
     ];
     let mut members: Map =
