@@ -1,7 +1,8 @@
 //! Formats results as text. Functions here take plain data and return text; they make no decisions and open no files.
 
+pub mod bounded_table;
 pub mod cel;
-pub mod columns;
+mod columns;
 pub mod cost;
 pub mod coverage;
 pub mod custom_columns;

@@ -9,7 +9,7 @@ use crate::commands::terminal::{Content, Stream};
 use crate::configuration::{FILE_NAME, Key, Origin, Settings, is_unknown};
 use crate::output::printable::{complain, complain_all};
 use crate::output::report::members::location_object;
-use crate::output::{Cell, Column, columns};
+use crate::output::{Cell, Column, bounded_table};
 use crdx_value::{Map, Value, json, object};
 use std::env;
 use std::io;
@@ -61,7 +61,7 @@ fn table(settings: &Settings, out: &Stream) -> String {
         };
         vec![Cell::from(key.name()), Cell::from(values), Cell::from(origin)]
     };
-    format!("{file}\n{}", columns::table(COLUMNS, out.look(), &Key::ALL.map(row)))
+    format!("{file}\n{}", bounded_table::table(COLUMNS, out.look(), &Key::ALL.map(row)))
 }
 
 fn report(settings: &Settings) -> String {

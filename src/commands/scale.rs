@@ -15,7 +15,7 @@ use crate::output::difference::{self, Sides};
 use crate::output::printable::{complain, complain_all};
 use crate::output::report::admission::members as admission_members;
 use crate::output::report::json as report_json;
-use crate::output::{Cell, Column, TableStyle, columns};
+use crate::output::{Cell, Column, TableStyle, bounded_table};
 use crate::simulation::admission::{self, Admission};
 use crate::simulation::live::Live;
 use crdx::kubectl::FieldValidation;
@@ -323,7 +323,7 @@ fn shown(changes: &[Change], look: TableStyle) -> String {
             }),
         ]);
     }
-    let mut text = columns::table(COLUMNS, look, &rows);
+    let mut text = bounded_table::table(COLUMNS, look, &rows);
     for change in changes {
         text.extend(change.diff(look.color));
     }

@@ -194,12 +194,12 @@ enum Form {
     Text,
     Json,
     Page {
-        rows: RankedText,
-        details: RankedText,
+        rows: Box<RankedText>,
+        details: Box<RankedText>,
     },
     /// A report for pipelines. The cases are buffered, because the head of the report contains their counts.
     Cases {
-        report: pipeline::Report,
+        report: Box<pipeline::Report>,
         buffered: BufferedText,
     },
 }
@@ -221,9 +221,10 @@ impl<R: Report> Sink<R> {
     pub fn new(report: R, format: Option<ReportFormat>, streams: Streams) -> Self {
         let form = match format.map(|format| (format, format.pipeline())) {
             Some((ReportFormat::Json, _)) => Form::Json,
-            Some((ReportFormat::Html, _)) => Form::Page { rows: RankedText::default(), details: RankedText::default() },
+            Some((ReportFormat::Html, _)) => Form::Page { rows: Box::default(), details: Box::default() },
             Some((_, Some(pipeline))) => {
-                Form::Cases { report: pipeline::Report::new(pipeline, R::COMMAND), buffered: BufferedText::default() }
+                let report = Box::new(pipeline::Report::new(pipeline, R::COMMAND));
+                Form::Cases { report, buffered: BufferedText::default() }
             }
             None | Some((_, None)) => Form::Text,
         };
@@ -402,7 +403,9 @@ mod tests {
         let [out, messages] =
             buffers.clone().map(|buffer| Stream { write: Box::new(buffer), color: false, width: None });
         let mut sink = Sink::new(Numbers(0), format, Streams { out, messages });
-        items.iter().for_each(|item| sink.add(item));
+        for item in items {
+            sink.add(item);
+        }
         let notes = [RunNote { kind: "a", message: "b".to_owned() }];
         sink.finish(&Ending { notes: &notes, releases: &crdx_value::release::Release::NEWEST.into() }).unwrap();
         buffers.map(|buffer| String::from_utf8(buffer.0.lock().unwrap().clone()).unwrap())

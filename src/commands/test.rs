@@ -68,7 +68,9 @@ fn once(args: &args::Test, color: flags::Color) -> io::Result<Exit> {
     let streams = Streams::new(args.output, color);
     let report = TestReport { runs: &runs, counts, covered: covered.as_deref(), color: streams.out.color };
     let mut sink = Sink::new(report, args.output, streams);
-    runs.iter().for_each(|run| sink.add(run));
+    for run in &runs {
+        sink.add(run);
+    }
     let TestReport { counts, .. } = sink.finish(&Ending { notes: &[], releases: &Release::NEWEST.into() })?;
     let too_little = args.min_coverage.is_some_and(|least| is_below(covered.as_deref().unwrap_or_default(), least));
     Ok(if counts.cannot_tell > 0 {

@@ -319,8 +319,7 @@ mod tests {
     fn names(path: &Path, options: impl Into<Options>, base: &Path) -> Vec<String> {
         let base = format!("{}/", base.display());
         let show = |step| match step {
-            Step::Named(source) => Some(source.name().replace(&base, "")),
-            Step::Found(source) => Some(source.name().replace(&base, "")),
+            Step::Named(source) | Step::Found(source) => Some(source.name().replace(&base, "")),
             Step::NoFile(path) => Some(format!("no file: {}", path.display().to_string().replace(&base, ""))),
             Step::Problem(note) => Some(note.message),
             Step::DirectoryStart | Step::DirectoryEnd(_) => None,

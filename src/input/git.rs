@@ -59,9 +59,12 @@ impl Commit {
     /// The commit cannot be read.
     pub fn files(&self, path: &Path) -> Result<Vec<PathBuf>, GitError> {
         let (directory, name) = match path.file_name() {
-            Some(name) => (path.parent().unwrap_or(Path::new("")), PathBuf::from(name)),
+            // The parent of the root of the repository is outside of it.
+            Some(name) if !self.directory.join(path).is_dir() => {
+                (path.parent().unwrap_or(Path::new("")), PathBuf::from(name))
+            }
             // `.` and `..` have no name.
-            None => (path, PathBuf::from(".")),
+            _ => (path, PathBuf::from(".")),
         };
         let unreadable = || GitError::Unreadable { path: path.to_owned(), commit: self.id.clone() };
         let place = self.directory.join(directory);

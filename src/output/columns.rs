@@ -1,7 +1,7 @@
-//! Human-readable tables of `validate`, `rehearse`, `lint` and `scale`. The tables of `get` are kubectl's and printed
-//! by [`super::table`].
+//! The table of objects of `validate` and `rehearse`. Tables of bounded size are printed by [`super::bounded_table`], and
+//! those of `get`, which are kubectl's, by [`super::table`].
 //!
-//! A table is printed in two passes, because every row may decide which columns are shown and how wide they are.
+//! The table is printed in two passes, because every row may decide which columns are shown and how wide they are.
 //! [`Columns::row`] measures a row and returns it as one line of text, which the caller keeps (in a temporary file if
 //! there are many). [`Columns::write`] reads those lines back and prints them, so memory does not grow with the number
 //! of rows.
@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Spaces between columns.
-const PADDING: usize = 3;
+pub(super) const PADDING: usize = 3;
 /// Spaces between columns if the terminal is narrow.
 const NARROW_PADDING: usize = 2;
 /// The indentation of what belongs to the line above.
@@ -49,6 +49,16 @@ impl Cell {
     /// Creates a cell with a colour.
     pub fn painted(text: impl Into<String>, paint: Paint) -> Self {
         Self { text: one_line(text.into()), paint }
+    }
+
+    /// Returns the text.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the colour.
+    pub(super) fn paint(&self) -> Paint {
+        self.paint
     }
 
     /// Creates a cell with a number, which is coloured unless it is 0.
@@ -139,8 +149,18 @@ impl Column {
         Self { title: Cow::Owned(release.to_string()), fit: Fit::Always }
     }
 
+    /// Returns the title.
+    pub(super) fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Returns true if the cells may be long.
+    pub(super) fn is_long(&self) -> bool {
+        !matches!(self.fit, Fit::Always | Fit::Optional)
+    }
+
     /// Returns true if the column must be shown because of this cell.
-    fn shows(&self, text: &str) -> bool {
+    pub(super) fn shows(&self, text: &str) -> bool {
         match self.fit {
             Fit::Always | Fit::End => true,
             Fit::Start | Fit::Note => !text.is_empty(),
@@ -383,17 +403,9 @@ fn shortened(text: &str, limit: usize, end: bool) -> Cow<'_, str> {
     }
 }
 
-/// Formats a table from rows in memory.
-pub fn table(columns: &[Column], look: TableStyle, rows: &[Vec<Cell>]) -> String {
-    let mut table = Columns::new(columns, look);
-    let lines: Vec<String> = rows.iter().map(|row| table.row(row)).collect();
-    let mut text = Vec::new();
-    // Writing to a Vec cannot fail.
-    let _ = table.write(lines.into_iter().map(Ok), &mut text);
-    String::from_utf8(text).unwrap_or_default()
-}
-
-const PAINTS: [Paint; 7] = [Paint::None, Paint::Green, Paint::Red, Paint::Yellow, Paint::Dim, Paint::Bold, Paint::Cyan];
+/// The colours by their code.
+pub(super) const PAINTS: [Paint; 7] =
+    [Paint::None, Paint::Green, Paint::Red, Paint::Yellow, Paint::Dim, Paint::Bold, Paint::Cyan];
 
 /// Encodes a colour in a stored row.
 fn code(paint: Paint) -> char {
@@ -411,6 +423,15 @@ fn decoded(cell: &str) -> (Paint, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn table(columns: &[Column], look: TableStyle, rows: &[Vec<Cell>]) -> String {
+        let mut table = Columns::new(columns, look);
+        let lines: Vec<String> = rows.iter().map(|row| table.row(row)).collect();
+        let mut text = Vec::new();
+        // Writing to a Vec cannot fail.
+        let _ = table.write(lines.into_iter().map(Ok), &mut text);
+        String::from_utf8(text).unwrap_or_default()
+    }
 
     const COLUMNS: &[Column] = &[Column::text("NAME"), Column::optional("N"), Column::always("VERDICT")];
 

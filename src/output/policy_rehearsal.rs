@@ -3,7 +3,7 @@
 use super::printable;
 use super::report::case::{Case, Finding, Level, Outcome};
 use super::report::members::location_object;
-use super::{Cell, Column, Paint, TableStyle, columns};
+use super::{Cell, Column, Paint, TableStyle, bounded_table};
 use crdx::report::admission::FieldChange;
 use crdx::report::{ObjectReport, SourceLocation, Verdict};
 use crdx_server::policies::model::PolicyKind;
@@ -115,7 +115,7 @@ impl Counts {
             ]
         };
         let rows: Vec<Vec<Cell>> = self.policies.iter().map(row).collect();
-        let mut text = columns::table(POLICIES, look, &rows);
+        let mut text = bounded_table::table(POLICIES, look, &rows);
         let _ = writeln!(text, "\n{}", self.line());
         text
     }

@@ -44,7 +44,8 @@ fn the_inputs_as_of_a_commit_are_the_existing_objects() {
     let (text, code) = run(&dir, "rehearse crd.yaml --old git:main -f examples/upgrade/stored.yaml --offline");
     let files = "rehearse crd.yaml --old examples/upgrade/old-crd.yaml -f examples/upgrade/stored.yaml --offline";
     assert_eq!((text, code), run(&dir, files));
-    fs::copy(dir.join("examples/objects/accepted.yaml"), dir.join("objects/a.yaml")).unwrap();
+    let object = "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata:\n  name: x\nspec:\n  cronSpec: 0 * * * *\n  image: a\n";
+    fs::write(dir.join("objects/a.yaml"), object).unwrap();
     git(&dir, &["add", "."]);
     git(&dir, &["commit", "-qm", "b"]);
     assert_eq!(run(&dir, "diff objects --crds examples/crds --offline --old git:main"), (String::new(), Some(0)));

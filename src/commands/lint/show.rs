@@ -9,7 +9,7 @@ use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::json;
 use crate::output::report::members::location_object;
 use crate::output::report::text::{Style, TextReport};
-use crate::output::{Cell, Column, Paint, TableStyle, columns, printable};
+use crate::output::{Cell, Column, Paint, TableStyle, bounded_table, printable};
 use crate::simulation::linting::{Linted, advice};
 use crdx::lint::bounds::Bound;
 use crdx::lint::breaking::{Change, Ratcheting};
@@ -164,7 +164,7 @@ impl Show {
         };
         let rows: Vec<Vec<Cell>> = expressions.iter().map(row).collect();
         let head = format!("\nExpressions, against the limit of {} for one evaluation:\n", count(PER_CALL_LIMIT));
-        head + &columns::table(EXPRESSIONS, self.look, &rows)
+        head + &bounded_table::table(EXPRESSIONS, self.look, &rows)
     }
 
     fn costs(&self, costs: &[(SchemaCost, Vec<SourceLocation>)]) -> String {
@@ -187,7 +187,7 @@ impl Show {
             ]);
         }
         let mut text = format!("\nRules, against the limit of {} each:\n", count(EXPRESSION_COST_LIMIT));
-        text.push_str(&columns::table(COSTS, self.look, &rows));
+        text.push_str(&bounded_table::table(COSTS, self.look, &rows));
         for (cost, location) in costs.iter().flat_map(|(schema, locations)| schema.expressions.iter().zip(locations)) {
             text.push_str(&estimates(cost, location));
         }

@@ -236,7 +236,9 @@ mod tests {
 
     fn report(cases: &[Case]) -> String {
         let mut rows = Rows::default();
-        cases.iter().for_each(|case| rows.add(case));
+        for case in cases {
+            rows.add(case);
+        }
         rows.text("validate", "4 objects", &[])
     }
 
