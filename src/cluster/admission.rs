@@ -58,15 +58,6 @@ impl Written {
             || self.is_core("services") && key.starts_with("services.")
             || self.is_core("persistentvolumeclaims") && (key == "requests.storage" || key.contains(".storageclass."))
     }
-
-    /// Returns true if a limit range with limits of this type applies to the objects.
-    fn is_limited_by(&self, type_: &str) -> bool {
-        match type_ {
-            "Pod" | "Container" => self.is_core("pods"),
-            "PersistentVolumeClaim" => self.is_core("persistentvolumeclaims"),
-            _ => false,
-        }
-    }
 }
 
 /// A list of webhook configurations or policies.
@@ -137,15 +128,10 @@ impl Connection {
             written.iter().filter(|w| w.creates).flat_map(|w| &w.namespaces).map(String::as_str).collect();
         let namespaces = namespaces.into_iter().filter(|ns| !made.contains(*ns)).take(MAX_NAMESPACES);
         let ask = |there: bool, path: String| there.then(|| self.ask(&path, JSON));
-        let limited = |ns: &str| {
-            let mut created = written.iter().filter(|w| w.creates && w.namespaces.contains(ns));
-            created.any(|w| w.is_core("pods") || w.is_core("persistentvolumeclaims"))
-        };
-        let quotas_of: Vec<(&str, Option<PendingResponse>, Option<PendingResponse>)> = namespaces
+        let quotas_of: Vec<(&str, Option<PendingResponse>)> = namespaces
             .map(|ns| {
-                let path = |plural: &str| format!("/api/v1/namespaces/{}/{plural}", encoded(ns));
-                let limits = ask(core("limitranges") && limited(ns), path("limitranges"));
-                (ns, ask(core("resourcequotas"), path("resourcequotas")), limits)
+                let path = format!("/api/v1/namespaces/{}/resourcequotas", encoded(ns));
+                (ns, ask(core("resourcequotas"), path))
             })
             .collect();
 
@@ -156,12 +142,9 @@ impl Connection {
             let bound = bindings.and_then(|bindings| failed_lists.or_nothing(kind.plural, bindings.wait()).flatten());
             notes.extend(intercepting(kind, &list, bound.as_ref(), written));
         }
-        for (namespace, quota, limits) in quotas_of {
+        for (namespace, quota) in quotas_of {
             if let Some(list) = quota.and_then(|q| failed_lists.or_nothing("resourcequotas", q.wait()).flatten()) {
                 notes.extend(quotas(namespace, &list, written));
-            }
-            if let Some(list) = limits.and_then(|l| failed_lists.or_nothing("limitranges", l.wait()).flatten()) {
-                notes.extend(limit_ranges(namespace, &list, written));
             }
         }
         notes.extend(failed_lists.note());
@@ -308,22 +291,6 @@ fn quotas(namespace: &str, list: &Value, written: &[Written]) -> Option<RunNote>
     (!found.is_empty()).then_some(RunNote { kind: "quota", message })
 }
 
-/// The limit ranges of a namespace that apply to the created objects.
-fn limit_ranges(namespace: &str, list: &Value, written: &[Written]) -> Option<RunNote> {
-    let here = || written.iter().filter(|w| w.creates && w.namespaces.contains(namespace));
-    let applies = |range: &&Value| {
-        let mut limits = array(range, &["spec", "limits"]).iter();
-        limits.any(|limit| {
-            let type_ = limit.str_at(&["type"]).unwrap_or_default();
-            here().any(|written| written.is_limited_by(type_))
-        })
-    };
-    let found = array(list, &["items"]).iter().filter(applies);
-    let names: Vec<&str> = found.map(|range| range.str_at(&["metadata", "name"]).unwrap_or_default()).collect();
-    let message = format!("limit ranges in namespace {namespace} are not simulated: {}", names.join(", "));
-    (!names.is_empty()).then_some(RunNote { kind: "limitRanges", message })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -413,12 +380,5 @@ mod tests {
             note.message
         );
         assert!(note.message.contains("limits.cpu") && !note.message.contains("storage"), "{}", note.message);
-        let ranges = read(
-            r#"{"items":[{"metadata":{"name":"l"},"spec":{"limits":[{"type":"Container"}]}},
-            {"metadata":{"name":"m"},"spec":{"limits":[{"type":"PersistentVolumeClaim"}]}}]}"#,
-        );
-        let note = limit_ranges("default", &ranges, &[pods]).unwrap();
-        assert_eq!(note.message, "limit ranges in namespace default are not simulated: l");
-        assert_eq!(limit_ranges("default", &ranges, &[crontabs()]), None);
     }
 }

@@ -331,6 +331,11 @@ impl Admission {
         self.store(server, now, namespace, show);
     }
 
+    /// Records that servers have the limit ranges of a namespace.
+    pub fn record_limit_ranges(&self, namespace: &str) {
+        self.knowledge.record_limit_ranges(namespace);
+    }
+
     /// Returns true if the Namespace was given with the policies.
     pub fn gives_namespace(&self, name: &str) -> bool {
         self.objects.namespaces.iter().any(|given| given.object.str_at(&["metadata", "name"]) == Some(name))

@@ -12,7 +12,8 @@ use crdx_server::server::{NamespaceState, Namespaces, Response, Server};
 use crdx_types::types::Types;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 /// A server with built-in kinds, created on first use.
 #[derive(Debug, Default)]
@@ -20,6 +21,8 @@ pub struct BuiltInServer {
     server: OnceLock<Server>,
     /// True if the ownership of fields is tracked, which only server-side apply and comparisons of metadata need.
     tracks_fields: bool,
+    /// The namespaces whose limit ranges are stored.
+    limited: Mutex<BTreeSet<String>>,
     /// Held by an update, which stores the existing object while it lasts. Creates store nothing and run in parallel.
     updating: RwLock<()>,
 }
@@ -75,6 +78,27 @@ impl BuiltInServer {
     /// Stores the objects of the cluster that policies need in a namespace.
     pub fn prepare(&self, admission: &Admission, options: WriteOptions<'_>, namespace: Option<&str>) {
         admission.prepare(namespace, self.opened(options));
+    }
+
+    /// Stores the limit ranges of a namespace, once; `list` is the list of the cluster.
+    pub fn store_limit_ranges(&self, options: WriteOptions<'_>, namespace: &str, list: &Value) {
+        let mut limited = self.limited.lock().unwrap_or_else(PoisonError::into_inner);
+        if !limited.insert(namespace.to_owned()) {
+            return;
+        }
+        let server = self.opened(options);
+        let _updating = self.updating.write().unwrap_or_else(PoisonError::into_inner);
+        for range in list.get("items").and_then(Value::as_array).unwrap_or_default() {
+            let mut range = range.clone();
+            // Items of lists have no apiVersion and kind.
+            range.insert_at(&["apiVersion"], "v1".into());
+            range.insert_at(&["kind"], "LimitRange".into());
+            // One that cannot be stored does not limit, as in the cluster.
+            let _ = server.seed("limitranges.", namespace, range);
+        }
+        if let Some(admission) = options.admission {
+            admission.record_limit_ranges(namespace);
+        }
     }
 
     /// Sends the create of an object that does not exist; `annotated` is false if it needs no last-applied annotation.

@@ -143,6 +143,7 @@ pub fn decode(
     if let Some(admission) = context.admission {
         context.built_in.prepare(admission, options, write.identity.namespace.as_deref());
     }
+    read_limit_ranges(context, options, &write);
     let updated = match &found {
         Found::Object(existing, _) => context.built_in.update(options, &Write { existing: Some(existing), ..write }),
         _ => Updated::Unknown,
@@ -332,6 +333,23 @@ fn check_namespace(item: &mut ObjectReport, context: SimulationContext<'_>, plur
             item.reason = format!("its namespace is being deleted, and the object cannot be read: {}", error.message);
         }
         _ => reject_with(item, Answer { code, reason, message }),
+    }
+}
+
+/// Reads the limit ranges that apply to an object from the cluster.
+fn read_limit_ranges(context: SimulationContext<'_>, options: WriteOptions<'_>, write: &Write<'_>) {
+    let is_limited = write.identity.group().is_empty() && matches!(write.kind, "Pod" | "PersistentVolumeClaim");
+    let (Some(namespace), ExistingObjects::Live(live)) = (&write.identity.namespace, &context.updates.existing) else {
+        return;
+    };
+    if !is_limited || !live.is_configured() {
+        return;
+    }
+    let (version, plural) = ("v1".to_owned(), "limitranges".to_owned());
+    let ranges = cluster::Resource { version, plural, namespaced: true, ..cluster::Resource::default() };
+    match live.list(&ranges.path(Some(namespace))) {
+        Ok(list) => context.built_in.store_limit_ranges(options, namespace, &list),
+        Err(error) => live.record_unreadable("limitranges", &error),
     }
 }
 

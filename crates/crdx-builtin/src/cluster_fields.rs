@@ -14,8 +14,8 @@ const INGRESS_CLASS: &str = "kubernetes.io/ingress.class";
 pub struct Known {
     /// True if the user of the request is known.
     pub user: bool,
-    /// True if no `LimitRange` in the namespace has limits for containers.
-    pub no_limit_ranges: bool,
+    /// True if the defaults of the limit ranges in the namespace are set.
+    pub limit_ranges: bool,
 }
 
 /// The unknown parts of an object that is created, with defaults; `None` if everything is known.
@@ -48,7 +48,7 @@ pub fn unknown(group: &str, kind: &str, object: &Value, known: Known) -> Option<
 fn pod(root: &mut Gaps, object: &Value, known: Known) {
     let Some(own) = object.get("spec") else { return };
     let mounts_token = own.get("automountServiceAccountToken").and_then(Value::as_bool) != Some(false);
-    if !known.no_limit_ranges {
+    if !known.limit_ranges {
         let metadata = object.get("metadata");
         may_extend_by(member(root, "metadata"), metadata, "annotations", LIMIT_RANGER);
     }
@@ -78,7 +78,7 @@ fn pod(root: &mut Gaps, object: &Value, known: Known) {
             if mounts_token {
                 may_extend(gaps, Some(container), "volumeMounts");
             }
-            if !known.no_limit_ranges {
+            if !known.limit_ranges {
                 let resources = container.get("resources");
                 let gaps = member(gaps, "resources");
                 may_extend(gaps, resources, "limits");
@@ -199,7 +199,7 @@ mod tests {
             assert!(found.iter().any(|known| known == path), "{path}: {found:?}");
         }
         assert!(!found.iter().any(|path| path.contains("metadata.annotations+") || path.contains("tolerations")));
-        let known = Known { no_limit_ranges: true, user: true };
+        let known = Known { limit_ranges: true, user: true };
         let found = unknown_of(
             "",
             "Pod",

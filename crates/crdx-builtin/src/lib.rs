@@ -1,4 +1,5 @@
 //! The behaviour of Kubernetes' built-in kinds that their Go types do not describe.
 
 pub mod cluster_fields;
+pub mod limit_ranger;
 pub mod validation;

@@ -30,7 +30,7 @@ fn with_classes(path: &str) -> Reply {
                 .to_owned()
         }
         "/api/v1/namespaces/default/limitranges" => {
-            r#"{"items":[{"metadata":{"name":"l"},"spec":{"limits":[{"type":"Container"}]}}]}"#.to_owned()
+            r#"{"items":[{"metadata":{"name":"l"},"spec":{"limits":[{"type":"Container","max":{"cpu":"2"},"default":{"cpu":"1"}}]}}]}"#.to_owned()
         }
         path => return cluster(path),
     };
@@ -63,7 +63,6 @@ fn pods_whose_classes_do_not_exist_are_rejected() {
             "pods \"c\" is forbidden: the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 1000 from the given PriorityClass name",
             "pods \"d\" is forbidden: pod rejected: RuntimeClass \"kata\" not found",
             "note: quota in namespace default is not simulated: q (4 of 5 pods used)",
-            "note: limit ranges in namespace default are not simulated: l",
         ],
     );
     assert_eq!(fake.count(PRIORITIES), 1, "{:?}", fake.paths());
@@ -81,4 +80,26 @@ fn classes_that_cannot_be_read_are_a_note() {
     let fake = Fake::serve(|path, _| if path == PRIORITIES { status(403, "no") } else { with_classes(path) });
     let line = format!("validate -f pods.yaml --server {}", fake.url);
     place.run(&line).ends(0, &["1 accepted", "priorityclasses (403)"]);
+}
+
+#[test]
+fn limit_ranges_set_defaults_and_reject() {
+    let place = TestDir::new("limit-ranges");
+    let large = pod("b", "priorityClassName: high").replace("'x:1'", "'x:1', resources: {limits: {cpu: 3}}");
+    place.write("pods.yaml", &[pod("a", "priorityClassName: high"), large].concat());
+    let fake = Fake::serve(|path, _| with_classes(path));
+    let line = format!("validate -f pods.yaml --server {}", fake.url);
+    place.run(&line).ends(
+        1,
+        &["1 accepted, 1 rejected", "pods \"b\" is forbidden: maximum cpu usage per Container is 2, but limit is 3"],
+    );
+    assert_eq!(fake.count("/api/v1/namespaces/default/limitranges"), 1, "{:?}", fake.paths());
+    place
+        .run(&format!("{line} -o yaml"))
+        .ends(1, &["kubernetes.io/limit-ranger: 'LimitRanger plugin set: cpu limit for container c'"]);
+    let forbidden =
+        Fake::serve(|path, _| if path.ends_with("/limitranges") { status(403, "no") } else { with_classes(path) });
+    place
+        .run(&format!("validate -f pods.yaml --server {}", forbidden.url))
+        .ends(0, &["2 accepted", "limitranges (403)"]);
 }

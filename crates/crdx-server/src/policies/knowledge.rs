@@ -22,6 +22,8 @@ pub struct Read {
     /// The Namespaces that do not exist, but may be created before the objects in them.
     missing_namespaces: BTreeSet<String>,
     params: BTreeSet<(Kind, Option<String>, Option<String>)>,
+    /// The namespaces whose limit ranges the server stores.
+    limit_ranges: BTreeSet<String>,
 }
 
 impl Knowledge {
@@ -56,6 +58,18 @@ impl Knowledge {
             let key = (kind.clone(), namespace.map(str::to_owned), name.map(str::to_owned));
             read.write().unwrap_or_else(PoisonError::into_inner).params.insert(key);
         }
+    }
+
+    /// Records that the server has read the limit ranges of a namespace.
+    pub fn record_limit_ranges(&self, namespace: &str) {
+        if let Some(read) = &self.read {
+            read.write().unwrap_or_else(PoisonError::into_inner).limit_ranges.insert(namespace.to_owned());
+        }
+    }
+
+    /// Returns true if the limit ranges of a namespace are known.
+    pub fn are_limit_ranges_known(&self, namespace: &str) -> bool {
+        self.knows(|read| read.limit_ranges.contains(namespace))
     }
 
     /// Returns true if it is known whether the Namespace exists, and its content.

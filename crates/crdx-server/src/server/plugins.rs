@@ -1,7 +1,8 @@
-//! The admission plugins: `NamespaceLifecycle`, policies and webhooks. They read the resources of the server.
+//! The admission plugins: `NamespaceLifecycle`, `LimitRanger`, policies and webhooks. They read the resources of the server.
 
 mod cluster;
 mod lifecycle;
+mod limit_ranger;
 mod policies;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ use crate::policies::model::PolicyKind;
 use crate::server::admission::Plugin;
 use crate::server::strategy::resources::Resources;
 use lifecycle::NamespaceLifecycle;
+use limit_ranger::LimitRanger;
 use policies::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
 use std::sync::Arc;
 pub(in crate::server) use view::Inputs;
@@ -24,6 +26,9 @@ pub(in crate::server) fn plugins(resources: &Arc<Resources>, inputs: Option<Inpu
     if resources.namespaces.is_some() {
         // Before all others, so that it rejects a request before other plugins mutate the object.
         plugins.push(Box::new(NamespaceLifecycle::new(resources)));
+    }
+    if let Some(plugin) = LimitRanger::new(resources) {
+        plugins.push(Box::new(plugin));
     }
     if let Some(inputs) = inputs {
         plugins.push(Box::new(MutatingAdmissionPolicy::new(resources, inputs.clone())));

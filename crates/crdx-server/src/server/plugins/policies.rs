@@ -198,7 +198,8 @@ pub(super) fn request_of<'a>(attributes: &Attributes<'a>, object: Option<&Value>
     let depends_on_cluster =
         !knowledge.is_complete() && attributes.operation == Operation::Create && attributes.subresource.is_empty();
     let gaps = object.filter(|_| depends_on_cluster).and_then(|object| {
-        let known = Known { user: !knowledge.unknown.user, no_limit_ranges: false };
+        let limit_ranges = knowledge.are_limit_ranges_known(attributes.namespace);
+        let known = Known { user: !knowledge.unknown.user, limit_ranges };
         cluster_fields::unknown(kind.group, kind.kind, object, known)
     });
     Request {

@@ -1,0 +1,272 @@
+//! `LimitRange`s in a namespace: the defaults of Pods, and the limits of Pods and claims
+//! (`plugin/pkg/admission/limitranger` in `k8s.io/kubernetes`).
+
+use crdx_cel::value::Quantity;
+use crdx_value::{Map, Value};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The annotation in which the plugin describes its changes.
+const ANNOTATION: &str = "kubernetes.io/limit-ranger";
+
+/// Quantities by resource name.
+type Amounts = BTreeMap<String, Quantity>;
+
+/// Sets the default requests and limits of the containers of a new Pod (`PodMutateLimitFunc`). Returns true if there are
+/// any.
+pub fn set_defaults(range: &Value, pod: &mut Value) -> bool {
+    let (mut requests, mut limits) = (Map::new(), Map::new());
+    for limit in of_type(range, "Container") {
+        requests.extend(members(limit, "defaultRequest").map(|(name, value)| (name.clone(), value.clone())));
+        limits.extend(members(limit, "default").map(|(name, value)| (name.clone(), value.clone())));
+    }
+    let mut changes = Vec::new();
+    for (list, prefix) in [("containers", "container"), ("initContainers", "init container")] {
+        let containers = pod.get_mut("spec").and_then(|spec| spec.get_mut(list));
+        let Some(Value::Array(containers)) = containers else { continue };
+        for container in containers {
+            let name = container.str_at(&["name"]).unwrap_or_default().to_owned();
+            let requested = add_absent(container, "requests", &requests);
+            let limited = add_absent(container, "limits", &limits);
+            for (added, what) in [(requested, "request"), (limited, "limit")] {
+                if !added.is_empty() {
+                    changes.push(format!("{} {what} for {prefix} {name}", added.join(", ")));
+                }
+            }
+        }
+    }
+    if changes.is_empty() {
+        return false;
+    }
+    let text = format!("LimitRanger plugin set: {}", changes.join("; "));
+    pod.insert_at(&["metadata", "annotations", ANNOTATION], text.into());
+    true
+}
+
+/// Adds amounts that a container does not have. Returns their names.
+fn add_absent(container: &mut Value, key: &str, defaults: &Map) -> Vec<String> {
+    let own = container.at(&["resources", key]).and_then(Value::as_object);
+    let absent = defaults.iter().filter(|(name, _)| own.is_none_or(|own| !own.contains_key(name.as_str())));
+    let absent: Vec<(String, Value)> = absent.map(|(name, value)| (name.clone(), value.clone())).collect();
+    for (name, value) in &absent {
+        container.insert_at(&["resources", key, name], value.clone());
+    }
+    absent.into_iter().map(|(name, _)| name).collect()
+}
+
+/// Returns the error of an object that does not keep to the limits (`PodValidateLimitFunc` and
+/// `PersistentVolumeClaimValidateLimitFunc`).
+pub fn violation(range: &Value, kind: &str, object: &Value) -> Option<String> {
+    let mut errors = Vec::new();
+    match kind {
+        "Pod" => {
+            for limit in of_type(range, "Container") {
+                for list in ["containers", "initContainers"] {
+                    for container in items(object, &["spec", list]) {
+                        let of = |key: &str| amounts(container, &["resources", key]);
+                        check(&mut errors, limit, "Container", &of("requests"), Some(&of("limits")));
+                    }
+                }
+            }
+            for limit in of_type(range, "Pod") {
+                let of = |key: &str| of_pod(object, key);
+                check(&mut errors, limit, "Pod", &of("requests"), Some(&of("limits")));
+            }
+        }
+        "PersistentVolumeClaim" => {
+            let requests = amounts(object, &["spec", "resources", "requests"]);
+            for limit in of_type(range, "PersistentVolumeClaim") {
+                check(&mut errors, limit, "PersistentVolumeClaim", &requests, None);
+            }
+        }
+        _ => {}
+    }
+    // `NewAggregate`
+    let mut seen = BTreeSet::new();
+    errors.retain(|error| seen.insert(error.clone()));
+    match errors.as_slice() {
+        [] => None,
+        [one] => Some(one.clone()),
+        many => Some(format!("[{}]", many.join(", "))),
+    }
+}
+
+/// Checks amounts against one limit; `limits` is `None` if only requests count.
+fn check(errors: &mut Vec<String>, limit: &Value, type_: &str, requests: &Amounts, limits: Option<&Amounts>) {
+    let none = Amounts::new();
+    let most = limits.unwrap_or(&none);
+    let quantities = |key| members(limit, key).filter_map(|(name, value)| Some((name, quantity(value)?)));
+    for (name, least) in quantities("min") {
+        let prefix = format!("minimum {name} usage per {type_} is {least}");
+        errors.extend(match (requests.get(name), most.get(name)) {
+            (None, _) => Some(format!("{prefix}.  No request is specified")),
+            (Some(request), _) if is_less(request, &least) => Some(format!("{prefix}, but request is {request}")),
+            (_, Some(limit)) if is_less(limit, &least) => Some(format!("{prefix}, but limit is {limit}")),
+            _ => None,
+        });
+    }
+    for (name, max) in quantities("max") {
+        let prefix = format!("maximum {name} usage per {type_} is {max}");
+        let request = requests.get(name);
+        errors.extend(match (request, most.get(name)) {
+            (None, _) if limits.is_none() => Some(format!("{prefix}.  No request is specified")),
+            (_, None) if limits.is_some() => Some(format!("{prefix}.  No limit is specified")),
+            (_, Some(limit)) if is_less(&max, limit) => Some(format!("{prefix}, but limit is {limit}")),
+            (Some(request), _) if is_less(&max, request) => Some(format!("{prefix}, but request is {request}")),
+            _ => None,
+        });
+    }
+    for (name, ratio) in quantities("maxLimitRequestRatio").filter(|_| limits.is_some()) {
+        let prefix = format!("{name} max limit to request ratio per {type_} is {ratio}");
+        let given = |amounts: &Amounts| amounts.get(name).map(Quantity::as_float).filter(|amount| *amount != 0.0);
+        errors.extend(match (given(requests), given(most)) {
+            (None, _) => Some(format!("{prefix}, but no request is specified or request is 0")),
+            (_, None) => Some(format!("{prefix}, but no limit is specified or limit is 0")),
+            (Some(request), Some(limit)) if limit / request > ratio.as_float() => {
+                Some(format!("{prefix}, but provided ratio is {:.6}", limit / request))
+            }
+            _ => None,
+        });
+    }
+}
+
+/// What a whole Pod requests, or its limits (`podRequests`, `podLimits`).
+fn of_pod(pod: &Value, key: &str) -> Amounts {
+    let mut total = Amounts::new();
+    for container in items(pod, &["spec", "containers"]) {
+        add(&mut total, &amounts(container, &["resources", key]));
+    }
+    let (mut restartable, mut initial) = (Amounts::new(), Amounts::new());
+    for container in items(pod, &["spec", "initContainers"]) {
+        let mut own = amounts(container, &["resources", key]);
+        if container.str_at(&["restartPolicy"]) == Some("Always") {
+            add(&mut total, &own);
+            add(&mut restartable, &own);
+            own.clone_from(&restartable);
+        } else {
+            add(&mut own, &restartable);
+        }
+        raise(&mut initial, &own);
+    }
+    raise(&mut total, &initial);
+    for (name, amount) in amounts(pod, &["spec", "resources", key]) {
+        if matches!(name.as_str(), "cpu" | "memory") {
+            total.insert(name, amount);
+        }
+    }
+    total
+}
+
+fn add(total: &mut Amounts, more: &Amounts) {
+    for (name, amount) in more {
+        let sum = total.get(name).and_then(|known| known.add(amount).ok());
+        total.insert(name.clone(), sum.unwrap_or_else(|| amount.clone()));
+    }
+}
+
+fn raise(total: &mut Amounts, other: &Amounts) {
+    for (name, amount) in other {
+        if total.get(name).is_none_or(|known| is_less(known, amount)) {
+            total.insert(name.clone(), amount.clone());
+        }
+    }
+}
+
+fn is_less(one: &Quantity, other: &Quantity) -> bool {
+    one.compare(other) == Ordering::Less
+}
+
+fn of_type<'v>(range: &'v Value, type_: &'v str) -> impl Iterator<Item = &'v Value> {
+    items(range, &["spec", "limits"]).iter().filter(move |limit| limit.str_at(&["type"]) == Some(type_))
+}
+
+fn items<'v>(object: &'v Value, path: &[&str]) -> &'v [Value] {
+    object.at(path).and_then(Value::as_array).unwrap_or_default()
+}
+
+fn members<'v>(object: &'v Value, key: &str) -> impl Iterator<Item = (&'v String, &'v Value)> {
+    object.get(key).and_then(Value::as_object).into_iter().flatten()
+}
+
+fn amounts(object: &Value, path: &[&str]) -> Amounts {
+    let members = object.at(path).and_then(Value::as_object).into_iter().flatten();
+    members.filter_map(|(name, value)| Some((name.clone(), quantity(value)?))).collect()
+}
+
+fn quantity(value: &Value) -> Option<Quantity> {
+    match value {
+        Value::String(text) => Quantity::parse(text).ok(),
+        Value::Int(number) => Some(Quantity::from_int(*number)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crdx_text::json::read;
+    use crdx_value::json::to_string;
+
+    fn value(text: &str) -> Value {
+        read(text.as_bytes()).unwrap()
+    }
+
+    fn range(limit: &str) -> Value {
+        value(&format!(r#"{{"spec":{{"limits":[{limit}]}}}}"#))
+    }
+
+    #[test]
+    fn containers_get_defaults() {
+        let range =
+            range(r#"{"type":"Container","default":{"cpu":"1","memory":"1Gi"},"defaultRequest":{"cpu":"500m"}}"#);
+        let mut pod = value(
+            r#"{"spec":{"containers":[{"name":"c","resources":{"limits":{"cpu":"2"}}},{"name":"d"}],"initContainers":[{"name":"i"}]}}"#,
+        );
+        assert!(set_defaults(&range, &mut pod));
+        let expected = "LimitRanger plugin set: cpu request for container c; memory limit for container c; cpu request for container d; cpu, memory limit for container d; cpu request for init container i; cpu, memory limit for init container i";
+        assert_eq!(pod.str_at(&["metadata", "annotations", ANNOTATION]), Some(expected));
+        let first = pod.at(&["spec", "containers"]).and_then(Value::as_array).unwrap().first().unwrap();
+        assert_eq!(
+            to_string(first.get("resources").unwrap()),
+            r#"{"limits":{"cpu":"2","memory":"1Gi"},"requests":{"cpu":"500m"}}"#
+        );
+        assert!(!set_defaults(&range, &mut pod));
+    }
+
+    #[test]
+    fn amounts_keep_to_the_limits() {
+        let pod = |resources: &str| {
+            value(&format!(r#"{{"spec":{{"containers":[{{"name":"c","resources":{resources}}}]}}}}"#))
+        };
+        let of = |limit: &str, resources: &str| violation(&range(limit), "Pod", &pod(resources));
+        let min = r#"{"type":"Container","min":{"cpu":"100m"}}"#;
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(of(min, "{}"), text("minimum cpu usage per Container is 100m.  No request is specified"));
+        let low = of(min, r#"{"requests":{"cpu":"50m"}}"#);
+        assert_eq!(low, text("minimum cpu usage per Container is 100m, but request is 50m"));
+        assert_eq!(of(min, r#"{"requests":{"cpu":"100m"}}"#), None);
+        let max = r#"{"type":"Pod","max":{"cpu":"1","memory":"1Gi"}}"#;
+        assert_eq!(
+            of(max, r#"{"limits":{"cpu":"2"}}"#),
+            text(
+                "[maximum cpu usage per Pod is 1, but limit is 2, maximum memory usage per Pod is 1Gi.  No limit is specified]"
+            )
+        );
+        let ratio = r#"{"type":"Container","maxLimitRequestRatio":{"cpu":"2"}}"#;
+        let high = of(ratio, r#"{"limits":{"cpu":"1"},"requests":{"cpu":"300m"}}"#);
+        assert_eq!(high, text("cpu max limit to request ratio per Container is 2, but provided ratio is 3.333333"));
+        let claim = value(r#"{"spec":{"resources":{"requests":{"storage":"2Gi"}}}}"#);
+        let max = range(r#"{"type":"PersistentVolumeClaim","max":{"storage":"1Gi"}}"#);
+        let expected = "maximum storage usage per PersistentVolumeClaim is 1Gi, but request is 2Gi";
+        assert_eq!(violation(&max, "PersistentVolumeClaim", &claim), text(expected));
+    }
+
+    #[test]
+    fn init_containers_run_one_after_the_other() {
+        let pod = value(
+            r#"{"spec":{"containers":[{"resources":{"requests":{"cpu":"1"}}}],"initContainers":[
+            {"restartPolicy":"Always","resources":{"requests":{"cpu":"500m"}}},{"resources":{"requests":{"cpu":"2"}}}]}}"#,
+        );
+        assert_eq!(of_pod(&pod, "requests").get("cpu").map(ToString::to_string).as_deref(), Some("2500m"));
+    }
+}
