@@ -96,7 +96,7 @@ fn limit_ranges_set_defaults_and_reject() {
     assert_eq!(fake.count("/api/v1/namespaces/default/limitranges"), 1, "{:?}", fake.paths());
     place
         .run(&format!("{line} -o yaml"))
-        .ends(1, &["kubernetes.io/limit-ranger: 'LimitRanger plugin set: cpu limit for container c'"]);
+        .ends(1, &["kubernetes.io/limit-ranger: 'LimitRanger plugin set: cpu request for container"]);
     let forbidden =
         Fake::serve(|path, _| if path.ends_with("/limitranges") { status(403, "no") } else { with_classes(path) });
     place

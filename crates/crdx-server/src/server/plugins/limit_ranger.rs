@@ -79,3 +79,45 @@ impl Plugin for LimitRanger {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::server::{Method, Request, ResponseBody, Server};
+    use crdx_text::json::read;
+    use crdx_value::Value;
+    use crdx_value::release::Release;
+
+    fn send(server: &Server, method: Method, path: &str, body: &str) -> (u16, Value) {
+        let path = format!("/api/v1/namespaces/default/{path}");
+        let response = server.handle(&Request::new(method, &path, read(body.as_bytes()).unwrap()));
+        let ResponseBody::Json(body) = response.body else { panic!("text") };
+        (response.code, Value::clone(&body))
+    }
+
+    #[test]
+    fn limit_ranges_of_the_namespace_apply_to_new_pods_and_to_claims() {
+        let server = Server::builder(Release::NEWEST, 0).with_built_in_kinds().with_generated_fields().build();
+        let range = r#"{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"l"},"spec":{"limits":[
+            {"type":"Container","default":{"cpu":"1"},"max":{"cpu":"2"}},{"type":"PersistentVolumeClaim","max":{"storage":"1Gi"}}]}}"#;
+        assert_eq!(send(&server, Method::Post, "limitranges", range).0, 201);
+        let pod = |name: &str, resources: &str| {
+            format!(
+                r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{name}"}},"spec":{{"containers":[{{"name":"c","image":"i","resources":{resources}}}]}}}}"#
+            )
+        };
+        let (code, created) = send(&server, Method::Post, "pods", &pod("a", "{}"));
+        let container = created.at(&["spec", "containers"]).and_then(Value::as_array).unwrap().first().unwrap();
+        assert_eq!((code, container.str_at(&["resources", "limits", "cpu"])), (201, Some("1")));
+        let (code, refused) = send(&server, Method::Post, "pods", &pod("b", r#"{"limits":{"cpu":"3"}}"#));
+        let message = "pods \"b\" is forbidden: maximum cpu usage per Container is 2, but limit is 3";
+        assert_eq!((code, refused.str_at(&["message"])), (403, Some(message)));
+        let claim = |size: &str| {
+            format!(
+                r#"{{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{{"name":"c"}},"spec":{{"accessModes":["ReadWriteOnce"],"resources":{{"requests":{{"storage":"{size}"}}}}}}}}"#
+            )
+        };
+        assert_eq!(send(&server, Method::Post, "persistentvolumeclaims", &claim("2Gi")).0, 403);
+        assert_eq!(send(&server, Method::Post, "persistentvolumeclaims", &claim("1Gi")).0, 201);
+        assert_eq!(send(&server, Method::Put, "persistentvolumeclaims/c", &claim("2Gi")).0, 403);
+    }
+}
