@@ -41,13 +41,25 @@ macro_rules! embedded {
 /// # Errors
 /// A file cannot be read or written.
 pub fn compress(files: &[&str]) -> io::Result<()> {
-    let folder = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("OUT_DIR is not set"))?;
     println!("cargo::rerun-if-changed=build.rs");
     for file in files {
         println!("cargo::rerun-if-changed={file}");
         let source = Path::new(file);
         let name = source.file_name().ok_or_else(|| io::Error::other(format!("{file} has no file name")))?;
-        fs::write(Path::new(&folder).join(name), block::compress_prepend_size(&fs::read(source)?))?;
+        write(name.as_ref(), &fs::read(source)?)?;
     }
     Ok(())
+}
+
+/// Compresses a text that the build script of a crate wrote, under this name.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn compress_text(name: &str, text: &str) -> io::Result<()> {
+    write(name.as_ref(), text.as_bytes())
+}
+
+fn write(name: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("OUT_DIR is not set"))?;
+    fs::write(Path::new(&folder).join(name), block::compress_prepend_size(content))
 }

@@ -72,6 +72,10 @@ impl Sampler {
 
     fn repeat(&mut self, sub: &Node, times: usize, depth: usize) {
         for _ in 0..times.min(MAX_LENGTH) {
+            // Nested repetitions multiply, and a text that is too long is not used.
+            if self.out.len() > MAX_LENGTH {
+                return;
+            }
             self.write(sub, 0, depth - 1);
         }
     }
@@ -80,6 +84,16 @@ impl Sampler {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sample_does_not_grow_beyond_the_longest_text() {
+        let pattern = Regexp::new("^(([a-z]{1000})+)+$").unwrap();
+        let mut sampler = Sampler { choice: 0, out: String::new() };
+        let tree = parse::parse(pattern.source(), None).unwrap().tree;
+        sampler.write(&tree, MAX_LENGTH, MAX_DEPTH);
+        assert!((MAX_LENGTH..MAX_LENGTH + 10).contains(&sampler.out.len()), "{}", sampler.out.len());
+        assert_eq!(pattern.sample(2000, 0).map(|text| text.len()), Some(2000));
+    }
 
     #[test]
     fn samples_match_and_are_long_enough() {

@@ -17,7 +17,6 @@
 //! update by a request |
 
 pub mod client_side;
-pub mod definition;
 pub mod field_manager;
 pub mod identity;
 pub mod json_patch;

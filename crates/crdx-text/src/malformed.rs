@@ -28,6 +28,11 @@ impl MalformedStrings {
         decoded
     }
 
+    /// Adds the strings of another part of the same body.
+    pub fn append(&mut self, mut other: Self) {
+        self.0.append(&mut other.0);
+    }
+
     /// Returns true if no string is malformed.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -3,7 +3,7 @@
 use crdx_value::Value;
 use std::{
     collections::BTreeMap,
-    sync::{Arc, LazyLock},
+    sync::{Arc, LazyLock, OnceLock},
 };
 
 /// The kinds of values that a type allows; more than one if the schema does not specify the type.
@@ -82,8 +82,8 @@ pub enum TypeRef {
     Deduced,
     /// Any value, as an atomic value.
     Untyped,
-    /// A recursive type.
-    Recursive(fn() -> &'static Type),
+    /// A type that contains itself. It is there as soon as the whole type has been built.
+    Recursive(&'static OnceLock<TypeRef>),
 }
 
 static DEDUCED: LazyLock<Type> = LazyLock::new(|| Type {
@@ -105,7 +105,7 @@ impl TypeRef {
             Self::Type(t) => t,
             Self::Deduced => &DEDUCED,
             Self::Untyped => &UNTYPED,
-            Self::Recursive(type_) => type_(),
+            Self::Recursive(type_) => type_.get().map_or(&DEDUCED, Self::resolve),
         }
     }
     /// Returns true if the type is deduced from the value.

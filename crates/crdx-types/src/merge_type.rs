@@ -5,19 +5,36 @@ use super::custom::Custom;
 use super::types::{Definition, Merging, Struct, Type, TypeId, Types};
 use crate::merge::{self, Field, ListRelation, ListType, MapType, Scalar, TypeRef};
 use crdx_value::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The merge type of a struct; `all_keys` as in [`ListType`].
-pub fn merge_type(types: &'static Types, id: TypeId, all_keys: bool) -> TypeRef {
-    Builder { types, all_keys, built: HashMap::new() }.named(id)
+/// The first release in which an item of a list needs a single key only.
+const ONE_KEY: u32 = 34;
+
+/// The merge type of a struct, built on first use.
+pub fn merge_type(types: &'static Types, id: TypeId) -> &'static TypeRef {
+    let Some(slot) = types.merge_type(id) else { return &TypeRef::Deduced };
+    if let Some(built) = slot.get() {
+        return built;
+    }
+    let all_keys = types.release() < ONE_KEY;
+    let mut builder = Builder { types, all_keys, built: HashMap::new(), in_progress: HashSet::new() };
+    let built = builder.named(id);
+    slot.get_or_init(|| built)
+}
+
+/// The merge type of the type with a name in the table: `meta/v1.ObjectMeta`.
+pub fn merge_type_named(types: &'static Types, name: &str) -> &'static TypeRef {
+    types.id(name).map_or(&TypeRef::Deduced, |id| merge_type(types, id))
 }
 
 struct Builder {
     types: &'static Types,
     all_keys: bool,
-    /// The structs built so far. A struct that contains itself is deduced from its value there.
+    /// The structs built so far.
     built: HashMap<TypeId, TypeRef>,
+    /// The structs that contain the one that is built now.
+    in_progress: HashSet<TypeId>,
 }
 
 fn scalar(scalar: Scalar) -> TypeRef {
@@ -60,12 +77,17 @@ impl Builder {
         if let Some(built) = self.built.get(&id) {
             return built.clone();
         }
-        self.built.insert(id, TypeRef::Deduced);
+        if !self.in_progress.insert(id) {
+            return self.types.merge_type(id).map_or(TypeRef::Deduced, TypeRef::Recursive);
+        }
         let built = match self.types.definition(id) {
             Some(Definition::Struct(s)) => self.fields(s, s.atomic),
             Some(Definition::Custom(Custom::Raw)) if self.types.name(id).ends_with("RawExtension") => TypeRef::Untyped,
             Some(Definition::Custom(Custom::Raw)) if self.types.name(id).ends_with("Duration") => {
                 scalar(Scalar::String)
+            }
+            Some(Definition::Custom(Custom::Raw)) if self.types.name(id).starts_with("apiextensions/") => {
+                TypeRef::Deduced
             }
             Some(Definition::Custom(Custom::Raw)) => {
                 map(MapType { other: Some(TypeRef::Deduced), ..MapType::default() })
@@ -74,6 +96,11 @@ impl Builder {
             Some(Definition::Named { of, .. }) => self.value(of, Merging::default()),
             None => TypeRef::Deduced,
         };
+        self.in_progress.remove(&id);
+        if let Some(slot) = self.types.merge_type(id) {
+            // Types that contain it refer to it there.
+            let _ = slot.set(built.clone());
+        }
         self.built.insert(id, built.clone());
         built
     }
@@ -86,7 +113,9 @@ impl Builder {
             let default = default.filter(|_| !matches!(field.type_, Type::Pointer(_)) || field.default.is_some());
             fields.insert(field.name.to_owned(), Field { type_, default });
         }
-        map(MapType { atomic, fields, other: None })
+        // A struct without fields is published as an object of any fields.
+        let other = fields.is_empty().then_some(TypeRef::Deduced);
+        map(MapType { atomic, fields, other })
     }
 }
 
@@ -119,7 +148,7 @@ mod tests {
     #[test]
     fn markers_decide_how_lists_and_maps_are_merged() {
         let types = Types::of(37);
-        let of = |name: &str| merge_type(types, types.id(name).unwrap(), false);
+        let of = |name: &str| merge_type_named(types, name).clone();
         let container = of("core/v1.Container");
         let field = |type_: &TypeRef, name: &str| type_.resolve().map.as_ref().unwrap().fields[name].type_.clone();
         let ports = field(&container, "ports");

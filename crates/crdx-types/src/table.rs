@@ -100,7 +100,18 @@ impl FieldRow {
 /// The table, indexed on first use.
 pub fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
-    TABLE.get_or_init(|| Table::read(embedded!("types.txt").text().leak()))
+    TABLE.get_or_init(|| {
+        let mut table = Table::read(embedded!("types.txt").text().leak());
+        table.types.extend_from_slice(&definitions().types);
+        table.types.sort_unstable_by_key(|row| row.name);
+        table
+    })
+}
+
+/// The part of the table with the types of CRDs and of metadata, which is small. It has no kinds.
+pub(super) fn definitions() -> &'static Table {
+    static DEFINITIONS: OnceLock<Table> = OnceLock::new();
+    DEFINITIONS.get_or_init(|| Table::read(embedded!("definitions.txt").text().leak()))
 }
 
 impl Table {
@@ -230,7 +241,8 @@ impl KindRow {
 
 /// Splits off the release range at the end of a line.
 pub fn split_releases(line: &'static str, all: &Releases) -> (&'static str, Releases) {
-    let Some((line, span)) = line.rsplit_once(" @") else { return (line, all.clone()) };
+    let found = line.rsplit_once('@').and_then(|(line, span)| Some((line.strip_suffix(' ')?, span)));
+    let Some((line, span)) = found else { return (line, all.clone()) };
     let (from, to) = span.split_once('-').unwrap_or((span, ""));
     (line, from.parse().unwrap_or(*all.start())..=to.parse().unwrap_or(*all.end()))
 }
@@ -258,7 +270,13 @@ mod tests {
 
     #[test]
     fn types_are_sorted_so_that_they_are_found() {
-        assert!(table().types().is_sorted_by(|a, b| a.name < b.name));
+        for table in [table(), definitions()] {
+            let names: Vec<&str> = table.types().iter().map(|row| row.name).collect();
+            let unsorted = names.windows(2).find(|pair| pair[0] >= pair[1]);
+            assert_eq!(unsorted, None);
+            assert!(table.type_id("meta/v1.ObjectMeta").is_some());
+        }
         assert!(table().type_id("core/v1.Pod").is_some());
+        assert!(definitions().type_id("core/v1.Pod").is_none());
     }
 }

@@ -1,7 +1,8 @@
 //! The Go types of one release, built from the table on demand.
 
 use super::custom::Custom;
-use super::table::{FieldRow, Releases, Table, table};
+use super::merge::TypeRef;
+use super::table::{FieldRow, Releases, Table, definitions, table};
 use crdx_text::json;
 use crdx_value::Value;
 use std::fmt;
@@ -10,6 +11,11 @@ use std::sync::OnceLock;
 /// The maximum depth of embedded structs.
 const MAX_DEPTH: usize = 64;
 
+/// The largest minor version with a place of its own.
+const MAX_MINOR: usize = 64;
+
+type ByRelease = [OnceLock<Types>; MAX_MINOR];
+
 /// The types of a release.
 #[derive(Debug)]
 pub struct Types {
@@ -17,6 +23,8 @@ pub struct Types {
     table: &'static Table,
     /// The definitions built so far, by index in the table.
     made: Vec<OnceLock<Definition>>,
+    /// The merge types built so far, by index in the table.
+    merge_types: Vec<OnceLock<TypeRef>>,
 }
 
 /// A reference to a named type: its index in the table.
@@ -50,6 +58,18 @@ pub(super) struct Struct {
     with_default: Vec<usize>,
     /// True if the struct is merged as a single value.
     pub atomic: bool,
+    /// The fields and embedded structs that have a number in Protobuf messages, sorted by it.
+    numbered: OnceLock<Vec<Numbered>>,
+}
+
+/// A field or an embedded struct in Protobuf messages.
+#[derive(Debug)]
+pub(super) struct Numbered {
+    number: u64,
+    /// The name in JSON, or that of the embedded struct in Go.
+    pub name: &'static str,
+    pub is_embedded: bool,
+    pub type_: Type,
 }
 
 #[derive(Debug)]
@@ -98,10 +118,14 @@ pub(super) struct Merging {
 }
 
 impl Merging {
-    /// Reads the words of a field, up to its default.
-    fn read(mut words: &'static str) -> Self {
+    /// Reads the words of a field. Returns its default, too.
+    fn read(mut words: &'static str) -> (Self, Option<Value>) {
         let mut out = Self::default();
-        while !words.is_empty() && !words.starts_with("d=") {
+        while !words.is_empty() {
+            // The default is the rest of the line.
+            if let Some(default) = words.strip_prefix("d=") {
+                return (out, json::read(default.as_bytes()).ok());
+            }
             let (word, rest) = words.split_once(' ').unwrap_or((words, ""));
             words = rest;
             match word.split_once('=') {
@@ -114,14 +138,8 @@ impl Merging {
                 _ => {}
             }
         }
-        out
+        (out, None)
     }
-}
-
-/// The default at the end of the words of a field.
-fn default(words: &str) -> Option<Value> {
-    let (_, default) = words.strip_prefix("d=").map(|default| ("", default)).or_else(|| words.split_once(" d="))?;
-    json::read(default.as_bytes()).ok()
 }
 
 impl Struct {
@@ -161,17 +179,26 @@ pub(super) enum Type {
 impl Types {
     /// The types of Kubernetes 1.`release`, or of the nearest release in the table.
     pub fn of(release: u32) -> &'static Self {
-        const MAX_MINOR: usize = 64;
-        static TYPES: [OnceLock<Types>; MAX_MINOR] = [const { OnceLock::new() }; MAX_MINOR];
+        static TYPES: ByRelease = [const { OnceLock::new() }; MAX_MINOR];
+        Self::from_table(&TYPES, table(), release)
+    }
+
+    /// Those of CRDs and of metadata alone, which are found faster.
+    pub fn of_definitions(release: u32) -> &'static Self {
+        static TYPES: ByRelease = [const { OnceLock::new() }; MAX_MINOR];
+        Self::from_table(&TYPES, definitions(), release)
+    }
+
+    fn from_table(by_release: &'static ByRelease, table: &'static Table, release: u32) -> &'static Self {
         static FIRST: OnceLock<Types> = OnceLock::new();
-        let table = table();
         let release = release.clamp(*table.releases().start(), *table.releases().end());
         let make = || Types {
             release,
             table,
             made: std::iter::repeat_with(OnceLock::new).take(table.types().len()).collect(),
+            merge_types: std::iter::repeat_with(OnceLock::new).take(table.types().len()).collect(),
         };
-        TYPES.get(release as usize).unwrap_or(&FIRST).get_or_init(make)
+        by_release.get(release as usize).unwrap_or(&FIRST).get_or_init(make)
     }
 
     /// The release.
@@ -185,12 +212,17 @@ impl Types {
     }
 
     /// The type with this name in the table.
-    pub(super) fn id(&self, name: &str) -> Option<TypeId> {
+    pub fn id(&self, name: &str) -> Option<TypeId> {
         self.table.type_id(name).map(TypeId)
     }
 
     pub(super) fn definition(&self, id: TypeId) -> Option<&Definition> {
         Some(self.made.get(id.0)?.get_or_init(|| self.make(id)))
+    }
+
+    /// The merge type of a type, if it has been built.
+    pub(super) fn merge_type(&self, id: TypeId) -> Option<&OnceLock<TypeRef>> {
+        self.merge_types.get(id.0)
     }
 
     /// The field names of a struct in this release.
@@ -232,16 +264,14 @@ impl Types {
         self.table.types().get(id.0).into_iter().flat_map(|row| Table::fields(*row))
     }
 
-    /// The name of a type in the table: `core/v1.Pod`.
     /// The field of a struct, or the embedded struct, that has a number in Protobuf messages.
-    pub(super) fn numbered(&self, id: TypeId, number: u64) -> Option<(&'static str, Type)> {
-        let rows = self.rows(id).filter(|row| row.releases.contains(&self.release));
-        let mut numbered = rows.filter(|row| Merging::read(row.words).number == number);
-        let row = numbered.next()?;
-        let name = if row.is_embedded() { "" } else { row.name };
-        Some((name, self.parse(row.type_name, self.package(id))))
+    pub(super) fn numbered(&self, id: TypeId, number: u64) -> Option<&Numbered> {
+        let Some(Definition::Struct(s)) = self.definition(id) else { return None };
+        let numbered = s.numbered.get_or_init(|| self.numbers(id));
+        numbered.get(numbered.binary_search_by_key(&number, |field| field.number).ok()?)
     }
 
+    /// The name of a type in the table: `core/v1.Pod`.
     pub(super) fn name(&self, id: TypeId) -> &'static str {
         self.table.types().get(id.0).map_or("", |row| row.name)
     }
@@ -269,7 +299,14 @@ impl Types {
                 };
                 let present = positions(|field| !field.absent_if_missing);
                 let with_default = positions(|field| field.default.is_some());
-                Definition::Struct(Struct { name: bare, fields, present, with_default, atomic })
+                Definition::Struct(Struct {
+                    name: bare,
+                    fields,
+                    present,
+                    with_default,
+                    atomic,
+                    numbered: OnceLock::new(),
+                })
             }
             "custom" => Definition::Custom(Custom::named(self.name(id))),
             head => {
@@ -280,12 +317,26 @@ impl Types {
         }
     }
 
+    fn numbers(&self, id: TypeId) -> Vec<Numbered> {
+        let rows = self.rows(id).filter(|row| row.releases.contains(&self.release));
+        let field = |row: FieldRow| Numbered {
+            number: Merging::read(row.words).0.number,
+            name: row.name,
+            is_embedded: row.is_embedded(),
+            type_: self.parse(row.type_name, self.package(id)),
+        };
+        let mut numbered: Vec<Numbered> = rows.map(field).filter(|field| field.number > 0).collect();
+        numbered.sort_unstable_by_key(|field| field.number);
+        numbered
+    }
+
     /// Adds the fields of a struct and of its embedded structs.
     fn flatten(&self, id: TypeId, embedded: &[&'static str], fields: &mut Vec<Field>) {
         for row in self.rows(id).filter(|row| row.releases.contains(&self.release)) {
             let type_ = self.parse(row.type_name, self.package(id));
             if !row.is_embedded() {
                 let (omit_empty, omit_zero) = (row.flags.contains('e'), row.flags.contains('z'));
+                let (merging, default) = Merging::read(row.words);
                 fields.push(Field {
                     name: row.name,
                     embedded: embedded.to_vec(),
@@ -295,8 +346,8 @@ impl Types {
                     order: 0,
                     omit_empty,
                     omit_zero,
-                    merging: Merging::read(row.words),
-                    default: default(row.words),
+                    merging,
+                    default,
                 });
             } else if let Some(inner) = type_.named()
                 && embedded.len() < MAX_DEPTH

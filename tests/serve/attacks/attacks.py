@@ -302,7 +302,7 @@ def attacks():
     for name, schema in {
         "min-items": nested(7, {"type": "string"}, minItems=60),
         "min-items-wide": nested(3, {"type": "string"}, minItems=1_000_000),
-        "required": nested_objects(9, {"type": "string"}, [f"f{i}" for i in range(9)]),
+        "required": nested_objects(4, {"type": "string"}, [f"f{i}" for i in range(9)]),
         "min-properties": {"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 1_000_000_000},
         "min-length": {"type": "object", "properties": {"s": {"type": "string", "minLength": 1_000_000_000}}, "required": ["s"]},
         "min-length-nested": nested(4, {"type": "string", "minLength": 4000}, minItems=60),

@@ -5,65 +5,26 @@
 //! completed.
 
 use crate::schema::{Items, Schema, SchemaOrBool};
-use crdx_types::merge::{
-    Field, ListRelation, ListType, MapType, Scalar, Type, TypeRef, fields, list, map, own, scalar,
-};
-use crdx_value::Value;
+use crdx_types::merge::{Field, ListRelation, ListType, MapType, Scalar, Type, TypeRef, fields, map, own, scalar};
+use crdx_types::merge_type::merge_type_named;
+use crdx_types::types::Types;
 use crdx_value::release::{Release, V1_34};
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::collections::BTreeMap;
 
-/// `metav1.ObjectMeta`, as described by the generated OpenAPI document.
-static OBJECT_META: LazyLock<TypeRef> = LazyLock::new(|| {
-    let text = || scalar(Scalar::String);
-    let number = || scalar(Scalar::Numeric);
-    let time = || scalar(Scalar::Untyped);
-    let empty = || Some(Value::from(""));
-    let texts = || map(MapType { other: Some(scalar(Scalar::String)), ..MapType::default() });
-    let owner = map(MapType {
-        atomic: true,
-        fields: fields([
-            ("apiVersion", text(), empty()),
-            ("blockOwnerDeletion", scalar(Scalar::Boolean), None),
-            ("controller", scalar(Scalar::Boolean), None),
-            ("kind", text(), empty()),
-            ("name", text(), empty()),
-            ("uid", text(), empty()),
-        ]),
-        other: None,
-    });
-    let manager = map(MapType {
-        fields: fields([
-            ("apiVersion", text(), None),
-            ("fieldsType", text(), None),
-            ("fieldsV1", map(MapType { other: Some(TypeRef::Deduced), ..MapType::default() }), None),
-            ("manager", text(), None),
-            ("operation", text(), None),
-            ("subresource", text(), None),
-            ("time", time(), None),
-        ]),
-        ..MapType::default()
-    });
-    map(MapType {
-        fields: fields([
-            ("annotations", texts(), None),
-            ("creationTimestamp", time(), None),
-            ("deletionGracePeriodSeconds", number(), None),
-            ("deletionTimestamp", time(), None),
-            ("finalizers", list(ListRelation::Set, text()), None),
-            ("generateName", text(), None),
-            ("generation", number(), None),
-            ("labels", texts(), None),
-            ("managedFields", list(ListRelation::Atomic, manager), None),
-            ("name", text(), None),
-            ("namespace", text(), None),
-            ("ownerReferences", list(ListRelation::Keyed(vec!["uid".to_owned()]), owner), None),
-            ("resourceVersion", text(), None),
-            ("selfLink", text(), None),
-            ("uid", text(), None),
-        ]),
-        ..MapType::default()
-    })
-});
+/// The merge type of a Go type, by its name in the table of types.
+fn of_go_type(name: &str, release: Release) -> &'static TypeRef {
+    merge_type_named(Types::of_definitions(release.minor().number().into()), name)
+}
+
+/// The merge type of CRDs.
+pub fn of_definition(release: Release) -> &'static TypeRef {
+    of_go_type("apiextensions/v1.CustomResourceDefinition", release)
+}
+
+/// The merge type of `autoscaling/v1` Scale.
+pub fn of_scale(release: Release) -> &'static TypeRef {
+    of_go_type("autoscaling/v1.Scale", release)
+}
 
 /// The merge type of a served version. `preserve_unknown_fields` is `spec.preserveUnknownFields` of the CRD.
 pub fn of_resource(schema: Option<&Schema>, preserve_unknown_fields: bool, release: Release) -> TypeRef {
@@ -73,32 +34,11 @@ pub fn of_resource(schema: Option<&Schema>, preserve_unknown_fields: bool, relea
     own(convert_as(schema, preserve_unknown_fields, true, release))
 }
 
-static SCALE: LazyLock<TypeRef> = LazyLock::new(|| {
-    let part = |of: Vec<(&str, TypeRef, Option<Value>)>| map(MapType { fields: fields(of), ..MapType::default() });
-    let replicas = || ("replicas", scalar(Scalar::Numeric), Some(Value::Int(0)));
-    let mut of_scale = type_meta();
-    of_scale.extend(fields([
-        ("spec", part(vec![("replicas", scalar(Scalar::Numeric), None)]), None),
-        ("status", part(vec![replicas(), ("selector", scalar(Scalar::String), None)]), None),
-    ]));
-    map(MapType { fields: of_scale, ..MapType::default() })
-});
-
-/// The merge type of `autoscaling/v1` Scale, as a reference.
-pub fn scale_type() -> TypeRef {
-    SCALE.clone()
-}
-
-/// The merge type of `autoscaling/v1` Scale.
-pub fn of_scale() -> &'static Type {
-    SCALE.resolve()
-}
-
-pub(super) fn type_meta() -> BTreeMap<String, Field> {
+fn type_meta(release: Release) -> BTreeMap<String, Field> {
     fields([
         ("apiVersion", scalar(Scalar::String), None),
         ("kind", scalar(Scalar::String), None),
-        ("metadata", OBJECT_META.clone(), None),
+        ("metadata", of_go_type("meta/v1.ObjectMeta", release).clone(), None),
     ])
 }
 
@@ -135,7 +75,7 @@ fn convert_map(schema: &Schema, preserve: bool, resource: bool, release: Release
         })
         .collect();
     if resource {
-        fields.extend(type_meta());
+        fields.extend(type_meta(release));
     }
     let other = match &schema.additional_properties {
         Some(SchemaOrBool::Schema(child)) => Some(own(convert(child, preserve, release))),

@@ -73,7 +73,7 @@ pub fn unknown_fields(object: &Value) -> BTreeMap<String, Unknown> {
 fn root(object: &Value, release: Release) -> Option<GoType> {
     let version = if is_beta(object) { "v1beta1" } else { "v1" };
     let name = format!("apiextensions/{version}.CustomResourceDefinition");
-    GoType::named(Types::of(release.minor().number().into()), &name)
+    GoType::named(Types::of_definitions(release.minor().number().into()), &name)
 }
 
 fn is_beta(object: &Value) -> bool {

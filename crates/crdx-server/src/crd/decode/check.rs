@@ -308,7 +308,7 @@ impl<'r> Reader<'r> {
 
 /// The type of a schema.
 pub fn schema(release: Release) -> Option<GoType> {
-    GoType::named(Types::of(release.minor().number().into()), "apiextensions/v1.JSONSchemaProps")
+    GoType::named(Types::of_definitions(release.minor().number().into()), "apiextensions/v1.JSONSchemaProps")
 }
 
 /// The type of a field of a schema.

@@ -13,6 +13,7 @@ use crdx_text::malformed::MalformedStrings;
 use crdx_text::strict::StrictError;
 pub(in crate::server) use crdx_value::group_version::parse as parse_group_version;
 use crdx_value::json::go_kind;
+use crdx_value::release::Release;
 use crdx_value::{Map, Value};
 use std::borrow::Cow;
 use unreadable::Unreadable;
@@ -70,11 +71,12 @@ pub(in crate::server) fn object(
     input: Input,
     validation: FieldValidation,
     default: DefaultType<'_>,
+    release: Release,
 ) -> Result<Document, Unreadable> {
     let document = match body {
         Body::Value(value) => Document::of(value.clone()),
-        Body::Empty => read(&[], input, validation, default)?,
-        Body::Bytes(bytes) => read(bytes, input, validation, default)?,
+        Body::Empty => read(&[], input, validation, default, release)?,
+        Body::Bytes(bytes) => read(bytes, input, validation, default, release)?,
     };
     interpret(&document.value).map_err(Unreadable::Early)?;
     Ok(document)
@@ -97,6 +99,7 @@ fn read(
     input: Input,
     validation: FieldValidation,
     default: DefaultType<'_>,
+    release: Release,
 ) -> Result<Document, Unreadable> {
     match input {
         Input::Json => {
@@ -110,7 +113,7 @@ fn read(
             Ok(Document::new(read.value, strict))
         }
         Input::Protobuf => {
-            let object = protobuf::read(bytes, default)?;
+            let object = protobuf::read(bytes, default, release)?;
             Ok(Document { malformed: object.malformed, ..Document::of(object.value) })
         }
         Input::Yaml => {
@@ -181,7 +184,8 @@ mod tests {
     #[test]
     fn apiversion_and_kind_must_be_strings() {
         let read = |text: &str| {
-            object(&Body::Bytes(text.as_bytes().to_vec()), Input::Json, FieldValidation::Strict, TYPE).map(|d| d.strict)
+            object(&Body::Bytes(text.as_bytes().to_vec()), Input::Json, FieldValidation::Strict, TYPE, Release::NEWEST)
+                .map(|d| d.strict)
         };
         assert_eq!(read(r#"{"kind":"A","a":1,"a":2}"#), Ok(vec![StrictError::DuplicateField("a".to_owned())]));
         assert_eq!(

@@ -116,7 +116,7 @@ impl<'a> Context<'a> {
     ) -> Result<Document, Unreadable> {
         match self.object.take() {
             Some(value) => Ok(Document::of(value)),
-            None => body::object(&self.request.body, input, validation, default),
+            None => body::object(&self.request.body, input, validation, default, self.release()),
         }
     }
 

@@ -132,8 +132,8 @@ fn from_body(body: &Body, content_type: Option<&str>, release: Release) -> Resul
 const TYPE: DefaultType<'_> = DefaultType { api_version: "meta.k8s.io/v1", kind: "DeleteOptions" };
 
 fn decoded(body: &Body, input: Input, release: Release) -> Result<Raw, Refusal> {
-    let document =
-        body::object(body, input, FieldValidation::Ignore, TYPE).map_err(|e| Refusal::bad_request(e.into_text()))?;
+    let document = body::object(body, input, FieldValidation::Ignore, TYPE, release)
+        .map_err(|e| Refusal::bad_request(e.into_text()))?;
     of_value(&document.value, release)
 }
 

@@ -1,87 +1,41 @@
 //! Decodes Protobuf bodies of CRDs, namespaces, the kinds of admission and delete options, which typed Go clients send
-//! (`runtime/serializer/protobuf`, `generated.proto` of `apiextensions/v1`, `meta/v1` and `core/v1`).
-//!
-//! - [`wire`] reads the fields of a message, as the generated Go code does.
-//! - [`json`] converts them to the JSON value of the object. Go encodes fields with zero values that JSON omits; they are
-//!   omitted here too, except for pointers.
-
-mod admission;
-mod json;
-mod messages;
-mod wire;
+//! (`runtime/serializer/protobuf`), by their Go types.
 
 use crate::server::http::body::unreadable::Unreadable;
 use crdx_text::malformed::MalformedStrings;
-use crdx_text::protobuf::Error;
+use crdx_text::protobuf::{Error, Reader, Wire};
+use crdx_types::protobuf;
+use crdx_types::types::{TypeId, Types};
 use crdx_value::group_version;
+use crdx_value::release::Release;
 use crdx_value::{Map, Value};
-use json::Converter;
-use wire::Node;
 
 /// The magic number at the start of every body.
 const PREFIX: &[u8] = b"k8s\0";
 
-/// A message of `generated.proto`.
-struct Message {
-    /// The name in Go.
-    name: &'static str,
-    /// The numbers, names in JSON and types of the fields.
-    fields: &'static [(u64, &'static str, Kind)],
+/// The groups of admission and of reviews, whose kinds are decoded in version v1.
+const ADMISSION: [&str; 3] = ["admissionregistration.k8s.io", "authorization.k8s.io", "authentication.k8s.io"];
+
+fn of_kind(release: u32, api_version: &str, kind: &str) -> Option<(&'static Types, TypeId)> {
+    let types = Types::of(release);
+    Some((types, types.of_kind(api_version, kind)?))
 }
 
-const fn message(name: &'static str, fields: &'static [(u64, &'static str, Kind)]) -> Message {
-    Message { name, fields }
-}
-
-/// The type of a field.
-#[derive(Clone, Copy)]
-enum Kind {
-    Text,
-    /// `*string`: an empty string is kept.
-    TextPointer,
-    Bool,
-    /// `*bool`: false is kept.
-    BoolPointer,
-    Int,
-    /// `*int64`: 0 is kept.
-    IntPointer,
-    Int32,
-    /// `*int32`: 0 is kept.
-    Int32Pointer,
-    /// `*float64`
-    Double,
-    /// Bytes, written as base64 in JSON.
-    Bytes,
-    Time,
-    /// A message with one field that holds JSON text.
-    Json,
-    /// Like `Json`, but the text is not parsed when the message is decoded. A text that is not JSON is kept as a string, which is
-    /// not a valid set of fields either.
-    Fields,
-    One(&'static Message),
-    /// A message whose members are members of the object itself in JSON.
-    Inline(&'static Message),
-    /// A message that is a list of texts in JSON.
-    Items,
-    /// A repeated field.
-    Repeated(&'static Kind),
-    /// A map with string keys.
-    Map(&'static Kind),
-    SchemaOrList,
-    SchemaOrBool,
-    SchemaOrTexts,
-}
-
-/// The message type of a kind; `DeleteOptions` exist in every version.
-fn message_of(api_version: &str, kind: &str) -> Option<&'static Message> {
-    match (api_version, kind) {
-        (_, "DeleteOptions") => Some(&messages::DELETE_OPTIONS),
-        ("apiextensions.k8s.io/v1", "CustomResourceDefinition") => Some(&messages::DEFINITION),
-        ("v1", "Namespace") => Some(&messages::NAMESPACE),
-        ("v1", "ConfigMap") => Some(&admission::CONFIG_MAP),
-        ("autoscaling/v1", "Scale") => Some(&messages::AUTOSCALING),
-        (api_version, kind) => admission::message_of(api_version, kind),
-    }
+/// The Go type of a kind; `DeleteOptions` exist in every version.
+fn type_of(release: Release, api_version: &str, kind: &str) -> Option<(&'static Types, TypeId)> {
+    let release = release.minor().number().into();
+    let name = match (api_version, kind) {
+        (_, "DeleteOptions") => "meta/v1.DeleteOptions",
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition") => "apiextensions/v1.CustomResourceDefinition",
+        ("autoscaling/v1", "Scale") => "autoscaling/v1.Scale",
+        ("v1", "Namespace" | "ConfigMap") => return of_kind(release, api_version, kind),
+        (api_version, kind) => {
+            let group = api_version.strip_suffix("/v1").filter(|group| ADMISSION.contains(group));
+            return group.and_then(|_| of_kind(release, api_version, kind));
+        }
+    };
+    let types = Types::of_definitions(release);
+    Some((types, types.id(name)?))
 }
 
 /// The type that the path of a request implies.
@@ -122,19 +76,19 @@ pub(in crate::server) struct Object {
 }
 
 /// Decodes a body. For an unknown type only its apiVersion and kind are returned, which the error response needs.
-pub(in crate::server) fn read(body: &[u8], default: DefaultType<'_>) -> Result<Object, Unreadable> {
+pub(in crate::server) fn read(body: &[u8], default: DefaultType<'_>, release: Release) -> Result<Object, Unreadable> {
     let envelope = open(body, default).map_err(Unreadable::Early)?;
-    let mut converter = Converter { malformed: envelope.malformed.clone() };
-    let mut object = match message_of(&envelope.api_version, &envelope.kind) {
-        Some(type_) => converted(&mut converter, type_, envelope.raw).map_err(|e| Unreadable::Late(e.to_string()))?,
-        None => Map::new(),
-    };
+    let mut malformed = envelope.malformed.clone();
+    let mut object = Map::new();
+    if let Some((types, id)) = type_of(release, &envelope.api_version, &envelope.kind) {
+        let message = protobuf::read(types, id, envelope.raw).map_err(|error| Unreadable::Late(error.to_string()))?;
+        malformed.append(message.malformed);
+        if let Value::Object(members) = message.value {
+            object = members;
+        }
+    }
     object.append(&mut envelope.types());
-    Ok(Object { value: Value::Object(object), malformed: converter.malformed })
-}
-
-fn converted(converter: &mut Converter, type_: &'static Message, raw: &[u8]) -> Result<Map, json::Error> {
-    converter.object(type_, &wire::fields(type_, raw)?)
+    Ok(Object { value: Value::Object(object), malformed })
 }
 
 /// Decodes the envelope of a body. A missing kind, and a missing or malformed apiVersion, are those of `default`
@@ -149,27 +103,58 @@ pub(in crate::server) fn open<'b>(body: &'b [u8], default: DefaultType<'_>) -> R
     if envelope.is_empty() {
         return Err("empty body".to_owned());
     }
-    let fields = wire::fields(&messages::ENVELOPE, envelope).map_err(|error| error.to_string())?;
-    let bytes = |fields: &wire::Fields<'b>, number: u64| match fields.get(&number) {
-        Some(Node::Bytes(bytes)) => *bytes,
-        _ => &[],
-    };
+    let parts = Parts::read(envelope).map_err(|error| error.to_string())?;
     let mut malformed = MalformedStrings::default();
-    let (api_version, kind) = match fields.get(&1) {
-        Some(Node::Message(types)) => {
-            let api_version = bytes(types, 1);
-            // Some messages show only the version.
-            api_version.split(|byte| *byte == b'/').for_each(|part| drop(malformed.decode(part)));
-            (malformed.decode(api_version), malformed.decode(bytes(types, 2)))
-        }
-        _ => Default::default(),
-    };
+    // Some messages show only the version.
+    parts.api_version.split(|byte| *byte == b'/').for_each(|part| drop(malformed.decode(part)));
+    let (api_version, kind) = (malformed.decode(parts.api_version), malformed.decode(parts.kind));
     let kind = if kind.is_empty() { default.kind.to_owned() } else { kind };
     let api_version = match group_version::parse(&api_version) {
         Err(_) | Ok((_, "")) => default.api_version.to_owned(),
         Ok((group, version)) => group_version::api_version(group, version),
     };
-    Ok(Envelope { api_version, kind, raw: bytes(&fields, 2), malformed })
+    Ok(Envelope { api_version, kind, raw: parts.raw, malformed })
+}
+
+/// The parts of an envelope (`runtime.Unknown`).
+#[derive(Default)]
+struct Parts<'b> {
+    api_version: &'b [u8],
+    kind: &'b [u8],
+    raw: &'b [u8],
+}
+
+impl<'b> Parts<'b> {
+    fn read(envelope: &'b [u8]) -> Result<Self, Error> {
+        let texts = |names: &'static [&'static str]| {
+            move |number: u64, wire| match usize::try_from(number).ok().and_then(|at| names.get(at.checked_sub(1)?)) {
+                None => Ok(false),
+                Some(_) if wire == 2 => Ok(true),
+                Some(field) => Err(Error::WrongWireType { wire, field: (*field).to_owned() }),
+            }
+        };
+        let mut parts = Self::default();
+        let mut reader = Reader::new(envelope);
+        let fields = texts(&["TypeMeta", "Raw", "ContentEncoding", "ContentType"]);
+        while let Some((number, value)) = reader.known("Unknown", fields)? {
+            match (number, value) {
+                // A second type is merged with the first.
+                (1, Wire::Bytes(bytes)) => {
+                    let mut reader = Reader::new(bytes);
+                    while let Some((number, value)) = reader.known("TypeMeta", texts(&["APIVersion", "Kind"]))? {
+                        match (number, value) {
+                            (1, Wire::Bytes(bytes)) => parts.api_version = bytes,
+                            (_, Wire::Bytes(bytes)) => parts.kind = bytes,
+                            _ => {}
+                        }
+                    }
+                }
+                (2, Wire::Bytes(bytes)) => parts.raw = bytes,
+                _ => {}
+            }
+        }
+        Ok(parts)
+    }
 }
 
 #[cfg(test)]
@@ -190,13 +175,13 @@ mod tests {
     }
 
     fn shown(api_version: &str, kind: &str, raw: &[u8]) -> String {
-        to_string(&read(&body(api_version, kind, raw), TYPE).unwrap().value)
+        to_string(&read(&body(api_version, kind, raw), TYPE, Release::NEWEST).unwrap().value)
     }
 
     /// Decodes a CRD with a schema of its first version.
     fn of_schema(schema: impl AsRef<[u8]>) -> Result<Object, Unreadable> {
         let raw = f(2, f(7, f(4, f(1, schema))));
-        read(&body("apiextensions.k8s.io/v1", "CustomResourceDefinition", &raw), TYPE)
+        read(&body("apiextensions.k8s.io/v1", "CustomResourceDefinition", &raw), TYPE, Release::NEWEST)
     }
 
     /// The decoded schema of the first version of a CRD.
@@ -294,12 +279,12 @@ mod tests {
 
     fn read_bytes(api_version: &[u8], kind: &[u8], raw: &[u8]) -> Object {
         let type_ = [f(1, api_version), f(2, kind)].concat();
-        read(&[PREFIX, &f(1, type_), &f(2, raw)].concat(), TYPE).unwrap()
+        read(&[PREFIX, &f(1, type_), &f(2, raw)].concat(), TYPE, Release::NEWEST).unwrap()
     }
 
     #[test]
     fn undecodable_objects_are_reported() {
-        let text = |bytes: &[u8]| read(bytes, TYPE).unwrap_err().into_text();
+        let text = |bytes: &[u8]| read(bytes, TYPE, Release::NEWEST).unwrap_err().into_text();
         assert_eq!(text(b""), "empty data");
         assert_eq!(text(b"k8s\0"), "empty body");
         assert!(text(b"{}").starts_with("provided data does not appear to be a protobuf message"));
@@ -310,7 +295,7 @@ mod tests {
 
     /// Encodes a namespace in an envelope with this type.
     fn typed(type_: &[u8]) -> Result<Object, Unreadable> {
-        read(&[PREFIX, type_, &f(2, f(1, f(1, "x")))].concat(), TYPE)
+        read(&[PREFIX, type_, &f(2, f(1, f(1, "x")))].concat(), TYPE, Release::NEWEST)
     }
 
     #[test]
@@ -337,7 +322,7 @@ mod tests {
 
     #[test]
     fn an_object_of_an_unknown_type_is_not_decoded() {
-        let read = read(&body("v1", "Thing", &[0xff]), TYPE).unwrap();
+        let read = read(&body("v1", "Thing", &[0xff]), TYPE, Release::NEWEST).unwrap();
         assert_eq!(to_string(&read.value), r#"{"apiVersion":"v1","kind":"Thing"}"#);
     }
 

@@ -1,6 +1,5 @@
 //! The view of the server that policies and webhooks read.
 
-use crate::apply::definition::of_definition;
 use crate::apply::types;
 use crate::crd;
 use crate::policies::dependencies::Dependencies;
@@ -179,10 +178,10 @@ impl request::Cluster for View<'_> {
 
     fn merge_type(&self, resource: &request::Resource, kind: &Kind) -> Option<TypeRef> {
         if is_scale(kind) {
-            return Some(types::scale_type());
+            return Some(types::of_scale(self.cluster.release()).clone());
         }
         if (&*kind.group, &*kind.kind) == (crd::GROUP, "CustomResourceDefinition") {
-            return Some(TypeRef::Recursive(of_definition));
+            return Some(types::of_definition(self.cluster.release()).clone());
         }
         self.cluster.resource(&kind.group, &kind.version, &resource.resource).map(|found| found.merge_type())
     }

@@ -12,7 +12,7 @@ use crdx_types::openapi::OpenApiVersion;
 use crdx_types::types::{TypeId, Types};
 use crdx_types::{Endpoint, conforms, defaults, encode, merge_type, openapi, protobuf, restore, strategic};
 use crdx_value::group_version::api_version;
-use crdx_value::release::{Release, V1_34};
+use crdx_value::release::Release;
 use crdx_value::{Map, Value, object};
 use std::sync::OnceLock;
 
@@ -32,7 +32,6 @@ pub(in crate::server) struct BuiltInKind {
     id: TypeId,
     release: Release,
     conversion: Conversion,
-    merge_type: OnceLock<TypeRef>,
     status_keeps: Set,
     initial_status: OnceLock<Option<Value>>,
 }
@@ -90,7 +89,7 @@ impl BuiltInKind {
         };
         let status_keeps = Set::of_fields(behaviour.status_keeps);
         let columns = Columns::of_kind(group, kind);
-        let (merge_type, initial_status) = (OnceLock::new(), OnceLock::new());
+        let initial_status = OnceLock::new();
         Some(Self {
             endpoint,
             types,
@@ -100,7 +99,6 @@ impl BuiltInKind {
             id,
             release,
             conversion,
-            merge_type,
             status_keeps,
             initial_status,
         })
@@ -117,9 +115,8 @@ impl BuiltInKind {
     }
 
     /// The merge type for server-side apply, built on first use.
-    pub fn merge_type(&self) -> &TypeRef {
-        let all_keys = !self.release.since(V1_34);
-        self.merge_type.get_or_init(|| merge_type::merge_type(self.types, self.id, all_keys))
+    pub fn merge_type(&self) -> &'static TypeRef {
+        merge_type::merge_type(self.types, self.id)
     }
 
     /// The status of a new object, encoded on first use; `None` if its Go type omits an empty status.
@@ -188,7 +185,7 @@ impl BuiltInKind {
     /// # Errors
     /// Returns an error for bytes that are not such an object.
     pub fn read_protobuf(&self, message: &[u8]) -> Result<Value, protobuf::Error> {
-        protobuf::read(self.types, self.id, message)
+        protobuf::read(self.types, self.id, message).map(|message| message.value)
     }
 
     /// Checks an object that was not decoded from JSON. Returns the paths of unknown fields.

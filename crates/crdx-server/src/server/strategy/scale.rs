@@ -170,7 +170,11 @@ impl<P: Scalable> ReadStrategy for ScaleOf<P> {
 /// The fields of a Scale have their own field owners; `autoscaling/v1` counts as another version of the object.
 impl<P: Scalable> Versions for ScaleOf<P> {
     fn type_of(&self, api_version: &str) -> Option<&Type> {
-        if api_version == API_VERSION { Some(types::of_scale()) } else { self.parent.type_of(api_version) }
+        if api_version == API_VERSION {
+            Some(types::of_scale(self.parent.version().stages.release()).resolve())
+        } else {
+            self.parent.type_of(api_version)
+        }
     }
 
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {

@@ -2,8 +2,8 @@
 //! versions.
 
 use super::Definition;
-use crate::apply::definition::of_definition;
 use crate::apply::set::Set;
+use crate::apply::types::of_definition;
 use crate::apply::updater::Versions;
 use crate::server::registry::managed_fields::with_manager;
 use crate::server::strategy::resources::Resources;
@@ -18,7 +18,7 @@ const CONTROLLERS: &str = "kube-apiserver";
 
 impl Versions for Definition {
     fn type_of(&self, api_version: &str) -> Option<&Type> {
-        (api_version == VERSION).then(of_definition)
+        (api_version == VERSION).then(|| of_definition(self.release).resolve())
     }
     fn convert(&self, object: &Value, _: &str) -> Result<Value, String> {
         Ok(object.clone())

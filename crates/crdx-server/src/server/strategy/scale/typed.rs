@@ -21,7 +21,7 @@ const TYPE: DefaultType<'_> = DefaultType { api_version: "autoscaling/v1", kind:
 
 /// Decodes the Scale of a PUT.
 pub(super) fn request_scale(ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
-    let read = body::object(&ctx.request.body, input, options.field_validation, TYPE);
+    let read = body::object(&ctx.request.body, input, options.field_validation, TYPE, ctx.release());
     let read = read.map_err(body::unreadable::Unreadable::into_text).and_then(|mut document| {
         let read = check(body::or_empty(document.value), None, ctx.release())?;
         document.strict.extend(read.unknown);

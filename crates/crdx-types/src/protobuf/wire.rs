@@ -1,0 +1,152 @@
+//! Decodes the fields of messages, as the generated Go code does (`Unmarshal` in `generated.pb.go`).
+//!
+//! A field that occurs several times replaces its value, but a message is merged with the one before, and an element
+//! is added to a list or a map.
+
+use super::fields::FieldType;
+use crate::types::Types;
+use crdx_text::protobuf::{Error, Reader, Wire, go_name};
+use std::collections::BTreeMap;
+
+/// The maximum depth of nested messages, as for JSON values.
+const DEPTH: usize = 10_000;
+
+/// The decoded fields of a message by their numbers.
+pub type Fields<'b> = BTreeMap<u64, Node<'b>>;
+
+/// The decoded value of a field.
+#[derive(Debug, PartialEq)]
+pub enum Node<'b> {
+    Number(u64),
+    Eight([u8; 8]),
+    Four([u8; 4]),
+    Bytes(&'b [u8]),
+    /// The fields of a type with its own encoding; none of them is a message.
+    Custom(Fields<'b>),
+    Message(Fields<'b>),
+    List(Vec<Node<'b>>),
+    /// The values of a map by their keys; the value may be missing.
+    Map(BTreeMap<&'b [u8], Option<Node<'b>>>),
+}
+
+/// Decodes a message.
+pub fn read<'b>(types: &'static Types, type_: FieldType, message: &'b [u8]) -> Result<Fields<'b>, Error> {
+    let mut fields = Fields::new();
+    Decoder { types }.merge(type_, message, &mut fields, 0)?;
+    Ok(fields)
+}
+
+struct Decoder {
+    types: &'static Types,
+}
+
+impl Decoder {
+    fn merge<'b>(
+        &self,
+        type_: FieldType,
+        message: &'b [u8],
+        fields: &mut Fields<'b>,
+        depth: usize,
+    ) -> Result<(), Error> {
+        if depth > DEPTH {
+            return Err(Error::TooDeep);
+        }
+        let mut reader = Reader::new(message);
+        let name = type_.message_name(self.types).unwrap_or_default();
+        let knows = |number, wire| self.has_field(type_, number, wire);
+        while let Some((number, value)) = reader.known(name, knows)? {
+            let Some(field) = type_.field(self.types, number) else { continue };
+            match (field.type_, value) {
+                (FieldType::Repeated(item), value) => {
+                    let item = self.node(FieldType::of(self.types, item), value, None, depth)?;
+                    match fields.get_mut(&number) {
+                        Some(Node::List(items)) => items.push(item),
+                        _ => drop(fields.insert(number, Node::List(vec![item]))),
+                    }
+                }
+                (FieldType::Map(of), Wire::Bytes(entry)) => {
+                    let of = FieldType::of(self.types, of);
+                    let (mut key, mut item) = (&[][..], None);
+                    let mut entry = reader.entry(entry);
+                    while let Some((member, value)) = entry.member(of.wire(self.types))? {
+                        match (member, value) {
+                            (1, Wire::Bytes(bytes)) => key = bytes,
+                            (_, value) => item = Some(self.node(of, value, None, depth)?),
+                        }
+                    }
+                    match fields.get_mut(&number) {
+                        Some(Node::Map(members)) => drop(members.insert(key, item)),
+                        _ => drop(fields.insert(number, Node::Map(BTreeMap::from([(key, item)])))),
+                    }
+                }
+                (kind, value) => {
+                    let before = fields.remove(&number);
+                    fields.insert(number, self.node(kind, value, before, depth)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns true if a message has a field with this number, and an error if it has another wire type.
+    fn has_field(&self, type_: FieldType, number: u64, wire: u64) -> Result<bool, Error> {
+        match type_.field(self.types, number) {
+            None => Ok(false),
+            Some(field) if field.type_.wire(self.types) == wire => Ok(true),
+            Some(field) => Err(Error::WrongWireType { wire, field: go_name(field.name) }),
+        }
+    }
+
+    /// Decodes a value. A message is merged with the one `before`.
+    fn node<'b>(
+        &self,
+        type_: FieldType,
+        value: Wire<'b>,
+        before: Option<Node<'b>>,
+        depth: usize,
+    ) -> Result<Node<'b>, Error> {
+        Ok(match (type_, value) {
+            (FieldType::Custom(_, id), Wire::Bytes(bytes)) => Node::Custom(custom(self.types.name(id), bytes)?),
+            (_, Wire::Bytes(bytes)) if type_.message_name(self.types).is_some() => {
+                let mut fields = if let Some(Node::Message(fields)) = before { fields } else { Fields::new() };
+                self.merge(type_, bytes, &mut fields, depth + 1)?;
+                Node::Message(fields)
+            }
+            (_, Wire::Bytes(bytes)) => Node::Bytes(bytes),
+            (_, Wire::Number(number)) => Node::Number(number),
+            (_, Wire::Eight(bytes)) => Node::Eight(bytes),
+            (_, Wire::Four(bytes)) => Node::Four(bytes),
+        })
+    }
+}
+
+/// The fields of a type with its own encoding, which are numbers and texts.
+fn custom<'b>(name: &'static str, bytes: &'b [u8]) -> Result<Fields<'b>, Error> {
+    let mut fields = Fields::new();
+    let mut reader = Reader::new(bytes);
+    let name = name.rsplit_once('.').map_or(name, |(_, bare)| bare);
+    while let Some((number, wire)) = reader.known(name, |_, wire| Ok(matches!(wire, 0 | 2)))? {
+        match wire {
+            Wire::Number(value) => drop(fields.insert(number, Node::Number(value))),
+            Wire::Bytes(value) => drop(fields.insert(number, Node::Bytes(value))),
+            Wire::Eight(_) | Wire::Four(_) => {}
+        }
+    }
+    Ok(fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nesting_of_messages_is_limited() {
+        let types = Types::of_definitions(37);
+        let schema = FieldType::Message(types.id("apiextensions/v1.JSONSchemaProps").unwrap());
+        // `not` in `not`
+        let nested = [0xe2, 1, 3, 0xe2, 1, 0];
+        let merge = |depth| Decoder { types }.merge(schema, &nested, &mut Fields::new(), depth);
+        assert!(merge(DEPTH - 2).is_ok());
+        assert_eq!(merge(DEPTH - 1), Err(Error::TooDeep));
+    }
+}
