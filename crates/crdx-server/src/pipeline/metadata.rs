@@ -3,8 +3,10 @@
 //! A field whose value does not have its Go type is treated as absent; [`read`] reports it where the server does.
 
 mod name_rule;
-mod types;
 
+use crdx_types::conforms::conforms;
+use crdx_types::restore;
+use crdx_types::types::Types;
 use crdx_value::field::names;
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
 use crdx_value::release::{Release, V1_33, V1_34, V1_37};
@@ -396,6 +398,14 @@ pub fn validate_manager(manager: &str, path: &FieldPath<'_>, release: Release) -
     errors
 }
 
+/// Checks metadata against its Go type (`runtime.DefaultUnstructuredConverter.FromUnstructured`). The metadata of requests
+/// was decoded into that type, but a JSON patch of a mutating policy can set values of any type.
+fn mismatch(metadata: &Value, release: Release) -> Option<String> {
+    let types = Types::of_definitions(release.minor().number().into());
+    let id = types.id("meta/v1.ObjectMeta")?;
+    if conforms(types, id, metadata) { None } else { restore::check(types, id, metadata).err() }
+}
+
 /// The metadata of an object as the strategy decodes it.
 ///
 /// # Errors
@@ -407,7 +417,7 @@ pub fn read(object: &Value, release: Release) -> Result<Metadata<'_>, FieldError
         Some(whole @ Value::Object(members)) => {
             // Earlier releases read each field separately and treat a field of the wrong type as absent.
             if release.since(V1_37)
-                && let Some(text) = types::mismatch(members)
+                && let Some(text) = mismatch(whole, release)
             {
                 return Err(FieldError::invalid(&FieldPath::new("metadata"), BadValue::of(whole, release), text));
             }
@@ -495,5 +505,23 @@ mod tests {
                 "metadata.deletionTimestamp: Invalid value: null: field is immutable",
             ]
         );
+    }
+
+    #[test]
+    fn the_first_field_of_another_type_is_reported() {
+        let found = |text: &str| mismatch(&json(text), Release::NEWEST);
+        assert_eq!(found(r#"{"name":"a","labels":{"a":"b","c":null},"generation":2.0,"finalizers":["x"]}"#), None);
+        for (metadata, error) in [
+            (r#"{"labels":1.5}"#, "cannot restore map from float64"),
+            (r#"{"annotations":{"a":1}}"#, "cannot convert int64 to string"),
+            (r#"{"annotations":{"a":true}}"#, "unrecognized type: string"),
+            (r#"{"uid":1}"#, "cannot convert int64 to types.UID"),
+            (r#"{"finalizers":"x"}"#, "cannot restore slice from string"),
+            (r#"{"ownerReferences":["x"]}"#, "cannot restore struct from: string"),
+            (r#"{"labels":[],"generation":1.5}"#, "cannot convert float64 to int64"),
+            (r#"{"creationTimestamp":5}"#, "json: cannot unmarshal number into Go value of type string"),
+        ] {
+            assert_eq!(found(metadata).as_deref(), Some(error), "{metadata}");
+        }
     }
 }

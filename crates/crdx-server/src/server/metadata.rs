@@ -100,25 +100,6 @@ impl<T: HasMetadata> HasMetadata for Arc<T> {
     }
 }
 
-/// The fields of `ObjectMeta`, in Go's order.
-pub(in crate::server) const MEMBERS: [&str; 15] = [
-    "name",
-    "generateName",
-    "namespace",
-    "selfLink",
-    "uid",
-    "resourceVersion",
-    "generation",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "labels",
-    "annotations",
-    "ownerReferences",
-    "finalizers",
-    "managedFields",
-];
-
 /// A string member of `metadata`; empty if absent.
 pub(in crate::server) fn text<'a>(object: &'a impl HasMetadata, key: &str) -> &'a str {
     get(object, key).and_then(Value::as_str).unwrap_or_default()

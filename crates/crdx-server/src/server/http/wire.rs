@@ -6,15 +6,17 @@
 
 use crate::crd::openapi::protobuf;
 use crate::server::http::response::{Format, ResponseBody};
-use crate::server::metadata;
 use crdx_text::yaml;
+use crdx_types::go_type::{self, GoField, Shape, Unmarshaler};
+use crdx_types::types::Types;
+use crdx_value::release::Release;
 use crdx_value::{Map, Value, json};
 
 /// The content type of OpenAPI v2 documents in Protobuf, the only form that client-go requests.
 pub(in crate::server) const OPENAPI_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
 /// The member order of a value.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Order {
     /// Sorted by key at every level: maps, and values without a Go type.
     Sorted,
@@ -22,33 +24,20 @@ enum Order {
     Declared(&'static [&'static str], &'static [(&'static str, &'static Order)]),
     /// An array whose items have this order.
     Each(&'static Order),
-    /// A map sorted by key, whose values have this order.
-    Map(&'static Order),
+    /// That of a Go type, by its name in the table of types.
+    GoType(&'static str),
+    /// That of a Go type.
+    Of(go_type::GoType),
     /// Determined by the value's own `kind` and `apiVersion`.
     Kind,
 }
-use Order::{Declared, Each, Kind, Map as MapOf, Sorted};
+use Order::{Declared, Each, GoType, Kind, Sorted};
 
 static LIST: Order =
     Declared(&["kind", "apiVersion", "metadata", "items"], &[("metadata", &LIST_META), ("items", &Each(&Kind))]);
 static LIST_META: Order = Declared(&["selfLink", "resourceVersion", "continue", "remainingItemCount"], &[]);
-static OBJECT_META: Order = Declared(
-    &metadata::MEMBERS,
-    &[
-        (
-            "ownerReferences",
-            &Each(&Declared(&["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"], &[])),
-        ),
-        (
-            "managedFields",
-            &Each(&Declared(
-                &["manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"],
-                &[],
-            )),
-        ),
-    ],
-);
 static OBJECT: Order = Declared(&["kind", "apiVersion", "metadata", "spec", "status"], &[("metadata", &OBJECT_META)]);
+static OBJECT_META: Order = GoType("meta/v1.ObjectMeta");
 static STATUS: Order = Declared(
     &["kind", "apiVersion", "metadata", "status", "message", "reason", "details", "code"],
     &[
@@ -124,142 +113,9 @@ static RESOURCE_DISCOVERY: Order = Declared(
 );
 static DEFINITION_LIST: Order =
     Declared(&["kind", "apiVersion", "metadata", "items"], &[("metadata", &LIST_META), ("items", &Each(&DEFINITION))]);
-static DEFINITION: Order = Declared(
-    &["kind", "apiVersion", "metadata", "spec", "status"],
-    &[
-        ("metadata", &OBJECT_META),
-        (
-            "spec",
-            &Declared(
-                &["group", "names", "scope", "versions", "conversion", "preserveUnknownFields"],
-                &[("names", &NAMES), ("versions", &Each(&VERSION)), ("conversion", &CONVERSION)],
-            ),
-        ),
-        (
-            "status",
-            &Declared(
-                &["conditions", "acceptedNames", "storedVersions", "observedGeneration"],
-                &[
-                    (
-                        "conditions",
-                        &Each(&Declared(
-                            &["type", "status", "lastTransitionTime", "reason", "message", "observedGeneration"],
-                            &[],
-                        )),
-                    ),
-                    ("acceptedNames", &NAMES),
-                ],
-            ),
-        ),
-    ],
-);
-static NAMES: Order = Declared(&["plural", "singular", "shortNames", "kind", "listKind", "categories"], &[]);
-static CONVERSION: Order = Declared(
-    &["strategy", "webhook"],
-    &[(
-        "webhook",
-        &Declared(
-            &["clientConfig", "conversionReviewVersions"],
-            &[(
-                "clientConfig",
-                &Declared(
-                    &["url", "service", "caBundle"],
-                    &[("service", &Declared(&["namespace", "name", "path", "port"], &[]))],
-                ),
-            )],
-        ),
-    )],
-);
-static VERSION: Order = Declared(
-    &[
-        "name",
-        "served",
-        "storage",
-        "deprecated",
-        "deprecationWarning",
-        "schema",
-        "subresources",
-        "additionalPrinterColumns",
-        "selectableFields",
-    ],
-    &[
-        ("schema", &MAP_OF_SCHEMAS),
-        (
-            "subresources",
-            &Declared(
-                &["status", "scale"],
-                &[("scale", &Declared(&["specReplicasPath", "statusReplicasPath", "labelSelectorPath"], &[]))],
-            ),
-        ),
-        (
-            "additionalPrinterColumns",
-            &Each(&Declared(&["name", "type", "format", "description", "priority", "jsonPath"], &[])),
-        ),
-    ],
-);
-static MAP_OF_SCHEMAS: Order = MapOf(&SCHEMA);
-static SCHEMAS: Order = Each(&SCHEMA);
-static SCHEMA: Order = Declared(
-    &[
-        "id",
-        "$schema",
-        "$ref",
-        "description",
-        "type",
-        "format",
-        "title",
-        "default",
-        "maximum",
-        "exclusiveMaximum",
-        "minimum",
-        "exclusiveMinimum",
-        "maxLength",
-        "minLength",
-        "pattern",
-        "maxItems",
-        "minItems",
-        "uniqueItems",
-        "multipleOf",
-        "enum",
-        "maxProperties",
-        "minProperties",
-        "required",
-        "items",
-        "allOf",
-        "oneOf",
-        "anyOf",
-        "not",
-        "properties",
-        "additionalProperties",
-        "patternProperties",
-        "dependencies",
-        "additionalItems",
-        "definitions",
-        "externalDocs",
-        "example",
-        "nullable",
-        "x-kubernetes-preserve-unknown-fields",
-        "x-kubernetes-embedded-resource",
-        "x-kubernetes-int-or-string",
-        "x-kubernetes-list-map-keys",
-        "x-kubernetes-list-type",
-        "x-kubernetes-map-type",
-        "x-kubernetes-validations",
-    ],
-    &[
-        ("items", &SCHEMA),
-        ("allOf", &SCHEMAS),
-        ("oneOf", &SCHEMAS),
-        ("anyOf", &SCHEMAS),
-        ("not", &SCHEMA),
-        ("properties", &MAP_OF_SCHEMAS),
-        ("additionalProperties", &SCHEMA),
-        (
-            "x-kubernetes-validations",
-            &Each(&Declared(&["rule", "message", "messageExpression", "reason", "fieldPath", "optionalOldSelf"], &[])),
-        ),
-    ],
-);
+static DEFINITION: Order = GoType("apiextensions/v1.CustomResourceDefinition");
+
+const SCHEMA: Order = GoType("apiextensions/v1.JSONSchemaProps");
 
 /// The member order of a value with `kind` and `apiVersion`.
 fn of_kind(value: &Value) -> &'static Order {
@@ -294,33 +150,33 @@ pub fn encode(body: ResponseBody, format: Format) -> (&'static str, Vec<u8>) {
 /// Compact JSON.
 pub fn compact(value: &Value) -> String {
     let mut out = String::new();
-    write(&mut out, value, of_kind(value), None);
+    write(&mut out, value, *of_kind(value), None);
     out
 }
 
 /// The JSON of a group list before its apiVersion and kind are set.
 pub(in crate::server) fn group_discovery(list: &Value) -> String {
     let mut out = String::new();
-    write(&mut out, list, &GROUP_DISCOVERY_LIST, None);
+    write(&mut out, list, GROUP_DISCOVERY_LIST, None);
     out
 }
 
 /// JSON indented by two spaces, for `?pretty=1`.
 fn pretty(value: &Value) -> String {
     let mut out = String::new();
-    write(&mut out, value, of_kind(value), Some(0));
+    write(&mut out, value, *of_kind(value), Some(0));
     out
 }
 
 /// Writes a value; if `level` is set, indented with line breaks.
-fn write(out: &mut String, value: &Value, order: &'static Order, level: Option<usize>) {
-    let order = if matches!(order, Kind) { of_kind(value) } else { order };
+fn write(out: &mut String, value: &Value, order: Order, level: Option<usize>) {
+    let order = order.resolve(value);
     match value {
         Value::Object(_) | Value::Array(_) if matches!(order, Sorted) && level.is_none() => {
             json::write_compact(out, value);
         }
         Value::Array(items) if !items.is_empty() => {
-            let inner = if let Each(inner) = order { inner } else { &Sorted };
+            let inner = order.items();
             for (i, item) in items.iter().enumerate() {
                 out.push(if i == 0 { '[' } else { ',' });
                 break_line(out, level.map(|l| l + 1));
@@ -330,7 +186,7 @@ fn write(out: &mut String, value: &Value, order: &'static Order, level: Option<u
             out.push(']');
         }
         Value::Object(members) if !members.is_empty() => {
-            for (i, (key, value, order)) in ordered(members, order).enumerate() {
+            for (i, (key, value, order)) in ordered(members, order).into_iter().enumerate() {
                 out.push(if i == 0 { '{' } else { ',' });
                 break_line(out, level.map(|l| l + 1));
                 json::write_string(out, key);
@@ -344,6 +200,41 @@ fn write(out: &mut String, value: &Value, order: &'static Order, level: Option<u
     }
 }
 
+impl Order {
+    /// The order of this value.
+    fn resolve(self, value: &Value) -> Self {
+        match self {
+            Kind => of_kind(value).resolved(),
+            order => order.resolved(),
+        }
+    }
+
+    fn resolved(self) -> Self {
+        match self {
+            GoType(name) => go_type::GoType::named(types(), name).map_or(Sorted, Self::Of),
+            order => order,
+        }
+    }
+
+    /// The order of the items of an array.
+    fn items(self) -> Self {
+        match self {
+            Each(inner) => *inner,
+            Self::Of(type_) => match type_.shape() {
+                Shape::List(item) => Self::Of(item),
+                Shape::Unmarshaler(Unmarshaler::SchemaOrList) => SCHEMA,
+                _ => Sorted,
+            },
+            _ => Sorted,
+        }
+    }
+}
+
+/// The types do not differ in the order of their fields.
+fn types() -> &'static Types {
+    Types::of_definitions(Release::NEWEST.minor().number().into())
+}
+
 fn break_line(out: &mut String, level: Option<usize>) {
     if let Some(level) = level {
         out.push('\n');
@@ -351,23 +242,42 @@ fn break_line(out: &mut String, level: Option<usize>) {
     }
 }
 
-type Member<'m> = (&'m str, &'m Value, &'static Order);
+type Member<'m> = (&'m str, &'m Value, Order);
 
 /// The members of an object in their order, each with the order of its value.
-fn ordered<'m>(members: &'m Map, order: &'static Order) -> impl Iterator<Item = Member<'m>> {
-    let (declared, inside): (&[&str], &[(&str, &Order)]) = match order {
-        Declared(declared, inside) => (declared, inside),
-        _ => (&[], &[]),
+fn ordered(members: &Map, order: Order) -> Vec<Member<'_>> {
+    let struct_ = match order {
+        Order::Of(type_) => match type_.shape() {
+            Shape::Struct(s) => Some(s),
+            Shape::Unmarshaler(Unmarshaler::SchemaOrList | Unmarshaler::SchemaOrBool | Unmarshaler::SchemaOrNames) => {
+                return ordered(members, SCHEMA.resolved());
+            }
+            Shape::Map(of) => return members.iter().map(|(key, value)| (key.as_str(), value, Order::Of(of))).collect(),
+            _ => None,
+        },
+        _ => None,
     };
-    let first = declared.iter().filter_map(|key| members.get_key_value(key));
-    let rest = members.iter().filter(|(key, _)| !declared.contains(&key.as_str()));
-    first.chain(rest).map(move |(key, value)| {
-        let own = match order {
-            MapOf(inner) => inner,
-            _ => inside.iter().find(|(k, _)| k == key).map_or(&Sorted, |(_, order)| *order),
+    let mut all: Vec<Member<'_>> = Vec::with_capacity(members.len());
+    if let Some(s) = struct_ {
+        let fields = s.fields().into_iter();
+        let of = |field: GoField| {
+            let (key, value) = members.get_key_value(field.name())?;
+            Some((key.as_str(), value, Order::Of(field.type_())))
         };
-        (key.as_str(), value, own)
-    })
+        all.extend(fields.filter_map(of));
+    }
+    if let Declared(declared, inside) = order {
+        let order = |key: &str| inside.iter().find(|(k, _)| *k == key).map_or(Sorted, |(_, order)| **order);
+        let of = |key: &&str| members.get_key_value(key).map(|(key, value)| (key.as_str(), value, order(key)));
+        all.extend(declared.iter().filter_map(of));
+    }
+    let is_declared = |key: &str| match (struct_, order) {
+        (Some(s), _) => s.field(key).is_some(),
+        (None, Declared(declared, _)) => declared.contains(&key),
+        _ => false,
+    };
+    all.extend(members.iter().filter(|(key, _)| !is_declared(key)).map(|(key, value)| (key.as_str(), value, Sorted)));
+    all
 }
 
 #[cfg(test)]
