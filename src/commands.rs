@@ -1,6 +1,7 @@
 //! The commands: a folder for each, with its arguments in `args`. [`command_line`] joins the arguments of all commands, and
 //! [`flags`] has those that several commands share.
 
+mod arguments;
 mod cel;
 pub mod command_line;
 mod complete;
@@ -34,7 +35,6 @@ mod test;
 mod validate;
 mod version;
 mod watching;
-mod words;
 
 pub use exit::Exit;
 
@@ -53,10 +53,10 @@ pub fn run(words: Vec<OsString>) -> u8 {
         return program.run(&words);
     }
     let program = PathBuf::from(words.first().cloned().unwrap_or_default());
-    let words = words::normal(words);
+    let words = arguments::normal(words);
     let named = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
     let mut command = command_line::definition_of(named.unwrap_or_default());
-    let words = match words::pflag::canonical(&command, words) {
+    let words = match arguments::pflag::canonical(&command, words) {
         Ok(words) => words,
         Err(error) => {
             complain!("error: {error}");
@@ -83,7 +83,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
                 // Writing to standard error never fails.
                 let _ = messages.write.write_all(text.as_bytes()).and_then(|()| messages.write.flush());
             }
-            return if is_shown { Exit::Fine.code() } else { Exit::CannotTell.code() };
+            return if is_shown { Exit::Accepted.code() } else { Exit::CannotTell.code() };
         }
     };
     cluster::log::set_level(args.verbosity);
@@ -182,7 +182,7 @@ fn answer(mut args: command_line::Args, settings: &Settings, program: &Path) -> 
         command_line::Command::Serve(serve) => serve::run(&serve),
         command_line::Command::Envtest(envtest) => envtest::run(&envtest, program),
         command_line::Command::Lsp(lsp) => lsp::run(&lsp, lookup),
-        command_line::Command::Config(_) => Ok(Exit::Fine),
+        command_line::Command::Config(_) => Ok(Exit::Accepted),
         command_line::Command::Version(version) => version::run(&version),
         command_line::Command::Completion(completion) => completion::run(&completion),
         command_line::Command::Complete(complete) => complete::run(&complete),

@@ -100,7 +100,7 @@ pub struct Plan {
     /// The request that kubectl would send.
     pub request_kind: RequestKind,
     /// True to include the last-applied annotation in results.
-    pub show_bookkeeping: bool,
+    pub show_last_applied: bool,
     /// The options of a diff, if the objects before and after the request are reported.
     pub compares: Option<CompareOptions>,
     /// The cluster.
@@ -405,7 +405,7 @@ fn settings(plan: &Plan, release: Release, namespace: &str, cluster: Option<Arc<
             table: plan.table,
             now: plan.now,
         },
-        show_bookkeeping: plan.show_bookkeeping,
+        show_last_applied: plan.show_last_applied,
         scale: plan.scale,
         ignore_missing: plan.ignore_missing_crds,
         builtin: builtin::Rules { release, level: plan.field_validation, verb: plan.request_kind.verb },

@@ -50,7 +50,7 @@ pub fn run(args: &args::Cel, color: flags::Color) -> io::Result<Exit> {
     let exit = match &report.outcome {
         Ok(Checked { run: Run::Unfinished(_), .. }) => Exit::CannotTell,
         Err(_) | Ok(Checked { run: Run::Error(..), .. }) => Exit::Rejected,
-        Ok(_) => Exit::Fine,
+        Ok(_) => Exit::Accepted,
     };
     write.write_all(text.as_bytes())?;
     write.flush()?;

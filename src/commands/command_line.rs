@@ -29,7 +29,7 @@ use crdx_value::release::Release;
 fn after_help() -> String {
     format!(
         "It simulates Kubernetes {} (--kubernetes-version) and never writes to a cluster.\n\n\
-        Exit codes: 0 accepted or no difference, 1 rejected or different, 2 a result is unknown or the usage \
+        Exit codes: 0 accepted or no difference, 1 rejected or different, 2 the command cannot tell, or the usage \
         is wrong (2 takes precedence over 1).",
         Release::supported()
     )

@@ -4,11 +4,11 @@
 
 use super::source::Source;
 use crate::cluster::{self, Error, Query, Resource};
+use crate::commands::arguments::{self, is_named};
 use crate::commands::command_line;
 use crate::commands::command_line::Args;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
-use crate::commands::words;
 use clap::{Arg, ArgAction, Command, FromArgMatches};
 use crdx_value::release::Release;
 use std::collections::HashSet;
@@ -43,7 +43,7 @@ pub fn run(args: &crate::commands::completion::args::Complete) -> io::Result<Exi
     }
     writeln!(out, ":{}", offer.directive)?;
     out.flush()?;
-    Ok(Exit::Fine)
+    Ok(Exit::Accepted)
 }
 
 /// The candidates, and the directive for the shell.
@@ -90,7 +90,8 @@ fn offer(words: &[String], last: &str) -> Candidates {
     let root = command_line::definition();
     let typed = ["kubectl-crdx"].into_iter().chain(words.iter().map(String::as_str)).map(OsString::from).collect();
     // Flags may come before the command.
-    let mut words = words::normal(typed).into_iter().skip(1).map(|word| word.to_string_lossy().into_owned()).peekable();
+    let mut words =
+        arguments::normal(typed).into_iter().skip(1).map(|word| word.to_string_lossy().into_owned()).peekable();
     let command = words.next_if(|word| root.find_subcommand(word).is_some());
     let command = command.and_then(|name| root.find_subcommand(name));
     let line = Line { root: &root, command, words: words.collect() };
@@ -199,7 +200,7 @@ fn about(text: Option<&clap::builder::StyledStr>) -> String {
 
 fn is_called(arg: &Arg, word: &str) -> bool {
     match word.strip_prefix("--") {
-        Some(long) => arg.get_long() == Some(long),
+        Some(long) => is_named(arg, long),
         None => word.strip_prefix('-').is_some_and(|short| arg.get_short().map(String::from).as_deref() == Some(short)),
     }
 }
@@ -218,7 +219,7 @@ struct Typed {
 fn typed(command: &str, words: &[String]) -> Result<Typed, Error> {
     let line = ["kubectl-crdx", command].into_iter().chain(words.iter().map(String::as_str));
     let definition = command_line::definition();
-    let line = words::pflag::canonical(&definition, line.map(OsString::from).collect()).unwrap_or_default();
+    let line = arguments::pflag::canonical(&definition, line.map(OsString::from).collect()).unwrap_or_default();
     let unreadable = |_| Error::default();
     // An incomplete command line may lack required arguments.
     let mut parser = definition.ignore_errors(true).mut_subcommand("scale", |scale| {

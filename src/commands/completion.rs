@@ -25,5 +25,5 @@ pub fn run(args: &args::Completion) -> io::Result<Exit> {
     let mut out = terminal::Stream::stdout(flags::Color::Never, terminal::Content::Data);
     out.write.write_all(script(args.shell).as_bytes())?;
     out.write.flush()?;
-    Ok(Exit::Fine)
+    Ok(Exit::Accepted)
 }

@@ -41,7 +41,7 @@ pub fn run(args: &Args, is_json: bool) -> io::Result<Exit> {
     let text = if is_json { report(&settings) } else { table(&settings, &out) };
     out.write.write_all(text.as_bytes())?;
     out.write.flush()?;
-    Ok(Exit::Fine)
+    Ok(Exit::Accepted)
 }
 
 fn variables() -> String {

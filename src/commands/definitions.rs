@@ -59,7 +59,7 @@ impl Given<'_> {
         }
         let (text, outcome) = summarize(&failures);
         complain_all(&text);
-        if outcome != Exit::Fine {
+        if outcome != Exit::Accepted {
             *exit = Exit::CannotTell;
         }
         found

@@ -26,7 +26,7 @@ pub fn run(args: &args::Diff, color: flags::Color) -> io::Result<Exit> {
     let streams = Streams::new(format, color);
     let show = Show {
         color: streams.out.color,
-        server_metadata: args.show_bookkeeping,
+        server_metadata: args.show_last_applied,
         text: TextReport::new(Style { color: streams.messages.color, ..Style::default() }),
         external: if format.is_some() { None } else { ExternalDiff::from_environment()? },
         is_external_error: false,
@@ -36,7 +36,7 @@ pub fn run(args: &args::Diff, color: flags::Color) -> io::Result<Exit> {
     };
     let plan = Plan {
         scale: show.json,
-        compares: Some(CompareOptions { server_metadata: args.show_bookkeeping }),
+        compares: Some(CompareOptions { server_metadata: args.show_last_applied }),
         ..validate::plan(&args.inputs, &args.updates, args.kubernetes.kubernetes_version.map(Into::into), &args.cluster)
     };
     let mut sink = Sink::new(show, format, streams);
@@ -259,7 +259,7 @@ impl Counts {
         match self {
             Self { refused, unknown, .. } if refused + unknown > 0 => Exit::CannotTell,
             Self { created, updated, .. } if created + updated > 0 => Exit::Differs,
-            _ => Exit::Fine,
+            _ => Exit::Accepted,
         }
     }
 }
@@ -270,7 +270,7 @@ fn words(name: &str) -> &str {
         "create" => "to create",
         "update" => "to update",
         "decodes" => "decode (built in; not compared)",
-        "cannotTell" => "unknown",
+        "cannotTell" => "cannot tell",
         other => other,
     }
 }

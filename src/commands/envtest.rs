@@ -55,7 +55,7 @@ impl Program {
             Self::KubeApiserver => apiserver::run(&flags, Path::new(&program)),
         });
         match done {
-            Ok(()) => Exit::Fine.code(),
+            Ok(()) => Exit::Accepted.code(),
             Err(problem) => {
                 complain!("error: {problem}");
                 Exit::CannotTell.code()
@@ -86,7 +86,7 @@ pub fn run(args: &args::Envtest, program: &Path) -> io::Result<Exit> {
         None => writeln!(io::stdout(), "{}", written.dir.display())?,
         Some(OnlyJson::Json) => writeln!(io::stdout(), "{}", json::to_string(&report(&written, release)))?,
     }
-    Ok(Exit::Fine)
+    Ok(Exit::Accepted)
 }
 
 /// The report of `-o json`.

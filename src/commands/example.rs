@@ -21,7 +21,7 @@ use std::io::{self, BufWriter, Write};
 /// Returns an error if output cannot be written.
 pub fn run(args: &args::Example) -> io::Result<Exit> {
     let mut out = BufWriter::new(io::stdout().lock());
-    let mut exit = Exit::Fine;
+    let mut exit = Exit::Accepted;
     let mut objects = Vec::new();
     let Example { words, crds, kubernetes, cluster, .. } = args;
     let given = Given { words, crds, kubernetes: *kubernetes, cluster };
@@ -66,7 +66,7 @@ fn example_of(definition: &Definition, args: &args::Example) -> (Option<(Value, 
             return (None, Exit::CannotTell);
         }
     };
-    let Some(rejection) = example.rejection else { return (Some((example.object, checker)), Exit::Fine) };
+    let Some(rejection) = example.rejection else { return (Some((example.object, checker)), Exit::Accepted) };
     if rejection.is_unfinished {
         complain!("error: {location}: cannot tell whether a server accepts an example: {UNFINISHED}");
         return (None, Exit::CannotTell);

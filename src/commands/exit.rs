@@ -5,7 +5,7 @@
 pub enum Exit {
     /// Everything would be accepted.
     #[default]
-    Fine,
+    Accepted,
     /// An object would change, if the command reports that.
     Differs,
     /// The server would reject an object.
@@ -18,7 +18,7 @@ impl Exit {
     /// Returns the process's exit code.
     pub fn code(self) -> u8 {
         match self {
-            Self::Fine => 0,
+            Self::Accepted => 0,
             Self::Differs | Self::Rejected => 1,
             Self::CannotTell => 2,
         }

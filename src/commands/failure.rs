@@ -68,7 +68,7 @@ pub fn summarize(failures: &[Failure]) -> (String, Exit) {
         }
     }
     let exit = match failures {
-        [] => Exit::Fine,
+        [] => Exit::Accepted,
         all if all.iter().all(Failure::is_not_found) => Exit::Rejected,
         _ => Exit::CannotTell,
     };

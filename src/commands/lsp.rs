@@ -34,5 +34,5 @@ pub fn run(args: &args::Lsp, lookup: Lookup) -> io::Result<Exit> {
     let ended =
         session.join().map_err(|_| io::Error::other("the language server failed; this is a bug, please report it"))?;
     ended.map_err(io::Error::other)?;
-    Ok(Exit::Fine)
+    Ok(Exit::Accepted)
 }

@@ -15,7 +15,7 @@ use std::io::{self, Write};
 
 /// Runs the command.
 pub fn run(args: &args::Openapi) -> io::Result<Exit> {
-    let mut exit = Exit::Fine;
+    let mut exit = Exit::Accepted;
     let args::Openapi { words, crds, kubernetes, cluster, .. } = args;
     let definitions = Given { words, crds, kubernetes: *kubernetes, cluster }.read(&mut exit);
     if definitions.is_empty() {

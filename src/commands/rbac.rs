@@ -18,7 +18,7 @@ use std::io::{self, Write};
 /// Runs the command.
 pub fn run(args: &args::Rbac) -> io::Result<Exit> {
     let mut wanted = BTreeMap::<String, BTreeSet<String>>::new();
-    let mut exit = Exit::Fine;
+    let mut exit = Exit::Accepted;
     for word in &args.resources {
         let Some((plural, group)) =
             word.split_once('.').filter(|(plural, group)| !plural.is_empty() && !group.is_empty())

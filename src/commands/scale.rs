@@ -67,7 +67,7 @@ pub fn run(args: &args::Scale, color: flags::Color) -> io::Result<Exit> {
     }
     failures.extend(changes.iter().filter_map(|change| change.unknown.clone()).map(Failure::Error));
     let refusals: Vec<Failure> = changes.iter().filter_map(Change::refusal).collect();
-    let rejected = if refusals.is_empty() { Exit::Fine } else { Exit::Rejected };
+    let rejected = if refusals.is_empty() { Exit::Accepted } else { Exit::Rejected };
     complain_all(&summarize(&refusals).0);
     let (text, exit) = summarize(&failures);
     complain_all(&text);

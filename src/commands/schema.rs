@@ -20,7 +20,7 @@ use std::path::Path;
 /// # Errors
 /// Returns an error if output cannot be written.
 pub fn run(args: &args::Schema) -> io::Result<Exit> {
-    let mut exit = Exit::Fine;
+    let mut exit = Exit::Accepted;
     let args::Schema { words, crds, cluster, .. } = args;
     let given = Given { words, crds, kubernetes: flags::KubernetesVersion::default(), cluster };
     let definitions = given.read(&mut exit);

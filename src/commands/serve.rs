@@ -35,7 +35,7 @@ pub fn run(args: &args::Serve) -> io::Result<Exit> {
     out.flush()?;
     drop(out);
     running.wait();
-    Ok(Exit::Fine)
+    Ok(Exit::Accepted)
 }
 
 /// Adds the policies and the user that the flags set to the server.

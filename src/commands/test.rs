@@ -78,7 +78,7 @@ fn once(args: &args::Test, color: flags::Color) -> io::Result<Exit> {
     } else if counts.failed > 0 || too_little {
         Exit::Rejected
     } else {
-        Exit::Fine
+        Exit::Accepted
     })
 }
 

@@ -40,7 +40,7 @@ fn once(args: &args::Validate, color: flags::Color) -> io::Result<Exit> {
     let live = !args.cluster.offline && cluster::is_configured(&args.cluster.target());
     let has_existing = live || !args.updates.old.is_empty();
     let plan = Plan {
-        show_bookkeeping: args.show_bookkeeping,
+        show_last_applied: args.show_last_applied,
         table: args.output == Some(flags::ReportFormat::Wide),
         scale: matches!(args.output, Some(flags::ReportFormat::Json | flags::ReportFormat::Wide)),
         compares: (args.output == Some(flags::ReportFormat::Html) && has_existing)
@@ -75,7 +75,7 @@ pub fn plan(
         table: false,
         scale: false,
         request_kind: updates.request_kind(),
-        show_bookkeeping: false,
+        show_last_applied: false,
         compares: None,
         target: cluster.target(),
         offline: cluster.offline,
@@ -91,6 +91,6 @@ fn verdict(summary: &Summary) -> Exit {
     } else if summary.rejected > 0 {
         Exit::Rejected
     } else {
-        Exit::Fine
+        Exit::Accepted
     }
 }

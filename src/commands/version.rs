@@ -29,5 +29,5 @@ pub fn run(args: &args::Version) -> io::Result<Exit> {
     let mut out = terminal::Stream::stdout(flags::Color::Never, terminal::Content::Data);
     out.write.write_all(text.as_bytes())?;
     out.write.flush()?;
-    Ok(Exit::Fine)
+    Ok(Exit::Accepted)
 }

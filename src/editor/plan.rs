@@ -24,7 +24,7 @@ pub fn checker(
     live: &Live,
     now: fn() -> Timestamp,
 ) -> (Checker, Option<ConfigurationError>) {
-    let (project, error) = match project(settings, folders) {
+    let (project, error) = match project_settings(settings, folders) {
         Ok(project) => (project, None),
         Err(error) => (configuration::Settings::default(), Some(error)),
     };
@@ -46,7 +46,7 @@ pub fn checker(
 }
 
 /// Reads the settings of the project: those of the first folder.
-fn project(settings: &Settings, folders: &[PathBuf]) -> Result<configuration::Settings, ConfigurationError> {
+fn project_settings(settings: &Settings, folders: &[PathBuf]) -> Result<configuration::Settings, ConfigurationError> {
     match folders.first() {
         Some(folder) => settings.lookup.read(folder, false),
         None => Ok(configuration::Settings::default()),
@@ -86,7 +86,7 @@ fn plan(settings: Settings, folders: &[PathBuf], namespace: &str, now: Timestamp
         jobs: Some(NonZeroUsize::MIN),
         table: false,
         request_kind: kubectl::RequestKind::default(),
-        show_bookkeeping: false,
+        show_last_applied: false,
         scale: false,
         compares: None,
         target: cluster::Target::default(),

@@ -476,7 +476,7 @@ mod tests {
 
     #[test]
     fn text_columns_share_a_narrow_terminal() {
-        const COLUMNS: &[Column] = &[Column::location("PLACE"), Column::text("NAME"), Column::always("VERDICT")];
+        const COLUMNS: &[Column] = &[Column::location("LOCATION"), Column::text("NAME"), Column::always("VERDICT")];
         let rows = [row(&["some/long/directory/file.yaml:12", "short-name", "accepted"])];
         let text = table(COLUMNS, TableStyle { width: Some(40), color: false }, &rows);
         // Two paths could be shortened to the same text, so a path has a line of its own.
@@ -491,7 +491,7 @@ mod tests {
 
     #[test]
     fn a_note_is_never_shortened() {
-        const COLUMNS: &[Column] = &[Column::location("PLACE"), Column::always("VERDICT"), Column::note("NOTE")];
+        const COLUMNS: &[Column] = &[Column::location("LOCATION"), Column::always("VERDICT"), Column::note("NOTE")];
         let rows = [row(&["a.yaml:1", "skipped", "there is no CRD for it"]), row(&["b.yaml:1", "accepted", ""])];
         let print = |width| table(COLUMNS, TableStyle { width, color: false }, &rows);
         let one_line =
@@ -506,7 +506,7 @@ mod tests {
     fn no_header_is_wider_than_the_terminal() {
         let titles = ["ACTION", "ERRORS", "PRUNED", "DEFAULTED", "WARNINGS"].map(Column::always);
         let identity =
-            [Column::location("PLACE"), Column::text("KIND"), Column::text("NAME"), Column::always("VERDICT")];
+            [Column::location("LOCATION"), Column::text("KIND"), Column::text("NAME"), Column::always("VERDICT")];
         let columns = [identity.as_slice(), &titles].concat();
         let cells = [
             "config/samples/a/object.yaml:12",

@@ -122,7 +122,7 @@ impl Page<'_> {
 }
 
 /// The columns shown on a narrow screen.
-const ESSENTIAL: [&str; 4] = ["Verdict", "Next write", "Name", "Place"];
+const ESSENTIAL: [&str; 4] = ["Verdict", "Next write", "Name", "Location"];
 
 /// Formats the `<th>` cells of a table that may be scrolled.
 pub fn table_head(titles: &[&str]) -> String {

@@ -209,7 +209,7 @@ const POLICIES: &[Column] = &[
 
 /// The columns of the table of objects.
 pub const COLUMNS: &[Column] = &[
-    Column::location("PLACE"),
+    Column::location("LOCATION"),
     Column::text("KIND"),
     Column::text("NAME"),
     Column::always("NEXT WRITE"),

@@ -211,7 +211,7 @@ impl Counts {
         part(self.invalid, &outcomes);
         part(self.unreadable, "unreadable under the new CRD");
         part(self.to_migrate, "to rewrite before the upgrade");
-        part(self.unknown, "unknown");
+        part(self.unknown, "cannot tell");
         let objects = plural(self.objects, "object");
         if parts.is_empty() { objects } else { format!("{objects}: {}", parts.join(", ")) }
     }
@@ -267,7 +267,7 @@ fn without_indices(path: &str) -> String {
 
 /// The columns of the table.
 pub const COLUMNS: &[Column] = &[
-    Column::location("PLACE"),
+    Column::location("LOCATION"),
     Column::text("NAME"),
     Column::always("NEXT WRITE"),
     Column::optional("LOST"),

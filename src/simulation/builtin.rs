@@ -235,7 +235,7 @@ fn needs_annotation(context: SimulationContext<'_>, identity: &Identity) -> bool
     let updates = context.updates;
     updates.request_kind.verb != Verb::Apply
         || identity.name.is_empty()
-        || context.show_bookkeeping
+        || context.show_last_applied
         || context.admission.is_some()
         || updates.compares.is_some()
 }
@@ -256,7 +256,7 @@ fn accept(item: &mut ObjectReport, sent: &Value, context: SimulationContext<'_>)
         return;
     }
     if let Some(object) = &mut item.object {
-        hide_bookkeeping(object, context.show_bookkeeping);
+        hide_bookkeeping(object, context.show_last_applied);
         added::remove_generated(&item.identity.kind, object, sent);
         // An existing object has more than defaults.
         if item.action == Action::Create {

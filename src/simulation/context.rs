@@ -22,7 +22,7 @@ pub struct SimulationContext<'a> {
     /// The request to send, and the existing objects.
     pub updates: &'a Updates,
     /// True to include the last-applied annotation in results.
-    pub show_bookkeeping: bool,
+    pub show_last_applied: bool,
     /// True to report the Scale of each object.
     pub scale: bool,
     /// The default namespace of objects.

@@ -41,7 +41,7 @@ pub struct Settings {
     /// The options of requests.
     pub request_options: RequestOptions,
     /// True to include the last-applied annotation in results.
-    pub show_bookkeeping: bool,
+    pub show_last_applied: bool,
     /// True to report the Scale of each object.
     pub scale: bool,
     /// True to skip objects without a CRD.
@@ -141,7 +141,7 @@ impl Simulator {
             temp_store: &self.temp_store,
             built_in: &self.built_in,
             updates: &self.updates,
-            show_bookkeeping: self.settings.show_bookkeeping,
+            show_last_applied: self.settings.show_last_applied,
             scale: self.settings.scale,
             namespace: &self.settings.namespace,
             admission: self.admission.get().map(Arc::as_ref),
@@ -428,7 +428,7 @@ impl OrderedState {
                 admitted(&mut item, findings, simulator.admission.get().map(Arc::as_ref));
                 if let Some(stored) = &mut item.object {
                     request::remove_cluster_state(stored);
-                    if !simulator.settings.show_bookkeeping {
+                    if !simulator.settings.show_last_applied {
                         remove_last_applied(stored);
                     }
                 }

@@ -99,7 +99,7 @@ fn report(submission: Submission<'_>, sent: Sent, prefix: Option<&str>, is_plain
         // A comparison hides these fields itself.
         let mut copy = compares.filter(|_| context.scale).map(|_| result.clone());
         if let Some(shown) = copy.as_mut().or_else(|| compares.is_none().then_some(result)) {
-            hide_bookkeeping(shown, context.show_bookkeeping);
+            hide_bookkeeping(shown, context.show_last_applied);
             if context.scale {
                 item.scale = context.server.scale_of(target.definition, target.version, shown);
             }

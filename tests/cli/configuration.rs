@@ -84,10 +84,10 @@ fn flags_take_precedence_over_variables_and_variables_over_the_file() {
     assert_eq!(exit, Some(2));
     assert!(err.contains("the path \"nowhere\" does not exist") && err.contains(".crdx.yaml:2:1 names it"), "{err}");
     let (out, _, exit) = run(&dir, "validate examples/objects/accepted.yaml --offline --no-config", &[crds]);
-    assert!(exit == Some(0) && out.starts_with("PLACE"), "{out}");
+    assert!(exit == Some(0) && out.starts_with("LOCATION"), "{out}");
     let (out, _, exit) =
         run(&dir, "validate examples/objects/accepted.yaml --offline", &[crds, ("CRDX_NO_CONFIG", "1")]);
-    assert!(exit == Some(0) && out.starts_with("PLACE"), "{out}");
+    assert!(exit == Some(0) && out.starts_with("LOCATION"), "{out}");
 }
 
 #[test]

@@ -185,7 +185,7 @@ fn the_namespace_of_a_cluster_scoped_object_is_not_sent() {
     let object =
         r#"{"apiVersion":"q.example.com/v1","kind":"Foo","metadata":{"name":"n","namespace":"zz"},"spec":{"a":1}}"#;
     let folder = folder("cluster-scoped", &[("crd.yaml", &crd), ("foo.yaml", object)]);
-    let (code, report, _) = report(&folder, "validate -f foo.yaml --crds crd.yaml --offline --show-bookkeeping");
+    let (code, report, _) = report(&folder, "validate -f foo.yaml --crds crd.yaml --offline --show-last-applied");
     assert_eq!(code, Some(0));
     let metadata = &report["items"][0]["result"]["metadata"];
     // As recorded from kubectl 1.37.

@@ -199,7 +199,7 @@ fn live_objects_determine_the_action() {
     let same = place.write("same.yaml", &object("a", 3));
     let line = format!("validate -f a.yaml b.yaml -s {} -o json", fake.url);
     place.write("b.yaml", &object("b", 1));
-    let said = place.run(&format!("{line} --show-bookkeeping"));
+    let said = place.run(&format!("{line} --show-last-applied"));
     let said = said.ends(0, &[r#""action":"update""#, r#""action":"create""#]);
     // The request of kubectl apply has the namespace that the file omits.
     let noted = r#"\"annotations\":{},\"name\":\"a\",\"namespace\":\"default\"}"#;

@@ -10,7 +10,7 @@ class Validate:
     """Runs `validate`, and returns its items for each document."""
 
     def __init__(self, binary, *flags):
-        self.command = [binary, "validate", "-o", "json", "--show-bookkeeping", *flags]
+        self.command = [binary, "validate", "-o", "json", "--show-last-applied", *flags]
 
     def items(self, folder, numbered):
         found = collections.defaultdict(list)

@@ -21,7 +21,7 @@ use clap::Args as ClapArgs;
 Lines that defaulting adds end in `# default`; lines that begin with `!` are in the manifest but would not be stored. \
 The environment variable KUBECTL_EXTERNAL_DIFF selects another diff program, as for kubectl diff.
 
-Exit codes: 0 no difference, 1 a difference, 2 an object is rejected, a result is unknown or the usage is wrong.")]
+Exit codes: 0 no difference, 1 a difference, 2 an object is rejected, diff cannot tell, or the usage is wrong.")]
 pub struct Diff {
     /// The objects and CRDs.
     #[command(flatten)]
@@ -34,8 +34,8 @@ pub struct Diff {
     pub kubernetes: KubernetesVersion,
     /// Also compare metadata written by the server and kubectl: generation, managedFields, resourceVersion, uid,
     /// creationTimestamp and the last-applied annotation
-    #[arg(long, help_heading = "Output")]
-    pub show_bookkeeping: bool,
+    #[arg(long, alias = "show-bookkeeping", help_heading = "Output")]
+    pub show_last_applied: bool,
     /// Output format: json (documented in docs/output.md), or for pipelines sarif, junit, github (annotations), tap or
     /// markdown (for a comment, with the objects that are rejected) [default: table, a unified diff]
     #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_DIFF), help_heading = "Output")]

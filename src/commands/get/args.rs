@@ -17,7 +17,7 @@ use std::path::PathBuf;
   kubectl crdx get crontab/nightly crontab/weekly -o jsonpath='{.items[*].spec.cronSpec}'
 
   # Live objects as they would be read after the upgrade of their CRD
-  kubectl crdx get crontabs --crd new-crd.yaml
+  kubectl crdx get crontabs --with-crd new-crd.yaml
 
   # Without a cluster
   kubectl crdx get -f objects/ --crds crds/ --offline")]
@@ -67,7 +67,7 @@ pub struct Get {
     #[arg(long, value_name = "PATH", requires = "files", help_heading = "Files")]
     pub crds: Vec<String>,
     /// Show objects as they would be read with the CRDs in these files instead of the current ones
-    #[arg(long = "crd", value_name = "PATH", conflicts_with = "files", help_heading = "Files")]
+    #[arg(long = "with-crd", alias = "crd", value_name = "PATH", conflicts_with = "files", help_heading = "Files")]
     pub new_crds: Vec<String>,
     /// The options for reading files.
     #[command(flatten)]

@@ -21,7 +21,7 @@ use std::io::{self, Write};
 
 /// Runs the command.
 pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
-    let mut exit = Exit::Fine;
+    let mut exit = Exit::Accepted;
     let mut has_output = false;
     let options = args.paths.reading.options();
     let releases = args.kubernetes.kubernetes_version.clone().unwrap_or_else(|| Release::NEWEST.into());
@@ -68,7 +68,7 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
 fn still_wrong(name: &str, text: String, releases: &ReleaseSet) -> Exit {
     let input =
         Input::from_reader("converted", Box::new(io::Cursor::new(text.into_bytes())), crate::input::Options::default());
-    let mut exit = Exit::Fine;
+    let mut exit = Exit::Accepted;
     for entry in input {
         let Entry::Document(document) = entry else { continue };
         let object = Object { document, warnings: Vec::new() };

@@ -26,7 +26,7 @@ use std::io;
 
 /// The columns of the table of costs.
 const COSTS: &[Column] = &[
-    Column::location("PLACE"),
+    Column::location("LOCATION"),
     Column::location("PATH"),
     Column::always("COST"),
     Column::always("TIMES"),
@@ -37,7 +37,7 @@ const COSTS: &[Column] = &[
 
 /// The columns of the table of a policy's expressions.
 const EXPRESSIONS: &[Column] = &[
-    Column::location("PLACE"),
+    Column::location("LOCATION"),
     Column::location("FIELD"),
     Column::always("COST"),
     Column::always("SHARE"),
@@ -64,7 +64,7 @@ impl Report for Show {
             Verdict::CannotTell => Exit::CannotTell,
             Verdict::Rejected => Exit::Rejected,
             _ if !linted.breaking.is_empty() => Exit::Rejected,
-            _ => Exit::Fine,
+            _ => Exit::Accepted,
         };
         self.exit = self.exit.max(exit);
         self.counts.add(&linted.item, linted.breaking.len());
@@ -113,7 +113,7 @@ impl Report for Show {
 impl Show {
     /// Creates a report without items.
     pub fn new(look: TableStyle) -> Self {
-        Self { look, has_items: false, counts: html::lint::Counts::default(), exit: Exit::Fine }
+        Self { look, has_items: false, counts: html::lint::Counts::default(), exit: Exit::Accepted }
     }
 
     fn text_item(&self, linted: &Linted) -> String {
@@ -294,7 +294,7 @@ fn expression_value((cost, location): &(policies::ExpressionCost, SourceLocation
 /// Formats a verdict with its releases.
 fn by_releases((verdict, releases): &(Verdict, ReleaseSet)) -> String {
     match verdict {
-        Verdict::CannotTell => format!("no verdict for {releases}"),
+        Verdict::CannotTell => format!("cannot tell for {releases}"),
         _ => format!("{} by Kubernetes {releases}", verdict.text()),
     }
 }

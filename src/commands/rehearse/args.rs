@@ -28,7 +28,7 @@ For an object that would become invalid, the command also tries an update of onl
 tolerates most errors in fields that do not change.
 
 Exit codes: 0 nothing breaks, 1 data is lost, an object becomes invalid or is denied, or the CRD or a policy is \
-rejected, 2 a result is unknown or the usage is wrong.")]
+rejected, 2 rehearse cannot tell, or the usage is wrong.")]
 pub struct Rehearse {
     /// A file with the new CRD
     #[arg(value_name = "NEW_CRD", required_unless_present = "policies", conflicts_with = "policies")]

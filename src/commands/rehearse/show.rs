@@ -69,7 +69,7 @@ impl<'a> UpgradeReport<'a> {
         } else if self.counts.breaks() || !self.plan.is_accepted() {
             Exit::Rejected
         } else {
-            Exit::Fine
+            Exit::Accepted
         }
     }
 }
@@ -195,7 +195,7 @@ impl PolicyReport {
         let objects = match &self.counts {
             counts if counts.is_unsure() => Exit::CannotTell,
             counts if counts.denies() => Exit::Rejected,
-            _ => Exit::Fine,
+            _ => Exit::Accepted,
         };
         let policies = self.refused.iter().map(|item| match item.verdict {
             Verdict::Rejected => Exit::Rejected,

@@ -24,7 +24,7 @@ use clap::Args as ClapArgs;
 CRDs may be among the objects, before or after them; they are validated, too. For kinds built into Kubernetes, \
 only decoding is simulated: unknown and duplicate fields, wrong types, malformed quantities, times and base64.
 
-Exit codes: 0 all objects are accepted, 1 an object is rejected, 2 a verdict is unknown or the usage is wrong.")]
+Exit codes: 0 all objects are accepted, 1 an object is rejected, 2 validate cannot tell, or the usage is wrong.")]
 pub struct Validate {
     /// The objects and CRDs.
     #[command(flatten)]
@@ -41,8 +41,8 @@ pub struct Validate {
     #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_VALIDATE), help_heading = "Output")]
     pub output: Option<ReportFormat>,
     /// Keep the last-applied annotation of `kubectl apply` in the objects that are printed
-    #[arg(long, help_heading = "Output")]
-    pub show_bookkeeping: bool,
+    #[arg(long, alias = "show-bookkeeping", help_heading = "Output")]
+    pub show_last_applied: bool,
     /// Print only objects that are not accepted, and the line of counts
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,

@@ -11,7 +11,7 @@ use crdx_value::release::ReleaseSet;
 use std::fmt::Write as _;
 
 /// The titles of the table.
-pub const TITLES: [&str; 8] = ["Next write", "Name", "Lost", "Appears", "Defaulted", "Changed", "Errors", "Place"];
+pub const TITLES: [&str; 8] = ["Next write", "Name", "Lost", "Appears", "Defaulted", "Changed", "Errors", "Location"];
 /// The maximum number of paths shown as bars.
 const MAX_BARS: usize = 20;
 
@@ -22,7 +22,7 @@ pub fn head(counts: &Counts, crd_item: &ObjectReport, columns: &[ColumnChange], 
     let broken = counts.losing() + counts.invalid() + counts.unreadable();
     let (headline, colour) = match (refused, broken) {
         (true, _) if crd_item.verdict == Verdict::CannotTell => {
-            ("It is unknown whether the server would accept the new CRD".to_owned(), Colour::Unsure)
+            ("This program cannot tell whether the server would accept the new CRD".to_owned(), Colour::Unsure)
         }
         (true, _) => ("The server would reject the new CRD".to_owned(), Colour::Bad),
         (false, 0) if counts.is_unsure() => (format!("The effect on some of {total} is unknown"), Colour::Unsure),
@@ -40,7 +40,7 @@ pub fn head(counts: &Counts, crd_item: &ObjectReport, columns: &[ColumnChange], 
         (counts.appearing(), "with fields that appear", Colour::Unsure),
         (counts.defaulted(), "with new defaults", Colour::Plain),
         (counts.shown_otherwise(), "shown differently", Colour::Plain),
-        (counts.unknown(), "unknown", Colour::Unsure),
+        (counts.unknown(), "cannot tell", Colour::Unsure),
     ];
     let mut text =
         Page { command: "rehearse", releases, headline: &headline, colour, shares: &[], facts: &outcomes }.head();

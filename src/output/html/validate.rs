@@ -8,7 +8,7 @@ use crdx_value::release::ReleaseSet;
 use std::fmt::Write as _;
 
 /// The titles of the table.
-pub const TITLES: [&str; 7] = ["Verdict", "Kind", "Name", "Action", "Pruned", "Defaulted", "Place"];
+pub const TITLES: [&str; 7] = ["Verdict", "Kind", "Name", "Action", "Pruned", "Defaulted", "Location"];
 
 /// Formats the head of the page.
 pub fn head(summary: &Summary, releases: &ReleaseSet) -> String {

@@ -9,7 +9,7 @@ use crdx_value::release::{Release, ReleaseSet};
 const MAX_REASONS: usize = 100;
 
 /// The columns before those of verdicts.
-const IDENTITY: &[Column] = &[Column::location("PLACE"), Column::text("KIND"), Column::text("NAME")];
+const IDENTITY: &[Column] = &[Column::location("LOCATION"), Column::text("KIND"), Column::text("NAME")];
 
 /// The columns after those of verdicts.
 const COUNTS: &[Column] = &[

@@ -52,7 +52,7 @@ pub fn submit(
         kubectl_errors::explain_annotations(&mut item, updates.request_kind.verb);
     }
     if let Some(shown) = item.object.as_mut().filter(|_| !compares) {
-        hide_bookkeeping(shown, context.show_bookkeeping);
+        hide_bookkeeping(shown, context.show_last_applied);
     }
     item.warnings.extend(warnings);
     debug_assert_ne!(item.verdict, Verdict::Decodes, "the server validates these kinds");

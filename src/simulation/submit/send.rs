@@ -114,7 +114,7 @@ fn depends_on_annotation(context: SimulationContext<'_>, target: Target<'_>) -> 
     let updates = context.updates;
     updates.request_kind.verb != Verb::Apply
         || target.name.is_empty()
-        || context.show_bookkeeping
+        || context.show_last_applied
         || context.request_options.table
         || updates.compares.is_some()
 }

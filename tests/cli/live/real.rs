@@ -190,7 +190,7 @@ fn diff_agrees_with_the_dry_run_of_the_server() {
         place.write(file, &objects.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n---\n"));
     };
     write("changed.yaml", &chosen.values().collect::<Vec<_>>());
-    let ours = place.run(&format!("diff -f changed.yaml -o json --show-bookkeeping -s {}", server()));
+    let ours = place.run(&format!("diff -f changed.yaml -o json --show-last-applied -s {}", server()));
     let report: Value = serde_json::from_str(&ours.out).unwrap_or_else(|e| panic!("{e}: {ours:?}"));
     let items = report["items"].as_array().unwrap();
     assert_eq!(items.len(), chosen.len());
@@ -306,7 +306,7 @@ fn every_command_only_reads() {
     line("validate -f new.json --subresource status", &[0], &["1 accepted"]);
     line("diff -f all.json", &[0, 1, 2], &[" unchanged"]);
     line("diff -f new.json", &[1], &["+  secretName: another"]);
-    line("diff -f new.json --server-side --force-conflicts --show-bookkeeping -o json", &[1], &["\"another\""]);
+    line("diff -f new.json --server-side --force-conflicts --show-last-applied -o json", &[1], &["\"another\""]);
     line("diff -f new.json --replace", &[1], &["+  secretName: another"]);
     line("get certificates", &[0], &["NAME ", "READY ", name]);
     line("get certificates -A -o wide", &[0], &["NAMESPACE ", "ISSUER ", name]);

@@ -58,7 +58,7 @@ def main():
                 asked += 1
                 code, out, error = run(args.kubectl, "--server", args.server, *words, "--dry-run=server", "-o", "json", "-f", path)
                 real = comparable(json.loads(out)) if code == 0 else "refused"
-                _, ours, _ = run(args.binary, "validate", "--offline", "--crds", definition, "-o", "json", "--show-bookkeeping",
+                _, ours, _ = run(args.binary, "validate", "--offline", "--crds", definition, "-o", "json", "--show-last-applied",
                                  *FLAGS[request], path)
                 item = json.loads(ours)["items"][0]
                 here = comparable(item["result"]) if item["verdict"] == "accepted" else "refused"

@@ -48,7 +48,7 @@ fn description(id: &str) -> String {
         "BadRequest" => "The server could not decode the object",
         "Warning" => "The server would accept the object with a warning",
         "Input" => "Part of the input that kubectl ignores silently",
-        "cannotTell" => "The server's response is unknown",
+        "cannotTell" => "This program cannot tell the server's response",
         "create" | "update" => "The object would change",
         _ => "",
     };

@@ -35,10 +35,15 @@ pub fn normal(words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
+/// Returns true if `name` is the name of a flag, or a former name of it.
+pub fn is_named(arg: &Arg, name: &str) -> bool {
+    arg.get_long() == Some(name) || arg.get_all_aliases().is_some_and(|names| names.contains(&name))
+}
+
 /// Returns true if the flag `word` of some command takes the next word as its value.
 fn takes_value(command: &Command, word: &str) -> bool {
     let is = |arg: &Arg| match word.strip_prefix("--") {
-        Some(long) => arg.get_long() == Some(long),
+        Some(long) => is_named(arg, long),
         // `-nNAME` already contains its value.
         None => arg.get_short().is_some_and(|short| word == format!("-{short}")),
     };

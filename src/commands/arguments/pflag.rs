@@ -3,6 +3,7 @@
 //! and flags that are repeated.
 
 use super::csv::{self, CsvError};
+use super::is_named;
 use crate::commands::flags::Cluster;
 use crate::commands::flags::boolean::parse_bool;
 use clap::{Arg, ArgAction, Command, Id};
@@ -98,7 +99,7 @@ impl<'a> Flags<'a> {
         let (flag, value) = word.split_once('=').map_or((word, None), |(flag, value)| (flag, Some(value)));
         // kubectl also accepts names with underscores.
         let name = flag.strip_prefix("--").unwrap_or_default().replace('_', "-");
-        let Some(arg) = self.defined.iter().find(|arg| arg.get_long() == Some(&name)).copied() else {
+        let Some(arg) = self.defined.iter().find(|arg| is_named(arg, &name)).copied() else {
             self.given.push(Given::Unknown(word.into()));
             return Ok(());
         };
