@@ -324,6 +324,12 @@ def attacks():
             yield f"builtin-{name}-diff", ["diff", *update], {"object.json": value}
 
 
+def limited(memory, seconds):
+    """Limits a process and its children, which outlive `time` when it is killed."""
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+
+
 def run(binary, name, command, files):
     with tempfile.TemporaryDirectory() as folder:
         for path, content in files.items():
@@ -338,7 +344,7 @@ def run(binary, name, command, files):
             done = subprocess.run(
                 ["/usr/bin/time", "-o", measured, "-f", "%M %U %S", binary, *command],
                 cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False,
-                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+                preexec_fn=lambda: limited(limit, int(timeout)),
             )
             code, out = done.returncode, (done.stdout[:300] + done.stderr[:300]).decode(errors="replace")
         except subprocess.TimeoutExpired:
