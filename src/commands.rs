@@ -21,6 +21,7 @@ mod get;
 mod lint;
 mod lsp;
 mod openapi;
+mod options;
 mod progress;
 mod rbac;
 mod rehearse;
@@ -66,12 +67,29 @@ pub fn run(words: Vec<OsString>) -> u8 {
     if is_plugin(words.first()) {
         command = command.bin_name("kubectl crdx");
     }
+    loop {
+        match once(&mut command, words.clone(), &program) {
+            Err(error) if watching::is_restart(&error) => {}
+            Ok(exit) => return exit.code(),
+            Err(error) => {
+                // The reader closed the pipe (`| head`): stop quietly.
+                if error.kind() != io::ErrorKind::BrokenPipe {
+                    complain!("error: {}", message(&error));
+                }
+                return Exit::CannotTell.code();
+            }
+        }
+    }
+}
+
+/// Parses the words with the settings of the project, and runs the command.
+fn once(command: &mut clap::Command, words: Vec<OsString>, program: &Path) -> io::Result<Exit> {
     let parsed = command.try_get_matches_from_mut(words.clone());
     let (args, settings) = match parsed.and_then(|parsed| Ok((command_line::Args::from_arg_matches(&parsed)?, parsed)))
     {
         Ok((args, parsed)) => match configure(args, &parsed, words) {
             Ok(both) => both,
-            Err(exit) => return exit.code(),
+            Err(exit) => return Ok(exit),
         },
         Err(error) => {
             // Help and the version go to standard output.
@@ -83,20 +101,11 @@ pub fn run(words: Vec<OsString>) -> u8 {
                 // Writing to standard error never fails.
                 let _ = messages.write.write_all(text.as_bytes()).and_then(|()| messages.write.flush());
             }
-            return if is_shown { Exit::Accepted.code() } else { Exit::CannotTell.code() };
+            return Ok(if is_shown { Exit::Accepted } else { Exit::CannotTell });
         }
     };
     cluster::log::set_level(args.verbosity);
-    match answer(args, &settings, &program) {
-        Ok(exit) => exit.code(),
-        Err(error) => {
-            // The reader closed the pipe (`| head`): stop quietly.
-            if error.kind() != io::ErrorKind::BrokenPipe {
-                complain!("error: {}", message(&error));
-            }
-            Exit::CannotTell.code()
-        }
-    }
+    answer(args, &settings, program)
 }
 
 /// Completes the arguments with the settings of the project. `words` are parsed again if there are any.
@@ -183,6 +192,7 @@ fn answer(mut args: command_line::Args, settings: &Settings, program: &Path) -> 
         command_line::Command::Envtest(envtest) => envtest::run(&envtest, program),
         command_line::Command::Lsp(lsp) => lsp::run(&lsp, lookup),
         command_line::Command::Config(_) => Ok(Exit::Accepted),
+        command_line::Command::Options(_) => options::run(args.color),
         command_line::Command::Version(version) => version::run(&version),
         command_line::Command::Completion(completion) => completion::run(&completion),
         command_line::Command::Complete(complete) => complete::run(&complete),

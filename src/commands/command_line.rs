@@ -9,11 +9,12 @@ use crate::commands::diff::args::Diff;
 use crate::commands::envtest::args::Envtest;
 use crate::commands::example::args::Example;
 use crate::commands::explain::args::Explain;
-use crate::commands::flags::Color;
+use crate::commands::flags::{Cluster, Color};
 use crate::commands::get::args::Get;
 use crate::commands::lint::args::Lint;
 use crate::commands::lsp::args::Lsp;
 use crate::commands::openapi::args::Openapi;
+use crate::commands::options::args::Options;
 use crate::commands::rbac::args::Rbac;
 use crate::commands::rehearse::args::Rehearse;
 use crate::commands::scale::args::Scale;
@@ -75,7 +76,7 @@ pub struct Args {
 type Define = fn(clap::Command) -> clap::Command;
 
 /// The commands by name.
-const COMMANDS: [(&str, Define); 20] = [
+const COMMANDS: [(&str, Define); 21] = [
     ("validate", Validate::augment_args),
     ("diff", Diff::augment_args),
     ("get", Get::augment_args),
@@ -93,6 +94,7 @@ const COMMANDS: [(&str, Define); 20] = [
     ("envtest", Envtest::augment_args),
     ("lsp", Lsp::augment_args),
     ("config", Config::augment_args),
+    ("options", Options::augment_args),
     ("completion", Completion::augment_args),
     ("version", Version::augment_args),
     ("__complete", Complete::augment_args),
@@ -110,7 +112,35 @@ pub fn definition_of_pages() -> clap::Command {
         (None, Some(help)) => arg.long_help(help),
         _ => arg,
     };
-    definition().mut_args(describe).mut_subcommands(|command| command.mut_args(describe))
+    // Pages also describe the flags of the connection.
+    let shown = |arg: clap::Arg| if is_of_connection(&arg) { describe(arg.hide(false)) } else { describe(arg) };
+    definition().mut_args(describe).mut_subcommands(|command| command.mut_args(shown))
+}
+
+/// Returns true for a flag of the connection to a cluster.
+pub fn is_of_connection(arg: &clap::Arg) -> bool {
+    arg.get_help_heading() == Some(Cluster::HEADING)
+}
+
+/// Replaces the paths of documents in a help text by URLs: an installed program comes without them.
+fn with_urls(text: &str) -> String {
+    text.replace("docs/", concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/"))
+}
+
+/// Adapts the texts of a command: documents have URLs, and the flags of the connection are described elsewhere.
+fn with_texts(mut command: clap::Command) -> clap::Command {
+    let connects = command.get_arguments().any(|arg| arg.get_id() == "kubeconfig");
+    let mut after: String = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    if connects {
+        after.push_str("\n\n`kubectl crdx options` lists the flags that select the cluster and the user.");
+    }
+    if connects || after.contains("docs/") {
+        command = command.after_help(with_urls(after.trim_start()));
+    }
+    command.mut_args(|arg| match arg.get_help().map(ToString::to_string) {
+        Some(text) if text.contains("docs/") => arg.help(with_urls(&text)),
+        _ => arg,
+    })
 }
 
 /// Returns the definition of the command line with the arguments of one command. All others together would take most of
@@ -125,7 +155,7 @@ fn defined(has_arguments: impl Fn(&str) -> bool) -> clap::Command {
         let Some((name, define)) = command else { return listed };
         // As with pflag, a flag may be repeated: the last value counts.
         let own = define(clap::Command::new(*name)).args_override_self(true).hide(listed.is_hide_set());
-        let own = accept_offline(own);
+        let own = with_texts(accept_offline(own));
         if let Some(about) = listed.get_about() { own.about(about.clone()) } else { own }
     })
 }
@@ -177,6 +207,8 @@ pub enum Command {
     Lsp(Lsp),
     /// Print the settings of the project's .crdx.yaml and of variables, and where each is set
     Config(Config),
+    /// List the flags that select the cluster and the user
+    Options(Options),
     /// Print the completion script of a shell or of kubectl
     Completion(Completion),
     /// Print the versions of this program and of the Kubernetes it simulates
@@ -216,6 +248,21 @@ mod tests {
             }
         }
         assert!(checked > 200 && connection > 5, "{checked} {connection}");
+    }
+
+    #[test]
+    fn help_names_no_file_that_is_not_installed() {
+        let mut definition = definition();
+        let mut commands: Vec<clap::Command> =
+            definition.get_subcommands_mut().map(|command| command.clone()).collect();
+        let mut documents = 0;
+        for command in &mut commands {
+            let text = command.render_long_help().to_string();
+            documents += text.matches("/docs/").count();
+            assert_eq!(text.matches("docs/").count(), text.matches("/blob/main/docs/").count(), "{text}");
+            assert!(!text.contains("--client-certificate"), "{text}");
+        }
+        assert!(documents > 5, "{documents}");
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl Line<'_> {
             return self.values(arg, last);
         }
         if last.starts_with('-') {
-            let long = flags.iter().filter(|a| !a.is_hide_set());
+            let long = flags.iter().filter(|a| !a.is_hide_set() || command_line::is_of_connection(a));
             let long = long.filter_map(|a| Some((format!("--{}", a.get_long()?), about(a.get_help()))));
             return Candidates::of(long, last);
         }

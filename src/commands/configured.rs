@@ -166,6 +166,7 @@ pub fn complete(args: &mut Args, settings: &Settings, parsed: &ArgMatches) {
     if is_default(Key::Ignore) && is_of_file(Key::Ignore) {
         reading.ignore_directory.clone_from(&settings.directory);
     }
+    reading.settings_file = settings.file.as_deref().map(str::to_owned);
     reading.restrictions = settings.restrictions(is_default);
 }
 

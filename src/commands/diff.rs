@@ -22,6 +22,14 @@ use std::io;
 
 /// Runs the command.
 pub fn run(args: &args::Diff, color: flags::Color) -> io::Result<Exit> {
+    if args.watch {
+        return validate::watch(&args.inputs, &args.updates, || once(args, color));
+    }
+    once(args, color)
+}
+
+/// Compares everything once.
+fn once(args: &args::Diff, color: flags::Color) -> io::Result<Exit> {
     let format = args.output.filter(|format| *format != flags::ReportFormat::Table);
     let streams = Streams::new(format, color);
     let show = Show {

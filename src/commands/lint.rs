@@ -9,6 +9,7 @@ mod show;
 
 use super::sink::{Ending, Sink, Streams};
 use super::terminal::{self, Content};
+use super::watching;
 use crate::cluster::{self, Connection};
 use crate::commands::exit::Exit;
 use crate::commands::flags;
@@ -33,8 +34,17 @@ pub fn run(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
         out.flush()?;
         return Ok(exit);
     }
+    if args.watch {
+        let paths: Vec<String> = [args.paths.all(), args.crds.clone(), args.old.clone()].concat();
+        return watching::run_inputs(&paths, &args.paths.kustomize, &args.paths.reading, || once(args, color));
+    }
+    once(args, color)
+}
+
+/// Lints everything once.
+fn once(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
     let streams = Streams::new(args.output, color);
-    let mut sink = Sink::new(show::Show::new(streams.out.look()), args.output, streams);
+    let mut sink = Sink::new(show::Show::new(streams.out.look(), args.quiet), args.output, streams);
     let options = args.paths.reading.options();
     let mut given = BTreeMap::new();
     let sources = |paths, required, flag| Sources::open(paths, options.collecting(), required, flag);

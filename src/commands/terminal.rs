@@ -103,6 +103,12 @@ pub fn now() -> Timestamp {
     Timestamp { seconds: since.as_secs() as i64, nanos: since.subsec_nanos() }
 }
 
+/// Returns the time of day, in UTC.
+pub fn clock() -> String {
+    let seconds = now().seconds.rem_euclid(24 * 60 * 60);
+    format!("{:02}:{:02}:{:02} UTC", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,11 +3,11 @@
 
 pub mod args;
 mod show;
-mod watch;
 mod wide;
 
 use super::sink::{Ending, Sink, Streams};
 use super::terminal;
+use super::watching;
 use crate::cluster;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
@@ -19,7 +19,21 @@ use std::io;
 
 /// Runs the command.
 pub fn run(args: &args::Validate, color: flags::Color) -> io::Result<Exit> {
-    if args.watch { watch::run(args, || once(args, color)) } else { once(args, color) }
+    if args.watch { watch(&args.inputs, &args.updates, || once(args, color)) } else { once(args, color) }
+}
+
+/// Calls `once` whenever a file changes.
+///
+/// # Errors
+/// Returns the errors of `once`, and an error if an input cannot be watched.
+pub fn watch(
+    inputs: &flags::Inputs,
+    updates: &flags::Updates,
+    once: impl FnMut() -> io::Result<Exit>,
+) -> io::Result<Exit> {
+    let others = inputs.crds.iter().chain(&updates.old).chain(&inputs.policies.policies).cloned();
+    let paths: Vec<String> = inputs.paths.all().into_iter().chain(others).collect();
+    watching::run_inputs(&paths, &inputs.paths.kustomize, &inputs.paths.reading, once)
 }
 
 /// Validates everything once.

@@ -1,26 +1,99 @@
 //! `--watch`: repeats an action whenever a file changes, until Ctrl-C.
 
+use super::terminal;
 use crate::commands::exit::Exit;
+use crate::commands::flags::Reading;
+use crate::input::files::commits::is_as_of_commit;
 use crate::input::watch::Watched;
-use crate::output::printable::complain;
-use std::io;
+use crate::output::printable::{self, complain};
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::process;
-use std::sync::Arc;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
+
+/// The number of changed files that are named.
+const MAX_NAMES: usize = 5;
+
+/// The exit code of the last run, for Ctrl-C.
+static LAST: AtomicU8 = AtomicU8::new(2);
+static HANDLER: OnceLock<()> = OnceLock::new();
+
+/// The settings of the project changed, so the command line has other defaults.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the settings changed")]
+pub struct SettingsChanged;
+
+/// Calls `once` repeatedly for files of the command line. On Ctrl-C, the process ends with the last exit code.
+///
+/// # Errors
+/// Returns the errors of `once`, [`SettingsChanged`], and an error if an input cannot be watched.
+pub fn run_inputs(
+    paths: &[String],
+    kustomize: &[PathBuf],
+    reading: &Reading,
+    once: impl FnMut() -> io::Result<Exit>,
+) -> io::Result<Exit> {
+    if !kustomize.is_empty() {
+        return Err(io::Error::other("what kustomize reads cannot be watched: give files or directories with --watch"));
+    }
+    if paths.iter().any(|path| path == "-") {
+        return Err(io::Error::other("standard input cannot be watched: give files or directories with --watch"));
+    }
+    // The files of a commit do not change.
+    let paths: Vec<String> = paths.iter().filter(|path| !is_as_of_commit(path)).cloned().collect();
+    run(&Watched { paths: &paths, options: reading.options() }, reading.settings_file.as_deref(), once)
+}
 
 /// Calls `once` repeatedly. On Ctrl-C, the process ends with the last exit code.
 ///
 /// # Errors
-/// Returns the errors of `once`, and an error if Ctrl-C cannot be handled.
-pub fn run(watched: &Watched<'_>, mut once: impl FnMut() -> io::Result<Exit>) -> io::Result<Exit> {
-    let last = Arc::new(AtomicU8::new(Exit::CannotTell.code()));
-    let exit = Arc::clone(&last);
-    ctrlc::set_handler(move || process::exit(i32::from(exit.load(Ordering::SeqCst)))).map_err(io::Error::other)?;
+/// Returns the errors of `once`, [`SettingsChanged`], and an error if Ctrl-C cannot be handled.
+pub fn run(
+    watched: &Watched<'_>,
+    settings: Option<&str>,
+    mut once: impl FnMut() -> io::Result<Exit>,
+) -> io::Result<Exit> {
+    if HANDLER.set(()).is_ok() {
+        ctrlc::set_handler(|| process::exit(i32::from(LAST.load(Ordering::SeqCst)))).map_err(io::Error::other)?;
+    }
+    let mut paths = watched.paths.to_vec();
+    paths.extend(settings.map(str::to_owned));
+    let watched = Watched { paths: &paths, options: watched.options.clone() };
     loop {
         let before = watched.look();
-        last.store(once()?.code(), Ordering::SeqCst);
+        LAST.store(once()?.code(), Ordering::SeqCst);
         let n = before.files();
         complain!("watching {n} file{}; Ctrl-C ends\n", if n == 1 { "" } else { "s" });
         watched.wait(&before);
+        let changed = watched.look().changed(&before);
+        clear();
+        complain!("{} changed: {}\n", terminal::clock(), names(&changed));
+        if changed.iter().any(|path| settings.is_some_and(|settings| path.as_os_str() == settings)) {
+            return Err(io::Error::other(SettingsChanged));
+        }
+    }
+}
+
+/// Returns true if a run ended because the settings changed.
+pub fn is_restart(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.downcast_ref::<SettingsChanged>().is_some())
+}
+
+/// Clears the screen, if standard output is one.
+fn clear() {
+    let mut out = io::stdout();
+    if out.is_terminal() && !terminal::is_dumb(std::env::var_os("TERM")) {
+        // The next run reports an output that is closed.
+        let _ = out.write_all(b"\x1b[2J\x1b[3J\x1b[H").and_then(|()| out.flush());
+    }
+}
+
+fn names(changed: &[PathBuf]) -> String {
+    let named = changed.iter().take(MAX_NAMES).map(|path| printable::line(&path.display().to_string()).into_owned());
+    let names = named.collect::<Vec<_>>().join(", ");
+    match changed.len().saturating_sub(MAX_NAMES) {
+        0 => names,
+        more => format!("{names} and {more} more"),
     }
 }

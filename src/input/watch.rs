@@ -2,7 +2,7 @@
 
 use super::Options;
 use super::files::{self, Source, Step};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 use std::thread;
@@ -28,6 +28,12 @@ impl FileStates {
     /// The number of files.
     pub fn files(&self) -> usize {
         self.0.len()
+    }
+
+    /// Returns the files that differ from an earlier state.
+    pub fn changed(&self, before: &Self) -> Vec<PathBuf> {
+        let all: BTreeSet<&PathBuf> = self.0.keys().chain(before.0.keys()).collect();
+        all.into_iter().filter(|path| self.0.get(*path) != before.0.get(*path)).cloned().collect()
     }
 }
 
@@ -84,6 +90,8 @@ mod tests {
         fs::remove_file(&file).unwrap();
         looks.push(watched.look());
         assert!(looks.windows(2).all(|pair| pair[0] != pair[1]), "{looks:?}");
+        assert_eq!(looks[3].changed(&looks[2]), [dir.path().join("later.txt")]);
+        assert_eq!(looks[4].changed(&looks[1]), [file.clone(), dir.path().join("later.txt")]);
         fs::write(dir.path().join("not-read.md"), "").unwrap();
         assert_eq!(Some(&watched.look()), looks.last());
         // The state already differs from `before`.

@@ -5,6 +5,7 @@ pub mod case;
 pub mod json;
 pub mod members;
 pub mod pipeline;
+mod repeated;
 pub mod text;
 
 /// The prefix of an error of `ObjectReport::hidden` when it is printed alone.

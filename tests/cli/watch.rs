@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
@@ -21,28 +22,39 @@ fn until(lines: &Receiver<String>, words: &[&str]) {
     }
 }
 
+/// The lines of both streams of a process.
+fn lines_of(child: &mut Child) -> Receiver<String> {
+    let (send, lines) = mpsc::channel();
+    let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let both = send.clone();
+    thread::spawn(move || BufReader::new(out).lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+    thread::spawn(move || BufReader::new(err).lines().map_while(Result::ok).try_for_each(|line| both.send(line)));
+    lines
+}
+
+/// Starts a command in `dir`.
+fn start(dir: &Path, line: &str) -> (Child, Receiver<String>) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
+        .args(line.split(' '))
+        .current_dir(dir)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = lines_of(&mut child);
+    (child, lines)
+}
+
 #[test]
 fn changed_files_are_validated_again() {
     let dir = crate::cli::screens::place("watch");
     let objects = dir.join("objects");
     fs::create_dir(&objects).unwrap();
     fs::write(objects.join("a.yaml"), GOOD).unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
-        .args("validate -f objects --crds examples/crds --offline --watch".split(' '))
-        .current_dir(&dir)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let (send, lines) = mpsc::channel();
-    let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-    let both = send.clone();
-    thread::spawn(move || BufReader::new(out).lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
-    thread::spawn(move || BufReader::new(err).lines().map_while(Result::ok).try_for_each(|line| both.send(line)));
-
+    let (mut child, lines) = start(&dir, "validate -f objects --crds examples/crds --offline --watch");
     until(&lines, &["1 object: 1 accepted", "watching 3 files"]);
     fs::write(objects.join("a.yaml"), GOOD.replace("image", "imaje")).unwrap();
-    until(&lines, &["1 object: 1 rejected", "watching 3 files"]);
+    until(&lines, &[" UTC changed: objects/a.yaml", "1 object: 1 rejected", "watching 3 files"]);
     // New files are validated, and new CRDs are used.
     fs::write(objects.join("b.yaml"), GOOD.replace("name: x", "name: second")).unwrap();
     until(&lines, &["2 objects: 1 accepted, 1 rejected", "watching 4 files"]);
@@ -69,4 +81,26 @@ fn standard_input_is_not_watched() {
     assert_eq!(output.status.code(), Some(2));
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(text, "error: standard input cannot be watched: give files or directories with --watch\n");
+}
+
+#[test]
+fn lint_and_diff_watch_files_and_settings() {
+    let dir = crate::cli::configuration::project("watch-others", "crds: examples/crds\n");
+    fs::write(dir.join("a.yaml"), GOOD).unwrap();
+    let (mut child, lines) = start(&dir, "diff a.yaml --old a.yaml --offline --watch");
+    until(&lines, &["watching 4 files"]);
+    fs::write(dir.join("a.yaml"), GOOD.replace("image", "imaje")).unwrap();
+    until(&lines, &["changed: a.yaml", "1 rejected", "watching 4 files"]);
+    // New settings are used.
+    fs::write(dir.join(".crdx.yaml"), "crds: examples/crds\nskip: CronTab\n").unwrap();
+    until(&lines, &[".crdx.yaml skips CronTab", "watching 4 files"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (mut child, lines) = start(&dir, "lint examples/crds/gate.yaml -q --watch");
+    until(&lines, &["1 object: 1 accepted", "watching "]);
+    let crd = fs::read_to_string(dir.join("examples/crds/gate.yaml")).unwrap();
+    fs::write(dir.join("examples/crds/gate.yaml"), crd.replace("scope: ", "scoop: ")).unwrap();
+    until(&lines, &["1 object: 1 rejected"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

@@ -100,6 +100,7 @@ impl Command {
             Self::Lsp(_)
             | Self::Envtest(_)
             | Self::Config(_)
+            | Self::Options(_)
             | Self::Version(_)
             | Self::Completion(_)
             | Self::Complete(_) => none,

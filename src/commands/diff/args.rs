@@ -40,6 +40,9 @@ pub struct Diff {
     /// markdown (for a comment, with the objects that are rejected) [default: table, a unified diff]
     #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_DIFF), help_heading = "Output")]
     pub output: Option<ReportFormat>,
+    /// Compare again whenever one of the files changes, until Ctrl-C; the exit code is that of the last comparison
+    #[arg(long, help_heading = "Output")]
+    pub watch: bool,
     /// The cluster from which CRDs and, without --old, existing objects are read.
     #[command(flatten)]
     pub cluster: Cluster,

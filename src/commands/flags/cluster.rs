@@ -7,7 +7,7 @@ use crdx_cel::value::time;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The cluster to read; it is never written to.
+/// The cluster to read; it is never written to. `kubectl crdx options` describes the hidden flags.
 #[derive(Clone, Debug, Default, ClapArgs)]
 #[command(next_help_heading = Cluster::HEADING)]
 pub struct Cluster {
@@ -18,56 +18,56 @@ pub struct Cluster {
     #[arg(short, long, value_name = "NAMESPACE")]
     pub namespace: Option<String>,
     /// The kubeconfig file
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", hide = true)]
     pub kubeconfig: Option<PathBuf>,
     /// The context in the kubeconfig
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide = true)]
     pub context: Option<String>,
     /// The cluster in the kubeconfig
-    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    #[arg(long, value_name = "NAME", hide = true)]
     pub cluster: Option<String>,
     /// The user in the kubeconfig
-    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    #[arg(long, value_name = "NAME", hide = true)]
     pub user: Option<String>,
     /// The URL of the API server, instead of the context's
-    #[arg(short, long, value_name = "URL")]
+    #[arg(short, long, value_name = "URL", hide = true)]
     pub server: Option<String>,
     /// The time limit of a request, such as 5s or 2m; without it, or with 0, a request fails after 30 seconds without
     /// data
-    #[arg(long, value_name = "DURATION", value_parser = timeout)]
+    #[arg(long, value_name = "DURATION", value_parser = timeout, hide = true)]
     pub request_timeout: Option<Duration>,
     /// The user to impersonate
-    #[arg(long = "as", value_name = "USER", hide_short_help = true)]
+    #[arg(long = "as", value_name = "USER", hide = true)]
     pub as_user: Option<String>,
     /// A group to impersonate; may be repeated
-    #[arg(long = "as-group", value_name = "GROUP", hide_short_help = true)]
+    #[arg(long = "as-group", value_name = "GROUP", hide = true)]
     pub as_groups: Vec<String>,
     /// The UID to impersonate
-    #[arg(long, value_name = "UID", hide_short_help = true)]
+    #[arg(long, value_name = "UID", hide = true)]
     pub as_uid: Option<String>,
     /// The bearer token for authentication
-    #[arg(long, value_name = "TOKEN", hide_short_help = true)]
+    #[arg(long, value_name = "TOKEN", hide = true)]
     pub token: Option<String>,
     /// The file with the client certificate
-    #[arg(long, value_name = "PATH", hide_short_help = true)]
+    #[arg(long, value_name = "PATH", hide = true)]
     pub client_certificate: Option<PathBuf>,
     /// The file with the key of the client certificate
-    #[arg(long, value_name = "PATH", hide_short_help = true)]
+    #[arg(long, value_name = "PATH", hide = true)]
     pub client_key: Option<PathBuf>,
     /// The file with the certificate of the authority that signed the server's certificate
-    #[arg(long, value_name = "PATH", hide_short_help = true)]
+    #[arg(long, value_name = "PATH", hide = true)]
     pub certificate_authority: Option<PathBuf>,
     /// Do not verify the server's certificate
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, hide = true)]
     pub insecure_skip_tls_verify: bool,
     /// The server name that the server's certificate must have
-    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    #[arg(long, value_name = "NAME", hide = true)]
     pub tls_server_name: Option<String>,
     /// The directory that caches discovery and CRDs between runs [default: in the user's cache directory]
-    #[arg(long, value_name = "DIR", hide_short_help = true)]
+    #[arg(long, value_name = "DIR", hide = true)]
     pub cache_dir: Option<PathBuf>,
     /// Neither read nor write the cache directory
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, hide = true)]
     pub no_cache: bool,
 }
 

@@ -39,6 +39,9 @@ pub struct Reading {
     /// The directory to which the patterns of `ignore` are relative, if it is not the working directory.
     #[arg(skip)]
     pub ignore_directory: Option<PathBuf>,
+    /// The file with the settings of the project, if there is one.
+    #[arg(skip)]
+    pub settings_file: Option<String>,
     /// The restrictions that the settings of the project impose, for results to show.
     #[arg(skip)]
     pub restrictions: Option<String>,

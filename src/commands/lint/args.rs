@@ -61,6 +61,12 @@ pub struct Lint {
         conflicts_with = "convert"
     )]
     pub output: Option<ReportFormat>,
+    /// Print only what is not accepted or breaks stored objects, without costs, and a line of counts
+    #[arg(short, long, help_heading = "Output", conflicts_with = "convert")]
+    pub quiet: bool,
+    /// Lint again whenever one of the files changes, until Ctrl-C; the exit code is that of the last run
+    #[arg(long, help_heading = "Output", conflicts_with = "convert")]
+    pub watch: bool,
     /// The cluster to read with --live.
     #[command(flatten)]
     pub cluster: Cluster,

@@ -47,6 +47,8 @@ const EXPRESSIONS: &[Column] = &[
 /// What `lint` prints for CRDs and policies.
 pub struct Show {
     look: TableStyle,
+    /// True to leave out what is accepted and breaks nothing, and the costs.
+    quiet: bool,
     /// True if an item was written.
     has_items: bool,
     counts: html::lint::Counts,
@@ -71,20 +73,25 @@ impl Report for Show {
     }
 
     fn json(&mut self, linted: &Linted) -> impl IntoIterator<Item = String> {
-        Some(json_item(linted))
+        (!self.hides(linted)).then(|| json_item(linted))
     }
 
     fn cases(&mut self, linted: &Linted) -> impl IntoIterator<Item = Case> {
-        Some(case(linted))
+        (!self.hides(linted)).then(|| case(linted))
     }
 
     fn page_item(&mut self, linted: &Linted, _: usize) -> Option<PageItem> {
         let Linted { item, costs, breaking, expressions } = linted;
-        let details = html::lint::details(item, costs, breaking, expressions);
-        Some(PageItem { rank: 0, row: String::new(), details })
+        (!self.hides(linted)).then(|| {
+            let details = html::lint::details(item, costs, breaking, expressions);
+            PageItem { rank: 0, row: String::new(), details }
+        })
     }
 
     fn text(&mut self, linted: &Linted, out: &mut Output) -> io::Result<()> {
+        if self.hides(linted) {
+            return Ok(());
+        }
         let separator = if std::mem::replace(&mut self.has_items, true) { "\n" } else { "" };
         out.print(&(separator.to_owned() + &self.text_item(linted)))
     }
@@ -105,15 +112,24 @@ impl Report for Show {
         Page { head: html::lint::head(&self.counts, end.releases), table: None }
     }
 
-    fn end_text(&mut self, _: &Ending, _: &mut Output) -> io::Result<()> {
-        Ok(())
+    fn end_text(&mut self, _: &Ending, out: &mut Output) -> io::Result<()> {
+        if !self.quiet {
+            return Ok(());
+        }
+        out.print(&format!("{}{}\n", if self.has_items { "\n" } else { "" }, self.counts.line()))
     }
 }
 
 impl Show {
+    /// Returns true if a result is not shown.
+    fn hides(&self, linted: &Linted) -> bool {
+        let Linted { item, breaking, .. } = linted;
+        self.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Skipped) && breaking.is_empty()
+    }
+
     /// Creates a report without items.
-    pub fn new(look: TableStyle) -> Self {
-        Self { look, has_items: false, counts: html::lint::Counts::default(), exit: Exit::Accepted }
+    pub fn new(look: TableStyle, quiet: bool) -> Self {
+        Self { look, quiet, has_items: false, counts: html::lint::Counts::default(), exit: Exit::Accepted }
     }
 
     fn text_item(&self, linted: &Linted) -> String {
@@ -141,9 +157,13 @@ impl Show {
         }
         text.push_str(&report.details(item));
         text.push_str(&report.common_details());
-        text.push_str(&self.costs(&linted.costs));
+        if !self.quiet {
+            text.push_str(&self.costs(&linted.costs));
+        }
         text.push_str(&self.breaking(&linted.breaking));
-        text.push_str(&self.expressions(&linted.expressions));
+        if !self.quiet {
+            text.push_str(&self.expressions(&linted.expressions));
+        }
         text
     }
 

@@ -63,6 +63,10 @@ pub struct Rehearse {
     /// [default: a table and the effects on each object]
     #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_REHEARSE), help_heading = "Output")]
     pub output: Option<ReportFormat>,
+    /// Print only objects that lose fields, become invalid or are denied, or for which rehearse cannot tell, and the
+    /// counts
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
     /// The cluster with the current CRD and the stored objects.
     #[command(flatten)]
     pub cluster: Cluster,

@@ -73,7 +73,7 @@ pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Fail
     crd_item.action = if plan.is_update() { Action::Update } else { Action::Create };
     crd_item.object = None;
     removed.complete(&mut crd_item);
-    let report = UpgradeReport::new(&crd_item, &plan, streams.out.look());
+    let report = UpgradeReport::new(&crd_item, &plan, streams.out.look(), args.quiet);
     let mut sink = Sink::new(report, args.output, streams);
     sink.begin()?;
     let first = plan.stage().map_err(|error| reported(&error.to_string(), None))?;

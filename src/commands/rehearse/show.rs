@@ -9,7 +9,7 @@ use crate::output::rehearsal::{self, Entry};
 use crate::output::report::case::Case;
 use crate::output::report::json;
 use crate::output::report::text::{Style, TextReport};
-use crate::output::{Columns, Paint, TableStyle};
+use crate::output::{Column, Columns, Paint, TableStyle};
 use crdx::rehearsal::Plan;
 use crdx::report::{ObjectReport, Verdict};
 use crdx_value::json::to_string;
@@ -19,14 +19,16 @@ use std::io;
 /// The table of objects, and the messages about inputs that cannot be rehearsed.
 struct Common {
     look: TableStyle,
+    /// True to leave out objects for which nothing breaks.
+    quiet: bool,
     table: Columns,
     messages: TextReport,
 }
 
 impl Common {
-    fn new(columns: &[crate::output::Column], look: TableStyle) -> Self {
+    fn new(columns: &[Column], look: TableStyle, quiet: bool) -> Self {
         let messages = TextReport::new(Style { color: look.color, ..Style::default() });
-        Self { look, table: Columns::new(columns, look), messages }
+        Self { look, quiet, table: Columns::new(columns, look), messages }
     }
 
     fn message<T>(&mut self, done: &Rehearsed<T>) -> String {
@@ -58,8 +60,8 @@ pub struct UpgradeReport<'a> {
 
 impl<'a> UpgradeReport<'a> {
     /// Creates a report without objects. `crd` is the server's response to the new CRD.
-    pub fn new(crd: &'a ObjectReport, plan: &'a Plan, look: TableStyle) -> Self {
-        Self { crd, plan, common: Common::new(rehearsal::COLUMNS, look), counts: rehearsal::Counts::default() }
+    pub fn new(crd: &'a ObjectReport, plan: &'a Plan, look: TableStyle, quiet: bool) -> Self {
+        Self { crd, plan, common: Common::new(rehearsal::COLUMNS, look, quiet), counts: rehearsal::Counts::default() }
     }
 
     /// Returns the exit code.
@@ -74,10 +76,10 @@ impl<'a> UpgradeReport<'a> {
     }
 }
 
-/// Returns the entry of an object that the upgrade affects.
-fn touched(done: &Rehearsed<Entry>) -> Option<&Entry> {
+/// Returns the entry of an object that the upgrade affects; if `quiet`, of one that it breaks.
+fn touched(done: &Rehearsed<Entry>, quiet: bool) -> Option<&Entry> {
     match done {
-        Rehearsed::Object(entry) if entry.is_touched() => Some(entry),
+        Rehearsed::Object(entry) if entry.breaks() || (entry.is_touched() && !quiet) => Some(entry),
         _ => None,
     }
 }
@@ -95,13 +97,13 @@ impl Report for UpgradeReport<'_> {
     }
 
     fn json(&mut self, done: &Self::Item) -> impl IntoIterator<Item = String> {
-        touched(done).map(|entry| to_string(&rehearsal::value(entry)))
+        touched(done, self.common.quiet).map(|entry| to_string(&rehearsal::value(entry)))
     }
 
     fn cases(&mut self, done: &Self::Item) -> impl IntoIterator<Item = Case> {
         match done {
             Rehearsed::Reported(item) => Some(Case::of(item)),
-            Rehearsed::Object(entry) => entry.is_touched().then(|| rehearsal::case(entry)),
+            Rehearsed::Object(_) => touched(done, self.common.quiet).map(rehearsal::case),
         }
     }
 
@@ -134,7 +136,7 @@ impl Report for UpgradeReport<'_> {
     }
 
     fn page_item(&mut self, done: &Self::Item, n: usize) -> Option<PageItem> {
-        touched(done).map(|entry| PageItem {
+        touched(done, self.common.quiet).map(|entry| PageItem {
             rank: html::rehearsal::rank(entry),
             row: html::rehearsal::row(entry, n),
             details: html::rehearsal::details(entry, n),
@@ -142,7 +144,7 @@ impl Report for UpgradeReport<'_> {
     }
 
     fn text(&mut self, done: &Self::Item, out: &mut Output) -> io::Result<()> {
-        let Some(entry) = touched(done) else { return Ok(()) };
+        let Some(entry) = touched(done, self.common.quiet) else { return Ok(()) };
         out.row(self.common.table.row(&rehearsal::row(entry)))?;
         out.details(&rehearsal::details(entry, self.common.look.color))
     }
@@ -186,8 +188,8 @@ pub struct PolicyReport {
 
 impl PolicyReport {
     /// Creates a report without objects.
-    pub fn new(counts: policy_rehearsal::Counts, refused: Vec<ObjectReport>, look: TableStyle) -> Self {
-        Self { common: Common::new(policy_rehearsal::COLUMNS, look), counts, refused }
+    pub fn new(counts: policy_rehearsal::Counts, refused: Vec<ObjectReport>, look: TableStyle, quiet: bool) -> Self {
+        Self { common: Common::new(policy_rehearsal::COLUMNS, look, quiet), counts, refused }
     }
 
     /// Returns the exit code.
@@ -208,11 +210,14 @@ impl PolicyReport {
 /// The report about an object, and the effects of the policies on it.
 type Effect = (ObjectReport, Effects);
 
-/// Returns the effects on an object that has some.
-fn affected(done: &Rehearsed<Effect>) -> Option<&Effect> {
+/// Returns the effects on an object that has some; if `quiet`, on one that is denied or for which they are not known.
+fn affected(done: &Rehearsed<Effect>, quiet: bool) -> Option<&Effect> {
     match done {
-        Rehearsed::Object(effect) if effect.1.is_touched() => Some(effect),
-        _ => None,
+        Rehearsed::Object(effect) => {
+            let breaks = effect.1.cannot_tell || !effect.1.denied.is_empty();
+            (breaks || (effect.1.is_touched() && !quiet)).then_some(&**effect)
+        }
+        Rehearsed::Reported(_) => None,
     }
 }
 
@@ -229,13 +234,15 @@ impl Report for PolicyReport {
     }
 
     fn json(&mut self, done: &Self::Item) -> impl IntoIterator<Item = String> {
-        affected(done).map(|(item, _)| json::item(item, Map::new()))
+        affected(done, self.common.quiet).map(|(item, _)| json::item(item, Map::new()))
     }
 
     fn cases(&mut self, done: &Self::Item) -> impl IntoIterator<Item = Case> {
         match done {
             Rehearsed::Reported(item) => Some(Case::of(item)),
-            Rehearsed::Object(effect) => effect.1.is_touched().then(|| policy_rehearsal::case(&effect.0, &effect.1)),
+            Rehearsed::Object(_) => {
+                affected(done, self.common.quiet).map(|(item, effects)| policy_rehearsal::case(item, effects))
+            }
         }
     }
 
@@ -248,7 +255,7 @@ impl Report for PolicyReport {
     }
 
     fn text(&mut self, done: &Self::Item, out: &mut Output) -> io::Result<()> {
-        let Some((item, effects)) = affected(done) else { return Ok(()) };
+        let Some((item, effects)) = affected(done, self.common.quiet) else { return Ok(()) };
         out.row(self.common.table.row(&policy_rehearsal::row(item, effects)))?;
         out.details(&self.common.messages.details(item))?;
         out.details(&policy_rehearsal::changes(item))

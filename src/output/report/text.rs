@@ -1,5 +1,6 @@
 //! The human-readable report: a table with one row per object, the details of each object, and a summary line.
 
+use super::repeated::Repeated;
 use crate::output::excerpt::{self, MessageSeverity};
 use crate::output::{Cell, Column, Columns, Paint, TableStyle, printable};
 use crdx::report::{Answer, Diagnostic, ObjectReport, Remark, SourceLocation, Summary, Verdict};
@@ -41,6 +42,7 @@ pub struct TextReport {
     releases: Vec<Release>,
     /// Items that share a reason for a missing verdict: the first item and the number of items.
     without_verdict: Vec<(ObjectReport, usize)>,
+    repeated: Repeated,
 }
 
 impl TextReport {
@@ -61,7 +63,13 @@ impl TextReport {
             several => several.iter().copied().map(Column::of_release).collect(),
         };
         let columns = [IDENTITY, &verdicts, COUNTS].concat();
-        Self { style, table: Columns::new(&columns, look), releases, without_verdict: Vec::new() }
+        Self {
+            style,
+            table: Columns::new(&columns, look),
+            releases,
+            without_verdict: Vec::new(),
+            repeated: Repeated::default(),
+        }
     }
 
     /// Returns the row of an item as a line for [`Columns::write`]; `None` if the item is not shown.
@@ -79,6 +87,11 @@ impl TextReport {
 
     /// Formats the details of an item with source locations; empty if there are none.
     pub fn details(&mut self, item: &ObjectReport) -> String {
+        let shows_warnings = !self.style.quiet || !matches!(item.verdict, Verdict::Accepted | Verdict::Decodes);
+        let has_findings = !item.errors.is_empty() || (shows_warnings && !item.warnings.is_empty());
+        if has_findings && item.verdict != Verdict::CannotTell && self.repeated.hides(item) {
+            return String::new();
+        }
         let mut text = String::new();
         let color = self.style.color;
         if item.has(Verdict::Rejected) {
@@ -111,7 +124,7 @@ impl TextReport {
                 self.count(item);
             }
         }
-        if !self.style.quiet || !matches!(item.verdict, Verdict::Accepted | Verdict::Decodes) {
+        if shows_warnings {
             for warning in &item.warnings {
                 text.push_str(&problem(MessageSeverity::Warning, warning, item, color));
             }
@@ -153,7 +166,15 @@ impl TextReport {
                 self.style.color,
             )
         });
-        messages.collect::<Vec<_>>().join("\n")
+        let mut all: Vec<String> = messages.collect();
+        let mut repeated = String::new();
+        for line in self.repeated.lines() {
+            repeated.extend([&*printable::line(&line), "\n"]);
+        }
+        if !repeated.is_empty() {
+            all.insert(0, repeated);
+        }
+        all.join("\n")
     }
 }
 
