@@ -3,39 +3,41 @@
 mod added;
 mod admission;
 pub mod classes;
+mod cluster_state;
+mod decoded;
 mod policies;
+mod served;
 mod size;
 
 use super::admission::admitted;
 use super::answer::read_response;
 use super::built_in_server::{Updated, Write, WriteOptions};
 use super::context::SimulationContext;
-use super::existing::{ExistingObjects, Found, Lookup};
+use super::existing::Found;
 use super::hints::Hints;
 use super::identity::{self, FieldLocator, Namespace};
 use super::kubectl_errors;
 use super::object::{Kind, Object};
-use crate::cluster;
 use classes::Class;
+use cluster_state::{check_classes, check_namespace, existing, read_limit_ranges, served_by_cluster};
 use crdx::kubectl::send as kubectl_send;
 use crdx::kubectl::written_metadata::hide_bookkeeping;
 use crdx::kubectl::{FieldValidation, Verb};
-use crdx::report::{ASK_THE_CLUSTER, Action, Answer, Diagnostic, Identity, Located, ObjectReport, Verdict};
+use crdx::report::{ASK_THE_CLUSTER, Action, Answer, Diagnostic, Identity, ObjectReport, Verdict};
 use crdx_builtin::validation;
 use crdx_server::apply::client_side;
-use crdx_server::server::{NamespaceState, Response};
+use crdx_server::server::Response;
 use crdx_types::resources::{self, Resource};
-use crdx_types::table::{self, KindRow};
+use crdx_types::table;
 use crdx_types::types::Types;
-use crdx_types::{Decoded, Endpoint, Missing, Refusal, Strict, conforms, decode};
+use crdx_types::{Endpoint, conforms, decode};
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
-use crdx_value::suggest;
-use crdx_value::{Value, json, quote};
+use crdx_value::{Value, json};
+use decoded::{BAD_REQUEST, PUBLISHED_SCHEMA, decoded_item, undecodable_item};
+use served::deprecation;
+pub use served::{no_matches, not_served};
 use std::collections::BTreeSet;
-
-/// The hint after a requirement of the published schema.
-const NOT_SIMULATED: &str = "the schema published by the server requires it; its own validation is not simulated";
 
 /// The options for built-in kinds.
 #[derive(Clone, Copy, Debug)]
@@ -286,24 +288,6 @@ fn answered_create(item: &mut ObjectReport, response: Response, version: &str, l
     }
 }
 
-/// Returns the existing object, if the request or a policy depends on it.
-fn existing(context: SimulationContext<'_>, rules: Rules, identity: &Identity, plural: &str) -> Found {
-    let reads = matches!(rules.verb, Verb::Apply | Verb::ServerSide | Verb::Replace);
-    let is_matched = context.admission.is_some_and(|admission| admission.may_match(identity.group(), plural));
-    if identity.name.is_empty() || !reads && !is_matched {
-        return Found::Nothing;
-    }
-    let existing = &context.updates.existing;
-    let found = match existing.ask(identity, plural) {
-        Some(pending) => pending.wait(),
-        None => existing.find(Lookup { identity, namespace: context.namespace }),
-    };
-    if let (Found::Error(error), ExistingObjects::Live(live)) = (&found, existing) {
-        live.record_unreadable(plural, error);
-    }
-    found
-}
-
 /// Completes the item of an update that was sent.
 fn answered_update(item: &mut ObjectReport, response: Response, version: &str, locator: &dyn FieldLocator) {
     let identity = item.identity.clone();
@@ -313,64 +297,6 @@ fn answered_update(item: &mut ObjectReport, response: Response, version: &str, l
     item.object = answered.object;
     if answered.verdict == Verdict::Rejected {
         (item.verdict, item.answer, item.errors) = (Verdict::Rejected, answered.answer, answered.errors);
-    }
-}
-
-/// Rejects a new object whose namespace does not accept it.
-fn check_namespace(item: &mut ObjectReport, context: SimulationContext<'_>, plural: &str, found: &Found) {
-    let request_kind = &context.updates.request_kind;
-    if !request_kind.may_create() {
-        return;
-    }
-    let Some(namespace) = item.identity.namespace.clone() else { return };
-    let state = context.namespace_state(Some(&namespace));
-    let refusal = state.refusal(&namespace, (item.identity.group(), plural), &item.identity.name);
-    let Some((code, reason, message)) = refusal else { return };
-    // Objects in a namespace that is being deleted can still be updated.
-    match found {
-        Found::Error(error) if state == NamespaceState::Terminating => {
-            (item.verdict, item.help) = (Verdict::CannotTell, error.help.clone());
-            item.reason = format!("its namespace is being deleted, and the object cannot be read: {}", error.message);
-        }
-        _ => reject_with(item, Answer { code, reason, message }),
-    }
-}
-
-/// Reads the limit ranges that apply to an object from the cluster.
-fn read_limit_ranges(context: SimulationContext<'_>, options: WriteOptions<'_>, write: &Write<'_>) {
-    let is_limited = write.identity.group().is_empty() && matches!(write.kind, "Pod" | "PersistentVolumeClaim");
-    let (Some(namespace), ExistingObjects::Live(live)) = (&write.identity.namespace, &context.updates.existing) else {
-        return;
-    };
-    if !is_limited || !live.is_configured() {
-        return;
-    }
-    let (version, plural) = ("v1".to_owned(), "limitranges".to_owned());
-    let ranges = cluster::Resource { version, plural, namespaced: true, ..cluster::Resource::default() };
-    match live.list(&ranges.path(Some(namespace))) {
-        Ok(list) => context.built_in.store_limit_ranges(options, namespace, &list),
-        Err(error) => live.record_unreadable("limitranges", &error),
-    }
-}
-
-/// Rejects a new object if the cluster does not have the classes that it names.
-fn check_classes(item: &mut ObjectReport, context: SimulationContext<'_>, sent: &Value, earlier: &Created) {
-    let ExistingObjects::Live(live) = &context.updates.existing else { return };
-    if !live.is_configured() {
-        return;
-    }
-    match classes::refusal(live, sent, &earlier.classes) {
-        Ok(Some(answer)) => reject_with(item, answer),
-        Ok(None) => {}
-        Err((plural, error)) => live.record_unreadable(plural, &error),
-    }
-}
-
-/// Returns true if the cluster serves a kind that its release does not serve by default.
-fn served_by_cluster(context: SimulationContext<'_>, kind: (&str, &str, &str)) -> Result<bool, cluster::Error> {
-    match context.cluster {
-        Some(live) if live.is_configured() => live.serves(kind),
-        _ => Ok(false),
     }
 }
 
@@ -397,217 +323,4 @@ fn reject_with(item: &mut ObjectReport, answer: Answer) {
         ..Diagnostic::default()
     }];
     item.answer = Some(answer);
-}
-
-/// The kind of an unmet requirement of the published schema.
-const PUBLISHED_SCHEMA: &str = "PublishedSchema";
-
-const BAD_REQUEST: &str = "BadRequest";
-
-fn reject(item: &mut ObjectReport, message: String, errors: Vec<Diagnostic>) {
-    item.verdict = Verdict::Rejected;
-    item.answer = Some(Answer { code: 400, reason: BAD_REQUEST.to_owned(), message });
-    item.errors = errors;
-}
-
-/// Completes the item of an object that cannot be decoded.
-fn undecodable_item(item: &mut ObjectReport, refusal: Refusal, locator: &dyn FieldLocator) {
-    let location = refusal.path.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
-    let Refusal { message, path: field, .. } = refusal;
-    let kind = BAD_REQUEST.to_owned();
-    let problem =
-        Diagnostic { kind, field, message: message.clone(), location: Some(location), ..Diagnostic::default() };
-    reject(item, message, vec![problem]);
-}
-
-/// Completes the item of a decoded object, with or without strict errors.
-fn decoded_item(
-    item: &mut ObjectReport,
-    decoded: &Decoded,
-    rules: Rules,
-    types: &'static Types,
-    locator: &dyn FieldLocator,
-) {
-    let unknown = decoded.strict.iter().filter(|strict| !strict.duplicate);
-    item.pruned = unknown
-        .map(|s| Located { path: s.path.clone(), location: Some(locator.name(&s.path)), releases: None })
-        .collect();
-    let problems = |kind: &str| -> Vec<Diagnostic> {
-        let problem = |strict: &Strict| Diagnostic {
-            kind: kind.to_owned(),
-            field: Some(strict.path.clone()),
-            message: strict.error().to_string(),
-            location: Some(locator.name(&strict.path)),
-            help: hint(types, strict),
-            ..Diagnostic::default()
-        };
-        decoded.strict.iter().map(problem).collect()
-    };
-    let refusal = match rules.level {
-        FieldValidation::Strict => decoded.strictly(),
-        FieldValidation::Warn | FieldValidation::Ignore => decoded.leniently(),
-    };
-    match (refusal, rules.level) {
-        (Some(refusal), FieldValidation::Strict) if !decoded.strict.is_empty() => {
-            return reject(item, refusal.message, problems(BAD_REQUEST));
-        }
-        (Some(refusal), _) => {
-            let (message, field) = (refusal.message.clone(), refusal.path);
-            let location = field.as_deref().map(|path| locator.field(path));
-            return reject(
-                item,
-                refusal.message,
-                vec![Diagnostic { kind: BAD_REQUEST.to_owned(), field, message, location, ..Diagnostic::default() }],
-            );
-        }
-        (None, FieldValidation::Warn) => item.warnings.extend(problems("Warning")),
-        (None, _) => {}
-    }
-    // The server resets the status on create and update.
-    let in_status = |missing: &&Missing| path_of(missing).split(['.', '[']).next() == Some("status");
-    let missing: Vec<_> = decoded.missing.iter().filter(|m| !in_status(m)).map(|m| requirement(m, locator)).collect();
-    item.warnings.extend(missing);
-}
-
-fn path_of(missing: &Missing) -> &str {
-    match missing {
-        Missing::Field { object, .. } => object,
-        Missing::Value { path, .. } => path,
-    }
-}
-
-/// A requirement of the published schema that an object does not meet.
-fn requirement(missing: &Missing, locator: &dyn FieldLocator) -> Diagnostic {
-    let (path, message, location, help) = match missing {
-        Missing::Field { object, field } => {
-            let path = if object.is_empty() { (*field).to_owned() } else { format!("{object}.{field}") };
-            let location = locator.field(&path);
-            let message = format!("{path}: Required value: {NOT_SIMULATED}");
-            (path, message, location, None)
-        }
-        Missing::Value { path, value, allowed } => {
-            let help = suggest::closest(value, allowed.iter().copied()).map(suggest::did_you_mean);
-            let allowed: Vec<_> = allowed.iter().map(|one| quote::go_quote(one)).collect();
-            let (value, allowed) = (quote::go_quote(value), allowed.join(", "));
-            let message = format!("{path}: Unsupported value: {value}: supported values: {allowed}: {NOT_SIMULATED}");
-            (path.clone(), message, locator.field(path), help)
-        }
-    };
-    Diagnostic {
-        kind: PUBLISHED_SCHEMA.to_owned(),
-        field: Some(path),
-        message,
-        location: Some(location),
-        help,
-        ..Diagnostic::default()
-    }
-}
-
-/// Returns a hint for an unknown field: the releases that have it, or a similar name.
-fn hint(types: &'static Types, strict: &Strict) -> Option<String> {
-    let id = strict.type_.filter(|_| !strict.duplicate)?;
-    let field = &strict.field;
-    match types.releases_with(id, field) {
-        Some(releases) if *releases.start() > types.release() => {
-            Some(format!("`{field}` exists since Kubernetes 1.{}", releases.start()))
-        }
-        Some(releases) => Some(format!("`{field}` existed until Kubernetes 1.{}", releases.end())),
-        None => suggest::closest(field, types.field_names(id)).map(suggest::did_you_mean),
-    }
-}
-
-/// Returns the server's warning about a deprecated version (`deprecation.WarningMessage`).
-fn deprecation(row: &KindRow, identity: &Identity, release: u32, locator: &dyn FieldLocator) -> Option<Diagnostic> {
-    let deprecated = row.deprecated?;
-    if minor(deprecated).is_none_or(|since| since > release) {
-        return None;
-    }
-    let mut message = format!("{} {} is deprecated in v{deprecated}+", identity.api_version, identity.kind);
-    if let Some(removed) = row.removed {
-        message = format!("{message}, unavailable in v{removed}+");
-    }
-    if let Some((api_version, kind)) = row.instead.and_then(|instead| instead.rsplit_once('/')) {
-        message = format!("{message}; use {api_version} {kind}");
-    }
-    let location = Some(locator.field("apiVersion"));
-    Some(Diagnostic {
-        kind: "Warning".to_owned(),
-        field: Some("apiVersion".to_owned()),
-        message,
-        location,
-        ..Diagnostic::default()
-    })
-}
-
-/// Returns N of `1.N`.
-fn minor(version: &str) -> Option<u32> {
-    version.strip_prefix("1.")?.parse().ok()
-}
-
-/// Returns the item of a kind that no API server of the release serves without configuration: kubectl sends no request.
-pub fn not_served(release: Release, identity: Identity, mut object: Object) -> ObjectReport {
-    let (api_version, kind) = (&identity.api_version, &identity.kind);
-    let minor: u32 = release.minor().number().into();
-    let served = resources::versions_of_kind(identity.group(), kind, minor);
-    let rows = table::table().rows(api_version, kind);
-    let later = rows.iter().find(|row| row.served && *row.releases.start() > minor);
-    let own = rows.iter().find(|row| row.releases.contains(&minor));
-    let instead = match (served.as_slice(), own, later) {
-        ([], Some(row), _) if row.served && !resources::has_version(api_version, minor) => {
-            format!("; Kubernetes {release} serves it only with --runtime-config={api_version}=true")
-        }
-        // The kind is the body of a subresource or of no resource; removed kinds are in the table.
-        ([], Some(row), None) if row.removed.is_none() => "; no resource has objects of this kind".to_owned(),
-        ([], _, None) => other_kinds(identity.group(), kind, minor),
-        ([], _, Some(row)) => format!("; it exists since Kubernetes 1.{}", row.releases.start()),
-        (served, ..) => format!("; Kubernetes {release} serves it as {}", served.join(", ")),
-    };
-    no_matches(&mut object, identity, &instead)
-}
-
-/// Returns the item of a kind for which kubectl finds no resource. `advice` continues kubectl's text.
-pub fn no_matches(object: &mut Object, identity: Identity, advice: &str) -> ObjectReport {
-    let message = format!("no matches for kind \"{}\" in version \"{}\"", identity.kind, identity.api_version);
-    let location = object.finder().field("apiVersion");
-    let mut item = object.item(identity, Verdict::Rejected, "");
-    item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
-    item.errors.push(Diagnostic {
-        kind: "NotFound".to_owned(),
-        field: Some("apiVersion".to_owned()),
-        message,
-        location: Some(location),
-        help: Some(format!("ensure CRDs are installed first{advice}")),
-        ..Diagnostic::default()
-    });
-    item
-}
-
-/// Suggests kinds of the group with a similar name.
-fn other_kinds(group: &str, kind: &str, release: u32) -> String {
-    let kinds = resources::kinds(group, release);
-    match suggest::closest(kind, kinds.iter().copied()) {
-        Some(close) => format!("; {}", suggest::did_you_mean(close)),
-        None if kinds.is_empty() => String::new(),
-        None => format!("; the kinds of this group are {}", kinds.join(", ")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_of_other_releases_and_misspelt_ones_are_explained() {
-        let body = br#"{"apiVersion":"v1","kind":"Pod","spec":{"replics":1,"containers":[
-            {"restartPolicyRules":[],"imagee":"x","image":"x","image":"y"}]}}"#;
-        let endpoint = Endpoint { group: String::new(), version: "v1".to_owned(), kind: "Pod".to_owned() };
-        let types = Types::of(31);
-        let decoded = decode::decode(types, &endpoint, body).unwrap();
-        let hints: Vec<_> = decoded.strict.iter().map(|strict| hint(types, strict)).collect();
-        let text = |text: &str| Some(text.to_owned());
-        assert_eq!(
-            hints,
-            [None, text("`restartPolicyRules` exists since Kubernetes 1.34"), text("did you mean `image`?"), None]
-        );
-    }
 }
