@@ -16,6 +16,7 @@ mod kustomize;
 pub mod lists;
 mod patterns;
 pub mod pending_documents;
+mod read_bytes;
 pub mod required;
 mod skipped;
 pub mod temp_file;
@@ -34,6 +35,7 @@ use crdx_value::{Map, Value, group_version};
 use files::{Source, Step};
 pub use ignore::{Ignore, PatternError};
 use lists::ListError;
+pub use read_bytes::ReadBytes;
 pub use skipped::Skipped;
 use std::collections::VecDeque;
 use std::io::Read;
@@ -64,6 +66,8 @@ pub struct Options {
     pub collects_warnings: bool,
     /// The collected warnings.
     pub warnings: InputWarnings,
+    /// Counts the bytes of the objects, if something shows them.
+    pub read: Option<ReadBytes>,
     /// The count of skipped documents.
     pub skipped: Skipped,
     /// What the settings of the project leave out, for results to show.
@@ -379,6 +383,10 @@ impl Input {
     fn start(&mut self, source: &Source, named: bool) {
         match source.open(self.options.only_regular_files || !named) {
             Ok(reader) => {
+                let reader = match &self.options.read {
+                    Some(read) => read.count(reader),
+                    None => reader,
+                };
                 let origin = source.origin().map(|path| path.display().to_string().into());
                 self.current = Some(Current { origin, ..self.current(source.name(), reader, named) });
             }

@@ -42,12 +42,13 @@ fn once(args: &args::Diff, color: flags::Color) -> io::Result<Exit> {
         counts: Counts::default(),
         differs: false,
     };
-    let plan = Plan {
+    let mut plan = Plan {
         scale: show.json,
         compares: Some(CompareOptions { server_metadata: args.show_last_applied }),
         ..validate::plan(&args.inputs, &args.updates, args.kubernetes.kubernetes_version.map(Into::into), &args.cluster)
     };
     let mut sink = Sink::new(show, format, streams);
+    plan.options.read = sink.measure(&plan.filenames, &plan.kustomizations, &plan.options);
     let run = simulation::run(&plan, &mut |item| sink.add(&item))?;
     let show = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;
     Ok(if show.is_external_error { Exit::CannotTell } else { show.counts.exit() })

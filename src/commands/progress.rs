@@ -1,10 +1,12 @@
 //! A progress line on standard error for operations that take more than a second.
 
 use super::terminal;
+use crate::input::ReadBytes;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::fmt;
 use std::io::{self, IsTerminal};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Shorter operations show no progress line.
@@ -23,6 +25,20 @@ struct Line {
     is_hidden: AtomicBool,
     /// The number of objects, as far as it is known.
     expected: AtomicU64,
+    /// The bytes that were read.
+    read: ReadBytes,
+    /// Determines the size of the inputs, when the line is first shown.
+    size: OnceLock<Size>,
+    total: OnceLock<Option<u64>>,
+}
+
+/// Determines a size in bytes, if it is known.
+struct Size(Box<dyn Fn() -> Option<u64> + Send + Sync>);
+
+impl fmt::Debug for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Size")
+    }
 }
 
 impl Progress {
@@ -36,7 +52,15 @@ impl Progress {
             if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} objects, {msg}{elapsed}") {
                 bar.set_style(style);
             }
-            Arc::new(Line { bar, start: Instant::now(), is_hidden: AtomicBool::new(true), expected: AtomicU64::new(0) })
+            Arc::new(Line {
+                bar,
+                start: Instant::now(),
+                is_hidden: AtomicBool::new(true),
+                expected: AtomicU64::new(0),
+                read: ReadBytes::default(),
+                size: OnceLock::new(),
+                total: OnceLock::new(),
+            })
         }))
     }
 
@@ -53,10 +77,20 @@ impl Progress {
             line.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         line.bar.inc(count as u64);
-        let expected = line.expected.load(Ordering::Relaxed);
-        if !line.is_hidden.load(Ordering::Relaxed) && expected > 0 {
-            line.bar.set_message(share(line.bar.position(), expected));
+        if !line.is_hidden.load(Ordering::Relaxed) {
+            let total = || *line.total.get_or_init(|| line.size.get().and_then(|size| (size.0)()));
+            match line.expected.load(Ordering::Relaxed) {
+                0 => line.bar.set_message(total().map_or_else(String::new, |total| share(line.read.get(), total))),
+                expected => line.bar.set_message(share(line.bar.position(), expected)),
+            }
         }
+    }
+
+    /// Returns the counter for the bytes of files, if the line may be shown. `size` determines the size of all files.
+    pub fn measure(&self, size: impl Fn() -> Option<u64> + Send + Sync + 'static) -> Option<ReadBytes> {
+        let line = self.0.as_ref()?;
+        let _ = line.size.set(Size(Box::new(size)));
+        Some(line.read.clone())
     }
 
     /// Says that `count` more objects follow those that were counted.
@@ -95,5 +129,15 @@ fn share(part: u64, whole: u64) -> String {
 impl Drop for Line {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_a_percentage() {
+        assert_eq!([share(3, 8), share(9, 8), share(1, 0)], ["37 %, ", "100 %, ", "0 %, "]);
     }
 }

@@ -6,6 +6,7 @@ use super::flags::{Color, ReportFormat};
 use super::progress::Progress;
 use super::terminal::{Content, Stream, Writer};
 use crate::input::buffered_text::{BufferedText, RankedText};
+use crate::input::{Options, ReadBytes, files};
 use crate::output::report::case::Case;
 use crate::output::report::{json, pipeline};
 use crate::output::{Columns, html};
@@ -14,6 +15,7 @@ use crdx_value::Value;
 use crdx_value::json::to_string;
 use crdx_value::release::ReleaseSet;
 use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 
 /// What a command prints for its items.
 pub trait Report {
@@ -246,6 +248,13 @@ impl<R: Report> Sink<R> {
     /// Returns the progress line.
     pub fn progress(&self) -> Progress {
         self.output.progress.clone()
+    }
+
+    /// Returns the counter for the bytes of the objects' files, for the progress line.
+    pub fn measure(&self, paths: &[String], kustomize: &[PathBuf], options: &Options) -> Option<ReadBytes> {
+        let (paths, options) = (paths.to_vec(), options.clone());
+        let is_known = kustomize.is_empty();
+        self.output.progress.measure(move || if is_known { files::size(&paths, &options) } else { None })
     }
 
     /// Prints what comes before the items.

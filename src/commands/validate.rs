@@ -53,7 +53,7 @@ fn once(args: &args::Validate, color: flags::Color) -> io::Result<Exit> {
     // The HTML page shows changes if there are existing objects.
     let live = !args.cluster.offline && cluster::is_configured(&args.cluster.target());
     let has_existing = live || !args.updates.old.is_empty();
-    let plan = Plan {
+    let mut plan = Plan {
         show_last_applied: args.show_last_applied,
         table: args.output == Some(flags::ReportFormat::Wide),
         scale: matches!(args.output, Some(flags::ReportFormat::Json | flags::ReportFormat::Wide)),
@@ -61,6 +61,7 @@ fn once(args: &args::Validate, color: flags::Color) -> io::Result<Exit> {
             .then_some(CompareOptions { server_metadata: false }),
         ..plan(&args.inputs, &args.updates, releases.clone(), &args.cluster)
     };
+    plan.options.read = sink.measure(&plan.filenames, &plan.kustomizations, &plan.options);
     let run = simulation::run(&plan, &mut |item| sink.add(&item))?;
     let show = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;
     Ok(verdict(&show.summary))

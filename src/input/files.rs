@@ -199,6 +199,18 @@ fn directory(path: &Path, options: &Options, steps: &mut Vec<Step>) -> Option<&'
     }
 }
 
+/// Returns the size of all files of `paths` in bytes; `None` if one of them is not a file.
+pub fn size(paths: &[String], options: &Options) -> Option<u64> {
+    let size = |step| match step {
+        Step::Named(Source::File(path)) | Step::Found(Source::File(path)) => {
+            fs::metadata(path).ok().map(|file| file.len())
+        }
+        Step::Named(_) | Step::Found(_) => None,
+        Step::NoFile(_) | Step::Problem(_) | Step::DirectoryStart | Step::DirectoryEnd(_) => Some(0),
+    };
+    expand(paths, options).into_iter().map(size).sum()
+}
+
 /// The files and directories that a pattern matches; none if the path exists or is not a pattern.
 pub fn matching(path: &str) -> Vec<PathBuf> {
     if Path::new(path).exists() {
@@ -351,6 +363,23 @@ mod tests {
         assert!(names(&base.join("gone"), false, base)[0].contains("does not exist"));
         assert_eq!(expand(&["-".to_owned(), "-".to_owned()], &Options::default()), [Step::Named(Source::Stdin)]);
         assert_eq!(names(Path::new("https://x/y"), false, base), ["URLs are not fetched"]);
+    }
+
+    #[test]
+    fn the_bytes_of_objects_are_counted() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("a.yaml"), "apiVersion: v1\nkind: ConfigMap\n").unwrap();
+        fs::write(dir.path().join("b.yaml"), "apiVersion: v1\nkind: Secret\n").unwrap();
+        let paths = [dir.path().display().to_string()];
+        let read = crate::input::ReadBytes::default();
+        let options = Options { read: Some(read.clone()), ..Options::default() };
+        assert_eq!(size(&paths, &options), Some(59));
+        assert_eq!(crate::input::required::Sources::open_all(&paths, options.clone()).count(), 2);
+        assert_eq!(read.get(), 59);
+        let required = crate::input::required::Required::Definition;
+        assert!(crate::input::required::Sources::open(&paths, options.clone(), required, "--crds").count() > 0);
+        assert_eq!(read.get(), 59, "CRDs do not count");
+        assert_eq!(size(&["-".to_owned()], &options), None);
     }
 
     #[test]

@@ -65,7 +65,9 @@ impl Sources {
     /// With CRDs as requirement, directories are read with their subdirectories and warnings are collected.
     pub fn open(paths: &[String], options: impl Into<Options>, required: Required, flag: &'static str) -> Self {
         let options = options.into();
-        let options = Options { reads_commits: flag == "--old", ..options };
+        // Only objects count, not what they are compared with or validated against.
+        let read = options.read.clone().filter(|_| matches!(flag, "" | "-f"));
+        let options = Options { reads_commits: flag == "--old", read, ..options };
         let options = match required {
             Required::Definition => options.of_definitions(),
             Required::Lintable => Options { recursive: true, ..options },

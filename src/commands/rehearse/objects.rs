@@ -61,7 +61,9 @@ where
     /// # Errors
     /// Returns an error if a temporary file cannot be written.
     pub fn files(&mut self, options: &Options) -> Result<(), Failure> {
-        let inputs = Sources::open(&self.args.filenames, options.collecting(), Required::Object, "-f");
+        let read = self.sink.measure(&self.args.filenames, &self.args.kustomize, options);
+        let counting = Options { read, ..options.collecting() };
+        let inputs = Sources::open(&self.args.filenames, counting, Required::Object, "-f");
         let (rehearsal, sink) = (self.rehearsal, &mut *self.sink);
         let work = |entry| rehearsed(rehearsal, entry);
         let entries = inputs.and_kustomizations(&self.args.kustomize);
