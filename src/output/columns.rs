@@ -482,7 +482,7 @@ mod tests {
         // Two paths could be shortened to the same text, so a path has a line of its own.
         assert_eq!(
             text,
-            "PLACE\n  NAME         VERDICT\n\
+            "LOCATION\n  NAME         VERDICT\n\
              some/long/directory/file.yaml:12\n  short-name   accepted\n"
         );
         let wide = table(COLUMNS, TableStyle { width: Some(60), color: false }, &rows);
@@ -495,10 +495,10 @@ mod tests {
         let rows = [row(&["a.yaml:1", "skipped", "there is no CRD for it"]), row(&["b.yaml:1", "accepted", ""])];
         let print = |width| table(COLUMNS, TableStyle { width, color: false }, &rows);
         let one_line =
-            "PLACE      VERDICT    NOTE\na.yaml:1   skipped    there is no CRD for it\nb.yaml:1   accepted\n";
+            "LOCATION   VERDICT    NOTE\na.yaml:1   skipped    there is no CRD for it\nb.yaml:1   accepted\n";
         assert_eq!(print(None), one_line);
         assert_eq!(print(Some(80)), one_line);
-        let below = "PLACE      VERDICT\na.yaml:1   skipped\n  note: there is no CRD for it\nb.yaml:1   accepted\n";
+        let below = "LOCATION   VERDICT\na.yaml:1   skipped\n  note: there is no CRD for it\nb.yaml:1   accepted\n";
         assert_eq!(print(Some(30)), below);
     }
 

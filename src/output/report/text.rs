@@ -325,7 +325,7 @@ mod tests {
         let mut report = TextReport::new(Style::default());
         assert_eq!(
             table(&mut report, &[rejected()]),
-            "PLACE      KIND      NAME        VERDICT    ERRORS\n\
+            "LOCATION   KIND      NAME        VERDICT    ERRORS\n\
              a.yaml:1   CronTab   default/x   rejected   1\n"
         );
         assert_eq!(
