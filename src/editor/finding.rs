@@ -147,8 +147,8 @@ fn of_suite(tested: &Tested, text: &Text) -> Vec<Finding> {
                 let finding = Finding {
                     range: range(&found.location, text),
                     severity,
+                    message: with_help(found.text().into_owned(), found.help.as_deref()),
                     kind: found.rule,
-                    message: with_help(found.message, found.help.as_deref()),
                     fix: None,
                 };
                 match all.iter_mut().find(|(known, _)| *known == finding) {
