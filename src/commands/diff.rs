@@ -32,7 +32,7 @@ pub fn run(args: &args::Diff, color: flags::Color) -> io::Result<Exit> {
 fn once(args: &args::Diff, color: flags::Color) -> io::Result<Exit> {
     let format = args.output.filter(|format| *format != flags::ReportFormat::Table);
     let streams = Streams::new(format, color);
-    let show = Show {
+    let report = DiffReport {
         color: streams.out.color,
         server_metadata: args.show_last_applied,
         text: TextReport::new(Style { color: streams.messages.color, ..Style::default() }),
@@ -43,15 +43,15 @@ fn once(args: &args::Diff, color: flags::Color) -> io::Result<Exit> {
         differs: false,
     };
     let mut plan = Plan {
-        scale: show.json,
+        scale: report.json,
         compares: Some(CompareOptions { server_metadata: args.show_last_applied }),
         ..validate::plan(&args.inputs, &args.updates, args.kubernetes.kubernetes_version.map(Into::into), &args.cluster)
     };
-    let mut sink = Sink::new(show, format, streams);
+    let mut sink = Sink::new(report, format, streams);
     plan.options.read = sink.measure(&plan.filenames, &plan.kustomizations, &plan.options);
     let run = simulation::run(&plan, &mut |item| sink.add(&item))?;
-    let show = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;
-    Ok(if show.is_external_error { Exit::CannotTell } else { show.counts.exit() })
+    let report = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;
+    Ok(if report.is_external_error { Exit::CannotTell } else { report.counts.exit() })
 }
 
 /// The number of objects by result.
@@ -67,7 +67,7 @@ struct Counts {
 }
 
 /// What `diff` prints.
-struct Show {
+struct DiffReport {
     color: bool,
     server_metadata: bool,
     text: TextReport,
@@ -88,7 +88,7 @@ struct Compared {
     sent: Option<Value>,
 }
 
-impl Show {
+impl DiffReport {
     /// Returns the compared objects. Most objects of a large input do not change, and are not copied.
     fn compare(&self, item: &ObjectReport) -> Compared {
         let shown = |object: &Value| {
@@ -132,7 +132,7 @@ fn accepted(item: &ObjectReport) -> Option<&Value> {
     item.object.as_ref().filter(|_| item.verdict == Verdict::Accepted)
 }
 
-impl Report for Show {
+impl Report for DiffReport {
     type Item = ObjectReport;
     const COMMAND: &'static str = "diff";
     const KIND: &'static str = "DiffReport";

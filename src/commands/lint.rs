@@ -1,11 +1,11 @@
 //! `lint`: validates a CRD or an admission policy as the server does, estimates the cost of its expressions, and finds
 //! breaking changes of a CRD.
 //!
-//! [`linting`] sends requests to the server, [`convert`] converts v1beta1 to v1, [`show`] prints the results.
+//! [`linting`] sends requests to the server, [`convert`] converts v1beta1 to v1, [`report`] prints the results.
 
 pub mod args;
 mod convert;
-mod show;
+mod report;
 
 use super::sink::{Ending, Sink, Streams};
 use super::terminal::{self, Content};
@@ -23,6 +23,7 @@ use crdx::lint::policies::references::Objects;
 use crdx::report::{SourceLocation, Verdict};
 use crdx_value::Value;
 use crdx_value::release::Release;
+use report::LintReport;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
@@ -44,7 +45,7 @@ pub fn run(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
 /// Lints everything once.
 fn once(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
     let streams = Streams::new(args.output, color);
-    let mut sink = Sink::new(show::Show::new(streams.out.look(), args.quiet), args.output, streams);
+    let mut sink = Sink::new(LintReport::new(streams.out.look(), args.quiet), args.output, streams);
     let options = args.paths.reading.options();
     let mut given = BTreeMap::new();
     let sources = |paths, required, flag| Sources::open(paths, options.collecting(), required, flag);
@@ -108,9 +109,9 @@ fn once(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
         };
         sink.add(&linted);
     }
-    let show = sink.finish(&Ending { notes: &[], releases: &releases })?;
+    let report = sink.finish(&Ending { notes: &[], releases: &releases })?;
     flags::report_notes(&options);
-    Ok(show.exit)
+    Ok(report.exit)
 }
 
 /// Returns the key of an object of `--old`.

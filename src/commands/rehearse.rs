@@ -5,7 +5,7 @@ pub mod args;
 mod definition;
 mod objects;
 mod policies;
-mod show;
+mod report;
 mod stored;
 
 use super::terminal;

@@ -2,7 +2,7 @@
 //! prints the results.
 
 pub mod args;
-mod show;
+mod report;
 mod wide;
 
 use super::sink::{Ending, Sink, Streams};
@@ -15,6 +15,7 @@ use crate::output::report::text::Style;
 use crate::simulation::{self, CompareOptions, Plan};
 use crdx::report::Summary;
 use crdx_value::release::ReleaseSet;
+use report::ValidateReport;
 use std::io;
 
 /// Runs the command.
@@ -49,7 +50,7 @@ fn once(args: &args::Validate, color: flags::Color) -> io::Result<Exit> {
     let is_table = matches!(args.output, None | Some(flags::ReportFormat::Table));
     let text_goes_to = if is_table { &streams.out } else { &streams.messages };
     let style = Style { color: text_goes_to.color, quiet: args.quiet, width: text_goes_to.width };
-    let mut sink = Sink::new(show::Show::new(args.output, style, releases.as_ref()), args.output, streams);
+    let mut sink = Sink::new(ValidateReport::new(args.output, style, releases.as_ref()), args.output, streams);
     // The HTML page shows changes if there are existing objects.
     let live = !args.cluster.offline && cluster::is_configured(&args.cluster.target());
     let has_existing = live || !args.updates.old.is_empty();
@@ -63,8 +64,8 @@ fn once(args: &args::Validate, color: flags::Color) -> io::Result<Exit> {
     };
     plan.options.read = sink.measure(&plan.filenames, &plan.kustomizations, &plan.options);
     let run = simulation::run(&plan, &mut |item| sink.add(&item))?;
-    let show = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;
-    Ok(verdict(&show.summary))
+    let report = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;
+    Ok(verdict(&report.summary))
 }
 
 /// Returns the plan for the flags that `validate` and `diff` share.

@@ -1,7 +1,7 @@
 //! `rehearse NEW_CRD`: shows the effect of a new CRD on its stored objects.
 
 use super::objects::{Collection, Rehearsal, Run, input_notes};
-use super::show::UpgradeReport;
+use super::report::UpgradeReport;
 use super::{Failure, args};
 use crate::cluster;
 use crate::commands::exit::Exit;

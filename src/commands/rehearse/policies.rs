@@ -1,7 +1,7 @@
 //! `rehearse --policies`: shows the effect of new admission policies on the next write of stored objects.
 
 use super::objects::{Collection, Rehearsal, Run, input_notes};
-use super::show::PolicyReport;
+use super::report::PolicyReport;
 use super::{Failure, args};
 use crate::cluster::{self, Resource};
 use crate::commands::exit::Exit;

@@ -18,6 +18,8 @@ const MAX_DETAILS: usize = 12 << 10;
 const MAX_NOTES: usize = 4 << 10;
 /// The maximum length of a message in the table, in characters.
 const MAX_MESSAGE: usize = 200;
+/// The maximum length of a name, a location or the line of counts, in characters.
+const MAX_NAME: usize = 400;
 /// The number of objects that are named in the details of several with equal findings.
 const MAX_NAMES: usize = 20;
 
@@ -79,7 +81,7 @@ impl Rows {
 
     /// Formats the report.
     pub fn text(&self, command: &str, counts: &str, notes: &[RunNote]) -> String {
-        let mut text = format!("### kubectl crdx {command}\n\n**{}**\n", escaped(counts.trim()));
+        let mut text = format!("### kubectl crdx {command}\n\n**{}**\n", escaped(&shortened(counts.trim(), MAX_NAME)));
         let rows = || self.ranks.iter().flat_map(|rank| &rank.rows);
         let all = rows().count() + self.ranks.iter().map(|rank| rank.cut).sum::<usize>();
         if all > 0 {
@@ -123,12 +125,10 @@ impl Row {
     /// Formats the row of the table.
     fn line(&self) -> String {
         let Case { subject, location, findings, .. } = &self.case;
-        let mut message = findings.first().map_or_else(String::new, |finding| finding.message.clone());
-        let is_long = message.lines().nth(1).is_some() || message.chars().count() > MAX_MESSAGE;
-        message = message.lines().next().unwrap_or_default().chars().take(MAX_MESSAGE).collect();
-        if is_long {
-            message.push('…');
-        }
+        let message = findings.first().map_or("", |finding| &finding.message);
+        let first_line = message.lines().next().unwrap_or_default();
+        let more_lines = if message.lines().nth(1).is_some() && first_line.len() < MAX_MESSAGE { "…" } else { "" };
+        let message = shortened(first_line, MAX_MESSAGE) + more_lines;
         let more = findings.len().saturating_sub(1);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let others = match self.others {
@@ -195,7 +195,8 @@ fn cut(text: &str, limit: usize) -> String {
         kept.extend([line, "\n"]);
     }
     // The line that did not fit is left out, too.
-    let _ = write!(kept, "… {} more lines", lines.count() + 1);
+    let left = lines.count() + 1;
+    let _ = write!(kept, "… {left} more line{}", if left == 1 { "" } else { "s" });
     kept
 }
 
@@ -209,7 +210,16 @@ fn fenced(language: &str, text: &str) -> String {
 
 /// Formats one line as code in a table or a summary.
 fn code(text: &str) -> String {
-    format!("<code>{}</code>", escaped(text))
+    format!("<code>{}</code>", escaped(&shortened(text, MAX_NAME)))
+}
+
+/// Returns the first characters of a text.
+fn shortened(text: &str, limit: usize) -> String {
+    let mut short: String = text.chars().take(limit).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
 }
 
 /// Escapes everything that is special in Markdown or HTML. An entity is never taken for syntax.
@@ -309,6 +319,11 @@ mod tests {
         let text = report(&(0..10_000).map(case).collect::<Vec<_>>());
         assert!(text.len() <= MAX_BYTES, "{}", text.len());
         assert!(text.trim_end().lines().last().unwrap().contains(" of 10000 rows and the details of "), "{text}");
+        let mut huge = cases().remove(1);
+        huge.subject = "x".repeat(1 << 20);
+        huge.findings[0].message = "another".to_owned();
+        let text = report(&[huge, cases().remove(1)]);
+        assert_eq!(text.matches("\n| rejected | ").count(), 2, "a long name does not hide other rows");
         let long = case(0).findings.remove(0).message.repeat(100);
         let kept = cut(&long, 1000);
         assert!(kept.len() < 1100 && kept.ends_with(" more lines"), "{kept}");

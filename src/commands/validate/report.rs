@@ -18,7 +18,7 @@ use crdx_value::{Map, Value};
 use std::io;
 
 /// What `validate` prints.
-pub struct Show {
+pub struct ValidateReport {
     style: Style,
     form: Form,
     text: TextReport,
@@ -44,7 +44,7 @@ enum Form {
     Other,
 }
 
-impl Show {
+impl ValidateReport {
     /// Creates a report without items. `releases` are those given on the command line, if any.
     pub fn new(format: Option<ReportFormat>, style: Style, releases: Option<&ReleaseSet>) -> Self {
         let form = match format {
@@ -79,7 +79,7 @@ impl Show {
     }
 }
 
-impl Report for Show {
+impl Report for ValidateReport {
     type Item = ObjectReport;
     const COMMAND: &'static str = "validate";
     const KIND: &'static str = "ValidateReport";

@@ -45,7 +45,7 @@ const EXPRESSIONS: &[Column] = &[
 ];
 
 /// What `lint` prints for CRDs and policies.
-pub struct Show {
+pub struct LintReport {
     look: TableStyle,
     /// True to leave out what is accepted and breaks nothing, and the costs.
     quiet: bool,
@@ -56,7 +56,7 @@ pub struct Show {
     pub exit: Exit,
 }
 
-impl Report for Show {
+impl Report for LintReport {
     type Item = Linted;
     const COMMAND: &'static str = "lint";
     const KIND: &'static str = "LintReport";
@@ -120,7 +120,7 @@ impl Report for Show {
     }
 }
 
-impl Show {
+impl LintReport {
     /// Returns true if a result is not shown.
     fn hides(&self, linted: &Linted) -> bool {
         let Linted { item, breaking, .. } = linted;
