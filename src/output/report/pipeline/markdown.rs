@@ -74,7 +74,8 @@ impl Rows {
             rows.cut += 1;
             return;
         }
-        rows.bytes += key.len() + case.subject.len();
+        // No more than this is printed of a row.
+        rows.bytes += key.len().min(MAX_DETAILS) + case.subject.len().min(MAX_NAME);
         self.known.insert(key, (rank, rows.rows.len()));
         rows.rows.push(Row { case: case.clone(), others: 0, names: Vec::new() });
     }
