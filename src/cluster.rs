@@ -33,12 +33,13 @@ mod version;
 mod warnings;
 mod watch;
 
+pub use crate::files::cache::directory as default_cache_dir;
 pub use admission::Written;
-pub use cache::default_dir as default_cache_dir;
 pub use connection::{Connection, PendingResponse};
 pub use context::{is_configured, names, namespace_or_default};
 pub use discovery::{AGGREGATED, Resource, aggregated, find};
 pub use pages::{Page, Pages, Query};
+pub use proxy::from_environment as proxy_from_environment;
 pub use secret::Secret;
 pub use version::{Simulated, simulated};
 pub use watch::Watch;

@@ -16,6 +16,7 @@ mod exit;
 mod explain;
 mod external_diff;
 mod failure;
+mod fetch;
 mod flags;
 mod get;
 mod lint;
@@ -191,6 +192,7 @@ fn answer(mut args: command_line::Args, settings: &Settings, program: &Path) -> 
         command_line::Command::Serve(serve) => serve::run(&serve),
         command_line::Command::Envtest(envtest) => envtest::run(&envtest, program),
         command_line::Command::Lsp(lsp) => lsp::run(&lsp, lookup),
+        command_line::Command::Fetch(fetch) => fetch::run(&fetch, args.color),
         command_line::Command::Config(_) => Ok(Exit::Accepted),
         command_line::Command::Options(_) => options::run(args.color),
         command_line::Command::Version(version) => version::run(&version),

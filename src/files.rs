@@ -1,8 +1,12 @@
 //! Opens, creates and replaces files without following planted links and without waiting for pipes.
 //!
-//! [`open`] opens what a path names, [`replace`] rewrites a file of the user.
+//! [`open`] opens what a path names, [`replace`] rewrites a file of the user, [`cache`] has files that can be downloaded again,
+//! [`project`] finds the directory of a project.
 
+pub mod cache;
+pub mod digest;
 pub mod open;
+pub mod project;
 pub mod replace;
 
 use std::fs::{FileType, Metadata};

@@ -5,6 +5,7 @@
 //! after an error, which is an [`Entry::Problem`]; and in a directory, documents that are not Kubernetes objects are
 //! [`Skipped`] and counted (see [`NoObject`]).
 
+pub mod archive;
 pub mod buffered_text;
 pub mod committed;
 mod content;
@@ -17,6 +18,7 @@ pub mod lists;
 mod patterns;
 pub mod pending_documents;
 mod read_bytes;
+pub mod remote;
 pub mod required;
 mod skipped;
 pub mod temp_file;
@@ -39,6 +41,7 @@ pub use read_bytes::ReadBytes;
 pub use skipped::Skipped;
 use std::collections::VecDeque;
 use std::io::Read;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 pub use warnings::InputWarnings;
 
@@ -62,6 +65,8 @@ pub struct Options {
     /// True if the CRDs of these paths define the kinds of other inputs. A CRD that may be two joined ones is then an
     /// error, because the objects of the first would have no CRD.
     pub defines_kinds: bool,
+    /// The directory whose lock has the hashes of URLs; by default the working directory.
+    pub directory: Option<PathBuf>,
     /// True to add warnings about the text of documents to `warnings`, for callers that report no documents.
     pub collects_warnings: bool,
     /// The collected warnings.
@@ -363,6 +368,11 @@ impl Input {
         input
     }
 
+    /// The CRDs of a download called `name`.
+    pub fn of_download(name: &str, content: Vec<u8>, options: Options) -> Self {
+        Self::of(files::of_download(name, content), options)
+    }
+
     fn of(steps: Vec<Step>, options: Options) -> Self {
         let steps = steps.into();
         Self { options, steps, current: None, ready: VecDeque::new(), items: None, directory_has_entries: false }
@@ -531,6 +541,11 @@ impl Input {
         match step {
             Step::Named(source) => self.start(&source, true),
             Step::Found(source) => self.start(&source, false),
+            Step::Definitions(definitions) => {
+                for step in definitions.steps().into_iter().rev() {
+                    self.steps.push_front(step);
+                }
+            }
             Step::NoFile(path) => self.options.skipped.add(&path.display().to_string().into(), NoObject::NoFile),
             Step::Problem(note) => self.problem(note),
             Step::DirectoryEnd(without_object) => {

@@ -13,6 +13,7 @@ pub mod cluster;
 pub mod input;
 pub mod serve;
 
+pub mod download;
 pub mod simulation;
 
 pub mod configuration;

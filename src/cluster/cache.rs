@@ -1,8 +1,8 @@
 //! The cache on disk: one directory per server, as in kubectl, readable by the user only. On any error the
 //! data is requested from the server again.
 
+use crate::files::cache;
 use crdx_server::server::http::address::encoded;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,11 +10,6 @@ use std::time::Duration;
 #[derive(Clone, Debug, Default)]
 pub struct Cache {
     dir: Option<PathBuf>,
-}
-
-/// The default cache directory.
-pub fn default_dir() -> Option<PathBuf> {
-    dirs::cache_dir().map(|dir| dir.join("kubectl-crdx"))
 }
 
 impl Cache {
@@ -34,13 +29,8 @@ impl Cache {
     /// Writes the entry `name` atomically.
     pub fn write(&self, name: &str, bytes: &[u8]) {
         let (Some(dir), Some(name)) = (&self.dir, file_name(name)) else { return };
-        let written = private(dir).and_then(|()| {
-            let mut file = tempfile::NamedTempFile::new_in(dir)?;
-            file.write_all(bytes)?;
-            file.persist(dir.join(name)).map_err(|e| e.error)
-        });
         // On a full or read-only disk the run continues without a cache.
-        drop(written);
+        drop(cache::write(dir, &name, bytes));
     }
 }
 
@@ -48,18 +38,6 @@ impl Cache {
 fn file_name(text: &str) -> Option<String> {
     let name = encoded(text);
     (!name.is_empty() && name.len() <= 200 && !name.starts_with('.')).then_some(name)
-}
-
-/// Creates a directory that only its owner can read.
-fn private(dir: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt;
-        builder.mode(0o700);
-    }
-    builder.create(dir)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::commands::diff::args::Diff;
 use crate::commands::envtest::args::Envtest;
 use crate::commands::example::args::Example;
 use crate::commands::explain::args::Explain;
+use crate::commands::fetch::args::Fetch;
 use crate::commands::flags::{Cluster, Color};
 use crate::commands::get::args::Get;
 use crate::commands::lint::args::Lint;
@@ -76,7 +77,7 @@ pub struct Args {
 type Define = fn(clap::Command) -> clap::Command;
 
 /// The commands by name.
-const COMMANDS: [(&str, Define); 21] = [
+const COMMANDS: [(&str, Define); 22] = [
     ("validate", Validate::augment_args),
     ("diff", Diff::augment_args),
     ("get", Get::augment_args),
@@ -93,6 +94,7 @@ const COMMANDS: [(&str, Define); 21] = [
     ("serve", Serve::augment_args),
     ("envtest", Envtest::augment_args),
     ("lsp", Lsp::augment_args),
+    ("fetch", Fetch::augment_args),
     ("config", Config::augment_args),
     ("options", Options::augment_args),
     ("completion", Completion::augment_args),
@@ -205,6 +207,8 @@ pub enum Command {
     Envtest(Envtest),
     /// Show findings in an editor as you type: a language server for custom resources and CRDs
     Lsp(Lsp),
+    /// Download the CRDs with a URL, or save the CRDs and policies of a cluster, for use without a connection
+    Fetch(Fetch),
     /// Print the settings of the project's .crdx.yaml and of variables, and where each is set
     Config(Config),
     /// List the flags that select the cluster and the user

@@ -6,7 +6,8 @@ use crate::commands::command_line::{self, Args};
 use crate::commands::configured;
 use crate::commands::exit::Exit;
 use crate::commands::terminal::{Content, Stream};
-use crate::configuration::{FILE_NAME, Key, Origin, Settings, is_unknown};
+use crate::configuration::{FILE_NAME, Key, Origin, Setting, Settings, is_unknown};
+use crate::input::remote::url;
 use crate::output::printable::{complain, complain_all};
 use crate::output::report::members::location_object;
 use crate::output::{Cell, Column, bounded_table};
@@ -46,7 +47,12 @@ pub fn run(args: &Args, is_json: bool) -> io::Result<Exit> {
 
 fn variables() -> String {
     let names = Key::ALL.map(Key::variable);
-    format!("{}, CRDX_CONFIG and CRDX_NO_CONFIG", names.join(", "))
+    format!("{}, CRDX_CONFIG, CRDX_NO_CONFIG and CRDX_CACHE", names.join(", "))
+}
+
+/// The values, without the credentials of URLs.
+fn names(setting: &Setting) -> Vec<String> {
+    setting.values.iter().map(|value| url::name(value)).collect()
 }
 
 fn table(settings: &Settings, out: &Stream) -> String {
@@ -56,7 +62,7 @@ fn table(settings: &Settings, out: &Stream) -> String {
     };
     let row = |key: Key| {
         let (values, origin) = match settings.settings.get(&key) {
-            Some(setting) => (setting.values.join(", "), setting.origin.to_string()),
+            Some(setting) => (names(setting).join(", "), setting.origin.to_string()),
             None => ("-".to_owned(), "default".to_owned()),
         };
         vec![Cell::from(key.name()), Cell::from(values), Cell::from(origin)]
@@ -65,12 +71,12 @@ fn table(settings: &Settings, out: &Stream) -> String {
 }
 
 fn report(settings: &Settings) -> String {
-    let setting = |(key, setting): (&Key, &crate::configuration::Setting)| {
+    let setting = |(key, setting): (&Key, &Setting)| {
         let source = match &setting.origin {
             Origin::File(location) => object([("type", "file".into()), ("location", location_object(location))]),
             Origin::Variable(name) => object([("type", "variable".into()), ("name", Value::from(*name))]),
         };
-        let values: Vec<Value> = setting.values.iter().map(|value| value.as_str().into()).collect();
+        let values: Vec<Value> = names(setting).into_iter().map(Value::from).collect();
         object([("key", key.name().into()), ("values", values.into()), ("source", source)])
     };
     let all: Vec<Value> = settings.settings.iter().map(setting).collect();

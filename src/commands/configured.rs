@@ -4,6 +4,7 @@
 use crate::commands::command_line::{Args, Command};
 use crate::commands::definitions::is_path;
 use crate::configuration::{ConfigurationError, Key, Lookup, Origin, Settings, of_variables};
+use crate::input::remote::url::is_url;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use crdx_value::release::ReleaseSet;
@@ -184,7 +185,8 @@ fn words(given: &ArgMatches) -> Vec<String> {
 
 /// Describes a path that does not exist and is not on the command line.
 pub fn origin(settings: &Settings, path: &str) -> String {
-    let origin = settings.origin_of_path(path).filter(|_| !Path::new(path).exists());
+    // The message about a URL says how to download it.
+    let origin = settings.origin_of_path(path).filter(|_| !Path::new(path).exists() && !is_url(path));
     match origin {
         Some(origin @ Origin::File(_)) => format!("\nhelp: {origin} names it; correct it, or give --no-config"),
         Some(Origin::Variable(name)) => format!("\nhelp: the variable {name} names it; correct or unset it"),

@@ -6,7 +6,7 @@ use crate::cluster;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::input::required::{Required, Sources};
-use crate::input::{Entry, Options, files};
+use crate::input::{Entry, Options, archive, files};
 use crate::output::printable::{complain, complain_all};
 use crdx_value::Value;
 use std::path::Path;
@@ -42,7 +42,7 @@ impl Given<'_> {
             complain!("error: {message}");
             *exit = Exit::CannotTell;
         };
-        let missing = files::missing(&paths, &Options::default());
+        let missing = files::missing(&paths, &Options::default().of_definitions());
         if !missing.is_empty() {
             for note in missing {
                 failed(&note.text());
@@ -82,7 +82,11 @@ impl Given<'_> {
 /// Returns true if an argument is a path, as its form or a file says; otherwise it is the name of a resource.
 pub fn is_path(word: &str) -> bool {
     let is_file_name = Path::new(word).extension().is_some_and(|end| end == "yaml" || end == "yml" || end == "json");
-    word == "-" || is_file_name || word.contains(['/', '\\', '*', '?', '[', '{']) || Path::new(word).exists()
+    word == "-"
+        || is_file_name
+        || archive::has_ending(word)
+        || word.contains(['/', '\\', '*', '?', '[', '{'])
+        || Path::new(word).exists()
 }
 
 fn from_paths(paths: &[String], failed: &mut dyn FnMut(&str)) -> Vec<Definition> {

@@ -2,12 +2,13 @@
 
 use super::{ConfigurationError, Settings, read};
 use crate::files::open::read_small;
+use crate::files::project::{SETTINGS, levels_to_root};
 use crate::input::git::{Commit, GitError, reference};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The name of the file.
-pub const FILE_NAME: &str = ".crdx.yaml";
+pub const FILE_NAME: &str = SETTINGS;
 
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 64 << 10;
@@ -81,12 +82,6 @@ fn of_commit(given: &str, commit: &str, directory: &Path, relative: bool) -> Res
         }
     }
     Ok(Settings::default())
-}
-
-/// The number of directories from `directory` to the root of its repository, the directory with `.git`; 0 without a
-/// repository, so that a file outside the project is never read.
-fn levels_to_root(directory: &Path) -> usize {
-    directory.ancestors().position(|above| above.join(".git").symlink_metadata().is_ok()).unwrap_or(0)
 }
 
 /// The directory `levels` above `directory`, as paths in it are shown, and in full.

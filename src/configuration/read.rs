@@ -2,6 +2,7 @@
 
 use super::{ConfigurationError, FILE_NAME, Key, Origin, Setting, Settings};
 use crate::input::git::reference;
+use crate::input::remote::url::is_url;
 use crdx::report::SourceLocation;
 use crdx_text::spans::Spans;
 use crdx_text::{Position, Syntax, yaml};
@@ -104,8 +105,7 @@ impl File<'_> {
             let help = Some("save the files of that commit with `git show COMMIT:PATH`, and name them".to_owned());
             return Err(self.error(path, message, help));
         }
-        let is_url = text.contains("://");
-        Ok(if is_url { text.clone() } else { self.base.join(text.as_str()).display().to_string() })
+        Ok(if is_url(text) { text.clone() } else { self.base.join(text.as_str()).display().to_string() })
     }
 
     /// The position of a node: of its key, if it has one.

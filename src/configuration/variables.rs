@@ -1,11 +1,12 @@
 //! Reads the environment variables.
 
 use super::{ConfigurationError, Key, Origin, Setting};
+use crate::files::cache::VARIABLE;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-/// Variables that select the file instead of a value.
-const OTHERS: [&str; 2] = ["CRDX_CONFIG", "CRDX_NO_CONFIG"];
+/// Variables that are no settings: they select the file with settings, or the cache.
+const OTHERS: [&str; 3] = ["CRDX_CONFIG", "CRDX_NO_CONFIG", VARIABLE];
 
 /// Returns the settings of variables. A variable with several values has one per line; an empty one is not set.
 ///

@@ -37,7 +37,10 @@ pub fn checker(
         ..plan(settings, folders, namespace, now())
     };
     let ignore = Ignore::in_directory(project.values(Key::Ignore), project.directory.as_deref()).unwrap_or_default();
-    let plan = Plan { options: input::Options { ignore, ..plan.options.clone() }, ..plan };
+    let plan = Plan {
+        options: input::Options { ignore, directory: folders.first().cloned(), ..plan.options.clone() },
+        ..plan
+    };
     let mut checker = Checker::new(plan, crds);
     for (kind, definition) in live.definitions() {
         checker.install_from_cluster(kind, definition);

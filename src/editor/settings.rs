@@ -1,9 +1,10 @@
 //! The options of the client: `initializationOptions` and `workspace/didChangeConfiguration`.
 
 use crate::configuration::Lookup;
+use crate::input::remote::url::is_url;
 use crdx_value::release::{ReleaseSet, ReleaseSetError};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The settings of a workspace.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -88,7 +89,10 @@ fn paths(options: &Value, name: &str, root: Option<&Path>) -> Result<Option<Vec<
         Some(Value::Array(list)) => list,
         Some(_) => return Err(wrong()),
     };
-    let absolute = |path: &str| root.map_or_else(|| PathBuf::from(path), |root| root.join(path)).display().to_string();
+    let absolute = |path: &str| match root.filter(|_| !is_url(path)) {
+        Some(root) => root.join(path).display().to_string(),
+        None => path.to_owned(),
+    };
     list.iter().map(|path| path.as_str().map(absolute).ok_or_else(wrong)).collect::<Result<_, _>>().map(Some)
 }
 
@@ -100,10 +104,9 @@ mod tests {
     #[test]
     fn options_replace_those_of_the_command_line() {
         let flags = Settings { crds: vec!["a".to_owned()], ..Settings::default() };
-        let options =
-            json!({"crds": ["x", "/y"], "kubernetesVersion": "1.31..1.33", "searchWorkspace": false, "other": 1});
+        let options = json!({"crds": ["x", "/y", "https://z"], "kubernetesVersion": "1.31..1.33", "searchWorkspace": false, "other": 1});
         let settings = flags.clone().with(&options, Some(Path::new("/w"))).unwrap();
-        assert_eq!(settings.crds, ["/w/x", "/y"]);
+        assert_eq!(settings.crds, ["/w/x", "/y", "https://z"]);
         assert_eq!(settings.releases.unwrap().to_string(), "1.31..1.33");
         assert!(settings.skips_workspace);
         assert_eq!(flags.clone().with(&json!({}), None), Ok(flags.clone()));

@@ -1,19 +1,24 @@
 //! Resolves the paths of `-f` to files, and reports those that cannot be read.
 
 pub mod commits;
+mod definitions;
 
 use super::decode::Decoder;
 use super::git::Commit;
-use super::kustomize;
 use super::patterns::{self, MAX_DEPTH, Matches};
+use super::remote::Remote;
+use super::remote::url::{self, is_url};
 use super::{Ignore, Note, Options, Stop};
+use super::{archive, kustomize};
 use crate::files::open::regular;
 use crdx_text::ErrorKind;
 use crdx_text::documents::Chunk;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+pub use definitions::{Definitions, of_download};
 
 /// The file extensions that are read in a directory.
 const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
@@ -36,6 +41,13 @@ pub enum Source {
         /// The file.
         path: PathBuf,
     },
+    /// A file of an archive, or a download.
+    Memory {
+        /// The name for messages.
+        name: Arc<str>,
+        /// The content.
+        content: Arc<[u8]>,
+    },
 }
 
 impl Source {
@@ -45,6 +57,7 @@ impl Source {
             Self::Stdin => "-".into(),
             Self::File(path) | Self::Kustomization(path) => path.display().to_string().into(),
             Self::Committed { name, path, .. } => format!("git:{name}:{}", path.display()).into(),
+            Self::Memory { name, .. } => Arc::clone(name),
         }
     }
 
@@ -71,6 +84,7 @@ impl Source {
                 let content = commit.content(path).map_err(io::Error::other)?;
                 Ok(Box::new(Decoder::new(io::Cursor::new(content))))
             }
+            Self::Memory { content, .. } => Ok(Box::new(Decoder::new(Cursor::new(Arc::clone(content))))),
         }
     }
 }
@@ -80,8 +94,10 @@ impl Source {
 pub enum Step {
     /// Reads a source named on the command line.
     Named(Source),
-    /// Reads a file found in a directory, or in a commit.
+    /// Reads a file found in a directory, a commit or an archive.
     Found(Source),
+    /// Reads the CRDs of an archive or of a download.
+    Definitions(Definitions),
     /// Skips a directory entry that is not a regular file.
     NoFile(PathBuf),
     /// Reports a path that cannot be read.
@@ -105,14 +121,26 @@ pub fn expand(paths: &[String], options: &Options) -> Vec<Step> {
             stdin_seen = true;
         } else if options.reads_commits && commits::is_as_of_commit(path) {
             commits::expand(path, options, &mut steps);
-        } else if path.starts_with("http://") || path.starts_with("https://") {
-            let hint = format!("fetch it yourself: curl -fsSL {path} | kubectl crdx … -f -");
-            steps.push(Step::Problem(note(path, "URLs are not fetched".to_owned(), Some(hint))));
+        } else if is_url(path) {
+            steps.push(expand_url(path, options));
         } else if !options.ignore.matches(Path::new(path)) {
             expand_path(path, options, &mut steps);
         }
     }
     steps
+}
+
+/// The step for a URL. Only CRDs can be fetched.
+fn expand_url(url: &str, options: &Options) -> Step {
+    if !options.defines_kinds {
+        let name = url::name(url);
+        let hint = format!("download it yourself: curl -fsSL {name} | kubectl crdx … -f -; only --crds takes URLs");
+        return Step::Problem(note(&name, format!("{name} is a URL, which is not fetched"), Some(hint)));
+    }
+    match Remote::find(url, options.directory.as_deref()) {
+        Ok(remote) => Step::Definitions(Definitions::Remote { url: url.to_owned(), remote }),
+        Err(error) => Step::Problem(note(&url::name(url), error.to_string(), Some(error.hint(url)))),
+    }
 }
 
 fn expand_path(path: &str, options: &Options, steps: &mut Vec<Step>) {
@@ -141,6 +169,9 @@ fn expand_path(path: &str, options: &Options, steps: &mut Vec<Step>) {
             };
             steps.push(end);
         }
+        Ok(found) if options.defines_kinds && found.is_file() && archive::has_ending(path) => {
+            steps.push(Step::Definitions(Definitions::Archive(path.into())));
+        }
         Ok(_) => steps.push(Step::Named(Source::File(path.into()))),
     }
 }
@@ -162,6 +193,8 @@ fn expand_matches(pattern: &str, matches: Matches, options: &Options, steps: &mu
         } else if path.is_dir() {
             has_directories = true;
             hint = hint.or(directory(&path, &options, steps));
+        } else if options.defines_kinds && archive::has_ending(&path.to_string_lossy()) {
+            steps.push(Step::Definitions(Definitions::Archive(path)));
         } else {
             steps.push(Step::Named(Source::File(path)));
         }
@@ -205,7 +238,7 @@ pub fn size(paths: &[String], options: &Options) -> Option<u64> {
         Step::Named(Source::File(path)) | Step::Found(Source::File(path)) => {
             fs::metadata(path).ok().map(|file| file.len())
         }
-        Step::Named(_) | Step::Found(_) => None,
+        Step::Named(_) | Step::Found(_) | Step::Definitions(_) => None,
         Step::NoFile(_) | Step::Problem(_) | Step::DirectoryStart | Step::DirectoryEnd(_) => Some(0),
     };
     expand(paths, options).into_iter().map(size).sum()
@@ -222,7 +255,7 @@ pub fn matching(path: &str) -> Vec<PathBuf> {
 
 /// The notes about paths that do not exist, and patterns that match nothing.
 pub fn missing(paths: &[String], options: &Options) -> Vec<Note> {
-    let is_literal = |path: &String| path == "-" || Path::new(path).exists();
+    let is_literal = |path: &String| path == "-" || !is_url(path) && Path::new(path).exists();
     let paths: Vec<String> = paths.iter().filter(|path| !is_literal(path)).cloned().collect();
     let steps = expand(&paths, options).into_iter();
     steps.filter_map(|step| if let Step::Problem(note) = step { Some(note) } else { None }).collect()
@@ -334,7 +367,7 @@ mod tests {
             Step::Named(source) | Step::Found(source) => Some(source.name().replace(&base, "")),
             Step::NoFile(path) => Some(format!("no file: {}", path.display().to_string().replace(&base, ""))),
             Step::Problem(note) => Some(note.message),
-            Step::DirectoryStart | Step::DirectoryEnd(_) => None,
+            Step::Definitions(_) | Step::DirectoryStart | Step::DirectoryEnd(_) => None,
         };
         expand(&[path.display().to_string()], &options.into()).into_iter().filter_map(show).collect()
     }
@@ -362,7 +395,7 @@ mod tests {
         assert_eq!(none.iter().find_map(hint).as_deref(), Some("add -R to read its subdirectories"));
         assert!(names(&base.join("gone"), false, base)[0].contains("does not exist"));
         assert_eq!(expand(&["-".to_owned(), "-".to_owned()], &Options::default()), [Step::Named(Source::Stdin)]);
-        assert_eq!(names(Path::new("https://x/y"), false, base), ["URLs are not fetched"]);
+        assert_eq!(names(Path::new("https://x/y"), false, base), ["https://x/y is a URL, which is not fetched"]);
     }
 
     #[test]

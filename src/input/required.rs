@@ -3,6 +3,7 @@
 
 use super::files::Source;
 use super::files::commits::is_as_of_commit;
+use super::remote::url;
 use super::{Document, Entry, Input, Note, Options, Stop};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -123,6 +124,7 @@ impl Sources {
     fn missing(&self, path: &str) -> Entry {
         let what = self.required.name();
         let article = if self.required == Required::Object { "an" } else { "a" };
+        let path = &*url::name(path);
         let subject = if path == "-" { "standard input" } else { path };
         let hint = match self.flag {
             "" => format!("name files or directories with {article} {what}"),

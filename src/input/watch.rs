@@ -44,6 +44,7 @@ impl Watched<'_> {
             Step::Named(Source::File(path)) | Step::Found(Source::File(path)) => Some(path),
             // A missing path may be created later.
             Step::Problem(note) => Some(PathBuf::from(&*note.source)),
+            Step::Definitions(definitions) => Some(definitions.path().to_owned()),
             Step::Named(_) | Step::Found(_) | Step::NoFile(_) | Step::DirectoryStart | Step::DirectoryEnd(_) => None,
         });
         let state = |path: &PathBuf| {

@@ -2,9 +2,9 @@
 //! of errors, invalid responses and timeouts, and their caches.
 
 mod classes;
-mod connection;
+pub mod connection;
 mod credentials;
-mod fake;
+pub mod fake;
 mod faults;
 mod get;
 mod hostile;

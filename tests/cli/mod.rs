@@ -4,6 +4,7 @@ mod broken_pipe;
 mod committed;
 mod completion;
 pub mod configuration;
+mod fetch;
 mod formats;
 mod kubectl_errors;
 mod live;

@@ -10,20 +10,33 @@ use std::path::PathBuf;
 
 /// The files, directories and patterns of a command line.
 #[derive(Debug, Default)]
-struct GivenPaths(Vec<String>);
+struct GivenPaths {
+    /// Those of CRDs, which may be URLs.
+    definitions: Vec<String>,
+    others: Vec<String>,
+}
 
 impl GivenPaths {
     fn add(mut self, paths: &[String]) -> Self {
-        for path in paths {
-            if !self.0.contains(path) {
-                self.0.push(path.clone());
-            }
-        }
+        add_new(&mut self.others, paths);
+        self
+    }
+
+    fn add_crds(mut self, paths: &[String]) -> Self {
+        add_new(&mut self.definitions, paths);
         self
     }
 
     fn add_inputs(self, inputs: &Inputs) -> Self {
-        self.add(&inputs.paths.all()).add(&inputs.crds).add(&inputs.policies.policies)
+        self.add(&inputs.paths.all()).add_crds(&inputs.crds).add(&inputs.policies.policies)
+    }
+}
+
+fn add_new(all: &mut Vec<String>, paths: &[String]) {
+    for path in paths {
+        if !all.contains(path) {
+            all.push(path.clone());
+        }
     }
 }
 
@@ -71,9 +84,11 @@ impl Command {
     ///
     /// Directories of `-k` are left to kustomize, which also reads repositories.
     pub fn missing_paths(&self) -> Vec<Note> {
-        let mut paths = self.given_paths().0;
-        paths.retain(|path| !commits::is_as_of_commit(path));
-        files::missing(&paths, &Options::default())
+        let GivenPaths { definitions, mut others } = self.given_paths();
+        others.retain(|path| !commits::is_as_of_commit(path));
+        let mut missing = files::missing(&others, &Options::default());
+        missing.extend(files::missing(&definitions, &Options::default().of_definitions()));
+        missing
     }
 
     fn given_paths(&self) -> GivenPaths {
@@ -81,24 +96,25 @@ impl Command {
         match self {
             Self::Validate(args) => none.add_inputs(&args.inputs).add(&args.updates.old),
             Self::Diff(args) => none.add_inputs(&args.inputs).add(&args.updates.old),
-            Self::Get(args) => none.add(&args.filenames).add(&args.crds).add(&args.new_crds),
-            Self::Scale(args) => none.add(&args.filenames).add(&args.crds).add(&args.policies.policies),
+            Self::Get(args) => none.add(&args.filenames).add_crds(&args.crds).add_crds(&args.new_crds),
+            Self::Scale(args) => none.add(&args.filenames).add_crds(&args.crds).add(&args.policies.policies),
             Self::Rehearse(args) => {
-                let definitions = none.add(args.definition.as_slice()).add(args.old.as_slice()).add(&args.crds);
+                let definitions = none.add(args.definition.as_slice()).add(args.old.as_slice()).add_crds(&args.crds);
                 definitions.add(&args.filenames).add(&args.policies.policies)
             }
-            Self::Cel(args) => none.add(args.filename.as_slice()).add(args.old.as_slice()).add(&args.crds),
-            Self::Lint(args) => none.add(&args.paths.all()).add(&args.old).add(&args.crds),
-            Self::Test(args) => none.add(&args.paths).add(&args.crds).add(args.init.as_slice()),
-            Self::Explain(args) => none.add(&args.crds),
-            Self::Rbac(args) => none.add(&args.crds),
-            Self::Example(args) => none.add(&args.crds),
-            Self::Schema(args) => none.add(&args.crds),
-            Self::Openapi(args) => none.add(&args.crds),
-            Self::Serve(args) => none.add(&args.load),
+            Self::Cel(args) => none.add(args.filename.as_slice()).add(args.old.as_slice()).add_crds(&args.crds),
+            Self::Lint(args) => none.add(&args.paths.all()).add(&args.old).add_crds(&args.crds),
+            Self::Test(args) => none.add(&args.paths).add_crds(&args.crds).add(args.init.as_slice()),
+            Self::Explain(args) => none.add_crds(&args.crds),
+            Self::Rbac(args) => none.add_crds(&args.crds),
+            Self::Example(args) => none.add_crds(&args.crds),
+            Self::Schema(args) => none.add_crds(&args.crds),
+            Self::Openapi(args) => none.add_crds(&args.crds),
+            Self::Serve(args) => none.add_crds(&args.load),
             // The language server reports problems in the editor.
             Self::Lsp(_)
             | Self::Envtest(_)
+            | Self::Fetch(_)
             | Self::Config(_)
             | Self::Options(_)
             | Self::Version(_)

@@ -13,7 +13,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-const AUTHORITY: &str = include_str!("tls/ca.crt");
+pub const AUTHORITY: &str = include_str!("tls/ca.crt");
 
 /// A cluster with TLS. Its certificate is signed by the authority in `tls/`.
 pub fn with_tls(answer: impl Fn(&str, usize) -> Reply + Send + Sync + 'static) -> Fake {

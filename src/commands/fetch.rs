@@ -1,0 +1,67 @@
+//! `fetch`: downloads CRDs and writes their hashes to a lock, or saves the CRDs and policies of a cluster. No other command
+//! downloads CRDs.
+
+pub mod args;
+mod from_cluster;
+mod urls;
+
+use crate::commands::exit::Exit;
+use crate::commands::terminal::{Content, Stream};
+use crate::output::printable::complain;
+use crdx_value::{Value, json, object};
+use std::io;
+
+/// A problem, with what to do.
+#[derive(Debug)]
+struct Problem {
+    message: String,
+    help: String,
+}
+
+impl Problem {
+    fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { message: message.into(), help: help.into() }
+    }
+}
+
+/// What a run did.
+#[derive(Debug)]
+struct Outcome {
+    /// The text for people.
+    text: String,
+    /// The members of the report.
+    report: Vec<(&'static str, Value)>,
+    problems: Vec<Problem>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Returns an error if output cannot be written.
+pub fn run(args: &args::Fetch, color: super::flags::Color) -> io::Result<Exit> {
+    let mut out = Stream::stdout(color, Content::text_if(args.output.is_none()));
+    let outcome = if args.cluster.offline {
+        let problem = Problem::new("fetch needs a connection, and --offline forbids it", "leave --offline out");
+        Outcome { text: String::new(), report: Vec::new(), problems: vec![problem] }
+    } else if args.from_cluster {
+        from_cluster::save(args)
+    } else {
+        urls::fetch(args, out.look())
+    };
+    for Problem { message, help } in &outcome.problems {
+        complain!("error: {message}\nhelp: {help}");
+    }
+    let text = if args.output.is_some() { report(&outcome) } else { outcome.text };
+    out.write.write_all(text.as_bytes())?;
+    out.write.flush()?;
+    Ok(if outcome.problems.is_empty() { Exit::Accepted } else { Exit::CannotTell })
+}
+
+fn report(outcome: &Outcome) -> String {
+    let problem = |problem: &Problem| {
+        object([("message", Value::from(problem.message.as_str())), ("help", problem.help.as_str().into())])
+    };
+    let problems: Vec<Value> = outcome.problems.iter().map(problem).collect();
+    let head = [("apiVersion", "crdx/v1".into()), ("kind", "FetchReport".into()), ("problems", problems.into())];
+    json::to_string(&object(head.into_iter().chain(outcome.report.iter().cloned()))) + "\n"
+}

@@ -1,0 +1,44 @@
+//! The arguments of `kubectl crdx fetch`.
+
+use crate::commands::flags::{Cluster, OnlyJson};
+use clap::Args as ClapArgs;
+use std::path::PathBuf;
+
+/// `fetch`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  # Download the CRDs with a URL in .crdx.yaml, and write their hashes to crdx.lock
+  kubectl crdx fetch
+
+  # Download the CRDs of a release; other commands then read them without a connection
+  kubectl crdx fetch --crds https://example.com/v1.2.0/crds.yaml
+  kubectl crdx validate objects/ --crds https://example.com/v1.2.0/crds.yaml
+
+  # Save the CRDs, admission policies and bindings of a cluster for offline use
+  kubectl crdx fetch --from-cluster --context prod --out prod
+  kubectl crdx validate objects/ --crds prod/crds --policies prod/policies
+
+A URL may name a file, a .tar.gz archive or a packed Helm chart, of which crds/ is read. Downloads are kept in the user's cache directory, \
+or in that of the variable CRDX_CACHE.
+
+Exit codes: 0 everything was downloaded and has the hashes of crdx.lock, 2 otherwise.")]
+pub struct Fetch {
+    /// A URL with CustomResourceDefinitions; may be repeated; paths are left out, because they need no download
+    #[arg(long, value_name = "URL")]
+    pub crds: Vec<String>,
+    /// Accept content that differs from the hash in crdx.lock, and write its hash
+    #[arg(long, conflicts_with = "from_cluster")]
+    pub update: bool,
+    /// Save the CRDs, admission policies and bindings of a cluster instead of downloading URLs
+    #[arg(long)]
+    pub from_cluster: bool,
+    /// The directory for the objects of the cluster
+    #[arg(long, value_name = "DIR", default_value = "crdx-cluster", requires = "from_cluster")]
+    pub out: PathBuf,
+    /// Output format: json (documented in docs/output.md) [default: a table]
+    #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, help_heading = "Output")]
+    pub output: Option<OnlyJson>,
+    /// The cluster.
+    #[command(flatten)]
+    pub cluster: Cluster,
+}
