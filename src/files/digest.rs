@@ -1,6 +1,6 @@
 //! Hashes of files.
 
-use ring::digest::{SHA256, digest};
+use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 
 /// The number of characters of a hash.
@@ -8,7 +8,7 @@ pub const LENGTH: usize = 64;
 
 /// Returns the SHA-256 hash in lower-case hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
-    digest(&SHA256, bytes).as_ref().iter().fold(String::with_capacity(LENGTH), |mut text, byte| {
+    Sha256::digest(bytes).iter().fold(String::with_capacity(LENGTH), |mut text, byte| {
         // Writing to a String cannot fail.
         let _ = write!(text, "{byte:02x}");
         text

@@ -2,6 +2,7 @@
 //! ignored test renders them with Chromium.
 
 use crate::cli::screens::place;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -94,12 +95,12 @@ fn pages_are_well_formed_and_self_contained() {
 /// The base64-encoded SHA-256 of a text.
 fn hash(text: &str) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
+    let digest = Sha256::digest(text.as_bytes());
     let digits = |bytes: &[u8]| {
         let bits = bytes.iter().chain(&[0, 0]).take(3).fold(0_usize, |bits, byte| bits << 8 | usize::from(*byte));
         (0..=bytes.len()).map(|i| char::from(DIGITS[bits >> (18 - 6 * i) & 63])).collect::<String>()
     };
-    let text: String = digest.as_ref().chunks(3).map(digits).collect();
+    let text: String = digest.chunks(3).map(digits).collect();
     format!("{text}{}", "=".repeat((4 - text.len() % 4) % 4))
 }
 

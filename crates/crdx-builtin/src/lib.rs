@@ -2,4 +2,5 @@
 
 pub mod cluster_fields;
 pub mod limit_ranger;
+#[cfg(feature = "validation")]
 pub mod validation;

@@ -14,6 +14,8 @@ pub mod number;
 pub mod print;
 pub mod quote;
 pub mod release;
+#[cfg(feature = "serde")]
+mod serialize;
 pub mod steps;
 pub mod suggest;
 pub mod time;

@@ -1,8 +1,9 @@
-//! Simulates the requests of kubectl and reports what the Kubernetes API server does with a custom resource, for the
-//! commands of kubectl-crdx and for other programs. It uses no file, socket, clock or thread.
+#![doc = include_str!("../README.md")]
 //!
-//! The modules below are listed by layer, with a blank line between layers. A module imports only modules of the layers
-//! above its own; `tests/project/architecture.rs` reads the layers from this file and enforces them.
+//! # Modules
+//! [`ApiServer`] and the types of its methods are at the top of the crate. The modules below are listed by layer, with a
+//! blank line between layers. A module imports only modules of the layers above its own; `tests/project/architecture.rs`
+//! reads the layers from this file and enforces them.
 
 pub mod kubectl;
 
@@ -15,3 +16,13 @@ pub mod rehearsal;
 pub mod examples;
 
 pub mod suites;
+
+mod api_server;
+
+pub use api_server::{
+    ApiServer, ApiServerBuilder, Cause, Cell, Collection, Defaulted, Error, FieldValidation, IntoManifest, List,
+    MAX_DEPTH, Manifest, ManifestError, Mutated, ObjectRef, PatchType, Position, Pruned, RequestOptions, Response, Row,
+    RuleCost, Status, SufficientLimit,
+};
+pub use crdx_value::Value;
+pub use crdx_value::release::Release;

@@ -15,6 +15,7 @@ pub mod costs;
 pub mod formats;
 pub mod manifest_path;
 pub mod needs;
+#[cfg(feature = "policies")]
 pub mod policies;
 
 use crdx_server::schema::{Items, Schema, SchemaOrBool};

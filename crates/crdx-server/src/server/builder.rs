@@ -1,5 +1,8 @@
 //! The options of a server.
 
+#[cfg(feature = "builtin")]
+mod built_in;
+
 use super::Server;
 use super::admission::Chain;
 use super::endpoints::Endpoints;
@@ -16,8 +19,6 @@ use super::strategy::namespace_rule::Namespaces;
 use super::strategy::resources::Resources;
 use super::strategy::typed_resource::services::Allocations;
 use super::strategy::{admission_kinds, typed_resource};
-use crate::policies::knowledge::Knowledge;
-use crdx_cel::value::Authorizer;
 use crdx_value::release::Release;
 use crdx_value::time::Timestamp;
 use std::collections::HashMap;
@@ -98,19 +99,6 @@ impl ServerBuilder {
         Self { authorizes: true, ..self }
     }
 
-    /// Adds a core group with the namespaces `default` and `names`.
-    pub fn with_namespaces(self, rule: Namespaces, names: &[String]) -> Self {
-        Self { namespaces: Some((rule, names.to_vec())), ..self }
-    }
-
-    /// Enables admission policies: the server stores and serves policies, bindings, namespaces and config maps, and
-    /// enforces the policies on every write. Policy expressions query `authorizer`; a policy that depends on cluster
-    /// state missing from `knowledge` makes no decision. Without [`Self::with_namespaces`], objects may be created in
-    /// namespaces that do not exist, as long as no policy reads the namespace.
-    pub fn with_policies(self, authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>) -> Self {
-        Self { policies: Some(Inputs { authorizer, knowledge }), ..self }
-    }
-
     /// Rejects policies, bindings and webhook configurations that a real API server rejects, such as policies
     /// whose expressions do not compile.
     pub fn with_policy_validation(self) -> Self {
@@ -130,19 +118,6 @@ impl ServerBuilder {
     /// Sets the issuer of service account tokens, which is also their default audience.
     pub fn with_token_issuer(self, issuer: &str) -> Self {
         Self { token_issuer: Some(issuer.to_owned()), ..self }
-    }
-
-    /// Serves all built-in kinds in the versions that API servers serve by default. They are decoded, defaulted
-    /// and merged by their Go types. Besides metadata, only what [`Self::with_policy_validation`] and
-    /// [`Self::with_content_validation`] name is validated. Without [`Self::with_namespaces`] and
-    /// [`Self::with_policies`], the namespaces are those that an API server creates.
-    pub fn with_built_in_kinds(self) -> Self {
-        Self { built_in_kinds: true, ..self }
-    }
-
-    /// Validates the content of objects of built-in kinds ([`crdx_builtin::validation`]).
-    pub fn with_content_validation(self) -> Self {
-        Self { validates_content: true, ..self }
     }
 
     /// Generates what the API server and its admission plugins add to new objects of built-in kinds: addresses and ports

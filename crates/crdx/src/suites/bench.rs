@@ -6,10 +6,13 @@ use super::patch;
 use super::suite::{Action, Case, Source, SourceError};
 use crate::kubectl::{Operation, request};
 use crdx_server::policies;
+#[cfg(feature = "policies")]
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::policies::model::PolicyKind;
+#[cfg(feature = "policies")]
+use crdx_server::server::Namespaces;
 use crdx_server::server::http::address;
-use crdx_server::server::{Method, Namespaces, Request, Response, ResponseBody, Server, Snapshot, Timestamp};
+use crdx_server::server::{Method, Request, Response, ResponseBody, Server, Snapshot, Timestamp};
 use crdx_value::field::UNFINISHED;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version, object};
@@ -135,6 +138,8 @@ impl CaseRunner {
         if !setup.manages_fields {
             server = server.without_managed_fields();
         }
+        // Without the feature, the server refuses the policies.
+        #[cfg(feature = "policies")]
         if !setup.policies.is_empty() {
             server = server.with_namespaces(Namespaces::OnDemand, &[]);
             server = server.with_policies(Arc::new(Rules::allow_all()), Arc::default());

@@ -10,11 +10,11 @@ use super::built_in::BuiltIn;
 use crate::crd;
 use crate::pipeline::metadata::NameRule;
 use crate::server::metadata;
+use crate::server::strategy::content;
 use crate::server::strategy::namespace_rule::{NAME, Namespaces};
 use crate::server::strategy::resources::Resources;
 use crate::server::strategy::serving::Serving;
 use crate::server::strategy::subresource::Subresource;
-use crdx_builtin::validation;
 use crdx_text::json;
 use crdx_value::field::ErrorList;
 use crdx_value::release::Release;
@@ -106,7 +106,7 @@ impl BuiltIn for Namespace {
     }
 
     fn validate(&self, object: &Value, old: Option<&Value>, release: Release) -> (ErrorList, Option<String>) {
-        (validation::validate(("", "Namespace"), object, None, old, release), None)
+        (content::validate(("", "Namespace"), object, None, old, release), None)
     }
 
     fn name_rule(&self) -> NameRule {

@@ -1,5 +1,5 @@
 //! Built-in kinds that are served with their Go types: decoding, defaults and patches follow the type. Their content is
-//! validated by [`crdx_builtin::validation`]. The behaviour of each kind is in [`behaviour`](super::built_in_kind::behaviour).
+//! validated by `crdx_builtin::validation`. The behaviour of each kind is in [`behaviour`](super::built_in_kind::behaviour).
 
 mod certificate_request;
 pub(in crate::server) mod decode;
@@ -33,13 +33,13 @@ use crate::server::registry::written::Written;
 use crate::server::scope::GroupResource;
 use crate::server::scope::RequestScope;
 use crate::server::strategy::built_in_kind::BuiltInKind;
+use crate::server::strategy::content;
 use crate::server::strategy::namespace;
 use crate::server::strategy::resources::Resources;
 use crate::server::strategy::scale::Scalable;
 use crate::server::strategy::serving::{Serving, Version};
 use crate::server::strategy::strategic_merge;
 use crate::server::strategy::subresource::Subresource;
-use crdx_builtin::validation as content_validation;
 use crdx_text::strict::StrictError;
 use crdx_types::Endpoint;
 use crdx_types::empties::Empties;
@@ -359,7 +359,7 @@ impl TypedResource {
         if self.subresource == Subresource::None && self.resources.validates_content {
             let Endpoint { group, kind, .. } = &self.kind.endpoint;
             let empties = self.empties.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let content = content_validation::validate((group, kind), object, empties.as_deref(), old, self.release());
+            let content = content::validate((group, kind), object, empties.as_deref(), old, self.release());
             if old.is_none() && !content.is_empty() && kind == "PodDisruptionBudget" {
                 // Its strategy does not validate the metadata, which is validated after it succeeded (`BeforeCreate`).
                 errors.clear();

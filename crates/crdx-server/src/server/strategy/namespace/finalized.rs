@@ -7,8 +7,8 @@ use crate::pipeline::metadata::NameRule;
 use crate::server::metadata;
 use crate::server::scope::NAMESPACES;
 use crate::server::strategy::built_in::BuiltIn;
+use crate::server::strategy::content;
 use crate::server::strategy::subresource::Subresource;
-use crdx_builtin::validation;
 use crdx_value::field::ErrorList;
 use crdx_value::release::Release;
 use crdx_value::{Value, object};
@@ -40,7 +40,7 @@ impl BuiltIn for FinalizedNamespace {
     }
 
     fn validate(&self, object: &Value, old: Option<&Value>, release: Release) -> (ErrorList, Option<String>) {
-        (validation::validate(("", "Namespace"), object, None, old, release), None)
+        (content::validate(("", "Namespace"), object, None, old, release), None)
     }
 
     fn name_rule(&self) -> NameRule {

@@ -1,0 +1,84 @@
+//! The bodies of responses: whole, or the stream of a watch.
+
+use crate::api_server::builder::Clock;
+use bytes::Bytes;
+use crdx_server::server::{Progress, Watch};
+use http_body::{Body, Frame};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::{self, Interval, MissedTickBehavior, Sleep};
+
+/// The duration of a watch that asks for no other.
+const TIMEOUT: Duration = Duration::from_mins(45);
+/// The interval of bookmarks.
+const BOOKMARKS: Duration = Duration::from_mins(1);
+
+/// The body of a response.
+pub(super) enum Content {
+    /// The bytes, until they are read.
+    Whole(Option<Bytes>),
+    /// The events of a watch.
+    Stream(Box<Stream>),
+}
+
+/// The events of a watch, from when it starts until its timeout.
+pub(super) struct Stream {
+    watch: Watch,
+    clock: Clock,
+    end: Pin<Box<Sleep>>,
+    bookmarks: Option<Interval>,
+}
+
+impl Content {
+    /// The events of a watch. Starts its timers, so it must be called in a runtime.
+    pub fn stream(watch: Watch, clock: Clock) -> Self {
+        let seconds = watch.timeout_seconds().map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(0)));
+        let bookmarks = watch.wants_bookmarks().then(|| {
+            let mut interval = time::interval_at(time::Instant::now() + BOOKMARKS, BOOKMARKS);
+            interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            interval
+        });
+        let end = Box::pin(time::sleep(seconds.unwrap_or(TIMEOUT)));
+        Self::Stream(Box::new(Stream { watch, clock, end, bookmarks }))
+    }
+}
+
+impl Stream {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if self.end.as_mut().poll(context).is_ready() {
+            return Poll::Ready(None);
+        }
+        match self.watch.poll(self.clock.now(), context) {
+            Poll::Ready(Some(Progress::Event(event))) => return Poll::Ready(Some(Bytes::from_owner(event))),
+            // No webhook is called.
+            Poll::Ready(Some(Progress::Pending(_)) | None) => return Poll::Ready(None),
+            Poll::Pending => {}
+        }
+        while let Some(bookmarks) = &mut self.bookmarks
+            && bookmarks.poll_tick(context).is_ready()
+        {
+            if let Some(bookmark) = self.watch.bookmark(self.clock.now()) {
+                return Poll::Ready(Some(Bytes::from_owner(bookmark)));
+            }
+        }
+        Poll::Pending
+    }
+}
+
+impl Body for Content {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let data = match &mut *self {
+            Self::Whole(bytes) => Poll::Ready(bytes.take()),
+            Self::Stream(stream) => stream.poll(context),
+        };
+        data.map(|data| data.map(|bytes| Ok(Frame::data(bytes))))
+    }
+}
