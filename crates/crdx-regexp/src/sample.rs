@@ -44,9 +44,9 @@ impl Sampler {
             Op::Literal { runes, .. } => self.out.extend(runes.iter().filter_map(|rune| char::from_u32(*rune))),
             Op::Class(ranges) => {
                 let has = |c: &char| ranges.iter().any(|(first, last)| (*first..=*last).contains(&u32::from(*c)));
-                let first = ranges.iter().flat_map(|(first, last)| *first..=*last).find_map(char::from_u32);
-                let letter = ('a'..='z').find(has);
-                self.out.extend(PREFERRED.chars().find(has).or(letter).or(first));
+                let first = || ranges.iter().flat_map(|(first, last)| *first..=*last).find_map(char::from_u32);
+                let letter = || ('a'..='z').find(has);
+                self.out.extend(PREFERRED.chars().find(has).or_else(letter).or_else(first));
             }
             Op::AnyNotNewline | Op::Any => self.out.push('a'),
             Op::Capture { sub, .. } => self.write(sub, extra, depth - 1),

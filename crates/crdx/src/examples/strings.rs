@@ -99,18 +99,29 @@ impl Samples {
     pub fn text(&mut self, schema: &Schema, number: usize) -> String {
         let pattern = self.pattern(&schema.pattern);
         let work = pattern.as_ref().map_or(0, |pattern| pattern.size() + pattern.source().len() as u64);
-        text_of(schema, number, pattern.as_ref(), &|| self.left.take(20 * (work + 100)).is_ok())
+        let length = u64::try_from(schema.min_length.unwrap_or(0)).unwrap_or(0).min(LONGEST as u64);
+        // Matching a character may need a new state of the automaton.
+        let may_match = |length: u64| self.left.take(length.saturating_mul(20)).is_ok();
+        // A sample is the best of about twenty texts that are written and matched.
+        let may_sample = || may_match(work + 100 + length.saturating_mul(20));
+        text_of(schema, number, pattern.as_ref(), (&may_match, &may_sample))
     }
 }
 
-/// Returns a text for a schema with this pattern; `may_sample` is false if no more texts of the pattern are tried.
-fn text_of(schema: &Schema, number: usize, pattern: Option<&Regexp>, may_sample: &dyn Fn() -> bool) -> String {
+/// Returns a text for a schema with this pattern. Of the limits, the first is false if no more texts of a length are matched
+/// with the pattern, and the second if no more texts of the pattern are tried.
+fn text_of(
+    schema: &Schema,
+    number: usize,
+    pattern: Option<&Regexp>,
+    (may_match, may_sample): (&dyn Fn(u64) -> bool, &dyn Fn() -> bool),
+) -> String {
     let least = usize::try_from(schema.min_length.unwrap_or(0)).unwrap_or(0).min(LONGEST);
     let most = usize::try_from(schema.max_length.unwrap_or(i64::MAX)).unwrap_or(0);
     let fits = |text: &String| {
         let length = text.chars().count();
         (least..=most).contains(&length)
-            && pattern.is_none_or(|pattern| pattern.is_match(text))
+            && pattern.is_none_or(|pattern| may_match(length as u64) && pattern.is_match(text))
             && format::check(&schema.format, text)
     };
     let letters: String = schema.format.chars().filter(|c| *c != '-').collect();
