@@ -64,7 +64,8 @@ pub fn object(schema: &Schema, fields: ExampleFields) -> Result<Value, TooLarge>
 /// Generates the `number`th value (from 0) of a schema; different numbers give different values where the schema allows
 /// it. A value that would be too large is incomplete.
 pub fn value(schema: &Schema, fields: ExampleFields, number: usize) -> Value {
-    Generator::new(fields, CHANGE).value(schema, 0, number)
+    let samples = Samples::of_change();
+    Generator { samples, ..Generator::new(fields, CHANGE) }.value(schema, 0, number)
 }
 
 struct Generator {
@@ -109,15 +110,15 @@ impl Generator {
         if schema.x_int_or_string {
             let is_text = !schema.pattern.is_empty() || schema.max_length.is_some() || schema.min_length.is_some();
             let count = i64::try_from(number).unwrap_or(0).saturating_add(1);
-            let made = if is_text { self.samples.text(schema, number).into() } else { Value::Int(count) };
+            let made = if is_text { self.text(schema, number) } else { Value::Int(count) };
             return self.counted(made);
         }
         match schema.type_.as_str() {
             "object" => self.members(schema, depth, number),
             "array" => self.items(schema, depth),
             "string" => {
-                let text = self.samples.text(schema, number);
-                self.counted(text.into())
+                let text = self.text(schema, number);
+                self.counted(text)
             }
             "integer" | "number" => self.counted(numeric(schema, number)),
             "boolean" => self.counted(Value::Bool(number.is_multiple_of(2))),
@@ -127,6 +128,16 @@ impl Generator {
                 None => Value::Object(Map::new()),
             },
         }
+    }
+
+    /// Generates a text. If no more texts can be tried, nothing more is generated: thousands of texts that do not match would
+    /// have to be mended.
+    fn text(&mut self, schema: &Schema, number: usize) -> Value {
+        let text = self.samples.text(schema, number);
+        if self.samples.are_spent() {
+            self.memory.take_all();
+        }
+        text.into()
     }
 
     fn items(&mut self, schema: &Schema, depth: usize) -> Value {

@@ -75,11 +75,20 @@ pub struct Samples {
 
 impl Default for Samples {
     fn default() -> Self {
-        Self { left: Steps::new(TRIED), patterns: HashMap::new() }
+        Self::new(TRIED)
     }
 }
 
 impl Samples {
+    fn new(tried: u64) -> Self {
+        Self { left: Steps::new(tried), patterns: HashMap::new() }
+    }
+
+    /// The texts for a change of an object, of which many are tried.
+    pub fn of_change() -> Self {
+        Self::new(TRIED / 100)
+    }
+
     fn pattern(&mut self, source: &str) -> Option<Regexp> {
         if source.is_empty() {
             return None;
@@ -93,6 +102,11 @@ impl Samples {
         let pattern = pattern.filter(|_| self.left.take(size.saturating_mul(100)).is_ok());
         self.patterns.insert(source.to_owned(), pattern.clone());
         pattern
+    }
+
+    /// True if no more texts are tried.
+    pub fn are_spent(&self) -> bool {
+        self.left.are_spent()
     }
 
     /// As [`text`].
