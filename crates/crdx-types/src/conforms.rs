@@ -1,5 +1,5 @@
-//! Whether a value is decoded into its Go type exactly as it is, which almost all values are. Unlike the reader of JSON
-//! texts, this check needs no text and builds no paths.
+//! Checks that a value already has the form in which its Go type decodes it, as almost all values do. Unlike the reader
+//! of JSON texts, this check needs no text and builds no paths.
 
 use super::custom::Custom;
 use super::types::{Definition, Type, TypeId, Types};
@@ -59,13 +59,13 @@ fn conforms_to(types: &Types, type_: &Type, value: &Value, depth: usize) -> bool
 impl Custom {
     fn conforms(self, value: &Value, depth: usize) -> bool {
         match (self, value) {
-            (Self::Raw, value) => is_kept(value, depth),
             (Self::Quantity, Value::String(text)) => Quantity::parse(text).is_ok(),
             (Self::Quantity, Value::Int(_)) | (Self::IntOrString, Value::String(_)) => true,
             (Self::Time, Value::String(text)) => time::parse(text).is_ok(),
             (Self::MicroTime, Value::String(text)) => time::parse_micro(text).is_ok(),
             (Self::IntOrString, Value::Int(n)) => i32::try_from(*n).is_ok(),
-            _ => false,
+            (Self::Quantity | Self::IntOrString | Self::Time | Self::MicroTime, _) => false,
+            (_, value) => is_kept(value, depth),
         }
     }
 }

@@ -7,7 +7,7 @@ use crdx_value::time;
 
 /// A type with its own `UnmarshalJSON`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Custom {
+pub enum Custom {
     /// `resource.Quantity`
     Quantity,
     /// `metav1.Time`
@@ -16,8 +16,20 @@ pub(super) enum Custom {
     MicroTime,
     /// `intstr.IntOrString`
     IntOrString,
-    /// `runtime.RawExtension`, `metav1.FieldsV1`: any JSON is accepted unchanged.
-    Raw,
+    /// `metav1.Duration`
+    Duration,
+    /// `metav1.FieldsV1`
+    FieldsV1,
+    /// `runtime.RawExtension`
+    RawExtension,
+    /// `apiextensions.JSON`
+    Json,
+    /// `apiextensions.JSONSchemaPropsOrArray`
+    SchemaOrList,
+    /// `apiextensions.JSONSchemaPropsOrBool`
+    SchemaOrBool,
+    /// `apiextensions.JSONSchemaPropsOrStringArray`
+    SchemaOrNames,
 }
 
 /// The reason why a value is rejected.
@@ -32,13 +44,19 @@ pub(super) enum ValueError {
 
 impl Custom {
     /// The type with this name in the table. The generator of the table rejects names that are missing here.
-    pub fn named(name: &str) -> Self {
-        match name {
-            "resource.Quantity" => Self::Quantity,
-            "meta/v1.Time" => Self::Time,
-            "meta/v1.MicroTime" => Self::MicroTime,
-            "intstr.IntOrString" => Self::IntOrString,
-            _ => Self::Raw,
+    pub(super) fn named(name: &str) -> Self {
+        match name.rsplit_once('.').map_or(name, |(_, bare)| bare) {
+            "Quantity" => Self::Quantity,
+            "Time" => Self::Time,
+            "MicroTime" => Self::MicroTime,
+            "IntOrString" => Self::IntOrString,
+            "Duration" => Self::Duration,
+            "FieldsV1" => Self::FieldsV1,
+            "RawExtension" => Self::RawExtension,
+            "JSONSchemaPropsOrArray" => Self::SchemaOrList,
+            "JSONSchemaPropsOrBool" => Self::SchemaOrBool,
+            "JSONSchemaPropsOrStringArray" => Self::SchemaOrNames,
+            _ => Self::Json,
         }
     }
 
@@ -46,14 +64,13 @@ impl Custom {
     ///
     /// # Errors
     /// Returns the reason why the type does not accept it.
-    pub fn read(self, literal: &[u8]) -> Result<(), ValueError> {
+    pub(super) fn read(self, literal: &[u8]) -> Result<(), ValueError> {
         let mut cursor = Cursor::new(literal);
         let kind = cursor.kind();
         if kind == Kind::Null {
             return Ok(());
         }
         match self {
-            Self::Raw => Ok(()),
             Self::Quantity => quantity(literal),
             Self::Time | Self::MicroTime if kind != Kind::String => {
                 Err(ValueError::Type(kind.name().to_owned(), "string"))
@@ -67,6 +84,14 @@ impl Custom {
                 if fits { Ok(()) } else { Err(ValueError::Type(format!("number {number}"), "int32")) }
             }
             Self::IntOrString => Err(ValueError::Type(kind.name().to_owned(), "int32")),
+            // Any JSON is accepted unchanged. CRDs are decoded elsewhere.
+            Self::Duration
+            | Self::FieldsV1
+            | Self::RawExtension
+            | Self::Json
+            | Self::SchemaOrList
+            | Self::SchemaOrBool
+            | Self::SchemaOrNames => Ok(()),
         }
     }
 }
@@ -107,7 +132,7 @@ mod tests {
             (Custom::IntOrString, "\"a\""),
             (Custom::IntOrString, "-0"),
             (Custom::Quantity, "\" 1 \""),
-            (Custom::Raw, "[1]"),
+            (Custom::RawExtension, "[1]"),
             (Custom::Time, "null"),
         ] {
             assert_eq!(custom.read(text.as_bytes()), Ok(()), "{text}");

@@ -81,7 +81,7 @@ impl Encoder {
                     self.members(s, members, depth);
                 }
             }
-            Some(Definition::Custom(custom)) => custom.encode(self.types.name(id), value),
+            Some(Definition::Custom(custom)) => custom.encode(value),
             Some(Definition::Named { of, .. }) => self.value(of, value, depth),
             None => {}
         }
@@ -150,7 +150,7 @@ fn bytes(items: &[Value]) -> Value {
 
 impl Custom {
     /// Encodes a value of this type in place; null becomes the zero value.
-    fn encode(self, name: &str, value: &mut Value) {
+    fn encode(self, value: &mut Value) {
         let canonical = match (self, &*value) {
             (Self::Quantity, Value::Null) => Some(Value::from("0")),
             (Self::Quantity, given) => quantity(given),
@@ -159,7 +159,7 @@ impl Custom {
                 time::parse_micro(text).ok().map(|t| time::format_micro(t).into())
             }
             (Self::IntOrString, Value::Null) => Some(Value::Int(0)),
-            (Self::Raw, Value::Null) if name.ends_with("Duration") => Some(Value::from("0s")),
+            (Self::Duration, Value::Null) => Some(Value::from("0s")),
             _ => None,
         };
         if let Some(canonical) = canonical {

@@ -1,6 +1,6 @@
 //! A Go type of the table, for decoders that follow it value by value.
 
-use super::custom::Custom;
+pub use super::custom::Custom;
 use super::types::{Definition, Field, Struct, Type, TypeId, Types};
 
 /// A Go type. Pointers are followed: errors of Go's decoders name the type that a pointer points to.
@@ -16,7 +16,7 @@ enum Of {
     Named(TypeId),
 }
 
-/// What a Go type is made of.
+/// The structure of a Go type.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
     /// A boolean.
@@ -38,22 +38,7 @@ pub enum Shape {
     /// A struct.
     Struct(GoStruct),
     /// A type with its own `UnmarshalJSON`.
-    Unmarshaler(Unmarshaler),
-}
-
-/// A type with its own `UnmarshalJSON`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unmarshaler {
-    /// `metav1.Time`
-    Time,
-    /// `apiextensions.JSONSchemaPropsOrArray`
-    SchemaOrList,
-    /// `apiextensions.JSONSchemaPropsOrBool`
-    SchemaOrBool,
-    /// `apiextensions.JSONSchemaPropsOrStringArray`
-    SchemaOrNames,
-    /// Any JSON is accepted.
-    Any,
+    Custom(Custom),
 }
 
 /// A struct.
@@ -76,6 +61,16 @@ impl GoType {
         Some(Self { types, of: Of::Named(types.id(name)?) })
     }
 
+    /// The type of a schema in a CRD.
+    pub fn schema(types: &'static Types) -> Option<Self> {
+        Self::named(types, "apiextensions/v1.JSONSchemaProps")
+    }
+
+    /// The type of a field of a schema in a CRD.
+    pub fn of_schema_field(types: &'static Types, name: &str) -> Option<Self> {
+        Some(Self { types, of: Of::Type(types.schema_field(name)?) })
+    }
+
     /// The type as Go prints it: `[]v1.JSONSchemaProps`.
     pub fn name(self) -> String {
         match self.of {
@@ -84,7 +79,7 @@ impl GoType {
         }
     }
 
-    /// What the type is made of.
+    /// The structure of the type.
     pub fn shape(self) -> Shape {
         let Self { types, of } = self;
         let inner = |type_: &'static Type| Self { types, of: Of::Type(type_) };
@@ -111,20 +106,8 @@ impl GoType {
         match types.definition(id) {
             Some(Definition::Struct(definition)) => Shape::Struct(GoStruct { types, definition }),
             Some(Definition::Named { of, .. }) => Self { types, of: Of::Type(of) }.shape(),
-            Some(Definition::Custom(custom)) => Shape::Unmarshaler(Unmarshaler::of(*custom, types.name(id))),
-            None => Shape::Unmarshaler(Unmarshaler::Any),
-        }
-    }
-}
-
-impl Unmarshaler {
-    fn of(custom: Custom, name: &str) -> Self {
-        match (custom, name.rsplit_once('.').map_or(name, |(_, name)| name)) {
-            (Custom::Time, _) => Self::Time,
-            (_, "JSONSchemaPropsOrArray") => Self::SchemaOrList,
-            (_, "JSONSchemaPropsOrBool") => Self::SchemaOrBool,
-            (_, "JSONSchemaPropsOrStringArray") => Self::SchemaOrNames,
-            _ => Self::Any,
+            Some(Definition::Custom(custom)) => Shape::Custom(*custom),
+            None => Shape::Custom(Custom::Json),
         }
     }
 }

@@ -82,17 +82,7 @@ impl Builder {
         }
         let built = match self.types.definition(id) {
             Some(Definition::Struct(s)) => self.fields(s, s.atomic),
-            Some(Definition::Custom(Custom::Raw)) if self.types.name(id).ends_with("RawExtension") => TypeRef::Untyped,
-            Some(Definition::Custom(Custom::Raw)) if self.types.name(id).ends_with("Duration") => {
-                scalar(Scalar::String)
-            }
-            Some(Definition::Custom(Custom::Raw)) if self.types.name(id).starts_with("apiextensions/") => {
-                TypeRef::Deduced
-            }
-            Some(Definition::Custom(Custom::Raw)) => {
-                map(MapType { other: Some(TypeRef::Deduced), ..MapType::default() })
-            }
-            Some(Definition::Custom(_)) => scalar(Scalar::Untyped),
+            Some(Definition::Custom(custom)) => of_custom(*custom),
             Some(Definition::Named { of, .. }) => self.value(of, Merging::default()),
             None => TypeRef::Deduced,
         };
@@ -116,6 +106,17 @@ impl Builder {
         // A struct without fields is published as an object of any fields.
         let other = fields.is_empty().then_some(TypeRef::Deduced);
         map(MapType { atomic, fields, other })
+    }
+}
+
+/// The merge type of a type with its own encoding.
+fn of_custom(custom: Custom) -> TypeRef {
+    match custom {
+        Custom::Quantity | Custom::Time | Custom::MicroTime | Custom::IntOrString => scalar(Scalar::Untyped),
+        Custom::Duration => scalar(Scalar::String),
+        Custom::FieldsV1 => map(MapType { other: Some(TypeRef::Deduced), ..MapType::default() }),
+        Custom::RawExtension => TypeRef::Untyped,
+        Custom::Json | Custom::SchemaOrList | Custom::SchemaOrBool | Custom::SchemaOrNames => TypeRef::Deduced,
     }
 }
 

@@ -108,17 +108,17 @@ impl Builder {
     fn model(&self, id: TypeId, missing: &mut Vec<TypeId>) -> Value {
         match self.types.definition(id) {
             Some(Definition::Struct(of)) => self.fields(of, missing),
-            Some(Definition::Custom(custom)) => self.custom(*custom, self.types.name(id)),
+            Some(Definition::Custom(custom)) => self.custom(*custom),
             Some(Definition::Named { of, .. }) => self.value(of, missing),
             None => object([("type", "object")]),
         }
     }
 
-    fn custom(&self, custom: Custom, name: &str) -> Value {
+    fn custom(&self, custom: Custom) -> Value {
         let one_of = |other: &str| Value::Array(vec![object([("type", other)]), object([("type", "string")])]);
         match (custom, self.version) {
             (Custom::Time | Custom::MicroTime, _) => typed("string", "date-time"),
-            (Custom::Quantity, OpenApiVersion::V2) => typed("string", ""),
+            (Custom::Quantity, OpenApiVersion::V2) | (Custom::Duration, _) => typed("string", ""),
             (Custom::Quantity, OpenApiVersion::V3) => {
                 let string_first = Value::Array(vec![object([("type", "string")]), object([("type", "number")])]);
                 object([("oneOf", string_first)])
@@ -127,8 +127,7 @@ impl Builder {
             (Custom::IntOrString, OpenApiVersion::V3) => {
                 object([("format", Value::from("int-or-string")), ("oneOf", one_of("integer"))])
             }
-            (Custom::Raw, _) if name.ends_with("Duration") => typed("string", ""),
-            (Custom::Raw, _) => typed("object", ""),
+            (_, _) => typed("object", ""),
         }
     }
 

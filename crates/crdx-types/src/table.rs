@@ -83,7 +83,7 @@ pub(super) struct FieldRow {
     pub words: &'static str,
 }
 
-/// The line for a struct that is merged as a single value.
+/// The line for a struct that is merged as a single value. It comes before the fields.
 const ATOMIC: &str = "+atomic";
 
 impl FieldRow {
@@ -204,7 +204,8 @@ impl Table {
 
     /// Returns true if a struct is merged as a single value in `release`.
     pub(super) fn is_atomic(row: TypeRow, release: u32) -> bool {
-        row.lines().any(|(line, releases)| line == ATOMIC && releases.contains(&release))
+        let mut first = row.lines().take_while(|(line, _)| *line == ATOMIC);
+        first.any(|(_, releases)| releases.contains(&release))
     }
 
     /// The constants to which the published schema limits a type, with their releases.

@@ -5,6 +5,7 @@ use super::merge::TypeRef;
 use super::table::{FieldRow, Releases, Table, definitions, table};
 use crdx_text::json;
 use crdx_value::Value;
+use crdx_value::release::Release;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -183,10 +184,10 @@ impl Types {
         Self::from_table(&TYPES, table(), release)
     }
 
-    /// Those of CRDs and of metadata alone, which are found faster.
-    pub fn of_definitions(release: u32) -> &'static Self {
+    /// Those of CRDs in v1 and of metadata alone, which are found faster.
+    pub fn of_definitions(release: Release) -> &'static Self {
         static TYPES: ByRelease = [const { OnceLock::new() }; MAX_MINOR];
-        Self::from_table(&TYPES, definitions(), release)
+        Self::from_table(&TYPES, definitions(), release.minor().number().into())
     }
 
     fn from_table(by_release: &'static ByRelease, table: &'static Table, release: u32) -> &'static Self {
@@ -269,6 +270,14 @@ impl Types {
         let Some(Definition::Struct(s)) = self.definition(id) else { return None };
         let numbered = s.numbered.get_or_init(|| self.numbers(id));
         numbered.get(numbered.binary_search_by_key(&number, |field| field.number).ok()?)
+    }
+
+    /// The type of a field of a schema in a CRD.
+    pub(super) fn schema_field(&self, name: &str) -> Option<&Type> {
+        match self.definition(self.id("apiextensions/v1.JSONSchemaProps")?) {
+            Some(Definition::Struct(schema)) => Some(&schema.field(name)?.1.type_),
+            _ => None,
+        }
     }
 
     /// The name of a type in the table: `core/v1.Pod`.

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// The merge type of a Go type, by its name in the table of types.
 fn of_go_type(name: &str, release: Release) -> &'static TypeRef {
-    merge_type_named(Types::of_definitions(release.minor().number().into()), name)
+    merge_type_named(Types::of_definitions(release), name)
 }
 
 /// The merge type of CRDs.

@@ -71,9 +71,11 @@ pub fn unknown_fields(object: &Value) -> BTreeMap<String, Unknown> {
 
 /// The Go type of a CRD, by its `apiVersion`.
 fn root(object: &Value, release: Release) -> Option<GoType> {
-    let version = if is_beta(object) { "v1beta1" } else { "v1" };
-    let name = format!("apiextensions/{version}.CustomResourceDefinition");
-    GoType::named(Types::of_definitions(release.minor().number().into()), &name)
+    if is_beta(object) {
+        let types = Types::of(release.minor().number().into());
+        return GoType::named(types, "apiextensions/v1beta1.CustomResourceDefinition");
+    }
+    GoType::named(Types::of_definitions(release), "apiextensions/v1.CustomResourceDefinition")
 }
 
 fn is_beta(object: &Value) -> bool {

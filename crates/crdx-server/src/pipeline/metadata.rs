@@ -401,7 +401,7 @@ pub fn validate_manager(manager: &str, path: &FieldPath<'_>, release: Release) -
 /// Checks metadata against its Go type (`runtime.DefaultUnstructuredConverter.FromUnstructured`). The metadata of requests
 /// was decoded into that type, but a JSON patch of a mutating policy can set values of any type.
 fn mismatch(metadata: &Value, release: Release) -> Option<String> {
-    let types = Types::of_definitions(release.minor().number().into());
+    let types = Types::of_definitions(release);
     let id = types.id("meta/v1.ObjectMeta")?;
     if conforms(types, id, metadata) { None } else { restore::check(types, id, metadata).err() }
 }

@@ -20,23 +20,8 @@ pub enum FieldType {
     Repeated(&'static Type),
     /// A map with string keys.
     Map(&'static Type),
-    /// A message with the text of a JSON value.
-    Json(TypeId),
-    /// As `Json`, but the text is not parsed when the message is decoded. A text that is not JSON is kept as a string, which
-    /// is not a valid set of fields either.
-    FieldsV1(TypeId),
-    /// A message that is a schema or something else.
-    SchemaOr(SchemaOr),
-    /// Another type with its own encoding.
+    /// A type with its own encoding.
     Custom(Custom, TypeId),
-}
-
-/// What a message may have instead of a schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SchemaOr {
-    List,
-    Bool,
-    Texts,
 }
 
 /// A field of a message.
@@ -69,7 +54,6 @@ impl FieldType {
                     Self::pointer(Self::of(types, of))
                 }
                 Some(Definition::Named { of, .. }) => Self::of(types, of),
-                Some(Definition::Custom(Custom::Raw)) => Self::raw(types.name(*id), *id),
                 Some(Definition::Custom(custom)) => Self::Custom(*custom, *id),
                 Some(Definition::Struct(_)) | None => Self::Message(*id),
             },
@@ -81,17 +65,6 @@ impl FieldType {
         match self {
             Self::Basic { type_, .. } => Self::Basic { type_, pointer: true },
             other => other,
-        }
-    }
-
-    fn raw(name: &str, id: TypeId) -> Self {
-        match name.rsplit_once('.').map_or(name, |(_, name)| name) {
-            "JSONSchemaPropsOrArray" => Self::SchemaOr(SchemaOr::List),
-            "JSONSchemaPropsOrBool" => Self::SchemaOr(SchemaOr::Bool),
-            "JSONSchemaPropsOrStringArray" => Self::SchemaOr(SchemaOr::Texts),
-            "FieldsV1" => Self::FieldsV1(id),
-            "Duration" => Self::Custom(Custom::Raw, id),
-            _ => Self::Json(id),
         }
     }
 
@@ -108,16 +81,13 @@ impl FieldType {
 
     /// The name of a message in Go, without its package.
     pub fn message_name(self, types: &'static Types) -> Option<&'static str> {
-        Some(match self {
-            Self::Message(id) | Self::Inline(id) | Self::Items(id, _) | Self::Json(id) | Self::FieldsV1(id) => {
-                let name = types.name(id);
-                name.rsplit_once('.').map_or(name, |(_, bare)| bare)
-            }
-            Self::SchemaOr(SchemaOr::List) => "JSONSchemaPropsOrArray",
-            Self::SchemaOr(SchemaOr::Bool) => "JSONSchemaPropsOrBool",
-            Self::SchemaOr(SchemaOr::Texts) => "JSONSchemaPropsOrStringArray",
+        let id = match self {
+            Self::Message(id) | Self::Inline(id) | Self::Items(id, _) => id,
+            Self::Custom(custom, id) if has_fields(custom) => id,
             _ => return None,
-        })
+        };
+        let name = types.name(id);
+        Some(name.rsplit_once('.').map_or(name, |(_, bare)| bare))
     }
 
     /// The field of a message with a number.
@@ -132,33 +102,40 @@ impl FieldType {
                 }
             }
             Self::Items(_, item) if number == 1 => field("items", Self::Repeated(item)),
-            Self::Json(_) | Self::FieldsV1(_) if number == 1 => field("raw", Self::Bytes),
-            Self::SchemaOr(what) => {
-                let of_schema = |name, like| field(name, schema_field(types, like)?);
-                match (what, number) {
-                    (SchemaOr::List | SchemaOr::Texts, 1) | (SchemaOr::Bool, 2) => of_schema("schema", "not"),
-                    (SchemaOr::List, 2) => of_schema("jSONSchemas", "allOf"),
-                    (SchemaOr::Bool, 1) => of_schema("allows", "nullable"),
-                    (SchemaOr::Texts, 2) => of_schema("property", "required"),
-                    _ => None,
-                }
+            Self::Custom(Custom::Json | Custom::FieldsV1 | Custom::RawExtension, _) if number == 1 => {
+                field("raw", Self::Bytes)
+            }
+            Self::Custom(custom, _) => {
+                let (name, like) = match (custom, number) {
+                    (Custom::SchemaOrList | Custom::SchemaOrNames, 1) | (Custom::SchemaOrBool, 2) => ("schema", "not"),
+                    (Custom::SchemaOrList, 2) => ("jSONSchemas", "allOf"),
+                    (Custom::SchemaOrBool, 1) => ("allows", "nullable"),
+                    (Custom::SchemaOrNames, 2) => ("property", "required"),
+                    _ => return None,
+                };
+                field(name, Self::of_field(types, types.schema_field(like)?))
             }
             _ => None,
         }
     }
 }
 
-fn named(type_: &Type) -> Option<TypeId> {
-    match type_.target() {
-        Type::Named(id) => Some(*id),
-        _ => None,
+/// Returns true if the fields of a type with its own encoding are those of a message.
+fn has_fields(custom: Custom) -> bool {
+    match custom {
+        Custom::Quantity | Custom::Time | Custom::MicroTime | Custom::IntOrString | Custom::Duration => false,
+        Custom::FieldsV1
+        | Custom::RawExtension
+        | Custom::Json
+        | Custom::SchemaOrList
+        | Custom::SchemaOrBool
+        | Custom::SchemaOrNames => true,
     }
 }
 
-/// The type of a field of a schema.
-fn schema_field(types: &'static Types, name: &str) -> Option<FieldType> {
-    match types.definition(types.id("apiextensions/v1.JSONSchemaProps")?) {
-        Some(Definition::Struct(schema)) => Some(FieldType::of_field(types, &schema.field(name)?.1.type_)),
+fn named(type_: &Type) -> Option<TypeId> {
+    match type_.target() {
+        Type::Named(id) => Some(*id),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Converts the decoded fields of a message to the JSON value of the object.
 
 use super::Error;
-use super::fields::{FieldType, SchemaOr};
+use super::fields::FieldType;
 use super::wire::{Fields, Node};
 use crate::custom::Custom;
 use crate::types::{Type, Types};
@@ -57,7 +57,7 @@ impl Converter {
             (FieldType::Basic { type_, pointer }, node) => {
                 self.basic(type_, node).filter(|value| pointer || !is_zero(value))
             }
-            (FieldType::Custom(custom, id), Node::Custom(fields)) => custom_value(custom, self.types.name(id), fields),
+            (FieldType::Custom(custom, _), Node::Custom(fields)) => custom_value(custom, fields),
             (type_, Node::Message(fields)) => Some(self.message(type_, fields)?),
             _ => None,
         })
@@ -91,29 +91,31 @@ impl Converter {
 
     /// Converts a message that a value is encoded as.
     fn message(&mut self, type_: FieldType, fields: &Fields<'_>) -> Result<Value, Error> {
-        if let FieldType::Json(_) | FieldType::FieldsV1(_) = type_ {
+        if let FieldType::Custom(Custom::Json | Custom::FieldsV1 | Custom::RawExtension, _) = type_ {
             let raw: &[u8] = match fields.get(&1) {
                 Some(Node::Bytes(raw)) if !raw.is_empty() => raw,
                 _ => b"null",
             };
             return match (text::json::read(raw), type_) {
-                (Err(_), FieldType::FieldsV1(_)) => Ok(text::lossy(raw).into()),
+                // The text of managed fields is not parsed when it is decoded. A text that is not JSON is kept as a string,
+                // which is not a valid set of fields either.
+                (Err(_), FieldType::Custom(Custom::FieldsV1, _)) => Ok(text::lossy(raw).into()),
                 (read, _) => Ok(read?),
             };
         }
         let mut members = self.object(type_, fields)?;
         Ok(match type_ {
             FieldType::Items(..) => members.remove("items").unwrap_or_default(),
-            FieldType::SchemaOr(SchemaOr::List) => {
+            FieldType::Custom(Custom::SchemaOrList, _) => {
                 // Without a schema it is an empty list, which some validations distinguish from a missing one.
                 let given = members.remove("jSONSchemas").or_else(|| members.remove("schema"));
                 given.unwrap_or_else(|| Value::Array(Vec::new()))
             }
-            FieldType::SchemaOr(SchemaOr::Bool) => {
+            FieldType::Custom(Custom::SchemaOrBool, _) => {
                 let allows = members.contains_key("allows");
                 members.remove("schema").unwrap_or(Value::Bool(allows))
             }
-            FieldType::SchemaOr(SchemaOr::Texts) => {
+            FieldType::Custom(Custom::SchemaOrNames, _) => {
                 members.remove("property").or_else(|| members.remove("schema")).unwrap_or_default()
             }
             _ => Value::Object(members),
@@ -135,7 +137,7 @@ fn zero(type_: &Type) -> Value {
 }
 
 /// Converts a value of a type with its own encoding; `None` if JSON omits it.
-fn custom_value(custom: Custom, name: &str, fields: &Fields<'_>) -> Option<Value> {
+fn custom_value(custom: Custom, fields: &Fields<'_>) -> Option<Value> {
     let number = |number: u64| match fields.get(&number) {
         Some(Node::Number(value)) => *value as i64,
         _ => 0,
@@ -155,8 +157,8 @@ fn custom_value(custom: Custom, name: &str, fields: &Fields<'_>) -> Option<Value
         }
         Custom::IntOrString if number(1) == 0 => Value::Int(i64::from(number(2) as i32)),
         Custom::IntOrString => text(3).into(),
-        Custom::Raw if name.ends_with("Duration") => duration(number(1)).into(),
-        Custom::Raw => return None,
+        Custom::Duration => duration(number(1)).into(),
+        _ => return None,
     })
 }
 

@@ -7,7 +7,7 @@
 //! Members are visited in sorted order; the caller determines the document order of errors.
 
 use super::DecodeError;
-use crdx_types::go_type::{GoStruct, GoType, Shape, Unmarshaler};
+use crdx_types::go_type::{Custom, GoStruct, GoType, Shape};
 use crdx_types::types::Types;
 use crdx_value::base64::Encoding;
 use crdx_value::json::go_kind;
@@ -196,7 +196,7 @@ impl<'r> Reader<'r> {
             return;
         }
         match (type_.shape(), value) {
-            (Shape::Unmarshaler(unmarshaler), _) => self.unmarshaler(value, unmarshaler),
+            (Shape::Custom(custom), _) => self.custom(value, custom),
             (Shape::Bool, Value::Bool(_))
             | (Shape::String, Value::String(_))
             | (Shape::Float, Value::Int(_) | Value::Float(_))
@@ -238,14 +238,14 @@ impl<'r> Reader<'r> {
     }
 
     /// Checks a value of a type with its own `UnmarshalJSON`.
-    fn unmarshaler(&mut self, value: &Value, unmarshaler: Unmarshaler) {
-        use Unmarshaler::{Any, SchemaOrBool, SchemaOrList, SchemaOrNames, Time};
-        match (unmarshaler, value) {
-            (SchemaOrList, Value::Array(_)) => self.inner(value, schema_field(self.release, "allOf")),
-            (SchemaOrNames, Value::Array(_)) => self.inner(value, schema_field(self.release, "required")),
-            (SchemaOrList | SchemaOrNames | SchemaOrBool, Value::Object(_)) => self.inner(value, schema(self.release)),
-            (Any, Value::Object(_) | Value::Array(_)) if self.strict => self.lenient.push(self.path.clone()),
-            (Any | SchemaOrList | SchemaOrNames, _) | (SchemaOrBool, Value::Bool(_)) => {}
+    fn custom(&mut self, value: &Value, custom: Custom) {
+        use Custom::{SchemaOrBool, SchemaOrList, SchemaOrNames, Time};
+        let types = Types::of_definitions(self.release);
+        match (custom, value) {
+            (SchemaOrList, Value::Array(_)) => self.inner(value, GoType::of_schema_field(types, "allOf")),
+            (SchemaOrNames, Value::Array(_)) => self.inner(value, GoType::of_schema_field(types, "required")),
+            (SchemaOrList | SchemaOrNames | SchemaOrBool, Value::Object(_)) => self.inner(value, GoType::schema(types)),
+            (SchemaOrList | SchemaOrNames, _) | (SchemaOrBool, Value::Bool(_)) => {}
             (SchemaOrBool, _) => self.save(Error::Plain("boolean or JSON schema expected".to_owned()), true),
             (Time, Value::String(text)) => {
                 if let Err(error) = time::parse(text) {
@@ -253,6 +253,9 @@ impl<'r> Reader<'r> {
                 }
             }
             (Time, _) => self.wrong_type(go_kind(value).to_owned(), "string".to_owned(), true),
+            // Any JSON: a CRD has no other types with their own `UnmarshalJSON`.
+            (_, Value::Object(_) | Value::Array(_)) if self.strict => self.lenient.push(self.path.clone()),
+            _ => {}
         }
     }
 
@@ -306,19 +309,6 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// The type of a schema.
-pub fn schema(release: Release) -> Option<GoType> {
-    GoType::named(Types::of_definitions(release.minor().number().into()), "apiextensions/v1.JSONSchemaProps")
-}
-
-/// The type of a field of a schema.
-fn schema_field(release: Release, name: &str) -> Option<GoType> {
-    match schema(release)?.shape() {
-        Shape::Struct(schema) => Some(schema.field(name)?.type_()),
-        _ => None,
-    }
-}
-
 /// The text of a number that was not read from a text; the usual one is assumed (`1.0` rather than `1e0`).
 fn literal(v: &Value) -> String {
     match v {
@@ -333,9 +323,13 @@ fn literal(v: &Value) -> String {
 mod tests {
     use super::*;
 
+    fn schema(release: Release) -> GoType {
+        GoType::schema(Types::of_definitions(release)).unwrap()
+    }
+
     fn checked(text: &str) -> Checked {
         let value = crdx_text::json::read(text.as_bytes()).unwrap();
-        check(&value, schema(Release::NEWEST).unwrap(), Release::NEWEST, &Text(text))
+        check(&value, schema(Release::NEWEST), Release::NEWEST, &Text(text))
     }
 
     struct Text<'a>(&'a str);
@@ -360,7 +354,7 @@ mod tests {
     #[test]
     fn older_releases_report_the_field_with_the_unmarshaler() {
         let value = crdx_text::json::read(br#"{"items":{"type":3}}"#).unwrap();
-        let of = |release| check(&value, schema(release).unwrap(), release, &NoSource).error.unwrap().message;
+        let of = |release| check(&value, schema(release), release, &NoSource).error.unwrap().message;
         assert!(of(Release::OLDEST).contains("JSONSchemaProps.items of type string"));
         assert!(of(Release::NEWEST).contains("JSONSchemaProps.items.type of type string"));
     }

@@ -40,7 +40,7 @@ impl Walk {
             (Shape::String, Value::Int(_)) => Err(format!("cannot convert int64 to {}", type_.name())),
             (Shape::String, _) => Err("unrecognized type: string".to_owned()),
             (Shape::Bool | Shape::Uint(_) | Shape::Float, _) => Err(format!("unrecognized type: {}", type_.name())),
-            (Shape::Unmarshaler(_), _) => self.unmarshal(value, type_),
+            (Shape::Custom(_), _) => self.unmarshal(value, type_),
             (Shape::Bytes, Value::String(text)) => Encoding::Standard
                 .decode(text)
                 .map(drop)
@@ -127,13 +127,14 @@ fn byte(value: &mut Value) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::schema;
     use super::*;
     use crdx_text::json::read;
+    use crdx_types::types::Types;
 
     fn restored(text: &str) -> Result<String, (String, String)> {
         let mut value = read(text.as_bytes()).unwrap();
-        restore(&mut value, schema(Release::NEWEST).unwrap(), Release::NEWEST)
+        let schema = GoType::schema(Types::of_definitions(Release::NEWEST)).unwrap();
+        restore(&mut value, schema, Release::NEWEST)
             .map(|()| to_string(&value))
             .map_err(|error| (error.message, error.path))
     }

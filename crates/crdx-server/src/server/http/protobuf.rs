@@ -16,14 +16,13 @@ const PREFIX: &[u8] = b"k8s\0";
 /// The groups of admission and of reviews, whose kinds are decoded in version v1.
 const ADMISSION: [&str; 3] = ["admissionregistration.k8s.io", "authorization.k8s.io", "authentication.k8s.io"];
 
-fn of_kind(release: u32, api_version: &str, kind: &str) -> Option<(&'static Types, TypeId)> {
-    let types = Types::of(release);
+fn of_kind(release: Release, api_version: &str, kind: &str) -> Option<(&'static Types, TypeId)> {
+    let types = Types::of(release.minor().number().into());
     Some((types, types.of_kind(api_version, kind)?))
 }
 
 /// The Go type of a kind; `DeleteOptions` exist in every version.
 fn type_of(release: Release, api_version: &str, kind: &str) -> Option<(&'static Types, TypeId)> {
-    let release = release.minor().number().into();
     let name = match (api_version, kind) {
         (_, "DeleteOptions") => "meta/v1.DeleteOptions",
         ("apiextensions.k8s.io/v1", "CustomResourceDefinition") => "apiextensions/v1.CustomResourceDefinition",

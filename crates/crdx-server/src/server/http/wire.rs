@@ -7,7 +7,7 @@
 use crate::crd::openapi::protobuf;
 use crate::server::http::response::{Format, ResponseBody};
 use crdx_text::yaml;
-use crdx_types::go_type::{self, GoField, Shape, Unmarshaler};
+use crdx_types::go_type::{self, Custom, GoField, Shape};
 use crdx_types::types::Types;
 use crdx_value::release::Release;
 use crdx_value::{Map, Value, json};
@@ -222,7 +222,7 @@ impl Order {
             Each(inner) => *inner,
             Self::Of(type_) => match type_.shape() {
                 Shape::List(item) => Self::Of(item),
-                Shape::Unmarshaler(Unmarshaler::SchemaOrList) => SCHEMA,
+                Shape::Custom(Custom::SchemaOrList) => SCHEMA,
                 _ => Sorted,
             },
             _ => Sorted,
@@ -232,7 +232,7 @@ impl Order {
 
 /// The types do not differ in the order of their fields.
 fn types() -> &'static Types {
-    Types::of_definitions(Release::NEWEST.minor().number().into())
+    Types::of_definitions(Release::NEWEST)
 }
 
 fn break_line(out: &mut String, level: Option<usize>) {
@@ -249,7 +249,7 @@ fn ordered(members: &Map, order: Order) -> Vec<Member<'_>> {
     let struct_ = match order {
         Order::Of(type_) => match type_.shape() {
             Shape::Struct(s) => Some(s),
-            Shape::Unmarshaler(Unmarshaler::SchemaOrList | Unmarshaler::SchemaOrBool | Unmarshaler::SchemaOrNames) => {
+            Shape::Custom(Custom::SchemaOrList | Custom::SchemaOrBool | Custom::SchemaOrNames) => {
                 return ordered(members, SCHEMA.resolved());
             }
             Shape::Map(of) => return members.iter().map(|(key, value)| (key.as_str(), value, Order::Of(of))).collect(),
