@@ -24,7 +24,7 @@ impl Problem {
     }
 }
 
-/// What a run did.
+/// The result of a run.
 #[derive(Debug)]
 struct Outcome {
     /// The text for people.

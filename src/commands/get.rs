@@ -12,7 +12,7 @@ mod watch;
 use super::failure::{self, Failure, summarize};
 use super::progress::Progress;
 use super::selection::{self, Selection};
-use super::source::{self, Source, problem};
+use super::source::{self, FileArguments, Source, problem};
 use super::terminal;
 use crate::cluster::{Query, Resource};
 use crate::commands::exit::Exit;
@@ -116,7 +116,12 @@ fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Failure>) -> Re
         return Err(Failure::message(message));
     }
     let namespace = source::namespace(&args.cluster);
-    let source = Source::open(args.files(&args.reading.options()), args.kubernetes, &args.cluster, failures)?;
+    let source = Source::open(
+        FileArguments::new(&args.files, &args.reading.options()),
+        args.kubernetes,
+        &args.cluster,
+        failures,
+    )?;
     let text = |text: &Option<String>| text.as_ref().map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
     let query = Query { labels: text(&args.selector), fields: text(&args.field_selector), limit: Some(args.page()) };
     let rows = Rows::new(args, &source, terminal::now)?;
@@ -204,7 +209,7 @@ impl Get<'_> {
             let (objects, are) = if not_stored == 1 { ("object", "is") } else { ("objects", "are") };
             complain!("note: {not_stored} {objects} of kinds that API servers do not store {are} left out");
         }
-        let single = self.args.filenames.len() + self.args.kustomize.len() == 1;
+        let single = self.args.files.filenames.len() + self.args.files.kustomize.len() == 1;
         self.print_found(SelectedObjects::Files(names), single, output, failures)
     }
 

@@ -4,7 +4,7 @@ pub mod args;
 mod targets;
 
 use super::failure::{Failure, summarize};
-use super::source::{self, Source, definition_name, problem};
+use super::source::{self, FileArguments, Source, definition_name, problem};
 use super::terminal::{self, Content};
 use crate::cluster::{Error, Resource};
 use crate::commands::exit::Exit;
@@ -106,7 +106,12 @@ type Scaled = (Option<Release>, Vec<Change>);
 fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Failure> {
     let namespace = source::namespace(&args.cluster);
     let selection = targets::selection(args)?;
-    let source = Source::open(args.files(&args.reading.options()), args.kubernetes, &args.cluster, failures)?;
+    let source = Source::open(
+        FileArguments::new(&args.files, &args.reading.options()),
+        args.kubernetes,
+        &args.cluster,
+        failures,
+    )?;
     let release = source.release(args.kubernetes);
     let now = terminal::now();
     let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: false, table: false, now };
@@ -161,7 +166,7 @@ fn policies(
     let input = args.reading.options();
     let live = (matches!(source, Source::Live(_)) && !options.skips_cluster).then_some(&live);
     let reading = admission::Reading { options: &options, input: input.clone(), live, namespace };
-    let crds = Sources::open(&args.crds, input, Required::Definition, "--crds").filter_map(|entry| match entry {
+    let crds = Sources::open(&args.files.crds, input, Required::Definition, "--crds").filter_map(|entry| match entry {
         Entry::Document(document) if document.is_definition() => Some(document.value),
         _ => None,
     });

@@ -17,7 +17,7 @@ use crdx_value::release::ReleaseSet;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-/// What a command prints for its items.
+/// The output of a command for each of its items, in every format.
 pub trait Report {
     /// A result.
     type Item: ?Sized;
@@ -92,7 +92,7 @@ pub trait Report {
     }
 }
 
-/// What is known after the last item.
+/// The notes and releases that a report shows after its last item.
 #[derive(Clone, Copy, Debug)]
 pub struct Ending<'a> {
     /// Notes about the run as a whole.

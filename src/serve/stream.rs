@@ -12,13 +12,7 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 use tokio::time::{self, Interval, MissedTickBehavior, Sleep};
-
-/// The default duration of a watch.
-const TIMEOUT: Duration = Duration::from_mins(45);
-/// The interval of bookmarks.
-const BOOKMARKS: Duration = Duration::from_mins(1);
 
 /// The body of a watch response.
 pub(super) struct Stream {
@@ -36,13 +30,12 @@ pub(super) struct Stream {
 impl Stream {
     /// Starts the timers.
     pub fn new(watch: Watch, webhooks: Webhooks, state: Option<Arc<State>>) -> Self {
-        let seconds = watch.timeout_seconds().map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(0)));
-        let bookmarks = watch.wants_bookmarks().then(|| {
-            let mut interval = time::interval_at(time::Instant::now() + BOOKMARKS, BOOKMARKS);
+        let bookmarks = watch.bookmark_interval().map(|period| {
+            let mut interval = time::interval_at(time::Instant::now() + period, period);
             interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
             interval
         });
-        let end = Box::pin(time::sleep(seconds.unwrap_or(TIMEOUT)));
+        let end = Box::pin(time::sleep(watch.timeout()));
         Self { watch, end, bookmarks, webhooks, state, failed: false, calling: None }
     }
 

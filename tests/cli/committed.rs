@@ -1,18 +1,12 @@
 //! `--old git:REF`: the inputs as of a commit are the existing objects.
 
 use super::configuration::git;
-use super::screens::place;
+use super::screens::{command, place};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 fn run(dir: &Path, line: &str) -> (String, Option<i32>) {
-    let output = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
-        .args(line.split_whitespace())
-        .current_dir(dir)
-        .env("KUBECONFIG", "/nonexistent/kubeconfig")
-        .output()
-        .unwrap();
+    let output = command(dir, line).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     (text, output.status.code())
 }

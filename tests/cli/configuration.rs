@@ -1,7 +1,7 @@
 //! The settings of a project: which file is read, what takes precedence, and where they apply.
 
 use super::lsp::editor::Editor;
-use super::screens::place;
+use super::screens::{command, place};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,13 +24,7 @@ pub fn git(dir: &Path, arguments: &[&str]) -> String {
 
 /// Runs a command line with variables. Returns standard output, standard error and the exit code.
 fn run(dir: &Path, line: &str, variables: &[(&str, &str)]) -> (String, String, Option<i32>) {
-    let output = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
-        .args(line.split_whitespace())
-        .current_dir(dir)
-        .env("KUBECONFIG", "/nonexistent/kubeconfig")
-        .envs(variables.iter().copied())
-        .output()
-        .unwrap();
+    let output = command(dir, line).envs(variables.iter().copied()).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (text(&output.stdout), text(&output.stderr), output.status.code())
 }

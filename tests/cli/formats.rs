@@ -1,6 +1,6 @@
 //! Parses every output format of `-o` and compares the formats with each other and with the exit code.
 
-use crate::cli::screens::place;
+use crate::cli::screens::{command, place};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -16,13 +16,7 @@ const COMMANDS: &[(&str, [usize; 4])] = &[
 ];
 
 fn run(line: &str, format: &str, dir: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
-        .args(line.split_whitespace())
-        .args(["-o", format])
-        .current_dir(dir)
-        .env("KUBECONFIG", "/nonexistent/kubeconfig")
-        .output()
-        .unwrap()
+    command(dir, line).args(["-o", format]).output().unwrap()
 }
 
 fn text(line: &str, format: &str, dir: &Path) -> String {

@@ -1,9 +1,9 @@
 //! Names and values of more than 65,535 characters, in every table and page.
 
-use crate::cli::screens::place;
+use crate::cli::screens::{command, place};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 const CRD: &str = r"apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -29,12 +29,7 @@ spec:
 ";
 
 fn run(dir: &Path, line: &str) -> Output {
-    let output = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
-        .args(line.split_whitespace())
-        .current_dir(dir)
-        .env("KUBECONFIG", "/nonexistent/kubeconfig")
-        .output()
-        .unwrap();
+    let output = command(dir, line).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(!stderr.contains("panicked") && !stderr.contains("itself failed"), "{line}: {stderr}");
     assert!(matches!(output.status.code(), Some(0..=2)), "{line}: {:?}", output.status);

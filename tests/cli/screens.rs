@@ -21,6 +21,13 @@ pub fn place(name: &str) -> PathBuf {
     dir
 }
 
+/// A command line without a cluster in a directory.
+pub fn command(dir: &Path, line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"));
+    command.args(line.split_whitespace()).current_dir(dir).env("KUBECONFIG", "/nonexistent/kubeconfig");
+    command
+}
+
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {

@@ -96,8 +96,10 @@ impl Command {
         match self {
             Self::Validate(args) => none.add_inputs(&args.inputs).add(&args.updates.old),
             Self::Diff(args) => none.add_inputs(&args.inputs).add(&args.updates.old),
-            Self::Get(args) => none.add(&args.filenames).add_crds(&args.crds).add_crds(&args.new_crds),
-            Self::Scale(args) => none.add(&args.filenames).add_crds(&args.crds).add(&args.policies.policies),
+            Self::Get(args) => none.add(&args.files.filenames).add_crds(&args.files.crds).add_crds(&args.new_crds),
+            Self::Scale(args) => {
+                none.add(&args.files.filenames).add_crds(&args.files.crds).add(&args.policies.policies)
+            }
             Self::Rehearse(args) => {
                 let definitions = none.add(args.definition.as_slice()).add(args.old.as_slice()).add_crds(&args.crds);
                 definitions.add(&args.filenames).add(&args.policies.policies)

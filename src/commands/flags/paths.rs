@@ -120,9 +120,9 @@ mod tests {
     #[test]
     fn other_positional_arguments_may_follow_a_flag() {
         let Command::Get(args) = parse("crdx get -f dir --crds crds crontabs") else { panic!() };
-        assert_eq!((args.words, args.filenames, args.crds), (v("crontabs"), v("dir"), v("crds")));
+        assert_eq!((args.words, args.files.filenames, args.files.crds), (v("crontabs"), v("dir"), v("crds")));
         let Command::Scale(args) = parse("crdx scale --replicas 1 -f dir --crds crds crontab/a") else { panic!() };
-        assert_eq!((args.words, args.filenames), (v("crontab/a"), v("dir")));
+        assert_eq!((args.words, args.files.filenames), (v("crontab/a"), v("dir")));
         let Command::Rehearse(args) = parse("crdx rehearse --old old.yaml -f objects new.yaml") else { panic!() };
         assert_eq!((args.definition.as_deref(), args.filenames), (Some("new.yaml"), v("objects")));
         let Command::Lint(args) = parse("crdx lint --old old.yaml new.yaml") else { panic!() };

@@ -1,11 +1,8 @@
 //! The arguments of `kubectl crdx get`, which are those of `kubectl get`.
 
 use crate::commands::flags::error::boolean;
-use crate::commands::flags::{Cluster, KubernetesVersion, Reading};
-use crate::commands::source::FileArguments;
-use crate::input::Options;
+use crate::commands::flags::{Cluster, KubernetesVersion, ObjectFiles, Reading};
 use clap::{ArgAction, Args as ClapArgs};
-use std::path::PathBuf;
 
 /// `get`
 #[derive(Debug, ClapArgs)]
@@ -57,15 +54,9 @@ pub struct Get {
     /// The number of objects in each page of a list; 0 requests all objects at once
     #[arg(long, value_name = "N", default_value_t = 500)]
     pub chunk_size: usize,
-    /// A file or directory with objects, read instead of live ones; may be repeated
-    #[arg(short = 'f', long = "filename", value_name = "PATH", group = "files", help_heading = "Files")]
-    pub filenames: Vec<String>,
-    /// Build this directory with `kubectl kustomize` or `kustomize build`, and read the result; may be repeated
-    #[arg(short = 'k', long, value_name = "DIR", group = "files", help_heading = "Files")]
-    pub kustomize: Vec<PathBuf>,
-    /// A file or directory with CustomResourceDefinitions for objects in files; may be repeated
-    #[arg(long, value_name = "PATH", requires = "files", help_heading = "Files")]
-    pub crds: Vec<String>,
+    /// The files that are read instead of the cluster.
+    #[command(flatten)]
+    pub files: ObjectFiles,
     /// Show objects as they would be read with the CRDs in these files instead of the current ones
     #[arg(long = "with-crd", alias = "crd", value_name = "PATH", conflicts_with = "files", help_heading = "Files")]
     pub new_crds: Vec<String>,
@@ -117,11 +108,6 @@ pub struct Get {
 }
 
 impl Get {
-    /// Returns the arguments that name files.
-    pub fn files<'a>(&'a self, options: &'a Options) -> FileArguments<'a> {
-        FileArguments { filenames: &self.filenames, kustomizations: &self.kustomize, crds: &self.crds, options }
-    }
-
     /// Returns the subresource to read.
     pub fn subresource(&self) -> Option<&str> {
         self.subresource.as_deref().filter(|name| !name.is_empty())

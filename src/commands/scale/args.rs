@@ -1,10 +1,7 @@
 //! The arguments of `kubectl crdx scale`.
 
-use crate::commands::flags::{Cluster, KubernetesVersion, Policies, Reading, TableOrJson};
-use crate::commands::source::FileArguments;
-use crate::input::Options;
+use crate::commands::flags::{Cluster, KubernetesVersion, ObjectFiles, Policies, Reading, TableOrJson};
 use clap::{Args as ClapArgs, ValueEnum};
-use std::path::PathBuf;
 
 /// `scale`
 #[derive(Debug, ClapArgs)]
@@ -39,15 +36,9 @@ pub struct Scale {
     /// Has no effect, because nothing is ever written; accepted because kubectl has this flag
     #[arg(long, value_name = "WHERE", ignore_case = true, num_args = 0..=1, require_equals = true, default_missing_value = "server")]
     pub dry_run: Option<DryRun>,
-    /// A file or directory with objects, read instead of live ones; may be repeated
-    #[arg(short = 'f', long = "filename", value_name = "PATH", group = "files", help_heading = "Files")]
-    pub filenames: Vec<String>,
-    /// Build this directory with `kubectl kustomize` or `kustomize build`, and read the result; may be repeated
-    #[arg(short = 'k', long, value_name = "DIR", group = "files", help_heading = "Files")]
-    pub kustomize: Vec<PathBuf>,
-    /// A file or directory with CustomResourceDefinitions for objects in files; may be repeated
-    #[arg(long, value_name = "PATH", requires = "files", help_heading = "Files")]
-    pub crds: Vec<String>,
+    /// The files that are read instead of the cluster.
+    #[command(flatten)]
+    pub files: ObjectFiles,
     /// The options for reading files.
     #[command(flatten)]
     pub reading: Reading,
@@ -74,11 +65,6 @@ impl Scale {
     /// Returns the resourceVersion that the object must have.
     pub fn resource_version(&self) -> Option<&str> {
         self.resource_version.as_deref().filter(|version| !version.is_empty())
-    }
-
-    /// Returns the arguments that name files.
-    pub fn files<'a>(&'a self, options: &'a Options) -> FileArguments<'a> {
-        FileArguments { filenames: &self.filenames, kustomizations: &self.kustomize, crds: &self.crds, options }
     }
 }
 

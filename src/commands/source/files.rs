@@ -3,6 +3,7 @@
 
 use super::{problem, temp_file_problem};
 use crate::cluster::{AGGREGATED, Error, Query, Resource, Status, aggregated};
+use crate::commands::flags::ObjectFiles;
 use crate::commands::progress::Progress;
 use crate::commands::terminal;
 use crate::input::required::{Required, Sources};
@@ -38,7 +39,12 @@ pub struct FileArguments<'a> {
     pub options: &'a Options,
 }
 
-impl FileArguments<'_> {
+impl<'a> FileArguments<'a> {
+    /// The files of a command's flags.
+    pub fn new(files: &'a ObjectFiles, options: &'a Options) -> Self {
+        Self { filenames: &files.filenames, kustomizations: &files.kustomize, crds: &files.crds, options }
+    }
+
     /// Returns true if there are objects in files.
     pub fn has_objects(&self) -> bool {
         !self.filenames.is_empty() || !self.kustomizations.is_empty()

@@ -22,6 +22,7 @@ use crdx_value::time::Timestamp;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{self, Poll};
+use std::time::Duration;
 use view::View;
 
 /// A cursor over the events of a collection for one client.
@@ -187,9 +188,18 @@ impl Watch {
         }
     }
 
-    /// The requested duration of the watch in seconds. A negative value ends the watch immediately.
-    pub fn timeout_seconds(&self) -> Option<i64> {
-        self.timeout_seconds.filter(|seconds| *seconds != 0)
+    /// The duration of the watch; that of a request without `timeoutSeconds` is chosen here, where a server chooses one of 30
+    /// to 60 minutes.
+    pub fn timeout(&self) -> Duration {
+        match self.timeout_seconds.filter(|seconds| *seconds != 0) {
+            Some(seconds) => Duration::from_secs(u64::try_from(seconds).unwrap_or(0)),
+            None => Duration::from_mins(45),
+        }
+    }
+
+    /// The interval of bookmarks, if the client wants them.
+    pub fn bookmark_interval(&self) -> Option<Duration> {
+        self.wants_bookmarks().then_some(Duration::from_mins(1))
     }
 
     /// Returns true if the client requested bookmarks.

@@ -7,13 +7,7 @@ use http_body::{Body, Frame};
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
 use tokio::time::{self, Interval, MissedTickBehavior, Sleep};
-
-/// The duration of a watch that asks for no other.
-const TIMEOUT: Duration = Duration::from_mins(45);
-/// The interval of bookmarks.
-const BOOKMARKS: Duration = Duration::from_mins(1);
 
 /// The body of a response.
 pub(super) enum Content {
@@ -34,13 +28,12 @@ pub(super) struct Stream {
 impl Content {
     /// The events of a watch. Starts its timers, so it must be called in a runtime.
     pub fn stream(watch: Watch, clock: Clock) -> Self {
-        let seconds = watch.timeout_seconds().map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(0)));
-        let bookmarks = watch.wants_bookmarks().then(|| {
-            let mut interval = time::interval_at(time::Instant::now() + BOOKMARKS, BOOKMARKS);
+        let bookmarks = watch.bookmark_interval().map(|period| {
+            let mut interval = time::interval_at(time::Instant::now() + period, period);
             interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
             interval
         });
-        let end = Box::pin(time::sleep(seconds.unwrap_or(TIMEOUT)));
+        let end = Box::pin(time::sleep(watch.timeout()));
         Self::Stream(Box::new(Stream { watch, clock, end, bookmarks }))
     }
 }

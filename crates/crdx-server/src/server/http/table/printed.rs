@@ -61,11 +61,13 @@ static PODS: &[Printed] = &[
     wide("Readiness Gates", "", |o, _| pod::readiness_gates(o).into()),
 ];
 
+const READY_OF_REPLICAS: Printed = column("Ready", "Number of the pod with ready state", |o, _| {
+    format!("{}/{}", int(o, &["status", "readyReplicas"]), int(o, &["spec", "replicas"])).into()
+});
+
 static DEPLOYMENTS: &[Printed] = &[
     NAMED,
-    column("Ready", "Number of the pod with ready state", |o, _| {
-        format!("{}/{}", int(o, &["status", "readyReplicas"]), int(o, &["spec", "replicas"])).into()
-    }),
+    READY_OF_REPLICAS,
     column("Up-to-date", "", |o, _| int(o, &["status", "updatedReplicas"]).into()),
     column("Available", "", |o, _| int(o, &["status", "availableReplicas"]).into()),
     AGE,

@@ -1,16 +1,20 @@
 //! The columns of workloads.
 
 use super::{
-    AGE, CONTAINERS, IMAGES, NAMED, Printed, bool_text, column, int, label_selector, labels_or_none, list, since, text,
-    wide,
+    AGE, CONTAINERS, IMAGES, NAMED, Printed, READY_OF_REPLICAS, bool_text, column, int, label_selector, labels_or_none,
+    list, since, text, wide,
 };
 use crdx_value::{Value, json};
 
+const DESIRED: Printed = column("Desired", "", |o, _| int(o, &["spec", "replicas"]).into());
+const CURRENT: Printed = column("Current", "", |o, _| int(o, &["status", "replicas"]).into());
+const READY: Printed = column("Ready", "", |o, _| int(o, &["status", "readyReplicas"]).into());
+
 pub(super) static REPLICA_SETS: &[Printed] = &[
     NAMED,
-    column("Desired", "", |o, _| int(o, &["spec", "replicas"]).into()),
-    column("Current", "", |o, _| int(o, &["status", "replicas"]).into()),
-    column("Ready", "", |o, _| int(o, &["status", "readyReplicas"]).into()),
+    DESIRED,
+    CURRENT,
+    READY,
     AGE,
     CONTAINERS,
     IMAGES,
@@ -19,9 +23,9 @@ pub(super) static REPLICA_SETS: &[Printed] = &[
 
 pub(super) static REPLICATION_CONTROLLERS: &[Printed] = &[
     NAMED,
-    column("Desired", "", |o, _| int(o, &["spec", "replicas"]).into()),
-    column("Current", "", |o, _| int(o, &["status", "replicas"]).into()),
-    column("Ready", "", |o, _| int(o, &["status", "readyReplicas"]).into()),
+    DESIRED,
+    CURRENT,
+    READY,
     AGE,
     CONTAINERS,
     IMAGES,
@@ -42,15 +46,7 @@ pub(super) static DAEMON_SETS: &[Printed] = &[
     wide("Selector", "", |o, _| label_selector(o, &["spec", "selector"]).into()),
 ];
 
-pub(super) static STATEFUL_SETS: &[Printed] = &[
-    NAMED,
-    column("Ready", "Number of the pod with ready state", |o, _| {
-        format!("{}/{}", int(o, &["status", "readyReplicas"]), int(o, &["spec", "replicas"])).into()
-    }),
-    AGE,
-    CONTAINERS,
-    IMAGES,
-];
+pub(super) static STATEFUL_SETS: &[Printed] = &[NAMED, READY_OF_REPLICAS, AGE, CONTAINERS, IMAGES];
 
 pub(super) static CRON_JOBS: &[Printed] = &[
     NAMED,
