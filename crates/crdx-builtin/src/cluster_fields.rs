@@ -9,7 +9,7 @@ const LIMIT_RANGER: &str = "kubernetes.io/limit-ranger";
 /// The annotation that selects the class of an Ingress.
 const INGRESS_CLASS: &str = "kubernetes.io/ingress.class";
 
-/// What is known of the cluster.
+/// The known parts of the state of the cluster.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known {
     /// True if the user of the request is known.

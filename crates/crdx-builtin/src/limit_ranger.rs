@@ -130,7 +130,7 @@ fn check(errors: &mut Vec<String>, limit: &Value, type_: &str, requests: &Amount
     }
 }
 
-/// What a whole Pod requests, or its limits (`podRequests`, `podLimits`).
+/// The requests or the limits of all containers of a Pod together (`podRequests`, `podLimits`).
 fn of_pod(pod: &Value, key: &str) -> Amounts {
     let mut total = Amounts::new();
     for container in items(pod, &["spec", "containers"]) {

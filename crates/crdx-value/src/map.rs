@@ -175,11 +175,6 @@ impl Map {
         self.iter_mut().map(|(_, value)| value)
     }
 
-    /// The names in order.
-    pub fn into_keys(self) -> impl DoubleEndedIterator<Item = String> + ExactSizeIterator {
-        self.into_iter().map(|(key, _)| key)
-    }
-
     /// The values in the order of the names.
     pub fn into_values(self) -> impl DoubleEndedIterator<Item = Value> + ExactSizeIterator {
         self.into_iter().map(|(_, value)| value)
@@ -390,7 +385,7 @@ impl IntoIterator for Map {
 mod tests {
     use super::*;
 
-    /// Names of which the first 40 do not arrive in order.
+    /// Different names for the numbers below 101, not in order.
     fn name(number: usize) -> String {
         format!("{:03}", number * 37 % 101)
     }

@@ -1,4 +1,4 @@
-//! What requests are about, and their options.
+//! The names, selectors, patch types and options of requests.
 
 use crate::kubectl::FieldValidation;
 use crdx_server::server::UserInfo;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// What was given is not an object. No request was sent.
+    /// The argument is not an object. No request was sent.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
     /// The server serves no such kind. No request was sent.

@@ -84,7 +84,7 @@ impl Samples {
         Self { left: Steps::new(tried), patterns: HashMap::new() }
     }
 
-    /// The texts for a change of an object, of which many are tried.
+    /// Texts for one of the many changes that are tried on an object.
     pub fn of_change() -> Self {
         Self::new(TRIED / 100)
     }
