@@ -16,3 +16,8 @@ fn main() -> Result<(), Error> {
     println!("{}", status.message);
     Ok(())
 }
+
+#[test]
+fn a_crd_is_tested() {
+    main().unwrap();
+}

@@ -245,7 +245,8 @@ mod serialized {
         again.insert_at(&["spec", "length"], 6.into());
         assert_eq!(server.update(&again).unwrap().at(&["spec", "length"]), Some(&6.into()));
         // A text is still a text.
-        assert_eq!(server.create(&kite("b", "{}")).unwrap().code, 201);
+        let text = kite("b", "{}");
+        assert_eq!(server.create(&text).unwrap().code, 201);
         assert_eq!(
             server.patch(&name("a"), PatchType::Json, &json!([{"op": "remove", "path": "/spec/colour"}])).unwrap().code,
             200
