@@ -14,7 +14,6 @@ pub mod files;
 pub mod git;
 mod ignore;
 mod kustomize;
-pub mod lists;
 mod patterns;
 pub mod pending_documents;
 mod read_bytes;
@@ -27,22 +26,20 @@ mod warnings;
 pub mod watch;
 
 pub use content::NoObject;
-use crdx_server::policies::{self, model::PolicyKind};
+use crdx::documents::lists::{self, ListError};
+use crdx::documents::{ChunkObjects, Document, Entry, Items, Note, SourceChunk, Stop, is_definition, mistake};
 use crdx_text::Position;
 use crdx_text::documents::{Chunk, Chunks, Contents};
-use crdx_text::spans::{Cache, Found, Spans};
 use crdx_text::yaml::Duplicate;
-use crdx_value::field::NIL_PATH;
-use crdx_value::{Map, Value, group_version};
+use crdx_value::Value;
 use files::{Source, Step};
 pub use ignore::{Ignore, PatternError};
-use lists::ListError;
 pub use read_bytes::ReadBytes;
 pub use skipped::Skipped;
 use std::collections::VecDeque;
 use std::io::Read;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 pub use warnings::InputWarnings;
 
 /// The options for reading paths.
@@ -100,158 +97,6 @@ impl From<bool> for Options {
     }
 }
 
-/// An entry of the input, in order.
-#[derive(Debug)]
-pub enum Entry {
-    /// An object.
-    Document(Document),
-    /// A part of the next document that kubectl ignores silently.
-    Warning(Note),
-    /// A file or document that cannot be read or is not an object.
-    Problem(Note),
-}
-
-/// A message about the input.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Note {
-    /// The file, or `-`.
-    pub source: Arc<str>,
-    /// The position, if the message has one.
-    pub position: Option<Position>,
-    /// The message.
-    pub message: String,
-    /// A suggestion.
-    pub hint: Option<String>,
-    /// The text around the position, as an excerpt.
-    pub chunk: Option<Arc<Chunk>>,
-    /// Whether kubectl reads what follows in the file.
-    pub stop: Stop,
-}
-
-/// Whether kubectl stops reading a file at a problem (`StreamVisitor` in `k8s.io/cli-runtime/pkg/resource`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stop {
-    /// It reads on.
-    #[default]
-    Never,
-    /// It stops, unless validation is switched off with `--validate=ignore`.
-    IfValidated,
-    /// It stops.
-    Always,
-}
-
-impl Note {
-    /// The message for output without source lines: position and message, then the suggestion on its own line.
-    pub fn text(&self) -> String {
-        let location = self.position.map_or_else(String::new, |at| format!("{}:{at}: ", self.source));
-        let help = self.hint.as_ref().map_or_else(String::new, |hint| format!("\nhelp: {hint}"));
-        format!("{location}{}{help}", self.message)
-    }
-}
-
-/// An object of the input, with its source.
-#[derive(Clone, Debug)]
-pub struct Document {
-    /// The file, or `-`.
-    pub source: Arc<str>,
-    /// The chunk that contains it, shared by all items of a list.
-    pub chunk: Arc<Chunk>,
-    /// The file from which a renderer made it (`# Source: chart/templates/x.yaml`).
-    pub origin: Option<Arc<str>>,
-    /// Its index, if it is an item of a list.
-    pub item: Option<usize>,
-    /// The object.
-    pub value: Value,
-    /// The positions found in the chunk so far, shared with its other documents.
-    cache: Arc<Cache>,
-    /// The list that contains it, if it was read again; shared with the other items.
-    list: Arc<OnceLock<Value>>,
-}
-
-impl Document {
-    fn group(&self) -> &str {
-        group_version::group(self.value.str_at(&["apiVersion"]).unwrap_or_default())
-    }
-
-    /// True if this is a CRD of any version.
-    pub fn is_definition(&self) -> bool {
-        content::is_definition(&self.value)
-    }
-
-    /// True if this is an admission policy, a binding or a webhook configuration of any version.
-    pub fn is_policy(&self) -> bool {
-        let kind = || self.value.str_at(&["kind"]).unwrap_or_default();
-        self.group() == policies::GROUP && (PolicyKind::has_kind(kind()) || kind().ends_with("WebhookConfiguration"))
-    }
-
-    /// Its path in the chunk: empty, or `items[3]`.
-    pub fn prefix(&self) -> String {
-        self.item.map_or_else(String::new, |i| format!("items[{i}]"))
-    }
-
-    /// Reads the object again; `None` if it is an item that the list does not have. The list is read again only once.
-    pub fn read_again(&self) -> Option<Value> {
-        let read = || self.chunk.read().map(|contents| contents.value);
-        match self.item {
-            None => read().ok(),
-            Some(i) => self.list.get_or_init(|| read().unwrap_or_default()).get("items")?.as_array()?.get(i).cloned(),
-        }
-    }
-
-    /// The document without its object, which can be read again.
-    pub fn source_only(&self) -> Document {
-        let Self { source, chunk, origin, item, cache, list, .. } = self;
-        let (source, chunk, origin) = (Arc::clone(source), Arc::clone(chunk), origin.clone());
-        let (cache, list) = (Arc::clone(cache), Arc::clone(list));
-        Document { source, chunk, origin, item: *item, value: Value::Null, cache, list }
-    }
-
-    /// The items of a list that was returned whole. As for kubectl, null is an empty object.
-    pub fn into_items(self) -> impl Iterator<Item = Document> + use<> {
-        let Self { source, chunk, origin, value, cache, list, .. } = self;
-        let items = match (Chunked { source, chunk, origin, cache, list }).unfold(value, false) {
-            ChunkObjects::List(items) => Some(items),
-            ChunkObjects::Object(_) | ChunkObjects::Nothing => None,
-        };
-        items.into_iter().flatten()
-    }
-
-    /// The positions of its fields.
-    pub fn field_positions(&self) -> FieldPositions<'_> {
-        let spans = Spans::cached(&self.chunk.text, self.chunk.syntax, &self.cache);
-        FieldPositions { spans, start: self.chunk.start, prefix: self.prefix() }
-    }
-
-    /// The position of its first character.
-    pub fn position(&self) -> Position {
-        match self.item {
-            None => self.chunk.start,
-            Some(_) => self.field_positions().locate("").value.start,
-        }
-    }
-}
-
-/// Finds the positions of a document's fields.
-#[derive(Debug)]
-pub struct FieldPositions<'a> {
-    spans: Spans<'a>,
-    start: Position,
-    prefix: String,
-}
-
-impl FieldPositions<'_> {
-    /// The location of the field at a path of the server, or of its nearest existing ancestor. Positions refer to the
-    /// source, ranges to the text of the chunk.
-    pub fn locate(&self, path: &str) -> Found {
-        let mut found = self.spans.locate_in(&self.prefix, if path == NIL_PATH { "" } else { path });
-        found.value.start = found.value.start.within(self.start);
-        if let Some(key) = &mut found.key {
-            key.start = key.start.within(self.start);
-        }
-        found
-    }
-}
-
 type Reader = Box<dyn Read + Send>;
 
 /// Iterates over the entries of several sources.
@@ -280,72 +125,6 @@ struct Current {
     has_entries: bool,
     /// True if it is a template, which was reported.
     is_template: bool,
-}
-
-/// The remaining items of a list.
-struct Items {
-    list: Chunked,
-    rest: std::iter::Enumerate<std::vec::IntoIter<Value>>,
-    kind: String,
-    api_version: String,
-}
-
-/// A chunk of a source.
-#[derive(Clone)]
-struct Chunked {
-    source: Arc<str>,
-    chunk: Arc<Chunk>,
-    origin: Option<Arc<str>>,
-    cache: Arc<Cache>,
-    list: Arc<OnceLock<Value>>,
-}
-
-impl Chunked {
-    /// A chunk of a source whose documents may say from which file they were rendered; otherwise they were rendered from
-    /// `origin`, if it is given.
-    fn new(source: &Arc<str>, chunk: Chunk, is_stream: bool, origin: Option<&Arc<str>>) -> Self {
-        let own = if is_stream { content::origin(&chunk.text).map(Arc::from) } else { None };
-        let origin = own.or_else(|| origin.cloned());
-        Self { source: Arc::clone(source), chunk: Arc::new(chunk), origin, cache: Arc::default(), list: Arc::default() }
-    }
-
-    fn document(&self, item: Option<usize>, value: Value) -> Document {
-        let Self { source, chunk, origin, cache, list } = self.clone();
-        Document { source, chunk, origin, item, value, cache, list }
-    }
-
-    fn note(&self, position: Option<Position>, message: impl Into<String>) -> Note {
-        let (source, chunk) = (Arc::clone(&self.source), Some(Arc::clone(&self.chunk)));
-        Note { source, position, message: message.into(), hint: None, chunk, stop: Stop::Never }
-    }
-
-    /// The first object of the chunk, or all items of a list. If every document is returned, a list is a document whose
-    /// kind ends in `List`; other documents with `items` are returned whole.
-    fn unfold(self, mut value: Value, any_document: bool) -> ChunkObjects {
-        if value.is_null() {
-            return ChunkObjects::Nothing;
-        }
-        let named_list = |value: &Value| value.str_at(&["kind"]).is_some_and(|kind| kind.ends_with("List"));
-        let is_whole = |value: &Value| !named_list(value) || value.get("items").and_then(Value::as_array).is_none();
-        if !lists::is_list(&value) || (any_document && is_whole(&value)) {
-            return ChunkObjects::Object(self.document(None, value));
-        }
-        let text = |name: &str| value.str_at(&[name]).unwrap_or_default().to_owned();
-        let (kind, api_version) = (text("kind"), text("apiVersion"));
-        match value.as_object_mut().and_then(|members| members.remove("items")) {
-            Some(Value::Array(items)) if !items.is_empty() => {
-                ChunkObjects::List(Items { list: self, rest: items.into_iter().enumerate(), kind, api_version })
-            }
-            _ => ChunkObjects::Nothing,
-        }
-    }
-}
-
-/// The objects of a chunk.
-enum ChunkObjects {
-    Nothing,
-    Object(Document),
-    List(Items),
 }
 
 impl Input {
@@ -411,7 +190,7 @@ impl Input {
 
     /// Adds the entries of a chunk of the current source.
     fn read_chunk(&mut self, current: &mut Current, chunk: Chunk) {
-        let chunk = Chunked::new(&current.name, chunk, current.is_stream, current.origin.as_ref());
+        let chunk = SourceChunk::new(&current.name, chunk, current.is_stream, current.origin.as_ref());
         let contents = chunk.chunk.read();
         let classify = !self.options.any_document;
         if classify && (current.is_template || content::is_template(&current.name, &chunk.chunk, contents.is_err())) {
@@ -454,14 +233,14 @@ impl Input {
                 return errors.into_iter().for_each(|error| self.list_error(&chunk, error));
             }
         }
-        let mut warnings = warnings(&chunk, contents);
+        let mut warnings = chunk.warnings(contents);
         if self.options.collects_warnings {
             warnings.drain(..).for_each(|note| self.options.warnings.add(&note));
         }
         let warnings = warnings.into_iter().map(Entry::Warning);
         if is_list && self.options.whole_lists {
             // A list without items is no object, but it may have errors.
-            if lists::is_empty(&value) && content::mistake(&value).is_none() {
+            if lists::is_empty(&value) && mistake(&value).is_none() {
                 self.ready.extend(warnings);
                 return self.ready.push_back(Entry::Document(chunk.document(None, value)));
             }
@@ -482,7 +261,7 @@ impl Input {
     }
 
     /// The entry for a list of which kubectl sends no object.
-    fn list_error(&mut self, chunk: &Chunked, error: ListError) {
+    fn list_error(&mut self, chunk: &SourceChunk, error: ListError) {
         let hint = Some(error.hint().to_owned());
         let position = chunk.document(None, Value::Null).field_positions().locate(&error.field).value.start;
         self.problem(Note { hint, ..chunk.note(Some(position), error.message) });
@@ -491,8 +270,8 @@ impl Input {
     /// The entry for an object, or for its problem.
     fn object(&mut self, document: Document, warnings: impl IntoIterator<Item = Entry>) {
         if !self.options.any_document
-            && let Some((field, message)) = content::mistake(&document.value)
-                .or_else(|| document.item.and_then(|_| lists::item_error(&document.value)))
+            && let Some((field, message)) =
+                mistake(&document.value).or_else(|| document.item.and_then(|_| lists::item_error(&document.value)))
         {
             let position = Some(document.field_positions().locate(field).value.start);
             // kubectl decodes an empty kind, and continues after the error.
@@ -506,7 +285,7 @@ impl Input {
         self.ready.push_back(Entry::Document(document));
     }
 
-    fn no_object(&mut self, current: &mut Current, chunk: &Chunked, reason: NoObject) {
+    fn no_object(&mut self, current: &mut Current, chunk: &SourceChunk, reason: NoObject) {
         current.has_entries = true;
         if current.lenient {
             return self.options.skipped.add(&current.name, reason);
@@ -564,23 +343,9 @@ fn is_blank(line: &[u8]) -> bool {
     line.is_empty() || line.starts_with(b"#") || line == b"---" || line.starts_with(b"--- #")
 }
 
-/// Warnings about parts of a chunk that kubectl ignores silently.
-fn warnings(chunk: &Chunked, contents: Contents) -> Vec<Note> {
-    let duplicates = contents.duplicates.into_iter().map(|duplicate| {
-        let message = format!("{}: first at {}, and the last one is used", duplicate.message, duplicate.first);
-        chunk.note(Some(duplicate.second), message)
-    });
-    let rest = contents.rest.map(|rest| {
-        let message = "text after the end of a document (`...`) is ignored, as by kubectl";
-        let hint = Some("begin the next document with a line `---`".to_owned());
-        Note { hint, ..chunk.note(Some(rest), message) }
-    });
-    duplicates.chain(rest).collect()
-}
-
 /// The error for a CRD with a duplicate key at the top, which may be two CRDs without a line `---` between them.
-fn joined(chunk: &Chunked, value: &Value, contents: &Contents) -> Option<Note> {
-    if contents.duplicates.is_empty() || !content::is_definition(value) {
+fn joined(chunk: &SourceChunk, value: &Value, contents: &Contents) -> Option<Note> {
+    if contents.duplicates.is_empty() || !is_definition(value) {
         return None;
     }
     let document = chunk.document(None, Value::Null);
@@ -593,27 +358,6 @@ fn joined(chunk: &Chunked, value: &Value, contents: &Contents) -> Option<Note> {
     let message = format!("one document with two keys {key:?}, at {first} and at {second}: it may be two CRDs");
     let hint = Some("separate two CRDs with a line `---`, or remove one of the keys".to_owned());
     Some(Note { hint, ..chunk.note(Some(*second), message) })
-}
-
-impl Iterator for Items {
-    type Item = Document;
-
-    fn next(&mut self) -> Option<Document> {
-        let (index, mut value) = self.rest.next()?;
-        if value.is_null() {
-            value = Value::Object(Map::new());
-        }
-        // Items of a typed list need not have their own kind.
-        if let Some(members) = value.as_object_mut() {
-            let is_empty = |name| members.get(name).and_then(Value::as_str).unwrap_or_default().is_empty();
-            if is_empty("kind") && is_empty("apiVersion") {
-                let kind = self.kind.strip_suffix("List").unwrap_or(&self.kind);
-                members.insert("kind".to_owned(), kind.into());
-                members.insert("apiVersion".to_owned(), self.api_version.as_str().into());
-            }
-        }
-        Some(self.list.document(Some(index), value))
-    }
 }
 
 impl Iterator for Input {

@@ -16,6 +16,8 @@ pub mod serve;
 pub mod download;
 pub mod simulation;
 
+pub mod suites;
+
 pub mod configuration;
 
 pub mod editor;

@@ -3,39 +3,26 @@
 //! [`run`](self::run()) runs a [`Plan`] and reports one [`ObjectReport`] per document, in the order of the input. `stream`
 //! reads documents and passes them to threads, [`shared`] is the state that the threads share, [`admission`] stores the
 //! policies, [`live`] queries the cluster, `existing` finds existing objects, `turns` orders objects with the same
-//! name, [`submit`] sends one request, [`answer`] reads the response, and `seen_kinds` collects the notes of a run.
-//! [`linting`] and [`testing`] are the engines of `lint` and `test`.
+//! name, [`submit`] sends one request, and `seen_kinds` collects the notes of a run. [`crdx::simulation`] has the parts that
+//! know neither files nor a cluster.
 
 pub mod admission;
-pub mod answer;
 pub mod built_in_server;
 pub mod builtin;
 mod context;
 mod definition_update;
-mod definitions;
 mod earlier_object;
 mod existing;
-pub mod filter;
-mod generated_name;
-pub mod hints;
-pub mod identity;
-mod kubectl_errors;
-pub mod linting;
-mod list_models;
 mod lists;
 pub mod live;
 mod name_hash;
-pub mod object;
 pub mod ordered;
-pub mod policy_rehearsal;
-mod policy_request;
-pub mod removed_versions;
 mod seen_kinds;
 mod shared;
 mod stored_location;
 mod stream;
 mod submit;
-pub mod testing;
+
 mod turns;
 mod unfold;
 mod unsent;
@@ -48,18 +35,19 @@ use admission::Admission;
 use built_in_server::BuiltInServer;
 pub use context::CompareOptions;
 use context::Updates;
+use crdx::documents::Entry;
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::RequestKind;
 use crdx::kubectl::request::RequestOptions;
 use crdx::report::{ObjectReport, RunNote, SourceLocation};
+use crdx::simulation::definitions::Definitions;
+use crdx::simulation::filter::{Filter, KindPattern};
+use crdx::simulation::object::Kind;
 use crdx_server::server::{LabelSelector, Server, Timestamp};
 use crdx_value::Value;
 use crdx_value::release::{Release, ReleaseSet};
-use definitions::Definitions;
 pub use existing::ExistingObjects;
-use filter::{Filter, KindPattern};
 use live::Live;
-use object::Kind;
 use seen_kinds::SeenKinds;
 use shared::{OrderedState, Settings, Simulator};
 use std::io;
@@ -251,7 +239,7 @@ impl Simulation {
     /// Returns an error if a temporary file cannot be written.
     pub fn simulate(
         &mut self,
-        entries: impl Iterator<Item = input::Entry> + Send,
+        entries: impl Iterator<Item = Entry> + Send,
         show: &mut (dyn FnMut(ObjectReport) + Send),
     ) -> io::Result<()> {
         let (run, known) = self.run();

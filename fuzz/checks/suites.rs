@@ -1,6 +1,6 @@
 //! Any suite is read or rejected, and its cases run on a server with the CRD of the examples.
 
-use crdx::suites::bench::{CaseRunner, ServerSetup};
+use crdx::suites::case_runner::{CaseRunner, ServerSetup};
 use crdx::suites::{Coverage, Suite};
 use crdx_server::server::Timestamp;
 use crdx_text::yaml;

@@ -2,12 +2,12 @@
 //! may use all functions that the server allows in new rules.
 
 pub mod args;
+mod report;
 mod self_value;
 
 use super::terminal::{self, Content};
 use crate::commands::exit::Exit;
 use crate::commands::flags;
-use crate::output::cel::{self as output, Checked, CompileFailure, NoRule, Report, RuleCost, Run};
 use crate::output::printable::complain;
 use crdx_cel::{
     ast::{CheckedAst, ExprKind},
@@ -26,6 +26,7 @@ use crdx_server::rules::decl::ROOT;
 use crdx_server::rules::node::{self, Node};
 use crdx_value::release::Release;
 use crdx_value::steps::{Spent, Steps};
+use report::{self as output, Checked, CompileFailure, NoRule, Report, RuleCost, Run};
 use self_value::{InputError, SelfValue};
 use std::io::{self, Write};
 

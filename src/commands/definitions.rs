@@ -6,8 +6,9 @@ use crate::cluster;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::input::required::{Required, Sources};
-use crate::input::{Entry, Options, archive, files};
+use crate::input::{Options, archive, files};
 use crate::output::printable::{complain, complain_all};
+use crdx::documents::Entry;
 use crdx_value::Value;
 use std::path::Path;
 

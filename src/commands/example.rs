@@ -1,11 +1,12 @@
 //! `example`: prints a valid object of a CRD.
 
 pub mod args;
+mod report;
 
 use super::definitions::{Definition, Given};
 use crate::commands::exit::Exit;
 use crate::commands::flags::JsonOrYaml;
-use crate::output::example;
+
 use crate::output::printable::complain;
 use args::Example;
 use crdx::examples::{self, Checker, ExampleFields};
@@ -34,7 +35,7 @@ pub fn run(args: &args::Example) -> io::Result<Exit> {
             JsonOrYaml::Yaml => {
                 let separator = if objects.is_empty() { "" } else { "---\n" };
                 let schema = (!args.minimal).then_some(&*checker.schema);
-                write!(out, "{separator}{}", example::yaml(&object, schema))?;
+                write!(out, "{separator}{}", report::yaml(&object, schema))?;
                 objects.push(Value::Null);
             }
         }

@@ -2,6 +2,7 @@
 
 pub mod args;
 mod built_in;
+mod report;
 
 use super::failure::{Failure, summarize};
 use super::source::{self, Source, definition_name, problem};
@@ -9,7 +10,6 @@ use super::terminal;
 use crate::cluster::{self, Resource};
 use crate::commands::exit::Exit;
 use crate::commands::flags;
-use crate::output::explain::{Explained, Explanation, openapi_v2, plaintext, rules};
 use crate::output::printable::complain_all;
 use args::ExplainFormat;
 use crdx::lint::costs::{ExpressionCost, SchemaCost, costs};
@@ -18,6 +18,7 @@ use crdx_server::schema::Schema;
 use crdx_value::group_version;
 use crdx_value::jsonpath::JsonPath;
 use crdx_value::release::Release;
+use report::{Explained, Explanation, openapi_v2, plaintext, rules};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 

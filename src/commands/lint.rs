@@ -16,11 +16,11 @@ use crate::commands::flags;
 use crate::input::Options;
 use crate::input::required::{Required, Sources};
 use crate::output::printable::complain;
-use crate::simulation::identity::FieldLocator as _;
-use crate::simulation::linting::{self, Linted, Old, policy};
-use crate::simulation::object::{self, Object};
+use crdx::lint::check::{self, Linted, Old, policy};
 use crdx::lint::policies::references::Objects;
 use crdx::report::{SourceLocation, Verdict};
+use crdx::simulation::identity::FieldLocator as _;
+use crdx::simulation::object::{self, Object};
 use crdx_value::Value;
 use crdx_value::release::Release;
 use report::LintReport;
@@ -98,9 +98,9 @@ fn once(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
             Some(live) => live.find(name),
         };
         let linted = match old {
-            Ok(old) => linting::check(&object, old, &releases, now),
+            Ok(old) => check::definition(&object, old, &releases, now),
             Err(error) => {
-                let mut linted = linting::check(&object, None, &releases, now);
+                let mut linted = check::definition(&object, None, &releases, now);
                 linted.item.verdict = Verdict::CannotTell;
                 linted.item.reason = format!("the CRD of the cluster cannot be read: {}", error.message);
                 linted.item.help = Some("give the old CRD with --old, or leave out --live".to_owned());

@@ -5,6 +5,7 @@ pub mod args;
 mod definition;
 mod objects;
 mod policies;
+mod policy_rehearsal;
 mod report;
 mod stored;
 

@@ -1,16 +1,17 @@
 //! `schema`: prints or writes JSON Schemas of custom resources.
 
 pub mod args;
+mod json_schema;
 
 use super::definitions::Given;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::files::replace::replace;
-use crate::output::json_schema::{Strictness, json_schema};
 use crate::output::printable::complain;
 use crdx_server::crd::{self, CustomResourceDefinition};
 use crdx_text::json::write::kubectl;
 use crdx_value::Value;
+use json_schema::{Strictness, json_schema};
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `test`: runs the suites of a CRD's authors ([`crate::simulation::testing`]) and prints the results.
+//! `test`: runs the suites of a CRD's authors ([`crate::suites`]) and prints the results.
 
 pub mod args;
 mod coverage;
@@ -10,12 +10,13 @@ use super::sink::{Ending, Output, Report, Sink, Streams};
 use super::terminal;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
-use crate::output::coverage::{CoverageReport, percent};
 use crate::output::printable::complain;
 use crate::output::report::case::Case;
-use crate::output::suites::{self, Counts, SuiteRun};
 use crate::simulation::ordered::threads;
-use crate::simulation::testing::{find, load, plan, run};
+use crate::suites::report::coverage::{CoverageReport, percent};
+use crate::suites::report::{self, Counts};
+use crate::suites::suite_run::SuiteRun;
+use crate::suites::{find, load, plan, run};
 use crdx::suites::{Action, Coverage, Suite, suite::Source};
 use crdx_value::release::Release;
 use crdx_value::{Value, json};
@@ -177,11 +178,11 @@ impl Report for TestReport<'_> {
     }
 
     fn members(&mut self, _: &Ending) -> Vec<(&'static str, Value)> {
-        suites::members(&self.counts, self.covered)
+        report::members(&self.counts, self.covered)
     }
 
     fn end_text(&mut self, _: &Ending, out: &mut Output) -> io::Result<()> {
-        out.print(&suites::failures(self.runs, self.color))?;
+        out.print(&report::failures(self.runs, self.color))?;
         for report in self.covered.unwrap_or_default() {
             out.print(&report.text(self.color))?;
         }

@@ -1,7 +1,7 @@
 //! The keys of the file.
 
 use crate::input::Ignore;
-use crate::simulation::filter::KindPattern;
+use crdx::simulation::filter::KindPattern;
 use crdx_value::release::ReleaseSet;
 
 /// A key, which is also a flag and a variable.

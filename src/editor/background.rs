@@ -3,7 +3,7 @@
 
 use super::cluster::{Cluster, Fetched};
 use crate::input::committed::committed;
-use crate::simulation::object::Kind;
+use crdx::simulation::object::Kind;
 use crdx_value::STACK_SIZE;
 use lsp_server::{Connection, Message};
 use std::io;

@@ -1,17 +1,18 @@
 //! Checks the documents of one file as `validate`, `lint` and `test` do, with CRDs and policies that are read once.
 
 use crate::input::required::{Required, Sources};
-use crate::input::{Document, Entry, Input, Options};
-use crate::output::suites::SuiteRun;
-use crate::simulation::identity::FieldLocator as _;
-use crate::simulation::linting::{self, Linted, Old, policy};
-use crate::simulation::object::{Kind, MAX_FOUND, Object, lintable, warning};
-use crate::simulation::testing::load::{Library, Problem};
-use crate::simulation::testing::plan::{self, Selection};
-use crate::simulation::testing::{find, run};
+use crate::input::{Input, Options};
 use crate::simulation::{ExistingObjects, Plan, Simulation};
+use crate::suites::load::{Library, Problem};
+use crate::suites::plan::{self, Selection};
+use crate::suites::suite_run::SuiteRun;
+use crate::suites::{find, run};
+use crdx::documents::{Document, Entry};
+use crdx::lint::check::{self, Linted, Old, policy};
 use crdx::lint::policies::references::Objects;
 use crdx::report::ObjectReport;
+use crdx::simulation::identity::FieldLocator as _;
+use crdx::simulation::object::{Kind, MAX_FOUND, Object, lintable, warning};
 use crdx::suites::Suite;
 use crdx::suites::suite::SuiteError;
 use crdx_types::groups;
@@ -168,7 +169,7 @@ impl Checker {
         let old = |object: &Object| committed.and_then(|committed| committed.lintable.get(&key(object.value())));
         let mut all = Vec::new();
         for object in &parts.definitions {
-            all.push((object.clone(), linting::check(object, old(object), releases, now)));
+            all.push((object.clone(), check::definition(object, old(object), releases, now)));
         }
         if !parts.policies.is_empty() {
             let mut context = self.policies.get_or_init(|| self.policy_context()).clone();

@@ -2,7 +2,7 @@
 //! takes effect.
 
 use crate::cluster::{self, Connection, Simulated, Target};
-use crate::simulation::object::Kind;
+use crdx::simulation::object::Kind;
 use crdx_value::Value;
 
 /// Connects to the cluster.

@@ -2,7 +2,7 @@
 
 use super::check::Checker;
 use super::text::Text;
-use crate::input::Document;
+use crdx::documents::Document;
 use crdx_text::spans::{Spans, Step};
 
 /// The place of the cursor.

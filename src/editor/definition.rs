@@ -4,7 +4,7 @@ use super::check::Checker;
 use super::cursor::Cursor;
 use super::schema;
 use super::text::Text;
-use crate::input::Document;
+use crdx::documents::Document;
 use crdx_text::spans::Step;
 use crdx_value::{Value, group_version};
 use std::ops::Range;

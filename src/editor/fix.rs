@@ -1,10 +1,10 @@
 //! Changes that correct a finding: a suggested name, or the limits that make a rule cheap enough.
 
 use super::text::Text;
-use crate::simulation::linting::advice::Advice;
-use crate::simulation::object::Object;
+use crdx::lint::advice::Advice;
 use crdx::lint::bounds::Bound;
 use crdx::lint::schema_path;
+use crdx::simulation::object::Object;
 use crdx_text::Syntax;
 use crdx_value::Value;
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! The CRDs that were read from the cluster, and when they are requested again.
 
 use super::cluster::{Fetched, Identity};
-use crate::simulation::object::Kind;
+use crdx::simulation::object::Kind;
 use crdx_value::Value;
 use crdx_value::release::Release;
 use std::collections::{BTreeMap, HashMap};

@@ -1,7 +1,7 @@
 //! The schema of a field, found in a stored CRD.
 
-use crate::simulation::hints;
 use crdx::lint;
+use crdx::simulation::hints;
 use crdx_text::spans::Step;
 use crdx_value::{Value, group_version};
 

@@ -2,8 +2,8 @@
 
 use super::check::Checker;
 use super::text::Text;
-use crate::simulation::identity::{Namespace, identity};
-use crate::simulation::testing::find;
+use crate::suites::find;
+use crdx::simulation::identity::{Namespace, identity};
 use crdx::suites::{Action, Suite};
 use crdx_text::Syntax;
 use crdx_text::spans::Spans;
@@ -36,7 +36,7 @@ pub fn symbols(checker: &Checker, path: &str, text: &Text) -> Vec<Symbol> {
     let mut starts: Vec<usize> = documents.iter().map(|document| start(document, text)).collect();
     starts.push(content.len());
     let ends = starts.iter().skip(1);
-    let symbol = |((document, start), end): ((&crate::input::Document, &usize), &usize)| {
+    let symbol = |((document, start), end): ((&crdx::documents::Document, &usize), &usize)| {
         let identity = identity(&document.value, Namespace::Own);
         let own = content.get(*start..*end).unwrap_or_default();
         let own = own.trim_end().strip_suffix("---").unwrap_or(own).trim_end();
@@ -51,7 +51,7 @@ pub fn symbols(checker: &Checker, path: &str, text: &Text) -> Vec<Symbol> {
     documents.iter().zip(&starts).zip(ends).map(symbol).collect()
 }
 
-fn start(document: &crate::input::Document, text: &Text) -> usize {
+fn start(document: &crdx::documents::Document, text: &Text) -> usize {
     let position = document.position();
     text.offset_of(position.line, position.column)
 }

@@ -1,7 +1,7 @@
 //! Classifies the documents of a repository. Besides Kubernetes objects, a repository contains values files, package
 //! descriptions, kustomizations and Helm templates, which no cluster accepts.
 
-use crdx_server::crd;
+use crdx::documents::is_definition;
 use crdx_text::{self as text, documents::Chunk};
 use crdx_value::{Value, group_version};
 use std::path::Path;
@@ -71,13 +71,6 @@ pub fn no_object(source: &str, value: &Value) -> Option<NoObject> {
     }
 }
 
-/// Returns true for a CRD of any version, or a patch of one.
-pub fn is_definition(value: &Value) -> bool {
-    // kubectl also finds kinds in lower case; the server then rejects the CRD.
-    matches!(value.str_at(&["kind"]), Some("CustomResourceDefinition" | "customresourcedefinition"))
-        && group_version::group(value.str_at(&["apiVersion"]).unwrap_or_default()) == crd::GROUP
-}
-
 /// Returns true for a patch of a CRD: it has a directive of a strategic merge patch, or no field that every CRD has.
 pub fn is_definition_patch(value: &Value) -> bool {
     let spec = value.get("spec");
@@ -127,34 +120,6 @@ fn is_in_chart(path: &Path) -> bool {
         directory.file_name().is_some_and(|name| name == "templates")
             && directory.parent().is_some_and(|chart| chart.join("Chart.yaml").is_file())
     })
-}
-
-/// Returns the reason why kubectl would reject the object, and the wrong member: kubectl requires `apiVersion` and `kind`.
-pub fn mistake(value: &Value) -> Option<(&'static str, String)> {
-    let text = |key: &'static str| match value.get(key) {
-        None | Some(Value::Null) => Err(("", format!("no {key}"))),
-        Some(Value::String(text)) if !text.is_empty() => Ok(text.as_str()),
-        Some(Value::String(_)) => Err((key, format!("{key} is empty"))),
-        Some(_) => Err((key, format!("{key} is not a string"))),
-    };
-    if value.as_object().is_none() {
-        return Some(("", "not an object".to_owned()));
-    }
-    match text("kind").and_then(|_| text("apiVersion")) {
-        Err(wrong) => Some(wrong),
-        Ok(api_version) if api_version.matches('/').count() > 1 => {
-            Some(("apiVersion", "apiVersion is not GROUP/VERSION".to_owned()))
-        }
-        Ok(_) => None,
-    }
-}
-
-/// The file that a document was rendered from: Helm's `# Source: chart/templates/x.yaml` before the first line.
-pub fn origin(text: &[u8]) -> Option<String> {
-    let is_comment = |line: &&[u8]| line.is_empty() || line.starts_with(b"#") || line.starts_with(b"---");
-    let lines = text.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
-    let path = lines.take_while(is_comment).find_map(|line| line.strip_prefix(b"# Source: "))?;
-    Some(String::from_utf8_lossy(path.trim_ascii()).into_owned()).filter(|path| !path.is_empty())
 }
 
 #[cfg(test)]
@@ -211,21 +176,10 @@ mod tests {
     }
 
     #[test]
-    fn one_of_api_version_and_kind_is_a_mistake() {
-        let wrong = |text: &str| {
-            let value = yaml::read(text.as_bytes()).unwrap();
-            assert_eq!(no_object("x.yaml", &value), None, "{text}");
-            mistake(&value).map(|(field, message)| format!("{field}: {message}"))
-        };
-        assert_eq!(wrong("kind: A").as_deref(), Some(": no apiVersion"));
-        assert_eq!(wrong("apiVersion: v1").as_deref(), Some(": no kind"));
-        assert_eq!(wrong("{apiVersion: v1, kind: ''}").as_deref(), Some("kind: kind is empty"));
-        assert_eq!(wrong("{apiVersion: 1, kind: A}").as_deref(), Some("apiVersion: apiVersion is not a string"));
-        assert_eq!(
-            wrong("{apiVersion: a/b/c, kind: A}").as_deref(),
-            Some("apiVersion: apiVersion is not GROUP/VERSION")
-        );
-        assert_eq!(wrong("{apiVersion: v1, kind: A}"), None);
+    fn a_document_with_one_of_api_version_and_kind_is_meant_as_an_object() {
+        for text in ["kind: A", "apiVersion: v1", "{apiVersion: v1, kind: ''}", "{apiVersion: 1, kind: A}"] {
+            assert_eq!(found("x.yaml", text), None, "{text}");
+        }
     }
 
     #[test]
@@ -242,13 +196,5 @@ mod tests {
         assert!(!is("text: \"{{ $labels.instance }} is down\"\n"), "YAML with templates of Prometheus");
         assert!(!is("text: \"{{ $labels.instance }} is down\"\nbroken: [\n"), "broken YAML that is no template");
         assert!(!is("broken: [\n"));
-    }
-
-    #[test]
-    fn the_file_that_a_renderer_names_is_found() {
-        assert_eq!(origin(b"---\n# Source: a/templates/b.yaml\nkind: A\n").as_deref(), Some("a/templates/b.yaml"));
-        assert_eq!(origin(b"# Source: a.yaml\r\n# more\nkind: A\n").as_deref(), Some("a.yaml"));
-        assert_eq!(origin(b"kind: A\n# Source: a.yaml\n"), None);
-        assert_eq!(origin(b"# Source:\nkind: A\n"), None);
     }
 }

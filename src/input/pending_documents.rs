@@ -3,7 +3,7 @@
 //! A chunk is written once, followed by the indexes of its waiting items, and parsed again when it is replayed.
 
 use super::temp_file::TempFile;
-use super::{Chunked, Document};
+use crdx::documents::{Document, SourceChunk};
 use crdx_text::documents::Chunk;
 use crdx_text::{Position, Syntax};
 use std::io::{self, Read};
@@ -101,7 +101,7 @@ impl<R: Read> Replay<R> {
                 let (source, origin) = (name(source)?, Arc::from(name(origin)?));
                 let chunk = Chunk::new(bytes(file, text)?, start, syntax);
                 let value = chunk.read().map(|contents| contents.value).map_err(io::Error::other)?;
-                let chunk = Chunked::new(&source.into(), chunk, false, Some(&origin).filter(|_| has_origin));
+                let chunk = SourceChunk::new(&source.into(), chunk, false, Some(&origin).filter(|_| has_origin));
                 self.chunk = LastChunk::Whole(Box::new(chunk.document(None, value)));
             } else {
                 let wanted = number(file)?;
@@ -147,7 +147,8 @@ fn bytes(file: &mut impl Read, count: u64) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::{Entry, documents};
+    use crate::input::documents;
+    use crdx::documents::Entry;
 
     #[test]
     fn documents_come_back_as_they_were() {

@@ -4,7 +4,8 @@
 use super::files::Source;
 use super::files::commits::is_as_of_commit;
 use super::remote::url;
-use super::{Document, Entry, Input, Note, Options, Stop};
+use super::{Input, Options};
+use crdx::documents::{Document, Entry, Note, Stop};
 use std::collections::HashSet;
 use std::path::PathBuf;
 

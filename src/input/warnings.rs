@@ -1,6 +1,6 @@
 //! Collects warnings about the text of inputs whose objects have no report of their own, such as CRDs.
 
-use super::Note;
+use crdx::documents::Note;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The number of warnings that are kept; the others are counted.
@@ -45,7 +45,7 @@ impl InputWarnings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::Stop;
+    use crdx::documents::Stop;
     use crdx_text::Position;
 
     #[test]

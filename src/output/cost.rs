@@ -22,10 +22,3 @@ pub fn percent(percent: f64) -> String {
         _ => "<0.01%".to_owned(),
     }
 }
-
-/// Returns the beginning of a rule, shortened to fit on a line.
-pub fn shortened(rule: &str) -> String {
-    const MAX_CHARS: usize = 60;
-    let line = rule.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= MAX_CHARS { line } else { line.chars().take(MAX_CHARS - 3).collect::<String>() + "..." }
-}

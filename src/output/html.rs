@@ -5,8 +5,6 @@
 //! The rows and details of objects are added one by one. The text before and between them contains counts and is
 //! written at the end, by [`Page`].
 
-pub mod lint;
-pub mod rehearsal;
 pub mod validate;
 
 use super::excerpt::MessageSeverity;
@@ -146,12 +144,12 @@ pub fn notes(notes: &[RunNote]) -> String {
 }
 
 /// Formats text in a coloured box.
-fn badge(words: &str, colour: Colour) -> String {
+pub fn badge(words: &str, colour: Colour) -> String {
     format!("<span class=\"badge {}\">{}</span>", colour.class(), escaped(words))
 }
 
 /// Formats a number in a table cell, grey if it is 0.
-fn number(n: usize) -> String {
+pub fn number(n: usize) -> String {
     if n == 0 {
         "<td class=\"number none extra\">0</td>".to_owned()
     } else {
@@ -160,7 +158,7 @@ fn number(n: usize) -> String {
 }
 
 /// Formats a message and its source line.
-fn message(severity: MessageSeverity, text: &str, location: Option<&SourceLocation>, help: Option<&str>) -> String {
+pub fn message(severity: MessageSeverity, text: &str, location: Option<&SourceLocation>, help: Option<&str>) -> String {
     message_of(severity, None, text, location, help)
 }
 
@@ -201,7 +199,7 @@ fn message_of(
 }
 
 /// Formats the verdict of each release, if several are simulated.
-fn by_release(item: &ObjectReport) -> String {
+pub fn by_release(item: &ObjectReport) -> String {
     let verdicts = item.verdicts();
     let badges = verdicts
         .iter()
@@ -217,7 +215,7 @@ fn problem(severity: MessageSeverity, problem: &Diagnostic, item: &ObjectReport)
 }
 
 /// Formats the errors and warnings of an item.
-fn problems(item: &ObjectReport) -> String {
+pub fn problems(item: &ObjectReport) -> String {
     let mut text: String = item.errors.iter().map(|error| problem(MessageSeverity::Error, error, item)).collect();
     if !item.hidden.is_empty() {
         text.push_str("<p class=\"about\">After these, the server would also report:</p>\n");
@@ -239,7 +237,7 @@ fn problems(item: &ObjectReport) -> String {
 }
 
 /// Formats a unified diff with colours.
-fn diff(text: &str) -> String {
+pub fn diff(text: &str) -> String {
     let mut out = "<pre class=\"diff\"><code>".to_owned();
     for line in text.lines().filter(|line| !line.starts_with("--- LIVE/") && !line.starts_with("+++ MERGED/")) {
         let class = match line.bytes().next() {
@@ -258,7 +256,7 @@ fn diff(text: &str) -> String {
 }
 
 /// Removes the common indentation of all lines except the first.
-fn dedented(text: &str) -> String {
+pub fn dedented(text: &str) -> String {
     let indent = |line: &&str| line.len() - line.trim_start().len();
     let common = text.lines().skip(1).filter(|line| !line.trim().is_empty()).map(|line| indent(&line)).min();
     let mut lines = text.lines().enumerate().map(|(i, line)| match (i, common) {
@@ -270,6 +268,6 @@ fn dedented(text: &str) -> String {
 }
 
 /// Formats `1 object` or `2 objects`.
-fn plural(n: usize, word: &str) -> String {
+pub fn plural(n: usize, word: &str) -> String {
     if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }

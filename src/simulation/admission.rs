@@ -11,15 +11,15 @@ mod standalone;
 
 pub use outcome::admitted;
 
-use super::answer;
-use super::definitions::Route;
-use super::identity::{Namespace, identity};
 use super::live::Live;
-use super::object::Object;
 use crate::cluster::Resource;
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::report::{ObjectReport, RunNote, SourceLocation, Verdict};
+use crdx::simulation::answer;
+use crdx::simulation::definitions::Route;
+use crdx::simulation::identity::{Namespace, identity};
+use crdx::simulation::object::Object;
 use crdx_cel::value::Authorizer;
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::policies::denial::Origin;

@@ -2,12 +2,12 @@
 //! `kubectl apply` to a server that has the object.
 
 use super::admission::Admission;
-use super::kubectl_errors;
 use crdx::kubectl::patch::PatchType;
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::send::{self as kubectl_send, RequestOutcome, Target};
 use crdx::kubectl::{FieldValidation, RequestKind, UnsentError, Verb};
 use crdx::report::Identity;
+use crdx::simulation::kubectl_errors;
 use crdx_server::server::{NamespaceState, Namespaces, Response, Server};
 use crdx_types::types::Types;
 use crdx_value::release::Release;

@@ -1,15 +1,15 @@
 //! Sends the update of an existing CRD.
 
 use super::admission::admitted;
-use super::answer::read_definition_response;
 use super::context::SimulationContext;
 use super::existing::{Found, Lookup, PendingObject};
-use super::identity::FieldLocator;
-use super::removed_versions::RemovedVersions;
 use super::unsent::{Unsent, not_determined};
 use crdx::kubectl::request::RequestOptions;
 use crdx::kubectl::send::{Target, send};
 use crdx::report::{Identity, ObjectReport};
+use crdx::simulation::answer::read_definition_response;
+use crdx::simulation::identity::FieldLocator;
+use crdx::simulation::removed_versions::RemovedVersions;
 use crdx_server::server::Server;
 use crdx_value::Value;
 

@@ -1,15 +1,15 @@
 //! Finds existing objects in files or in the cluster, by the kind, namespace and name of the new object.
 
-use super::identity::{FieldLocator as _, Namespace, identity};
 use super::live::Live;
 use super::name_hash::{NameHash, NameHasher};
-use super::object;
 use super::stored_location;
 use crate::cluster::{self, PendingResponse};
-use crate::input::Entry;
 use crate::input::temp_file;
 use crate::input::temp_store::{StoredAt, TempStore};
+use crdx::documents::Entry;
 use crdx::report::{Identity, ObjectReport, SourceLocation, Verdict};
+use crdx::simulation::identity::{FieldLocator as _, Namespace, identity};
+use crdx::simulation::object;
 use crdx_value::Value;
 use std::collections::HashMap;
 use std::io;

@@ -1,14 +1,14 @@
 //! What kubectl checks before it sends an item of a list: it validates lists against the schemas that the server publishes
 //! (`k8s.io/kubectl/pkg/validation`), decodes them, finds their kind, and unfolds them (`k8s.io/cli-runtime/pkg/resource`).
 
-use super::identity::{self, FieldLocator, Namespace};
-use super::kubectl_errors;
-use super::object::{Kind, Object};
 use super::shared::{OrderedState, Simulator};
-use crate::input::lists::is_list;
+use crdx::documents::lists::is_list;
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::client_schema::{self, Budget, SchemaError};
 use crdx::report::{Answer, Diagnostic, ObjectReport, Verdict};
+use crdx::simulation::identity::{self, FieldLocator, Namespace};
+use crdx::simulation::kubectl_errors;
+use crdx::simulation::object::{Kind, Object};
 use crdx_text::{Position, Syntax};
 use crdx_types::groups;
 use crdx_types::resources;

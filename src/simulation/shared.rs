@@ -1,21 +1,14 @@
 //! The state that the threads of a run share: the server, its CRDs, and the simulation of one object.
 
 use super::admission::{Admission, admitted};
-use super::answer;
 use super::built_in_server::BuiltInServer;
 use super::builtin::classes::{self, Class};
 use super::builtin::{self, Created};
 use super::context::{SimulationContext, Updates};
 use super::definition_update;
-use super::definitions::{Definitions, Installed, Route};
 use super::earlier_object::EarlierObject;
 use super::existing::PendingObject;
-use super::filter::SkipReason;
-use super::identity::{self, Namespace};
-use super::kubectl_errors;
-use super::list_models::{Model, Models};
 use super::live::Live;
-use super::object::{Kind, Object};
 use super::submit::{self, Before};
 use super::turns::{Done, Turn, Turns};
 use crate::cluster;
@@ -24,6 +17,13 @@ use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::written_metadata::remove_last_applied;
 use crdx::kubectl::{FieldValidation, RequestKind, Verb};
 use crdx::report::{Identity, ObjectReport, Remark, SourceLocation, Verdict};
+use crdx::simulation::answer;
+use crdx::simulation::definitions::{Definitions, Installed, Route};
+use crdx::simulation::filter::SkipReason;
+use crdx::simulation::identity::{self, Namespace};
+use crdx::simulation::kubectl_errors;
+use crdx::simulation::list_models::{Model, Models};
+use crdx::simulation::object::{Kind, Object};
 use crdx_server::server::Server;
 use crdx_types::groups;
 use crdx_value::Value;

@@ -6,17 +6,17 @@
 
 use super::admission::Admission;
 use super::builtin::Created;
-use super::filter::{Filter, SkipReason};
-use super::identity::{self, Namespace};
 use super::lists::Checked;
-use super::object::{self, Kind, Object};
 use super::ordered::in_order;
 use super::shared::{Destination, OrderedState, PreparedObject, Simulator, is_namespace};
 use super::unfold::{self, StoppedAt, Unfolding};
 use crate::input::pending_documents::PendingDocuments;
-use crate::input::{Entry, Note};
+use crdx::documents::{Entry, Note};
 use crdx::kubectl::FieldValidation;
 use crdx::report::{Diagnostic, ObjectReport, Verdict, merged};
+use crdx::simulation::filter::{Filter, SkipReason};
+use crdx::simulation::identity::{self, Namespace};
+use crdx::simulation::object::{self, Kind, Object};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::num::NonZeroUsize;
@@ -331,7 +331,7 @@ impl<I> InitialTasks<'_, '_, I> {
 
     /// Creates the CRDs in a list, because its check needs them. Returns their items, by index.
     fn create_definitions(&mut self, list: &Object) -> BTreeMap<usize, ObjectReport> {
-        let documents = list.document.clone().into_items().filter(crate::input::Document::is_definition);
+        let documents = list.document.clone().into_items().filter(crdx::documents::Document::is_definition);
         let mut created = BTreeMap::new();
         for document in documents {
             let index = document.item.unwrap_or_default();
@@ -473,7 +473,7 @@ struct DelayedTasks<'a, 'r, D> {
     failed: Option<io::Error>,
 }
 
-impl<D: Iterator<Item = io::Result<crate::input::Document>>> Iterator for DelayedTasks<'_, '_, D> {
+impl<D: Iterator<Item = io::Result<crdx::documents::Document>>> Iterator for DelayedTasks<'_, '_, D> {
     type Item = Task;
 
     fn next(&mut self) -> Option<Task> {
@@ -509,8 +509,8 @@ impl<D: Iterator<Item = io::Result<crate::input::Document>>> Iterator for Delaye
     }
 }
 
-impl<D: Iterator<Item = io::Result<crate::input::Document>>> DelayedTasks<'_, '_, D> {
-    fn document_or_list(&mut self, document: crate::input::Document) -> Option<Task> {
+impl<D: Iterator<Item = io::Result<crdx::documents::Document>>> DelayedTasks<'_, '_, D> {
+    fn document_or_list(&mut self, document: crdx::documents::Document) -> Option<Task> {
         let warnings = self.wait.warnings.remove(&self.at).unwrap_or_default();
         let created = self.wait.created.remove(&self.at).unwrap_or_default();
         let reason = || self.stopped.as_ref().and_then(|stopped| stopped.reason(&document));

@@ -1,12 +1,12 @@
 //! Lists in a stream of documents, and documents that kubectl does not read because it stops at an error in their file.
 
-use super::identity::{self, Namespace};
 use super::lists::{self, Checked};
-use super::object::Object;
 use super::shared::{OrderedState, Simulator};
-use crate::input::{Document, Note, Stop};
+use crdx::documents::{Document, Note, Stop};
 use crdx::kubectl::FieldValidation;
 use crdx::report::{Diagnostic, ObjectReport, Verdict, merged};
+use crdx::simulation::identity::{self, Namespace};
+use crdx::simulation::object::Object;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

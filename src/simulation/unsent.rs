@@ -1,10 +1,10 @@
 //! Objects for which no request is sent.
 
 use super::existing::Found;
-use super::identity::FieldLocator;
 use crate::input::temp_file;
 use crdx::kubectl::UnsentError;
 use crdx::report::{Identity, ObjectReport, Verdict};
+use crdx::simulation::identity::FieldLocator;
 use std::io;
 
 /// The reason why no request is sent for an object.

@@ -9,6 +9,10 @@ pub mod kubectl;
 
 pub mod report;
 
+pub mod documents;
+
+pub mod simulation;
+
 pub mod lint;
 
 pub mod rehearsal;

@@ -3,17 +3,20 @@
 //! ```text
 //! costs     the estimated cost of each CEL rule        bounds   limits that would make a rule cheap enough
 //! breaking  changes that break existing objects        convert  converts a v1beta1 CRD to v1
-//! place     maps the server's paths to the CRD's text  needs    the releases that an expression needs
+//! advice    the limits, as text                        needs    the releases that an expression needs
 //! formats   string formats that some releases ignore
+//! check     the answer of a separate server to a CRD or a policy, with these findings
 //! policies  types and costs of the expressions of admission policies, references of bindings
 //! ```
 
+pub mod advice;
 pub mod bounds;
 pub mod breaking;
+#[cfg(feature = "policies")]
+pub mod check;
 pub mod convert;
 pub mod costs;
 pub mod formats;
-pub mod manifest_path;
 pub mod needs;
 #[cfg(feature = "policies")]
 pub mod policies;

@@ -2,10 +2,10 @@
 //! answers with its expectations.
 //!
 //! The format and its meaning are those of `openshift/api` (`tests/types.go`, `tests/generator.go`): [`suite`] parses a
-//! file, [`variant`] selects among the CRDs with the same name, [`mod@bench`] installs one of them and runs cases.
+//! file, [`variant`] selects among the CRDs with the same name, [`case_runner`] installs one of them and runs cases.
 //! These modules do not read files.
 
-pub mod bench;
+pub mod case_runner;
 mod compare;
 pub mod coverage;
 mod fields;
@@ -17,7 +17,7 @@ pub mod update;
 pub mod variant;
 mod yaml_text;
 
-pub use bench::CaseRunner;
+pub use case_runner::CaseRunner;
 pub use coverage::Coverage;
 pub use outcome::{Failure, Outcome, Step};
 pub use suite::{Action, Case, Suite};

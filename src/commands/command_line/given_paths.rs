@@ -5,7 +5,8 @@ use crate::commands::diff::args::Diff;
 use crate::commands::flags::{Inputs, Reading};
 use crate::commands::validate::args::Validate;
 use crate::input::files::commits;
-use crate::input::{Note, Options, files};
+use crate::input::{Options, files};
+use crdx::documents::Note;
 use std::path::PathBuf;
 
 /// The files, directories and patterns of a command line.

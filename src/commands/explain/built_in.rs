@@ -3,10 +3,10 @@
 
 use super::args::{Explain, ExplainFormat};
 use super::problem;
+use super::report::{Explained, Explanation, openapi_v2, plaintext};
 use crate::cluster::{Connection, Resource};
 use crate::commands::failure::Failure;
 use crate::commands::terminal;
-use crate::output::explain::{Explained, Explanation, openapi_v2, plaintext};
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx_server::server::{ResponseBody, Server};

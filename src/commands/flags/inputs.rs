@@ -1,9 +1,9 @@
 //! The objects to validate, and their CRDs.
 
 use super::{Paths, Policies};
-use crate::simulation::filter::KindPattern;
 use clap::{Args as ClapArgs, ValueEnum};
 use crdx::kubectl;
+use crdx::simulation::filter::KindPattern;
 use crdx_server::server::LabelSelector;
 use crdx_value::release::Release;
 use std::num::NonZeroUsize;

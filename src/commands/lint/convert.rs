@@ -6,13 +6,14 @@ use super::given_paths;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::commands::terminal;
+use crate::input::Input;
 use crate::input::required::Required;
-use crate::input::{Entry, Input};
 use crate::output::printable::complain;
-use crate::simulation::linting;
-use crate::simulation::object::{Object, lintable};
+use crdx::documents::Entry;
+use crdx::lint::check;
 use crdx::lint::convert::convert;
 use crdx::report::Verdict;
+use crdx::simulation::object::{Object, lintable};
 use crdx_server::crd;
 use crdx_text::strict::StrictError;
 use crdx_text::yaml;
@@ -72,7 +73,7 @@ fn still_wrong(name: &str, text: String, releases: &ReleaseSet) -> Exit {
     for entry in input {
         let Entry::Document(document) = entry else { continue };
         let object = Object { document, warnings: Vec::new() };
-        let linted = linting::check(&object, None, releases, terminal::now());
+        let linted = check::definition(&object, None, releases, terminal::now());
         if linted.item.verdict != Verdict::Accepted {
             exit = Exit::Rejected;
         }

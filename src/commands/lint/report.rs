@@ -1,18 +1,20 @@
 //! Prints the results of `lint`.
 
+mod page;
+
 use crate::commands::exit::Exit;
 use crate::commands::sink::{Ending, Output, Page, PageItem, Report};
-use crate::output::cost::{count, percent, shortened};
+use crate::output::cost::{count, percent};
 use crate::output::excerpt::{self, MessageSeverity};
-use crate::output::html;
 use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::json;
 use crate::output::report::members::location_object;
 use crate::output::report::text::{Style, TextReport};
 use crate::output::{Cell, Column, Paint, TableStyle, bounded_table, printable};
-use crate::simulation::linting::{Linted, advice};
+use crdx::lint::advice::{self, shortened};
 use crdx::lint::bounds::Bound;
 use crdx::lint::breaking::{Change, Ratcheting};
+use crdx::lint::check::Linted;
 use crdx::lint::costs::{Estimate, ExpressionCost, SchemaCost};
 use crdx::lint::needs::Needs;
 use crdx::lint::policies;
@@ -51,7 +53,7 @@ pub struct LintReport {
     quiet: bool,
     /// True if an item was written.
     has_items: bool,
-    counts: html::lint::Counts,
+    counts: page::Counts,
     /// The exit code.
     pub exit: Exit,
 }
@@ -83,7 +85,7 @@ impl Report for LintReport {
     fn page_item(&mut self, linted: &Linted, _: usize) -> Option<PageItem> {
         let Linted { item, costs, breaking, expressions } = linted;
         (!self.hides(linted)).then(|| {
-            let details = html::lint::details(item, costs, breaking, expressions);
+            let details = page::details(item, costs, breaking, expressions);
             PageItem { rank: 0, row: String::new(), details }
         })
     }
@@ -109,7 +111,7 @@ impl Report for LintReport {
     }
 
     fn page(&mut self, end: &Ending) -> Page {
-        Page { head: html::lint::head(&self.counts, end.releases), table: None }
+        Page { head: page::head(&self.counts, end.releases), table: None }
     }
 
     fn end_text(&mut self, _: &Ending, out: &mut Output) -> io::Result<()> {
@@ -129,7 +131,7 @@ impl LintReport {
 
     /// Creates a report without items.
     pub fn new(look: TableStyle, quiet: bool) -> Self {
-        Self { look, quiet, has_items: false, counts: html::lint::Counts::default(), exit: Exit::Accepted }
+        Self { look, quiet, has_items: false, counts: page::Counts::default(), exit: Exit::Accepted }
     }
 
     fn text_item(&self, linted: &Linted) -> String {

@@ -5,12 +5,13 @@ use super::args;
 use super::stored::{InCluster, Stored};
 use crate::cluster::Connection;
 use crate::commands::sink::{Report, Sink};
+use crate::input::Options;
 use crate::input::required::{Required, Sources};
-use crate::input::{Entry, Options};
-use crate::simulation::identity::FieldLocator;
-use crate::simulation::object::{self, Object};
 use crate::simulation::ordered::{in_order, threads};
+use crdx::documents::Entry;
 use crdx::report::{ObjectReport, RunNote};
+use crdx::simulation::identity::FieldLocator;
+use crdx::simulation::object::{self, Object};
 use crdx_value::Value;
 
 /// The rehearsal of one object.

@@ -1,22 +1,23 @@
 //! `rehearse --policies`: shows the effect of new admission policies on the next write of stored objects.
 
 use super::objects::{Collection, Rehearsal, Run, input_notes};
+use super::policy_rehearsal::Effects;
+use super::policy_rehearsal::PolicyRehearsal;
 use super::report::PolicyReport;
+use super::report::policies::Counts;
 use super::{Failure, args};
 use crate::cluster::{self, Resource};
 use crate::commands::exit::Exit;
 use crate::commands::flags::{Color, ReportFormat};
 use crate::commands::sink::{Ending, Sink, Streams};
 use crate::commands::terminal;
-use crate::input::Entry;
 use crate::input::required::{Required, Sources};
-use crate::output::policy_rehearsal::{Counts, Effects};
 use crate::simulation::admission::{self, Admission};
-use crate::simulation::identity::FieldLocator;
 use crate::simulation::live::Live;
-use crate::simulation::object::{self as input_object, Object};
-use crate::simulation::policy_rehearsal::PolicyRehearsal;
+use crdx::documents::Entry;
 use crdx::report::{ObjectReport, RunNote};
+use crdx::simulation::identity::FieldLocator;
+use crdx::simulation::object::{self as input_object, Object};
 use crdx_types::resources::plural;
 use crdx_types::table;
 use crdx_value::release::Release;

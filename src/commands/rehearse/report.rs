@@ -1,11 +1,13 @@
-//! What `rehearse` prints: the effects of a new CRD, or of new policies.
+//! What `rehearse` prints: the effects of a new CRD ([`definition`]), or of new [`policies`].
+
+pub mod definition;
+pub mod page;
+pub mod policies;
 
 use super::objects::Rehearsed;
+use super::policy_rehearsal::Effects;
 use crate::commands::exit::Exit;
 use crate::commands::sink::{Ending, Output, Page, PageItem, Report};
-use crate::output::html;
-use crate::output::policy_rehearsal::{self, Effects};
-use crate::output::rehearsal::{self, Entry};
 use crate::output::report::case::Case;
 use crate::output::report::json;
 use crate::output::report::text::{Style, TextReport};
@@ -14,6 +16,7 @@ use crdx::rehearsal::Plan;
 use crdx::report::{ObjectReport, Verdict};
 use crdx_value::json::to_string;
 use crdx_value::{Map, Value};
+use definition::Entry;
 use std::io;
 
 /// The table of objects, and the messages about inputs that cannot be rehearsed.
@@ -55,13 +58,13 @@ pub struct UpgradeReport<'a> {
     crd: &'a ObjectReport,
     plan: &'a Plan,
     common: Common,
-    counts: rehearsal::Counts,
+    counts: definition::Counts,
 }
 
 impl<'a> UpgradeReport<'a> {
     /// Creates a report without objects. `crd` is the server's response to the new CRD.
     pub fn new(crd: &'a ObjectReport, plan: &'a Plan, look: TableStyle, quiet: bool) -> Self {
-        Self { crd, plan, common: Common::new(rehearsal::COLUMNS, look, quiet), counts: rehearsal::Counts::default() }
+        Self { crd, plan, common: Common::new(definition::COLUMNS, look, quiet), counts: definition::Counts::default() }
     }
 
     /// Returns the exit code.
@@ -97,18 +100,18 @@ impl Report for UpgradeReport<'_> {
     }
 
     fn json(&mut self, done: &Self::Item) -> impl IntoIterator<Item = String> {
-        touched(done, self.common.quiet).map(|entry| to_string(&rehearsal::value(entry)))
+        touched(done, self.common.quiet).map(|entry| to_string(&definition::value(entry)))
     }
 
     fn cases(&mut self, done: &Self::Item) -> impl IntoIterator<Item = Case> {
         match done {
             Rehearsed::Reported(item) => Some(Case::of(item)),
-            Rehearsed::Object(_) => touched(done, self.common.quiet).map(rehearsal::case),
+            Rehearsed::Object(_) => touched(done, self.common.quiet).map(definition::case),
         }
     }
 
     fn begin_cases(&mut self) -> Vec<Case> {
-        vec![rehearsal::definition_case(self.crd, &self.plan.columns)]
+        vec![definition::definition_case(self.crd, &self.plan.columns)]
     }
 
     /// Returns the server's response to the new CRD.
@@ -130,23 +133,23 @@ impl Report for UpgradeReport<'_> {
         if !plan.is_accepted() {
             text.push_str("The following would happen if the server accepted the CRD.\n");
         }
-        text.push_str(&rehearsal::columns(&plan.columns));
+        text.push_str(&definition::columns(&plan.columns));
         text.push('\n');
         text
     }
 
     fn page_item(&mut self, done: &Self::Item, n: usize) -> Option<PageItem> {
         touched(done, self.common.quiet).map(|entry| PageItem {
-            rank: html::rehearsal::rank(entry),
-            row: html::rehearsal::row(entry, n),
-            details: html::rehearsal::details(entry, n),
+            rank: page::rank(entry),
+            row: page::row(entry, n),
+            details: page::details(entry, n),
         })
     }
 
     fn text(&mut self, done: &Self::Item, out: &mut Output) -> io::Result<()> {
         let Some(entry) = touched(done, self.common.quiet) else { return Ok(()) };
-        out.row(self.common.table.row(&rehearsal::row(entry)))?;
-        out.details(&rehearsal::details(entry, self.common.look.color))
+        out.row(self.common.table.row(&definition::row(entry)))?;
+        out.details(&definition::details(entry, self.common.look.color))
     }
 
     fn message(&mut self, done: &Self::Item) -> String {
@@ -160,7 +163,7 @@ impl Report for UpgradeReport<'_> {
     fn members(&mut self, end: &Ending) -> Vec<(&'static str, Value)> {
         vec![
             ("definition", json::value(self.crd)),
-            ("columns", rehearsal::columns_value(&self.plan.columns)),
+            ("columns", definition::columns_value(&self.plan.columns)),
             ("kubernetesVersions", json::releases(end.releases.iter())),
             ("notes", json::notes(end.notes)),
             ("summary", self.counts.value()),
@@ -168,8 +171,8 @@ impl Report for UpgradeReport<'_> {
     }
 
     fn page(&mut self, end: &Ending) -> Page {
-        let table = ("<h2>Affected objects</h2>\n", &html::rehearsal::TITLES[..]);
-        let head = html::rehearsal::head(&self.counts, self.crd, &self.plan.columns, end.releases);
+        let table = ("<h2>Affected objects</h2>\n", &page::TITLES[..]);
+        let head = page::head(&self.counts, self.crd, &self.plan.columns, end.releases);
         Page { head, table: (self.counts.objects() > self.counts.untouched()).then_some(table) }
     }
 
@@ -181,15 +184,15 @@ impl Report for UpgradeReport<'_> {
 /// The effects of new policies.
 pub struct PolicyReport {
     common: Common,
-    counts: policy_rehearsal::Counts,
+    counts: policies::Counts,
     /// The policies that the server would refuse, and other inputs that cannot be used.
     refused: Vec<ObjectReport>,
 }
 
 impl PolicyReport {
     /// Creates a report without objects.
-    pub fn new(counts: policy_rehearsal::Counts, refused: Vec<ObjectReport>, look: TableStyle, quiet: bool) -> Self {
-        Self { common: Common::new(policy_rehearsal::COLUMNS, look, quiet), counts, refused }
+    pub fn new(counts: policies::Counts, refused: Vec<ObjectReport>, look: TableStyle, quiet: bool) -> Self {
+        Self { common: Common::new(policies::COLUMNS, look, quiet), counts, refused }
     }
 
     /// Returns the exit code.
@@ -241,7 +244,7 @@ impl Report for PolicyReport {
         match done {
             Rehearsed::Reported(item) => Some(Case::of(item)),
             Rehearsed::Object(_) => {
-                affected(done, self.common.quiet).map(|(item, effects)| policy_rehearsal::case(item, effects))
+                affected(done, self.common.quiet).map(|(item, effects)| policies::case(item, effects))
             }
         }
     }
@@ -256,9 +259,9 @@ impl Report for PolicyReport {
 
     fn text(&mut self, done: &Self::Item, out: &mut Output) -> io::Result<()> {
         let Some((item, effects)) = affected(done, self.common.quiet) else { return Ok(()) };
-        out.row(self.common.table.row(&policy_rehearsal::row(item, effects)))?;
+        out.row(self.common.table.row(&policies::row(item, effects)))?;
         out.details(&self.common.messages.details(item))?;
-        out.details(&policy_rehearsal::changes(item))
+        out.details(&policies::changes(item))
     }
 
     fn message(&mut self, done: &Self::Item) -> String {

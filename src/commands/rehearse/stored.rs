@@ -2,8 +2,8 @@
 
 use crate::cluster::{Connection, Error, JSON, Pages, Query};
 use crate::commands::progress::Progress;
-use crate::simulation::identity::FieldLocator;
 use crdx::report::{ObjectReport, RunNote, SourceLocation, Verdict};
+use crdx::simulation::identity::FieldLocator;
 use crdx_value::Value;
 
 /// The source location of objects that are not in a file.

@@ -1,8 +1,8 @@
 //! `--coverage`: the constraints that the cases of all runs exercise.
 
-use crate::output::coverage::CoverageReport;
-use crate::output::suites::SuiteRun;
-use crate::simulation::testing::load::Library;
+use crate::suites::load::Library;
+use crate::suites::report::coverage::CoverageReport;
+use crate::suites::suite_run::SuiteRun;
 use crdx::report::SourceLocation;
 use crdx::suites::Coverage;
 use crdx_value::Value;

@@ -3,9 +3,10 @@
 use super::args;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
+use crate::input::Options;
 use crate::input::required::{Required, Sources};
-use crate::input::{Entry, Options};
 use crate::output::printable::complain;
+use crdx::documents::Entry;
 use crdx::suites::first::first_suite;
 use crdx_value::Value;
 use crdx_value::release::{Release, ReleaseSet};

@@ -1,7 +1,8 @@
 //! Files as of a commit: `git:REF:PATH`, which the commands make of `--old git:REF` and the paths of their inputs.
 
-use super::{ENDINGS, Note, Options, Source, Step, note};
+use super::{ENDINGS, Options, Source, Step, note};
 use crate::input::git::{Commit, GitError, reference};
+use crdx::documents::Note;
 use globset::GlobBuilder;
 use std::path::Path;
 use std::sync::Arc;

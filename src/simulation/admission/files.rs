@@ -2,9 +2,9 @@
 
 use super::{Objects, PolicyInput, Reading};
 use crate::input::required::{Required, Sources};
-use crate::simulation::identity::FieldLocator as _;
-use crate::simulation::object;
 use crdx::report::ObjectReport;
+use crdx::simulation::identity::FieldLocator as _;
+use crdx::simulation::object;
 use crdx_server::crd;
 use crdx_server::policies::{self, rbac};
 use crdx_types::groups;

@@ -1,10 +1,10 @@
 //! Policies for a command that simulates single objects, each on a separate server.
 
 use super::{Admission, Objects, Reading};
-use crate::simulation::definitions::Definitions;
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::RequestOptions;
 use crdx::report::{ObjectReport, RunNote, SourceLocation};
+use crdx::simulation::definitions::Definitions;
 use crdx_server::server::{Server, Timestamp};
 use crdx_value::Value;
 use crdx_value::release::Release;

@@ -1,9 +1,9 @@
 //! Reports the findings of decoding an object into its Go type.
 
 use super::Rules;
-use crate::simulation::identity::FieldLocator;
 use crdx::kubectl::FieldValidation;
 use crdx::report::{Answer, Diagnostic, Located, ObjectReport, Verdict};
+use crdx::simulation::identity::FieldLocator;
 use crdx_types::types::Types;
 use crdx_types::{Decoded, Missing, Refusal, Strict};
 use crdx_value::quote;

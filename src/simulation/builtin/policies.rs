@@ -2,13 +2,13 @@
 
 use crate::simulation::context::SimulationContext;
 use crate::simulation::existing::{Found, Lookup, PendingObject};
-use crate::simulation::identity::{self, Namespace};
-use crate::simulation::kubectl_errors;
-use crate::simulation::object::Object;
-use crate::simulation::policy_request::PolicyRequest;
 use crate::simulation::unsent::not_determined;
 use crdx::kubectl::written_metadata::hide_bookkeeping;
 use crdx::report::{ObjectReport, Verdict};
+use crdx::simulation::identity::{self, Namespace};
+use crdx::simulation::kubectl_errors;
+use crdx::simulation::object::Object;
+use crdx::simulation::policy_request::PolicyRequest;
 use crdx_types::resources::Resource;
 use crdx_value::release::Release;
 

@@ -3,11 +3,11 @@
 use crate::simulation::context::SimulationContext;
 use crate::simulation::earlier_object::EarlierObject;
 use crate::simulation::existing::{Found, Lookup, PendingObject};
-use crate::simulation::kubectl_errors;
 use crate::simulation::unsent::{Unsent, lost, not_determined};
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::send::{self, Target};
 use crdx::report::Identity;
+use crdx::simulation::kubectl_errors;
 use crdx_value::{Value, group_version};
 
 /// The state of an object before it is sent.

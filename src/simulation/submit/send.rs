@@ -1,17 +1,17 @@
 //! Sends an object: as a dry run if it is created, and otherwise to the server that stores the existing object.
 
 use crate::simulation::admission::admitted;
-use crate::simulation::answer::read_response;
 use crate::simulation::context::SimulationContext;
 use crate::simulation::earlier_object::EarlierObject;
-use crate::simulation::hints::Hints;
-use crate::simulation::identity::FieldLocator;
-use crate::simulation::kubectl_errors;
 use crate::simulation::unsent::Unsent;
 use crdx::kubectl::request::RequestOptions;
 use crdx::kubectl::send::{self, Target};
 use crdx::kubectl::{FieldValidation, Verb};
 use crdx::report::{Diagnostic, Identity, ObjectReport, Verdict};
+use crdx::simulation::answer::read_response;
+use crdx::simulation::hints::Hints;
+use crdx::simulation::identity::FieldLocator;
+use crdx::simulation::kubectl_errors;
 use crdx_server::server::NamespaceState;
 use crdx_text::Syntax;
 use crdx_value::{Value, json};

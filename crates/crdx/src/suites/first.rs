@@ -113,7 +113,7 @@ pub fn first_suite(definition: &Value, crd_file: &str, release: Release) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suites::bench::{CaseRunner, ServerSetup};
+    use crate::suites::case_runner::{CaseRunner, ServerSetup};
     use crate::suites::suite::Suite;
     use crdx_text::yaml;
 

@@ -1,0 +1,189 @@
+//! The CRDs of a run. Each CRD is created in the server once; its source location is kept for messages.
+
+use crate::kubectl::request::{self, RequestOptions};
+use crate::kubectl::send::{self, Target};
+use crate::kubectl::{RequestKind, Verb};
+use crate::report::SourceLocation;
+use crdx_server::server::{Response, ResponseBody, Server};
+use crdx_value::field::{ErrorType, FieldError};
+use crdx_value::release::Release;
+use crdx_value::suggest;
+use crdx_value::{Map, Value};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// The resource that serves a kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Route {
+    /// The plural name.
+    pub plural: String,
+    /// True if the objects are namespaced.
+    pub namespaced: bool,
+    /// The served versions.
+    pub versions: Vec<String>,
+    /// The storage version.
+    pub storage: String,
+    /// True if a webhook converts between versions.
+    pub converts_by_webhook: bool,
+    /// The stored CRD.
+    pub definition: Arc<Value>,
+}
+
+/// The request for a CRD that is assumed to exist in the cluster.
+const CREATE: RequestKind = RequestKind { verb: Verb::Create, subresource: None, force: false, manager: None };
+
+/// The result of creating a CRD.
+#[derive(Debug)]
+pub enum Installed {
+    /// The server's response; 201 means that the CRD is now served.
+    Answered(Box<Response>),
+    /// An equal CRD was already given at this location.
+    Same(SourceLocation),
+    /// A different CRD with this name was already given at this location.
+    Conflict(SourceLocation),
+}
+
+/// The CRDs of a run so far.
+#[derive(Clone, Debug, Default)]
+pub struct Definitions {
+    /// By CRD name: its source location and its `spec` as given.
+    given: BTreeMap<String, (SourceLocation, Arc<Value>)>,
+    /// By CRD name: the location and content of the last CRD that the server refused.
+    refused: BTreeMap<String, (SourceLocation, Arc<Value>)>,
+    /// By group, then kind.
+    routes: HashMap<String, HashMap<String, Arc<Route>>>,
+}
+
+impl Definitions {
+    /// Returns the resource of a kind; `None` if no CRD defines it.
+    pub fn route(&self, group: &str, kind: &str) -> Option<&Arc<Route>> {
+        self.routes.get(group)?.get(kind)
+    }
+
+    /// Returns the resource whose lists have a kind.
+    pub fn list_route(&self, group: &str, list_kind: &str) -> Option<&Arc<Route>> {
+        let names = ["spec", "names", "listKind"];
+        self.routes.get(group)?.values().find(|route| route.definition.str_at(&names) == Some(list_kind))
+    }
+
+    /// Returns true if a CRD of `group` serves `version`.
+    pub fn has_version(&self, group: &str, version: &str) -> bool {
+        let mut routes = self.routes.get(group).into_iter().flat_map(HashMap::values);
+        routes.any(|route| route.versions.iter().any(|served| served == version))
+    }
+
+    /// Returns the source location of the CRD with this name.
+    pub fn location(&self, name: &str) -> Option<&SourceLocation> {
+        self.given.get(name).map(|(location, _)| location)
+    }
+
+    /// Returns the stored CRDs, in no order.
+    pub fn stored(&self) -> impl Iterator<Item = &Arc<Value>> {
+        self.routes.values().flat_map(HashMap::values).map(|route| &route.definition)
+    }
+
+    /// Returns a kind of `group` with a name similar to `kind`.
+    pub fn similar_kind(&self, group: &str, kind: &str) -> Option<&str> {
+        suggest::closest(kind, self.routes.get(group)?.keys().map(String::as_str))
+    }
+
+    /// Returns a group that has `kind` and a name similar to `group`.
+    pub fn similar_group(&self, group: &str, kind: &str) -> Option<&str> {
+        let groups = self.routes.iter().filter(|(_, kinds)| kinds.contains_key(kind));
+        suggest::closest(group, groups.map(|(group, _)| group.as_str()))
+    }
+
+    /// Returns the kinds of a group, sorted; empty if no CRD of the group is known.
+    pub fn kinds(&self, group: &str) -> Vec<&str> {
+        let mut kinds: Vec<&str> =
+            self.routes.get(group).into_iter().flat_map(HashMap::keys).map(String::as_str).collect();
+        kinds.sort_unstable();
+        kinds
+    }
+
+    /// Creates `crd` in `server` as kubectl would with `request_kind`, unless it exists. Without a request kind, the
+    /// CRD is assumed to exist in the cluster, so no policy is evaluated.
+    pub fn install(
+        &mut self,
+        server: &Server,
+        mut crd: Value,
+        location: &SourceLocation,
+        request_kind: Option<&RequestKind>,
+        request_options: RequestOptions,
+    ) -> Installed {
+        request::remove_cluster_state(&mut crd);
+        let name = crd.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
+        if let Some((first, known)) = self.given.get(&name) {
+            let same = **known == *crd.get("spec").unwrap_or(&Value::Null)
+                || stored_spec(server.release(), crd.clone(), request_options)
+                    == stored_spec(server.release(), with_spec(&crd, known), request_options);
+            return if same { Installed::Same(first.clone()) } else { Installed::Conflict(first.clone()) };
+        }
+        if let Some((first, refused)) = self.refused.get(&name)
+            && **refused == crd
+        {
+            return Installed::Same(first.clone());
+        }
+        let target = Target::definition(&name);
+        let mut request = send::create(target, crd.clone(), request_kind.unwrap_or(&CREATE), request_options);
+        request.skips_admission = request_kind.is_none();
+        let response = server.take(request);
+        // A CRD whose only fault is the annotation of kubectl apply can be created by other requests.
+        let again = has_long_annotations_only(&response).then(|| {
+            let mut request = send::create(target, crd.clone(), &CREATE, request_options);
+            request.skips_admission = request_kind.is_none();
+            server.take(request)
+        });
+        let answered = again.as_ref().unwrap_or(&response);
+        if let (201, ResponseBody::Json(stored)) = (answered.code, &answered.body) {
+            let spec = crd.as_object_mut().and_then(|members| members.remove("spec")).unwrap_or_default();
+            self.given.insert(name, (location.clone(), Arc::new(spec)));
+            self.record_kind(stored);
+        } else {
+            self.refused.insert(name, (location.clone(), Arc::new(crd)));
+        }
+        Installed::Answered(Box::new(response))
+    }
+
+    /// Records the kind that a stored CRD serves.
+    fn record_kind(&mut self, stored: &Arc<Value>) {
+        let text = |path: &[&str]| stored.str_at(path).unwrap_or_default().to_owned();
+        let versions = stored.at(&["spec", "versions"]).and_then(Value::as_array).unwrap_or_default();
+        let served = versions.iter().filter(|v| v.get("served").and_then(Value::as_bool) == Some(true));
+        let name = |version: &Value| version.str_at(&["name"]).unwrap_or_default().to_owned();
+        let stored_in = versions.iter().find(|v| v.get("storage").and_then(Value::as_bool) == Some(true));
+        let route = Route {
+            plural: text(&["spec", "names", "plural"]),
+            namespaced: stored.str_at(&["spec", "scope"]) == Some("Namespaced"),
+            versions: served.map(name).collect(),
+            storage: stored_in.map(name).unwrap_or_default(),
+            converts_by_webhook: stored.str_at(&["spec", "conversion", "strategy"]) == Some("Webhook"),
+            definition: Arc::clone(stored),
+        };
+        let kinds = self.routes.entry(text(&["spec", "group"])).or_default();
+        kinds.insert(text(&["spec", "names", "kind"]), Arc::new(route));
+    }
+}
+
+/// Returns true if the only error of a response is that there are too many bytes of annotations.
+fn has_long_annotations_only(response: &Response) -> bool {
+    let errors = &response.trace.errors;
+    let is_long = |error: &FieldError| error.kind == ErrorType::TooLong && error.field == "metadata.annotations";
+    !errors.is_empty() && errors.iter().all(is_long)
+}
+
+/// Returns a copy of `crd` with another spec.
+fn with_spec(crd: &Value, spec: &Value) -> Value {
+    let mut other = crd.as_object().cloned().unwrap_or_else(Map::new);
+    other.insert("spec".to_owned(), spec.clone());
+    Value::Object(other)
+}
+
+/// Returns the spec with defaults, as a separate server would store it; `None` if that server refuses it.
+fn stored_spec(release: Release, crd: Value, request_options: RequestOptions) -> Option<Value> {
+    let response = Server::new(release, 0).handle(&request::create(request::DEFINITIONS, crd, request_options));
+    match response.body {
+        ResponseBody::Json(stored) if response.code == 201 => stored.get("spec").cloned(),
+        _ => None,
+    }
+}

@@ -1,0 +1,210 @@
+//! Errors that kubectl reports instead of the server's, because it sends no request or adds something to it.
+
+use super::identity::FieldLocator;
+use super::object::Object;
+use crate::documents::Document;
+use crate::kubectl::Verb;
+use crate::report::{Answer, Diagnostic, Identity, ObjectReport, STDIN, Verdict};
+use crdx_types::types::Types;
+use crdx_types::{Endpoint, Refusal, decode};
+use crdx_value::field::ErrorType;
+use crdx_value::release::Release;
+use crdx_value::{Value, json, object, quote};
+
+const METADATA_NAME: &str = "metadata.name";
+const ANNOTATIONS: &str = "metadata.annotations";
+
+/// Replaces the errors of a custom resource for which kubectl sends no request. The server rejects a create of every such
+/// object; of an object that may be accepted, `is_plain` is the result of [`has_plain_metadata`].
+pub fn replace(item: &mut ObjectReport, verb: Verb, is_plain: bool, locator: &dyn FieldLocator) {
+    let is_rejected = item.verdict == Verdict::Rejected;
+    // kubectl does not decode the metadata of an item of a list.
+    if (is_rejected || !is_plain)
+        && locator.text().is_some()
+        && let Some(metadata) = locator.object().as_ref().and_then(|object| object.get("metadata"))
+        && let Some(refusal) = metadata_error(metadata)
+    {
+        return refuse(item, refusal, locator);
+    }
+    if is_rejected {
+        require_name(item, verb, locator);
+        require_path(item, verb, locator);
+        explain_annotations(item, verb);
+    }
+}
+
+/// Rejects an object whose name or namespace can be no part of a path, for which the client sends no request
+/// (`rest.Request` in client-go). The name of a created object is in no path.
+fn require_path(item: &mut ObjectReport, verb: Verb, locator: &dyn FieldLocator) {
+    // The identity of an object without a name has its generateName.
+    let is_own = |name: &&str| {
+        locator.object().is_some_and(|object| object.str_at(&["metadata", "name"]).is_some_and(|own| own == *name))
+    };
+    let name = Some(item.identity.name.as_str()).filter(|name| verb != Verb::Create && !path_errors(name).is_empty());
+    let name = name.filter(is_own);
+    let parts = [("namespace", item.identity.namespace.as_deref()), ("resource name", name)];
+    let wrong = parts.into_iter().find_map(|(what, part)| {
+        let part = part?;
+        let reasons = path_errors(part);
+        let message = || format!("invalid {what} {}: [{}]", quote::go_quote(part), reasons.join(" "));
+        (!reasons.is_empty()).then(|| (what == "namespace", message()))
+    });
+    if let Some((is_namespace, message)) = wrong {
+        let field = if is_namespace { "metadata.namespace" } else { METADATA_NAME };
+        reject(item, (422, "Invalid"), message, Some(field.to_owned()), locator);
+    }
+}
+
+/// The reasons why a text can be no segment of a path (`IsValidPathSegmentName` in apimachinery).
+fn path_errors(segment: &str) -> Vec<String> {
+    if [".", ".."].contains(&segment) {
+        return vec![format!("may not be '{segment}'")];
+    }
+    ["/", "%"]
+        .into_iter()
+        .filter(|part| segment.contains(part))
+        .map(|part| format!("may not contain '{part}'"))
+        .collect()
+}
+
+/// Returns the item of an object whose metadata kubectl cannot decode. It does not decode that of an item of a list.
+pub fn undecodable(object: &mut Object, identity: &Identity) -> Option<ObjectReport> {
+    if object.document.item.is_some() || has_plain_metadata(object.value()) {
+        return None;
+    }
+    let refusal = metadata_error(object.value().get("metadata")?)?;
+    let mut item = object.item(identity.clone(), Verdict::Rejected, "");
+    refuse(&mut item, refusal, &object.finder());
+    Some(item)
+}
+
+/// Like [`undecodable`] for the source of an object that was rejected with `item`.
+pub fn undecodable_source(mut source: Document, item: &ObjectReport) -> Option<ObjectReport> {
+    source.value = source.read_again()?;
+    let warnings = item.warnings.iter().filter(|warning| warning.kind == "Input").cloned().collect();
+    undecodable(&mut Object { document: source, warnings }, &item.identity)
+}
+
+/// Rejects an object with the error of kubectl's decoder for its metadata.
+fn refuse(item: &mut ObjectReport, refusal: Refusal, locator: &dyn FieldLocator) {
+    let message = format!("unable to decode {}: {}", quote::go_quote(source(item)), refusal.error);
+    reject(item, (400, "BadRequest"), message, refusal.path, locator);
+}
+
+/// Returns true if the metadata of an object certainly has the right types: it has only texts, and labels and annotations
+/// of texts.
+pub fn has_plain_metadata(object: &Value) -> bool {
+    let texts = |value: &Value| value.as_object().is_some_and(|all| all.values().all(|text| text.as_str().is_some()));
+    let is_plain = |(key, value): (&String, &Value)| match key.as_str() {
+        "name" | "namespace" | "uid" | "resourceVersion" | "generateName" => value.as_str().is_some(),
+        "labels" | "annotations" => texts(value),
+        _ => false,
+    };
+    object.get("metadata").and_then(Value::as_object).is_some_and(|metadata| metadata.iter().all(is_plain))
+}
+
+/// Rejects an object without a name, which only `kubectl create` sends. A name of a wrong type is an error of decoding.
+pub fn require_name(item: &mut ObjectReport, verb: Verb, locator: &dyn FieldLocator) {
+    let has_name = || locator.object().is_some_and(|object| object.at(&["metadata", "name"]).is_some_and(is_not_text));
+    if item.identity.name.is_empty() && verb != Verb::Create && !has_name() {
+        let message = "resource name may not be empty".to_owned();
+        reject(item, (422, "Invalid"), message, Some(METADATA_NAME.to_owned()), locator);
+    }
+}
+
+fn is_not_text(value: &Value) -> bool {
+    !value.is_null() && value.as_str().is_none()
+}
+
+/// Rejects an object of a built-in kind without a name, in the server's words for a create.
+pub fn require_name_of_create(item: &mut ObjectReport, locator: &dyn FieldLocator) {
+    let Identity { kind, .. } = &item.identity;
+    let message = "metadata.name: Required value: name or generateName is required";
+    let group = item.identity.group();
+    let of = if group.is_empty() { kind.clone() } else { format!("{kind}.{group}") };
+    let answer = format!("{of} \"\" is invalid: {message}");
+    reject(item, (422, "Invalid"), message.to_owned(), Some(METADATA_NAME.to_owned()), locator);
+    if let (Some(error), Some(response)) = (item.errors.first_mut(), &mut item.answer) {
+        ErrorType::Required.reason().clone_into(&mut error.kind);
+        response.message = answer;
+    }
+}
+
+/// Names requests without the last-applied annotation, if that makes the annotations too long.
+pub fn explain_annotations(item: &mut ObjectReport, verb: Verb) {
+    if verb != Verb::Apply {
+        return;
+    }
+    for error in item.errors.iter_mut().filter(|error| is_about_annotations(error)) {
+        error.help.get_or_insert_with(|| {
+            "kubectl apply adds the whole object as an annotation; kubectl apply --server-side, kubectl create and kubectl \
+             replace do not: give --server-side, --create or --replace for their verdict"
+                .to_owned()
+        });
+    }
+}
+
+fn is_about_annotations(error: &Diagnostic) -> bool {
+    error.kind == ErrorType::TooLong.reason() && error.field.as_deref() == Some(ANNOTATIONS)
+}
+
+/// Returns the error of kubectl's decoder for metadata (`metadataValidatingDecoder` in `cli-runtime`).
+pub fn metadata_error(metadata: &Value) -> Option<Refusal> {
+    let body = json::to_string(&object([("metadata", metadata.clone())]));
+    let word = str::to_owned;
+    // The metadata of all kinds has the same type.
+    let endpoint = Endpoint { group: String::new(), version: word("v1"), kind: word("ConfigMap") };
+    let types = Types::of(Release::NEWEST.minor().number().into());
+    let refusal = decode::decode(types, &endpoint, body.as_bytes()).err()?;
+    // kubectl decodes into a type of its own.
+    let error = refusal.error.replace("field ConfigMap.metadata ", "field metadataOnlyObject.metadata ");
+    Some(Refusal { error, ..refusal })
+}
+
+/// The name that kubectl gives to the source of an object.
+pub fn source(item: &ObjectReport) -> &str {
+    match &*item.location.source {
+        STDIN => "STDIN",
+        name => name,
+    }
+}
+
+fn reject(
+    item: &mut ObjectReport,
+    (code, reason): (u16, &str),
+    message: String,
+    field: Option<String>,
+    locator: &dyn FieldLocator,
+) {
+    let location = field.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
+    item.verdict = Verdict::Rejected;
+    item.answer = Some(Answer { code, reason: reason.to_owned(), message: message.clone() });
+    let kind = reason.to_owned();
+    item.errors = vec![Diagnostic { kind, field, message, location: Some(location), ..Diagnostic::default() }];
+    item.hidden.clear();
+    (item.object, item.table) = (None, None);
+}
+
+/// Sets the default namespace or removes that of a cluster-scoped object, as kubectl does before it computes the
+/// last-applied annotation.
+pub fn in_namespace(mut object: Value, identity: &Identity) -> Value {
+    let Some(namespace) = &identity.namespace else {
+        remove_namespace(&mut object);
+        return object;
+    };
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
+        && metadata.get("namespace").is_none_or(|own| own.is_null() || own.as_str() == Some(""))
+    {
+        metadata.insert("namespace".to_owned(), namespace.as_str().into());
+    }
+    object
+}
+
+/// Removes the namespace of an object that is not namespaced (`FilterNamespace` in `cli-runtime`).
+pub fn remove_namespace(object: &mut Value) {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
+        && metadata.get("namespace").and_then(Value::as_str).is_some_and(|own| !own.is_empty())
+    {
+        metadata.remove("namespace");
+    }
+}

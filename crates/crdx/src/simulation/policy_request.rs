@@ -1,0 +1,96 @@
+//! Sends one policy, binding or webhook configuration to a separate server that validates it like a full API server. All
+//! commands use it, so that they give the same verdict.
+
+use super::answer::read_policy_response;
+use super::identity::FieldLocator;
+use crate::kubectl::patch::PatchType;
+use crate::kubectl::request::{self, RequestOptions};
+use crate::kubectl::send::{Target, send};
+use crate::kubectl::{RequestKind, UnsentError, Verb};
+use crate::report::{Identity, ObjectReport};
+use crdx_server::policies::authorizer::Rules;
+use crdx_server::server::{NamespaceState, SeedError, Server};
+use crdx_types::resources::Resource;
+use crdx_value::Value;
+use crdx_value::group_version::api_version;
+use crdx_value::release::Release;
+use std::sync::Arc;
+
+/// The reason why no request was sent.
+#[derive(Debug, thiserror::Error)]
+pub enum PolicyRequestError {
+    /// The existing object is not one that a server stores.
+    #[error("the old object could not have been stored: {0}")]
+    Old(#[from] SeedError),
+    /// kubectl would not send it.
+    #[error(transparent)]
+    Unsent(#[from] UnsentError),
+}
+
+/// The request of kubectl for an object of one of the kinds of admission.
+#[derive(Clone, Copy, Debug)]
+pub struct PolicyRequest<'a> {
+    /// The simulated release.
+    pub release: Release,
+    /// The resource of the object.
+    pub resource: &'a Resource,
+    /// The command of kubectl.
+    pub request_kind: &'a RequestKind,
+    /// The options of the request.
+    pub request_options: RequestOptions,
+}
+
+impl PolicyRequest<'_> {
+    /// Sends `object`, as an update of `old` if there is one. The item has the existing object if `compares` is true.
+    ///
+    /// # Errors
+    /// Returns the reason why no request was sent.
+    pub fn send(
+        self,
+        object: Value,
+        old: Option<&Value>,
+        identity: Identity,
+        locator: &dyn FieldLocator,
+        compares: bool,
+    ) -> Result<ObjectReport, PolicyRequestError> {
+        let Self { release, resource, request_kind, request_options } = self;
+        let request_options = RequestOptions { dry_run: false, table: false, ..request_options };
+        let server = self.server();
+        let definition = format!("{}.{}", resource.plural, resource.group);
+        if let Some(old) = old {
+            let mut old = old.clone();
+            if let Some(members) = old.as_object_mut() {
+                // Older versions have the same fields.
+                members.insert("apiVersion".to_owned(), api_version(resource.group, resource.version).into());
+            }
+            server.seed(&definition, "", old)?;
+        }
+        let collection = request::collection(resource.group, resource.version, resource.plural, None);
+        let name = object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
+        let target = Target {
+            definition: &definition,
+            version: resource.version,
+            collection: &collection,
+            name: &name,
+            namespace_state: NamespaceState::default(),
+            patch: PatchType::Merge,
+        };
+        let done = send(&server, target, object, request_kind, request_options)?;
+        let mut item = read_policy_response(done.response, identity, locator, release);
+        item.action = done.action;
+        if compares {
+            item.before = done.before;
+            // Only pruned fields are shown as they were sent.
+            item.sent = if item.pruned.is_empty() { None } else { locator.object() };
+        }
+        Ok(item)
+    }
+
+    /// Creates a server that validates these kinds. Only server-side apply needs field ownership.
+    fn server(self) -> Server {
+        let server = Server::builder(self.release, 0).created_at(self.request_options.now);
+        let owners = self.request_kind.verb == Verb::ServerSide;
+        let server = if owners { server } else { server.without_managed_fields() };
+        server.with_policies(Arc::new(Rules::allow_all()), Arc::default()).with_policy_validation().build()
+    }
+}

@@ -1,0 +1,536 @@
+//! Formats the results of `rehearse`. The JSON is documented in `docs/output.md`.
+
+use crate::output::excerpt::{self, MessageSeverity};
+use crate::output::report::case::{self, Case, Finding, Level};
+use crate::output::report::json::identified;
+use crate::output::report::members::location_object;
+use crate::output::{Cell, Column, Paint};
+use crdx::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
+use crdx::report::{Identity, ObjectReport, SourceLocation};
+use crdx_value::{Map, Value, json, object};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// The maximum number of paths that are counted separately.
+const MAX_PATHS: usize = 1000;
+/// The maximum number of paths that are shown.
+const MAX_SHOWN: usize = 20;
+
+/// A stored object and the effect of the upgrade on it.
+#[derive(Debug)]
+pub struct Entry {
+    /// The source location of the object.
+    pub location: SourceLocation,
+    /// The identity of the object.
+    pub identity: Identity,
+    /// The effect, or the reason why it is unknown.
+    pub outcome: Result<ObjectOutcome, RehearsalError>,
+    /// The source location of each error's field.
+    pub locations: Vec<SourceLocation>,
+    /// True if the object must be rewritten before the server accepts the new CRD.
+    pub must_migrate: bool,
+}
+
+impl Entry {
+    /// Returns true if the object loses fields, becomes invalid, or the effect is unknown.
+    pub fn breaks(&self) -> bool {
+        self.outcome.as_ref().map_or(true, |outcome| !outcome.difference.lost.is_empty() || !outcome.errors.is_empty())
+    }
+
+    /// Returns true if the upgrade affects the object.
+    pub fn is_touched(&self) -> bool {
+        self.breaks()
+            || self.must_migrate
+            || self.outcome.as_ref().is_ok_and(|f| !f.difference.is_empty() || !f.cells.is_empty())
+    }
+}
+
+/// The number of objects by effect.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    objects: usize,
+    untouched: usize,
+    losing: usize,
+    appearing: usize,
+    defaulted: usize,
+    changed: usize,
+    invalid: usize,
+    editable: usize,
+    blocked: usize,
+    unreadable: usize,
+    shown_otherwise: usize,
+    to_migrate: usize,
+    unknown: usize,
+    /// The number of objects that lose a field, by path without indices.
+    lost: BTreeMap<String, usize>,
+}
+
+impl Counts {
+    /// Counts an object.
+    pub fn add(&mut self, entry: &Entry) {
+        self.objects += 1;
+        self.untouched += usize::from(!entry.is_touched());
+        self.to_migrate += usize::from(entry.must_migrate);
+        let outcome = match &entry.outcome {
+            Ok(outcome) => outcome,
+            Err(RehearsalError::Old(_)) => {
+                self.unknown += 1;
+                return;
+            }
+            Err(RehearsalError::New(_)) => {
+                self.unreadable += 1;
+                return;
+            }
+        };
+        self.losing += usize::from(!outcome.difference.lost.is_empty());
+        self.appearing += usize::from(!outcome.difference.appearing.is_empty());
+        self.defaulted += usize::from(!outcome.difference.defaulted.is_empty());
+        self.changed += usize::from(!outcome.difference.changed.is_empty());
+        self.invalid += usize::from(!outcome.errors.is_empty());
+        self.shown_otherwise += usize::from(!outcome.cells.is_empty());
+        match outcome.edit {
+            Edit::Untried => {}
+            Edit::Passes => self.editable += 1,
+            Edit::Blocked(_) => self.blocked += 1,
+        }
+        let mut paths: Vec<String> = outcome.difference.lost.iter().map(|(path, _)| without_indices(path)).collect();
+        paths.dedup();
+        for path in paths {
+            if self.lost.len() < MAX_PATHS || self.lost.contains_key(&path) {
+                *self.lost.entry(path).or_default() += 1;
+            }
+        }
+    }
+
+    /// Counts an input without an object.
+    pub fn add_unknown(&mut self) {
+        self.unknown += 1;
+    }
+
+    /// Returns true if the effect on some object is unknown.
+    pub fn is_unsure(&self) -> bool {
+        self.unknown > 0
+    }
+
+    /// Returns true if some object loses fields, becomes invalid or becomes unreadable.
+    pub fn breaks(&self) -> bool {
+        self.losing + self.invalid + self.unreadable > 0
+    }
+
+    /// The number of objects.
+    pub fn objects(&self) -> usize {
+        self.objects
+    }
+    /// The number of objects that the upgrade does not affect.
+    pub fn untouched(&self) -> usize {
+        self.untouched
+    }
+    /// The number of objects that lose fields.
+    pub fn losing(&self) -> usize {
+        self.losing
+    }
+    /// The number of objects with stored fields that the old schema prunes and the new schema declares.
+    pub fn appearing(&self) -> usize {
+        self.appearing
+    }
+    /// The number of objects that get defaults.
+    pub fn defaulted(&self) -> usize {
+        self.defaulted
+    }
+    /// The number of objects whose printer columns change.
+    pub fn shown_otherwise(&self) -> usize {
+        self.shown_otherwise
+    }
+    /// The number of objects that become invalid.
+    pub fn invalid(&self) -> usize {
+        self.invalid
+    }
+    /// The number of invalid objects whose unrelated updates would be rejected.
+    pub fn blocked(&self) -> usize {
+        self.blocked
+    }
+    /// The number of objects that can no longer be read.
+    pub fn unreadable(&self) -> usize {
+        self.unreadable
+    }
+    /// The number of objects that must be rewritten before the upgrade.
+    pub fn to_migrate(&self) -> usize {
+        self.to_migrate
+    }
+    /// The number of objects for which the effect is unknown.
+    pub fn unknown(&self) -> usize {
+        self.unknown
+    }
+
+    /// Returns the lost paths with the number of objects, the most frequent path first.
+    pub fn most_lost(&self) -> Vec<(&str, usize)> {
+        let mut most: Vec<(&str, usize)> = self.lost.iter().map(|(path, n)| (path.as_str(), *n)).collect();
+        most.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        most
+    }
+
+    /// Formats the summary as text.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let most = self.most_lost();
+        if !most.is_empty() {
+            text.push_str("Lost:\n");
+        }
+        for (path, n) in most.iter().take(MAX_SHOWN) {
+            let _ = writeln!(text, "  {path} in {}", plural(*n, "object"));
+        }
+        if most.len() > MAX_SHOWN {
+            let _ = writeln!(text, "  and {} more paths", most.len() - MAX_SHOWN);
+        }
+        if !most.is_empty() {
+            text.push('\n');
+        }
+        text + &self.line() + "\n"
+    }
+
+    /// Formats the counts that are not 0.
+    pub fn line(&self) -> String {
+        let mut parts = Vec::new();
+        let mut part = |n: usize, words: &str| {
+            if n > 0 {
+                parts.push(format!("{n} {words}"));
+            }
+        };
+        part(self.untouched, "untouched");
+        part(self.losing, if self.losing == 1 { "loses fields" } else { "lose fields" });
+        part(self.appearing, "with fields that appear");
+        part(self.defaulted, if self.defaulted == 1 { "gets defaults" } else { "get defaults" });
+        part(self.changed, "changed in other ways");
+        part(self.shown_otherwise, "shown differently");
+        let outcomes = match (self.editable, self.blocked) {
+            (0, 0) => "invalid".to_owned(),
+            (n, 0) => format!("invalid ({n} still editable)"),
+            (0, n) => format!("invalid ({n} blocked)"),
+            (a, b) => format!("invalid ({a} still editable, {b} blocked)"),
+        };
+        part(self.invalid, &outcomes);
+        part(self.unreadable, "unreadable under the new CRD");
+        part(self.to_migrate, "to rewrite before the upgrade");
+        part(self.unknown, "cannot tell");
+        let objects = plural(self.objects, "object");
+        if parts.is_empty() { objects } else { format!("{objects}: {}", parts.join(", ")) }
+    }
+
+    /// Returns the summary as JSON.
+    pub fn value(&self) -> Value {
+        let counts = [
+            ("objects", self.objects),
+            ("untouched", self.untouched),
+            ("losing", self.losing),
+            ("appearing", self.appearing),
+            ("defaulted", self.defaulted),
+            ("changed", self.changed),
+            ("shownOtherwise", self.shown_otherwise),
+            ("invalid", self.invalid),
+            ("editable", self.editable),
+            ("blocked", self.blocked),
+            ("unreadable", self.unreadable),
+            ("toMigrate", self.to_migrate),
+            ("cannotTell", self.unknown),
+        ];
+        let mut members: Map = counts.iter().map(|(k, n)| ((*k).to_owned(), Value::Int(*n as i64))).collect();
+        let lost: Map = self.lost.iter().map(|(path, n)| (path.clone(), Value::Int(*n as i64))).collect();
+        members.insert("lost".to_owned(), lost.into());
+        members.into()
+    }
+}
+
+fn plural(n: usize, word: &str) -> String {
+    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
+}
+
+/// Replaces the indices in a path: `spec.list[3].x` becomes `spec.list[*].x`.
+fn without_indices(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    let mut rest = path;
+    while let Some((before, tail)) = rest.split_once('[') {
+        out.push_str(before);
+        match tail.split_once(']') {
+            Some((index, after)) if !index.is_empty() && index.bytes().all(|b| b.is_ascii_digit()) => {
+                out.push_str("[*]");
+                rest = after;
+            }
+            _ => {
+                out.push('[');
+                rest = tail;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The columns of the table.
+pub const COLUMNS: &[Column] = &[
+    Column::location("LOCATION"),
+    Column::text("NAME"),
+    Column::always("NEXT WRITE"),
+    Column::optional("LOST"),
+    Column::optional("APPEARS"),
+    Column::optional("DEFAULTED"),
+    Column::optional("CHANGED"),
+    Column::optional("ERRORS"),
+    Column::note("NOTE"),
+];
+
+/// Returns the row of an object.
+pub fn row(entry: &Entry) -> Vec<Cell> {
+    let mut cells = vec![Cell::from(entry.location.to_string()), Cell::from(entry.identity.full_name())];
+    match &entry.outcome {
+        Ok(outcome) => {
+            let difference = &outcome.difference;
+            let (next, note) = match outcome.edit {
+                Edit::Untried if entry.must_migrate => (Cell::from("accepted"), "rewrite it before the upgrade"),
+                Edit::Untried => (Cell::from("accepted"), ""),
+                Edit::Passes => (Cell::painted("accepted", Paint::Yellow), "if it leaves the invalid fields unchanged"),
+                Edit::Blocked(_) => (Cell::painted("rejected", Paint::Red), ""),
+            };
+            cells.push(next);
+            cells.push(Cell::count(difference.lost.len(), Paint::Red));
+            cells.push(Cell::count(difference.appearing.len(), Paint::Yellow));
+            cells.push(Cell::count(difference.defaulted.len(), Paint::None));
+            cells.push(Cell::count(difference.changed.len(), Paint::Yellow));
+            cells.push(Cell::count(outcome.errors.len(), Paint::Red));
+            cells.push(Cell::from(note));
+        }
+        Err(error) => {
+            let (verdict, reason) = match error {
+                RehearsalError::Old(reason) => ("cannot tell", reason),
+                RehearsalError::New(reason) => ("unreadable", reason),
+            };
+            cells.push(Cell::painted(verdict, Paint::Red));
+            cells.extend(["-"; 5].map(Cell::from));
+            cells.push(Cell::from(reason));
+        }
+    }
+    cells
+}
+
+/// Returns the case of an object, whose difference has the changed fields.
+pub fn case(entry: &Entry) -> Case {
+    let mut findings = Vec::new();
+    let mut finding = |level, rule: &str, message: String, location: &SourceLocation| {
+        let (rule, location) = (rule.to_owned(), location.clone());
+        findings.push(Finding {
+            level,
+            rule,
+            field: None,
+            message,
+            diff: None,
+            replacement: None,
+            help: None,
+            location,
+        });
+    };
+    let result = match &entry.outcome {
+        Err(RehearsalError::Old(reason)) => {
+            finding(Level::Error, "cannotTell", reason.clone(), &entry.location);
+            "cannot tell"
+        }
+        Err(RehearsalError::New(reason)) => {
+            finding(Level::Error, "unreadable", reason.clone(), &entry.location);
+            "unreadable"
+        }
+        Ok(outcome) => {
+            for (error, location) in outcome.errors.iter().zip(&entry.locations) {
+                finding(Level::Error, error.kind.reason(), error.to_string(), location);
+            }
+            match (&outcome.edit, outcome.difference.lost.is_empty()) {
+                (Edit::Blocked(_), _) => "blocked",
+                (Edit::Passes, _) => "invalid, still editable",
+                (Edit::Untried, false) => "loses fields",
+                (Edit::Untried, true) => "changed",
+            }
+        }
+    };
+    if let Ok(outcome) = &entry.outcome {
+        let difference = &outcome.difference;
+        let counts = [
+            (difference.lost.len(), "lost"),
+            (difference.appearing.len(), "appearing"),
+            (difference.defaulted.len(), "defaulted"),
+            (difference.changed.len(), "changed"),
+        ];
+        let counts: Vec<String> =
+            counts.iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{n} {words}")).collect();
+        let mut message = if counts.is_empty() { "shown differently".to_owned() } else { counts.join(", ") };
+        if entry.must_migrate {
+            message.push_str("; rewrite it before the upgrade");
+        }
+        let diff = lines(outcome).into_iter().map(|(_, line)| line + "\n").collect::<String>();
+        finding(Level::Note, result, message, &entry.location);
+        if let Some(last) = findings.last_mut().filter(|_| !diff.is_empty()) {
+            last.diff = Some(diff);
+        }
+    }
+    let outcome = match &entry.outcome {
+        Err(RehearsalError::Old(_)) => case::Outcome::CannotTell,
+        _ if entry.breaks() => case::Outcome::Failed,
+        _ => case::Outcome::Passed,
+    };
+    let subject = format!("{} {}", entry.identity.kind, entry.identity.full_name());
+    Case { subject, location: entry.location.clone(), outcome, result, findings }
+}
+
+/// Returns the case of the new CRD.
+pub fn definition_case(crd: &ObjectReport, changes: &[ColumnChange]) -> Case {
+    let mut case = Case::of(crd);
+    if !changes.is_empty() {
+        case.findings.push(Finding {
+            level: Level::Note,
+            rule: "columns".to_owned(),
+            field: None,
+            message: "the printer columns change".to_owned(),
+            diff: Some(columns(changes)),
+            replacement: None,
+            help: None,
+            location: crd.location.clone(),
+        });
+    }
+    case
+}
+
+/// Formats the details of an object.
+pub fn details(entry: &Entry, color: bool) -> String {
+    let Ok(outcome) = &entry.outcome else { return String::new() };
+    let is_unchanged = outcome.difference.is_empty() && outcome.errors.is_empty() && outcome.cells.is_empty();
+    if is_unchanged && outcome.moved_to.is_none() {
+        return String::new();
+    }
+    let name = format!("{} {}", entry.identity.kind, entry.identity.full_name());
+    let mut text = Paint::Bold.when(color, &format!("{name} ({})", entry.location)) + "\n";
+    for (paint, line) in lines(outcome) {
+        text.extend([paint.when(color, &line).as_str(), "\n"]);
+    }
+    for (error, location) in outcome.errors.iter().zip(&entry.locations) {
+        text.push_str(&excerpt::render(MessageSeverity::Error, &error.to_string(), location, None, color));
+    }
+    text
+}
+
+/// Formats the changes of an object, one per line.
+fn lines(outcome: &ObjectOutcome) -> Vec<(Paint, String)> {
+    let mut lines = Vec::new();
+    let mut line = |paint: Paint, line: String| lines.push((paint, line));
+    if let Some(version) = &outcome.moved_to {
+        line(Paint::Yellow, format!("  its version is no longer served: read as {version}"));
+    }
+    for (path, value) in &outcome.difference.lost {
+        line(Paint::Red, format!("- {path}: {}", json::to_string(value)));
+    }
+    for (path, value) in &outcome.difference.appearing {
+        line(
+            Paint::Yellow,
+            format!("+ {path}: {} (appears: it is stored, and the old CRD prunes it)", json::to_string(value)),
+        );
+    }
+    for (path, value) in &outcome.difference.defaulted {
+        line(Paint::Green, format!("+ {path}: {} (default)", json::to_string(value)));
+    }
+    for (path, before, after) in &outcome.difference.changed {
+        line(Paint::Yellow, format!("~ {path}: {} becomes {}", json::to_string(before), json::to_string(after)));
+    }
+    for (column, before, after) in &outcome.cells {
+        line(Paint::Dim, format!("  column {column}: {before:?} becomes {after:?}"));
+    }
+    lines
+}
+
+/// Formats the changes of printer columns; empty if there are none.
+pub fn columns(changes: &[ColumnChange]) -> String {
+    let mut text = String::new();
+    for ColumnChange { version, name, before, after } in changes {
+        let _ = match (before, after) {
+            (Some(before), Some(after)) => writeln!(text, "~ column {name} of {version}: {before} becomes {after}"),
+            (Some(before), None) => writeln!(text, "- column {name} of {version}: {before}"),
+            (None, Some(after)) => writeln!(text, "+ column {name} of {version}: {after}"),
+            (None, None) => Ok(()),
+        };
+    }
+    text
+}
+
+/// Returns the changes of printer columns as JSON.
+pub fn columns_value(changes: &[ColumnChange]) -> Value {
+    let change = |c: &ColumnChange| {
+        let mut members = Map::new();
+        let texts = [("version", Some(&c.version)), ("name", Some(&c.name)), ("before", c.before.as_ref())];
+        for (key, text) in texts.into_iter().chain([("after", c.after.as_ref())]) {
+            if let Some(text) = text {
+                members.insert(key.to_owned(), Value::from(text.as_str()));
+            }
+        }
+        Value::Object(members)
+    };
+    Value::Array(changes.iter().map(change).collect())
+}
+
+/// Returns an object as JSON.
+pub fn value(entry: &Entry) -> Value {
+    let mut members = identified(&entry.identity, &entry.location);
+    let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);
+    if entry.must_migrate {
+        put("mustMigrate", true.into());
+    }
+    match &entry.outcome {
+        Err(RehearsalError::Old(reason)) => drop(put("cannotTell", reason.as_str().into())),
+        Err(RehearsalError::New(reason)) => drop(put("unreadable", reason.as_str().into())),
+        Ok(outcome) => {
+            let pairs = |pairs: &[(String, Value)]| {
+                let pair = |(path, value): &(String, Value)| {
+                    object([("path", Value::from(path.as_str())), ("value", value.clone())])
+                };
+                Value::Array(pairs.iter().map(pair).collect())
+            };
+            put("lost", pairs(&outcome.difference.lost));
+            put("appearing", pairs(&outcome.difference.appearing));
+            put("defaulted", pairs(&outcome.difference.defaulted));
+            let changed = outcome.difference.changed.iter().map(|(path, before, after)| {
+                object([("path", Value::from(path.as_str())), ("before", before.clone()), ("after", after.clone())])
+            });
+            put("changed", Value::Array(changed.collect()));
+            let errors = outcome.errors.iter().zip(&entry.locations).map(|(error, location)| {
+                object([
+                    ("type", Value::from(error.kind.reason())),
+                    ("field", Value::from(error.field.as_str())),
+                    ("message", Value::from(error.to_string())),
+                    ("location", location_object(location)),
+                ])
+            });
+            put("errors", Value::Array(errors.collect()));
+            let cells = outcome.cells.iter().map(|(column, before, after)| {
+                object([("column", column.as_str()), ("before", before.as_str()), ("after", after.as_str())])
+            });
+            put("cells", Value::Array(cells.collect()));
+            if let Some(version) = &outcome.moved_to {
+                put("readAs", version.as_str().into());
+            }
+            match &outcome.edit {
+                Edit::Untried => {}
+                Edit::Passes => drop(put("unrelatedEdit", "passes".into())),
+                Edit::Blocked(errors) => {
+                    put("unrelatedEdit", "blocked".into());
+                    let errors = errors.iter().map(|error| Value::from(error.to_string()));
+                    put("blockedBy", Value::Array(errors.collect()));
+                }
+            }
+        }
+    }
+    members.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_do_not_count() {
+        assert_eq!(without_indices("spec.a[12].b[0]"), "spec.a[*].b[*]");
+        assert_eq!(without_indices("spec.a[x].b[0"), "spec.a[x].b[0");
+    }
+}
