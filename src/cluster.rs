@@ -119,7 +119,7 @@ pub struct Status {
 
 impl Status {
     /// Reads a `Status`; `None` for anything else.
-    pub fn of(value: &Value) -> Option<Self> {
+    pub fn from_value(value: &Value) -> Option<Self> {
         let text = |key: &str| value.str_at(&[key]).unwrap_or_default().to_owned();
         (value.str_at(&["kind"]) == Some("Status")).then(|| Self { reason: text("reason"), message: text("message") })
     }

@@ -51,7 +51,7 @@ use std::path::{Path, PathBuf};
 
 /// Parses a command line, runs the command and returns the process's exit code.
 pub fn run(words: Vec<OsString>) -> u8 {
-    if let Some(program) = envtest::Program::of(words.first()) {
+    if let Some(program) = envtest::Program::from_argument(words.first()) {
         return program.run(&words);
     }
     let program = PathBuf::from(words.first().cloned().unwrap_or_default());

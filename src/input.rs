@@ -132,27 +132,27 @@ impl Input {
     pub fn open(paths: &[String], options: impl Into<Options>) -> Self {
         let options = options.into();
         let steps = files::expand(paths, &options);
-        Self::of(steps, options)
+        Self::new(steps, options)
     }
 
     /// One source.
     fn open_source(source: Source, options: Options) -> Self {
-        Self::of(vec![Step::Named(source)], options)
+        Self::new(vec![Step::Named(source)], options)
     }
 
     /// Documents of one reader.
     pub fn from_reader(name: &str, reader: Reader, options: Options) -> Self {
-        let mut input = Self::of(Vec::new(), options);
+        let mut input = Self::new(Vec::new(), options);
         input.current = Some(input.current(name.into(), reader, true));
         input
     }
 
     /// The CRDs of a download called `name`.
     pub fn of_download(name: &str, content: Vec<u8>, options: Options) -> Self {
-        Self::of(files::of_download(name, content), options)
+        Self::new(files::of_download(name, content), options)
     }
 
-    fn of(steps: Vec<Step>, options: Options) -> Self {
+    fn new(steps: Vec<Step>, options: Options) -> Self {
         let steps = steps.into();
         Self { options, steps, current: None, ready: VecDeque::new(), items: None, directory_has_entries: false }
     }

@@ -17,7 +17,7 @@ pub fn check(input: &[u8]) {
     let [release, kind, body @ ..] = input else { return };
     let (group, version, kind) = KINDS[usize::from(*kind) % KINDS.len()];
     let endpoint = Endpoint { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() };
-    let types = Types::of(30 + u32::from(*release % 8));
+    let types = Types::for_release(30 + u32::from(*release % 8));
     if let Ok(decoded) = decode::decode(types, &endpoint, body) {
         assert!(decoded.strict.len() <= 100);
     }

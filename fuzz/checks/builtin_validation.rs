@@ -19,7 +19,7 @@ pub fn check(input: &[u8]) {
     let [minor, bodies @ ..] = input else { return };
     let minor = 30 + u32::from(*minor % 8);
     let Ok(release) = format!("1.{minor}").parse::<Release>() else { return };
-    let types = Types::of(minor);
+    let types = Types::for_release(minor);
     let mut bodies = bodies.splitn(2, |byte| *byte == b'\n');
     let Some(new) = bodies.next() else { return };
     let Ok(value) = json::read(new) else { return };
@@ -33,7 +33,7 @@ pub fn check(input: &[u8]) {
         object
     };
     let Some(new) = object(new, &endpoint, types) else { return };
-    let empties = Empties::of(&new);
+    let empties = Empties::from_value(&new);
     let old = bodies.next().and_then(|old| object(old, &endpoint, types)).map(complete);
     let new = complete(new);
     let kind = (group, endpoint.kind.as_str());

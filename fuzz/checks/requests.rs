@@ -12,7 +12,7 @@ static CRONTAB: LazyLock<Vec<u8>> = LazyLock::new(|| include_bytes!("../../examp
 
 fn request(method: &str, path: &str, content_type: Option<&str>, body: Vec<u8>) -> Request {
     let body = if body.is_empty() { Body::Empty } else { Body::Bytes(body) };
-    Request { content_type: content_type.map(str::to_owned), ..Request::new(Method::of(method), path, body) }
+    Request { content_type: content_type.map(str::to_owned), ..Request::new(Method::from_name(method), path, body) }
 }
 
 fn answer(text: &str) {

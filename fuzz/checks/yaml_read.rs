@@ -49,7 +49,7 @@ pub fn check(bytes: &[u8]) {
     }
     for chunk in Chunks::new(bytes).flatten() {
         let _ = chunk.read();
-        let spans = Spans::of(&chunk.text, chunk.syntax);
+        let spans = Spans::new(&chunk.text, chunk.syntax);
         let found = spans.locate("a.b[0].c");
         assert!(found.value.range.end <= chunk.text.len());
     }

@@ -200,7 +200,7 @@ struct Hook<'a> {
 }
 
 impl<'a> Hook<'a> {
-    fn of(name: String, rules: &'a [Value], constraints: &'a Value) -> Self {
+    fn new(name: String, rules: &'a [Value], constraints: &'a Value) -> Self {
         let exact = constraints.str_at(&["matchPolicy"]) == Some("Exact");
         Self { name, rules, except: array(constraints, &["excludeResourceRules"]), exact }
     }
@@ -217,12 +217,12 @@ fn hooks<'a>(item: &'a Value, bindings: Option<&Value>) -> Vec<Hook<'a>> {
     let name = item.str_at(&["metadata", "name"]).unwrap_or_default();
     if let Some(hooks) = item.get("webhooks").and_then(Value::as_array) {
         let called = |hook: &Value| format!("{} of {name}", hook.str_at(&["name"]).unwrap_or_default());
-        return hooks.iter().map(|hook| Hook::of(called(hook), array(hook, &["rules"]), hook)).collect();
+        return hooks.iter().map(|hook| Hook::new(called(hook), array(hook, &["rules"]), hook)).collect();
     }
     let binds = |b: &Value| b.str_at(&["spec", "policyName"]) == Some(name);
     let bound = bindings.is_none_or(|bindings| array(bindings, &["items"]).iter().any(binds));
     let constraints = item.at(&["spec", "matchConstraints"]).filter(|_| bound);
-    let hook = constraints.map(|c| Hook::of(name.to_owned(), array(c, &["resourceRules"]), c));
+    let hook = constraints.map(|c| Hook::new(name.to_owned(), array(c, &["resourceRules"]), c));
     hook.into_iter().collect()
 }
 

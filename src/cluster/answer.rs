@@ -68,7 +68,7 @@ impl Answer {
             _ => "",
         };
         let help = Some(help.to_owned()).filter(|h| !h.is_empty());
-        let status = value.as_ref().and_then(Status::of);
+        let status = value.as_ref().and_then(Status::from_value);
         Error { message, help, code: Some(code), status, unreachable: code == 401, too_long: false }
     }
 }

@@ -71,7 +71,7 @@ pub async fn configuration(target: &Target, limit: Duration) -> Result<Configura
         return Err(cannot_be_used(error));
     }
     let info = plugin_info(&cluster, &server, authority.as_deref());
-    let credentials = Credentials::of(&user, info, limit).await?;
+    let credentials = Credentials::for_user(&user, info, limit).await?;
     if let Some((certificate, key)) = identity(&user, &credentials)? {
         config.auth_info.client_certificate_data = Some(Encoding::Standard.encode(&certificate));
         config.auth_info.client_key_data = Some(Encoding::Standard.encode(&key).into());

@@ -100,7 +100,7 @@ impl Credentials {
 
     /// Reads the credentials of a user, in client-go's order of precedence. May run the user's plugin; `cluster` is given to
     /// it.
-    pub async fn of(user: &User, cluster: Value, limit: Duration) -> Result<Self, CredentialsError> {
+    pub async fn for_user(user: &User, cluster: Value, limit: Duration) -> Result<Self, CredentialsError> {
         let only = |source| Self { source, identity: None };
         let name = user.username.as_deref().filter(|name| !name.is_empty());
         if name.is_some() && (user.token.is_some() || user.token_file.is_some()) {
@@ -221,10 +221,10 @@ fn header(text: &str) -> Option<HeaderValue> {
 mod tests {
     use super::*;
 
-    fn of(user: &User) -> Result<Option<String>, String> {
+    fn authorization(user: &User) -> Result<Option<String>, String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let credentials = Credentials::of(user, Value::Null, Duration::from_secs(9)).await;
+            let credentials = Credentials::for_user(user, Value::Null, Duration::from_secs(9)).await;
             let header = credentials.map_err(|e| format!("{e} {e:?}"))?.header().await.unwrap();
             Ok(header.map(|header| header.to_str().unwrap().to_owned()))
         })
@@ -236,12 +236,12 @@ mod tests {
 
     #[test]
     fn a_token_that_no_header_can_have_is_an_error_without_it() {
-        assert_eq!(of(&token("abc")), Ok(Some("Bearer abc".to_owned())));
-        assert_eq!(of(&User::default()), Ok(None));
+        assert_eq!(authorization(&token("abc")), Ok(Some("Bearer abc".to_owned())));
+        assert_eq!(authorization(&User::default()), Ok(None));
         for text in
             ["canary\n", "can\r\nary", "canary\u{e9}", "canary\u{0}", "canary\u{7f}", "\tcanary", "canary\u{2028}"]
         {
-            let error = of(&token(text)).unwrap_err();
+            let error = authorization(&token(text)).unwrap_err();
             assert!(!error.contains("canary") && !error.contains("ary"), "{error}");
             assert!(error.starts_with("the token of the user contains a line break"), "{error}");
         }
@@ -254,34 +254,36 @@ mod tests {
         let user = User { token_file: Some(file.clone()), ..User::default() };
         for (text, want) in [("abc\n", "Bearer abc"), ("\r\n  abc \n\n", "Bearer abc")] {
             std::fs::write(&file, text).unwrap();
-            assert_eq!(of(&user), Ok(Some(want.to_owned())));
+            assert_eq!(authorization(&user), Ok(Some(want.to_owned())));
         }
         for text in [&b" \n"[..], b"canary\nbird", b"canary\xff", "can\u{e9}ry".as_bytes()] {
             std::fs::write(&file, text).unwrap();
-            let error = of(&user).unwrap_err();
+            let error = authorization(&user).unwrap_err();
             assert!(!error.contains("canary") && error.contains("token"), "{error}");
         }
         // The file takes precedence over the token, which is used while the file cannot be read.
         let both = User { token_file: Some(file.clone()), ..token("other") };
         std::fs::write(&file, "abc").unwrap();
-        assert_eq!(of(&both), Ok(Some("Bearer abc".to_owned())));
+        assert_eq!(authorization(&both), Ok(Some("Bearer abc".to_owned())));
         std::fs::remove_file(&file).unwrap();
-        assert_eq!(of(&both), Ok(Some("Bearer other".to_owned())));
-        assert!(of(&user).unwrap_err().contains("cannot be read"));
+        assert_eq!(authorization(&both), Ok(Some("Bearer other".to_owned())));
+        assert!(authorization(&user).unwrap_err().contains("cannot be read"));
     }
 
     #[test]
     fn the_way_to_prove_the_identity_is_chosen_as_by_client_go() {
         let plugin = || Some(Ok(Plugin { command: "/nonexistent/login".into(), ..Plugin::default() }));
         let basic = User { username: Some("u".to_owned()), password: Some("p".to_owned().into()), ..User::default() };
-        assert_eq!(of(&User { plugin: plugin(), ..basic.clone() }), Ok(Some("Basic dTpw".to_owned())));
-        assert_eq!(of(&User { plugin: plugin(), ..token("t") }), Ok(Some("Bearer t".to_owned())));
+        assert_eq!(authorization(&User { plugin: plugin(), ..basic.clone() }), Ok(Some("Basic dTpw".to_owned())));
+        assert_eq!(authorization(&User { plugin: plugin(), ..token("t") }), Ok(Some("Bearer t".to_owned())));
         assert!(
-            of(&User { token: token("canary").token, ..basic }).unwrap_err().starts_with("the user has a token and")
+            authorization(&User { token: token("canary").token, ..basic })
+                .unwrap_err()
+                .starts_with("the user has a token and")
         );
         let mut certified = User { plugin: plugin(), ..User::default() };
-        assert!(of(&certified).unwrap_err().contains("/nonexistent/login cannot be started"));
+        assert!(authorization(&certified).unwrap_err().contains("/nonexistent/login cannot be started"));
         certified.certificate.data = Some(vec![1]);
-        assert_eq!(of(&certified), Ok(None));
+        assert_eq!(authorization(&certified), Ok(None));
     }
 }

@@ -60,7 +60,7 @@ fn kind(value: &Value) -> &'static str {
 
 impl<'a> Fields<'a> {
     /// The fields of a document; null stands for an empty document.
-    pub fn of(document: &'a Value) -> Result<Self, FieldError> {
+    pub fn from_value(document: &'a Value) -> Result<Self, FieldError> {
         Self::at("the document".to_owned(), Some(document)).map(|fields| Self { path: String::new(), ..fields })
     }
 
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn an_error_names_the_field_and_never_its_text() {
         let value = document(b"a:\n- b: [canary]\nc: {canary: 7}\n").unwrap();
-        let fields = Fields::of(&value).unwrap();
+        let fields = Fields::from_value(&value).unwrap();
         let first = fields.objects("a").unwrap().remove(0);
         assert_eq!(first.text("b").unwrap_err().to_string(), "a[0].b must be a string, not a list");
         assert_eq!(first.objects("b").unwrap_err().to_string(), "a[0].b[0] must be an object, not a string");
@@ -185,7 +185,7 @@ mod tests {
         let lists = fields.text_lists("c");
         assert_eq!(lists.unwrap_err().to_string(), "c.* must be a list, not a number");
         assert_eq!(
-            Fields::of(&Value::from("canary")).unwrap_err().to_string(),
+            Fields::from_value(&Value::from("canary")).unwrap_err().to_string(),
             "the document must be an object, not a string"
         );
         let error = document(b"a: 1\nb: *canary\n").unwrap_err();

@@ -141,7 +141,7 @@ impl Pem {
         self.file.is_none() && self.data.is_none()
     }
 
-    fn of(fields: &Fields<'_>, key: &str, dir: &Path) -> Result<Self, FieldError> {
+    fn from_fields(fields: &Fields<'_>, key: &str, dir: &Path) -> Result<Self, FieldError> {
         Ok(Self { file: file(fields, key, dir)?, data: fields.bytes(&format!("{key}-data"))? })
     }
 }
@@ -156,7 +156,7 @@ impl Kubeconfig {
     /// Decodes a file in the directory `dir`, to which its paths are relative.
     pub fn decode(text: &[u8], dir: &Path) -> Result<Self, FieldError> {
         let value = document(text)?;
-        let fields = Fields::of(&value)?;
+        let fields = Fields::from_value(&value)?;
         Ok(Self {
             current_context: fields.text("current-context")?,
             contexts: named(&fields, "contexts", "context", context)?,
@@ -221,7 +221,7 @@ impl Cluster {
             server: fields.secret("server")?,
             tls_server_name: fields.text("tls-server-name")?,
             insecure_skip_tls_verify: fields.flag("insecure-skip-tls-verify")?,
-            authority: Pem::of(fields, "certificate-authority", dir)?,
+            authority: Pem::from_fields(fields, "certificate-authority", dir)?,
             proxy_url: fields.secret("proxy-url")?,
             plugin_config: extensions.iter().find(is_for_plugins).and_then(|extension| extension.any("extension")),
         })
@@ -240,8 +240,8 @@ impl User {
             password: fields.secret("password")?,
             token: fields.secret("token")?,
             token_file: file(fields, "tokenFile", dir)?,
-            certificate: Pem::of(fields, "client-certificate", dir)?,
-            key: Pem::of(fields, "client-key", dir)?,
+            certificate: Pem::from_fields(fields, "client-certificate", dir)?,
+            key: Pem::from_fields(fields, "client-key", dir)?,
             plugin: if plugin.is_absent() { None } else { Some(Plugin::decode(&plugin, dir)?) },
             provider: (!provider.is_absent()).then(as_provider).transpose()?,
             impersonate: Impersonate {

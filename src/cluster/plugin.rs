@@ -139,7 +139,7 @@ impl Plugin {
     /// Decodes the output, which is JSON or YAML.
     fn credential(&self, printed: &[u8]) -> Result<Credential, FieldError> {
         let value = document(printed)?;
-        let fields = Fields::of(&value)?;
+        let fields = Fields::from_value(&value)?;
         if fields.text("kind")?.as_deref() != Some("ExecCredential") {
             return Err(fields.unusable("kind", "must be ExecCredential"));
         }

@@ -54,7 +54,7 @@ struct Candidates {
 }
 
 impl Candidates {
-    fn of(candidates: impl Iterator<Item = (String, String)>, last: &str) -> Self {
+    fn new(candidates: impl Iterator<Item = (String, String)>, last: &str) -> Self {
         Self { candidates: candidates.filter(|(c, _)| c.starts_with(last)).collect(), directive: NO_FILES }
     }
 
@@ -120,7 +120,7 @@ impl Line<'_> {
         if last.starts_with('-') {
             let long = flags.iter().filter(|a| !a.is_hide_set() || command_line::is_of_connection(a));
             let long = long.filter_map(|a| Some((format!("--{}", a.get_long()?), about(a.get_help()))));
-            return Candidates::of(long, last);
+            return Candidates::new(long, last);
         }
         self.positional(last)
     }
@@ -143,9 +143,9 @@ impl Line<'_> {
         let possible = arg.get_possible_values();
         if !possible.is_empty() {
             let shown = possible.iter().filter(|v| !v.is_hide_set());
-            return Candidates::of(shown.map(|v| (v.get_name().to_owned(), about(v.get_help()))), last);
+            return Candidates::new(shown.map(|v| (v.get_name().to_owned(), about(v.get_help()))), last);
         }
-        let plain = |names: Vec<String>| Candidates::of(names.into_iter().map(|name| (name, String::new())), last);
+        let plain = |names: Vec<String>| Candidates::new(names.into_iter().map(|name| (name, String::new())), last);
         match arg.get_long() {
             Some("output") => formats(last),
             Some("namespace") => self.namespaces(last).unwrap_or_else(|_| plain(Vec::new())),
@@ -155,7 +155,7 @@ impl Line<'_> {
             Some("kubernetes-version") => plain(Release::known().map(|release| release.to_string()).collect()),
             Some("authorizer") => {
                 let words = ["allow", "deny"].map(|word| (word.to_owned(), String::new()));
-                Candidates { directive: FILES, ..Candidates::of(words.into_iter(), last) }
+                Candidates { directive: FILES, ..Candidates::new(words.into_iter(), last) }
             }
             _ => Candidates::of_paths(arg),
         }
@@ -164,10 +164,10 @@ impl Line<'_> {
     fn positional(&self, last: &str) -> Candidates {
         let Some(command) = self.command else {
             let commands = self.root.get_subcommands().filter(|c| !c.is_hide_set());
-            return Candidates::of(commands.map(|c| (c.get_name().to_owned(), about(c.get_about()))), last);
+            return Candidates::new(commands.map(|c| (c.get_name().to_owned(), about(c.get_about()))), last);
         };
         if let name @ ("get" | "scale" | "explain") = command.get_name() {
-            return self.objects(name, last).unwrap_or_else(|_| Candidates::of(std::iter::empty(), last));
+            return self.objects(name, last).unwrap_or_else(|_| Candidates::new(std::iter::empty(), last));
         }
         let possible = command.get_positionals().flat_map(Arg::get_possible_values);
         let words: Vec<_> = possible.map(|v| (v.get_name().to_owned(), about(v.get_help()))).collect();
@@ -175,9 +175,9 @@ impl Line<'_> {
             return command
                 .get_positionals()
                 .next()
-                .map_or_else(|| Candidates::of(std::iter::empty(), last), Candidates::of_paths);
+                .map_or_else(|| Candidates::new(std::iter::empty(), last), Candidates::of_paths);
         }
-        Candidates::of(words.into_iter(), last)
+        Candidates::new(words.into_iter(), last)
     }
 }
 
@@ -185,7 +185,7 @@ impl Line<'_> {
 fn formats(last: &str) -> Candidates {
     let formats = ["json", "yaml", "kyaml", "name", "wide", "jsonpath=", "jsonpath-as-json=", "jsonpath-file="];
     let more = ["go-template=", "go-template-file=", "custom-columns=", "custom-columns-file="];
-    let mut offer = Candidates::of(formats.into_iter().chain(more).map(|f| (f.to_owned(), String::new())), last);
+    let mut offer = Candidates::new(formats.into_iter().chain(more).map(|f| (f.to_owned(), String::new())), last);
     if let [(only, _)] = offer.candidates.as_slice()
         && only.ends_with('=')
     {
@@ -267,7 +267,7 @@ impl Line<'_> {
     fn namespaces(&self, last: &str) -> Result<Candidates, Error> {
         let source = Source::live(&self.cluster()?)?;
         let names = names(&source, &Resource::namespaces(), None)?;
-        Ok(Candidates::of(names.into_iter().map(|name| (name, String::new())), last))
+        Ok(Candidates::new(names.into_iter().map(|name| (name, String::new())), last))
     }
 
     /// Returns resource types, or names of objects after a resource type.
@@ -284,11 +284,11 @@ impl Line<'_> {
         };
         if let Some((word, _)) = last.split_once('/') {
             let pairs = names(word)?.into_iter().map(|name| (format!("{word}/{name}"), String::new()));
-            return Ok(Candidates::of(pairs, last));
+            return Ok(Candidates::new(pairs, last));
         }
         if let Some(word) = typed.words.first().filter(|word| !word.contains('/')) {
             let left = names(word)?.into_iter().filter(|name| !typed.words.contains(name));
-            return Ok(Candidates::of(left.map(|name| (name, String::new())), last));
+            return Ok(Candidates::new(left.map(|name| (name, String::new())), last));
         }
         resource_types(&source, last)
     }
@@ -306,7 +306,7 @@ fn resource_types(source: &Source, last: &str) -> Result<Candidates, Error> {
             candidates.push((word, resource.kind.clone()));
         }
     }
-    Ok(Candidates::of(candidates.into_iter(), last))
+    Ok(Candidates::new(candidates.into_iter(), last))
 }
 
 fn names(source: &Source, resource: &Resource, namespace: Option<&String>) -> Result<Vec<String>, Error> {

@@ -223,7 +223,7 @@ impl Report for DiffReport {
 
 /// Returns a failed case for an object that would change, as in the exit code.
 fn case(item: &ObjectReport, diff: Option<String>) -> Case {
-    let mut case = Case::of(item);
+    let mut case = Case::from_report(item);
     if let Some(diff) = diff {
         case.outcome = Outcome::Failed;
         case.result = item.action.as_str();

@@ -35,7 +35,7 @@ pub enum Program {
 
 impl Program {
     /// The program that a command line starts, by the name of its first word.
-    pub fn of(program: Option<&OsString>) -> Option<Self> {
+    pub fn from_argument(program: Option<&OsString>) -> Option<Self> {
         let name = Path::new(program?).file_stem()?;
         if name == "etcd" {
             Some(Self::Etcd)
@@ -108,11 +108,11 @@ mod tests {
 
     #[test]
     fn the_name_of_the_program_decides() {
-        let of = |name: &str| Program::of(Some(&OsString::from(name)));
+        let of = |name: &str| Program::from_argument(Some(&OsString::from(name)));
         assert_eq!(of("/x/k8s/1.33.0-linux-amd64/etcd"), Some(Program::Etcd));
         assert_eq!(of("kube-apiserver"), Some(Program::KubeApiserver));
         assert_eq!(of("bin/kube-apiserver.exe"), Some(Program::KubeApiserver));
         assert_eq!(of("/usr/bin/kubectl-crdx"), None);
-        assert_eq!(Program::of(None), None);
+        assert_eq!(Program::from_argument(None), None);
     }
 }

@@ -24,7 +24,7 @@ impl Failure {
 
     /// Creates an error from a `Status` of the server.
     pub fn refused(status: &Value) -> Self {
-        Self::Error(Error { status: Some(Status::of(status).unwrap_or_default()), ..Error::default() })
+        Self::Error(Error { status: Some(Status::from_value(status).unwrap_or_default()), ..Error::default() })
     }
 
     /// Returns true if the error is "not found".

@@ -56,7 +56,7 @@ fn once(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
                 let value = object.take_value();
                 given.insert(key(&value), Old { value, location });
             }
-            Err(item) => sink.add(&Linted::of(*item)),
+            Err(item) => sink.add(&Linted::new(*item)),
         }
     }
     let mut live =
@@ -77,13 +77,13 @@ fn once(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
     let types = if has_policies { policy::types_of(found.iter().chain(&crds).flatten()) } else { Vec::new() };
     let context = policy::Context { types, objects };
     for item in crds.into_iter().filter_map(Result::err) {
-        sink.add(&Linted::of(*item));
+        sink.add(&Linted::new(*item));
     }
     for read in found {
         let object = match read {
             Ok(object) => object,
             Err(item) => {
-                sink.add(&Linted::of(*item));
+                sink.add(&Linted::new(*item));
                 continue;
             }
         };

@@ -68,7 +68,7 @@ fn of_commit(given: &str, commit: &str, directory: &Path, relative: bool) -> Res
         let help = "fetch the commit first, or give --no-config".to_owned();
         ConfigurationError::new(format!("--config {given}: {error}"), None, Some(help))
     };
-    let commit = Commit::of(directory, commit).map_err(|error| failed(&error))?;
+    let commit = Commit::resolve(directory, commit).map_err(|error| failed(&error))?;
     for levels in 0..=levels_to_root(directory) {
         let (base, full) = base(directory, levels, relative);
         let name = format!("{given}:{}", base.join(FILE_NAME).display());

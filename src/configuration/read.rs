@@ -25,7 +25,7 @@ struct File<'a> {
 
 /// Decodes the file `name`, whose paths are relative to `base`. `full` is the same directory as an absolute path.
 pub fn settings(text: &[u8], name: &str, base: &Path, full: &Path) -> Result<Settings, ConfigurationError> {
-    let file = File { name: name.into(), text, spans: Spans::of(text, Syntax::Yaml), base };
+    let file = File { name: name.into(), text, spans: Spans::new(text, Syntax::Yaml), base };
     let mut settings =
         Settings { file: Some(name.to_owned()), directory: Some(full.to_owned()), ..Settings::default() };
     for (name, value) in &file.members()? {

@@ -26,7 +26,7 @@ impl Cursor {
         let in_chunk = offset_in_chunk(text.content().get(last..offset)?);
         let mut cursor = None;
         for document in first {
-            let mut path = Spans::of(&document.chunk.text, document.chunk.syntax).path_at(in_chunk);
+            let mut path = Spans::new(&document.chunk.text, document.chunk.syntax).path_at(in_chunk);
             match document.item {
                 None => return Some(Self { document, path }),
                 Some(item) => {

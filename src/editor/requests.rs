@@ -29,10 +29,10 @@ impl<'a> Requests<'a> {
     pub fn respond(self, request: Request) -> Response {
         let Request { id, method, params } = request;
         let result = match method.as_str() {
-            "textDocument/hover" => TextPosition::of(&params).map(|at| self.hover(&at)),
-            "textDocument/completion" => TextPosition::of(&params).map(|at| self.completion(&at)),
+            "textDocument/hover" => TextPosition::from_params(&params).map(|at| self.hover(&at)),
+            "textDocument/completion" => TextPosition::from_params(&params).map(|at| self.completion(&at)),
             "textDocument/codeAction" => self.code_actions(&params),
-            "textDocument/definition" => TextPosition::of(&params).map(|at| self.definition(&at)),
+            "textDocument/definition" => TextPosition::from_params(&params).map(|at| self.definition(&at)),
             "textDocument/documentSymbol" => self.symbols(&params),
             _ => {
                 let message = format!("{method} is not supported");
@@ -120,7 +120,7 @@ struct TextPosition {
 
 impl TextPosition {
     /// Reads `TextDocumentPositionParams`.
-    fn of(params: &Value) -> Result<Self, serde_json::Error> {
+    fn from_params(params: &Value) -> Result<Self, serde_json::Error> {
         Ok(Self { uri: uri_of(params)?, position: member(params, "position")? })
     }
 }

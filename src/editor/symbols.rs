@@ -57,7 +57,7 @@ fn start(document: &crdx::documents::Document, text: &Text) -> usize {
 }
 
 fn cases(suite: &Suite, content: &str) -> Vec<Symbol> {
-    let spans = Spans::of(content.as_bytes(), Syntax::Yaml);
+    let spans = Spans::new(content.as_bytes(), Syntax::Yaml);
     let mut groups: Vec<(Action, Symbol)> = Vec::new();
     for case in &suite.cases {
         let symbol = Symbol {

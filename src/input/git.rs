@@ -42,7 +42,7 @@ impl Commit {
     ///
     /// # Errors
     /// There is no such commit.
-    pub fn of(directory: &Path, reference: &str) -> Result<Self, GitError> {
+    pub fn resolve(directory: &Path, reference: &str) -> Result<Self, GitError> {
         let none = || GitError::NoCommit(reference.to_owned());
         let revision = format!("{reference}^{{commit}}");
         let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", &revision];
@@ -124,7 +124,7 @@ mod tests {
         git(folder.path(), &["add", "."]);
         git(folder.path(), &["commit", "-qm", "first"]);
         write("a/b/c ü.yaml", "new");
-        let commit = Commit::of(folder.path(), "main").unwrap();
+        let commit = Commit::resolve(folder.path(), "main").unwrap();
         let names = |path: &str| -> Vec<String> {
             commit.files(Path::new(path)).unwrap().iter().map(|path| path.display().to_string()).collect()
         };
@@ -139,10 +139,10 @@ mod tests {
     #[test]
     fn a_reference_is_never_an_option() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(Commit::of(folder.path(), "main").is_err(), "there is no repository");
+        assert!(Commit::resolve(folder.path(), "main").is_err(), "there is no repository");
         git(folder.path(), &["init", "-q"]);
         for name in ["", "main", "--all", "-h", "HEAD", "a b", "x:y"] {
-            assert_eq!(Commit::of(folder.path(), name), Err(GitError::NoCommit(name.to_owned())));
+            assert_eq!(Commit::resolve(folder.path(), name), Err(GitError::NoCommit(name.to_owned())));
         }
     }
 }

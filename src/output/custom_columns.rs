@@ -21,7 +21,7 @@ impl CustomColumns {
             Some((header, path)) => Ok((header.to_owned(), path.to_owned())),
             None => Err(format!("unexpected custom-columns spec: {part}, expected <header>:<json-path-expr>")),
         };
-        Self::of(spec.split(',').map(pair), !no_headers)
+        Self::new(spec.split(',').map(pair), !no_headers)
     }
 
     /// Parses a file of two lines: the titles, and the paths.
@@ -37,10 +37,10 @@ impl CustomColumns {
             let (headers, paths) = (headers.len(), paths.len());
             return Err(format!("number of headers ({headers}) and field specifications ({paths}) don't match"));
         }
-        Self::of(headers.into_iter().zip(paths).map(|(h, p)| Ok((h.to_owned(), p.to_owned()))), true)
+        Self::new(headers.into_iter().zip(paths).map(|(h, p)| Ok((h.to_owned(), p.to_owned()))), true)
     }
 
-    fn of(columns: impl Iterator<Item = Result<(String, String), String>>, headers: bool) -> Result<Self, String> {
+    fn new(columns: impl Iterator<Item = Result<(String, String), String>>, headers: bool) -> Result<Self, String> {
         let parsed = columns.map(|column| {
             let (header, path) = column?;
             Ok((header, JsonPath::parse(&jsonpath::relaxed(&path)?)?.allow_missing_keys(true)))

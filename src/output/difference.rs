@@ -50,7 +50,7 @@ pub fn unified(sides: &Sides<'_>, color: bool) -> Option<String> {
         whole
     });
     let (old, new) = (text(sides.before), to_string(with_pruned.as_ref().unwrap_or(sides.after)));
-    let marks = Marks::of(&new, sides);
+    let marks = Marks::new(&new, sides);
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let mut out = String::new();
     let bold = |text: String| Paint::Bold.when(color, &printable::line(&text)) + "\n";
@@ -148,12 +148,12 @@ enum Mark {
 struct Marks(Vec<Mark>);
 
 impl Marks {
-    fn of(text: &str, sides: &Sides<'_>) -> Self {
+    fn new(text: &str, sides: &Sides<'_>) -> Self {
         let mut marks = Self(vec![Mark::None; text.lines().count()]);
         if sides.pruned.is_empty() && sides.defaulted.is_empty() && sides.mutated.is_empty() {
             return marks;
         }
-        let spans = Spans::of(text.as_bytes(), Syntax::Yaml);
+        let spans = Spans::new(text.as_bytes(), Syntax::Yaml);
         let defaulted = sides.defaulted.iter().map(|path| (*path, Mark::Defaulted));
         let mutated = sides.mutated.iter().enumerate().map(|(index, (path, _))| (*path, Mark::Mutated(index)));
         let pruned = sides.pruned.iter().map(|path| (*path, Mark::Pruned));

@@ -52,7 +52,7 @@ impl Colour {
     }
 
     /// Returns the severity of a verdict.
-    pub fn of(verdict: Verdict) -> Self {
+    pub fn for_verdict(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Accepted | Verdict::Decodes => Self::Good,
             Verdict::Rejected => Self::Bad,
@@ -203,7 +203,7 @@ pub fn by_release(item: &ObjectReport) -> String {
     let verdicts = item.verdicts();
     let badges = verdicts
         .iter()
-        .map(|(verdict, releases)| badge(&format!("{} {releases}", verdict.text()), Colour::of(*verdict)));
+        .map(|(verdict, releases)| badge(&format!("{} {releases}", verdict.text()), Colour::for_verdict(*verdict)));
     let badges: Vec<String> = badges.collect();
     if badges.is_empty() { String::new() } else { format!("<p class=\"about\">{}</p>\n", badges.join(" ")) }
 }

@@ -76,7 +76,7 @@ pub(super) async fn answer(service: Arc<Service>, client: &Client, request: Requ
         );
         return refuse(StatusCode::FORBIDDEN, "Forbidden", &message);
     }
-    let method = Method::of(parts.method.as_str());
+    let method = Method::from_name(parts.method.as_str());
     let body = if is_read(method) {
         Received::default()
     } else {

@@ -116,11 +116,11 @@ impl BuiltInServer {
             options.admission.and_then(|_| server.stored(&definition, namespace, &write.identity.name));
         let Some(stored) = read_by_policies else {
             let _creating = self.updating.read().unwrap_or_else(PoisonError::into_inner);
-            return server.take(request);
+            return server.handle_owned(request);
         };
         let _updating = self.updating.write().unwrap_or_else(PoisonError::into_inner);
         server.withdraw(&definition, namespace, &write.identity.name);
-        let response = server.take(request);
+        let response = server.handle_owned(request);
         // It was stored before.
         let _ = server.seed(&definition, namespace, Value::clone(&stored));
         response
@@ -136,7 +136,7 @@ impl BuiltInServer {
         let (_, version) = group_version::split(&identity.api_version);
         let (definition, collection) = resource(write);
         let request = RequestOptions { dry_run: false, table: false, ..options.request };
-        let types = Types::of(options.release.minor().number().into());
+        let types = Types::for_release(options.release.minor().number().into());
         let Some(id) = types.of_kind(&identity.api_version, write.kind) else { return Updated::Unknown };
         let patch = PatchType::Strategic(types, id);
         let server = self.opened(options);
@@ -225,7 +225,7 @@ fn store(server: &Server, existing: &Value, write: &Write<'_>, options: RequestO
         let object = kubectl_errors::in_namespace(existing.clone(), write.identity);
         let mut request = kubectl_send::create(target(&create, &definition, &collection), object, &by_create, options);
         request.skips_admission = true;
-        if server.take(request).code < 300 {
+        if server.handle_owned(request).code < 300 {
             return true;
         }
     }

@@ -112,7 +112,7 @@ pub fn decode(
     if rules.verb == Verb::Apply {
         client_side::drop_nulls(&mut sent);
     }
-    let types = Types::of(rules.minor());
+    let types = Types::for_release(rules.minor());
     let input_warnings = std::mem::take(&mut object.warnings);
     let locator = object.finder();
     let mut item = ObjectReport::new(locator.start(), Verdict::Decodes, "");

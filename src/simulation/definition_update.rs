@@ -27,7 +27,7 @@ pub fn update(
     let done = match pending.map_or_else(|| updates.existing.find(wanted), PendingObject::wait) {
         Found::Nothing => return None,
         Found::Object(old, location) => {
-            removed = RemovedVersions::of(&old, crd);
+            removed = RemovedVersions::between(&old, crd);
             let server = Server::builder(context.server.release(), 0).without_managed_fields();
             let server = match context.admission {
                 Some(admission) => admission.server(server, context.request_options.now, context.namespace),

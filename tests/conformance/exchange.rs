@@ -90,7 +90,7 @@ impl Client for InProcess {
         accept: &str,
     ) -> Answer {
         use crdx_server::server::{Body, Method, Request, Timestamp, http::wire};
-        let known = Method::of(method);
+        let known = Method::from_name(method);
         assert_ne!(known, Method::Other, "no such method: {method}");
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
         let response = self.server.handle(&Request {

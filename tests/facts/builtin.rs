@@ -66,7 +66,7 @@ fn difference(types: &'static Types, fact: &Fact) -> Option<String> {
 }
 
 fn compare(release: u32, facts: &[Fact]) {
-    let types = Types::of(release);
+    let types = Types::for_release(release);
     let differences: Vec<_> = facts.iter().filter_map(|fact| difference(types, fact)).collect();
     println!("1.{release}: {} of {} bodies have the recorded answer", facts.len() - differences.len(), facts.len());
     for difference in &differences {

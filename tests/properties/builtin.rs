@@ -47,7 +47,7 @@ proptest! {
     fn any_body_of_a_builtin_kind_is_decoded_or_rejected(body in body(), kind in prop::sample::select(KINDS), release in 30_u32..=37) {
         let (group, version, kind) = kind;
         let endpoint = Endpoint { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() };
-        let types = Types::of(release);
+        let types = Types::for_release(release);
         let answer = decode::decode(types, &endpoint, &body);
         prop_assert_eq!(&answer, &decode::decode(types, &endpoint, &body));
         match answer {

@@ -75,7 +75,7 @@ proptest! {
     fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         let _ = (yaml::read_strict(&bytes), json::read_strict(&bytes));
         for syntax in [Syntax::Json, Syntax::Yaml] {
-            let _ = spans::Spans::of(&bytes, syntax).locate("a.b[0]");
+            let _ = spans::Spans::new(&bytes, syntax).locate("a.b[0]");
         }
         for chunk in Chunks::new(&bytes[..]) {
             let _ = chunk.unwrap().read();
@@ -85,7 +85,7 @@ proptest! {
     #[test]
     fn no_yaml_panics(text in "([a-b:?,&*!|>'\"%@`#~<>-]|[\\[\\]{}]|[ \n\t]| a: |- |\n  |---|&a |\\*a|<<: ){0,60}") {
         let _ = yaml::read_strict(text.as_bytes());
-        let _ = spans::Spans::of(text.as_bytes(), Syntax::Yaml).locate("a.b[0]");
+        let _ = spans::Spans::new(text.as_bytes(), Syntax::Yaml).locate("a.b[0]");
         for chunk in Chunks::new(text.as_bytes()) {
             let _ = chunk.unwrap().read();
         }
@@ -94,7 +94,7 @@ proptest! {
     #[test]
     fn every_printed_member_is_in_a_schema(v in value()) {
         let text = yaml::write::to_string(&v);
-        let spans = spans::Spans::of(text.as_bytes(), Syntax::Yaml);
+        let spans = spans::Spans::new(text.as_bytes(), Syntax::Yaml);
         for (key, member) in v.as_object().into_iter().flatten() {
             // A key that looks like a path may be confused with a path.
             if !key.contains(['.', '[', ']']) && !key.is_empty() {

@@ -155,7 +155,7 @@ mod tests {
 
     /// An object as the server validates it: encoded, and with defaults.
     fn object(api_version: &str, kind: &str, text: &str, release: Release) -> Value {
-        let types = Types::of(release.minor().number().into());
+        let types = Types::for_release(release.minor().number().into());
         let id = types.of_kind(api_version, kind).unwrap();
         let mut object = encode::encode(types, id, json::read(text.as_bytes()).unwrap());
         defaults::set(types, id, &mut object);
@@ -165,7 +165,7 @@ mod tests {
     fn errors(api_version: &str, kind: &str, new: &str, old: Option<&str>, release: &str) -> Vec<String> {
         let release = release.parse().unwrap();
         let read = |text: &str| object(api_version, kind, text, release);
-        let empties = Empties::of(&json::read(new.as_bytes()).unwrap());
+        let empties = Empties::from_value(&json::read(new.as_bytes()).unwrap());
         let (new, old) = (read(new), old.map(read));
         let (group, _) = crdx_value::group_version::split(api_version);
         assert!(covers(group, kind), "{kind}");

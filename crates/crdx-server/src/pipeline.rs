@@ -235,7 +235,7 @@ pub fn validate_named_create(rv: &ResourceVersion, object: &Value, rule: NameRul
         errors.extend(list_types::validate(object, root, &ROOT, rv.release));
     }
     let mut verdict = with_rules(rv, object, None, errors);
-    verdict.warnings_if_accepted = finalizers::warnings(Metadata::of(object), None, rv.release);
+    verdict.warnings_if_accepted = finalizers::warnings(Metadata::from_object(object), None, rv.release);
     verdict
 }
 
@@ -266,7 +266,8 @@ pub fn validate_update(rv: &ResourceVersion, object: &Value, old: &Value) -> Ver
     }
     let ratchets = rv.release.enables(Gate::CrdValidationRatcheting);
     let mut verdict = with_rules(rv, object, Some((old, ratchets)), errors);
-    verdict.warnings_if_accepted = finalizers::warnings(Metadata::of(object), Some(Metadata::of(old)), rv.release);
+    verdict.warnings_if_accepted =
+        finalizers::warnings(Metadata::from_object(object), Some(Metadata::from_object(old)), rv.release);
     verdict
 }
 
@@ -329,9 +330,9 @@ fn type_meta(rv: &ResourceVersion, object: &Value) -> ErrorList {
 
 /// `rest.validateCommonFields`
 fn common_metadata(rv: &ResourceVersion, object: &Value, old: &Value) -> ErrorList {
-    let m = Metadata::of(object);
+    let m = Metadata::from_object(object);
     let mut errors = metadata::validate(m, rv.facts.namespaced, NameRule::PathSegment, &METADATA, rv.release);
-    errors.extend(metadata::validate_update(m, Metadata::of(old), &METADATA, rv.release));
+    errors.extend(metadata::validate_update(m, Metadata::from_object(old), &METADATA, rv.release));
     errors
 }
 

@@ -111,7 +111,7 @@ impl Server {
     }
 
     /// Like [`Server::handle`], but consumes the request so that a created object is not copied.
-    pub fn take(&self, mut request: Request) -> Response {
+    pub fn handle_owned(&self, mut request: Request) -> Response {
         let object = if request.method == Method::Post { body::take(&mut request.body) } else { None };
         self.handle_completely(&request, object)
     }

@@ -100,7 +100,7 @@ impl Chunk {
                     let duplicates = if strict.errors.is_empty() {
                         Vec::new()
                     } else {
-                        super::spans::Spans::of(&self.text, Syntax::Json).duplicates(&strict.errors)
+                        super::spans::Spans::new(&self.text, Syntax::Json).duplicates(&strict.errors)
                     };
                     let duplicates = duplicates.into_iter().map(|d| d.within(self.start)).collect();
                     Ok(Contents { value: strict.value, duplicates, rest: None })
@@ -186,7 +186,7 @@ impl<R: Read> Chunks<R> {
 
     /// Advances the position and offset by `bytes`.
     fn pass(&mut self, bytes: &[u8]) {
-        let end = Position::of(bytes, bytes.len());
+        let end = Position::at_offset(bytes, bytes.len());
         self.position = end.within(self.position);
         self.offset += bytes.len();
     }
@@ -198,7 +198,7 @@ impl<R: Read> Chunks<R> {
         let Some(complete) = scanner.read(&mut self.input, self.limit, |bytes| taken.extend_from_slice(bytes))? else {
             let space = taken.iter().take_while(|c| c.is_ascii_whitespace()).count();
             let before = taken.get(..space).unwrap_or_default();
-            let start = Position::of(before, space).within(self.position);
+            let start = Position::at_offset(before, space).within(self.position);
             self.pass(&taken);
             self.mode = Mode::SkipJson(scanner);
             return Ok(Some(self.too_large(taken, start, Syntax::Json)));
@@ -209,7 +209,7 @@ impl<R: Read> Chunks<R> {
             self.mode = Mode::End;
             return Ok(None);
         }
-        let start = Position::of(before, before.len()).within(self.position);
+        let start = Position::at_offset(before, before.len()).within(self.position);
         let error = match json::read(value) {
             // A number out of range is reported when the document is decoded.
             Err(e) if !complete || e.kind != ErrorKind::NumberOutOfRange => e,
@@ -345,7 +345,7 @@ impl<R: Read> Chunks<R> {
     fn skip_json(&mut self, mut scanner: JsonScanner) -> io::Result<Option<Chunk>> {
         let (position, offset) = (&mut self.position, &mut self.offset);
         let end = scanner.read(&mut self.input, self.limit, |bytes| {
-            *position = Position::of(bytes, bytes.len()).within(*position);
+            *position = Position::at_offset(bytes, bytes.len()).within(*position);
             *offset += bytes.len();
         })?;
         self.mode = if end.is_some() { Mode::Json } else { Mode::End };

@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
             // Go quotes the byte rather than the character.
             c => format!("'{}'", quote::go_quote(char::from(c).encode_utf8(&mut [0; 4])).trim_matches('"')),
         };
-        Error::new(format!("invalid character {quoted} {context}"), Some(Position::of(self.text, self.at)))
+        Error::new(format!("invalid character {quoted} {context}"), Some(Position::at_offset(self.text, self.at)))
     }
 
     /// Like [`Reader::end_or`], inside a token that white space would end: at the end of the text Go checks a space
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
 
     fn end_or(&self, context: &str) -> Error {
         let Some(c) = self.peek() else {
-            let end = Position::of(self.text, self.text.len());
+            let end = Position::at_offset(self.text, self.text.len());
             return Error::new("unexpected end of JSON input", Some(end)).of_kind(ErrorKind::UnexpectedEnd);
         };
         self.unexpected(c, context)
@@ -361,7 +361,7 @@ impl<'a> Reader<'a> {
             _ => {
                 if self.out_of_range.is_none() {
                     let message = format!("json: cannot unmarshal number {literal} into Go value of type float64");
-                    let error = Error::new(message, Some(Position::of(self.text, start)));
+                    let error = Error::new(message, Some(Position::at_offset(self.text, start)));
                     self.out_of_range = Some(error.of_kind(ErrorKind::NumberOutOfRange));
                 }
                 Ok(Value::Null)

@@ -30,7 +30,7 @@ pub struct Position {
 
 impl Position {
     /// The position of byte `offset` in `text`. A byte order mark at the start does not count as a column.
-    pub fn of(text: &[u8], offset: usize) -> Self {
+    pub fn at_offset(text: &[u8], offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let line = before.split(|b| *b == b'\n').count();
         let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
@@ -171,8 +171,8 @@ mod tests {
 
     #[test]
     fn columns_count_characters() {
-        assert_eq!(Position::of("\u{feff}é: x".as_bytes(), 5), Position { line: 1, column: 2 });
-        assert_eq!(Position::of("a\né: x".as_bytes(), 4), Position { line: 2, column: 2 });
+        assert_eq!(Position::at_offset("\u{feff}é: x".as_bytes(), 5), Position { line: 1, column: 2 });
+        assert_eq!(Position::at_offset("a\né: x".as_bytes(), 4), Position { line: 2, column: 2 });
     }
 
     #[test]

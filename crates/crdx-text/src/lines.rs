@@ -20,7 +20,7 @@ fn characters(text: &[u8]) -> usize {
 
 impl Lines {
     /// Reads the lines of a text.
-    pub fn of(text: &[u8]) -> Self {
+    pub fn new(text: &[u8]) -> Self {
         let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text).map(|at| at + 1));
         let mut before = 0;
         let characters = text.chunks(BLOCK).map(|block| {
@@ -31,12 +31,12 @@ impl Lines {
         Self { starts: starts.collect(), characters: characters.collect() }
     }
 
-    /// Like [`Position::of`]; `text` must be the text of these lines.
+    /// Like [`Position::at_offset`]; `text` must be the text of these lines.
     pub fn position(&self, text: &[u8], offset: usize) -> Position {
         let line = self.starts.partition_point(|start| *start <= offset).saturating_sub(1);
         let start = self.starts.get(line).copied().unwrap_or_default();
         if offset - start <= BLOCK {
-            let in_line = Position::of(text.get(start..).unwrap_or_default(), offset - start);
+            let in_line = Position::at_offset(text.get(start..).unwrap_or_default(), offset - start);
             return Position { line: line + 1, column: in_line.column };
         }
         let mut column = self.characters_before(text, offset) - self.characters_before(text, start) + 1;
@@ -60,9 +60,9 @@ mod tests {
     #[test]
     fn positions_in_a_long_line_are_found() {
         let text = format!("\u{feff}x: 1\né: [{}z]", "é, ".repeat(3000));
-        let lines = Lines::of(text.as_bytes());
+        let lines = Lines::new(text.as_bytes());
         for (at, _) in text.char_indices().skip(1).step_by(97) {
-            assert_eq!(lines.position(text.as_bytes(), at), Position::of(text.as_bytes(), at), "{at}");
+            assert_eq!(lines.position(text.as_bytes(), at), Position::at_offset(text.as_bytes(), at), "{at}");
         }
     }
 }

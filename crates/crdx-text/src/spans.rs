@@ -67,18 +67,18 @@ struct Index {
 }
 
 impl Index {
-    fn of(text: &[u8], syntax: Syntax) -> Self {
+    fn new(text: &[u8], syntax: Syntax) -> Self {
         let outline = match syntax {
             Syntax::Json => outline::json(text),
             Syntax::Yaml => super::yaml::outline(text),
         };
-        Self { outline, lines: Lines::of(text), members: Mutex::default() }
+        Self { outline, lines: Lines::new(text), members: Mutex::default() }
     }
 
     /// The index of the mapping at `node`, including merged members.
     fn members(&self, node: usize, members: &[(usize, usize)]) -> Arc<Members> {
         let mut known = self.members.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(known.entry(node).or_insert_with(|| Arc::new(Members::of(&self.outline, members))))
+        Arc::clone(known.entry(node).or_insert_with(|| Arc::new(Members::new(&self.outline, members))))
     }
 }
 
@@ -87,13 +87,13 @@ const BUDGET: usize = 10_000;
 
 impl<'a> Spans<'a> {
     /// Determines the positions in `text`. After a syntax error, only the part before it is available.
-    pub fn of(text: &'a [u8], syntax: Syntax) -> Self {
-        Self { text, index: Arc::new(Index::of(text, syntax)) }
+    pub fn new(text: &'a [u8], syntax: Syntax) -> Self {
+        Self { text, index: Arc::new(Index::new(text, syntax)) }
     }
 
-    /// Like [`Spans::of`]; `cache` must belong to this text.
+    /// Like [`Spans::new`]; `cache` must belong to this text.
     pub fn cached(text: &'a [u8], syntax: Syntax, cache: &Cache) -> Self {
-        Self { text, index: Arc::clone(cache.0.get_or_init(|| Arc::new(Index::of(text, syntax)))) }
+        Self { text, index: Arc::clone(cache.0.get_or_init(|| Arc::new(Index::new(text, syntax)))) }
     }
 
     /// The node at a path of the server (`spec.a[0].b`, `spec.map[a.b/c]`), or its nearest ancestor. An empty path and
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     fn at(text: &str, syntax: Syntax, path: &str) -> String {
-        let found = Spans::of(text.as_bytes(), syntax).locate(path);
+        let found = Spans::new(text.as_bytes(), syntax).locate(path);
         let value = text.get(found.value.range.clone()).unwrap().lines().next().unwrap_or_default().to_owned();
         let key = found.key.map_or("-".to_owned(), |k| k.start.to_string());
         format!("{key} {} {value}{}", found.value.start, if found.exact { "" } else { " near" })
@@ -251,7 +251,7 @@ mod tests {
         ] {
             assert_eq!(at(text, Syntax::Json, path), want, "{path}");
         }
-        let spans = Spans::of(text.as_bytes(), Syntax::Json);
+        let spans = Spans::new(text.as_bytes(), Syntax::Json);
         let found = spans.duplicates(&[StrictError::DuplicateField("spec.b".to_owned())]);
         assert_eq!(
             (found[0].first, found[0].second),
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn the_path_of_an_offset_leads_to_its_field() {
         let text = "spec:\n  a:\n  - b: 1\n  - c: {d: x}\n  e: \n";
-        let spans = Spans::of(text.as_bytes(), Syntax::Yaml);
+        let spans = Spans::new(text.as_bytes(), Syntax::Yaml);
         let at = |part: &str| {
             let steps = spans.path_at(text.find(part).unwrap()).into_iter().map(|step| match step {
                 Step::Member(name) => name,
@@ -280,6 +280,6 @@ mod tests {
     fn searching_for_ambiguous_paths_terminates() {
         let text = "a: &a\n  a: &b\n    a: &c {a: 1, a.a: 2}\n    a.a: *c\n  a.a: *b\n";
         let path = vec!["a"; 3000].join(".");
-        assert!(!Spans::of(text.as_bytes(), Syntax::Yaml).locate(&path).exact);
+        assert!(!Spans::new(text.as_bytes(), Syntax::Yaml).locate(&path).exact);
     }
 }

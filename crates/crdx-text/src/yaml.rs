@@ -98,7 +98,7 @@ pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
     let found = decode::decode(&tree, &source.text, false)?;
     // Duplicates are possible only if a key was replaced, so most texts are decoded only once.
     let duplicates = if found.repeated { decode::decode(&tree, &source.text, true)?.duplicates } else { Vec::new() };
-    let rest = tree.rest.map(|mark| Position::of(source.text.as_bytes(), mark.at as usize));
+    let rest = tree.rest.map(|mark| Position::at_offset(source.text.as_bytes(), mark.at as usize));
     Ok(Strict { value: found.value, duplicates, rest })
 }
 

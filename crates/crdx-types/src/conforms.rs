@@ -89,7 +89,7 @@ mod tests {
 
     /// Compares with the reader of JSON texts.
     fn conform(type_: &str, text: &str) -> bool {
-        let types = Types::of(37);
+        let types = Types::for_release(37);
         let id = types.id(type_).unwrap();
         let value = json::read(text.as_bytes()).unwrap();
         let found = conforms(types, id, &value);

@@ -296,7 +296,7 @@ mod tests {
     fn every_line_is_well_formed() {
         let lines = TEXT.lines().filter(|line| line.starts_with(' ')).count();
         assert_eq!(rules().values().flatten().count(), lines);
-        let types = Types::of(37);
+        let types = Types::for_release(37);
         for name in rules().keys() {
             assert!(types.id(name).is_some(), "{name}");
         }
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn defaults_are_set_in_nested_values() {
-        let types = Types::of(37);
+        let types = Types::for_release(37);
         let mut object =
             json::read(br#"{"template":{"spec":{"containers":[{"name":"a","image":"x:1","ports":[{}]}]}}}"#).unwrap();
         set(types, types.id("apps/v1.DeploymentSpec").unwrap(), &mut object);

@@ -18,7 +18,7 @@ pub struct Empties {
 
 impl Empties {
     /// The empty lists and maps of a value; `None` if there are none.
-    pub fn of(value: &Value) -> Option<Self> {
+    pub fn from_value(value: &Value) -> Option<Self> {
         Self::at(value, 0)
     }
 
@@ -80,12 +80,12 @@ mod tests {
     #[test]
     fn empty_lists_and_maps_are_found_at_their_places() {
         let value = crdx_text::json::read(br#"{"a":[],"b":[1,{"c":{}}],"d":{"e":1}}"#).unwrap();
-        let empties = Empties::of(&value).unwrap();
+        let empties = Empties::from_value(&value).unwrap();
         assert_eq!(empties.child("a").and_then(Empties::text), Some("[]"));
         let inner = empties.child("b").and_then(|b| b.index(1)).and_then(|item| item.child("c"));
         assert_eq!(inner.and_then(Empties::text), Some("{}"));
         assert_eq!((empties.text(), empties.child("d")), (None, None));
-        assert_eq!(Empties::of(&Value::Int(1)), None);
+        assert_eq!(Empties::from_value(&Value::Int(1)), None);
         let mut cleared = empties.clone();
         cleared.clear(&["b", "*", "c"]);
         let inner = cleared.child("b").and_then(|b| b.index(1)).and_then(|item| item.child("c"));

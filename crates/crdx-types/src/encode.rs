@@ -188,7 +188,7 @@ mod tests {
     use crdx_value::json::to_string;
 
     fn encoded(type_: &str, release: u32, text: &str) -> String {
-        let types = Types::of(release);
+        let types = Types::for_release(release);
         to_string(&encode(types, types.id(type_).unwrap(), json::read(text.as_bytes()).unwrap()))
     }
 

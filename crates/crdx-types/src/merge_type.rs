@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn markers_decide_how_lists_and_maps_are_merged() {
-        let types = Types::of(37);
+        let types = Types::for_release(37);
         let of = |name: &str| merge_type_named(types, name).clone();
         let container = of("core/v1.Container");
         let field = |type_: &TypeRef, name: &str| type_.resolve().map.as_ref().unwrap().fields[name].type_.clone();

@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn messages_are_decoded_by_their_field_numbers() {
-        let types = Types::of(37);
+        let types = Types::for_release(37);
         let read = |name: &str, bytes: &[u8]| read(types, types.id(name).unwrap(), bytes).map(|message| message.value);
         // name, an empty image, a port, and a volume mount
         let container = b"\x0a\x01a\x12\x00\x32\x0b\x0a\x00\x10\x00\x18\x50\x22\x03TCP\x4a\x05\x0a\x01v\x10\x01";
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn map_entries_are_read_as_by_the_generated_code() {
-        let types = Types::of(37);
+        let types = Types::for_release(37);
         let read = |bytes: &[u8]| read(types, types.id("core/v1.Secret").unwrap(), bytes).map(|message| message.value);
         // `data` has a key with the wire type of a number, an unknown group and no value.
         let object = read(b"\x12\x05\x08\x01k\x1b\x1c").unwrap();
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn wrong_wire_types_are_refused_and_unknown_fields_are_skipped() {
-        let types = Types::of(37);
+        let types = Types::for_release(37);
         let read = |bytes: &[u8]| read(types, types.id("core/v1.Secret").unwrap(), bytes).map(|message| message.value);
         assert_eq!(read(b"\x18\x01").unwrap_err().to_string(), "proto: wrong wireType = 0 for field Type");
         assert_eq!(read(b"\x04").unwrap_err().to_string(), "proto: Secret: wiretype end group for non-group");

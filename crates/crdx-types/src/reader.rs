@@ -359,7 +359,7 @@ mod tests {
     use super::*;
 
     fn read_as(type_: &str, release: u32, body: &str) -> Result<Findings, DecodeError> {
-        let types = Types::of(release);
+        let types = Types::for_release(release);
         read(types, types.id(type_).unwrap(), body.as_bytes())
     }
 

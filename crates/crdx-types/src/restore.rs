@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn wrong_types_and_unknown_fields_are_reported() {
-        let types = Types::of(37);
+        let types = Types::for_release(37);
         let check = |text: &str| check(types, types.id("core/v1.PodSpec").unwrap(), &read(text.as_bytes()).unwrap());
         assert_eq!(
             check(r#"{"x":1,"containers":[{"name":"a","y":{}}],"$patch":"x"}"#),

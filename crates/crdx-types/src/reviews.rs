@@ -65,7 +65,7 @@ pub fn check(release: Release, review: ReviewKind, version: &str, body: &[u8]) -
         (kind, group, version) if kind == review.kind() && group == review.group() => review.type_name(version),
         _ => None,
     };
-    let types = Types::of(release.minor().number().into());
+    let types = Types::for_release(release.minor().number().into());
     let Some(id) = name.and_then(|name| types.id(name)) else {
         let (kind, version) = (quote::go_quote(&actual.kind), quote::go_quote(&actual.api_version()));
         return Err(format!("no kind {kind} is registered for version {version} in scheme {}", release.scheme()));

@@ -50,7 +50,7 @@ const LISTS_OF_LISTS: PatchError = PatchError::Unprocessable("lists of lists are
 /// # Errors
 /// Returns the reason why the patch cannot be applied.
 pub fn merge(types: &'static Types, id: TypeId, original: Map, patch: Map) -> Result<Map, PatchError> {
-    merge_map(original, patch, Schema::of(types, id), Mode::Apply)
+    merge_map(original, patch, Schema::new(types, id), Mode::Apply)
 }
 
 /// Applies `patch` to an object of a type none of whose fields have a patch strategy, except those of its metadata.
@@ -277,7 +277,7 @@ mod tests {
     use crdx_value::json::to_string;
 
     fn patched(type_: &str, original: &str, patch: &str) -> Result<String, String> {
-        let types = Types::of(37);
+        let types = Types::for_release(37);
         let read = |text: &str| json::read(text.as_bytes()).unwrap().as_object().cloned().unwrap();
         let merged = merge(types, types.id(type_).unwrap(), read(original), read(patch));
         merged.map(|merged| to_string(&Value::Object(merged))).map_err(|error| error.to_string())

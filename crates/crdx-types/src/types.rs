@@ -179,7 +179,7 @@ pub(super) enum Type {
 
 impl Types {
     /// The types of Kubernetes 1.`release`, or of the nearest release in the table.
-    pub fn of(release: u32) -> &'static Self {
+    pub fn for_release(release: u32) -> &'static Self {
         static TYPES: ByRelease = [const { OnceLock::new() }; MAX_MINOR];
         Self::from_table(&TYPES, table(), release)
     }
@@ -514,7 +514,7 @@ mod tests {
     #[test]
     fn every_release_has_complete_types() {
         for release in table().releases() {
-            let types = Types::of(release);
+            let types = Types::for_release(release);
             let mut seen = BTreeSet::new();
             for row in table().types() {
                 let id = types.id(row.name).unwrap();
@@ -534,7 +534,7 @@ mod tests {
 
     #[test]
     fn types_are_formatted_like_go() {
-        let types = Types::of(37);
+        let types = Types::for_release(37);
         let id = types.id("core/v1.PodSpec").unwrap();
         let Some(Definition::Struct(spec)) = types.definition(id) else { panic!("not a struct") };
         let printed = |name: &str| types.display(&spec.field(name).unwrap().1.type_).to_string();
@@ -546,7 +546,7 @@ mod tests {
 
     #[test]
     fn fields_of_other_releases_are_known() {
-        let types = Types::of(31);
+        let types = Types::for_release(31);
         let container = types.id("core/v1.Container").unwrap();
         assert_eq!(types.releases_with(container, "restartPolicyRules"), Some(34..=37));
         assert_eq!(types.releases_with(container, "image"), Some(30..=37));

@@ -177,7 +177,7 @@ pub enum BadValue {
 impl BadValue {
     /// Any value. Before 1.34, objects and lists are formatted in Go syntax, and null as the text `"null"` (`ErrorBody`
     /// in `errors.go`).
-    pub fn of(v: &Value, release: Release) -> Self {
+    pub fn new(v: &Value, release: Release) -> Self {
         match v {
             Value::Null if !release.since(V1_34) => Self::from("null"),
             Value::Array(_) | Value::Object(_) if !release.since(V1_34) => Self::Raw(print::go_syntax(v)),
@@ -439,7 +439,7 @@ mod tests {
         let items = vec![Value::Int(1), Value::Float(1.5), Value::from("x"), Value::Null, Value::Bool(true)];
         let value = crate::object([("b", Value::Array(items)), ("a", Value::Object(crate::Map::new()))]);
         let text = |value: &Value, minor| {
-            FieldError::duplicate(&p, BadValue::of(value, Release::new(minor).unwrap())).to_string()
+            FieldError::duplicate(&p, BadValue::new(value, Release::new(minor).unwrap())).to_string()
         };
         assert_eq!(text(&value, 34), r#"a: Duplicate value: {"a":{},"b":[1,1.5,"x",null,true]}"#);
         assert_eq!(

@@ -57,7 +57,7 @@ const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 /// let server = ApiServer::new();
 /// # server.install(include_str!("../tests/kites.yaml"))?;
 /// let kite = server.create("apiVersion: toys.example.com/v1\nkind: Kite\nmetadata: {name: dragon}\n")?;
-/// let name = ObjectRef::of(&kite.object);
+/// let name = ObjectRef::from_object(&kite.object);
 ///
 /// let longer = server.patch(&name, PatchType::Merge, "spec: {length: 20}")?;
 /// assert_eq!(longer.at(&["spec", "length"]), Some(&Value::Int(20)));
@@ -182,7 +182,7 @@ impl ApiServer {
             let query = self.write_query(patch_type == PatchType::Apply);
             let request = self.request(Method::Patch, &path, &query, document.value.clone());
             let request = Request { content_type: Some(patch_type.content_type().to_owned()), ..request };
-            Response::of(self.server.handle(&request), Some(&document))
+            Response::from_answer(self.server.handle(&request), Some(&document))
         })
     }
 
@@ -225,7 +225,7 @@ impl ApiServer {
             let query: String = query.collect();
             let path = resource.collection(namespace.as_deref());
             let request = self.request(Method::Get, &path, &query, Body::Empty);
-            List::of(self.server.handle(&request))
+            List::from_answer(self.server.handle(&request))
         })
     }
 
@@ -245,7 +245,7 @@ impl ApiServer {
     /// Returns an error if the object is not a CRD.
     pub fn rule_costs(&self, definition: impl IntoManifest) -> Result<Vec<RuleCost>, Error> {
         let definition = definition.into_manifest()?;
-        large_stack::run(|| RuleCost::of(&definition.document()?, self.release()))
+        large_stack::run(|| RuleCost::for_crd(&definition.document()?, self.release()))
     }
 
     /// The server itself, for requests that have no method here.
@@ -263,14 +263,14 @@ impl ApiServer {
             let path = self.path_of(name)?;
             let query = if method == Method::Delete && self.options.dry_run { "&dryRun=All" } else { "" };
             let request = self.request(method, &path, query, Body::Empty);
-            Response::of(self.server.handle(&request), None)
+            Response::from_answer(self.server.handle(&request), None)
         })
     }
 
     /// Sends an object to the path of its kind. A PATCH is an apply.
     fn write(&self, method: Method, document: &Document, subresource: &str) -> Result<Response, Error> {
         let name = document.text(&["metadata", "name"]);
-        let resource = Resource::of(self, document)?;
+        let resource = Resource::for_document(self, document)?;
         let namespace = Some(document.text(&["metadata", "namespace"])).filter(|namespace| !namespace.is_empty());
         let mut path = resource.collection(Some(namespace.unwrap_or(&self.options.namespace)));
         if method != Method::Post {
@@ -288,7 +288,7 @@ impl ApiServer {
         };
         let request = self.request(method, &path, &query, document.value.clone());
         let request = Request { content_type: Some(content_type.to_owned()), ..request };
-        Response::of(self.server.take(request), Some(document))
+        Response::from_answer(self.server.handle_owned(request), Some(document))
     }
 
     fn path_of(&self, name: &ObjectRef) -> Result<String, Error> {

@@ -162,7 +162,7 @@ impl Plan {
     /// The releases of the upgrade: one, or those before and after it.
     pub fn releases(&self) -> ReleaseSet {
         let Releases { old, new } = self.releases;
-        ReleaseSet::of([old, new]).unwrap_or_else(|| new.into())
+        ReleaseSet::from_releases([old, new]).unwrap_or_else(|| new.into())
     }
 
     /// Returns true if there is an old CRD.
@@ -276,7 +276,7 @@ fn update(
 ) -> Result<(Server, Response), PlanError> {
     let server = Server::builder(releases.new, 0).without_managed_fields().build();
     let Some(old) = old else {
-        let answer = server.take(write(Operation::Create, address::DEFINITIONS, new.clone(), now));
+        let answer = server.handle_owned(write(Operation::Create, address::DEFINITIONS, new.clone(), now));
         return Ok((server, answer));
     };
     server.seed_definition(old, now).map_err(PlanError::Old)?;
@@ -288,7 +288,7 @@ fn update(
     if let Some(metadata) = new.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.insert("resourceVersion".to_owned(), revision);
     }
-    let answer = server.take(write(Operation::Replace, &path, new, now));
+    let answer = server.handle_owned(write(Operation::Replace, &path, new, now));
     Ok((server, answer))
 }
 
@@ -320,7 +320,7 @@ fn touch(server: &Server, path: &str, now: Timestamp) -> Result<Edit, RehearsalE
     let labels = object([("crdx-rehearsal", "touched")]);
     let patch = object([("metadata", object([("labels", labels)]))]);
     let path = format!("{path}?dryRun=All&fieldValidation=Ignore");
-    let response = server.take(write(Operation::Patch, &path, patch, now));
+    let response = server.handle_owned(write(Operation::Patch, &path, patch, now));
     if response.trace.is_unfinished {
         return Err(RehearsalError::New(UNFINISHED.to_owned()));
     }

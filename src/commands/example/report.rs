@@ -15,7 +15,7 @@ const WIDTH: usize = 100;
 pub fn yaml(object: &Value, schema: Option<&Schema>) -> String {
     let text = to_string(object);
     let Some(schema) = schema else { return text };
-    let spans = Spans::of(text.as_bytes(), Syntax::Yaml);
+    let spans = Spans::new(text.as_bytes(), Syntax::Yaml);
     let mut descriptions: BTreeMap<usize, String> = BTreeMap::new();
     describe(object, schema, "", &mut |path, description| {
         let found = spans.locate(path);

@@ -52,7 +52,7 @@ pub fn explain(
 /// The document that a server with built-in kinds publishes.
 fn simulated(release: Release, path: &str) -> Result<Value, Failure> {
     let options = RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
-    let response = Server::builder(release, 0).with_built_in_kinds().build().take(request::read(path, options));
+    let response = Server::builder(release, 0).with_built_in_kinds().build().handle_owned(request::read(path, options));
     match response.body {
         ResponseBody::Json(body) if response.code == 200 => Ok(Arc::unwrap_or_clone(body)),
         ResponseBody::Json(_) => Err(Failure::message("the simulated server does not publish this version")),

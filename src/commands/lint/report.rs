@@ -282,7 +282,7 @@ fn json_item(linted: &Linted) -> String {
 
 /// Returns a failed case for a CRD that breaks stored objects, as in the exit code.
 fn case(linted: &Linted) -> Case {
-    let mut case = Case::of(&linted.item);
+    let mut case = Case::from_report(&linted.item);
     if case.outcome == Outcome::Passed && !linted.breaking.is_empty() {
         case.outcome = Outcome::Failed;
         case.result = "breaking";

@@ -60,7 +60,7 @@ pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Fail
         None => existing_crd(&live, &name)?,
     };
     let read = old.clone().filter(|_| args.old.is_none());
-    let removed = old.as_ref().map(|old| RemovedVersions::of(old, &new.value)).unwrap_or_default();
+    let removed = old.as_ref().map(|old| RemovedVersions::between(old, &new.value)).unwrap_or_default();
     let reported = |message: &str, help| {
         let location = new.object.finder().start();
         Failure::Reported(excerpt::render(MessageSeverity::Error, message, &location, help, message_color))

@@ -73,7 +73,7 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Failure> {
     let mut show_refused = |item: ObjectReport| refused.push(item);
     let admission = Admission::standalone(&reading, release, crds.clone(), now, &mut show_refused, &mut notes);
     let streams = Streams::new(args.output, color);
-    let counts = admission.as_ref().map(|admission| Counts::of(admission.given())).unwrap_or_default();
+    let counts = admission.as_ref().map(|admission| Counts::new(admission.given())).unwrap_or_default();
     let report = PolicyReport::new(counts, refused, streams.out.look(), args.quiet);
     let mut sink = Sink::new(report, args.output, streams);
     sink.begin()?;

@@ -157,7 +157,8 @@ impl<'a> PolicyRehearsal<'a> {
         let path = address::object(&address::collection(group, version, &definition.plural, namespace), &identity.name);
         let labels = object([("crdx-rehearsal", "touched")]);
         let patch = object([("metadata", object([("labels", labels)]))]);
-        let mut response = server.take(request::patch(&path, Operation::Patch.content_type(), patch, None, options));
+        let mut response =
+            server.handle_owned(request::patch(&path, Operation::Patch.content_type(), patch, None, options));
         server.withdraw(&definition.name, &namespace_name, &identity.name);
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).push(server);
         let findings = response.trace.policies.take().unwrap_or_default();

@@ -105,7 +105,7 @@ impl Report for UpgradeReport<'_> {
 
     fn cases(&mut self, done: &Self::Item) -> impl IntoIterator<Item = Case> {
         match done {
-            Rehearsed::Reported(item) => Some(Case::of(item)),
+            Rehearsed::Reported(item) => Some(Case::from_report(item)),
             Rehearsed::Object(_) => touched(done, self.common.quiet).map(definition::case),
         }
     }
@@ -242,7 +242,7 @@ impl Report for PolicyReport {
 
     fn cases(&mut self, done: &Self::Item) -> impl IntoIterator<Item = Case> {
         match done {
-            Rehearsed::Reported(item) => Some(Case::of(item)),
+            Rehearsed::Reported(item) => Some(Case::from_report(item)),
             Rehearsed::Object(_) => {
                 affected(done, self.common.quiet).map(|(item, effects)| policies::case(item, effects))
             }
@@ -250,7 +250,7 @@ impl Report for PolicyReport {
     }
 
     fn begin_cases(&mut self) -> Vec<Case> {
-        self.refused.iter().map(Case::of).collect()
+        self.refused.iter().map(Case::from_report).collect()
     }
 
     fn begin_text(&mut self) -> String {

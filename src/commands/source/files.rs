@@ -334,7 +334,7 @@ fn answer(server: &Server, request: &Request) -> Result<Value, Error> {
     if response.code == 200 {
         return Ok(body);
     }
-    let status = Status::of(&body).unwrap_or_default();
+    let status = Status::from_value(&body).unwrap_or_default();
     let message = status.message.clone();
     Err(Error { message, code: Some(response.code), status: Some(status), ..Error::default() })
 }

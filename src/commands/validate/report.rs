@@ -93,7 +93,7 @@ impl Report for ValidateReport {
     }
 
     fn cases(&mut self, item: &ObjectReport) -> impl IntoIterator<Item = Case> {
-        (!self.hides(item)).then(|| Case::of(item))
+        (!self.hides(item)).then(|| Case::from_report(item))
     }
 
     fn page_item(&mut self, item: &ObjectReport, n: usize) -> Option<PageItem> {

@@ -21,7 +21,7 @@ pub fn as_of_commit(old: &str, inputs: &[String]) -> Option<Result<Vec<String>, 
             Some(hint),
         )));
     }
-    if let Err(error) = Commit::of(Path::new("."), name) {
+    if let Err(error) = Commit::resolve(Path::new("."), name) {
         return Some(Err(unreadable(old, &error)));
     }
     Some(Ok(inputs.iter().map(|path| format!("git:{name}:{path}")).collect()))
@@ -46,7 +46,7 @@ pub fn expand(path: &str, options: &Options, steps: &mut Vec<Step>) {
 }
 
 fn files(name: &str, path: &str, options: &Options) -> Result<Vec<Source>, GitError> {
-    let commit = Arc::new(Commit::of(Path::new("."), name)?);
+    let commit = Arc::new(Commit::resolve(Path::new("."), name)?);
     files_of(&commit, &name.into(), path, options)
 }
 
@@ -105,7 +105,7 @@ mod tests {
         fs::remove_file(folder.path().join("a/1.yaml")).unwrap();
         fs::write(folder.path().join("a/new.yaml"), "a: 2\n").unwrap();
         let base = folder.path().display().to_string();
-        let commit = Arc::new(Commit::of(folder.path(), "main").unwrap());
+        let commit = Arc::new(Commit::resolve(folder.path(), "main").unwrap());
         let found = |path: &str, recursive: bool| -> Vec<String> {
             let options = Options { recursive, ..Options::default() };
             let sources = files_of(&commit, &"main".into(), &format!("{base}/{path}"), &options).unwrap();

@@ -28,7 +28,7 @@ pub fn head(summary: &Summary, releases: &ReleaseSet) -> String {
         (decode, Verdict::Decodes),
         (skipped, Verdict::Skipped),
     ]
-    .map(|(n, verdict)| (n, verdict.text(), Colour::of(verdict)));
+    .map(|(n, verdict)| (n, verdict.text(), Colour::for_verdict(verdict)));
     let facts = [(warnings, if warnings == 1 { "warning" } else { "warnings" }, Colour::Unsure)];
     Page { command: "validate", releases, headline: &headline, colour, shares: &shares, facts: &facts }.head()
 }
@@ -44,7 +44,7 @@ pub fn row(item: &ObjectReport, n: usize) -> String {
         "<tr data-object=\"{n}\" data-verdict=\"{}\"><td>{}</td><td class=\"extra\">{}</td><td class=\"name\">{name}</td>\
          <td class=\"extra\">{}</td>{}{}<td class=\"place\">{}</td></tr>\n",
         item.verdict.text(),
-        badge(item.verdict.text(), Colour::of(item.verdict)),
+        badge(item.verdict.text(), Colour::for_verdict(item.verdict)),
         or_dash(&item.identity.kind),
         if answered { item.action.as_str() } else { "–" },
         count(item.pruned.len()),
@@ -67,10 +67,10 @@ pub fn details(item: &ObjectReport, n: usize, change: Option<&str>) -> String {
     let mut text = format!(
         "<section class=\"object {}\" id=\"o{n}\" data-object=\"{n}\" data-verdict=\"{}\">\n<h3>{} {}</h3>\n\
          <p class=\"place\">{}</p>\n",
-        Colour::of(item.verdict).class(),
+        Colour::for_verdict(item.verdict).class(),
         item.verdict.text(),
         escaped(if called.is_empty() { "An object" } else { &called }),
-        badge(item.verdict.text(), Colour::of(item.verdict)),
+        badge(item.verdict.text(), Colour::for_verdict(item.verdict)),
         escaped(&item.location.to_string()),
     );
     text.push_str(&by_release(item));

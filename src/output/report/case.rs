@@ -108,7 +108,7 @@ fn of_releases(releases: Option<&ReleaseSet>, text: &str) -> String {
 
 impl Case {
     /// Returns the case of an item of `validate`.
-    pub fn of(item: &ObjectReport) -> Self {
+    pub fn from_report(item: &ObjectReport) -> Self {
         let outcome = match item.verdict {
             Verdict::Accepted | Verdict::Decodes => Outcome::Passed,
             Verdict::Rejected => Outcome::Failed,
@@ -211,7 +211,7 @@ pub(super) mod tests {
         let mut unread =
             ObjectReport::new(SourceLocation::source(&Arc::from("<stdin>")), Verdict::CannotTell, "no kind");
         unread.help = Some("say it".to_owned());
-        [item, rejected, skipped, unread].iter().map(Case::of).collect()
+        [item, rejected, skipped, unread].iter().map(Case::from_report).collect()
     }
 
     #[test]

@@ -48,15 +48,15 @@ pub struct TextReport {
 impl TextReport {
     /// Creates a report without objects.
     pub fn new(style: Style) -> Self {
-        Self::of(style, Vec::new())
+        Self::with_releases(style, Vec::new())
     }
 
     /// Creates a report with a column for the verdicts of each of `releases`, if there are several.
     pub fn for_releases(style: Style, releases: &ReleaseSet) -> Self {
-        Self::of(style, releases.iter().filter(|_| releases.single().is_none()).collect())
+        Self::with_releases(style, releases.iter().filter(|_| releases.single().is_none()).collect())
     }
 
-    fn of(style: Style, releases: Vec<Release>) -> Self {
+    fn with_releases(style: Style, releases: Vec<Release>) -> Self {
         let look = TableStyle { color: style.color, width: style.width };
         let verdicts: Vec<Column> = match releases.as_slice() {
             [] => vec![Column::always("VERDICT")],

@@ -111,7 +111,7 @@ struct MemoryFile {
 }
 
 impl MemoryDisk {
-    fn of(memory: Memory) -> Self {
+    fn new(memory: Memory) -> Self {
         Self(Arc::new(Mutex::new(memory)))
     }
 
@@ -321,7 +321,7 @@ fn workload(disk: &MemoryDisk, client: &mut Client) -> Result<(), StateError> {
 
 /// Runs the workload with one fault and compares what survives. Returns false if the fault did not occur.
 fn try_fault(at: usize, fault: Fault, kinds: &mut BTreeMap<&'static str, usize>) -> bool {
-    let disk = MemoryDisk::of(Memory { fault: Some((at, fault)), ..Memory::default() });
+    let disk = MemoryDisk::new(Memory { fault: Some((at, fault)), ..Memory::default() });
     let mut client = Client::default();
     let result = workload(&disk, &mut client);
     let memory = disk.memory();
@@ -334,7 +334,7 @@ fn try_fault(at: usize, fault: Fault, kinds: &mut BTreeMap<&'static str, usize>)
         [AfterCrash::Everything, AfterCrash::Synced(0), AfterCrash::Synced(30), AfterCrash::Synced(usize::MAX / 2)]
     {
         let context = format!("{fault:?} at operation {at} ({failed}), survives: {survives:?}");
-        let disk = MemoryDisk::of(memory.after(survives));
+        let disk = MemoryDisk::new(memory.after(survives));
         // The second opening reads what the first one wrote.
         for _ in 0..2 {
             let (server, state) = open(&disk).unwrap_or_else(|error| panic!("{context}: {error}"));
@@ -408,7 +408,7 @@ fn a_removed_tail_does_not_come_back() {
     state.finish(state.log(), bytes);
     client.update(&server, &state, "a", 2);
     client.sync(&state);
-    let after = MemoryDisk::of(disk.memory().after(AfterCrash::Synced(0)));
+    let after = MemoryDisk::new(disk.memory().after(AfterCrash::Synced(0)));
     assert!(!after.memory().names.contains_key(Path::new("state.tail")));
     client.check(&open(&after).unwrap().0, AfterCrash::Synced(0), "after the compaction");
 }
@@ -463,7 +463,7 @@ fn every_request_fails_after_a_failed_write() {
     let mut rest = String::new();
     watch.read_to_string(&mut rest).unwrap();
     assert!(rest.contains(r#""type":"ERROR""#) && rest.contains(refusal) && !rest.contains("ADDED"), "{rest}");
-    let after = MemoryDisk::of(disk.memory().after(AfterCrash::Everything));
+    let after = MemoryDisk::new(disk.memory().after(AfterCrash::Everything));
     let (server, _state) = open(&after).unwrap();
     let (_, list) = send(&server, Method::Get, KITES, "");
     let names = list.get("items").and_then(Value::as_array).unwrap().iter().map(|o| o.str_at(&["metadata", "name"]));

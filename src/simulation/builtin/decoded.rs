@@ -140,7 +140,7 @@ mod tests {
         let body = br#"{"apiVersion":"v1","kind":"Pod","spec":{"replics":1,"containers":[
             {"restartPolicyRules":[],"imagee":"x","image":"x","image":"y"}]}}"#;
         let endpoint = Endpoint { group: String::new(), version: "v1".to_owned(), kind: "Pod".to_owned() };
-        let types = Types::of(31);
+        let types = Types::for_release(31);
         let decoded = decode::decode(types, &endpoint, body).unwrap();
         let hints: Vec<_> = decoded.strict.iter().map(|strict| hint(types, strict)).collect();
         let text = |text: &str| Some(text.to_owned());

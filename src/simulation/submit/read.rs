@@ -75,7 +75,7 @@ fn create_again(
     let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
     let earlier = kubectl_errors::in_namespace(earlier, identity);
     let request = send::create(target, earlier, &context.updates.request_kind, request_options);
-    let response = context.server.take(request);
+    let response = context.server.handle_owned(request);
     if response.code < 300 {
         return Ok(());
     }

@@ -61,7 +61,7 @@ impl Submission<'_> {
         let mut request = create(target, object, &context.updates.request_kind, request_options);
         // Policies can read the dry-run option.
         request.hides_dry_run = true;
-        let mut response = context.server.take(request);
+        let mut response = context.server.handle_owned(request);
         let findings = response.trace.policies.take();
         let mut item = read_response(response, identity, self.locator, self.schema);
         admitted(&mut item, findings, context.admission);
@@ -153,7 +153,7 @@ fn hidden_errors(submission: &Submission<'_>, item: &ObjectReport) -> Vec<Diagno
     let response = if creates {
         let mut request = send::create(target, object, request_kind, request_options);
         request.hides_dry_run = true;
-        context.server.take(request)
+        context.server.handle_owned(request)
     } else {
         match send::send(context.server, target, object, request_kind, request_options) {
             Ok(sent) => sent.response,

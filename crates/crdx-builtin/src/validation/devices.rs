@@ -128,7 +128,7 @@ fn specification_is_fixed(
     let Some(old) = old else { return Stored::No };
     if !immutable::is_equal(spec.value, old.get("spec").unwrap_or(&Value::Null)) {
         let shown = if errors.release.since(declared) { &Value::Null } else { spec.value };
-        errors.invalid_value(&spec.path, BadValue::of(shown, errors.release), immutable::IMMUTABLE);
+        errors.invalid_value(&spec.path, BadValue::new(shown, errors.release), immutable::IMMUTABLE);
     }
     Stored::Yes
 }
@@ -202,7 +202,7 @@ fn validate_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: S
         (false, false) => errors.required(request, ONE_REQUEST),
         (true, true) => {
             let detail = format!("{ONE_REQUEST}, but multiple fields are set");
-            errors.invalid_value(&request.path, BadValue::of(&Value::Null, errors.release), detail);
+            errors.invalid_value(&request.path, BadValue::new(&Value::Null, errors.release), detail);
         }
         (true, false) => exact_request(errors, &exactly, stored),
         (false, true) if fits(errors, &alternatives, MAX_ALTERNATIVES) => {

@@ -153,7 +153,7 @@ impl Errors {
 
     /// `Invalid value: VALUE`
     pub fn invalid(&mut self, field: &FieldValue<'_, '_>, detail: impl Into<String>) {
-        let bad = BadValue::of(field.value, self.release);
+        let bad = BadValue::new(field.value, self.release);
         self.list.push(FieldError::invalid(&field.path, bad, detail));
     }
 

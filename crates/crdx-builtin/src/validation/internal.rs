@@ -367,7 +367,7 @@ mod tests {
 
     fn shown_in(minor: u16, type_: &str, text: &str) -> String {
         let given = crdx_text::json::read(text.as_bytes()).unwrap();
-        let empties = Empties::of(&given);
+        let empties = Empties::from_value(&given);
         let bad = bad_value(type_, &given, empties.as_ref(), Release::new(minor).unwrap());
         FieldError::invalid(&ROOT, bad, "").body().replace("Invalid value: ", "")
     }

@@ -207,7 +207,7 @@ pub fn requirements(
                 };
                 if let Some(relation) = relation {
                     let detail = format!("must be {relation} {name} limit of {}", limit.text());
-                    errors.invalid_value(&requests.path, BadValue::of(request.value, errors.release), detail);
+                    errors.invalid_value(&requests.path, BadValue::new(request.value, errors.release), detail);
                 }
             }
             (Some(_), None) if !allows_overcommit(name) => {

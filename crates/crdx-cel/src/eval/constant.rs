@@ -16,7 +16,7 @@ pub(super) enum Constant {
 
 impl Constant {
     /// Stores a value as a constant.
-    pub fn of(value: Value<'static>) -> Self {
+    pub fn new(value: Value<'static>) -> Self {
         match value {
             Value::String(Text::Shared(text)) => Self::Text(text),
             Value::String(Text::Borrowed(text)) => Self::Text(text.into()),
@@ -27,7 +27,7 @@ impl Constant {
     }
 
     pub fn literal(literal: &Literal) -> Self {
-        Self::of(match literal {
+        Self::new(match literal {
             Literal::Null => Value::Null,
             Literal::Bool(b) => Value::Bool(*b),
             Literal::Int(i) => Value::Int(*i),

@@ -240,7 +240,7 @@ fn constant_map(entries: &[Entry]) -> Result<Option<Node>, String> {
     let Some(values) = values.collect::<Option<Vec<_>>>() else {
         return Ok(None);
     };
-    let map = values.into_iter().map(|(key, value)| Ok((Key::of(&key).map_err(|e| e.to_string())?, value)));
+    let map = values.into_iter().map(|(key, value)| Ok((Key::from_value(&key).map_err(|e| e.to_string())?, value)));
     Ok(Some(Node::Constant(Constant::Map(map.collect::<Result<_, String>>()?))))
 }
 
@@ -263,7 +263,7 @@ fn optimize(callee: Callee, args: Vec<Node>) -> Result<Node, String> {
         && values.len() == 1
     {
         let value = callee.invoke(&values, &Fuel::default()).map_err(|error| error.to_string())?;
-        return Ok(Node::Constant(Constant::of(value)));
+        return Ok(Node::Constant(Constant::new(value)));
     }
     let kind = match callee.function {
         "matches" => Some(MatchKind::Matches),
@@ -292,7 +292,7 @@ fn plain_call(callee: Callee, args: Vec<Node>) -> Node {
 /// list contains a value that is not a scalar.
 fn set_of(items: &[Value<'static>]) -> Option<HashSet<Key<'static>>> {
     let mut set = HashSet::new();
-    let mut add = |value: &Value<'static>| Key::of(value).is_ok_and(|key| set.insert(key));
+    let mut add = |value: &Value<'static>| Key::from_value(value).is_ok_and(|key| set.insert(key));
     for item in items {
         if !matches!(item, Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Double(_) | Value::String(_)) {
             return None;

@@ -343,7 +343,7 @@ impl<'a> Run<'a, '_> {
 
     /// Converts a value to a key.
     fn key(&self, value: &Value<'a>) -> Result<Key<'a>, Error> {
-        let key = Key::of(value)?;
+        let key = Key::from_value(value)?;
         self.fuel.write(key.text_length())?;
         Ok(key)
     }

@@ -44,11 +44,14 @@ pub fn insert<'a>(map: Map<'a>, key: &Value<'a>, value: Value<'a>, fuel: &Fuel) 
             fuel.spend(other.len())?;
             let entries = other.entries()?;
             Arc::new(
-                entries.into_iter().map(|(k, v)| Ok((Key::of(&k)?, v))).collect::<Result<BTreeMap<_, _>, Error>>()?,
+                entries
+                    .into_iter()
+                    .map(|(k, v)| Ok((Key::from_value(&k)?, v)))
+                    .collect::<Result<BTreeMap<_, _>, Error>>()?,
             )
         }
     };
-    let key = Key::of(key)?;
+    let key = Key::from_value(key)?;
     fuel.write(key.text_length())?;
     Arc::make_mut(&mut entries).insert(key, value);
     Ok(Map::Shared(entries))

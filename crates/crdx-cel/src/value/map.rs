@@ -56,7 +56,7 @@ impl<'a> Key<'a> {
     }
 
     /// Converts the key of a map literal or entry.
-    pub fn of(value: &Value<'a>) -> Result<Self, Error> {
+    pub fn from_value(value: &Value<'a>) -> Result<Self, Error> {
         match value {
             Value::Bytes(_) => {
                 Err(Error::Internal(Cow::Borrowed("runtime error: hash of unhashable type types.Bytes")))
@@ -187,7 +187,7 @@ impl<'a> Map<'a> {
         if let Value::String(s) = key {
             return find_text(entries, s);
         }
-        let exact = match Key::of(key) {
+        let exact = match Key::from_value(key) {
             Ok(key) => entries.get(&key),
             // Looking up bytes panics on the server, unless the map is empty.
             Err(error) => return (!entries.is_empty()).then_some(Err(error)),

@@ -182,7 +182,7 @@ impl FieldManager<'_> {
         if kind != self.kind {
             return Err(format!("no corresponding type for {}, Kind={kind}", display_version(self.api_version)));
         }
-        let errors = validate(ty, value, Validation::of(self.release, allow_duplicates));
+        let errors = validate(ty, value, Validation::new(self.release, allow_duplicates));
         if errors.is_empty() { Ok(()) } else { Err(errors_text(&errors)) }
     }
 

@@ -100,7 +100,7 @@ impl<'a> Updater<'a> {
         }
         let value = self.versions.convert(object, api_version)?;
         let Some(ty) = self.versions.type_of(api_version) else { return Ok(None) };
-        let errors = validate(ty, &value, Validation::of(self.release, false));
+        let errors = validate(ty, &value, Validation::new(self.release, false));
         if errors.is_empty() { Ok(Some(Typed { value, ty })) } else { Err(errors_text(&errors)) }
     }
 

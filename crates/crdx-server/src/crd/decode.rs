@@ -72,7 +72,7 @@ pub fn unknown_fields(object: &Value) -> BTreeMap<String, Unknown> {
 /// The Go type of a CRD, by its `apiVersion`.
 fn root(object: &Value, release: Release) -> Option<GoType> {
     if is_beta(object) {
-        let types = Types::of(release.minor().number().into());
+        let types = Types::for_release(release.minor().number().into());
         return GoType::named(types, "apiextensions/v1beta1.CustomResourceDefinition");
     }
     GoType::named(Types::of_definitions(release), "apiextensions/v1.CustomResourceDefinition")

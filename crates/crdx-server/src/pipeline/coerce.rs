@@ -66,7 +66,7 @@ fn coerce_resource(
         let Some(v) = members.get(key) else { continue };
         if v.as_str().is_none() {
             if !drop_malformed {
-                return Err(FieldError::invalid(&path.child(key), BadValue::of(v, release), "must be a string"));
+                return Err(FieldError::invalid(&path.child(key), BadValue::new(v, release), "must be a string"));
             }
             members.remove(key);
         }
@@ -83,7 +83,7 @@ fn coerce_resource(
     }
     let field_path = path.child("metadata");
     let normal = object_meta::normalize(metadata.clone())
-        .map_err(|error| FieldError::invalid(&field_path, BadValue::of(metadata, release), error.message))?;
+        .map_err(|error| FieldError::invalid(&field_path, BadValue::new(metadata, release), error.message))?;
     if unknown.wanted() {
         normal.unknown.iter().for_each(|field| unknown.record_path(format!("{field_path}.{field}")));
     }

@@ -56,7 +56,7 @@ fn resource(members: &Map, path: &FieldPath<'_>, release: Release, errors: &mut 
             }
             Some(Value::String(s)) => s,
             Some(v) => {
-                errors.push(FieldError::invalid(&field_path, BadValue::of(v, release), "must be a string"));
+                errors.push(FieldError::invalid(&field_path, BadValue::new(v, release), "must be a string"));
                 continue;
             }
         };
@@ -75,7 +75,7 @@ fn resource(members: &Map, path: &FieldPath<'_>, release: Release, errors: &mut 
     let Some(v) = members.get("metadata") else { return };
     let field_path = path.child("metadata");
     match object_meta::normalize(v.clone()) {
-        Err(error) => errors.push(FieldError::invalid(&field_path, BadValue::of(v, release), error.message)),
+        Err(error) => errors.push(FieldError::invalid(&field_path, BadValue::new(v, release), error.message)),
         Ok(normal) => {
             let m = Metadata::new(&normal.metadata);
             // The name is optional, so a missing name is replaced by a valid one.

@@ -39,7 +39,7 @@ mod tests {
         let old = json(r#"{"metadata":{"finalizers":["old"]}}"#);
         let new = json(r#"{"metadata":{"finalizers":["old","orphan","plain","a.b","a.b/c"]}}"#);
         assert_eq!(
-            warnings(Metadata::of(&new), Some(Metadata::of(&old)), Release::NEWEST),
+            warnings(Metadata::from_object(&new), Some(Metadata::from_object(&old)), Release::NEWEST),
             [
                 r#"metadata.finalizers: "a.b": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers"#,
                 r#"metadata.finalizers: "plain": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers"#,

@@ -47,8 +47,8 @@ fn visit(v: &Value, node: &Node, path: &FieldPath<'_>, release: Release, errors:
         Value::Array(items) => {
             match &node.unique {
                 Some(Unique::Set) => {
-                    for i in repeated(items.iter().map(Item::of)) {
-                        let bad = items.get(i).map_or(BadValue::Omitted, |item| BadValue::of(item, release));
+                    for i in repeated(items.iter().map(Item::from_value)) {
+                        let bad = items.get(i).map_or(BadValue::Omitted, |item| BadValue::new(item, release));
                         errors.push(FieldError::duplicate(&path.index(i), bad));
                     }
                 }
@@ -69,7 +69,7 @@ fn list_map<'a>(items: &'a [Value], keys: &[String], path: &FieldPath<'_>, relea
     if let Some((i, item)) = items.iter().enumerate().find(|(_, v)| !matches!(v, Value::Object(_) | Value::Null)) {
         errors.push(FieldError::invalid(
             &path.index(i),
-            BadValue::of(item, release),
+            BadValue::new(item, release),
             "must be an object for an array of list-type map",
         ));
         return;
@@ -77,14 +77,14 @@ fn list_map<'a>(items: &'a [Value], keys: &[String], path: &FieldPath<'_>, relea
     let key_of =
         |item: &Value| -> Map { keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect() };
     let repeated = if let [key] = keys {
-        repeated(items.iter().map(|item| item.get(key).map_or(Item::Missing, Item::of)))
+        repeated(items.iter().map(|item| item.get(key).map_or(Item::Missing, Item::from_value)))
     } else {
         let part = |item: &'a Value, key: &String| item.get(key).map_or(Item::Missing, Item::as_json);
         repeated(items.iter().map(|item| keys.iter().map(|key| part(item, key)).collect::<Vec<_>>()))
     };
     for i in repeated {
         let key = items.get(i).map(key_of).unwrap_or_default();
-        errors.push(FieldError::duplicate(&path.index(i), BadValue::of(&Value::Object(key), release)));
+        errors.push(FieldError::duplicate(&path.index(i), BadValue::new(&Value::Object(key), release)));
     }
 }
 
@@ -104,7 +104,7 @@ enum Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    fn of(v: &'a Value) -> Self {
+    fn from_value(v: &'a Value) -> Self {
         match v {
             Value::Null => Self::Null,
             Value::Bool(b) => Self::Bool(*b),
@@ -123,7 +123,7 @@ impl<'a> Item<'a> {
                 Value::Int(i) if i != 0 || x.is_sign_positive() => Self::Int(i),
                 _ => Self::Float(x.to_bits()),
             },
-            _ => Self::of(v),
+            _ => Self::from_value(v),
         }
     }
 }

@@ -26,7 +26,7 @@ pub struct Metadata<'a>(Option<&'a Map>);
 
 impl<'a> Metadata<'a> {
     /// The metadata of an object; empty if absent.
-    pub fn of(object: &'a Value) -> Self {
+    pub fn from_object(object: &'a Value) -> Self {
         Self(object.get("metadata").and_then(Value::as_object))
     }
     /// Wraps metadata.
@@ -168,7 +168,7 @@ pub fn validate_update(new: Metadata<'_>, old: Metadata<'_>, path: &FieldPath<'_
         immutable(field, new == old, shown_time(new, field == "deletionTimestamp", release));
     }
     let field = "deletionGracePeriodSeconds";
-    let shown = new.integer(field).map_or_else(|| BadValue::of(&Value::Null, release), BadValue::from);
+    let shown = new.integer(field).map_or_else(|| BadValue::new(&Value::Null, release), BadValue::from);
     immutable(field, new.integer(field) == old.integer(field), shown);
     labels(new, path, release, &mut errors);
     annotations(new, path, release, &mut errors);
@@ -193,7 +193,7 @@ fn shown_time(time: Option<time::Timestamp>, is_pointer: bool, release: Release)
         _ if release.since(V1_34) => {
             BadValue::Raw(time.map_or_else(|| "null".to_owned(), |t| format!("\"{}\"", time::format(t))))
         }
-        None if is_pointer => BadValue::of(&Value::Null, release),
+        None if is_pointer => BadValue::new(&Value::Null, release),
         None => BadValue::Raw("0001-01-01 00:00:00 +0000 UTC".to_owned()),
         Some(t) => BadValue::Raw(time::format(t).replace('T', " ").replace('Z', " +0000 UTC")),
     }
@@ -419,19 +419,21 @@ pub fn read(object: &Value, release: Release) -> Result<Metadata<'_>, FieldError
             if release.since(V1_37)
                 && let Some(text) = mismatch(whole, release)
             {
-                return Err(FieldError::invalid(&FieldPath::new("metadata"), BadValue::of(whole, release), text));
+                return Err(FieldError::invalid(&FieldPath::new("metadata"), BadValue::new(whole, release), text));
             }
             let m = Metadata::new(members);
             let own = ["creationTimestamp", "deletionTimestamp"].into_iter().filter_map(|key| m.get(key));
             let managers = m.list("managedFields").iter().filter_map(|entry| entry.get("time"));
             match own.chain(managers).filter_map(Value::as_str).find_map(|text| time::parse(text).err()) {
-                Some(text) => Err(FieldError::invalid(&FieldPath::new("metadata"), BadValue::of(whole, release), text)),
+                Some(text) => {
+                    Err(FieldError::invalid(&FieldPath::new("metadata"), BadValue::new(whole, release), text))
+                }
                 None => Ok(m),
             }
         }
         Some(other) => {
             let detail = format!("expected map[string]interface{{}}, got {}", print::type_name(other));
-            Err(FieldError::invalid(&FieldPath::new("metadata"), BadValue::of(other, release), detail))
+            Err(FieldError::invalid(&FieldPath::new("metadata"), BadValue::new(other, release), detail))
         }
     }
 }

@@ -20,6 +20,6 @@ pub fn blocked(errors: &ErrorList, release: Release) -> Option<FieldError> {
     errors.iter().any(blocking).then(|| {
         let detail = "some validation rules were not checked because the object was invalid; \
                       correct the existing errors to complete validation";
-        FieldError::invalid(&ROOT, BadValue::of(&Value::Null, release), detail)
+        FieldError::invalid(&ROOT, BadValue::new(&Value::Null, release), detail)
     })
 }

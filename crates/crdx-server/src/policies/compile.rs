@@ -122,7 +122,7 @@ fn expression(
     let compiled = super::expression::compile(source, env, types);
     let checked = compiled.as_ref().ok().map(|(_, checked)| checked);
     let type_ = checked.map(|checked| checked.result_type().clone());
-    let dependencies = checked.map_or_else(Dependencies::default, |checked| Dependencies::of(checked, variables));
+    let dependencies = checked.map_or_else(Dependencies::default, |checked| Dependencies::from_ast(checked, variables));
     let program = compiled.map(|(program, _)| program).map_err(|error| error.to_string());
     (Expression { source: source.to_owned(), program, declarations, dependencies }, type_)
 }

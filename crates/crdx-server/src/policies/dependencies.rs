@@ -36,7 +36,7 @@ impl Dependencies {
     }
 
     /// Returns the dependencies of an expression, including those of its variables.
-    pub fn of(checked: &CheckedAst, variables: &[(String, Self)]) -> Self {
+    pub fn from_ast(checked: &CheckedAst, variables: &[(String, Self)]) -> Self {
         let mut found = Self::default();
         found.visit(&checked.ast.expr, checked, variables);
         found
@@ -108,7 +108,7 @@ mod tests {
         let declarations = Declarations { params: true, authorizer: true, patch_types: false };
         let checked = environments.env(declarations).compile(source).map_err(|issues| issues.display()).expect(source);
         let user = Dependencies { user: true, ..Dependencies::default() };
-        Dependencies::of(&checked, &[("who".to_owned(), user), ("what".to_owned(), Dependencies::default())])
+        Dependencies::from_ast(&checked, &[("who".to_owned(), user), ("what".to_owned(), Dependencies::default())])
     }
 
     #[test]

@@ -129,7 +129,7 @@ pub enum Missing {
 
 impl Missing {
     /// Converts a dependency of a request in `namespace`.
-    pub fn of(dependency: Dependency, namespace: &str) -> Self {
+    pub fn new(dependency: Dependency, namespace: &str) -> Self {
         match dependency {
             Dependency::User => Self::User,
             Dependency::Authorizer => Self::Authorizer,

@@ -341,7 +341,7 @@ impl Round<'_> {
                     return Ok(false);
                 }
                 Err(NotDecided::Unknown(dependency)) => {
-                    let missing = Missing::of(dependency, request.namespace);
+                    let missing = Missing::new(dependency, request.namespace);
                     findings.add_unevaluated(PolicyKind::Mutating, hook, binding, Part::Condition, missing);
                     return Ok(false);
                 }
@@ -356,7 +356,7 @@ impl Round<'_> {
         for (index, patch) in compiled.mutations.iter().enumerate() {
             let (Patch::Apply(expression) | Patch::Json(expression)) = patch;
             if let Some(dependency) = expression.dependencies.shared(unknown) {
-                let missing = Missing::of(dependency, request.namespace);
+                let missing = Missing::new(dependency, request.namespace);
                 findings.add_unevaluated(PolicyKind::Mutating, hook, binding, Part::Mutation(index), missing);
                 continue;
             }

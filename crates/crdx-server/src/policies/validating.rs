@@ -257,7 +257,7 @@ impl Dispatch<'_> {
             message,
         };
         for (part, dependency) in outcome.unevaluated {
-            let missing = Missing::of(dependency, self.request.namespace);
+            let missing = Missing::new(dependency, self.request.namespace);
             self.findings.add_unevaluated(PolicyKind::Validating, hook, Some(binding), part, missing);
         }
         for decision in outcome.decisions.into_iter().filter(|decision| decision.denied) {

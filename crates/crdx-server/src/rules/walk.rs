@@ -300,7 +300,7 @@ impl<'a> Walk<'a, '_> {
             // Before 1.35, errors showed the type instead of the value (`schema/cel/validation.go`).
             type_ if !self.release.since(V1_35) => BadValue::from(type_),
             "object" | "array" => BadValue::Omitted,
-            _ => BadValue::of(site.new, self.release),
+            _ => BadValue::new(site.new, self.release),
         };
         let error = match rule.reason.as_deref() {
             Some("FieldValueForbidden") => FieldError::forbidden(path, detail),

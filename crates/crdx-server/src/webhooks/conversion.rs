@@ -26,7 +26,7 @@ pub struct Converter {
 
 impl Converter {
     /// Returns the conversion webhook of a CRD; `None` if its objects are converted without one.
-    pub fn of(crd: &CustomResourceDefinition, release: Release) -> Option<Self> {
+    pub fn from_crd(crd: &CustomResourceDefinition, release: Release) -> Option<Self> {
         let conversion = crd.spec.conversion.as_ref().filter(|conversion| conversion.strategy == "Webhook")?;
         let target = Arc::new(conversion.client_config.clone()?);
         Some(Self { target, versions: conversion.review_versions.clone(), release })

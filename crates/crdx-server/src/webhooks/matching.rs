@@ -101,6 +101,6 @@ fn conditions(
         Ok(true) => Ok(Decision::Called(matched.clone())),
         Ok(false) => Ok(Decision::NotCalled),
         Err(NotDecided::Failed(reason)) => Err(Failure::Condition(reason)),
-        Err(NotDecided::Unknown(dependency)) => Ok(Decision::Unknown(Missing::of(dependency, request.namespace))),
+        Err(NotDecided::Unknown(dependency)) => Ok(Decision::Unknown(Missing::new(dependency, request.namespace))),
     }
 }

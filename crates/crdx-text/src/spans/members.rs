@@ -16,7 +16,7 @@ pub struct Members {
 
 impl Members {
     /// Indexes the members of a mapping and the members merged into it.
-    pub fn of(outline: &Outline, members: &[(usize, usize)]) -> Self {
+    pub fn new(outline: &Outline, members: &[(usize, usize)]) -> Self {
         let mut sorted = outline.members(members);
         sorted.retain(|(key, _)| text(outline, *key).is_some());
         sorted.reverse();
@@ -77,7 +77,7 @@ mod tests {
     fn the_longest_name_comes_first_and_of_equal_ones_the_last() {
         let outline = outline::json(br#"{"a": 1, "a.b": 2, "": 3, "a": 4, "ab": 5, "a.b.c": 6}"#);
         let Shape::Mapping(members) = &outline.nodes.first().unwrap().shape else { panic!() };
-        let members = Members::of(&outline, members);
+        let members = Members::new(&outline, members);
         let fitting = |path| {
             let found = members.fitting(&outline, path);
             found

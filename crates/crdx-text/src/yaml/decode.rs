@@ -249,7 +249,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
 
     fn position(&self, index: usize) -> Option<Position> {
         let node = self.tree.nodes.get(index)?;
-        let lines = self.lines.get_or_init(|| Lines::of(self.text.as_bytes()));
+        let lines = self.lines.get_or_init(|| Lines::new(self.text.as_bytes()));
         Some(lines.position(self.text.as_bytes(), node.start.at as usize))
     }
 

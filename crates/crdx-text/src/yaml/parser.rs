@@ -132,7 +132,10 @@ impl<'a> Parser<'a> {
     #[cold]
     fn error(&self, problem: &str, mark: Mark) -> Error {
         let location = if mark.line > 0 { format!("line {}: ", mark.line) } else { String::new() };
-        Error::new(format!("yaml: {location}{problem}"), Some(Position::of(self.text.as_bytes(), mark.at as usize)))
+        Error::new(
+            format!("yaml: {location}{problem}"),
+            Some(Position::at_offset(self.text.as_bytes(), mark.at as usize)),
+        )
     }
 
     /// Returns to the state of the enclosing node.

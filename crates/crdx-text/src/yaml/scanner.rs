@@ -217,7 +217,7 @@ impl<'a> Scanner<'a> {
     #[cold]
     fn error(&self, problem: &str) -> Error {
         let location = if self.line > 0 { format!("line {}: ", self.line + 1) } else { String::new() };
-        Error::new(format!("yaml: {location}{problem}"), Some(Position::of(self.bytes, self.at)))
+        Error::new(format!("yaml: {location}{problem}"), Some(Position::at_offset(self.bytes, self.at)))
     }
 
     // The token queue

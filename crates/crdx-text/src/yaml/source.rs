@@ -91,7 +91,7 @@ impl<'a> Source<'a> {
     /// The error for the rejected character after the text.
     pub fn error(&self) -> Option<Error> {
         let invalid = self.invalid.as_ref()?;
-        let position = Position::of(self.text.as_bytes(), self.text.len());
+        let position = Position::at_offset(self.text.as_bytes(), self.text.len());
         let error = Error::new(format!("yaml: {}", invalid.message), Some(position));
         Some(error.of_kind(invalid.kind))
     }

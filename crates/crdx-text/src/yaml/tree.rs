@@ -91,7 +91,7 @@ pub fn parse<'a>(source: &'a Source<'a>) -> Result<Tree<'a>, Error> {
             }
             Event::Alias(name) => {
                 let Some(target) = anchors.get(name) else {
-                    let position = Position::of(source.text.as_bytes(), found.start.at as usize);
+                    let position = Position::at_offset(source.text.as_bytes(), found.start.at as usize);
                     return Err(Error::new(format!("yaml: unknown anchor '{name}' referenced"), Some(position)));
                 };
                 NodeKind::Alias { name, target: *target }

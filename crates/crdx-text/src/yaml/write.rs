@@ -146,7 +146,7 @@ impl Writer {
     }
 
     fn scalar(&mut self, text: &str, style: RequestedStyle, context: Context) {
-        let style = style.allowed(Analysis::of(text), text, context == Context::SimpleKey);
+        let style = style.allowed(Analysis::new(text), text, context == Context::SimpleKey);
         let outer = self.indent;
         self.indent = if outer < 0 { INDENT } else { outer + INDENT };
         let fold = context != Context::SimpleKey;

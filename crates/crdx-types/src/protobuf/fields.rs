@@ -35,13 +35,13 @@ impl FieldType {
     /// The type of a field. Fields whose type is a name for a list or a map are encoded like a list or a map.
     pub fn of_field(types: &'static Types, type_: &'static Type) -> Self {
         match named(type_).and_then(|id| types.definition(id)) {
-            Some(Definition::Named { of: of @ (Type::List(_) | Type::Map(..)), .. }) => Self::of(types, of),
-            _ => Self::of(types, type_),
+            Some(Definition::Named { of: of @ (Type::List(_) | Type::Map(..)), .. }) => Self::new(types, of),
+            _ => Self::new(types, type_),
         }
     }
 
     /// The type of an item of a list or a value of a map.
-    pub fn of(types: &'static Types, type_: &'static Type) -> Self {
+    pub fn new(types: &'static Types, type_: &'static Type) -> Self {
         match type_.target() {
             Type::List(item) if **item == Type::Uint(8) => Self::Bytes,
             Type::List(item) => Self::Repeated(item),
@@ -51,9 +51,9 @@ impl FieldType {
                     Self::Items(*id, item)
                 }
                 Some(Definition::Named { of, .. }) if matches!(type_, Type::Pointer(_)) => {
-                    Self::pointer(Self::of(types, of))
+                    Self::pointer(Self::new(types, of))
                 }
-                Some(Definition::Named { of, .. }) => Self::of(types, of),
+                Some(Definition::Named { of, .. }) => Self::new(types, of),
                 Some(Definition::Custom(custom)) => Self::Custom(*custom, *id),
                 Some(Definition::Struct(_)) | None => Self::Message(*id),
             },
@@ -71,7 +71,7 @@ impl FieldType {
     /// The wire type of the values, for a list that of its elements.
     pub fn wire(self, types: &'static Types) -> u64 {
         match self {
-            Self::Repeated(item) => Self::of(types, item).wire(types),
+            Self::Repeated(item) => Self::new(types, item).wire(types),
             Self::Basic { type_: Type::Bool | Type::Int(_) | Type::Uint(_), .. } => 0,
             Self::Basic { type_: Type::Float(64), .. } => 1,
             Self::Basic { type_: Type::Float(_), .. } => 5,

@@ -43,11 +43,11 @@ impl Converter {
     fn value(&mut self, type_: FieldType, node: &Node<'_>) -> Result<Option<Value>, Error> {
         Ok(match (type_, node) {
             (FieldType::Repeated(item), Node::List(items)) => {
-                let item = FieldType::of(self.types, item);
+                let item = FieldType::new(self.types, item);
                 Some(Value::Array(items.iter().map(|one| self.kept(item, Some(one))).collect::<Result<_, _>>()?))
             }
             (FieldType::Map(of), Node::Map(members)) => {
-                let of = FieldType::of(self.types, of);
+                let of = FieldType::new(self.types, of);
                 let members =
                     members.iter().map(|(key, item)| Ok((self.malformed.decode(key), self.kept(of, item.as_ref())?)));
                 Some(Value::Object(members.collect::<Result<_, Error>>()?))

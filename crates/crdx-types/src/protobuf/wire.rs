@@ -58,14 +58,14 @@ impl Decoder {
             let Some(field) = type_.field(self.types, number) else { continue };
             match (field.type_, value) {
                 (FieldType::Repeated(item), value) => {
-                    let item = self.node(FieldType::of(self.types, item), value, None, depth)?;
+                    let item = self.node(FieldType::new(self.types, item), value, None, depth)?;
                     match fields.get_mut(&number) {
                         Some(Node::List(items)) => items.push(item),
                         _ => drop(fields.insert(number, Node::List(vec![item]))),
                     }
                 }
                 (FieldType::Map(of), Wire::Bytes(entry)) => {
-                    let of = FieldType::of(self.types, of);
+                    let of = FieldType::new(self.types, of);
                     let (mut key, mut item) = (&[][..], None);
                     let mut entry = reader.entry(entry);
                     while let Some((member, value)) = entry.member(of.wire(self.types))? {

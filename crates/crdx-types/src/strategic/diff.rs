@@ -26,7 +26,7 @@ pub fn three_way(
     modified: &Map,
     current: &Map,
 ) -> Result<Map, PatchError> {
-    let schema = Schema::of(types, id);
+    let schema = Schema::new(types, id);
     let changes = diff_maps(current, modified, schema, Part::Changes, false)?;
     let deletions = diff_maps(original, modified, schema, Part::Deletions, false)?;
     merge_map(deletions, changes, schema, Mode::Combine)
@@ -253,7 +253,7 @@ mod tests {
     use crdx_value::json::to_string;
 
     fn patch(original: &str, modified: &str, current: &str) -> String {
-        let types = Types::of(37);
+        let types = Types::for_release(37);
         let read = |text: &str| json::read(text.as_bytes()).unwrap().as_object().cloned().unwrap();
         let id = types.id("apps/v1.DeploymentSpec").unwrap();
         let patch = three_way(types, id, &read(original), &read(modified), &read(current));

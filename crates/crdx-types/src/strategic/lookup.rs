@@ -23,7 +23,7 @@ enum Shape {
 
 impl Schema {
     /// The schema of an object of a struct type.
-    pub fn of(types: &'static Types, id: TypeId) -> Self {
+    pub fn new(types: &'static Types, id: TypeId) -> Self {
         Self { types, type_: Shape::Root(id) }
     }
 

@@ -13,7 +13,7 @@ pub struct ReleaseSet {
 
 impl ReleaseSet {
     /// The releases in `found`, in any order; `None` without any.
-    pub fn of(found: impl IntoIterator<Item = Release>) -> Option<Self> {
+    pub fn from_releases(found: impl IntoIterator<Item = Release>) -> Option<Self> {
         let mut found: Vec<Release> = found.into_iter().collect();
         found.sort_unstable();
         found.dedup();
@@ -90,7 +90,7 @@ impl FromStr for ReleaseSet {
             }
             found.extend(Release::known().filter(|release| (first..=last).contains(release)));
         }
-        Self::of(found).ok_or_else(|| UnknownRelease(text.to_owned()).into())
+        Self::from_releases(found).ok_or_else(|| UnknownRelease(text.to_owned()).into())
     }
 }
 
@@ -139,6 +139,6 @@ mod tests {
         assert_eq!((set.single(), set.iter().count()), (None, 3));
         let one = ReleaseSet::from(Release::NEWEST);
         assert_eq!((one.single(), one.oldest()), (Some(Release::NEWEST), Release::NEWEST));
-        assert_eq!(ReleaseSet::of([]), None);
+        assert_eq!(ReleaseSet::from_releases([]), None);
     }
 }

@@ -87,7 +87,7 @@ fn answer(server: &ApiServer, parts: &http::request::Parts, body: &Bytes) -> Res
         user: server.options.user.clone(),
         now: server.clock.now(),
         ..Request::new(
-            Method::of(parts.method.as_str()),
+            Method::from_name(parts.method.as_str()),
             parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str),
             if body.is_empty() { Body::Empty } else { Body::Bytes(body.to_vec()) },
         )

@@ -161,7 +161,7 @@ impl Document {
         let chunk = self.chunk.as_ref()?;
         let path = if self.is_definition() { manifest_path::of_internal(path) } else { path.into() };
         let prefix = self.item.map_or_else(String::new, |item| format!("items[{item}]"));
-        let found = Spans::of(&chunk.text, chunk.syntax).locate_in(&prefix, &path);
+        let found = Spans::new(&chunk.text, chunk.syntax).locate_in(&prefix, &path);
         let has_lines = chunk.text.get(found.value.range.clone()).unwrap_or_default().contains(&b'\n');
         let span = match found.key {
             // The key of a missing field's parent, or of a value with several lines.

@@ -41,7 +41,7 @@ impl ObjectRef {
     }
 
     /// The name of an object that a server returned.
-    pub fn of(object: &Value) -> Self {
+    pub fn from_object(object: &Value) -> Self {
         let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
         let namespace = Some(text(&["metadata", "namespace"])).filter(|namespace| !namespace.is_empty());
         Self {

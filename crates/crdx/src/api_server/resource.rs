@@ -16,7 +16,7 @@ pub(super) struct Resource {
 
 impl Resource {
     /// Finds the resource of an object.
-    pub fn of(server: &ApiServer, document: &Document) -> Result<Self, Error> {
+    pub fn for_document(server: &ApiServer, document: &Document) -> Result<Self, Error> {
         let (group, version, kind) = document.kind()?;
         Self::find_in(server, (&group, &version), document.text(&["apiVersion"]), &kind)
     }

@@ -112,10 +112,10 @@ impl Response {
     ///
     /// # Errors
     /// Returns the refusal, or the reason why the answer is not known.
-    pub(super) fn of(answer: Answer, document: Option<&Document>) -> Result<Self, Error> {
+    pub(super) fn from_answer(answer: Answer, document: Option<&Document>) -> Result<Self, Error> {
         check(&answer.trace)?;
         if answer.code >= 300 {
-            return Err(Box::new(Status::of(answer, document)).into());
+            return Err(Box::new(Status::from_answer(answer, document)).into());
         }
         let Answer { code, body, mut warnings, trace, .. } = answer;
         let body = match body {

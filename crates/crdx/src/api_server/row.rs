@@ -99,9 +99,9 @@ pub struct List {
 }
 
 impl List {
-    pub(super) fn of(answer: Answer) -> Result<Self, Error> {
+    pub(super) fn from_answer(answer: Answer) -> Result<Self, Error> {
         let Answer { code: 200, body: ResponseBody::Json(body), warnings, .. } = answer else {
-            return Err(Box::new(Status::of(answer, None)).into());
+            return Err(Box::new(Status::from_answer(answer, None)).into());
         };
         let mut body = Arc::unwrap_or_clone(body);
         let resource_version = body.str_at(&["metadata", "resourceVersion"]).unwrap_or_default().to_owned();

@@ -55,7 +55,7 @@ impl RuleCost {
         self.total > Self::LIMIT
     }
 
-    pub(super) fn of(document: &Document, release: Release) -> Result<Vec<Self>, Error> {
+    pub(super) fn for_crd(document: &Document, release: Release) -> Result<Vec<Self>, Error> {
         if !document.is_definition() {
             return Err(
                 ManifestError::new("only a CustomResourceDefinition has rules", document.position("kind")).into()
@@ -63,7 +63,7 @@ impl RuleCost {
         }
         let decoded = crd::decode(&document.value);
         let decoded = decoded.map_err(|error| ManifestError::new(error.to_string(), document.position("")))?;
-        let Some(releases) = ReleaseSet::of([release]) else { return Ok(Vec::new()) };
+        let Some(releases) = ReleaseSet::from_releases([release]) else { return Ok(Vec::new()) };
         let costs = costs(&decoded.crd.spec, &releases);
         Ok(costs.into_iter().flat_map(|schema| Self::of_schema(schema, document)).collect())
     }
@@ -80,14 +80,14 @@ impl RuleCost {
             times: cost.times,
             total: cost.total,
             error: cost.error,
-            sufficient_limits: cost.bounds.iter().map(SufficientLimit::of).collect(),
+            sufficient_limits: cost.bounds.iter().map(SufficientLimit::from_bound).collect(),
         };
         schema.expressions.into_iter().map(one).collect()
     }
 }
 
 impl SufficientLimit {
-    fn of(bound: &Bound) -> Self {
+    fn from_bound(bound: &Bound) -> Self {
         Self { path: bound.path(), keyword: bound.keyword, limit: bound.limit }
     }
 }

@@ -132,7 +132,7 @@ impl fmt::Display for Status {
 
 impl Status {
     /// The status of a refusal; `document` is the object that was sent.
-    pub(super) fn of(answer: Answer, document: Option<&Document>) -> Self {
+    pub(super) fn from_answer(answer: Answer, document: Option<&Document>) -> Self {
         let Answer { code, body, warnings, trace, .. } = answer;
         let (value, message) = match body {
             ResponseBody::Json(value) => {

@@ -300,6 +300,6 @@ spec:
 ";
     let created = server.create(deployment).unwrap();
     assert_eq!(created.at(&["spec", "replicas"]), Some(&1.into()));
-    let scaled = server.scale(&ObjectRef::of(&created.object), 3).unwrap();
+    let scaled = server.scale(&ObjectRef::from_object(&created.object), 3).unwrap();
     assert_eq!(scaled.at(&["spec", "replicas"]), Some(&3.into()));
 }

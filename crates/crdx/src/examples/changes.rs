@@ -84,7 +84,7 @@ pub fn of_error(root: &Schema, object: &Value, path: &[String]) -> Vec<Changes> 
             // The value is required and missing.
             None => all.push(vec![Change { path: here.to_vec(), value: Some(minimal(schema)) }]),
             Some(value) => {
-                let words = Vocabulary::of(schema);
+                let words = Vocabulary::from_schema(schema);
                 if here.is_empty() {
                     name(&words, &mut all);
                 }

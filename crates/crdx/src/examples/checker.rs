@@ -63,7 +63,7 @@ impl Checker {
         let mut definition = definition.clone();
         remove_cluster_state(&mut definition);
         remove_server_metadata(&mut definition);
-        let answer = server.take(request::plain(Operation::Create, address::DEFINITIONS, definition));
+        let answer = server.handle_owned(request::plain(Operation::Create, address::DEFINITIONS, definition));
         if answer.code >= 400 {
             return Err(ExampleError::Rejected(answer.body.message().to_owned()));
         }
@@ -99,13 +99,13 @@ impl Checker {
     /// Returns the reason why the server rejects the object.
     pub fn send(&self, object: &Value) -> Result<Arc<Value>, Rejection> {
         let path = format!("{}?{STRICT_DRY_RUN}", self.collection);
-        answered(self.server.take(request::plain(Operation::Create, &path, object.clone())))
+        answered(self.server.handle_owned(request::plain(Operation::Create, &path, object.clone())))
     }
 
     /// Creates `initial`, updates it to `updated` by dry run, and deletes it again. `None` if the server rejects
     /// `initial`.
     pub fn update(&self, initial: &Value, updated: &Value) -> Option<Update> {
-        let created = self.server.take(request::plain(Operation::Create, &self.collection, initial.clone()));
+        let created = self.server.handle_owned(request::plain(Operation::Create, &self.collection, initial.clone()));
         let old = answered(created).ok()?;
         let mut sent = updated.clone();
         if let Some(metadata) = sent.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -115,7 +115,7 @@ impl Checker {
         }
         let path = address::object(&self.collection, old.str_at(&["metadata", "name"]).unwrap_or_default());
         let replace = request::plain(Operation::Replace, &format!("{path}?{STRICT_DRY_RUN}"), sent.clone());
-        let answer = answered(self.server.take(replace));
+        let answer = answered(self.server.handle_owned(replace));
         self.server.handle(&Request::new(Method::Delete, &path, ""));
         Some((sent, old, answer))
     }

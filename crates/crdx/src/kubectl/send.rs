@@ -79,7 +79,7 @@ pub fn send(
     let request = write(server, (target, &path), object, before.as_deref(), request_kind, operation, request_options)?;
     let is_sent = request.is_some();
     let mut response = match request {
-        Some(request) => server.take(request),
+        Some(request) => server.handle_owned(request),
         None => unchanged(before.clone().unwrap_or_default()),
     };
     if operation == Operation::Scale

@@ -43,7 +43,7 @@ pub struct Linted {
 
 impl Linted {
     /// Creates a result with the server's response only.
-    pub fn of(item: ObjectReport) -> Self {
+    pub fn new(item: ObjectReport) -> Self {
         Self { item, costs: Vec::new(), breaking: Vec::new(), expressions: Vec::new() }
     }
 }
@@ -61,7 +61,7 @@ pub fn definition(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: T
     let no_release = || ObjectReport::new(locator.start(), Verdict::CannotTell, "no Kubernetes version to simulate");
     let mut item = merged(answers).unwrap_or_else(no_release);
     item.warnings.extend(new.warnings.iter().cloned());
-    let mut linted = Linted::of(item);
+    let mut linted = Linted::new(item);
     let prepared = beta_crd.map(|mut crd| {
         crd::strategy::prepare_create(&mut crd, releases.newest());
         crd
@@ -125,7 +125,7 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Obj
     request::remove_cluster_state(&mut value);
     let Some(old) = old else {
         let create = request::create(request::DEFINITIONS, value, request_options);
-        return read_definition_response(server.take(create), identity, &locator);
+        return read_definition_response(server.handle_owned(create), identity, &locator);
     };
     if let Err(error) = server.seed_definition(&old.value, now) {
         let reason = format!("the old CRD cannot be read: {error}");
@@ -142,7 +142,7 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Obj
     let request = request::replace(&path, value, stored, Some("kubectl-replace"), request_options);
     let mut item = read_definition_response(server.handle(&request), identity, &locator);
     item.action = Action::Update;
-    RemovedVersions::of(&old.value, new.value()).complete(&mut item);
+    RemovedVersions::between(&old.value, new.value()).complete(&mut item);
     item
 }
 

@@ -140,7 +140,7 @@ fn grouped<T: PartialEq>(values: impl Iterator<Item = (Release, T)>) -> Vec<(T, 
             None => groups.push((value, vec![release])),
         }
     }
-    groups.into_iter().filter_map(|(value, releases)| Some((value, ReleaseSet::of(releases)?))).collect()
+    groups.into_iter().filter_map(|(value, releases)| Some((value, ReleaseSet::from_releases(releases)?))).collect()
 }
 
 /// Estimates the schemas with rules of a CRD for each of `releases`, in the order of versions. A schema shared by
@@ -237,7 +237,7 @@ impl Walk {
                 None => Some("CEL cannot see this node".to_owned()),
                 Some(compiled) => compiled.error.clone(),
             };
-            let needs = |message| Needs::of(rule, message, scope.cel_type()?);
+            let needs = |message| Needs::for_rule(rule, message, scope.cel_type()?);
             let each = compiled.as_ref().map_or(0, |c| c.max_cost);
             let times = scope.cardinality().or(compiled.as_ref().map(|c| c.max_cardinality)).unwrap_or(0);
             let crd_field = format!("{}{}.x-kubernetes-validations[{index}]", self.prefix, schema_path(&self.steps));

@@ -35,7 +35,7 @@ fn walk(schema: &Schema, prefix: &str, releases: &ReleaseSet, steps: &mut Vec<St
     if schema.type_ == "string"
         && !schema.format.is_empty()
         && let Some(since) = Release::known().find(knows)
-        && let Some(by) = ReleaseSet::of(releases.iter().filter(|release| !knows(release)))
+        && let Some(by) = ReleaseSet::from_releases(releases.iter().filter(|release| !knows(release)))
     {
         let crd_field = format!("{prefix}{}.format", schema_path(steps));
         found.push(Ignored { crd_field, format: schema.format.clone(), since, by });

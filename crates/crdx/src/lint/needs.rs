@@ -20,7 +20,7 @@ pub struct Needs {
 
 impl Needs {
     /// Returns what an expression of `rule` needs; `None` if every release compiles it, or none does.
-    pub fn of(rule: &ValidationRule, message: bool, cel_type: &NodeType) -> Option<Self> {
+    pub fn for_rule(rule: &ValidationRule, message: bool, cel_type: &NodeType) -> Option<Self> {
         let decl = cel_type.decl.as_deref()?;
         let text = if message { &rule.message_expression } else { &rule.rule };
         let compiled = Release::known().find_map(|release| {
@@ -81,7 +81,8 @@ mod tests {
         let mut schema = Schema::from_value(&crdx_text::json::read(text).unwrap()).unwrap();
         let rule = ValidationRule { rule: rule.to_owned(), ..ValidationRule::default() };
         schema.x_validations.push(rule.clone());
-        Needs::of(&rule, false, Scope::root(&schema, Release::NEWEST).cel_type().unwrap()).map(|needs| needs.text())
+        Needs::for_rule(&rule, false, Scope::root(&schema, Release::NEWEST).cel_type().unwrap())
+            .map(|needs| needs.text())
     }
 
     #[test]

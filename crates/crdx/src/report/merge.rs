@@ -73,7 +73,10 @@ fn problems(lists: Vec<(Release, Vec<Diagnostic>)>) -> Vec<Diagnostic> {
             }
         }
     }
-    found.into_iter().map(|(problem, releases)| Diagnostic { releases: ReleaseSet::of(releases), ..problem }).collect()
+    found
+        .into_iter()
+        .map(|(problem, releases)| Diagnostic { releases: ReleaseSet::from_releases(releases), ..problem })
+        .collect()
 }
 
 /// Merges the fields of all releases.
@@ -90,7 +93,7 @@ fn located(lists: impl DoubleEndedIterator<Item = (Release, Vec<Located>)>) -> V
             }
         }
     }
-    found.into_iter().map(|(one, releases)| Located { releases: ReleaseSet::of(releases), ..one }).collect()
+    found.into_iter().map(|(one, releases)| Located { releases: ReleaseSet::from_releases(releases), ..one }).collect()
 }
 
 #[cfg(test)]

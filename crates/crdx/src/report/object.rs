@@ -94,7 +94,7 @@ impl ObjectReport {
 
     /// Returns the releases with a verdict, if several are simulated.
     pub fn releases_with(&self, verdict: Verdict) -> Option<ReleaseSet> {
-        ReleaseSet::of(self.releases.iter().filter(|one| one.verdict == verdict).map(|one| one.release))
+        ReleaseSet::from_releases(self.releases.iter().filter(|one| one.verdict == verdict).map(|one| one.release))
     }
 
     /// Returns each verdict with its releases, if several are simulated.

@@ -29,7 +29,7 @@ pub fn read_policy_response(
 
 /// Returns a name similar to each unknown field of an object of a built-in kind, by path.
 fn known_names(object: &Value, release: Release) -> BTreeMap<String, String> {
-    let types = Types::of(release.minor().number().into());
+    let types = Types::for_release(release.minor().number().into());
     let text = |key: &str| object.str_at(&[key]).unwrap_or_default();
     let (group, version) = group_version::split(text("apiVersion"));
     let endpoint = Endpoint { group: group.to_owned(), version: version.to_owned(), kind: text("kind").to_owned() };

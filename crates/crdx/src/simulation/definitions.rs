@@ -127,12 +127,12 @@ impl Definitions {
         let target = Target::definition(&name);
         let mut request = send::create(target, crd.clone(), request_kind.unwrap_or(&CREATE), request_options);
         request.skips_admission = request_kind.is_none();
-        let response = server.take(request);
+        let response = server.handle_owned(request);
         // A CRD whose only fault is the annotation of kubectl apply can be created by other requests.
         let again = has_long_annotations_only(&response).then(|| {
             let mut request = send::create(target, crd.clone(), &CREATE, request_options);
             request.skips_admission = request_kind.is_none();
-            server.take(request)
+            server.handle_owned(request)
         });
         let answered = again.as_ref().unwrap_or(&response);
         if let (201, ResponseBody::Json(stored)) = (answered.code, &answered.body) {

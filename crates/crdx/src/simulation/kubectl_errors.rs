@@ -154,7 +154,7 @@ pub fn metadata_error(metadata: &Value) -> Option<Refusal> {
     let word = str::to_owned;
     // The metadata of all kinds has the same type.
     let endpoint = Endpoint { group: String::new(), version: word("v1"), kind: word("ConfigMap") };
-    let types = Types::of(Release::NEWEST.minor().number().into());
+    let types = Types::for_release(Release::NEWEST.minor().number().into());
     let refusal = decode::decode(types, &endpoint, body.as_bytes()).err()?;
     // kubectl decodes into a type of its own.
     let error = refusal.error.replace("field ConfigMap.metadata ", "field metadataOnlyObject.metadata ");

@@ -62,7 +62,7 @@ fn of_built_in((group, version, kind): &Kind, release: Release) -> Option<Model>
     let is_served = [kind.as_str(), resource]
         .iter()
         .any(|kind| resources::of_kind(&api_version, kind, minor).is_some_and(|found| found.kind == *kind));
-    let types = Types::of(minor);
+    let types = Types::for_release(minor);
     let id = types.of_kind(&api_version, kind).filter(|_| is_served)?;
     let definitions = builtin::openapi::schemas(types, id, crdx_types::openapi::OpenApiVersion::V2);
     Some(Model { definitions, name: builtin::openapi::model_name(types, id) })

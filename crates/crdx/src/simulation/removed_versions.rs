@@ -23,7 +23,7 @@ pub struct RemovedVersions {
 
 impl RemovedVersions {
     /// Compares the old CRD with the new one.
-    pub fn of(old: &Value, new: &Value) -> Self {
+    pub fn between(old: &Value, new: &Value) -> Self {
         let kept: Vec<&str> = versions(new).filter_map(|version| version.str_at(&["name"])).collect();
         let is_removed = |name: &&str| !kept.contains(name);
         let owned = |names: Vec<&str>| names.into_iter().filter(is_removed).map(str::to_owned).collect::<Vec<_>>();
@@ -139,7 +139,8 @@ mod tests {
     #[test]
     fn without_a_status_only_the_storage_version_is_known() {
         let old = [("v1alpha1", false), ("v1beta1", true), ("v1", false)];
-        let removed = |stored: &[&str], new: &[(&str, bool)]| RemovedVersions::of(&crd(&old, stored), &crd(new, &[]));
+        let removed =
+            |stored: &[&str], new: &[(&str, bool)]| RemovedVersions::between(&crd(&old, stored), &crd(new, &[]));
         let both = removed(&[], &[("v1", true)]);
         assert_eq!((both.stored.join(" "), both.unknown.join(" ")), ("v1beta1".to_owned(), "v1alpha1".to_owned()));
         assert!(both.note().is_some());
@@ -156,11 +157,11 @@ mod tests {
     fn an_update_that_may_be_rejected_cannot_be_told() {
         let (old, new) = (crd(&[("v1alpha1", false), ("v1", true)], &[]), crd(&[("v1", true)], &[]));
         let mut item = ObjectReport::new(SourceLocation::default(), Verdict::Accepted, "");
-        RemovedVersions::of(&old, &new).complete(&mut item);
+        RemovedVersions::between(&old, &new).complete(&mut item);
         assert_eq!(item.verdict, Verdict::CannotTell);
         assert!(item.reason.contains("v1alpha1"), "{}", item.reason);
         let mut same = ObjectReport::new(SourceLocation::default(), Verdict::Accepted, "");
-        RemovedVersions::of(&old, &old).complete(&mut same);
+        RemovedVersions::between(&old, &old).complete(&mut same);
         assert_eq!(same.verdict, Verdict::Accepted);
     }
 }

@@ -67,7 +67,7 @@ struct Resource {
 }
 
 impl Resource {
-    fn of(crd: &Value) -> Self {
+    fn from_crd(crd: &Value) -> Self {
         let text = |path: &[&str]| crd.str_at(path).unwrap_or_default().to_owned();
         Self {
             name: text(&["metadata", "name"]),
@@ -145,7 +145,7 @@ impl CaseRunner {
             server = server.with_policies(Arc::new(Rules::allow_all()), Arc::default());
         }
         let server = server.build();
-        let resource = Resource::of(&setup.definition);
+        let resource = Resource::from_crd(&setup.definition);
         let start = server.snapshot();
         let mut bench = Self { setup, server, start, resource };
         for crd in std::iter::once(&bench.setup.definition).chain(&bench.setup.additional_crds) {
@@ -165,8 +165,9 @@ impl CaseRunner {
         let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
         let (group, version) = group_version::split(api_version);
         let namespace = Some(text(&["metadata", "namespace"])).filter(|ns| !ns.is_empty()).unwrap_or(NAMESPACE);
-        let resources =
-            std::iter::once(&self.setup.definition).chain(&self.setup.additional_crds).map(|crd| Resource::of(crd));
+        let resources = std::iter::once(&self.setup.definition)
+            .chain(&self.setup.additional_crds)
+            .map(|crd| Resource::from_crd(crd));
         let path = match (group, kind) {
             ("", "Namespace") => "/api/v1/namespaces".to_owned(),
             ("", "ConfigMap") => format!("/api/v1/namespaces/{}/configmaps", address::encoded(namespace)),
@@ -206,7 +207,7 @@ impl CaseRunner {
     }
 
     fn send(&self, request: Request) -> Result<Accepted, Rejected> {
-        answered(self.server.take(Request { now: self.setup.now, ..request }))
+        answered(self.server.handle_owned(Request { now: self.setup.now, ..request }))
     }
 
     fn get(&self, path: &str) -> Result<Accepted, Rejected> {

@@ -24,7 +24,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// Returns a problem if the value is neither a mapping nor null.
-    pub fn of(value: Option<&'a Value>, path: &str) -> Result<Self, Problem> {
+    pub fn from_value(value: Option<&'a Value>, path: &str) -> Result<Self, Problem> {
         let members = match value {
             None | Some(Value::Null) => None,
             Some(Value::Object(members)) => Some(members),

@@ -241,7 +241,7 @@ impl Suite {
 
     /// Sets the fields. Returns the unknown fields.
     fn fill(&mut self, value: &Value) -> Result<Vec<Problem>, Problem> {
-        let mut top = Fields::of(Some(value), "")?;
+        let mut top = Fields::from_value(Some(value), "")?;
         // Only controller-gen needs `apiVersion`.
         let _ = top.value("apiVersion");
         self.name = top.text("name")?.unwrap_or_default();
@@ -260,7 +260,7 @@ impl Suite {
             let message = "neither crdName nor crd names the CRD to test".to_owned();
             return Err(Problem { path: String::new(), message });
         }
-        let mut tests = Fields::of(top.value("tests"), "tests")?;
+        let mut tests = Fields::from_value(top.value("tests"), "tests")?;
         let mut unknown = top.unknown();
         for (key, action) in [
             ("onCreate", Action::Create),
@@ -269,7 +269,7 @@ impl Suite {
             ("onDelete", Action::Delete),
         ] {
             for (item, path) in tests.list(key)?.unwrap_or_default() {
-                let mut fields = Fields::of(Some(item), &path)?;
+                let mut fields = Fields::from_value(Some(item), &path)?;
                 let case = case(&mut fields, path, action)?;
                 unknown.extend(fields.unknown());
                 self.cases.push(case);

@@ -89,7 +89,7 @@ pub fn details(
     let colour = if item.verdict == Verdict::Accepted && !breaking.is_empty() {
         Colour::Unsure
     } else {
-        Colour::of(item.verdict)
+        Colour::for_verdict(item.verdict)
     };
     let breaks = if breaking.is_empty() {
         String::new()
@@ -100,7 +100,7 @@ pub fn details(
         "<section class=\"object {}\">\n<h3>{} {} {breaks}</h3>\n<p class=\"place\">{}</p>\n{}",
         colour.class(),
         escaped(&name),
-        badge(item.verdict.text(), Colour::of(item.verdict)),
+        badge(item.verdict.text(), Colour::for_verdict(item.verdict)),
         escaped(&item.location.to_string()),
         by_release(item),
     );

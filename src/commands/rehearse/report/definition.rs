@@ -379,7 +379,7 @@ pub fn case(entry: &Entry) -> Case {
 
 /// Returns the case of the new CRD.
 pub fn definition_case(crd: &ObjectReport, changes: &[ColumnChange]) -> Case {
-    let mut case = Case::of(crd);
+    let mut case = Case::from_report(crd);
     if !changes.is_empty() {
         case.findings.push(Finding {
             level: Level::Note,

@@ -44,8 +44,10 @@ pub fn head(counts: &Counts, crd_item: &ObjectReport, columns: &[ColumnChange], 
     ];
     let mut text =
         Page { command: "rehearse", releases, headline: &headline, colour, shares: &[], facts: &outcomes }.head();
-    let (class, verdict) =
-        (Colour::of(crd_item.verdict).class(), badge(crd_item.verdict.text(), Colour::of(crd_item.verdict)));
+    let (class, verdict) = (
+        Colour::for_verdict(crd_item.verdict).class(),
+        badge(crd_item.verdict.text(), Colour::for_verdict(crd_item.verdict)),
+    );
     let name = escaped(&crd_item.identity.name);
     let _ = writeln!(text, "<section class=\"object {class}\">\n<h3>{name} {verdict}</h3>");
     let _ = writeln!(text, "<p class=\"place\">{}</p>", escaped(&crd_item.location.to_string()));

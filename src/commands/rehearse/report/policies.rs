@@ -36,7 +36,7 @@ pub struct Counts {
 
 impl Counts {
     /// Creates counts of zero for these policies.
-    pub fn of(policies: impl IntoIterator<Item = ((PolicyKind, String), SourceLocation)>) -> Self {
+    pub fn new(policies: impl IntoIterator<Item = ((PolicyKind, String), SourceLocation)>) -> Self {
         let policies =
             policies.into_iter().map(|(key, location)| (key, (Some(location), Numbers::default()))).collect();
         Self { policies, ..Self::default() }
@@ -213,7 +213,7 @@ pub fn row(item: &ObjectReport, effects: &Effects) -> Vec<Cell> {
 
 /// Returns the case of an object, whose difference has the fields that policies change.
 pub fn case(item: &ObjectReport, effects: &Effects) -> Case {
-    let mut case = Case::of(item);
+    let mut case = Case::from_report(item);
     let changes = changed_fields(item);
     if !changes.is_empty() {
         case.findings.push(Finding {

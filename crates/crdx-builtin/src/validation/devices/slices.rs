@@ -200,7 +200,7 @@ fn device_nodes(errors: &mut Errors, device: &FieldValue<'_, '_>, selects_per_de
     let detail = "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec";
     if !selects_per_device {
         if [node, selector, all].iter().any(FieldValue::is_set) {
-            errors.invalid_value(&device.path, BadValue::of(&Value::Null, errors.release), detail);
+            errors.invalid_value(&device.path, BadValue::new(&Value::Null, errors.release), detail);
         }
         return;
     }

@@ -37,7 +37,7 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, claims: &BTreeSe
                 let container = containers.index(at);
                 let path = container.key(name);
                 let detail = format!("must be less than or equal to pod limits of {}", pod_limit.text());
-                errors.invalid_value(&path.child("limits"), BadValue::of(limit.value, errors.release), detail);
+                errors.invalid_value(&path.child("limits"), BadValue::new(limit.value, errors.release), detail);
             }
         }
     }

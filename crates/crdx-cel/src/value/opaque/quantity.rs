@@ -38,7 +38,7 @@ impl Quantity {
             return Err(FORMAT.to_owned());
         }
         let parts = Parts::split(text).ok_or(FORMAT)?;
-        let unit = Unit::of(parts.suffix).ok_or("unable to parse quantity's suffix")?;
+        let unit = Unit::from_suffix(parts.suffix).ok_or("unable to parse quantity's suffix")?;
         let (binary, exponent_form) = (unit.base == 2, unit.exponent_form);
         let digits = (parts.number.len() + parts.fraction.len()) as i32;
         // Uses int64 for small values, based on a conservative estimate of the number of digits.
@@ -221,7 +221,7 @@ struct Unit {
 }
 
 impl Unit {
-    fn of(suffix: &str) -> Option<Self> {
+    fn from_suffix(suffix: &str) -> Option<Self> {
         let unit = |base, exponent| Some(Self { base, exponent, exponent_form: false });
         match suffix {
             "n" => unit(10, -9),

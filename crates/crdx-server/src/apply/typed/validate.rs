@@ -19,7 +19,7 @@ pub struct Validation {
 
 impl Validation {
     /// Returns the options of a server of `release`.
-    pub fn of(release: Release, allow_duplicates: bool) -> Self {
+    pub fn new(release: Release, allow_duplicates: bool) -> Self {
         Self { allow_duplicates, printf: !release.since(V1_34) }
     }
 

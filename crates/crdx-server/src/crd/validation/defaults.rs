@@ -182,7 +182,7 @@ impl Walk {
         }
         let invalid = |reason: String| {
             let detail = format!("must result in valid metadata: {reason}");
-            vec![FieldError::invalid(path, BadValue::of(default, self.release), detail)]
+            vec![FieldError::invalid(path, BadValue::new(default, self.release), detail)]
         };
         if let Err(e) = coerce(&mut whole, context.resource, true, false, &ROOT, &mut Unknown::new(false), self.release)
         {
@@ -203,7 +203,7 @@ impl Walk {
             if rest != *default {
                 self.errors.push(FieldError::invalid(
                     path,
-                    BadValue::of(default, self.release),
+                    BadValue::new(default, self.release),
                     "must not have unknown fields",
                 ));
             }

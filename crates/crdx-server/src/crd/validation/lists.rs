@@ -82,7 +82,7 @@ fn atomic_items(s: &Schema, path: &FieldPath<'_>, release: Release, errors: &mut
     let name = if items.type_ == "array" { "x-kubernetes-list-type" } else { "x-kubernetes-map-type" };
     // The error shows the list type in both cases, even for items that are not lists.
     let shown = items.x_list_type.as_deref();
-    let shown = shown.map_or(BadValue::of(&Value::Null, release), |text| golang::text(text, release));
+    let shown = shown.map_or(BadValue::new(&Value::Null, release), |text| golang::text(text, release));
     let detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
     errors.push(FieldError::invalid(&path.child("items").child(name), shown, detail));
 }

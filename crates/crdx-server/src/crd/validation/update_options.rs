@@ -32,7 +32,7 @@ impl Options {
             list_map_keys: !has(has_loose_keys),
             // CA bundles are validated since 1.31.
             invalid_ca_bundle: !release.since(V1_31) || !immutable(old) || has_invalid_ca_bundle(spec),
-            preexisting: PreexistingExpressions::of(spec, release),
+            preexisting: PreexistingExpressions::from_spec(spec, release),
             unchanged_versions: unchanged_versions(&new.spec, spec),
             // Since 1.35, an existing CRD may keep too many selectable fields.
             many_selectable_fields: if release.since(V1_35) {
@@ -49,7 +49,7 @@ fn immutable(old: &CustomResourceDefinition) -> bool {
 }
 
 impl PreexistingExpressions {
-    fn of(spec: &Spec, release: Release) -> Self {
+    fn from_spec(spec: &Spec, release: Release) -> Self {
         let mut found = Self::default();
         for schema in schemas(spec) {
             schema.any(&mut |s| {

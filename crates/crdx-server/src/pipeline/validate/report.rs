@@ -182,7 +182,7 @@ impl Report {
         let shown: Vec<String> = allowed.iter().map(print::format_v).collect();
         let text = format!("{path} in body should be one of [{}]", shown.join(" "));
         self.found(path, text, |field_path| {
-            FieldError::not_supported(field_path, BadValue::of(v, self.release), &texts)
+            FieldError::not_supported(field_path, BadValue::new(v, self.release), &texts)
         })
     }
     /// An error that names the path only in its text: the field is the node where validation began.

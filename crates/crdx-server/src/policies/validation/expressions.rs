@@ -27,7 +27,7 @@ pub struct Stored<'v> {
 
 impl<'v> Stored<'v> {
     /// Collects the expressions of a stored spec.
-    pub fn of(spec: Option<&'v Value>) -> Self {
+    pub fn from_spec(spec: Option<&'v Value>) -> Self {
         let Some(spec) = spec else { return Self::default() };
         let all = |items: &str, key: &str| list(spec, items).iter().map(|item| text(item, key)).collect();
         let applied = |mutation| present(mutation, "applyConfiguration").map(|part| text(part, "expression"));

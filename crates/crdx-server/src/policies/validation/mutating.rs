@@ -17,7 +17,7 @@ const REINVOCATION_POLICIES: [&str; 2] = ["IfNeeded", "Never"];
 /// Validates a policy.
 pub fn validate(spec: Spec<'_>, old: Option<&Value>, errors: &mut ErrorList) {
     let param_kind = present(spec.value, "paramKind");
-    let stored = Stored::of(old);
+    let stored = Stored::from_spec(old);
     let mut compiler = Compiler::new(true, param_kind.is_some(), spec.release);
     spec.one_of("failurePolicy", &FAILURE_POLICIES, errors);
     if let Some(value) = param_kind {

@@ -21,7 +21,7 @@ const MAX_VALUE_LENGTH: usize = 5 * 1024;
 /// Validates the policy `name`.
 pub fn validate(name: &str, spec: Spec<'_>, old: Option<&Value>, errors: &mut ErrorList) {
     let param_kind = present(spec.value, "paramKind");
-    let stored = Stored::of(old);
+    let stored = Stored::from_spec(old);
     let composed = !list(spec.value, "variables").is_empty();
     let mut compiler = Compiler::new(composed, param_kind.is_some(), spec.release);
     spec.one_of("failurePolicy", &FAILURE_POLICIES, errors);

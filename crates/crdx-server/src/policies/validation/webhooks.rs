@@ -28,7 +28,7 @@ struct Allowed {
 }
 
 impl Allowed {
-    fn of(webhooks: &[Value], old: Option<&[Value]>) -> Self {
+    fn new(webhooks: &[Value], old: Option<&[Value]>) -> Self {
         let Some(old) = old else {
             return Self {
                 side_effects: &SIDE_EFFECTS,
@@ -59,7 +59,7 @@ pub fn validate(object: &Value, old: Option<&Value>, release: Release, errors: &
     let root = FieldPath::new("webhooks");
     let webhooks = list(object, "webhooks");
     let old = old.map(|old| list(old, "webhooks"));
-    let allowed = Allowed::of(webhooks, old);
+    let allowed = Allowed::new(webhooks, old);
     let conditions = old.unwrap_or_default().iter().flat_map(|webhook| list(webhook, "matchConditions"));
     let stored = Stored { match_conditions: conditions.map(|c| text(c, "expression")).collect(), ..Stored::default() };
     let mut seen = HashSet::new();

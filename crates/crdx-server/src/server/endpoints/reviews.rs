@@ -116,7 +116,7 @@ impl Review {
         let endpoint =
             BuiltInEndpoint { group: self.group.to_owned(), version: VERSION.to_owned(), kind: self.kind.to_owned() };
         let text = crdx_value::json::to_string(&document.value) + "\n";
-        let types = Types::of(ctx.release().minor().number().into());
+        let types = Types::for_release(ctx.release().minor().number().into());
         let decoded = decode::decode(types, &endpoint, text.as_bytes());
         let decoded = decoded.map_err(|refusal| Refusal::bad_request(refusal.message))?;
         if let Some(refusal) = decoded.leniently() {
@@ -181,12 +181,12 @@ impl Review {
         match (resource, other) {
             (Some(_), Some(other)) => errors.push(FieldError::invalid(
                 &spec.child("nonResourceAttributes"),
-                BadValue::of(other, release),
+                BadValue::new(other, release),
                 "cannot be specified in combination with resourceAttributes",
             )),
             (None, None) => errors.push(FieldError::invalid(
                 &spec.child("resourceAttributes"),
-                BadValue::of(&Value::Null, release),
+                BadValue::new(&Value::Null, release),
                 "exactly one of nonResourceAttributes or resourceAttributes must be specified",
             )),
             _ => {}
@@ -213,7 +213,7 @@ impl Review {
                 let path = spec.child("nonResourceAttributes");
                 errors.push(FieldError::invalid(
                     &path,
-                    BadValue::of(other, release),
+                    BadValue::new(other, release),
                     "disallowed on this kind of request",
                 ));
             }

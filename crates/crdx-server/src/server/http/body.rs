@@ -38,7 +38,7 @@ impl Document {
     }
 
     /// A document without errors.
-    pub fn of(value: Value) -> Self {
+    pub fn from_value(value: Value) -> Self {
         Self::new(value, Vec::new())
     }
 }
@@ -74,7 +74,7 @@ pub(in crate::server) fn object(
     release: Release,
 ) -> Result<Document, Unreadable> {
     let document = match body {
-        Body::Value(value) => Document::of(value.clone()),
+        Body::Value(value) => Document::from_value(value.clone()),
         Body::Empty => read(&[], input, validation, default, release)?,
         Body::Bytes(bytes) => read(bytes, input, validation, default, release)?,
     };
@@ -114,7 +114,7 @@ fn read(
         }
         Input::Protobuf => {
             let object = protobuf::read(bytes, default, release)?;
-            Ok(Document { malformed: object.malformed, ..Document::of(object.value) })
+            Ok(Document { malformed: object.malformed, ..Document::from_value(object.value) })
         }
         Input::Yaml => {
             let read = text::yaml::read_strict(bytes).map_err(|e| Unreadable::Early(e.message))?;

@@ -115,7 +115,7 @@ impl<'a> Context<'a> {
         default: DefaultType<'_>,
     ) -> Result<Document, Unreadable> {
         match self.object.take() {
-            Some(value) => Ok(Document::of(value)),
+            Some(value) => Ok(Document::from_value(value)),
             None => body::object(&self.request.body, input, validation, default, self.release()),
         }
     }

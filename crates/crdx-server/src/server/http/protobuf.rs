@@ -17,7 +17,7 @@ const PREFIX: &[u8] = b"k8s\0";
 const ADMISSION: [&str; 3] = ["admissionregistration.k8s.io", "authorization.k8s.io", "authentication.k8s.io"];
 
 fn of_kind(release: Release, api_version: &str, kind: &str) -> Option<(&'static Types, TypeId)> {
-    let types = Types::of(release.minor().number().into());
+    let types = Types::for_release(release.minor().number().into());
     Some((types, types.of_kind(api_version, kind)?))
 }
 

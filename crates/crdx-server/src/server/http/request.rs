@@ -26,7 +26,7 @@ pub enum Method {
 
 impl Method {
     /// The method with this name.
-    pub fn of(name: &str) -> Self {
+    pub fn from_name(name: &str) -> Self {
         match name {
             "GET" => Self::Get,
             "HEAD" => Self::Head,

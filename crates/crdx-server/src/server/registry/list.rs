@@ -46,7 +46,7 @@ impl<S: ReadStrategy> Registry<'_, S> {
     /// The selected objects of one page.
     pub(super) fn select(&self, ctx: &Context<'_>, options: &ListOptions) -> Result<List, Refusal> {
         let strategy = &self.strategy;
-        let scope = Scope::of(ctx, strategy.is_namespaced(), options);
+        let scope = Scope::new(ctx, strategy.is_namespaced(), options);
         let pages = Pages::read(ctx, &self.storage.revision, options)?;
         let (found, resource_version) = pages.objects(&self.storage.revision, strategy.objects(), &scope.prefix)?;
         let mut page = Page::new(pages.limit);
@@ -105,7 +105,7 @@ pub(in crate::server) struct Scope {
 
 impl Scope {
     /// The keys that a request lists or watches.
-    pub fn of(ctx: &Context<'_>, namespaced: bool, options: &ListOptions) -> Self {
+    pub fn new(ctx: &Context<'_>, namespaced: bool, options: &ListOptions) -> Self {
         let mut namespace = ctx.target.namespace.as_str();
         if namespace.is_empty()
             && let Some(selected) = options.fields.required_value("metadata.namespace")

@@ -93,7 +93,7 @@ impl<S: ReadStrategy + 'static> Registry<'_, S> {
         let wanted = parse_revision(&options.resource_version)
             .map_err(|e| Refusal::unclassified(invalid_revision(&options.resource_version, &e)))?;
         let objects = Arc::clone(self.strategy.objects());
-        let scope = Scope::of(ctx, self.strategy.is_namespaced(), &options);
+        let scope = Scope::new(ctx, self.strategy.is_namespaced(), &options);
         let form = form(&ctx.query, output)?;
         let timeout_seconds = options.timeout_seconds;
         let start = Start::find(&objects, &self.storage.revision, wanted, &options, &scope);

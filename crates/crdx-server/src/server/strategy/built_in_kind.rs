@@ -76,9 +76,9 @@ impl BuiltInKind {
     /// The kind; `None` if the release has no type for it.
     pub fn new(group: &str, version: &str, kind: &str, plural: &str, release: Release) -> Option<Self> {
         let endpoint = Endpoint { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() };
-        let types = Types::of(release.minor().number().into());
+        let types = Types::for_release(release.minor().number().into());
         let id = types.of_kind(&endpoint.api_version(), kind)?;
-        let behaviour = Behaviour::of(plural, group);
+        let behaviour = Behaviour::for_resource(plural, group);
         let conversion = match (group, version, kind) {
             (EVENTS, ..) => Conversion::Renamed(&EVENT_FIELDS),
             ("autoscaling", "v2", "HorizontalPodAutoscaler") => Conversion::Autoscaler,

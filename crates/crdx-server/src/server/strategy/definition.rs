@@ -166,7 +166,7 @@ impl Strategy for Definition {
         strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<CustomResourceDefinition, Refusal> {
-        let types = Types::of(ctx.release().minor().number().into());
+        let types = Types::for_release(ctx.release().minor().number().into());
         let before = current.clone();
         let mut merged = strategic_merge::merged(current, patch, |current, patch| {
             strategic::merge_without_strategies(types, current, patch)

@@ -94,7 +94,7 @@ impl<P: Scalable> ScaleOf<P> {
     }
 
     fn scale_of(&self, object: &Value) -> Result<Scale, String> {
-        let scale = Scale::of(object, &self.paths)?;
+        let scale = Scale::from_object(object, &self.paths)?;
         Ok(match self.parent.selector(object) {
             Some(selector) => scale.with_selector(selector),
             None => scale,
@@ -104,7 +104,7 @@ impl<P: Scalable> ScaleOf<P> {
     /// Checks the Scale of a built-in kind (`scaleUpdatedObjectInfo` in `pkg/registry/*/*/storage`, `ValidateScale`).
     fn check_typed(&self, existing: &Value, scale: &Value) -> Result<(), Refusal> {
         let (path, release) = (FieldPath::new("metadata"), self.parent.version().stages.release());
-        let mut errors = validation::validate(Metadata::of(scale), true, NameRule::Subdomain, &path, release);
+        let mut errors = validation::validate(Metadata::from_object(scale), true, NameRule::Subdomain, &path, release);
         if let Some(replicas @ ..0) = scale.at(&["spec", "replicas"]).and_then(Value::as_int) {
             let spec = FieldPath::new("spec");
             let detail = "must be greater than or equal to 0";
@@ -125,7 +125,7 @@ impl<P: Scalable> ScaleOf<P> {
     }
 
     fn fields(&self, object: &Value) -> Result<ScaleFields<'_>, Refusal> {
-        ScaleFields::of(self.parent.serving(), self.parent.version(), object)
+        ScaleFields::new(self.parent.serving(), self.parent.version(), object)
     }
 }
 

@@ -97,7 +97,7 @@ impl Serving {
             objects,
             built_in: &Custom,
             typed: Vec::new(),
-            converter: Converter::of(&crd, release),
+            converter: Converter::from_crd(&crd, release),
             retired: Arc::default(),
             crd,
         }

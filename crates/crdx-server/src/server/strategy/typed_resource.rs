@@ -221,7 +221,7 @@ impl Strategy for TypedResource {
 
     fn validate_create(&self, object: &Value) -> Verdict {
         let (path, rule) = (FieldPath::new("metadata"), self.kind.behaviour.name);
-        let metadata = Metadata::of(object);
+        let metadata = Metadata::from_object(object);
         let mut errors = validation::validate(metadata, self.serving.namespaced, rule, &path, self.release());
         self.check_finalizers(metadata, &path, &mut errors);
         self.verdict(object, None, errors)
@@ -252,7 +252,7 @@ impl Strategy for TypedResource {
     }
 
     fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
-        let (new, existing) = (Metadata::of(object), Metadata::of(old));
+        let (new, existing) = (Metadata::from_object(object), Metadata::from_object(old));
         let mut errors = match &self.user {
             Some(_) => certificate_request::validate_update(object, old, self.subresource),
             None => ErrorList::new(),
@@ -306,7 +306,7 @@ impl TypedResource {
     /// Encodes and defaults a decoded object, and keeps the places of its empty lists and maps for validation.
     fn complete(&self, decoded: Value) -> Value {
         if self.resources.validates_content {
-            let empties = Empties::of(&decoded).map(Arc::new);
+            let empties = Empties::from_value(&decoded).map(Arc::new);
             *self.empties.lock().unwrap_or_else(PoisonError::into_inner) = empties;
         }
         // An empty list, which the encoded form omits, resets the managedFields.

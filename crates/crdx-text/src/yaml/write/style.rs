@@ -25,7 +25,7 @@ pub fn is_printable(c: char) -> bool {
 
 impl Analysis {
     /// Analyzes every character of `text`.
-    pub fn of(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         if text.is_empty() {
             return Self { multiline: false, plain: true, single: true, block: false };
         }

@@ -42,7 +42,7 @@ pub fn check(object: &Object, old: Option<&Value>, context: &Context, releases: 
     let no_release = || ObjectReport::new(locator.start(), Verdict::CannotTell, "no Kubernetes version to simulate");
     let mut item = merged(answers.collect()).unwrap_or_else(no_release);
     item.warnings.extend(object.warnings.iter().cloned());
-    let mut linted = Linted::of(item);
+    let mut linted = Linted::new(item);
     if is_policy(object.value()) && resource(object.value(), releases.newest()).is_some() {
         let costs = policies::findings(object.value(), &context.types, releases.newest()).expressions;
         linted.expressions =

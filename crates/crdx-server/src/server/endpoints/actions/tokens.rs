@@ -181,7 +181,7 @@ fn validate(object: &Value, release: Release) -> ErrorList {
         object.at(&["spec", "attestations"]).filter(|all| all.as_object().is_some_and(|all| !all.is_empty()));
     if let Some(attestations) = attestations.filter(|_| release.since(V1_37)) {
         let detail = "attestations may only be specified with a webhook bound object reference";
-        let bad = BadValue::of(attestations, release);
+        let bad = BadValue::new(attestations, release);
         return vec![FieldError::invalid(&spec.child("attestations"), bad, detail)];
     }
     let mut errors = ErrorList::new();

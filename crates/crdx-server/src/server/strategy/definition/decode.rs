@@ -119,7 +119,7 @@ struct JsonSource<'a> {
 
 impl JsonSource<'_> {
     fn locate(&self, path: &str) -> Found {
-        self.spans.get_or_init(|| Spans::of(self.text, Syntax::Json)).locate(path)
+        self.spans.get_or_init(|| Spans::new(self.text, Syntax::Json)).locate(path)
     }
 }
 

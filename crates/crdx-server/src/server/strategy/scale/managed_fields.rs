@@ -17,7 +17,7 @@ pub(super) struct ScaleFields<'a> {
 
 impl<'a> ScaleFields<'a> {
     /// Reads the managedFields of `parent`, given at `version`.
-    pub fn of(serving: &'a Serving, version: &Version, parent: &Value) -> Result<Self, Refusal> {
+    pub fn new(serving: &'a Serving, version: &Version, parent: &Value) -> Result<Self, Refusal> {
         let parent = Managed::read(metadata::get(parent, FIELD)).map_err(Refusal::unclassified)?;
         Ok(Self { serving, api_version: serving.api_version(version), parent })
     }

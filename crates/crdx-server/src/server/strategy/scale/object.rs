@@ -7,7 +7,7 @@ use crdx_value::{Map, Value, object, print};
 
 /// The Scale of an object; `None` if a GET of the Scale would fail.
 pub(in crate::server) fn of(object: &Value, paths: &ScalePaths) -> Option<Value> {
-    Scale::of(object, paths).ok().filter(|scale| scale.found).map(Scale::into_value)
+    Scale::from_object(object, paths).ok().filter(|scale| scale.found).map(Scale::into_value)
 }
 
 /// A Scale read from an object.
@@ -26,7 +26,7 @@ impl Scale {
     ///
     /// # Errors
     /// Returns the message for a field with a wrong type.
-    pub fn of(object: &Value, paths: &ScalePaths) -> Result<Self, String> {
+    pub fn from_object(object: &Value, paths: &ScalePaths) -> Result<Self, String> {
         let spec = nested_int(object, &paths.spec_replicas)?;
         let status = nested_int(object, &paths.status_replicas)?;
         let selector = match paths.label_selector.as_deref().filter(|p| !p.is_empty()) {
@@ -150,7 +150,7 @@ mod tests {
             label_selector: None,
         };
         let o = object([("spec", object([("replicas", Value::Int(0))]))]);
-        let scale = Scale::of(&o, &paths).unwrap();
+        let scale = Scale::from_object(&o, &paths).unwrap();
         assert!(scale.found);
         assert_eq!(
             to_string(&scale.into_value()),
@@ -158,7 +158,7 @@ mod tests {
         );
         let o = object([("spec", Value::Int(3))]);
         assert_eq!(
-            Scale::of(&o, &paths).err().as_deref(),
+            Scale::from_object(&o, &paths).err().as_deref(),
             Some(".spec.replicas accessor error: 3 is of the type int64, expected map[string]interface{}")
         );
     }
