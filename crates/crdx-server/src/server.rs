@@ -234,16 +234,13 @@ impl Server {
 }
 
 #[cfg(test)]
+mod fixture;
+
+#[cfg(test)]
 mod tests {
+    use super::fixture::{CRDS, FOOS, crd, install, send, v1};
     use super::*;
     use crdx_value::object;
-
-    const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    const FOOS: &str = "/apis/example.com/v1/namespaces/ns/foos";
-
-    fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
-        server.handle(&Request::new(method, path, body))
-    }
 
     fn value(response: &Response) -> &Value {
         match &response.body {
@@ -254,11 +251,8 @@ mod tests {
 
     fn with_foos() -> Server {
         let server = Server::new(Release::NEWEST, 1);
-        let crd = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.example.com"},
-            "spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"foos","kind":"Foo"},"versions":[
-            {"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{
-            "spec":{"type":"object","properties":{"n":{"type":"integer","default":3}}}}}}}]}}"#;
-        assert_eq!(send(&server, Method::Post, CRDS, crd).code, 201);
+        let schema = r#"{"type":"object","properties":{"spec":{"type":"object","properties":{"n":{"type":"integer","default":3}}}}}"#;
+        install(&server, &crd("foos.example.com", &v1(schema, "")));
         server
     }
 

@@ -137,18 +137,14 @@ impl<'a> Controllers<'a> {
 
 #[cfg(test)]
 mod tests {
+    use crate::server::fixture::{self, ANY, CRDS, v1};
     use crate::server::{Method, Reply, Request, Response, ResponseBody, Server, Timestamp};
     use crdx_value::Value;
 
-    const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-
     fn definition(name: &str, kind: &str) -> String {
-        format!(
-            r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
-            "metadata":{{"name":"{name}.example.com"}},"spec":{{"group":"example.com","scope":"Cluster",
-            "names":{{"plural":"{name}","kind":"{kind}"}},"versions":[{{"name":"v1","served":true,"storage":true,
-            "schema":{{"openAPIV3Schema":{{"type":"object"}}}}}}]}}}}"#
-        )
+        let crd = fixture::crd(&format!("{name}.example.com"), &v1(ANY, ""));
+        let own = format!(r#""kind":"{}""#, fixture::kind(name));
+        crd.replace(&own, &format!(r#""kind":"{kind}""#)).replace("Namespaced", "Cluster")
     }
 
     /// Sends a request without running the controllers, like `serve`.

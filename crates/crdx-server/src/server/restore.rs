@@ -62,7 +62,8 @@ impl Server {
 mod tests {
     use super::*;
     use crate::server::Commit;
-    use crate::server::{Method, Request, ResponseBody};
+    use crate::server::Method;
+    use crate::server::fixture::{self, ANY, CRDS, KITES, crd, install, v1};
     use crdx_text::json;
     use crdx_value::Value;
     use crdx_value::release::Release;
@@ -91,15 +92,8 @@ mod tests {
         }
     }
 
-    const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    const KITES: &str = "/apis/toys.example.com/v1/namespaces/ns/kites";
-
     fn send(server: &Server, method: Method, path: &str, body: &str) -> (u16, Value) {
-        let response = server.handle(&Request::new(method, path, body));
-        match response.body {
-            ResponseBody::Json(body) => (response.code, Arc::unwrap_or_clone(body)),
-            ResponseBody::Text(text) => panic!("{text}"),
-        }
+        fixture::json(fixture::send(server, method, path, body))
     }
 
     #[test]
@@ -107,11 +101,7 @@ mod tests {
         let journal = Arc::new(Memory::default());
         let builder = Server::builder(Release::NEWEST, 1);
         let (server, _) = builder.restore(Arc::clone(&journal) as Arc<dyn Journal>, Vec::new(), 0);
-        let crd = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
-            "metadata":{"name":"kites.toys.example.com"},"spec":{"group":"toys.example.com","scope":"Namespaced",
-            "names":{"plural":"kites","kind":"Kite"},"versions":[{"name":"v1","served":true,"storage":true,
-            "schema":{"openAPIV3Schema":{"type":"object"}}}]}}"#;
-        assert_eq!(send(&server, Method::Post, CRDS, crd).0, 201);
+        install(&server, &crd("kites.toys.example.com", &v1(ANY, "")));
         for name in ["a", "b"] {
             let kite = format!(
                 r#"{{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{{"name":"{name}","finalizers":["x.y/z"]}}}}"#

@@ -150,31 +150,30 @@ fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::{Method, Request, ResponseBody};
+    use crate::server::fixture::{self, KITES, crd, v1};
+    use crate::server::{Method, Request};
     use crdx_text::json;
     use crdx_value::release::Release;
 
-    const CRD: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
-        "metadata":{"name":"kites.toys.example.com"},"spec":{"group":"toys.example.com","scope":"Namespaced",
-        "names":{"plural":"kites","kind":"Kite"},"versions":[{"name":"v1","served":true,"storage":true,
-        "schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{
-        "length":{"type":"integer"},"colour":{"type":"string","enum":["red"],"default":"red"}}}}}}}]}}"#;
+    const SCHEMA: &str = r#"{"type":"object","properties":{"spec":{"type":"object","properties":{
+        "length":{"type":"integer"},"colour":{"type":"string","enum":["red"],"default":"red"}}}}}"#;
+
+    fn kites() -> Value {
+        read(&crd("kites.toys.example.com", &v1(SCHEMA, "")))
+    }
 
     fn read(text: &str) -> Value {
         json::read(text.as_bytes()).unwrap()
     }
 
     fn send(server: &Server, method: Method, body: Value) -> (u16, Value) {
-        let path = "/apis/toys.example.com/v1/namespaces/ns/kites/k";
-        let response = server.handle(&Request::new(method, path, body));
-        let ResponseBody::Json(body) = response.body else { panic!("text") };
-        (response.code, Arc::unwrap_or_clone(body))
+        fixture::json(server.handle(&Request::new(method, &format!("{KITES}/k"), body)))
     }
 
     #[test]
     fn seeded_objects_are_not_validated() {
         let server = Server::new(Release::NEWEST, 0);
-        server.seed_definition(&read(CRD), Timestamp::default()).unwrap();
+        server.seed_definition(&kites(), Timestamp::default()).unwrap();
         let old = read(
             r#"{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{"name":"k","resourceVersion":"70"},
             "spec":{"length":"long","tail":1}}"#,
@@ -197,7 +196,7 @@ mod tests {
     #[test]
     fn invalid_stored_objects_are_refused() {
         let server = Server::new(Release::NEWEST, 0);
-        server.seed_definition(&read(CRD), Timestamp::default()).unwrap();
+        server.seed_definition(&kites(), Timestamp::default()).unwrap();
         let seed = |text: &str| server.seed("kites.toys.example.com", "ns", read(text)).unwrap_err().to_string();
         assert_eq!(
             seed(r#"{"apiVersion":"toys.example.com/v2","kind":"Kite","metadata":{"name":"k"}}"#),

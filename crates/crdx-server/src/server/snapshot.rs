@@ -53,18 +53,14 @@ impl Server {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::{Method, Namespaces, Request, Response};
+    use crate::server::fixture::{CRDS, FOOS, crd, install, send, v1};
+    use crate::server::{Method, Namespaces, Response};
     use crdx_value::release::Release;
 
-    const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    const FOOS: &str = "/apis/example.com/v1/namespaces/ns/foos";
-    const CRD: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.example.com"},
-        "spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"foos","kind":"Foo"},"versions":[
-        {"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{
-        "n":{"type":"integer","maximum":3}}}}}]}}"#;
+    const SCHEMA: &str = r#"{"type":"object","properties":{"n":{"type":"integer","maximum":3}}}"#;
 
-    fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
-        server.handle(&Request::new(method, path, body))
+    fn definition(name: &str) -> String {
+        crd(name, &v1(SCHEMA, ""))
     }
 
     fn foo(name: &str) -> String {
@@ -82,7 +78,7 @@ mod tests {
     #[test]
     fn a_server_returns_to_the_state_of_a_snapshot() {
         let server = Server::builder(Release::NEWEST, 1).with_namespaces(Namespaces::OnDemand, &[]).build();
-        assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
+        install(&server, &definition("foos.example.com"));
         for name in ["changed", "deleted", "kept"] {
             assert_eq!(send(&server, Method::Post, FOOS, &foo(&format!(r#""name":"{name}""#))).code, 201);
         }
@@ -95,7 +91,7 @@ mod tests {
             (Method::Patch, format!("{FOOS}/changed"), r#"{"n":2}"#),
             (Method::Delete, format!("{FOOS}/deleted"), ""),
             (Method::Post, elsewhere, &*foo(r#""name":"new","finalizers":["a.b/c"]"#)),
-            (Method::Post, CRDS.to_owned(), &*CRD.replace("foo", "bar").replace("Foo", "Bar")),
+            (Method::Post, CRDS.to_owned(), &*definition("bars.example.com")),
             (Method::Delete, crd, ""),
         ] {
             let answer = send(&server, method, &path, body);
@@ -109,7 +105,7 @@ mod tests {
     #[test]
     fn only_changed_collections_are_restored() {
         let server = Server::new(Release::NEWEST, 1);
-        for crd in [CRD.to_owned(), CRD.replace("foo", "bar").replace("Foo", "Bar")] {
+        for crd in ["foos.example.com", "bars.example.com"].map(definition) {
             assert_eq!(send(&server, Method::Post, CRDS, &crd).code, 201);
         }
         let snapshot = server.snapshot();

@@ -150,32 +150,23 @@ fn set_conditions(namespace: &mut Value, remaining: &Remaining, now: &str) {
 
 #[cfg(test)]
 mod tests {
+    use crate::server::fixture::{ANY, crd, install, send, v1};
     use crate::server::{Method, Namespaces, Reply, Request, Response, ResponseBody, Server, Timestamp};
     use crdx_value::Value;
     use crdx_value::release::Release;
 
     const NAMESPACES: &str = "/api/v1/namespaces";
     const FOOS: &str = "/apis/example.com/v1/namespaces/north/foos";
-    const CRD: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.example.com"},
-        "spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"foos","kind":"Foo"},"versions":[
-        {"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}"#;
 
     fn with_north() -> Server {
         let server = Server::builder(Release::NEWEST, 1).with_namespaces(Namespaces::Finalized, &[]).build();
-        assert_eq!(
-            send(&server, Method::Post, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", CRD).code,
-            201
-        );
+        install(&server, &crd("foos.example.com", &v1(ANY, "")));
         let north = r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"north"},"status":{"phase":"Odd"}}"#;
         let created = send(&server, Method::Post, NAMESPACES, north);
         assert_eq!(created.code, 201);
         assert_eq!(value(&created).str_at(&["status", "phase"]), Some("Active"));
         assert_eq!(value(&created).str_at(&["metadata", "labels", "kubernetes.io/metadata.name"]), Some("north"));
         server
-    }
-
-    fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
-        server.handle(&Request::new(method, path, body))
     }
 
     /// Sends a request without running the controllers, like `serve`.

@@ -82,7 +82,8 @@ impl Plugin for LimitRanger {
 
 #[cfg(test)]
 mod tests {
-    use crate::server::{Method, Request, ResponseBody, Server};
+    use crate::server::fixture;
+    use crate::server::{Method, Request, Server};
     use crdx_text::json::read;
     use crdx_value::Value;
     use crdx_value::release::Release;
@@ -90,8 +91,7 @@ mod tests {
     fn send(server: &Server, method: Method, path: &str, body: &str) -> (u16, Value) {
         let path = format!("/api/v1/namespaces/default/{path}");
         let response = server.handle(&Request::new(method, &path, read(body.as_bytes()).unwrap()));
-        let ResponseBody::Json(body) = response.body else { panic!("text") };
-        (response.code, Value::clone(&body))
+        fixture::json(response)
     }
 
     #[test]

@@ -1,5 +1,6 @@
 use super::cluster::Cluster;
 use crate::server::admission::*;
+use crate::server::fixture::{CRDS, KITES, SUBRESOURCES, crd, install, send, v1};
 use crate::server::http::status::Refusal;
 use crate::server::scope::{GroupVersionKind, GroupVersionResource};
 use crate::server::strategy::resources::Resources;
@@ -9,16 +10,10 @@ use crdx_value::Value;
 use crdx_value::object;
 use std::sync::{Arc, Mutex};
 
-const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const KITES: &str = "/apis/toys.example.com/v1/namespaces/ns/kites";
-const CRD: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
-    "metadata":{"name":"kites.toys.example.com"},"spec":{"group":"toys.example.com","scope":"Namespaced",
-    "names":{"plural":"kites","kind":"Kite"},"versions":[{"name":"v1","served":true,"storage":true,
-    "subresources":{"status":{},"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}},
-    "schema":{"openAPIV3Schema":{"type":"object","properties":{
+const SCHEMA: &str = r#"{"type":"object","properties":{
     "spec":{"type":"object","properties":{"replicas":{"type":"integer"},"colour":{"type":"string","default":"red"},
     "length":{"type":"integer","maximum":9}}},
-    "status":{"type":"object","properties":{"replicas":{"type":"integer"}}}}}}}]}}"#;
+    "status":{"type":"object","properties":{"replicas":{"type":"integer"}}}}}"#;
 
 /// The arguments of plugin calls, one line per call.
 type Calls = Arc<Mutex<Vec<String>>>;
@@ -96,20 +91,20 @@ impl Plugin for Recorder {
     }
 }
 
+fn kites() -> String {
+    crd("kites.toys.example.com", &v1(SCHEMA, SUBRESOURCES))
+}
+
 fn server() -> (Server, Calls) {
     let calls = Calls::default();
     let mut server = Server::new(crdx_value::release::Release::NEWEST, 1);
     let recorder = Recorder { calls: Arc::clone(&calls), resources: Arc::clone(server.resources()) };
     server.endpoints.backend.admission = Chain::new(vec![Box::new(recorder)]);
-    assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
+    install(&server, &kites());
     let definition = "customresourcedefinitions/ CustomResourceDefinition /kites.toys.example.com";
     let line = |phase| format!("{phase} CREATE {definition} new CustomResourceDefinition old - options CreateOptions");
     assert_eq!(seen(&calls), [line("mutate"), line("validate")]);
     (server, calls)
-}
-
-fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
-    server.handle(&Request::new(method, path, body))
 }
 
 fn apply(server: &Server, path: &str, body: &str) -> u16 {
@@ -226,7 +221,7 @@ fn invalid_managed_fields_of_a_plugin_are_undone_with_a_warning() {
 fn nothing_is_created_in_a_namespace_that_does_not_exist() {
     let options = Server::builder(crdx_value::release::Release::NEWEST, 1);
     let server = options.with_namespaces(crate::server::Namespaces::Created, &[]).build();
-    assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
+    install(&server, &kites());
     let refused = send(&server, Method::Post, KITES, &kite(r#""name":"a""#, ""));
     assert_eq!((refused.code, body(&refused).str_at(&["message"])), (404, Some("namespaces \"ns\" not found")));
 }
@@ -267,7 +262,7 @@ fn options_are_those_of_the_request() {
 fn plugins_find_resources_and_objects() {
     let options = Server::builder(crdx_value::release::Release::NEWEST, 1);
     let server = options.with_namespaces(crate::server::Namespaces::Unchecked, &[]).build();
-    assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
+    install(&server, &kites());
     assert_eq!(send(&server, Method::Post, KITES, &kite(r#""name":"a""#, "")).code, 201);
     let calls = crate::server::http::calls::Calls::default();
     let cluster = Cluster::new(server.resources(), &calls);
@@ -336,7 +331,7 @@ fn a_mutating_policy_changes_a_crd() {
             let path = format!("/apis/admissionregistration.k8s.io/v1/mutatingadmission{resource}");
             assert_eq!(send(&server, Method::Post, &path, body).code, 201);
         }
-        send(&server, Method::Post, CRDS, CRD)
+        send(&server, Method::Post, CRDS, &kites())
     };
     let apply = |text: &str| {
         created(&format!(r#"{{"patchType":"ApplyConfiguration","applyConfiguration":{{"expression":"{text}"}}}}"#))
@@ -374,7 +369,7 @@ fn with_patches(expressions: &[&str]) -> Server {
     let allow = Arc::new(crate::policies::authorizer::Rules::allow_all());
     let options = Server::builder(crdx_value::release::Release::NEWEST, 1).with_policies(allow, Arc::default());
     let server = options.with_namespaces(crate::server::Namespaces::Unchecked, &["ns".to_owned()]).build();
-    assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
+    install(&server, &kites());
     let policies = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies";
     for (index, expression) in expressions.iter().enumerate() {
         let policy = format!(

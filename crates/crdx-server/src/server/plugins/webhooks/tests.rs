@@ -1,32 +1,23 @@
 //! Tests of the webhooks that are reported for a request.
 
 use crate::policies::authorizer::Rules;
-use crate::server::{Method, Request, Response, Server};
+use crate::server::fixture::{ANY, CRDS, KITES as V1, SUBRESOURCES, crd, install, send, v1};
+use crate::server::{Method, Response, Server};
 use crdx_value::release::Release;
 use std::sync::Arc;
 
-const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const V1: &str = "/apis/toys.example.com/v1/namespaces/ns/kites";
 const V2: &str = "/apis/toys.example.com/v2/namespaces/ns/kites";
-const CRD: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
-    "metadata":{"name":"kites.toys.example.com"},"spec":{"group":"toys.example.com","scope":"Namespaced",
-    "names":{"plural":"kites","kind":"Kite"},"versions":[
-    {"name":"v1","served":true,"storage":true,"subresources":{"status":{},"scale":{"specReplicasPath":".spec.replicas",
-    "statusReplicasPath":".status.replicas"}},"schema":{"openAPIV3Schema":{"type":"object","properties":{
+const SCHEMA: &str = r#"{"type":"object","properties":{
     "spec":{"type":"object","properties":{"replicas":{"type":"integer","maximum":9}}},
-    "status":{"type":"object","properties":{"replicas":{"type":"integer"}}}}}}},
-    {"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object",
-    "x-kubernetes-preserve-unknown-fields":true}}}]}}"#;
-
-fn send(server: &Server, method: Method, path: &str, body: &str) -> Response {
-    server.handle(&Request::new(method, path, body))
-}
+    "status":{"type":"object","properties":{"replicas":{"type":"integer"}}}}}"#;
 
 /// Returns a server with one webhook; `webhook` contains its fields except the name.
 fn server(policy_kind: &str, webhook: &str) -> Server {
     let allow = Arc::new(Rules::allow_all());
     let server = Server::builder(Release::NEWEST, 1).with_policies(allow, Arc::default()).build();
-    assert_eq!(send(&server, Method::Post, CRDS, CRD).code, 201);
+    let other = format!(r#"{{"name":"v2","served":true,"storage":false,"schema":{{"openAPIV3Schema":{ANY}}}}}"#);
+    let versions = [v1(SCHEMA, SUBRESOURCES), other].join(",");
+    install(&server, &crd("kites.toys.example.com", &versions));
     let namespace = r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns","labels":{"env":"test"}}}"#;
     assert_eq!(send(&server, Method::Post, "/api/v1/namespaces", namespace).code, 201);
     let path = format!("/apis/admissionregistration.k8s.io/v1/{}webhookconfigurations", policy_kind.to_lowercase());
@@ -151,7 +142,7 @@ fn definitions_reach_webhooks_and_configurations_do_not() {
     let all = r#""rules":[{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],"resources":["*"]}]"#;
     for policy_kind in ["Validating", "Mutating"] {
         let server = server(policy_kind, all);
-        let other = CRD.replace("kites", "bikes").replace("Kite", "Bike");
+        let other = crd("bikes.toys.example.com", &v1(SCHEMA, SUBRESOURCES));
         assert_eq!(called(&send(&server, Method::Post, CRDS, &other)), 1, "{policy_kind}");
         let path =
             format!("/apis/admissionregistration.k8s.io/v1/{}webhookconfigurations/c", policy_kind.to_lowercase());

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::server::Reply;
+use crate::server::fixture::{self, CRDS, FOOS, crd, install, v1};
 use crate::server::{Method, Request, Server};
 use crdx_text::json;
 use crdx_value::Value;
@@ -9,22 +10,18 @@ use crdx_value::release::Release;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Wake, Waker};
 
-const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const FOOS: &str = "/apis/example.com/v1/namespaces/ns/foos";
 const METADATA: &str = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
 
 fn send(server: &Server, method: Method, path: &str, body: &str) -> u16 {
-    server.handle(&Request::new(method, path, body)).code
+    fixture::send(server, method, path, body).code
 }
 
 fn with_foos() -> Server {
     let server = Server::builder(Release::NEWEST, 1).without_managed_fields().build();
-    let crd = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.example.com"},
-        "spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"foos","kind":"Foo"},"versions":[
-        {"name":"v1","served":true,"storage":true,"selectableFields":[{"jsonPath":".spec.color"}],
-        "schema":{"openAPIV3Schema":{"type":"object","properties":{
-        "spec":{"type":"object","properties":{"color":{"type":"string"}}}}}}}]}}"#;
-    assert_eq!(send(&server, Method::Post, CRDS, crd), 201);
+    let schema =
+        r#"{"type":"object","properties":{"spec":{"type":"object","properties":{"color":{"type":"string"}}}}}"#;
+    let selectable = r#""selectableFields":[{"jsonPath":".spec.color"}],"#;
+    install(&server, &crd("foos.example.com", &v1(schema, selectable)));
     server
 }
 
