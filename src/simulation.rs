@@ -2,9 +2,9 @@
 //!
 //! [`run`](self::run()) runs a [`Plan`] and reports one [`ObjectReport`] per document, in the order of the input. `stream`
 //! reads documents and passes them to threads, [`shared`] is the state that the threads share, [`admission`] stores the
-//! policies, [`live`] queries the cluster, `existing` finds existing objects, `turns` orders objects with the same
-//! name, [`submit`] sends one request, and `seen_kinds` collects the notes of a run. [`crdx::simulation`] has the parts that
-//! know neither files nor a cluster.
+//! policies, [`live`] queries the cluster, `existing` finds existing objects, `lookahead` reads many of them with one
+//! request, `turns` orders objects with the same name, [`submit`] sends one request, and `seen_kinds` collects the notes
+//! of a run. [`crdx::simulation`] has the parts that know neither files nor a cluster.
 
 pub mod admission;
 pub mod built_in_server;
@@ -15,6 +15,7 @@ mod earlier_object;
 mod existing;
 mod lists;
 pub mod live;
+mod lookahead;
 mod name_hash;
 pub mod ordered;
 mod seen_kinds;

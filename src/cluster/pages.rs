@@ -1,4 +1,4 @@
-//! Lists, page by page: one page is in memory while the next is being requested.
+//! Lists, page by page: one page is in memory while the next is being requested, unless pages are read on demand.
 
 use super::answer::Answer;
 use super::connection::PendingResponse;
@@ -61,6 +61,12 @@ impl Page {
         self.list.str_at(&["metadata", "resourceVersion"]).unwrap_or_default()
     }
 
+    /// The number of objects after this page, at least 1; `None` for the last page.
+    pub fn rest(&self) -> Option<u64> {
+        self.list.str_at(&["metadata", "continue"]).filter(|token| !token.is_empty())?;
+        Some(self.remaining().unwrap_or(1).max(1))
+    }
+
     /// The number of objects after this page; unknown with a selector.
     pub fn remaining(&self) -> Option<u64> {
         self.list.at(&["metadata", "remainingItemCount"]).and_then(Value::as_int).and_then(|n| u64::try_from(n).ok())
@@ -76,6 +82,10 @@ pub struct Pages<'a> {
     next: Option<PendingResponse>,
     /// The continue token of `next`; empty for the first page.
     token: String,
+    /// True if a page is requested when the caller asks for it, and an error ends the list.
+    on_demand: bool,
+    /// The token of the next page, if it is not requested yet.
+    following: Option<String>,
     /// The tokens of earlier pages, hashed.
     seen: HashSet<u64>,
     counter: PageCounter,
@@ -85,6 +95,16 @@ pub struct Pages<'a> {
 impl Connection {
     /// Reads the collection at `path` (without a query).
     pub fn pages(&self, path: &str, query: Query, accept: &'static str) -> Pages<'_> {
+        self.all_pages(path, query, accept, false)
+    }
+
+    /// Reads pages of the collection at `path`, for a caller that can do without them: only the first one is requested ahead. A
+    /// page that is too long, and a list that changes while it is read, are errors.
+    pub fn pages_on_demand(&self, path: &str, query: Query, accept: &'static str) -> Pages<'_> {
+        self.all_pages(path, query, accept, true)
+    }
+
+    fn all_pages(&self, path: &str, query: Query, accept: &'static str, on_demand: bool) -> Pages<'_> {
         let mut pages = Pages {
             connection: self,
             path: path.to_owned(),
@@ -92,6 +112,8 @@ impl Connection {
             accept,
             next: None,
             token: String::new(),
+            on_demand,
+            following: None,
             seen: HashSet::new(),
             counter: PageCounter::default(),
             inconsistent: false,
@@ -108,6 +130,11 @@ impl Pages<'_> {
         self.inconsistent
     }
 
+    /// Sets the size of pages that are not requested yet.
+    pub fn set_limit(&mut self, limit: usize) {
+        self.query.limit = Some(limit);
+    }
+
     fn ask(&mut self, token: &str) {
         let limit = self.query.limit.unwrap_or(PAGE).to_string();
         let more = [("limit", limit.as_str()), ("continue", token)];
@@ -119,7 +146,9 @@ impl Pages<'_> {
     /// Waits for the page at the current token.
     fn list(&mut self, pending: PendingResponse) -> Result<Value, Error> {
         let mut answer = pending.answer()?;
-        if let Some(token) = newer(&answer) {
+        if !self.on_demand
+            && let Some(token) = newer(&answer)
+        {
             self.inconsistent = true;
             self.ask(&token);
             if let Some(pending) = self.next.take() {
@@ -144,7 +173,7 @@ impl Pages<'_> {
     fn read(&mut self, mut pending: PendingResponse) -> Result<Page, Error> {
         let list = loop {
             match self.list(pending) {
-                Err(error) if error.too_long && self.shrink() => {
+                Err(error) if error.too_long && !self.on_demand && self.shrink() => {
                     let Some(next) = self.next.take() else { return Err(error) };
                     pending = next;
                 }
@@ -171,7 +200,11 @@ impl Pages<'_> {
                 let help = Some("check the server of this API and the proxy".to_owned());
                 return Err(Error { message, help, code: Some(200), ..Error::default() });
             }
-            self.ask(&token);
+            if self.on_demand {
+                self.following = Some(token);
+            } else {
+                self.ask(&token);
+            }
         }
         Ok(Page { list })
     }
@@ -203,6 +236,9 @@ impl Iterator for Pages<'_> {
     type Item = Result<Page, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(token) = self.following.take() {
+            self.ask(&token);
+        }
         let pending = self.next.take()?;
         Some(self.read(pending))
     }

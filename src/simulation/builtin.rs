@@ -11,9 +11,9 @@ mod size;
 use super::admission::admitted;
 use super::built_in_server::{Updated, Write, WriteOptions};
 use super::context::SimulationContext;
-use super::existing::Found;
+use super::existing::{ExistingObjects, Found, PendingObject};
 use classes::Class;
-use cluster_state::{check_classes, check_namespace, existing, read_limit_ranges, served_by_cluster};
+use cluster_state::{check_classes, check_namespace, existing, read_limit_ranges, reads_existing, served_by_cluster};
 use crdx::kubectl::send as kubectl_send;
 use crdx::kubectl::written_metadata::hide_bookkeeping;
 use crdx::kubectl::{FieldValidation, Verb};
@@ -65,14 +65,34 @@ impl Rules {
     }
 }
 
+/// Returns the existing object in the cluster, if the request for an object depends on it.
+pub fn pending(
+    rules: Rules,
+    existing: &ExistingObjects,
+    namespace: &str,
+    object: &Value,
+    (group, version, kind): &Kind,
+) -> Option<PendingObject> {
+    if !reads_existing(rules.verb) || group == crdx_server::policies::GROUP {
+        return None;
+    }
+    let api_version = api_version(group, version);
+    let resource = resources::of_kind(&api_version, kind, rules.minor()).filter(|resource| resource.writable)?;
+    let row = table::table().kind(&api_version, resource.kind, rules.minor()).filter(|row| row.served)?;
+    let namespace = if row.cluster { Namespace::None } else { Namespace::Or(namespace) };
+    let identity = identity::identity(object, namespace);
+    if identity.name.is_empty() { None } else { existing.pending(&identity, &resources::plural(resource.kind)) }
+}
+
 /// Decodes an object as the server does, in the form in which kubectl sends it, and lets policies evaluate it.
-/// `earlier` is what earlier inputs create.
+/// `earlier` is what earlier inputs create, and `pending` the existing object, if it was requested ahead.
 pub fn decode(
     rules: Rules,
     context: SimulationContext<'_>,
     mut object: Object,
     kind: &Kind,
     earlier: &Created,
+    pending: Option<PendingObject>,
 ) -> ObjectReport {
     let (group, version, kind) = kind;
     let own = identity::identity(object.value(), Namespace::Own);
@@ -123,7 +143,7 @@ pub fn decode(
         return item;
     }
     let plural = resources::plural(kind);
-    let found = existing(context, rules, &item.identity, &plural);
+    let found = existing(context, rules, &item.identity, &plural, pending);
     // The server that validates serves the resources of the default configuration only.
     let covered = resource.is_some() && is_covered(context, group, kind);
     let written_or_sent = written.as_ref().unwrap_or(&sent);

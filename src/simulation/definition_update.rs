@@ -21,7 +21,7 @@ pub fn update(
     locator: &dyn FieldLocator,
 ) -> Option<ObjectReport> {
     let updates = context.updates;
-    let pending = updates.existing.ask(identity, "customresourcedefinitions");
+    let pending = updates.existing.pending(identity, "customresourcedefinitions");
     let wanted = Lookup { identity, namespace: context.namespace };
     let mut removed = RemovedVersions::default();
     let done = match pending.map_or_else(|| updates.existing.find(wanted), PendingObject::wait) {

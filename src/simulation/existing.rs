@@ -1,9 +1,11 @@
 //! Finds existing objects in files or in the cluster, by the kind, namespace and name of the new object.
 
+mod pending;
+
 use super::live::Live;
 use super::name_hash::{NameHash, NameHasher};
 use super::stored_location;
-use crate::cluster::{self, PendingResponse};
+use crate::cluster;
 use crate::input::temp_file;
 use crate::input::temp_store::{StoredAt, TempStore};
 use crdx::documents::Entry;
@@ -11,6 +13,7 @@ use crdx::report::{Identity, ObjectReport, SourceLocation, Verdict};
 use crdx::simulation::identity::{FieldLocator as _, Namespace, identity};
 use crdx::simulation::object;
 use crdx_value::Value;
+pub use pending::PendingObject;
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -144,46 +147,6 @@ pub struct Lookup<'a> {
     pub namespace: &'a str,
 }
 
-/// An object that was requested from the cluster once for all simulated releases.
-#[derive(Clone, Debug)]
-pub struct PendingObject(Arc<Mutex<State>>);
-
-/// A response that is pending or has arrived.
-#[derive(Debug)]
-enum State {
-    PendingResponse(Option<PendingResponse>),
-    Answered(Result<Option<Value>, cluster::Error>),
-}
-
-impl PendingObject {
-    fn new(response: Result<Option<PendingResponse>, cluster::Error>) -> Self {
-        let state = match response {
-            Ok(response) => State::PendingResponse(response),
-            Err(error) => State::Answered(Err(error)),
-        };
-        Self(Arc::new(Mutex::new(state)))
-    }
-
-    /// Waits for the response.
-    pub fn wait(self) -> Found {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let State::PendingResponse(response) = &mut *state {
-            *state = State::Answered(response.take().map_or(Ok(None), PendingResponse::wait));
-        }
-        let last = Arc::strong_count(&self.0) == 1;
-        let answer = match &mut *state {
-            State::Answered(answer) if last => std::mem::replace(answer, Ok(None)),
-            State::Answered(answer) => answer.clone(),
-            State::PendingResponse(_) => Ok(None),
-        };
-        match answer {
-            Ok(Some(object)) => Found::Object(Box::new(object), SourceLocation::source(&"the cluster".into())),
-            Ok(None) => Found::Nothing,
-            Err(error) => Found::Error(error),
-        }
-    }
-}
-
 impl ExistingObjects {
     /// Reads existing objects from files and passes problems to `show`.
     pub fn given(entries: impl Iterator<Item = Entry>, show: &mut dyn FnMut(ObjectReport)) -> Self {
@@ -220,11 +183,20 @@ impl ExistingObjects {
         }
     }
 
-    /// Requests the existing object from the cluster; `None` if existing objects come from files.
-    pub fn ask(&self, identity: &Identity, plural: &str) -> Option<PendingObject> {
+    /// Returns the cluster, unless existing objects come from files.
+    pub fn live(&self) -> Option<&Live> {
         match self {
             Self::Files(_) => None,
-            Self::Live(live) => Some(PendingObject::new(live.ask(identity, plural))),
+            Self::Live(live) => Some(live),
+        }
+    }
+
+    /// Returns the existing object in the cluster, which is not requested yet; `None` if existing objects come from
+    /// files.
+    pub fn pending(&self, identity: &Identity, plural: &str) -> Option<PendingObject> {
+        match self {
+            Self::Files(_) => None,
+            Self::Live(live) => Some(PendingObject::new(live, identity, plural)),
         }
     }
 

@@ -1,8 +1,9 @@
 //! The cluster of a run: connected on first use and shared by all threads.
 
-use crate::cluster::{self, Connection, JSON, PendingResponse, Resource};
+use crate::cluster::{self, Connection, JSON, Resource};
 use crdx::report::Identity;
 use crdx_server::server::NamespaceState;
+use crdx_server::server::http::address::encoded;
 use crdx_value::{Value, group_version};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -17,6 +18,8 @@ pub struct Live {
     lists: Mutex<HashMap<String, Arc<OnceLock<ReadList>>>>,
     /// The first error of each resource whose objects could not be read.
     unreadable: Mutex<BTreeMap<String, cluster::Error>>,
+    /// The numbers of objects of collections, by path.
+    sizes: Mutex<HashMap<String, u64>>,
 }
 
 /// The state of a namespace, or the reason why it is not known.
@@ -40,6 +43,7 @@ impl Live {
             namespaces: Mutex::default(),
             lists: Mutex::default(),
             unreadable: Mutex::default(),
+            sizes: Mutex::default(),
         }
     }
 
@@ -128,8 +132,8 @@ impl Live {
         all
     }
 
-    /// Requests an existing object; `None` if the cluster does not serve its kind.
-    pub fn ask(&self, identity: &Identity, plural: &str) -> Result<Option<PendingResponse>, cluster::Error> {
+    /// Determines the path of an object; `None` if the cluster does not serve its kind.
+    pub fn locate(&self, identity: &Identity, plural: &str) -> Result<Option<ObjectPath>, cluster::Error> {
         let connection = self.connection()?;
         let (group, version) = group_version::split(&identity.api_version);
         let Some(version) = connection.served_version(group, plural, version)? else { return Ok(None) };
@@ -140,7 +144,39 @@ impl Live {
             namespaced: identity.namespace.is_some(),
             ..Resource::default()
         };
-        Ok(Some(connection.ask(&resource.object_path(identity.namespace.as_deref(), &identity.name), JSON)))
+        let collection = resource.path(identity.namespace.as_deref());
+        // A list would read Secrets that are not in the input.
+        let may_list = !(group.is_empty() && plural == "secrets");
+        Ok(Some(ObjectPath { collection, name: identity.name.clone(), may_list }))
+    }
+
+    /// Records how many objects a collection has, so that it is not listed again in vain. `u64::MAX` stands for a collection
+    /// that cannot be listed.
+    pub fn record_size(&self, collection: &str, size: u64) {
+        self.sizes.lock().unwrap_or_else(PoisonError::into_inner).insert(collection.to_owned(), size);
+    }
+
+    /// Returns the number of objects of a collection, if it is known.
+    pub fn size(&self, collection: &str) -> Option<u64> {
+        self.sizes.lock().unwrap_or_else(PoisonError::into_inner).get(collection).copied()
+    }
+}
+
+/// Where an object is in the cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectPath {
+    /// The path of the objects of its kind in its namespace.
+    pub collection: String,
+    /// The name of the object.
+    pub name: String,
+    /// True if the collection may be listed to read the object.
+    pub may_list: bool,
+}
+
+impl ObjectPath {
+    /// Returns the path of the object.
+    pub fn object(&self) -> String {
+        format!("{}/{}", self.collection, encoded(&self.name))
     }
 }
 

@@ -112,19 +112,31 @@ impl Simulator {
     }
 
     /// Decodes an object of a built-in kind and lets policies evaluate it.
-    pub fn decode(&self, object: Object, kind: &Kind, earlier: &Created) -> ObjectReport {
+    pub fn decode(
+        &self,
+        object: Object,
+        kind: &Kind,
+        earlier: &Created,
+        pending: Option<PendingObject>,
+    ) -> ObjectReport {
         let is_plain = kubectl_errors::has_plain_metadata(object.value());
         let source = (!is_plain).then(|| object.document.source_only());
-        let item = self.decode_object(object, kind, earlier);
+        let item = self.decode_object(object, kind, earlier, pending);
         // The server rejects every object whose metadata kubectl cannot decode.
         let rejected = source.filter(|_| item.verdict == Verdict::Rejected);
         rejected.and_then(|source| kubectl_errors::undecodable_source(source, &item)).unwrap_or(item)
     }
 
-    fn decode_object(&self, object: Object, kind: &Kind, earlier: &Created) -> ObjectReport {
+    fn decode_object(
+        &self,
+        object: Object,
+        kind: &Kind,
+        earlier: &Created,
+        pending: Option<PendingObject>,
+    ) -> ObjectReport {
         let identity = identity::identity(object.value(), Namespace::Own);
         let location = identity::FieldLocator::start(&object.finder());
-        let decode = || builtin::decode(self.settings.builtin, self.context(), object, kind, earlier);
+        let decode = || builtin::decode(self.settings.builtin, self.context(), object, kind, earlier, pending);
         panic::catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
             let mut item =
                 ObjectReport::new(location, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
@@ -132,6 +144,12 @@ impl Simulator {
             item.help = Some("this is a bug: please report it, with the object".to_owned());
             item
         })
+    }
+
+    /// Returns the existing object of a built-in kind in the cluster, if the request for an object depends on it.
+    pub fn pending(&self, object: &Value, kind: &Kind) -> Option<PendingObject> {
+        let Settings { builtin, namespace, .. } = &self.settings;
+        builtin::pending(*builtin, &self.updates.existing, namespace, object, kind)
     }
 
     fn context(&self) -> SimulationContext<'_> {
@@ -177,10 +195,22 @@ pub struct PreparedObject {
     route: Arc<Route>,
     /// The turn among the inputs with the same name; `None` if the name is generated.
     turn: Option<Turn>,
-    /// The object requested from the cluster.
+    /// The existing object in the cluster.
     pending: Option<PendingObject>,
     /// True if an earlier input creates its namespace.
     creates_namespace: bool,
+}
+
+impl PreparedObject {
+    /// Returns the existing object in the cluster.
+    pub fn pending(&self) -> Option<&PendingObject> {
+        self.pending.as_ref()
+    }
+
+    /// Returns the object of the input.
+    pub fn object(&self) -> &Object {
+        &self.object
+    }
 }
 
 /// The next step for an object.
@@ -274,7 +304,7 @@ impl OrderedState {
 
     /// Decodes a Namespace before any later object, whose answer may depend on it.
     pub fn decode_namespace(&mut self, simulator: &Simulator, object: Object, kind: &Kind) -> ObjectReport {
-        let item = simulator.decode(object, kind, &Created::default());
+        let item = simulator.decode(object, kind, &Created::default(), None);
         if item.verdict != Verdict::Rejected {
             self.namespaces.insert(item.identity.name.clone());
         }
@@ -291,7 +321,7 @@ impl OrderedState {
         created
     }
 
-    /// Assigns a turn to an object and requests the existing object from the cluster, unless `pending` contains it.
+    /// Assigns a turn to an object and locates the existing object in the cluster, unless `pending` contains it.
     /// Objects with generated names need neither.
     pub fn ready(
         &mut self,
@@ -311,7 +341,7 @@ impl OrderedState {
         // Later inputs usually use the object that the first one stored.
         let pending = turn.is_first().then(|| {
             if pending.is_none() {
-                *pending = simulator.updates.existing.ask(&identity, &route.plural);
+                *pending = simulator.updates.existing.pending(&identity, &route.plural);
             }
             pending.clone()
         });

@@ -6,7 +6,9 @@
 
 use super::admission::Admission;
 use super::builtin::Created;
+use super::existing::{ExistingObjects, PendingObject};
 use super::lists::Checked;
+use super::lookahead::{Lookahead, NeedsExisting};
 use super::ordered::in_order;
 use super::shared::{Destination, OrderedState, PreparedObject, Simulator, is_namespace};
 use super::unfold::{self, StoppedAt, Unfolding};
@@ -17,6 +19,7 @@ use crdx::report::{Diagnostic, ObjectReport, Verdict, merged};
 use crdx::simulation::filter::{Filter, SkipReason};
 use crdx::simulation::identity::{self, Namespace};
 use crdx::simulation::object::{self, Kind, Object};
+use crdx_text::documents::Chunk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::num::NonZeroUsize;
@@ -137,6 +140,8 @@ pub fn simulate_all(
     show: &mut (dyn FnMut(ObjectReport) + Send),
 ) -> io::Result<()> {
     let mut show = |item: Option<ObjectReport>| item.into_iter().for_each(&mut *show);
+    let existing = run.simulators.first().map(|simulator| &simulator.updates.existing);
+    let live = existing.and_then(ExistingObjects::live);
     let mut feed = InitialTasks {
         run,
         known,
@@ -148,7 +153,7 @@ pub fn simulate_all(
         wait: None,
         failed: None,
     };
-    in_order(run.jobs, feed.by_ref(), |task| task.done(run), &mut show)?;
+    in_order(run.jobs, Lookahead::new(feed.by_ref(), live), |task| task.done(run), &mut show)?;
     let InitialTasks { wait, failed, .. } = feed;
     failed.map_or(Ok(()), Err)?;
     let Some(mut wait) = wait else { return Ok(()) };
@@ -165,7 +170,7 @@ pub fn simulate_all(
         unread: None,
         failed: None,
     };
-    in_order(run.jobs, last.by_ref(), |task| task.done(run), &mut show)?;
+    in_order(run.jobs, Lookahead::new(last.by_ref(), live), |task| task.done(run), &mut show)?;
     last.failed.map_or(Ok(()), Err)
 }
 
@@ -183,7 +188,7 @@ enum Step {
     /// Simulates an object.
     Simulator(Box<PreparedObject>),
     /// Decodes an object of a built-in kind.
-    Builtin(Box<Object>, Kind, Created),
+    Builtin(Box<Object>, Kind, Created, Option<PendingObject>),
 }
 
 impl Task {
@@ -196,17 +201,36 @@ impl Task {
         Self { unread: reason, ..self }
     }
 
+    /// Returns the objects of the input for each release, with the existing objects in the cluster.
+    fn objects(&self) -> impl Iterator<Item = (&Object, Option<&PendingObject>)> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::ObjectReport(_) => None,
+            Step::Simulator(ready) => Some((ready.object(), ready.pending())),
+            Step::Builtin(object, _, _, pending) => Some((object.as_ref(), pending.as_ref())),
+        })
+    }
+
     fn done(self, run: &Run<'_>) -> Option<ObjectReport> {
         let each = self.steps.into_iter().zip(run.simulators).map(|(step, simulator)| match step {
             Step::ObjectReport(item) => *item,
             Step::Simulator(ready) => simulator.simulate(*ready),
-            Step::Builtin(object, kind, created) => simulator.decode(*object, &kind, &created),
+            Step::Builtin(object, kind, created, pending) => simulator.decode(*object, &kind, &created, pending),
         });
         let mut item = run.merged(each.collect())?;
         if let Some(reason) = self.unread {
             unfold::set_unread(&mut item, &reason);
         }
         Some(item)
+    }
+}
+
+impl NeedsExisting for Task {
+    fn pending(&self) -> impl Iterator<Item = &PendingObject> {
+        self.objects().filter_map(|(_, pending)| pending)
+    }
+
+    fn chunk(&self) -> Option<&Arc<Chunk>> {
+        self.objects().next().map(|(object, _)| &object.document.chunk)
     }
 }
 
@@ -446,7 +470,8 @@ fn steps(run: &Run<'_>, known: &mut [OrderedState], all: Vec<Destination>) -> Ta
         }
         Destination::Builtin(object, kind) => {
             let created = known.created_for(simulator, &object);
-            Step::Builtin(object, kind, created)
+            pending = pending.take().or_else(|| simulator.pending(object.value(), &kind));
+            Step::Builtin(object, kind, created, pending.clone())
         }
         Destination::Unknown(object, kind) => {
             Step::ObjectReport(Box::new(known.without_definition(simulator, *object, &kind)))

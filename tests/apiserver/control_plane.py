@@ -54,7 +54,7 @@ def start_etcd(program, work):
 class Server:
     """A kube-apiserver, and a connection to it as a member of system:masters."""
 
-    def __init__(self, program, etcd, work):
+    def __init__(self, program, etcd, work, more={}):
         (self.port,), self.folder = free_ports(1), os.path.join(work, "certificates")
         if not os.path.exists(self.folder):
             certificates(self.folder)
@@ -66,6 +66,7 @@ class Server:
             # No controller runs that would create the default ServiceAccount of a namespace.
             "disable-admission-plugins": "ServiceAccount",
             "authorization-mode": "AlwaysAllow", "service-cluster-ip-range": "10.0.0.0/24", "allow-privileged": "true",
+            **more,
         }
         self.log = os.path.join(work, f"{self.port}.log")
         with open(self.log, "w") as log:
@@ -121,12 +122,12 @@ class Server:
 
 
 class ControlPlane(Server):
-    """etcd and a kube-apiserver; both end with the `with` block."""
+    """etcd and a kube-apiserver, with `more` flags; both end with the `with` block."""
 
-    def __init__(self, assets, work):
+    def __init__(self, assets, work, more={}):
         os.makedirs(work, exist_ok=True)
         self.etcd, url = start_etcd(os.path.join(assets, "etcd"), work)
-        super().__init__(os.path.join(assets, "kube-apiserver"), url, work)
+        super().__init__(os.path.join(assets, "kube-apiserver"), url, work, more)
 
     def __enter__(self):
         try:

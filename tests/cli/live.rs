@@ -8,6 +8,7 @@ pub mod fake;
 mod faults;
 mod get;
 mod hostile;
+mod lists;
 mod policies;
 mod real;
 

@@ -6,21 +6,32 @@ use super::{Created, Rules, reject_with};
 use crate::cluster;
 use crate::simulation::built_in_server::{Write, WriteOptions};
 use crate::simulation::context::SimulationContext;
-use crate::simulation::existing::{ExistingObjects, Found, Lookup};
+use crate::simulation::existing::{ExistingObjects, Found, Lookup, PendingObject};
 use crdx::kubectl::Verb;
 use crdx::report::{Answer, Identity, ObjectReport, Verdict};
 use crdx_server::server::NamespaceState;
 use crdx_value::Value;
 
-/// Returns the existing object, if the request or a policy depends on it.
-pub fn existing(context: SimulationContext<'_>, rules: Rules, identity: &Identity, plural: &str) -> Found {
-    let reads = matches!(rules.verb, Verb::Apply | Verb::ServerSide | Verb::Replace);
+/// Returns true if the request for a new object of the input depends on the existing one.
+pub fn reads_existing(verb: Verb) -> bool {
+    matches!(verb, Verb::Apply | Verb::ServerSide | Verb::Replace)
+}
+
+/// Returns the existing object, if the request or a policy depends on it. `pending` is that object, if it was requested ahead.
+pub fn existing(
+    context: SimulationContext<'_>,
+    rules: Rules,
+    identity: &Identity,
+    plural: &str,
+    pending: Option<PendingObject>,
+) -> Found {
+    let reads = reads_existing(rules.verb);
     let is_matched = context.admission.is_some_and(|admission| admission.may_match(identity.group(), plural));
     if identity.name.is_empty() || !reads && !is_matched {
         return Found::Nothing;
     }
     let existing = &context.updates.existing;
-    let found = match existing.ask(identity, plural) {
+    let found = match pending.or_else(|| existing.pending(identity, plural)) {
         Some(pending) => pending.wait(),
         None => existing.find(Lookup { identity, namespace: context.namespace }),
     };

@@ -21,7 +21,7 @@ pub fn submit(
 ) -> ObjectReport {
     let identity = identity::identity(object.value(), Namespace::None);
     let updates = context.updates;
-    let pending = updates.existing.ask(&identity, resource.plural);
+    let pending = updates.existing.pending(&identity, resource.plural);
     let lookup = Lookup { identity: &identity, namespace: context.namespace };
     let old = match pending.map_or_else(|| updates.existing.find(lookup), PendingObject::wait) {
         Found::Nothing => Ok(None),

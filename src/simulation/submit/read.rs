@@ -15,7 +15,7 @@ use crdx_value::{Value, group_version};
 pub struct Before {
     /// The object that an earlier input with the same name stored.
     pub stored: EarlierObject,
-    /// The object requested from the cluster.
+    /// The existing object in the cluster.
     pub pending: Option<PendingObject>,
     /// True if an earlier input creates its namespace.
     pub creates_namespace: bool,
@@ -51,7 +51,7 @@ pub fn read(
         return Ok(false);
     }
     let existing = &context.updates.existing;
-    let pending = before.pending.or_else(|| existing.ask(identity, plural));
+    let pending = before.pending.or_else(|| existing.pending(identity, plural));
     let wanted = Lookup { identity, namespace: context.namespace };
     match pending.map_or_else(|| existing.find(wanted), PendingObject::wait) {
         Found::Nothing => Ok(false),
