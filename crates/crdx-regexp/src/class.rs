@@ -4,7 +4,7 @@ use crdx_value::unicode::{self as tables, MAX, Ranges};
 
 /// Adds `lo..=hi`. If it touches one of the last two ranges, that range is extended, so that case-folded alphabets stay
 /// short.
-pub fn add_range(ranges: &mut Ranges, lo: u32, hi: u32) {
+pub(crate) fn add_range(ranges: &mut Ranges, lo: u32, hi: u32) {
     for last in ranges.iter_mut().rev().take(2) {
         if lo <= last.1.saturating_add(1) && last.0 <= hi.saturating_add(1) {
             *last = (last.0.min(lo), last.1.max(hi));
@@ -15,7 +15,7 @@ pub fn add_range(ranges: &mut Ranges, lo: u32, hi: u32) {
 }
 
 /// Adds `lo..=hi` and all its case variants.
-pub fn add_folded_range(ranges: &mut Ranges, lo: u32, hi: u32) {
+pub(crate) fn add_folded_range(ranges: &mut Ranges, lo: u32, hi: u32) {
     add_range(ranges, lo, hi);
     for c in tables::foldable(lo, hi) {
         let mut variant = tables::simple_fold(c);
@@ -29,7 +29,7 @@ pub fn add_folded_range(ranges: &mut Ranges, lo: u32, hi: u32) {
 }
 
 /// Adds a normalized class, or its complement if `negated`.
-pub fn add_class(ranges: &mut Ranges, class: &[(u32, u32)], negated: bool) {
+pub(crate) fn add_class(ranges: &mut Ranges, class: &[(u32, u32)], negated: bool) {
     if negated {
         for (lo, hi) in negate(class) {
             add_range(ranges, lo, hi);
@@ -89,7 +89,7 @@ const SPACE: &[(u32, u32)] = &[(0x9, 0xA), (0xC, 0xD), (0x20, 0x20)];
 const WORD: &[(u32, u32)] = &[(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)];
 
 /// `\d`, `\s`, `\w` and their complements, which match ASCII only.
-pub fn perl(letter: char) -> Option<(&'static [(u32, u32)], bool)> {
+pub(crate) fn perl(letter: char) -> Option<(&'static [(u32, u32)], bool)> {
     let class = match letter.to_ascii_lowercase() {
         'd' => DIGIT,
         's' => SPACE,
@@ -100,7 +100,7 @@ pub fn perl(letter: char) -> Option<(&'static [(u32, u32)], bool)> {
 }
 
 /// POSIX classes such as `[:alpha:]` and `[:^alpha:]`.
-pub fn posix(name: &str) -> Option<(&'static [(u32, u32)], bool)> {
+pub(crate) fn posix(name: &str) -> Option<(&'static [(u32, u32)], bool)> {
     let name = name.strip_prefix("[:")?.strip_suffix(":]")?;
     let (name, negated) = name.strip_prefix('^').map_or((name, false), |name| (name, true));
     let class: &[(u32, u32)] = match name {

@@ -35,7 +35,7 @@ impl<'a> Template<'a> {
     }
 
     /// Returns true if the template refers to any group.
-    pub fn has_groups(&self) -> bool {
+    pub(crate) fn has_groups(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Groups(groups) if !groups.is_empty()))
     }
 

@@ -66,7 +66,7 @@ pub enum Op {
 
 /// An assertion about the position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Assertion {
+pub(crate) enum Assertion {
     /// `(?m)^`
     LineStart,
     /// `(?m)$`
@@ -83,7 +83,7 @@ pub enum Assertion {
 
 /// The greediness of a repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Greediness {
+pub(crate) enum Greediness {
     /// Prefers the longest match.
     Greedy,
     /// Prefers the shortest match.
@@ -114,7 +114,7 @@ impl Node {
     }
 
     /// Computes the height; measures of children are reused.
-    pub fn measure_height(&mut self) -> u32 {
+    pub(crate) fn measure_height(&mut self) -> u32 {
         let below = self.children().iter_mut().map(Node::height).max().unwrap_or(0);
         self.height = below + 1;
         self.height
@@ -130,7 +130,7 @@ impl Node {
     }
 
     /// Computes the size; measures of children are reused.
-    pub fn measure_size(&mut self) -> i64 {
+    pub(crate) fn measure_size(&mut self) -> i64 {
         let size = match &mut self.op {
             Op::Literal { runes, .. } => runes.len() as i64,
             Op::Capture { sub, .. } | Op::Star(sub, _) => 2 + sub.size(),
@@ -165,7 +165,7 @@ impl Node {
     }
 
     /// Returns true for a single code point or a class.
-    pub fn is_class(&self) -> bool {
+    pub(crate) fn is_class(&self) -> bool {
         match &self.op {
             Op::Literal { runes, .. } => runes.len() == 1,
             Op::Class(_) | Op::AnyNotNewline | Op::Any => true,
@@ -175,7 +175,7 @@ impl Node {
 
     /// Returns true if both nodes are the same class, or the same repetition of the same class, which Go treats as a
     /// common prefix of alternatives.
-    pub fn same_class(&self, other: &Self) -> bool {
+    pub(crate) fn same_class(&self, other: &Self) -> bool {
         match (&self.op, &other.op) {
             (Op::Literal { runes: a, fold: f }, Op::Literal { runes: b, fold: g }) => a.len() == 1 && a == b && f == g,
             (Op::Class(a), Op::Class(b)) => a == b,
@@ -198,7 +198,7 @@ impl Node {
     }
 
     /// Returns true if nested repetitions make at most `limit` copies.
-    pub fn repeats_within(&self, limit: u32) -> bool {
+    pub(crate) fn repeats_within(&self, limit: u32) -> bool {
         match &self.op {
             Op::Repeat { min, max, sub, .. } => {
                 let most = max.unwrap_or(*min);

@@ -27,6 +27,6 @@ pub mod scale;
 pub mod set;
 pub mod typed;
 pub mod types;
-pub mod updater;
+pub(crate) mod updater;
 
 mod gofmt;

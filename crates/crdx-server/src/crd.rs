@@ -32,9 +32,9 @@ use std::sync::Arc;
 /// The API group of CRDs.
 pub const GROUP: &str = "apiextensions.k8s.io";
 /// The finalizer with which the server removes the objects of a deleted CRD before the CRD.
-pub const CLEANUP_FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
+pub(crate) const CLEANUP_FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
 /// The annotation required for CRDs in groups under `k8s.io` and `kubernetes.io`.
-pub const API_APPROVED_ANNOTATION: &str = "api-approved.kubernetes.io";
+pub(crate) const API_APPROVED_ANNOTATION: &str = "api-approved.kubernetes.io";
 
 /// A CRD in the server's internal form.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -306,7 +306,7 @@ impl Spec {
         }
     }
     /// The selectable fields of a version.
-    pub fn selectable_fields(&self, version: &str) -> &[String] {
+    pub(crate) fn selectable_fields(&self, version: &str) -> &[String] {
         if self.versions.iter().any(|v| !v.selectable_fields.is_empty()) {
             self.version(version).map_or(&[], |v| &v.selectable_fields)
         } else {
@@ -316,7 +316,7 @@ impl Spec {
 
     /// Moves the schema, subresources, printer columns and selectable fields from the versions to the spec where all
     /// versions have the same, each independently, as the conversion from v1 does (`v1/conversion.go`).
-    pub fn hoist(&mut self) {
+    pub(crate) fn hoist(&mut self) {
         fn common<T: Clone + PartialEq + Default>(
             versions: &mut [CrdVersion],
             part: impl Fn(&mut CrdVersion) -> &mut T,

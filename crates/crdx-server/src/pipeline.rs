@@ -20,7 +20,7 @@
 //! The recursion depth is that of the value and its schema, which decoders limit to 10,000 levels, so callers need a
 //! large stack.
 
-pub mod coerce;
+pub(crate) mod coerce;
 pub mod compiled;
 mod decode;
 pub mod default;
@@ -29,7 +29,7 @@ mod finalizers;
 pub mod list_types;
 pub mod metadata;
 mod nulls;
-pub mod object_meta;
+pub(crate) mod object_meta;
 mod prepare;
 pub mod prune;
 pub mod rules;
@@ -167,7 +167,7 @@ impl ResourceVersion {
         Self { facts, release, api_version, root, rules: OnceLock::new() }
     }
     /// Returns true if [`prepare_create`] or [`prepare_update`] may drop a defaulted field: the status.
-    pub fn drops_defaults(&self) -> bool {
+    pub(crate) fn drops_defaults(&self) -> bool {
         let status = self.root.as_ref().and_then(|root| root.property("status"));
         self.facts.status_subresource && status.is_some_and(|status| status.default.is_some())
     }
@@ -212,7 +212,7 @@ pub fn validate_create(rv: &ResourceVersion, object: &Value) -> Verdict {
 }
 
 /// Like [`validate_create`], with the rule for names of a built-in kind.
-pub fn validate_named_create(rv: &ResourceVersion, object: &Value, rule: NameRule) -> Verdict {
+pub(crate) fn validate_named_create(rv: &ResourceVersion, object: &Value, rule: NameRule) -> Verdict {
     let mut errors = type_meta(rv, object);
     if errors.is_empty() {
         errors.extend(match metadata::read(object, rv.release) {

@@ -39,14 +39,14 @@ impl Rules {
     }
 
     /// Collects the rules of a schema node, which may be a resource; `None` if it has none.
-    pub fn of_node(schema: &Schema, resource: bool, release: Release) -> Option<Self> {
+    pub(crate) fn of_node(schema: &Schema, resource: bool, release: Release) -> Option<Self> {
         tree(schema, resource, release).map(|root| Self { root, release })
     }
 
     /// Evaluates the rules for a default at `path`: first as an update of itself, then as a new value
     /// (`schema/defaulting/validation.go`). Also returns the remaining budget, which is negative if the budget was
     /// exceeded.
-    pub fn evaluate_default(
+    pub(crate) fn evaluate_default(
         &self,
         value: &Value,
         path: &FieldPath<'_>,

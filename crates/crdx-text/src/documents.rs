@@ -21,7 +21,7 @@ const AMBIGUOUS: usize = 1;
 
 /// The maximum size of a document in bytes. A `List` of a whole cluster fits, and an endless stream does not exhaust
 /// the memory.
-pub const MAX_DOCUMENT: usize = 256 << 20;
+pub(crate) const MAX_DOCUMENT: usize = 256 << 20;
 /// The number of bytes kept of a document that is too large, to show its first line.
 const KEPT: usize = 1024;
 /// The number of bytes in which whole lines are searched for at once.

@@ -45,7 +45,7 @@ pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
 ///
 /// # Errors
 /// As for [`read_strict`].
-pub fn read_manifest(text: &[u8]) -> Result<Strict, Error> {
+pub(crate) fn read_manifest(text: &[u8]) -> Result<Strict, Error> {
     let mut reader = Reader { written_again: true, ..Reader::new(text, 0) };
     let value = reader.only_value()?;
     reader.finish(value)
@@ -65,19 +65,6 @@ pub fn read_with_any_number(text: &[u8]) -> Result<Value, Error> {
 /// Returns Go's message for the first syntax error.
 pub fn check(text: &[u8]) -> Result<(), Error> {
     Reader { syntax_only: true, ..Reader::new(text, 0) }.only_value().map(drop)
-}
-
-/// Decodes the JSON value at byte offset `start`, for a stream of values; also returns the offset of its end. `None` if
-/// only white space is left.
-pub fn read_next(text: &[u8], start: usize) -> Result<Option<(Value, usize)>, Error> {
-    let mut reader = Reader::new(text, start);
-    reader.skip_space();
-    if reader.peek().is_none() {
-        return Ok(None);
-    }
-    let value = reader.value()?;
-    let end = reader.at;
-    Ok(Some((reader.finish(value)?.value, end)))
 }
 
 /// An incomplete array or object. They are on an explicit stack, so that deep nesting cannot overflow the call stack.
@@ -576,16 +563,5 @@ mod tests {
         assert_eq!(summary(b"[1]"), "5b315d");
         assert_eq!(summary(b"{\"a\": 1}"), "{\"a\": 1}");
         assert_eq!(summary(&[b'{'; 40]), format!("{} ...", "{".repeat(30)));
-    }
-
-    #[test]
-    fn streams_are_read_value_by_value() {
-        let text = b" {\"a\":1}{} [2]\n";
-        let (first, end) = read_next(text, 0).unwrap().unwrap();
-        assert_eq!((first.get("a"), end), (Some(&Value::Int(1)), 8));
-        let (_, end) = read_next(text, end).unwrap().unwrap();
-        let (third, end) = read_next(text, end).unwrap().unwrap();
-        assert_eq!(third, Value::Array(vec![Value::Int(2)]));
-        assert_eq!(read_next(text, end).unwrap(), None);
     }
 }

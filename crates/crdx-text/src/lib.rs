@@ -30,7 +30,7 @@ pub struct Position {
 
 impl Position {
     /// The position of byte `offset` in `text`. A byte order mark at the start does not count as a column.
-    pub fn at_offset(text: &[u8], offset: usize) -> Self {
+    pub(crate) fn at_offset(text: &[u8], offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let line = before.split(|b| *b == b'\n').count();
         let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);

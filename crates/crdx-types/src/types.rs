@@ -145,7 +145,7 @@ impl Merging {
 
 impl Struct {
     /// The fields that are encoded even if the value has none of them.
-    pub fn always_present(&self) -> impl Iterator<Item = &Field> {
+    pub(crate) fn always_present(&self) -> impl Iterator<Item = &Field> {
         self.present.iter().filter_map(|at| self.fields.get(*at))
     }
 

@@ -134,16 +134,6 @@ impl Map {
         self.extend(std::mem::take(other));
     }
 
-    /// The first member.
-    pub fn first_key_value(&self) -> Option<(&String, &Value)> {
-        self.iter().next()
-    }
-
-    /// The last member.
-    pub fn last_key_value(&self) -> Option<(&String, &Value)> {
-        self.iter().next_back()
-    }
-
     /// The members in order.
     pub fn iter(&self) -> Iter<'_> {
         Iter(match &self.members {
@@ -408,8 +398,6 @@ mod tests {
             assert!(map.iter().eq(&tree), "{count}");
             assert!(map.iter().rev().eq(tree.iter().rev()), "{count}");
             assert!(map.keys().eq(tree.keys()) && map.values().eq(tree.values()), "{count}");
-            assert_eq!(map.first_key_value(), tree.first_key_value());
-            assert_eq!(map.last_key_value(), tree.last_key_value());
             assert!(map.into_iter().eq(tree), "{count}");
         }
     }

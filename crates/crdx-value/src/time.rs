@@ -273,7 +273,7 @@ pub fn rfc_1123(seconds: i64) -> String {
 }
 
 /// The number of days in a month.
-pub fn days_in(year: i64, month: i64) -> i64 {
+pub(crate) fn days_in(year: i64, month: i64) -> i64 {
     match month {
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
         2 => 28,

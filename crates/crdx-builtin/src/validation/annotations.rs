@@ -23,7 +23,7 @@ fn size(errors: &mut Errors, annotations: &FieldValue<'_, '_>) {
 }
 
 /// `ValidateUserAnnotations`
-pub fn domain_prefixed(errors: &mut Errors, annotations: &FieldValue<'_, '_>) {
+pub(crate) fn domain_prefixed(errors: &mut Errors, annotations: &FieldValue<'_, '_>) {
     for (key, _) in annotations.entries() {
         let key = key.to_lowercase();
         let messages = names::qualified_name(&key, errors.release);
@@ -38,7 +38,7 @@ pub fn domain_prefixed(errors: &mut Errors, annotations: &FieldValue<'_, '_>) {
 }
 
 /// `ValidateTemplateObjectMeta`: labels and annotations only. Other fields are errors at the parent.
-pub fn template_metadata(errors: &mut Errors, metadata: &FieldValue<'_, '_>) {
+pub(crate) fn template_metadata(errors: &mut Errors, metadata: &FieldValue<'_, '_>) {
     validate(errors, &metadata.child("annotations"));
     formats::labels(errors, &metadata.child("labels"));
     for (name, _) in metadata.entries() {

@@ -7,7 +7,7 @@ use crdx_value::field::{FieldError, names};
 use crdx_value::quote::go_quote;
 
 /// `ValidateAPIService` and `ValidateAPIServiceUpdate`
-pub fn api_service(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Option<&Value>) {
+pub(crate) fn api_service(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Option<&Value>) {
     let (metadata, spec) = (object.child("metadata"), object.child("spec"));
     let (name, group, version) = (metadata.child("name"), spec.child("group"), spec.child("version"));
     let required = format!("{}.{}", version.text(), group.text());

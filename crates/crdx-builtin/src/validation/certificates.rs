@@ -8,13 +8,13 @@ const MAX_DOMAIN: usize = 253;
 const MAX_PATH: usize = 253 + 63 + 1;
 
 /// `IsKubernetesSignerName`
-pub fn is_kubernetes_signer(name: &str) -> bool {
+pub(crate) fn is_kubernetes_signer(name: &str) -> bool {
     let host = name.split('/').next().unwrap_or_default();
     host == "kubernetes.io" || host.ends_with(".kubernetes.io")
 }
 
 /// `ValidateSignerName`
-pub fn signer_name(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+pub(crate) fn signer_name(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     if !errors.require_text(field) {
         return;
     }
@@ -49,7 +49,7 @@ fn first_invalid(errors: &mut Errors, field: &FieldValue<'_, '_>, text: &str, ch
 }
 
 /// `ValidateClusterTrustBundleName`, with the signer that the name contains
-pub fn trust_bundle_name(name: &str) -> Vec<String> {
+pub(crate) fn trust_bundle_name(name: &str) -> Vec<String> {
     match name.rsplit_once(':') {
         None => names::name_is_subdomain(name, false),
         // A name without signer may not contain a colon.

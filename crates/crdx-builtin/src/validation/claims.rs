@@ -6,13 +6,13 @@ use crdx_value::field::{FieldError, names};
 use crdx_value::release::V1_34;
 
 /// `supportedAccessModes`
-pub const ACCESS_MODES: &[&str] = &["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
+pub(crate) const ACCESS_MODES: &[&str] = &["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 /// `supportedVolumeModes`
-pub const VOLUME_MODES: &[&str] = &["Block", "Filesystem"];
+pub(crate) const VOLUME_MODES: &[&str] = &["Block", "Filesystem"];
 
 /// What the existing claim of an update already contains.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ClaimOptions {
+pub(crate) struct ClaimOptions {
     /// `AllowInvalidLabelValueInSelector`
     pub allows_invalid_selector: bool,
     /// `AllowInvalidAPIGroupInDataSourceOrRef`

@@ -55,7 +55,7 @@ fn system_class_error(name: &str, value: i64, is_default: bool) -> Option<String
 }
 
 /// `ValidateRuntimeClass` and `ValidateRuntimeClassUpdate`
-pub fn runtime_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn runtime_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let handler = object.child("handler");
     if let Some(old) = old {
         immutable::declared(errors, &handler, &FieldValue::new(old.get("handler"), ROOT), "string");
@@ -109,7 +109,7 @@ pub fn lease(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Option<&Value>
 }
 
 /// Kinds that have nothing to validate besides their metadata.
-pub fn metadata_only(_: &mut Errors, _: &FieldValue<'_, '_>, _: Option<&Value>) {}
+pub(crate) fn metadata_only(_: &mut Errors, _: &FieldValue<'_, '_>, _: Option<&Value>) {}
 
 #[cfg(test)]
 mod tests {

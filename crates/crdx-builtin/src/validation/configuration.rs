@@ -11,7 +11,7 @@ const MAX_SIZE: usize = 1 << 20;
 const FIXED: &str = "field is immutable when `immutable` is set";
 
 /// `ValidateConfigMap` and `ValidateConfigMapUpdate`
-pub fn config_map(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn config_map(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     fixed_data(errors, object, old, &["data", "binaryData"]);
     let (data, binary) = (object.child("data"), object.child("binaryData"));
     let mut size = 0;

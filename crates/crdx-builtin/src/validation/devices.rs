@@ -61,7 +61,7 @@ fn unique(errors: &mut Errors, list: &FieldValue<'_, '_>, key: &str) {
 }
 
 /// `ValidateDeviceClass` and `ValidateDeviceClassUpdate`
-pub fn device_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn device_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     let old = FieldValue::new(old.and_then(|old| old.get("spec")), ROOT);
     let stored = |name: &str| {
@@ -109,7 +109,7 @@ pub fn claim(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Valu
 }
 
 /// `ValidateResourceClaimTemplate` and `ValidateResourceClaimTemplateUpdate`
-pub fn claim_template(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn claim_template(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     let stored = specification_is_fixed(errors, &spec, old, crdx_value::release::Minor::NEVER);
     if stored == Stored::No || !errors.release.since(V1_35) {
@@ -280,7 +280,7 @@ fn validate_constraint(errors: &mut Errors, constraint: &FieldValue<'_, '_>, nam
 }
 
 /// `ValidateDeviceTaintRule` and `ValidateDeviceTaintRuleUpdate`
-pub fn taint_rule(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn taint_rule(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     let selector = spec.child("deviceSelector");
     let (driver, pool, device) = (selector.child("driver"), selector.child("pool"), selector.child("device"));

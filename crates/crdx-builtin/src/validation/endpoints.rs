@@ -56,7 +56,7 @@ fn validate_address(errors: &mut Errors, address: &FieldValue<'_, '_>) {
 }
 
 /// `ValidateEndpointIP`
-pub fn endpoint_ip(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+pub(crate) fn endpoint_ip(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     let text = field.text();
     let Some(address) = network::parse_ip(text) else {
         return errors.invalid_value(&field.path, text, "must be a valid IP address");
@@ -100,7 +100,7 @@ fn validate_port(errors: &mut Errors, port: &FieldValue<'_, '_>, requires_name: 
 }
 
 /// `ValidateEndpointSliceCreate` and `ValidateEndpointSliceUpdate`
-pub fn endpoint_slice(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn endpoint_slice(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let (type_, list) = (object.child("addressType"), object.child("endpoints"));
     errors.one_of(&type_, &["FQDN", "IPv4", "IPv6"]);
     slice_ports(errors, &object.child("ports"));

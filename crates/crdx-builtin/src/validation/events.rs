@@ -38,7 +38,7 @@ const FIXED: &[&str] = &[
 ];
 
 /// Validates an event of the core group.
-pub fn core_event(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Option<&Value>) {
+pub(crate) fn core_event(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Option<&Value>) {
     Event { object, is_core: true }.validate(errors);
 }
 

@@ -11,7 +11,7 @@ const NULL: &Value = &Value::Null;
 
 /// A value of an object, and its path. An absent field has the value null.
 #[derive(Clone, Copy, Debug)]
-pub struct FieldValue<'v, 'p> {
+pub(crate) struct FieldValue<'v, 'p> {
     /// The value.
     pub value: &'v Value,
     /// The path.
@@ -27,7 +27,7 @@ impl<'v, 'p> FieldValue<'v, 'p> {
     }
 
     /// Joins a value, its path and its empty lists and maps.
-    pub fn with_empties(value: Option<&'v Value>, path: FieldPath<'p>, empties: Option<&'v Empties>) -> Self {
+    pub(crate) fn with_empties(value: Option<&'v Value>, path: FieldPath<'p>, empties: Option<&'v Empties>) -> Self {
         Self { value: value.unwrap_or(NULL), path, empties }
     }
 
@@ -72,7 +72,7 @@ impl<'v, 'p> FieldValue<'v, 'p> {
     }
 
     /// True for a list or map that was present and empty when it was decoded.
-    pub fn is_given_empty(&self) -> bool {
+    pub(crate) fn is_given_empty(&self) -> bool {
         self.empties.is_some_and(|empties| empties.text().is_some())
     }
 
@@ -131,7 +131,7 @@ impl Errors {
     }
 
     /// `Required value` without detail, if the text is empty. Returns true if it is not.
-    pub fn require_text(&mut self, field: &FieldValue<'_, '_>) -> bool {
+    pub(crate) fn require_text(&mut self, field: &FieldValue<'_, '_>) -> bool {
         let is_empty = field.text().is_empty();
         if is_empty {
             self.required(field, "");
@@ -145,7 +145,7 @@ impl Errors {
     }
 
     /// `Forbidden`, if the field is present.
-    pub fn forbid_if_set(&mut self, field: &FieldValue<'_, '_>, detail: &str) {
+    pub(crate) fn forbid_if_set(&mut self, field: &FieldValue<'_, '_>, detail: &str) {
         if field.is_set() {
             self.forbidden(field, detail);
         }
@@ -158,7 +158,7 @@ impl Errors {
     }
 
     /// `Invalid value: VALUE`, for a value of the internal type `type_`, such as `[]core.Toleration`.
-    pub fn invalid_typed(&mut self, field: &FieldValue<'_, '_>, type_: &str, detail: impl Into<String>) {
+    pub(crate) fn invalid_typed(&mut self, field: &FieldValue<'_, '_>, type_: &str, detail: impl Into<String>) {
         self.list.push(FieldError::invalid(&field.path, self.typed(field, type_), detail));
     }
 
@@ -168,13 +168,13 @@ impl Errors {
     }
 
     /// `Unsupported value: VALUE`, for a value of an internal type.
-    pub fn not_supported_typed(&mut self, field: &FieldValue<'_, '_>, type_: &str, supported: &[&str]) {
+    pub(crate) fn not_supported_typed(&mut self, field: &FieldValue<'_, '_>, type_: &str, supported: &[&str]) {
         let bad = self.typed(field, type_);
         self.list.push(FieldError::not_supported(&field.path, bad, supported));
     }
 
     /// `Invalid value: VALUE`, where the server shows another value than that of the field.
-    pub fn invalid_value(&mut self, path: &FieldPath<'_>, bad: impl Into<BadValue>, detail: impl Into<String>) {
+    pub(crate) fn invalid_value(&mut self, path: &FieldPath<'_>, bad: impl Into<BadValue>, detail: impl Into<String>) {
         self.list.push(FieldError::invalid(path, bad, detail));
     }
 
@@ -184,13 +184,13 @@ impl Errors {
     }
 
     /// An error at `path` for each message about `text`.
-    pub fn messages_at(&mut self, path: &FieldPath<'_>, text: &str, messages: Vec<String>) {
+    pub(crate) fn messages_at(&mut self, path: &FieldPath<'_>, text: &str, messages: Vec<String>) {
         self.list.extend(messages.into_iter().map(|message| FieldError::invalid(path, text, message)));
     }
 
     /// `Invalid value: NAME`, for a text of a Go type with a `String` method, such as the name of a resource. Before 1.34,
     /// it has no quotes.
-    pub fn invalid_stringer(&mut self, path: &FieldPath<'_>, text: &str, detail: impl Into<String>) {
+    pub(crate) fn invalid_stringer(&mut self, path: &FieldPath<'_>, text: &str, detail: impl Into<String>) {
         let quoted = self.release.since(V1_34);
         let bad = if quoted { BadValue::from(text) } else { BadValue::Raw(text.to_owned()) };
         self.list.push(FieldError::invalid(path, bad, detail));
@@ -237,7 +237,7 @@ impl Errors {
     }
 
     /// `ValidateNonnegativeField`
-    pub fn nonnegative(&mut self, field: &FieldValue<'_, '_>) {
+    pub(crate) fn nonnegative(&mut self, field: &FieldValue<'_, '_>) {
         if field.int().is_some_and(|value| value < 0) {
             self.invalid(field, "must be greater than or equal to 0");
         }
@@ -252,7 +252,7 @@ impl Errors {
     }
 
     /// An error unless an integer is in the range, both ends included; an absent value counts as 0.
-    pub fn in_range(&mut self, field: &FieldValue<'_, '_>, min: i64, max: i64) {
+    pub(crate) fn in_range(&mut self, field: &FieldValue<'_, '_>, min: i64, max: i64) {
         let value = field.int().unwrap_or_default();
         if !(min..=max).contains(&value) {
             self.invalid_value(&field.path, value, range(min, max));

@@ -29,7 +29,7 @@ const CATCH_ALL_LEVEL: &str = r#"{"type":"Limited","limited":{"nominalConcurrenc
     "limitResponse":{"type":"Reject"}}}"#;
 
 /// `ValidateFlowSchema` and `ValidateFlowSchemaUpdate`
-pub fn flow_schema(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Option<&Value>) {
+pub(crate) fn flow_schema(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Option<&Value>) {
     let (metadata, spec) = (object.child("metadata"), object.child("spec"));
     let name = metadata.child("name");
     schema_spec(errors, &spec, name.text());
@@ -225,7 +225,7 @@ fn conditions(errors: &mut Errors, object: &FieldValue<'_, '_>) {
 }
 
 /// `ValidatePriorityLevelConfiguration`
-pub fn priority_level(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Option<&Value>) {
+pub(crate) fn priority_level(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Option<&Value>) {
     let (metadata, spec) = (object.child("metadata"), object.child("spec"));
     let name = metadata.child("name");
     let annotations = metadata.child("annotations");

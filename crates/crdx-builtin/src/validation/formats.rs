@@ -39,12 +39,12 @@ pub fn labels(errors: &mut Errors, field: &FieldValue<'_, '_>) {
 }
 
 /// `IsValidPortNum`
-pub fn port_number(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+pub(crate) fn port_number(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     errors.in_range(field, 1, 65535);
 }
 
 /// `ValidatePortNumOrName`
-pub fn port_number_or_name(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+pub(crate) fn port_number_or_name(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     match field.value {
         Value::String(name) => errors.messages(field, port_name(name)),
         _ => port_number(errors, field),
@@ -72,12 +72,12 @@ pub fn port_name(name: &str) -> Vec<String> {
 }
 
 /// `IsRelaxedEnvVarName` since 1.32, `IsEnvVarName` before.
-pub fn environment_variable_name(name: &str, release: Release) -> Vec<String> {
+pub(crate) fn environment_variable_name(name: &str, release: Release) -> Vec<String> {
     if release.since(V1_32) { relaxed_environment_variable_name(name) } else { strict_environment_variable_name(name) }
 }
 
 /// `IsRelaxedEnvVarName`
-pub fn relaxed_environment_variable_name(name: &str) -> Vec<String> {
+pub(crate) fn relaxed_environment_variable_name(name: &str) -> Vec<String> {
     let is_known = |c: char| (c.is_ascii_graphic() || c == ' ') && c != '=';
     if name.is_empty() {
         vec!["environment variable name must be non-empty".to_owned()]
@@ -103,7 +103,7 @@ fn strict_environment_variable_name(name: &str) -> Vec<String> {
 }
 
 /// `IsConfigMapKey`
-pub fn config_map_key(key: &str) -> Vec<String> {
+pub(crate) fn config_map_key(key: &str) -> Vec<String> {
     let mut messages = Vec::new();
     if key.len() > 253 {
         messages.push("must be no more than 253 characters".to_owned());
@@ -127,7 +127,7 @@ fn dots(text: &str) -> Option<String> {
 }
 
 /// `IsHTTPHeaderName`
-pub fn http_header_name(name: &str) -> Vec<String> {
+pub(crate) fn http_header_name(name: &str) -> Vec<String> {
     if !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
         return Vec::new();
     }
@@ -136,7 +136,7 @@ pub fn http_header_name(name: &str) -> Vec<String> {
 }
 
 /// `IsDNS1123SubdomainWithUnderscore`
-pub fn subdomain_with_underscores(name: &str) -> Vec<String> {
+pub(crate) fn subdomain_with_underscores(name: &str) -> Vec<String> {
     let mut messages = Vec::new();
     if name.len() > 253 {
         messages.push("must be no more than 253 characters".to_owned());
@@ -157,7 +157,7 @@ pub fn subdomain_with_underscores(name: &str) -> Vec<String> {
 }
 
 /// `IsWildcardDNS1123Subdomain`
-pub fn wildcard_subdomain(name: &str) -> Vec<String> {
+pub(crate) fn wildcard_subdomain(name: &str) -> Vec<String> {
     let mut messages = Vec::new();
     if name.len() > 253 {
         messages.push("must be no more than 253 characters".to_owned());
@@ -172,7 +172,7 @@ pub fn wildcard_subdomain(name: &str) -> Vec<String> {
 }
 
 /// `IsDomainPrefixedPath`
-pub fn domain_prefixed_path(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+pub(crate) fn domain_prefixed_path(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     if !errors.require_text(field) {
         return;
     }
@@ -189,26 +189,26 @@ pub fn domain_prefixed_path(errors: &mut Errors, field: &FieldValue<'_, '_>) {
 }
 
 /// `IsValidUserID` and `IsValidGroupID`, if the field is present.
-pub fn user_or_group_id(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+pub(crate) fn user_or_group_id(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     if field.int().is_some_and(|id| !(0..=MAX_ID).contains(&id)) {
         errors.invalid(field, range(0, MAX_ID));
     }
 }
 
 /// `validatePathNoBacksteps`
-pub fn path_without_backsteps(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+pub(crate) fn path_without_backsteps(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     if has_backsteps(field.text()) {
         errors.invalid(field, "must not contain '..'");
     }
 }
 
 /// Returns true if an element of a path is `..`.
-pub fn has_backsteps(path: &str) -> bool {
+pub(crate) fn has_backsteps(path: &str) -> bool {
     path.split('/').any(|element| element == "..")
 }
 
 /// `validateLocalDescendingPath`
-pub fn relative_path(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+pub(crate) fn relative_path(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     if field.text().starts_with('/') {
         errors.invalid(field, "must be a relative path");
     }
@@ -216,7 +216,7 @@ pub fn relative_path(errors: &mut Errors, field: &FieldValue<'_, '_>) {
 }
 
 /// `ValidateLocalNonReservedPath`
-pub fn local_path(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+pub(crate) fn local_path(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     relative_path(errors, field);
     let path = field.text();
     if path.starts_with("..") && !path.starts_with("../") {

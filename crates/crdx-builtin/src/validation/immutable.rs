@@ -7,7 +7,7 @@ use crdx_value::field::BadValue;
 use crdx_value::release::V1_37;
 
 /// The detail of the error.
-pub const IMMUTABLE: &str = "field is immutable";
+pub(crate) const IMMUTABLE: &str = "field is immutable";
 
 /// The type of a selector.
 pub const SELECTOR: &str = "*meta/v1.LabelSelector";

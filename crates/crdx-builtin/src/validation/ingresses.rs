@@ -201,7 +201,7 @@ fn typed_reference(errors: &mut Errors, reference: &FieldValue<'_, '_>) {
 }
 
 /// `ValidateIngressClass` and `ValidateIngressClassUpdate`
-pub fn ingress_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn ingress_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     let (controller, parameters) = (spec.child("controller"), spec.child("parameters"));
     if let Some(old) = old {

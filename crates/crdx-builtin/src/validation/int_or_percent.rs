@@ -20,7 +20,7 @@ pub fn validate(errors: &mut Errors, field: &FieldValue<'_, '_>) {
 }
 
 /// `IsNotMoreThan100Percent`
-pub fn at_most_100(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+pub(crate) fn at_most_100(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     if percent(field.text()).is_some_and(|percent| percent > 100) {
         errors.invalid_typed(field, TYPE, "must not be greater than 100%");
     }

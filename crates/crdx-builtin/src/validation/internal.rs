@@ -55,7 +55,7 @@ pub fn to_json(type_: &str, value: &Value, empties: Option<&Empties>, release: R
 }
 
 /// A value of an internal type as indented JSON (`toPrettyJSON` in `k8s.io/apimachinery/pkg/util/diff`).
-pub fn to_pretty_json(type_: &str, value: &Value, empties: Option<&Empties>, release: Release) -> String {
+pub(crate) fn to_pretty_json(type_: &str, value: &Value, empties: Option<&Empties>, release: Release) -> String {
     Printer::new(Style::Pretty, release).print(type_, value, empties)
 }
 

@@ -34,7 +34,7 @@ pub fn ip_address(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<
 }
 
 /// `ValidateServiceCIDR` and `ValidateServiceCIDRUpdate`
-pub fn service_cidr(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn service_cidr(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     let cidrs = spec.child("cidrs");
     let Some(old) = old else { return validate_cidrs(errors, &spec) };

@@ -208,7 +208,7 @@ fn replacement_policy(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
 }
 
 /// `ValidateCronJobCreate` and `ValidateCronJobUpdate`
-pub fn cron_job(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn cron_job(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     let old_spec = old.map(|old| FieldValue::new(old.get("spec"), ROOT));
     let schedule = spec.child("schedule");

@@ -12,7 +12,7 @@ const TYPES: &[&str] = &["Pod", "Container", "PersistentVolumeClaim"];
 const NOT_FOR_PODS: &str = "may not be specified when `type` is 'Pod'";
 
 /// Validates the limits; updates are validated in the same way.
-pub fn limit_range(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Option<&Value>) {
+pub(crate) fn limit_range(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Option<&Value>) {
     let spec = object.child("spec");
     let mut seen = HashSet::new();
     for limit in spec.child("limits").items() {

@@ -8,7 +8,7 @@ const NO_ADDRESS: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8
 const NO_CIDR: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 
 /// `ParseIPSloppy`: octets of IPv4 addresses may have leading zeros.
-pub fn parse_ip(text: &str) -> Option<IpAddr> {
+pub(crate) fn parse_ip(text: &str) -> Option<IpAddr> {
     text.parse().ok().or_else(|| without_leading_zeros(text)?.parse().ok())
 }
 
@@ -37,7 +37,7 @@ pub fn is_ipv4(address: IpAddr) -> bool {
 }
 
 /// `IsValidIPForLegacyField`. Strict since 1.36 (`StrictIPCIDRValidation`).
-pub fn legacy_ip(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+pub(crate) fn legacy_ip(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     let text = field.text();
     let Some(address) = parse_ip(text) else { return errors.invalid_value(&field.path, text, NO_ADDRESS) };
     if errors.release.since(V1_36) {
@@ -54,7 +54,7 @@ fn strict_ip(errors: &mut Errors, field: &FieldValue<'_, '_>, address: IpAddr) {
 }
 
 /// `IsValidIP`: a valid address in its canonical form
-pub fn canonical_ip(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+pub(crate) fn canonical_ip(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     let before = errors.list.len();
     let text = field.text();
     let Some(address) = parse_ip(text) else { return errors.invalid_value(&field.path, text, NO_ADDRESS) };
@@ -65,7 +65,7 @@ pub fn canonical_ip(errors: &mut Errors, field: &FieldValue<'_, '_>) {
 }
 
 /// An address and the length of its prefix (`ParseCIDRSloppy`).
-pub fn parse_cidr(text: &str) -> Option<(IpAddr, u8)> {
+pub(crate) fn parse_cidr(text: &str) -> Option<(IpAddr, u8)> {
     let (address, length) = text.split_once('/')?;
     let is_number = !length.is_empty() && length.bytes().all(|b| b.is_ascii_digit());
     let length: u32 = length.parse().ok().filter(|_| is_number)?;
@@ -75,7 +75,7 @@ pub fn parse_cidr(text: &str) -> Option<(IpAddr, u8)> {
 }
 
 /// `IsValidCIDRForLegacyField`. Strict since 1.36 (`StrictIPCIDRValidation`).
-pub fn legacy_cidr(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+pub(crate) fn legacy_cidr(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     let text = field.text();
     let Some((address, length)) = parse_cidr(text) else { return errors.invalid_value(&field.path, text, NO_CIDR) };
     if errors.release.since(V1_36) {
@@ -84,7 +84,7 @@ pub fn legacy_cidr(errors: &mut Errors, field: &FieldValue<'_, '_>) {
 }
 
 /// `IsValidCIDR`: a valid value in its canonical form
-pub fn canonical_cidr(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+pub(crate) fn canonical_cidr(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     let before = errors.list.len();
     let text = field.text();
     let Some((address, length)) = parse_cidr(text) else { return errors.invalid_value(&field.path, text, NO_CIDR) };

@@ -14,7 +14,7 @@ struct Existing<'v> {
 }
 
 /// `ValidateNetworkPolicy` and `ValidateNetworkPolicyUpdate`
-pub fn network_policy(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn network_policy(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     let existing = existing(errors, old);
     selectors::label_selector(errors, &spec.child("podSelector"), existing.allows_invalid_selectors);

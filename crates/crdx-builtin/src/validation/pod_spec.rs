@@ -1,6 +1,6 @@
 //! Pod specifications (`ValidatePodSpec` in `pkg/apis/core/validation`).
 
-pub mod affinity;
+pub(crate) mod affinity;
 pub mod annotations;
 pub mod containers;
 mod env;
@@ -41,7 +41,7 @@ fn each_container(spec: &FieldValue<'_, '_>, mut visit: impl FnMut(&FieldValue<'
 
 /// Forgets empty lists of volumes and their mounts below the specification at a path: while image volumes are off by default,
 /// the server copies these lists without them (`dropImageVolumes`), and an empty copy is nil.
-pub fn clear_volumes(empties: &mut Empties, path: &[&str], release: Release) {
+pub(crate) fn clear_volumes(empties: &mut Empties, path: &[&str], release: Release) {
     if !release.since(V1_31) || release.since(V1_35) {
         return;
     }

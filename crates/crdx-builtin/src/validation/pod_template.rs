@@ -27,7 +27,7 @@ pub fn validate(errors: &mut Errors, template: &FieldValue<'_, '_>, options: &Po
 }
 
 /// Validates labels and annotations.
-pub fn metadata_of(errors: &mut Errors, template: &FieldValue<'_, '_>, options: &PodOptions) {
+pub(crate) fn metadata_of(errors: &mut Errors, template: &FieldValue<'_, '_>, options: &PodOptions) {
     let metadata = template.child("metadata");
     let annotations = FieldValue { path: template.path.child("annotations"), ..metadata.child("annotations") };
     formats::labels(errors, &FieldValue { path: template.path.child("labels"), ..metadata.child("labels") });
@@ -45,7 +45,7 @@ pub fn selected(errors: &mut Errors, template: &FieldValue<'_, '_>, selector: &F
 }
 
 /// Rejects Pods that end, in a template of the given kind.
-pub fn never_ends(errors: &mut Errors, template: &FieldValue<'_, '_>, kind: &str) {
+pub(crate) fn never_ends(errors: &mut Errors, template: &FieldValue<'_, '_>, kind: &str) {
     let spec = template.child("spec");
     errors.supported(&spec.child("restartPolicy"), &["Always"]);
     let deadline = spec.child("activeDeadlineSeconds");

@@ -16,7 +16,7 @@ pub fn role(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Option<&Value>)
 }
 
 /// `ValidateClusterRole`
-pub fn cluster_role(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn cluster_role(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     for rule in object.child("rules").items() {
         policy_rule(errors, &rule, false);
     }
@@ -73,12 +73,12 @@ fn policy_rule(errors: &mut Errors, rule: &FieldValue<'_, '_>, is_namespaced: bo
 }
 
 /// `ValidateRoleBinding` and `ValidateRoleBindingUpdate`
-pub fn role_binding(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn role_binding(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     binding(errors, object, old, &["Role", "ClusterRole"], true);
 }
 
 /// `ValidateClusterRoleBinding` and `ValidateClusterRoleBindingUpdate`
-pub fn cluster_role_binding(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn cluster_role_binding(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     binding(errors, object, old, &["ClusterRole"], false);
 }
 

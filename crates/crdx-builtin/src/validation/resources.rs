@@ -63,7 +63,7 @@ pub enum Owner {
 }
 
 /// `IsHugePageResourceName`
-pub fn is_huge_page(name: &str) -> bool {
+pub(crate) fn is_huge_page(name: &str) -> bool {
     name.starts_with(HUGE_PAGES)
 }
 
@@ -72,12 +72,12 @@ fn is_quota_huge_page(name: &str) -> bool {
 }
 
 /// `IsNativeResource`
-pub fn is_native(name: &str) -> bool {
+pub(crate) fn is_native(name: &str) -> bool {
     !name.contains('/') || name.contains(DEFAULT_NAMESPACE)
 }
 
 /// `IsExtendedResourceName`
-pub fn is_extended(name: &str, release: Release) -> bool {
+pub(crate) fn is_extended(name: &str, release: Release) -> bool {
     !is_native(name)
         && !name.starts_with(REQUESTS)
         && names::qualified_name(&format!("{REQUESTS}{name}"), release).is_empty()
@@ -89,7 +89,7 @@ fn allows_overcommit(name: &str) -> bool {
 }
 
 /// `IsStandardQuotaResourceName`
-pub fn is_quota_resource(name: &str) -> bool {
+pub(crate) fn is_quota_resource(name: &str) -> bool {
     QUOTA_RESOURCES.contains(&name) || is_quota_huge_page(name)
 }
 
@@ -108,7 +108,7 @@ pub fn resource_name(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &str
 }
 
 /// `ValidateContainerResourceName`
-pub fn container_resource_name(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &str) {
+pub(crate) fn container_resource_name(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &str) {
     resource_name(errors, field, name);
     let detail = if name.contains('/') {
         let is_valid = is_native(name) || is_extended(name, errors.release);
@@ -130,7 +130,7 @@ fn pod_resource_name(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &str
 }
 
 /// `ValidateResourceQuantityValue`: the quantity is not negative, and an integer where only integers count.
-pub fn quantity_of(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &str) {
+pub(crate) fn quantity_of(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &str) {
     nonnegative_quantity(errors, field);
     let counts = INTEGER_RESOURCES.contains(&name) || is_extended(name, errors.release);
     let is_whole = |quantity: &Quantity| milli_value(quantity).is_some_and(|milli| milli % 1000 == 0);
@@ -141,14 +141,14 @@ pub fn quantity_of(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &str) 
 }
 
 /// `ValidateNonnegativeQuantity`
-pub fn nonnegative_quantity(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+pub(crate) fn nonnegative_quantity(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     if field.quantity().is_some_and(|quantity| quantity.sign() < 0) {
         errors.invalid(field, "must be greater than or equal to 0");
     }
 }
 
 /// `ValidatePositiveQuantityValue`
-pub fn positive_quantity(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+pub(crate) fn positive_quantity(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     if field.quantity().is_some_and(|quantity| quantity.sign() <= 0) {
         errors.invalid(field, "must be greater than zero");
     }
@@ -224,7 +224,7 @@ pub fn requirements(
 }
 
 /// `IsHugePageResourceValueDivisible`
-pub fn is_divisible(name: &str, field: &FieldValue<'_, '_>) -> bool {
+pub(crate) fn is_divisible(name: &str, field: &FieldValue<'_, '_>) -> bool {
     let size = name.strip_prefix(HUGE_PAGES).and_then(|size| Quantity::parse(size).ok());
     let (Some(size), Some(quantity)) = (size.and_then(|size| size.as_int()), field.quantity()) else { return false };
     let whole = quantity.as_int().unwrap_or_else(|| quantity.as_float().ceil() as i64);

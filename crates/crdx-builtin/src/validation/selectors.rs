@@ -38,7 +38,7 @@ fn label_selector_requirement(errors: &mut Errors, requirement: &FieldValue<'_, 
 }
 
 /// Returns true if a requirement has a value that is no label value.
-pub fn has_invalid_value(selector: &FieldValue<'_, '_>, errors: &Errors) -> bool {
+pub(crate) fn has_invalid_value(selector: &FieldValue<'_, '_>, errors: &Errors) -> bool {
     let expressions = selector.child("matchExpressions");
     expressions.items().any(|requirement| {
         requirement.child("values").texts().any(|value| !names::label_value(value, errors.release).is_empty())

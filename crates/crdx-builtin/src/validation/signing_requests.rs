@@ -47,7 +47,7 @@ const MAX_EXPIRATION: i64 = 91 * 86_400;
 const MAX_KUBERNETES_EXPIRATION: i64 = 86_400;
 
 /// `ValidateCertificateSigningRequestCreate`. An update keeps the specification, whose errors are tolerated then.
-pub fn signing_request(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn signing_request(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     if old.is_some() {
         return;
     }
@@ -107,7 +107,7 @@ fn request(errors: &mut Errors, request: &FieldValue<'_, '_>) {
 }
 
 /// `ValidateClusterTrustBundle` and `ValidateClusterTrustBundleUpdate`
-pub fn trust_bundle(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn trust_bundle(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let (metadata, spec) = (object.child("metadata"), object.child("spec"));
     let (name, signer, bundle) = (metadata.child("name"), spec.child("signerName"), spec.child("trustBundle"));
     if !name.text().is_empty() {
@@ -183,7 +183,7 @@ fn anchors(errors: &mut Errors, bundle: &FieldValue<'_, '_>) {
 }
 
 /// `ValidatePodCertificateRequestCreate` and `ValidatePodCertificateRequestUpdate`
-pub fn pod_request(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn pod_request(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     if let Some(old) = old {
         return immutable::field(errors, &spec, &FieldValue::new(old.get("spec"), ROOT));

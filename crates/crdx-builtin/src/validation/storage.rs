@@ -11,7 +11,7 @@ const MAX_PARAMETERS: usize = 512;
 const MAX_PARAMETER_SIZE: usize = 256 << 10;
 
 /// `ValidateStorageClass` and `ValidateStorageClassUpdate`
-pub fn storage_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn storage_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     provisioner(errors, &object.child("provisioner"));
     parameters(errors, &object.child("parameters"), true);
     let (policy, mode) = (object.child("reclaimPolicy"), object.child("volumeBindingMode"));
@@ -110,7 +110,7 @@ fn topologies(errors: &mut Errors, terms: &FieldValue<'_, '_>) {
 }
 
 /// `ValidateCSIDriver` and `ValidateCSIDriverUpdate`
-pub fn csi_driver(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn csi_driver(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     // The server misspells the name of this field.
     let attached = FieldValue { path: spec.path.child("attachedRequired"), ..spec.child("attachRequired") };
@@ -166,7 +166,7 @@ fn token_requests(errors: &mut Errors, requests: &FieldValue<'_, '_>) {
 }
 
 /// `ValidateCSIStorageCapacity` and `ValidateCSIStorageCapacityUpdate`
-pub fn storage_capacity(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn storage_capacity(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let (topology, class) = (object.child("nodeTopology"), object.child("storageClassName"));
     if let Some(old) = old {
         let old = FieldValue::new(Some(old), ROOT);

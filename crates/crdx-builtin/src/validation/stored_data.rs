@@ -7,7 +7,7 @@ use crdx_value::release::V1_32;
 use crdx_value::{Value, json};
 
 /// `ValidateControllerRevisionCreate` and `ValidateControllerRevisionUpdate`
-pub fn controller_revision(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn controller_revision(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     errors.nonnegative(&object.child("revision"));
     let data = object.child("data");
     if let Some(old) = old {

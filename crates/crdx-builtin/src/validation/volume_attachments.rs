@@ -13,7 +13,7 @@ const NOT_INLINE: &str = "may not be specified in the context of inline volumes"
 const ONE_SOURCE: &str = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
 
 /// `ValidateVolumeAttachment` and `ValidateVolumeAttachmentUpdate`
-pub fn volume_attachment(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn volume_attachment(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     // Before 1.33, `v1` had a check of its own.
     if !errors.release.since(V1_33) {
@@ -90,7 +90,7 @@ fn status(errors: &mut Errors, status: &FieldValue<'_, '_>) {
 }
 
 /// `ValidateCSINode` and `ValidateCSINodeUpdate`
-pub fn csi_node(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn csi_node(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     let drivers = spec.child("drivers");
     let mut seen = HashSet::new();

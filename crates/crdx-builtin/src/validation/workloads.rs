@@ -91,7 +91,7 @@ fn deployment_strategy(errors: &mut Errors, strategy: &FieldValue<'_, '_>) {
 }
 
 /// `ValidateReplicaSet` and `ValidateReplicaSetUpdate`
-pub fn replica_set(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn replica_set(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let (spec, options) = (object.child("spec"), template_options(errors, old));
     errors.nonnegative(&spec.child("replicas"));
     errors.nonnegative(&spec.child("minReadySeconds"));
@@ -102,7 +102,7 @@ pub fn replica_set(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option
 }
 
 /// `ValidateDaemonSet` and `ValidateDaemonSetUpdate`
-pub fn daemon_set(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn daemon_set(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let (spec, options) = (object.child("spec"), template_options(errors, old));
     selector_is_immutable(errors, object, old);
     let (selector, template) = (spec.child("selector"), spec.child("template"));
@@ -151,7 +151,7 @@ fn daemon_set_strategy(errors: &mut Errors, strategy: &FieldValue<'_, '_>) {
 }
 
 /// `ValidateStatefulSet` and `ValidateStatefulSetUpdate`
-pub fn stateful_set(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn stateful_set(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let (spec, options) = (object.child("spec"), template_options(errors, old));
     let old_spec = old.map(|old| FieldValue::new(old.get("spec"), ROOT));
     // Since 1.34, the specification of Pods is validated, and an existing invalid one is tolerated.
@@ -314,7 +314,7 @@ fn stateful_set_strategy(errors: &mut Errors, strategy: &FieldValue<'_, '_>) {
 }
 
 /// `ValidateReplicationController` and `ValidateReplicationControllerUpdate`
-pub fn replication_controller(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn replication_controller(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let (spec, options) = (object.child("spec"), template_options(errors, old));
     errors.nonnegative(&spec.child("minReadySeconds"));
     let (selector, replicas) = (spec.child("selector"), spec.child("replicas"));

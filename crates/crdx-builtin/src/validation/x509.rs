@@ -77,7 +77,7 @@ fn name(reader: &mut Reader<'_>) -> Option<()> {
 
 /// A public key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PublicKey {
+pub(crate) enum PublicKey {
     /// RSA, with the size of the modulus in bits, rounded up to bytes.
     Rsa(usize),
     /// One on an elliptic curve that API servers accept.
@@ -117,7 +117,7 @@ fn public_key(reader: &mut Reader<'_>) -> Option<PublicKey> {
 ///
 /// # Errors
 /// Returns a message of Go's decoder.
-pub fn read_request(der: &[u8]) -> Result<PublicKey, &'static str> {
+pub(crate) fn read_request(der: &[u8]) -> Result<PublicKey, &'static str> {
     let mut reader = Reader(der);
     let Some(mut outer) = reader.next(SEQUENCE) else { return Err("asn1: syntax error: data truncated") };
     if !reader.0.is_empty() {
@@ -137,7 +137,7 @@ pub fn read_request(der: &[u8]) -> Result<PublicKey, &'static str> {
 
 /// Reads a certificate (`x509.ParseCertificate`). Returns true if it is one of a certificate authority, and `None` if it
 /// is no certificate.
-pub fn read_certificate(der: &[u8]) -> Option<bool> {
+pub(crate) fn read_certificate(der: &[u8]) -> Option<bool> {
     let mut reader = Reader(der);
     let mut outer = reader.next(SEQUENCE)?;
     if !reader.0.is_empty() {

@@ -43,7 +43,7 @@ pub enum Refusal {
 }
 
 /// Updates `metadata.managedFields` for requests to one version of a resource or subresource.
-pub struct FieldManager<'a> {
+pub(crate) struct FieldManager<'a> {
     /// The versions of the resource.
     pub versions: &'a dyn Versions,
     /// The version of the request (`apiVersion`).

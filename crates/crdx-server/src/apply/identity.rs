@@ -52,7 +52,7 @@ impl Identity {
 }
 
 /// Formats a manager for conflict messages.
-pub fn manager_text(id: &str) -> String {
+pub(crate) fn manager_text(id: &str) -> String {
     let identity = Identity::parse(id);
     let mut text = go_quote(&identity.manager);
     if !identity.subresource.is_empty() {
@@ -65,7 +65,7 @@ pub fn manager_text(id: &str) -> String {
 }
 
 /// The error message of an apply with conflicts.
-pub fn conflict_message(conflicts: &[Conflict]) -> String {
+pub(crate) fn conflict_message(conflicts: &[Conflict]) -> String {
     if let [one] = conflicts {
         let path = path_text(&one.path);
         return format!("Apply failed with 1 conflict: conflict with {}: {path}", manager_text(&one.manager));

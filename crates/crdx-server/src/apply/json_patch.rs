@@ -94,7 +94,7 @@ impl PatchError {
     }
 
     /// Returns true if a `test` operation found a different value.
-    pub fn is_failed_test(&self) -> bool {
+    pub(crate) fn is_failed_test(&self) -> bool {
         self.kind == PatchErrorKind::FailedTest
     }
 
@@ -126,7 +126,7 @@ impl Patch {
 
     /// Starts a patch that a mutating policy computes. The limit on copies is a variable of the library, so it applies
     /// here as well.
-    pub fn of_policy() -> Self {
+    pub(crate) fn of_policy() -> Self {
         Self { copy_limit: Some(COPY_LIMIT), ..Self::unlimited() }
     }
 

@@ -22,7 +22,7 @@ pub enum PathElement {
 pub type Path = Vec<PathElement>;
 
 /// Formats a path for error messages: `.spec.list[k="a"]`.
-pub fn path_text(path: &[PathElement]) -> String {
+pub(crate) fn path_text(path: &[PathElement]) -> String {
     path.iter().fold(String::new(), |mut text, element| {
         let _ = write!(text, "{element}");
         text
@@ -31,7 +31,7 @@ pub fn path_text(path: &[PathElement]) -> String {
 
 impl PathElement {
     /// The element as a key of `fieldsV1`: `f:name`, `k:{"k":"a"}`, `v:"x"`, `i:0`.
-    pub fn to_key(&self) -> String {
+    pub(crate) fn to_key(&self) -> String {
         match self {
             Self::Field(name) => ["f:", name].concat(),
             Self::Key(fields) => {
@@ -56,7 +56,7 @@ impl PathElement {
     ///
     /// # Errors
     /// Returns the server's message for a malformed element.
-    pub fn from_key(key: &str) -> Result<Option<Self>, String> {
+    pub(crate) fn from_key(key: &str) -> Result<Option<Self>, String> {
         let Some((kind, rest)) = key.split_at_checked(2) else {
             return Err("key must be 2 characters long:".to_owned());
         };

@@ -5,13 +5,13 @@ use super::{managed::Managed, path::PathElement, set::Set, updater::Owner};
 const SCALE_VERSION: &str = "autoscaling/v1";
 
 /// The field path of a replicas path such as `.spec.replicas`.
-pub fn replicas_path(path: &str) -> Vec<PathElement> {
+pub(crate) fn replicas_path(path: &str) -> Vec<PathElement> {
     path.trim_start_matches('.').split('.').map(|name| PathElement::Field(name.to_owned())).collect()
 }
 
 /// The entries that own the replicas, converted to entries of the Scale. `path_of` returns the replicas path of a
 /// version: `None` for an unknown version, `Some(None)` for a version without scale subresource.
-pub fn to_scale(parent: &Managed, path_of: &dyn Fn(&str) -> Option<Option<String>>) -> Managed {
+pub(crate) fn to_scale(parent: &Managed, path_of: &dyn Fn(&str) -> Option<Option<String>>) -> Managed {
     let mut out = Managed::default();
     for (id, owner) in &parent.owners {
         let Some(Some(path)) = path_of(&owner.api_version) else { continue };
@@ -28,7 +28,7 @@ pub fn to_scale(parent: &Managed, path_of: &dyn Fn(&str) -> Option<Option<String
 }
 
 /// The entries of the object after a write of its Scale.
-pub fn to_parent(
+pub(crate) fn to_parent(
     parent: &Managed,
     mut scale: Managed,
     api_version: &str,

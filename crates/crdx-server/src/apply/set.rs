@@ -46,7 +46,7 @@ impl Set {
     }
 
     /// The set of these paths, given as field names.
-    pub fn of_fields(paths: &[&[&str]]) -> Self {
+    pub(crate) fn of_fields(paths: &[&[&str]]) -> Self {
         let mut set = Self::default();
         for path in paths {
             let path: Path = path.iter().map(|name| PathElement::Field((*name).to_owned())).collect();
@@ -67,7 +67,7 @@ impl Set {
     }
 
     /// Returns true if the path that consists of only this element is a member.
-    pub fn has_member(&self, element: &PathElement) -> bool {
+    pub(crate) fn has_member(&self, element: &PathElement) -> bool {
         self.nodes.get(element).is_some_and(|node| node.is_member)
     }
 
@@ -126,7 +126,7 @@ impl Set {
 
     /// The members that are neither in `other` nor below a member of `other`.
     #[must_use]
-    pub fn recursive_difference(mut self, other: &Self) -> Self {
+    pub(crate) fn recursive_difference(mut self, other: &Self) -> Self {
         self.remove_all(other, true);
         self
     }
@@ -162,7 +162,7 @@ impl Set {
 
     /// Adds every declared field that has members below it.
     #[must_use]
-    pub fn with_named_fields(mut self, ty: Option<&Type>) -> Self {
+    pub(crate) fn with_named_fields(mut self, ty: Option<&Type>) -> Self {
         let (map, list) = (ty.and_then(|t| t.map.as_ref()), ty.and_then(|t| t.list.as_ref()));
         for (element, node) in self.nodes.iter_mut().filter(|(_, node)| !node.below.is_empty()) {
             let below = match (element, map, list) {
@@ -199,7 +199,7 @@ impl Set {
     }
 
     /// Encodes the set as a `fieldsV1` object.
-    pub fn to_fields(&self) -> Value {
+    pub(crate) fn to_fields(&self) -> Value {
         Value::Object(self.fields(false))
     }
 

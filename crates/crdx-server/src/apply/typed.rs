@@ -4,7 +4,7 @@
 //! limit.
 
 pub mod compare;
-pub mod field_set;
+pub(crate) mod field_set;
 pub mod merge;
 pub mod reconcile;
 pub mod remove;
@@ -24,7 +24,7 @@ pub struct TypeError {
 }
 
 /// The errors of a typed value.
-pub type TypeErrors = Vec<TypeError>;
+pub(crate) type TypeErrors = Vec<TypeError>;
 
 fn error(message: impl Into<String>) -> TypeErrors {
     vec![TypeError { path: String::new(), message: message.into() }]
@@ -35,7 +35,7 @@ fn prefixed(errors: TypeErrors, element: &PathElement) -> TypeErrors {
 }
 
 /// Formats errors: a single error alone, or a list under `errors:`.
-pub fn errors_text(errors: &[TypeError]) -> String {
+pub(crate) fn errors_text(errors: &[TypeError]) -> String {
     let line = |e: &TypeError| if e.path.is_empty() { e.message.clone() } else { format!("{}: {}", e.path, e.message) };
     match errors {
         [one] => line(one),

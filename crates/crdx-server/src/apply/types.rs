@@ -22,12 +22,12 @@ pub fn of_definition(release: Release) -> &'static TypeRef {
 }
 
 /// The merge type of `autoscaling/v1` Scale.
-pub fn of_scale(release: Release) -> &'static TypeRef {
+pub(crate) fn of_scale(release: Release) -> &'static TypeRef {
     of_go_type("autoscaling/v1.Scale", release)
 }
 
 /// The merge type of a served version. `preserve_unknown_fields` is `spec.preserveUnknownFields` of the CRD.
-pub fn of_resource(schema: Option<&Schema>, preserve_unknown_fields: bool, release: Release) -> TypeRef {
+pub(crate) fn of_resource(schema: Option<&Schema>, preserve_unknown_fields: bool, release: Release) -> TypeRef {
     let Some(schema) = schema else {
         return map(MapType { other: Some(TypeRef::Deduced), ..MapType::default() });
     };

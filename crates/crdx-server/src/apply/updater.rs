@@ -30,7 +30,7 @@ pub struct Owner {
 }
 
 /// Owners by manager identifier.
-pub type Owners = BTreeMap<String, Owner>;
+pub(crate) type Owners = BTreeMap<String, Owner>;
 
 /// A field that another manager owns with a different value.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,7 +84,7 @@ impl Typed<'_> {
 }
 
 /// Computes ownership across the versions of one resource.
-pub struct Updater<'a> {
+pub(crate) struct Updater<'a> {
     /// The versions of the resource.
     pub versions: &'a dyn Versions,
     /// The release of the server.

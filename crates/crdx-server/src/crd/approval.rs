@@ -4,7 +4,7 @@ use super::{API_APPROVED_ANNOTATION, CustomResourceDefinition};
 use crdx_value::url::Url;
 
 /// Returns true if a group is reserved for Kubernetes, so that its APIs need approval.
-pub fn is_protected(group: &str) -> bool {
+pub(crate) fn is_protected(group: &str) -> bool {
     ["k8s.io", "kubernetes.io"]
         .iter()
         .any(|owner| group.strip_suffix(owner).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
@@ -12,7 +12,7 @@ pub fn is_protected(group: &str) -> bool {
 
 /// The state of the approval annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Approval {
+pub(crate) enum Approval {
     /// Neither a URL nor a text that starts with "unapproved".
     Invalid,
     /// A URL.
@@ -24,7 +24,7 @@ pub enum Approval {
 }
 
 /// The state of the approval annotation, and the message for the condition.
-pub fn approval(crd: &CustomResourceDefinition) -> (Approval, String) {
+pub(crate) fn approval(crd: &CustomResourceDefinition) -> (Approval, String) {
     let annotation = crd.annotation(API_APPROVED_ANNOTATION).unwrap_or_default();
     let must = format!("protected groups must have approval annotation \"{API_APPROVED_ANNOTATION}\"");
     let see = "see https://github.com/kubernetes/enhancements/pull/1111";

@@ -43,7 +43,7 @@ fn condition(type_: &str, status: &str, reason: &str, message: impl Into<String>
 
 /// Accepts the names that no other CRD of the group has: sets `status.acceptedNames`, `NamesAccepted` and the initial
 /// `Established`. `others` are all other CRDs of the server.
-pub fn accept_names<'a>(
+pub(crate) fn accept_names<'a>(
     crd: &mut CustomResourceDefinition,
     others: impl Iterator<Item = &'a CustomResourceDefinition> + Clone,
     now: &str,
@@ -134,7 +134,7 @@ fn accept_once<'a>(
 }
 
 /// Sets `Established` to true once the names are accepted, unless the conversion webhook's CA bundle is invalid.
-pub fn establish(crd: &mut CustomResourceDefinition, now: &str) {
+pub(crate) fn establish(crd: &mut CustomResourceDefinition, now: &str) {
     if !crd.is_true("NamesAccepted") || crd.is_true("Established") {
         return;
     }
@@ -147,7 +147,7 @@ pub fn establish(crd: &mut CustomResourceDefinition, now: &str) {
 }
 
 /// Sets or removes `NonStructuralSchema`, which only CRDs created as v1beta1 can have.
-pub fn check_structure(crd: &mut CustomResourceDefinition, now: &str) {
+pub(crate) fn check_structure(crd: &mut CustomResourceDefinition, now: &str) {
     const TYPE: &str = "NonStructuralSchema";
     let new = match structural_errors(&crd.spec) {
         Ok(errors) if errors.is_empty() => {
@@ -194,7 +194,7 @@ pub fn structural_errors(spec: &Spec) -> Result<ErrorList, String> {
 }
 
 /// Sets `KubernetesAPIApprovalPolicyConformant` on CRDs of protected groups.
-pub fn check_approval(crd: &mut CustomResourceDefinition, now: &str) {
+pub(crate) fn check_approval(crd: &mut CustomResourceDefinition, now: &str) {
     if !is_protected(&crd.spec.group) {
         return;
     }
@@ -215,7 +215,7 @@ pub fn check_approval(crd: &mut CustomResourceDefinition, now: &str) {
 }
 
 /// Applies the first delete request except for the deletion timestamp: the finalizer and the condition `Terminating`.
-pub fn deletion_requested(crd: &mut CustomResourceDefinition, now: &str) {
+pub(crate) fn deletion_requested(crd: &mut CustomResourceDefinition, now: &str) {
     let finalizers = crd.metadata.entry("finalizers".to_owned()).or_insert_with(|| Value::Array(Vec::new()));
     if let Value::Array(finalizers) = finalizers {
         let ours = Value::from(CLEANUP_FINALIZER);
@@ -228,13 +228,13 @@ pub fn deletion_requested(crd: &mut CustomResourceDefinition, now: &str) {
 }
 
 /// Sets `Terminating` to true while the objects of the CRD are deleted.
-pub fn deleting_instances(crd: &mut CustomResourceDefinition, now: &str) {
+pub(crate) fn deleting_instances(crd: &mut CustomResourceDefinition, now: &str) {
     let new = condition("Terminating", "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress");
     set(crd, new, now);
 }
 
 /// Sets `Terminating` to false when all objects of the CRD have been deleted.
-pub fn instances_deleted(crd: &mut CustomResourceDefinition, now: &str) {
+pub(crate) fn instances_deleted(crd: &mut CustomResourceDefinition, now: &str) {
     let new = if crd.is_true("Established") {
         condition("Terminating", "False", "InstanceDeletionCompleted", "removed all instances")
     } else {

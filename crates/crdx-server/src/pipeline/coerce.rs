@@ -13,7 +13,7 @@ use crdx_value::{Map, Value};
 /// Coerces the metadata of embedded resources in `v`, and of `v` itself if it is the root of a resource.
 ///
 /// If `drop_malformed`, malformed fields are dropped instead of reported.
-pub fn coerce(
+pub(crate) fn coerce(
     v: &mut Value,
     node: &Node,
     is_root: bool,

@@ -199,7 +199,7 @@ impl Types {
         Self { names, known }
     }
     /// Returns true if any type is allowed.
-    pub fn is_any(&self) -> bool {
+    pub(crate) fn is_any(&self) -> bool {
         self.names.is_empty()
     }
     /// Returns true if `t` is in the set.
@@ -207,7 +207,7 @@ impl Types {
         self.known & t.bit() != 0
     }
     /// Returns true if `t` is the only type in the set.
-    pub fn is_just(&self, t: Type) -> bool {
+    pub(crate) fn is_just(&self, t: Type) -> bool {
         self.known == t.bit() && self.names.len() == 1
     }
     /// The names of the types, as in `integer,string`.
@@ -308,26 +308,26 @@ impl Node {
         self.properties.iter().map(|(n, p)| (n.as_ref(), p))
     }
     /// The properties for a walk over the members of an object, which are sorted, too.
-    pub fn properties_in_order(&self) -> PropertiesInOrder<'_> {
+    pub(crate) fn properties_in_order(&self) -> PropertiesInOrder<'_> {
         PropertiesInOrder { node: self, rest: &self.properties }
     }
     /// The properties with defaults, their own or below, sorted by name.
-    pub fn defaulted_properties(&self) -> impl Iterator<Item = (&str, &Self)> {
+    pub(crate) fn defaulted_properties(&self) -> impl Iterator<Item = (&str, &Self)> {
         self.at(&self.defaulted)
     }
     /// The number of properties with a list type, their own or below.
-    pub fn unique_count(&self) -> usize {
+    pub(crate) fn unique_count(&self) -> usize {
         self.with_unique.len()
     }
     /// The properties with a list type, their own or below, sorted by name.
-    pub fn unique_properties(&self) -> impl Iterator<Item = (&str, &Self)> {
+    pub(crate) fn unique_properties(&self) -> impl Iterator<Item = (&str, &Self)> {
         self.at(&self.with_unique)
     }
     fn at(&self, indexes: &[usize]) -> impl Iterator<Item = (&str, &Self)> {
         indexes.iter().filter_map(|i| self.properties.get(*i)).map(|(n, p)| (n.as_ref(), p))
     }
     /// The schema of additional properties, if there is one.
-    pub fn additional_schema(&self) -> Option<&Self> {
+    pub(crate) fn additional_schema(&self) -> Option<&Self> {
         if let Some(Additional::Schema(a)) = &self.additional { Some(a) } else { None }
     }
     /// The schema of the member `name`: that of the property or, if there is none, that of additional properties.
@@ -338,7 +338,7 @@ impl Node {
 
 /// Finds the properties of a schema by names in ascending order, faster than [`Node::property`].
 #[derive(Debug)]
-pub struct PropertiesInOrder<'n> {
+pub(crate) struct PropertiesInOrder<'n> {
     node: &'n Node,
     /// The properties that were not found or skipped yet.
     rest: &'n [(Box<str>, Node)],

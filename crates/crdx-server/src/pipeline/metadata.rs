@@ -65,7 +65,7 @@ impl<'a> Metadata<'a> {
 
 /// Removes duplicate errors, as `ValidateObjectMetaDeclaratively` (since 1.37) does; the handwritten validation reports
 /// them twice.
-pub fn without_duplicates(mut errors: ErrorList, release: Release) -> ErrorList {
+pub(crate) fn without_duplicates(mut errors: ErrorList, release: Release) -> ErrorList {
     if release.since(V1_37) && errors.len() > 1 {
         let mut seen = BTreeSet::new();
         errors.retain(|e| seen.insert(e.to_string()));
@@ -85,7 +85,7 @@ pub fn validate(
 }
 
 /// Like [`validate`], but with `name` instead of the name in the metadata.
-pub fn validate_named(
+pub(crate) fn validate_named(
     m: Metadata<'_>,
     name: &str,
     namespaced: bool,
@@ -386,7 +386,7 @@ fn managed_fields(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, error
 }
 
 /// `ValidateFieldManager`
-pub fn validate_manager(manager: &str, path: &FieldPath<'_>, release: Release) -> ErrorList {
+pub(crate) fn validate_manager(manager: &str, path: &FieldPath<'_>, release: Release) -> ErrorList {
     let mut errors = ErrorList::new();
     if manager.len() > MAX_MANAGER {
         errors.push(FieldError::too_long(path, MAX_MANAGER as i64, release));

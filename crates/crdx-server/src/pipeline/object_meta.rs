@@ -22,7 +22,7 @@ pub struct Normal {
 /// The error for metadata that cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct MetadataError {
+pub(crate) struct MetadataError {
     /// The message of Go's JSON decoder.
     pub message: String,
     /// The path of the field below `metadata` (`ownerReferences[0].uid`); empty for the metadata itself.
@@ -71,7 +71,7 @@ pub fn normalize(metadata: Value) -> Result<Normal, MetadataError> {
 ///
 /// # Errors
 /// Returns an error if the metadata is not an object.
-pub fn normalize_dropping(metadata: Value) -> Result<Map, MetadataError> {
+pub(crate) fn normalize_dropping(metadata: Value) -> Result<Map, MetadataError> {
     let members = match metadata {
         Value::Object(members) => members,
         Value::Null => return Ok(Map::new()),

@@ -6,12 +6,12 @@ use crdx_value::field::{ErrorList, FieldError, FieldPath};
 use crdx_value::{Value, print};
 
 /// `ValidateScaleSpec`
-pub fn validate_spec(object: &Value, paths: &ScalePaths, errors: &mut ErrorList) {
+pub(crate) fn validate_spec(object: &Value, paths: &ScalePaths, errors: &mut ErrorList) {
     replicas(object, &paths.spec_replicas, errors);
 }
 
 /// `ValidateScaleStatus`
-pub fn validate_status(object: &Value, paths: &ScalePaths, errors: &mut ErrorList) {
+pub(crate) fn validate_status(object: &Value, paths: &ScalePaths, errors: &mut ErrorList) {
     replicas(object, &paths.status_replicas, errors);
     if let Some(path) = &paths.label_selector
         && let Err(text) = nested(object, path, "string", |v| v.as_str().map(|_| 0))

@@ -73,7 +73,7 @@ impl Unknown {
         }
     }
     /// Adds a path, unless too many are known already.
-    pub fn record_path(&mut self, path: String) {
+    pub(crate) fn record_path(&mut self, path: String) {
         if self.wanted && self.left > 0 {
             self.left = self.left.saturating_sub(path.len() + 1);
             self.found.push(path);

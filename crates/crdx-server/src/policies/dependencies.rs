@@ -36,7 +36,7 @@ impl Dependencies {
     }
 
     /// Returns the dependencies of an expression, including those of its variables.
-    pub fn from_ast(checked: &CheckedAst, variables: &[(String, Self)]) -> Self {
+    pub(crate) fn from_ast(checked: &CheckedAst, variables: &[(String, Self)]) -> Self {
         let mut found = Self::default();
         found.visit(&checked.ast.expr, checked, variables);
         found

@@ -48,7 +48,7 @@ impl Environments {
     }
 
     /// Creates the environments of expressions that may not use `variables` at all (`plugincel.NewCompiler`).
-    pub fn without_composition(release: Release) -> Self {
+    pub(crate) fn without_composition(release: Release) -> Self {
         Self { release, composed: false, variables: BTreeMap::new() }
     }
 
@@ -63,7 +63,7 @@ impl Environments {
     }
 
     /// Returns the environment of a new or a stored expression.
-    pub fn env_in(&self, mode: Mode, declarations: Declarations) -> Env {
+    pub(crate) fn env_in(&self, mode: Mode, declarations: Declarations) -> Env {
         let base = match (mode, declarations.patch_types) {
             (Mode::New, false) => BaseEnv::for_new(self.release),
             (Mode::New, true) => BaseEnv::for_new_with_patch_types(self.release),

@@ -21,13 +21,13 @@ const CERTAIN_COST: u64 = PER_CALL_LIMIT / 10;
 /// The cost budget of the match conditions of a policy.
 const MATCH_CONDITIONS_BUDGET: i64 = BUDGET / 4;
 /// The error when a budget is exceeded.
-pub const OUT_OF_BUDGET: &str =
+pub(crate) const OUT_OF_BUDGET: &str =
     "validation failed due to running out of cost budget, no further validation rules will be run";
 
 /// The error when the budget is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{OUT_OF_BUDGET}")]
-pub struct OutOfBudget;
+pub(crate) struct OutOfBudget;
 
 /// The variables of an expression.
 #[derive(Clone, Debug)]
@@ -90,7 +90,7 @@ enum Computed<'a> {
 type Slots<'a> = Vec<Result<CelValue<'a>, Error>>;
 
 /// The inputs of several expressions and their shared variables.
-pub struct Activation<'a> {
+pub(crate) struct Activation<'a> {
     inputs: Inputs<'a>,
     variables: &'a [Variable],
     /// The values of `variables`; empty until the first is read.
@@ -234,7 +234,7 @@ fn charge(budget: &mut i64, cost: u64) -> Result<(), OutOfBudget> {
 
 /// The reason why match conditions do not decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotDecided {
+pub(crate) enum NotDecided {
     /// Conditions failed, with the server's message.
     Failed(String),
     /// A condition depends on an unknown input, and no other condition is false.
@@ -246,7 +246,7 @@ pub enum NotDecided {
 ///
 /// # Errors
 /// Returns the errors of conditions, unless the policy ignores failures, or a dependency on an `unknown` input.
-pub fn match_conditions<'a>(
+pub(crate) fn match_conditions<'a>(
     activation: &Activation<'a>,
     conditions: &'a [Expression],
     failure_policy: &FailurePolicy,
@@ -297,7 +297,7 @@ fn failed(error: String, failure_policy: &FailurePolicy) -> Result<bool, NotDeci
 }
 
 /// Converts a Namespace to `namespaceObject`, with the fields that expressions can read (`CreateNamespaceObject`).
-pub fn namespace_object(namespace: &Value) -> Value {
+pub(crate) fn namespace_object(namespace: &Value) -> Value {
     let mut shown = namespace.clone();
     if let Some(members) = shown.as_object_mut() {
         members.remove("apiVersion");

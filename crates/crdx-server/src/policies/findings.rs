@@ -96,7 +96,7 @@ impl Findings {
 }
 
 /// Formats the text of the `Warning` header of a failed validation.
-pub fn warning_text(origin: &Origin) -> String {
+pub(crate) fn warning_text(origin: &Origin) -> String {
     let Origin { policy, binding, message, .. } = origin;
     format!("Validation failed for ValidatingAdmissionPolicy '{policy}' with binding '{binding}': {message}")
 }

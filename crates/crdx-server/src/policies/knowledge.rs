@@ -68,7 +68,7 @@ impl Knowledge {
     }
 
     /// Returns true if the limit ranges of a namespace are known.
-    pub fn are_limit_ranges_known(&self, namespace: &str) -> bool {
+    pub(crate) fn are_limit_ranges_known(&self, namespace: &str) -> bool {
         self.knows(|read| read.limit_ranges.contains(namespace))
     }
 
@@ -78,7 +78,7 @@ impl Knowledge {
     }
 
     /// Returns true if the param with this name, or all params (`None`), of a kind in a namespace are known.
-    pub fn are_params_known(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> bool {
+    pub(crate) fn are_params_known(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> bool {
         let key = (kind.clone(), namespace.map(str::to_owned), name.map(str::to_owned));
         self.knows(|read| read.params.contains(&key))
     }
@@ -89,7 +89,7 @@ impl Knowledge {
     }
 
     /// Returns true if the cluster serves no kind that the server does not serve.
-    pub fn are_kinds_known(&self) -> bool {
+    pub(crate) fn are_kinds_known(&self) -> bool {
         self.read.is_none()
     }
 

@@ -91,7 +91,7 @@ fn namespace_matches(
 }
 
 /// Formats `namespaces "x" not found`.
-pub fn namespace_not_found(name: &str) -> String {
+pub(crate) fn namespace_not_found(name: &str) -> String {
     format!("namespaces \"{name}\" not found")
 }
 

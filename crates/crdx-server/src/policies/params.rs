@@ -83,7 +83,7 @@ pub fn collect(
 }
 
 /// The kind of params if it has a Go type in the server, whose objects have neither apiVersion nor kind there.
-pub fn typed_kind<'k>(kind: Option<&'k Kind>, cluster: &dyn Cluster) -> Option<&'k Kind> {
+pub(crate) fn typed_kind<'k>(kind: Option<&'k Kind>, cluster: &dyn Cluster) -> Option<&'k Kind> {
     kind.filter(|kind| cluster.param_scope(kind).is_some_and(|scope| scope.typed))
 }
 

@@ -82,7 +82,7 @@ impl Resource {
     }
 
     /// `schema.GroupResource.String`
-    pub fn group_resource(&self) -> String {
+    pub(crate) fn group_resource(&self) -> String {
         if self.group.is_empty() { self.resource.clone() } else { format!("{}.{}", self.resource, self.group) }
     }
 }
@@ -182,7 +182,7 @@ impl Request<'_> {
     }
 
     /// Returns the name of the object in refusals (`admission.NewForbidden`).
-    pub fn shown_name(&self, object: Option<&Value>) -> String {
+    pub(crate) fn shown_name(&self, object: Option<&Value>) -> String {
         if !self.name.is_empty() {
             return self.name.to_owned();
         }

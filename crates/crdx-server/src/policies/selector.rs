@@ -70,7 +70,7 @@ impl LabelSelector {
     ///
     /// # Errors
     /// Returns the keys of the unknown labels on which the result depends.
-    pub fn matches_known(&self, labels: Option<&Map>, known: &[&str]) -> Result<bool, Vec<String>> {
+    pub(crate) fn matches_known(&self, labels: Option<&Map>, known: &[&str]) -> Result<bool, Vec<String>> {
         let (known, unknown): (Vec<_>, Vec<_>) =
             self.expressions.iter().partition(|expression| known.contains(&expression.key.as_str()));
         let selected = known.iter().all(|expression| expression.matches(labels));

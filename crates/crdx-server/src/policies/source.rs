@@ -1,7 +1,7 @@
 //! The compiled policies of a server with their bindings (`policy/generic/policy_source.go`).
 
 use super::compile::{Compiled, compile};
-use super::model::{Binding, Policy, PolicyKind};
+use super::model::{Binding, Policy};
 use crdx_value::Value;
 use crdx_value::release::Release;
 use std::collections::BTreeMap;
@@ -28,25 +28,25 @@ pub struct Source {
 
 impl Source {
     /// Adds or replaces a policy.
-    pub fn put_policy(&mut self, object: &Value, release: Release) {
+    pub(crate) fn put_policy(&mut self, object: &Value, release: Release) {
         let policy = Policy::read(object, release);
         let compiled = compile(&policy, release);
         self.policies.insert(policy.name.clone(), (Arc::new(policy), Arc::new(compiled)));
     }
 
     /// Removes a policy.
-    pub fn remove_policy(&mut self, name: &str) {
+    pub(crate) fn remove_policy(&mut self, name: &str) {
         self.policies.remove(name);
     }
 
     /// Adds or replaces a binding.
-    pub fn put_binding(&mut self, object: &Value, release: Release) {
+    pub(crate) fn put_binding(&mut self, object: &Value, release: Release) {
         let binding = Binding::read(object, release);
         self.bindings.insert(binding.name.clone(), Arc::new(binding));
     }
 
     /// Removes a binding.
-    pub fn remove_binding(&mut self, name: &str) {
+    pub(crate) fn remove_binding(&mut self, name: &str) {
         self.bindings.remove(name);
     }
 
@@ -73,14 +73,4 @@ pub struct Sources {
     pub validating: Source,
     /// The mutating policies.
     pub mutating: Source,
-}
-
-impl Sources {
-    /// Returns the policies of a kind.
-    pub fn of_mut(&mut self, policy_kind: PolicyKind) -> &mut Source {
-        match policy_kind {
-            PolicyKind::Validating => &mut self.validating,
-            PolicyKind::Mutating => &mut self.mutating,
-        }
-    }
 }

@@ -298,7 +298,7 @@ pub(super) fn namespace_of(request: &Request<'_>, cluster: &dyn Cluster) -> Resu
 }
 
 /// Returns the unknown inputs of a request.
-pub fn unknown_to(request: &Request<'_>, cluster: &dyn Cluster) -> Dependencies {
+pub(crate) fn unknown_to(request: &Request<'_>, cluster: &dyn Cluster) -> Dependencies {
     let namespace = !request.namespace.is_empty() && !cluster.is_namespace_known(request.namespace);
     Dependencies { namespace, ..cluster.unknown() }
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// The type name of `self` in messages. On the server the number varies.
 const SELF_TYPE: &str = "selfType0";
 /// The message for a node that has rules but no CEL type.
-pub const NO_TYPE: &str = "failed to convert to declType for CEL validation rules";
+pub(crate) const NO_TYPE: &str = "failed to convert to declType for CEL validation rules";
 
 /// The CEL type of a schema node.
 #[derive(Clone, Debug)]

@@ -21,7 +21,7 @@ pub struct Node<'v> {
 }
 
 /// The maximum number of direct children of a value of this schema; `None` if unbounded.
-pub fn most_children(parent: &Schema) -> Option<u64> {
+pub(crate) fn most_children(parent: &Schema) -> Option<u64> {
     let most = match parent.type_.as_str() {
         "object" => match parent.additional_properties {
             Some(SchemaOrBool::Schema(_) | SchemaOrBool::Bool(_)) => parent.max_properties,

@@ -137,7 +137,7 @@ impl<'a> Correlation<'a> {
 
 /// Indexes the items of a map list by their keys. Without keys, the index is empty. Of items with the same keys, the
 /// first is used.
-pub fn find_by_keys<'a, 'k>(items: &'a [Value], keys: &'k [String]) -> ByKeys<'a, 'k> {
+pub(crate) fn find_by_keys<'a, 'k>(items: &'a [Value], keys: &'k [String]) -> ByKeys<'a, 'k> {
     let mut found = HashMap::new();
     for item in items.iter().filter(|_| !keys.is_empty()) {
         if let Some(key) = composite_key(item, keys) {
@@ -149,7 +149,7 @@ pub fn find_by_keys<'a, 'k>(items: &'a [Value], keys: &'k [String]) -> ByKeys<'a
 
 /// List items indexed by their keys.
 #[derive(Debug)]
-pub struct ByKeys<'a, 'k> {
+pub(crate) struct ByKeys<'a, 'k> {
     keys: &'k [String],
     items: HashMap<Key, &'a Value>,
 }

@@ -28,7 +28,7 @@ impl Schema {
     }
 
     /// Calls `change` for every node, this one first.
-    pub fn for_each_mut(&mut self, change: &mut dyn FnMut(&mut Schema)) {
+    pub(crate) fn for_each_mut(&mut self, change: &mut dyn FnMut(&mut Schema)) {
         change(self);
         let inner = |s: &mut Option<SchemaOrBool>, change: &mut dyn FnMut(&mut Schema)| {
             if let Some(SchemaOrBool::Schema(s)) = s {

@@ -40,7 +40,7 @@ impl<'a> Controllers<'a> {
     }
 
     /// Returns true if a queue is not empty.
-    pub fn have_work(self) -> bool {
+    pub(crate) fn have_work(self) -> bool {
         !self.resources.written_definitions.is_empty() || !self.resources.deleted_namespaces.is_empty()
     }
 
@@ -67,7 +67,7 @@ impl<'a> Controllers<'a> {
     }
 
     /// Like [`Controllers::run`], but leaves deleted namespaces in their queue.
-    pub fn run_for_definitions(self, now: Timestamp) {
+    pub(crate) fn run_for_definitions(self, now: Timestamp) {
         let _writing = self.resources.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(name) = self.resources.written_definitions.next() {
             self.reconcile(&name, &time::format(now));

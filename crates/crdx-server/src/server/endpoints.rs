@@ -59,17 +59,17 @@ impl Endpoints {
     }
 
     /// Handles a request for a path that is not that of a resource, given as its segments.
-    pub fn handle_non_resource(&self, ctx: Context<'_>, parts: &[String]) -> Response {
+    pub(crate) fn handle_non_resource(&self, ctx: Context<'_>, parts: &[String]) -> Response {
         non_resource::handle(self, ctx, parts)
     }
 
     /// The answer to a request for the core group if the server does not serve this group.
-    pub fn without_core_group(&self) -> Response {
+    pub(crate) fn without_core_group(&self) -> Response {
         non_resource::index(404, self.backend.resources.settings.release)
     }
 
     /// Returns true if the server answers reviews and the target is in their groups.
-    pub fn serves_review(&self, target: &Target) -> bool {
+    pub(crate) fn serves_review(&self, target: &Target) -> bool {
         self.reviewed_tokens.is_some() && reviews::has_group(&target.group)
     }
 

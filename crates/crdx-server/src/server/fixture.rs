@@ -8,14 +8,14 @@ use std::sync::Arc;
 /// The path of CRDs.
 pub const CRDS: &str = address::DEFINITIONS;
 /// The path of the objects of `foos.example.com` in the namespace `ns`.
-pub const FOOS: &str = "/apis/example.com/v1/namespaces/ns/foos";
+pub(crate) const FOOS: &str = "/apis/example.com/v1/namespaces/ns/foos";
 /// The path of the objects of `kites.toys.example.com` in the namespace `ns`.
 pub const KITES: &str = "/apis/toys.example.com/v1/namespaces/ns/kites";
 /// A schema that allows every field of an object.
-pub const ANY: &str = r#"{"type":"object","x-kubernetes-preserve-unknown-fields":true}"#;
+pub(crate) const ANY: &str = r#"{"type":"object","x-kubernetes-preserve-unknown-fields":true}"#;
 
 /// The status and the Scale of a version whose objects have `replicas`.
-pub const SUBRESOURCES: &str = r#""subresources":{"status":{},
+pub(crate) const SUBRESOURCES: &str = r#""subresources":{"status":{},
     "scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}},"#;
 
 /// The kind that a plural name implies.

@@ -100,7 +100,7 @@ pub fn review(
 }
 
 /// Formats the type of an object as `GroupVersionKind.String` does.
-pub fn type_text(object: &Value) -> String {
+pub(crate) fn type_text(object: &Value) -> String {
     let (group, version) = group_version::split(object.str_at(&["apiVersion"]).unwrap_or_default());
     format!("{group}/{version}, Kind={}", object.str_at(&["kind"]).unwrap_or_default())
 }

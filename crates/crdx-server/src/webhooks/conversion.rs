@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 const GROUP: &str = "apiextensions.k8s.io";
 /// The client's timeout: conversion webhooks have no `timeoutSeconds`.
-pub const TIMEOUT_SECONDS: u64 = 30;
+pub(crate) const TIMEOUT_SECONDS: u64 = 30;
 
 /// The conversion webhook of a CRD.
 #[derive(Clone, Debug)]

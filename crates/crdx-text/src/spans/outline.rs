@@ -8,12 +8,12 @@ const MAX_MERGED: usize = 10_000;
 
 /// The nodes of a document; the first node is the root.
 #[derive(Debug, Default)]
-pub struct Outline {
+pub(crate) struct Outline {
     pub nodes: Vec<OutlineNode>,
 }
 
 #[derive(Debug)]
-pub struct OutlineNode {
+pub(crate) struct OutlineNode {
     /// The byte range in the text.
     pub range: Range<usize>,
     /// The kind of the node.

@@ -47,7 +47,7 @@ pub fn plain(text: &str) -> Scalar<'_> {
 ///
 /// # Errors
 /// Returns Go's message.
-pub fn tagged<'a>(tag: &str, text: &'a str) -> Result<Scalar<'a>, String> {
+pub(crate) fn tagged<'a>(tag: &str, text: &'a str) -> Result<Scalar<'a>, String> {
     match tag {
         BINARY => match Encoding::Standard.decode(text) {
             Ok(bytes) => Ok(Scalar::Text(Cow::Owned(crate::lossy(&bytes)))),

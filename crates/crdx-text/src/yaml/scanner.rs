@@ -35,7 +35,7 @@ struct SimpleKey {
 }
 
 /// The scanner. [`Scanner::peek`] and [`Scanner::take`] return tokens one by one.
-pub struct Scanner<'a> {
+pub(crate) struct Scanner<'a> {
     source: &'a Source<'a>,
     text: &'a str,
     bytes: &'a [u8],

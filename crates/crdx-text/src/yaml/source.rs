@@ -113,7 +113,7 @@ impl<'a> Source<'a> {
     }
 
     /// Returns true if there is a byte order mark at `at`.
-    pub fn has_bom(&self, at: usize) -> bool {
+    pub(crate) fn has_bom(&self, at: usize) -> bool {
         self.text.get(at..).is_some_and(|rest| rest.starts_with(BOM))
     }
 }

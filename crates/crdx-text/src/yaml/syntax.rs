@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The error for merging a value that is not a mapping.
-pub const NOT_A_MAP: &str = "yaml: map merge requires map or sequence of maps as the value";
+pub(crate) const NOT_A_MAP: &str = "yaml: map merge requires map or sequence of maps as the value";
 
 /// The maximum depth of formatted values; deeper values are truncated.
 const MAX_DEPTH: usize = 100;
@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 100;
 const MAX_LENGTH: usize = 1 << 20;
 
 /// Formats a scalar: `"a"`, `1`, `0x8000000000000000` for a uint64 out of the int64 range, `<nil>`.
-pub fn show_scalar(scalar: &Scalar<'_>) -> String {
+pub(crate) fn show_scalar(scalar: &Scalar<'_>) -> String {
     match scalar {
         Scalar::Null => "<nil>".to_owned(),
         Scalar::Bool(b) => b.to_string(),

@@ -67,7 +67,7 @@ pub enum Kind<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct TagDirective {
+pub(crate) struct TagDirective {
     /// `!name!`
     pub handle: String,
     /// The prefix that replaces the handle.

@@ -29,7 +29,7 @@ pub struct Node<'a> {
 }
 
 #[derive(Debug)]
-pub enum NodeKind<'a> {
+pub(crate) enum NodeKind<'a> {
     Scalar {
         /// The text.
         value: Cow<'a, str>,

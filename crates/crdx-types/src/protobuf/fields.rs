@@ -5,7 +5,7 @@ use crate::types::{Definition, Type, TypeId, Types};
 
 /// The type of a value in a message.
 #[derive(Clone, Copy, Debug)]
-pub enum FieldType {
+pub(crate) enum FieldType {
     /// A basic type; of a `pointer`, a zero value is kept.
     Basic { type_: &'static Type, pointer: bool },
     /// `[]byte`
@@ -33,7 +33,7 @@ pub struct MessageField {
 
 impl FieldType {
     /// The type of a field. Fields whose type is a name for a list or a map are encoded like a list or a map.
-    pub fn of_field(types: &'static Types, type_: &'static Type) -> Self {
+    pub(crate) fn of_field(types: &'static Types, type_: &'static Type) -> Self {
         match named(type_).and_then(|id| types.definition(id)) {
             Some(Definition::Named { of: of @ (Type::List(_) | Type::Map(..)), .. }) => Self::new(types, of),
             _ => Self::new(types, type_),

@@ -28,7 +28,7 @@ impl Schema {
     }
 
     /// The schema of an object without patch strategies, except in its metadata.
-    pub fn without_strategies(types: &'static Types) -> Self {
+    pub(crate) fn without_strategies(types: &'static Types) -> Self {
         Self { types, type_: Shape::ObjectWithoutStrategies }
     }
 

@@ -9,7 +9,7 @@ const MAX_ID: usize = 32;
 const MAX_POOL: usize = 253;
 
 /// `validatePoolName`
-pub fn pool_name(errors: &mut Errors, name: &FieldValue<'_, '_>) {
+pub(crate) fn pool_name(errors: &mut Errors, name: &FieldValue<'_, '_>) {
     if !errors.require_text(name) {
         return;
     }
@@ -45,7 +45,7 @@ pub fn qualified_name(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &st
 }
 
 /// `validateFullyQualifiedName`
-pub fn fully_qualified_name(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+pub(crate) fn fully_qualified_name(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     qualified_name(errors, field, field.text());
     if !field.text().contains('/') {
         errors.invalid(field, "a fully qualified name must be a domain and a name separated by a slash");
@@ -67,7 +67,7 @@ fn identifier(errors: &mut Errors, field: &FieldValue<'_, '_>, id: &str) {
 }
 
 /// `ExtendedResourceName` since 1.37, before that one message.
-pub fn extended_resource_name(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+pub(crate) fn extended_resource_name(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     const DOMAIN: &str = "kubernetes.io/";
     const REQUESTS: &str = "requests.";
     let name = field.text();
@@ -95,7 +95,7 @@ pub fn label_value(errors: &mut Errors, field: &FieldValue<'_, '_>) {
 }
 
 /// A key as paths show it (`truncateIfTooLong`).
-pub fn shown_key(key: &str, max: usize) -> String {
+pub(crate) fn shown_key(key: &str, max: usize) -> String {
     let max = max.max(16);
     if key.len() <= max {
         return key.to_owned();

@@ -27,7 +27,7 @@ const VALUES: &str = "`int`, `bool`, `string`, `version`, `ints`, `bools`, `stri
 const UNSET_OR_TRUE: &str = "must be either unset or set to true";
 
 /// `ValidateResourceSlice` and `ValidateResourceSliceUpdate`
-pub fn resource_slice(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+pub(crate) fn resource_slice(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     let old = FieldValue::new(old.and_then(|old| old.get("spec")), ROOT);
     let (driver, pool, node) = (spec.child("driver"), spec.child("pool"), spec.child("nodeName"));

@@ -16,7 +16,7 @@ const ALL: Releases = 0..=u32::MAX;
 
 /// An internal type.
 #[derive(Debug, Default)]
-pub struct InternalType {
+pub(crate) struct InternalType {
     /// The type that defines it; empty for a struct.
     pub of: &'static str,
     fields: Vec<(Field, Releases)>,

@@ -40,7 +40,7 @@ fn weight(errors: &mut Errors, term: &FieldValue<'_, '_>) {
 }
 
 /// `ValidateNodeSelector`
-pub fn node_selector(errors: &mut Errors, selector: &FieldValue<'_, '_>, allows_invalid_values: bool) {
+pub(crate) fn node_selector(errors: &mut Errors, selector: &FieldValue<'_, '_>, allows_invalid_values: bool) {
     let terms = selector.child("nodeSelectorTerms");
     if terms.len() == 0 {
         return errors.required(&terms, "must have at least one node selector term");

@@ -52,14 +52,14 @@ pub fn validate(
 ///
 /// # Errors
 /// Returns an error for an annotation that is no int32.
-pub fn deletion_cost(metadata: Option<&Value>) -> Result<i32, InvalidCost> {
+pub(crate) fn deletion_cost(metadata: Option<&Value>) -> Result<i32, InvalidCost> {
     deletion_cost_of(metadata.and_then(|metadata| metadata.get("annotations")).unwrap_or(&Value::Null))
 }
 
 /// The annotation is no int32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the cost of deletion is no 32-bit integer")]
-pub struct InvalidCost;
+pub(crate) struct InvalidCost;
 
 fn deletion_cost_of(annotations: &Value) -> Result<i32, InvalidCost> {
     let Some(text) = annotations.get(DELETION_COST).and_then(Value::as_str) else { return Ok(0) };
@@ -95,7 +95,7 @@ fn app_armor(errors: &mut Errors, annotation: &FieldValue<'_, '_>, container: &s
 }
 
 /// `validateSeccompAnnotationsAndFields` and `validateAppArmorAnnotationsAndFieldsMatchOnCreate`
-pub fn agree_with_fields(errors: &mut Errors, annotations: &Value, spec: &FieldValue<'_, '_>) {
+pub(crate) fn agree_with_fields(errors: &mut Errors, annotations: &Value, spec: &FieldValue<'_, '_>) {
     let get = |key: &str| annotations.get(key).and_then(Value::as_str);
     let pod_context = spec.child("securityContext");
     if let Some(annotation) = get(SECCOMP_POD) {

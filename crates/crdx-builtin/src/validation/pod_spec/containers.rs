@@ -181,12 +181,12 @@ impl Containers<'_, '_> {
 }
 
 /// `validatePullPolicy`
-pub fn pull_policy(errors: &mut Errors, policy: &FieldValue<'_, '_>) {
+pub(crate) fn pull_policy(errors: &mut Errors, policy: &FieldValue<'_, '_>) {
     errors.one_of(policy, &["Always", "IfNotPresent", "Never"]);
 }
 
 /// `validateContainerOnlyForPod`
-pub fn image_without_spaces(errors: &mut Errors, container: &FieldValue<'_, '_>) {
+pub(crate) fn image_without_spaces(errors: &mut Errors, container: &FieldValue<'_, '_>) {
     let image = container.child("image");
     if image.text().trim() != image.text() {
         errors.invalid(&image, "must not have leading or trailing whitespace");

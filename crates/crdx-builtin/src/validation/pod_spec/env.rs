@@ -106,7 +106,7 @@ fn environment_resource(errors: &mut Errors, reference: &FieldValue<'_, '_>) {
 }
 
 /// `validateObjectFieldSelector`
-pub fn field_reference(errors: &mut Errors, reference: &FieldValue<'_, '_>, allowed: &[&str]) {
+pub(crate) fn field_reference(errors: &mut Errors, reference: &FieldValue<'_, '_>, allowed: &[&str]) {
     let (version, path) = (reference.child("apiVersion"), reference.child("fieldPath"));
     if !errors.require_text(&version) || !errors.require_text(&path) {
         return;
@@ -150,7 +150,7 @@ fn subscript(path: &str) -> Option<(&str, &str)> {
 }
 
 /// `validateContainerResourceFieldSelector`
-pub fn resource_reference(errors: &mut Errors, reference: &FieldValue<'_, '_>, is_in_volume: bool) {
+pub(crate) fn resource_reference(errors: &mut Errors, reference: &FieldValue<'_, '_>, is_in_volume: bool) {
     let (container, resource) = (reference.child("containerName"), reference.child("resource"));
     let name = resource.text();
     let is_huge_page = name.starts_with("requests.hugepages-") || name.starts_with("limits.hugepages-");
@@ -227,7 +227,7 @@ pub fn sources(errors: &mut Errors, list: &FieldValue<'_, '_>) {
 }
 
 /// `validateFileKeyRefVolumes`
-pub fn file_volumes(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
+pub(crate) fn file_volumes(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
     if !errors.release.since(V1_35) {
         return;
     }

@@ -6,7 +6,7 @@ use crate::validation::formats;
 use crdx_value::release::{V1_33, V1_37};
 
 /// `validatePodHostNetworkDeps`
-pub fn network_ports(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: &PodOptions) {
+pub(crate) fn network_ports(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: &PodOptions) {
     if !spec.child("hostNetwork").bool() {
         return;
     }
@@ -24,7 +24,7 @@ pub fn network_ports(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: &P
 }
 
 /// `validateShareProcessNamespace`. Before 1.37, the field was part of the internal security context.
-pub fn process_namespace(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
+pub(crate) fn process_namespace(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
     let shares = spec.child("shareProcessNamespace");
     if shares.bool() && spec.child("hostPID").bool() {
         let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
@@ -61,7 +61,7 @@ pub fn users(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: &PodOption
 }
 
 /// `validatePodHostName`
-pub fn name_override(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
+pub(crate) fn name_override(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
     let name = spec.child("hostnameOverride");
     if !name.is_set() {
         return;

@@ -82,7 +82,7 @@ fn windows(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
 }
 
 /// `validateWindowsHostProcessPod`
-pub fn host_processes(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
+pub(crate) fn host_processes(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
     let host_process = |parent: &FieldValue<'_, '_>| {
         parent.value.at(&["securityContext", "windowsOptions", "hostProcess"]).and_then(crdx_value::Value::as_bool)
     };

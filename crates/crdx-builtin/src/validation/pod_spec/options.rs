@@ -45,7 +45,7 @@ impl PodOptions {
     }
 
     /// The options for an update: `old` is the existing specification, `metadata` that of its Pod or template.
-    pub fn for_update(is_pod: bool, old: Option<&Value>, metadata: Option<&Value>, release: Release) -> Self {
+    pub(crate) fn for_update(is_pod: bool, old: Option<&Value>, metadata: Option<&Value>, release: Release) -> Self {
         let Some(old) = old else { return Self::new(is_pod) };
         let spec = FieldValue::new(Some(old), ROOT);
         let host_users = spec.child("hostUsers").value.as_bool().unwrap_or(true);

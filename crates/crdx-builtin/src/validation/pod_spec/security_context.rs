@@ -95,7 +95,7 @@ fn count_sys_admin(context: &FieldValue<'_, '_>) -> usize {
 }
 
 /// `useAllowSysAdminWhenPrivilegeEscalationFalse`, for one container
-pub fn adds_sys_admin(context: &FieldValue<'_, '_>) -> bool {
+pub(crate) fn adds_sys_admin(context: &FieldValue<'_, '_>) -> bool {
     context.child("allowPrivilegeEscalation").value.as_bool() == Some(false) && count_sys_admin(context) > 0
 }
 
@@ -159,7 +159,7 @@ fn normalized(sysctl: &str) -> String {
 }
 
 /// Returns true if a sysctl of the Pod is shared with the host.
-pub fn uses_host_sysctls(spec: &FieldValue<'_, '_>) -> bool {
+pub(crate) fn uses_host_sysctls(spec: &FieldValue<'_, '_>) -> bool {
     let context = spec.child("securityContext");
     context.child("sysctls").items().any(|sysctl| shared_namespace(spec, sysctl.child("name").text()).is_some())
 }

@@ -63,7 +63,7 @@ fn min_domains(errors: &mut Errors, min_domains: &FieldValue<'_, '_>, action: &s
 }
 
 /// `ValidateMatchLabelKeysAndMismatchLabelKeys`
-pub fn label_keys(errors: &mut Errors, term: &FieldValue<'_, '_>) {
+pub(crate) fn label_keys(errors: &mut Errors, term: &FieldValue<'_, '_>) {
     // Before 1.31, the server drops these fields of affinity terms.
     if !errors.release.since(V1_31) {
         return;

@@ -10,7 +10,7 @@ use crdx_value::Value;
 use std::collections::BTreeMap;
 
 /// Every leaf, list item and undeclared field of a valid value.
-pub fn field_set(ty: &Type, value: &Value) -> Set {
+pub(crate) fn field_set(ty: &Type, value: &Value) -> Set {
     let mut set = Set::default();
     collect(ty, value, &mut Vec::new(), &mut set);
     set

@@ -42,7 +42,7 @@ pub fn object_schema(crd: &CustomResourceDefinition, version: &str, openapi_vers
 }
 
 /// Builds the schema of the kind's list.
-pub fn list_schema(crd: &CustomResourceDefinition, version: &str, openapi_version: OpenApiVersion) -> Value {
+pub(crate) fn list_schema(crd: &CustomResourceDefinition, version: &str, openapi_version: OpenApiVersion) -> Value {
     let spec = &crd.spec;
     let names = &spec.names;
     let items = object([

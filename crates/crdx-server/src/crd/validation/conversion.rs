@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 const REVIEW_VERSIONS: [&str; 2] = ["v1", "v1beta1"];
 
 /// Returns true if the server supports this version of `ConversionReview`.
-pub fn is_accepted_review_version(v: &str) -> bool {
+pub(crate) fn is_accepted_review_version(v: &str) -> bool {
     REVIEW_VERSIONS.contains(&v)
 }
 

@@ -19,7 +19,7 @@ use crdx_value::{Map, Value, object};
 use std::sync::Arc;
 
 /// Validates all defaults of a structural schema.
-pub fn validate_all(root: &Schema, pruned: bool, release: Release, path: &FieldPath<'_>) -> ErrorList {
+pub(crate) fn validate_all(root: &Schema, pruned: bool, release: Release, path: &FieldPath<'_>) -> ErrorList {
     if !root.any(&mut |s| s.default.is_some()) {
         return Vec::new();
     }
@@ -226,7 +226,7 @@ impl Walk {
 }
 
 /// Returns true if any default of a structural schema has unknown fields; false if a default cannot be checked.
-pub fn has_unpruned(root: &Schema, release: Release) -> bool {
+pub(crate) fn has_unpruned(root: &Schema, release: Release) -> bool {
     if !root.any(&mut |s| s.default.is_some()) || !structural::is_structural(root) {
         return false;
     }

@@ -3,7 +3,7 @@
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
 
 /// Validates a required string that must be one of `accepted`.
-pub fn enum_text(value: &str, accepted: &[&str], path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(crate) fn enum_text(value: &str, accepted: &[&str], path: &FieldPath<'_>, errors: &mut ErrorList) {
     if value.is_empty() {
         errors.push(FieldError::required(path, ""));
     } else if !accepted.contains(&value) {

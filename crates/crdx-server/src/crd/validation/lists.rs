@@ -68,7 +68,7 @@ fn one_of(value: Option<&str>, name: &str, supported: &[&str], path: &FieldPath<
 
 /// Returns true if the items of a set are lists or objects that are not atomic. By default, lists are atomic and
 /// objects granular.
-pub fn is_non_atomic_set(s: &Schema) -> bool {
+pub(crate) fn is_non_atomic_set(s: &Schema) -> bool {
     s.x_list_type.as_deref() == Some("set")
         && s.items_schema().is_some_and(|items| match items.type_.as_str() {
             "array" => items.x_list_type.as_deref().is_some_and(|t| t != "atomic"),
@@ -134,7 +134,7 @@ fn map_keys(s: &Schema, path: &FieldPath<'_>, release: Release, errors: &mut Err
 }
 
 /// Returns true if [`loose_keys`] reports an error.
-pub fn has_loose_keys(s: &Schema) -> bool {
+pub(crate) fn has_loose_keys(s: &Schema) -> bool {
     let mut errors = Vec::new();
     loose_keys(s, &FieldPath::new(""), &mut errors);
     !errors.is_empty()

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// The types that a schema may have.
 pub const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
 /// The maximum number of selectable fields.
-pub const MAX_SELECTABLE_FIELDS: usize = 8;
+pub(crate) const MAX_SELECTABLE_FIELDS: usize = 8;
 
 /// Options that relax validation for existing CRDs (`validationOptions`).
 #[derive(Clone, Debug)]

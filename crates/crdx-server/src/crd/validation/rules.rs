@@ -189,7 +189,7 @@ impl Costs {
     }
 
     /// Reports the total cost of all expressions if it exceeds the limit.
-    pub fn check_total(&self, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    pub(crate) fn check_total(&self, path: &FieldPath<'_>, errors: &mut ErrorList) {
         if self.total <= SCHEMA_COST_LIMIT {
             return;
         }

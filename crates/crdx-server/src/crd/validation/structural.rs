@@ -208,7 +208,7 @@ fn is_empty_but(s: &Schema, clear: impl FnOnce(&mut Schema)) -> bool {
 }
 
 /// Returns true if `anyOf` is `[{type: integer}, {type: string}]`, which is allowed for an int-or-string.
-pub fn is_int_or_string_any_of(s: &Schema) -> bool {
+pub(crate) fn is_int_or_string_any_of(s: &Schema) -> bool {
     let is_only = |s: &Schema, type_: &str| {
         s.type_ == type_
             && s.properties.is_empty()

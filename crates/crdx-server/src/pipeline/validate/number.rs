@@ -13,7 +13,7 @@ use crdx_value::{Value, number};
 const MAX_SAFE: f64 = 9_007_199_254_740_991.0;
 
 /// `swag.IsFloat64AJSONInteger`: within 2^53 and, up to a tolerance, integral.
-pub fn is_integral(x: f64) -> bool {
+pub(crate) fn is_integral(x: f64) -> bool {
     if !(-MAX_SAFE..=MAX_SAFE).contains(&x) {
         return false;
     }

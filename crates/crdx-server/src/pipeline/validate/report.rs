@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 
 #[derive(Clone, Copy, Debug)]
-pub enum ValuePath<'a> {
+pub(crate) enum ValuePath<'a> {
     /// The node where validation began; formatted as an empty string.
     Root,
     /// `.name`, without the dot at the start of a path.
@@ -93,7 +93,7 @@ impl Outcome {
         }
     }
     /// The field errors without those whose text is a duplicate.
-    pub fn into_errors(self) -> ErrorList {
+    pub(crate) fn into_errors(self) -> ErrorList {
         let mut seen = HashSet::new();
         self.errors.into_iter().filter_map(|found| seen.insert(found.text).then_some(found.error)).collect()
     }
@@ -186,7 +186,7 @@ impl Report {
         })
     }
     /// An error that names the path only in its text: the field is the node where validation began.
-    pub fn unplaced(&self, path: &ValuePath<'_>, text: String) -> ValidationError {
+    pub(crate) fn unplaced(&self, path: &ValuePath<'_>, text: String) -> ValidationError {
         let value_path = self.field(&path.to_string());
         let detail_path = (self.prefix.is_none() && value_path != NIL_PATH).then(|| value_path.into());
         let error = FieldError {

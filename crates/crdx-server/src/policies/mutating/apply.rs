@@ -39,7 +39,7 @@ pub fn apply(value: &CelValue<'_>, object: &Value, types: &Type, steps: &Steps) 
 ///
 /// # Errors
 /// Returns an error if no steps are left.
-pub fn check_names(
+pub(crate) fn check_names(
     value: &CelValue<'_>,
     path: &mut Vec<String>,
     errors: &mut Vec<String>,

@@ -10,7 +10,7 @@ const NODE: u64 = 64;
 
 /// The reason why a value cannot be converted.
 #[derive(Debug)]
-pub enum NativeError {
+pub(crate) enum NativeError {
     /// The value has no JSON form; the server's message.
     Failed(String),
     /// The value is too large.
@@ -41,7 +41,7 @@ impl From<Spent> for NativeError {
 
 /// A Go value without a JSON form inside an apply configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NativeValue {
+pub(crate) struct NativeValue {
     /// The keys and indices on the path to the value.
     pub path: Vec<Step>,
     /// `%v` of the value.

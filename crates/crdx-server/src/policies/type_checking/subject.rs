@@ -55,7 +55,7 @@ impl Subject {
     }
 
     /// Declares the policy's variables; one that does not compile may have any type.
-    pub fn add_variables(&mut self, policy: &Policy) {
+    pub(crate) fn add_variables(&mut self, policy: &Policy) {
         for variable in &policy.variables {
             let checked = self.server_env().compile(&variable.expression);
             let type_ = checked.ok().map(|checked| checked.result_type().clone());

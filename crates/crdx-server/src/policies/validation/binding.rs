@@ -10,13 +10,13 @@ use std::collections::BTreeSet;
 const ACTIONS: [&str; 3] = ["Audit", "Deny", "Warn"];
 
 /// Validates a `ValidatingAdmissionPolicyBinding`.
-pub fn validate_validating(spec: Spec<'_>, old: Option<&Value>, errors: &mut ErrorList) {
+pub(crate) fn validate_validating(spec: Spec<'_>, old: Option<&Value>, errors: &mut ErrorList) {
     validate(spec, errors);
     validate_actions(spec, old, errors);
 }
 
 /// Validates a `MutatingAdmissionPolicyBinding`.
-pub fn validate_mutating(spec: Spec<'_>, errors: &mut ErrorList) {
+pub(crate) fn validate_mutating(spec: Spec<'_>, errors: &mut ErrorList) {
     validate(spec, errors);
     if let Some(value) = present(spec.value, "matchResources") {
         let path = spec.path.child("matchResources");

@@ -36,7 +36,7 @@ const RESERVED: [&str; 21] = [
 ];
 
 /// Validates match conditions. They are not validated if neither they nor the kind of params changed.
-pub fn validate_conditions(
+pub(crate) fn validate_conditions(
     spec: Spec<'_>,
     old: Option<&Value>,
     compiler: &Compiler,
@@ -86,7 +86,7 @@ pub fn validate_conditions(
 }
 
 /// Validates variables. `compiler` declares them for later expressions.
-pub fn validate_variables(spec: Spec<'_>, compiler: &mut Compiler, stored: &Stored<'_>, errors: &mut ErrorList) {
+pub(crate) fn validate_variables(spec: Spec<'_>, compiler: &mut Compiler, stored: &Stored<'_>, errors: &mut ErrorList) {
     let path = spec.path.child("variables");
     for (index, variable) in list(spec.value, "variables").iter().enumerate() {
         let path = path.index(index);

@@ -27,7 +27,7 @@ pub struct Stored<'v> {
 
 impl<'v> Stored<'v> {
     /// Collects the expressions of a stored spec.
-    pub fn from_spec(spec: Option<&'v Value>) -> Self {
+    pub(crate) fn from_spec(spec: Option<&'v Value>) -> Self {
         let Some(spec) = spec else { return Self::default() };
         let all = |items: &str, key: &str| list(spec, items).iter().map(|item| text(item, key)).collect();
         let applied = |mutation| present(mutation, "applyConfiguration").map(|part| text(part, "expression"));
@@ -56,7 +56,7 @@ pub struct Expression<'a> {
 }
 
 /// Compiles the expressions of one policy.
-pub struct Compiler {
+pub(crate) struct Compiler {
     /// The environments with the variables declared so far, if the policy has any.
     pub environments: Environments,
     /// The environments of match conditions, which cannot use variables.

@@ -8,7 +8,7 @@ use crdx_value::field::{ErrorList, FieldError, names};
 const NOT_FOUND_ACTIONS: [&str; 2] = ["Deny", "Allow"];
 
 /// Validates the kind of params.
-pub fn validate_kind(kind: Spec<'_>, errors: &mut ErrorList) {
+pub(crate) fn validate_kind(kind: Spec<'_>, errors: &mut ErrorList) {
     let path = kind.path.child("apiVersion");
     let api_version = text(kind.value, "apiVersion");
     match api_version.split('/').collect::<Vec<_>>().as_slice() {
@@ -53,7 +53,7 @@ fn validate_version(kind: Spec<'_>, group: &str, version: &str, errors: &mut Err
 }
 
 /// Validates the params of a binding.
-pub fn validate_ref(reference: Spec<'_>, errors: &mut ErrorList) {
+pub(crate) fn validate_ref(reference: Spec<'_>, errors: &mut ErrorList) {
     let Spec { value, path, release } = reference;
     let name = text(value, "name");
     let name_path = path.child("name");

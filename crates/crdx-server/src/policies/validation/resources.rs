@@ -14,7 +14,7 @@ const MUTATING_OPERATIONS: [&str; 4] = ["*", "CONNECT", "CREATE", "UPDATE"];
 const SCOPES: [&str; 3] = ["*", "Cluster", "Namespaced"];
 
 /// Validates `spec.matchConstraints`, which must have rules, because they determine the types of objects.
-pub fn validate_constraints(policy: Spec<'_>, errors: &mut ErrorList) {
+pub(crate) fn validate_constraints(policy: Spec<'_>, errors: &mut ErrorList) {
     let path = policy.path.child("matchConstraints");
     let Some(value) = present(policy.value, "matchConstraints") else {
         errors.push(FieldError::required(&path, ""));
@@ -46,7 +46,12 @@ pub fn validate(resources: Spec<'_>, errors: &mut ErrorList) {
 }
 
 /// Validates the operations in match resources of a mutating policy or binding.
-pub fn validate_mutating_operations(value: &Value, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
+pub(crate) fn validate_mutating_operations(
+    value: &Value,
+    path: &FieldPath<'_>,
+    release: Release,
+    errors: &mut ErrorList,
+) {
     // The server omits the indices.
     let rules = path.child("resourceRules");
     let path = rules.child("operations");

@@ -12,7 +12,7 @@ use crdx_value::{Value, object, quote};
 use std::collections::HashSet;
 
 /// The values of `failurePolicy`.
-pub const FAILURE_POLICIES: [&str; 2] = ["Fail", "Ignore"];
+pub(crate) const FAILURE_POLICIES: [&str; 2] = ["Fail", "Ignore"];
 const REASONS: [&str; 3] = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
 const MAX_ANNOTATIONS: usize = 20;
 /// The maximum length of an expression of an audit annotation, in bytes.

@@ -43,7 +43,7 @@ pub fn texts<'v>(value: &'v Value, key: &str) -> Vec<&'v str> {
 }
 
 /// Returns true if a list contains `*` and other items.
-pub fn mixes_wildcard(items: &[&str]) -> bool {
+pub(crate) fn mixes_wildcard(items: &[&str]) -> bool {
     items.len() > 1 && items.contains(&"*")
 }
 
@@ -53,7 +53,7 @@ pub fn typed(text: &str, release: Release) -> BadValue {
 }
 
 /// Formats a list of such strings. Before 1.34, the server formats it in Go syntax.
-pub fn typed_list(items: &[&str], go_type: &str, release: Release) -> BadValue {
+pub(crate) fn typed_list(items: &[&str], go_type: &str, release: Release) -> BadValue {
     if release.since(V1_34) {
         return BadValue::strings(items.iter().copied(), release);
     }

@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 
 /// Returns true if the text is a single address.
-pub fn is_address(text: &str) -> bool {
+pub(crate) fn is_address(text: &str) -> bool {
     let mut reader = Reader { rest: text.as_bytes() };
     reader.address(true) == Some(1) && reader.skip_comments().is_some() && reader.rest.is_empty()
 }

@@ -8,7 +8,7 @@ pub fn is_ipv4(text: &str) -> bool {
 }
 
 /// `net.ParseIP`, for texts with a colon; rejects zones.
-pub fn is_ipv6(text: &str) -> bool {
+pub(crate) fn is_ipv6(text: &str) -> bool {
     // A text with a dot before the first colon is parsed as IPv4 by Go, which fails.
     text.contains(':') && text.parse::<Ipv6Addr>().is_ok()
 }
@@ -96,7 +96,7 @@ fn is_sloppy_ipv6(text: &str) -> bool {
 
 /// `net.ParseMAC`: 6, 8 or 20 bytes, in groups of two digits with `:` or `-`, groups of four with `.`, or without
 /// separators.
-pub fn is_mac(text: &str) -> bool {
+pub(crate) fn is_mac(text: &str) -> bool {
     let bytes = text.as_bytes();
     let (size, separator) = match (bytes.get(2), bytes.get(4)) {
         (Some(&separator @ (b':' | b'-')), _) => (2, Some(separator)),

@@ -9,7 +9,7 @@ fn is_host_char(c: char) -> bool {
 
 /// `strfmt.IsHostname`: a single label, which may end with a dash if that is its second character; or labels and an
 /// alphabetic top-level domain.
-pub fn is_hostname(text: &str) -> bool {
+pub(crate) fn is_hostname(text: &str) -> bool {
     if text.len() > 255 || text.split('.').any(|label| label.len() > 63) {
         return false;
     }
@@ -33,12 +33,12 @@ fn is_label(label: &str) -> bool {
 }
 
 /// `k8s-short-name`: up to 63 lower-case letters, digits and inner dashes.
-pub fn is_short_name(text: &str) -> bool {
+pub(crate) fn is_short_name(text: &str) -> bool {
     text.len() <= 63 && is_kubernetes_label(text)
 }
 
 /// `k8s-long-name`: labels of any length, separated by dots, up to 253 characters in total.
-pub fn is_long_name(text: &str) -> bool {
+pub(crate) fn is_long_name(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(is_kubernetes_label)
 }
 

@@ -33,7 +33,7 @@ fn digit(b: u8) -> Option<u32> {
 }
 
 /// Ten digits with a valid checksum; the last may be X.
-pub fn is_isbn10(text: &str) -> bool {
+pub(crate) fn is_isbn10(text: &str) -> bool {
     let digits = isbn_digits(text);
     let [head @ .., last] = digits.as_slice() else { return false };
     let last = if *last == b'X' { Some(10) } else { digit(*last) };
@@ -45,7 +45,7 @@ pub fn is_isbn10(text: &str) -> bool {
 }
 
 /// Thirteen digits with a valid checksum.
-pub fn is_isbn13(text: &str) -> bool {
+pub(crate) fn is_isbn13(text: &str) -> bool {
     let digits = isbn_digits(text);
     let weights = [1, 3].into_iter().cycle();
     let sum = weights.zip(&digits).try_fold(0, |sum, (weight, b)| Some(sum + weight * digit(*b)?));
@@ -53,7 +53,7 @@ pub fn is_isbn13(text: &str) -> bool {
 }
 
 /// A credit card number of a major issuer with a valid checksum; characters other than digits are ignored.
-pub fn is_credit_card(text: &str) -> bool {
+pub(crate) fn is_credit_card(text: &str) -> bool {
     let digits: Vec<u32> = text.bytes().filter_map(digit).collect();
     let issued = match digits.as_slice() {
         [4, ..] => matches!(digits.len(), 13 | 16),
@@ -76,7 +76,7 @@ pub fn is_credit_card(text: &str) -> bool {
 }
 
 /// `ddd-dd-dddd`, with dashes or spaces.
-pub fn is_social_security_number(text: &str) -> bool {
+pub(crate) fn is_social_security_number(text: &str) -> bool {
     text.len() == 11
         && text.bytes().enumerate().all(|(i, b)| match i {
             3 | 6 => matches!(b, b'-' | b' '),
@@ -85,13 +85,13 @@ pub fn is_social_security_number(text: &str) -> bool {
 }
 
 /// `#rgb` or `#rrggbb`; the `#` is optional.
-pub fn is_hex_color(text: &str) -> bool {
+pub(crate) fn is_hex_color(text: &str) -> bool {
     let digits = text.strip_prefix('#').unwrap_or(text);
     matches!(digits.len(), 3 | 6) && digits.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// `rgb(0, 31, 255)`
-pub fn is_rgb_color(text: &str) -> bool {
+pub(crate) fn is_rgb_color(text: &str) -> bool {
     let Some(inner) = text.strip_prefix("rgb(").and_then(|t| t.strip_suffix(')')) else { return false };
     let is_level = |part: &str| {
         let digits = part.trim_matches(['\t', '\n', '\u{c}', '\r', ' ']);

@@ -66,7 +66,7 @@ pub(in crate::server) struct Attributes<'a> {
 impl Attributes<'_> {
     /// Returns `CreateOptions`, `UpdateOptions` or `DeleteOptions` as in `request.options`. A PATCH has the options of
     /// the operation it results in.
-    pub fn options_value(&self) -> Value {
+    pub(crate) fn options_value(&self) -> Value {
         let kind = match self.operation {
             Operation::Create => "CreateOptions",
             Operation::Update => "UpdateOptions",

@@ -27,7 +27,7 @@ pub(in crate::server) struct Review<'a> {
 
 impl Review<'_> {
     /// Returns true if any plugin handles the write; otherwise callers need not prepare objects for it.
-    pub fn is_needed(&self, ctx: &Context<'_>) -> bool {
+    pub(crate) fn is_needed(&self, ctx: &Context<'_>) -> bool {
         !ctx.request.skips_admission && self.chain.handling(self.operation).next().is_some()
     }
 

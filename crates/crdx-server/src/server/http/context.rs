@@ -85,7 +85,7 @@ impl<'a> Context<'a> {
     }
 
     /// The reply to an attempt that ended between two writes.
-    pub fn take_paused(&mut self) -> Option<Box<Paused>> {
+    pub(crate) fn take_paused(&mut self) -> Option<Box<Paused>> {
         let mut paused = self.paused.take()?;
         paused.warnings = std::mem::take(&mut self.warnings);
         paused.trace = std::mem::take(&mut self.trace);
@@ -98,7 +98,7 @@ impl<'a> Context<'a> {
     }
 
     /// A random UID, even if the request is sent again.
-    pub fn random_uid(&self) -> String {
+    pub(crate) fn random_uid(&self) -> String {
         self.settings.random.uid()
     }
 
@@ -108,7 +108,7 @@ impl<'a> Context<'a> {
     }
 
     /// Decodes the object of the body, which must have apiVersion and kind, except in Protobuf: there `default` is used.
-    pub fn body_object(
+    pub(crate) fn body_object(
         &mut self,
         input: Input,
         validation: FieldValidation,
@@ -134,7 +134,7 @@ impl<'a> Context<'a> {
     }
 
     /// Negotiates the format of the response.
-    pub fn negotiate(&self, endpoint: Endpoint) -> Result<Output, Refusal> {
+    pub(crate) fn negotiate(&self, endpoint: Endpoint) -> Result<Output, Refusal> {
         negotiate::output(self.request.accept.as_deref(), self.request.user_agent.as_deref(), &self.query, endpoint)
     }
 
@@ -158,7 +158,7 @@ impl<'a> Context<'a> {
     }
 
     /// Adds strict decoding errors as warnings; an error of the YAML decoder gives one warning per line.
-    pub fn warn_strict(&mut self, errors: &[StrictError]) {
+    pub(crate) fn warn_strict(&mut self, errors: &[StrictError]) {
         for error in errors {
             match error {
                 StrictError::Yaml(lines) => lines.iter().for_each(|line| self.warn(line)),
@@ -168,7 +168,7 @@ impl<'a> Context<'a> {
     }
 
     /// Handles strict decoding errors: an error with `Strict`, warnings with `Warn`, nothing with `Ignore`.
-    pub fn strict_errors(
+    pub(crate) fn strict_errors(
         &mut self,
         errors: Vec<StrictError>,
         options: &WriteOptions,
@@ -209,7 +209,7 @@ impl<'a> Context<'a> {
     }
 
     /// The warnings added so far, truncated as for the headers.
-    pub fn into_warnings(self) -> Vec<String> {
+    pub(crate) fn into_warnings(self) -> Vec<String> {
         headers(self.warnings)
     }
 

@@ -80,7 +80,11 @@ impl DeleteOptions {
     }
 
     /// Checks the preconditions on UID and resourceVersion. The error message begins with `kind`.
-    pub fn check_preconditions(&self, existing: &impl HasMetadata, kind: GroupResource<'_>) -> Result<(), Refusal> {
+    pub(crate) fn check_preconditions(
+        &self,
+        existing: &impl HasMetadata,
+        kind: GroupResource<'_>,
+    ) -> Result<(), Refusal> {
         let name = metadata::text(existing, "name");
         let have = metadata::text(existing, "uid");
         if let Some(uid) = self.uid.as_deref().filter(|uid| *uid != have) {

@@ -22,7 +22,7 @@ pub(in crate::server) enum FieldValidation {
 
 impl FieldValidation {
     /// Returns true if the decoder must look for unknown and duplicate fields.
-    pub fn is_enabled(self) -> bool {
+    pub(crate) fn is_enabled(self) -> bool {
         self != Self::Ignore
     }
 }

@@ -87,11 +87,11 @@ impl Refusal {
     }
 
     /// An error that is not an `APIStatus`: 500 without a reason.
-    pub fn unclassified(message: impl Into<String>) -> Self {
+    pub(crate) fn unclassified(message: impl Into<String>) -> Self {
         Self::plain(500, Reason::Unknown, message)
     }
     /// `NewBadRequest`
-    pub fn bad_request(message: impl Into<String>) -> Self {
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::plain(400, Reason::BadRequest, message)
     }
     /// `NewNotFound`
@@ -99,11 +99,11 @@ impl Refusal {
         Self::about(404, Reason::NotFound, of, name, format!("{of} {} not found", go_quote(name)))
     }
     /// `NewAlreadyExists`
-    pub fn already_exists(of: GroupResource<'_>, name: &str) -> Self {
+    pub(crate) fn already_exists(of: GroupResource<'_>, name: &str) -> Self {
         Self::about(409, Reason::AlreadyExists, of, name, format!("{of} {} already exists", go_quote(name)))
     }
     /// `NewGenerateNameConflict`
-    pub fn generated_name_exists(of: GroupResource<'_>, name: &str) -> Self {
+    pub(crate) fn generated_name_exists(of: GroupResource<'_>, name: &str) -> Self {
         let message = format!(
             "{of} {} already exists, the server was not able to generate a unique name for the object",
             go_quote(name)
@@ -128,7 +128,7 @@ impl Refusal {
         )
     }
     /// `NewApplyConflict`
-    pub fn apply_conflict(message: String, details: Details) -> Self {
+    pub(crate) fn apply_conflict(message: String, details: Details) -> Self {
         Self { details: Some(Box::new(details)), ..Self::plain(409, Reason::Conflict, message) }
     }
     /// `NewForbidden`
@@ -143,7 +143,7 @@ impl Refusal {
         Self::about(403, Reason::Forbidden, of, name, message)
     }
     /// `NewMethodNotSupported`
-    pub fn method_not_supported(of: GroupResource<'_>, verb: &str) -> Self {
+    pub(crate) fn method_not_supported(of: GroupResource<'_>, verb: &str) -> Self {
         let message = format!("{verb} is not supported on resources of kind {}", go_quote(&of.to_string()));
         Self::about(405, Reason::MethodNotAllowed, of, "", message)
     }
@@ -171,7 +171,7 @@ impl Refusal {
         Self::plain(504, Reason::Unfinished, message)
     }
     /// A refusal as a webhook wrote it.
-    pub fn of_status(status: &Value) -> Self {
+    pub(crate) fn of_status(status: &Value) -> Self {
         let text = |value: &Value, key: &str| value.str_at(&[key]).unwrap_or_default().to_owned();
         let number = |value: &Value, key: &str| value.get(key).and_then(Value::as_int).unwrap_or_default();
         let details = status.get("details").filter(|details| !details.is_null()).map(|details| {
@@ -217,23 +217,23 @@ impl Refusal {
         Self::plain(413, Reason::RequestEntityTooLarge, format!("Request entity too large: {message}"))
     }
     /// The error for a JSON patch that cannot be applied (`NewGenericServerResponse`, 422). Its message names no cause.
-    pub fn patch_does_not_apply() -> Self {
+    pub(crate) fn patch_does_not_apply() -> Self {
         let mut refusal =
             Self::plain(422, Reason::Invalid, "the server rejected our request due to an error in our request");
         refusal.details = Some(Box::default());
         refusal
     }
     /// The router's error for an unknown path, with empty details.
-    pub fn unrouted(code: u16, reason: Reason, message: impl Into<String>) -> Self {
+    pub(crate) fn unrouted(code: u16, reason: Reason, message: impl Into<String>) -> Self {
         Self { details: Some(Box::default()), ..Self::plain(code, reason, message) }
     }
     /// The router's error for a method that a path does not support.
-    pub fn method_not_allowed() -> Self {
+    pub(crate) fn method_not_allowed() -> Self {
         let text = "the server does not allow this method on the requested resource";
         Self::unrouted(405, Reason::MethodNotAllowed, text)
     }
     /// The router's error for an `Accept` header that a path cannot satisfy.
-    pub fn no_representation() -> Self {
+    pub(crate) fn no_representation() -> Self {
         let accepted = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
         Self::unrouted(
             406,
@@ -246,13 +246,13 @@ impl Refusal {
         Self::plain(410, Reason::Expired, message)
     }
     /// The error for an expired continue token; `token` continues the list with the current objects.
-    pub fn expired_page(token: String) -> Self {
+    pub(crate) fn expired_page(token: String) -> Self {
         let message = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
         let metadata = Map::from_iter([("continue".into(), token.into())]);
         Self { metadata: Some(Box::new(metadata)), ..Self::expired(message) }
     }
     /// `NewTooLargeResourceVersionError`
-    pub fn resource_version_too_large(wanted: u64, current: u64) -> Self {
+    pub(crate) fn resource_version_too_large(wanted: u64, current: u64) -> Self {
         let message = format!("Timeout: Too large resource version: {wanted}, current: {current}");
         let mut refusal = Self::plain(504, Reason::Timeout, message);
         refusal.details = Some(Box::new(Details {
@@ -267,11 +267,11 @@ impl Refusal {
         refusal
     }
     /// 406: no acceptable response format.
-    pub fn not_acceptable(message: impl Into<String>) -> Self {
+    pub(crate) fn not_acceptable(message: impl Into<String>) -> Self {
         Self::plain(406, Reason::NotAcceptable, message)
     }
     /// 415: an unsupported request format.
-    pub fn unsupported_media_type(accepted: &[&str]) -> Self {
+    pub(crate) fn unsupported_media_type(accepted: &[&str]) -> Self {
         let message = format!(
             "the body of the request was in an unknown format - accepted media types include: {}",
             accepted.join(", ")
@@ -283,7 +283,7 @@ impl Refusal {
         Self::invalid_quoted(of, name, &go_quote(name), errors)
     }
     /// `NewInvalid` for a name that is quoted differently in the message.
-    pub fn invalid_quoted(of: GroupResource<'_>, name: &str, quoted: &str, errors: ErrorList) -> Self {
+    pub(crate) fn invalid_quoted(of: GroupResource<'_>, name: &str, quoted: &str, errors: ErrorList) -> Self {
         let causes = errors
             .iter()
             .map(|e| Cause { reason: e.kind.reason().to_owned(), message: e.body(), field: e.field.clone() })
@@ -298,7 +298,7 @@ impl Refusal {
         Self { details: Some(Box::new(details)), errors, ..Self::plain(422, Reason::Invalid, message) }
     }
     /// `NewInvalid` for request options.
-    pub fn invalid_options(kind: &str, errors: ErrorList) -> Self {
+    pub(crate) fn invalid_options(kind: &str, errors: ErrorList) -> Self {
         Self::invalid(GroupResource { group: "meta.k8s.io", resource: kind }, "", errors)
     }
 

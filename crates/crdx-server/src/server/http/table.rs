@@ -51,7 +51,7 @@ impl Columns {
     }
 
     /// The columns of Scale.
-    pub fn of_scale() -> Self {
+    pub(crate) fn of_scale() -> Self {
         let column = |name: &str, type_: &str, description: &str, json_path: &str| crd::Column {
             name: name.to_owned(),
             type_: type_.to_owned(),
@@ -67,7 +67,7 @@ impl Columns {
     }
 
     /// Returns true if the columns of a built-in kind are known.
-    pub fn are_known(group: &str, kind: &str) -> bool {
+    pub(crate) fn are_known(group: &str, kind: &str) -> bool {
         printed::columns(group, kind).is_some()
     }
 

@@ -53,7 +53,7 @@ impl Resource {
     }
 
     /// Returns true if the version has the subresource `name`; an empty name means the object itself.
-    pub fn has_subresource(&self, name: &str) -> bool {
+    pub(crate) fn has_subresource(&self, name: &str) -> bool {
         match name {
             "" => true,
             "status" => self.version.has_status(),
@@ -111,7 +111,7 @@ impl Cluster<'_> {
     }
 
     /// Finds a served resource by kind: a custom resource, or a core resource that the server serves.
-    pub fn resource_of_kind(&self, group: &str, version: &str, kind: &str) -> Option<Resource> {
+    pub(crate) fn resource_of_kind(&self, group: &str, version: &str, kind: &str) -> Option<Resource> {
         self.find(version, |serving| serving.group == group && serving.kind == kind)
     }
 
@@ -129,7 +129,7 @@ impl Cluster<'_> {
     }
 
     /// Returns all versions of a resource, served or not; policies treat them all as equivalent.
-    pub fn all_versions(&self, group: &str, plural: &str) -> Vec<Resource> {
+    pub(crate) fn all_versions(&self, group: &str, plural: &str) -> Vec<Resource> {
         let Some(serving) = self.resources.get(&format!("{plural}.{group}")) else { return Vec::new() };
         let all = serving.versions.iter();
         all.map(|version| Resource { serving: Arc::clone(&serving), version: Arc::clone(version) }).collect()

@@ -129,7 +129,12 @@ impl<S: Strategy> Registry<'_, S> {
     ///
     /// # Errors
     /// Returns 404 if there is no such object, and 409 if a precondition fails.
-    pub fn remove_unreviewed(&self, ctx: &mut Context<'_>, name: &str, options: &DeleteOptions) -> Result<(), Refusal> {
+    pub(crate) fn remove_unreviewed(
+        &self,
+        ctx: &mut Context<'_>,
+        name: &str,
+        options: &DeleteOptions,
+    ) -> Result<(), Refusal> {
         let namespace = ctx.target.namespace.clone();
         self.remove(ctx, &namespace, name, options, Deletion::Unreviewed).map(drop)
     }

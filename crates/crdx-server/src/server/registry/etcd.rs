@@ -73,7 +73,7 @@ impl Put<'_> {
     }
 
     /// Returns true if etcd with its first member accepts a request whose size [depends](Size::Depends) on the cluster.
-    pub fn fits_here(self) -> bool {
+    pub(crate) fn fits_here(self) -> bool {
         proposal(self.transaction(varint(self.expected.unwrap_or(0) as usize)), ID) <= REQUEST_LIMIT
     }
 

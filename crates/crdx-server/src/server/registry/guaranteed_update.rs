@@ -18,7 +18,7 @@ impl<S: Strategy<Object = Value>> Registry<'_, S> {
     ///
     /// # Errors
     /// Returns 404 if there is no such object, and the refusal of `change`.
-    pub fn guaranteed_update(
+    pub(crate) fn guaranteed_update(
         &self,
         ctx: &Context<'_>,
         name: &str,

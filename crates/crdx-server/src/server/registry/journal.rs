@@ -59,7 +59,7 @@ impl StorageConfig {
     }
 
     /// Returns a number that is unique in this server and never 0, for a compiled version or a watch.
-    pub fn next_id(&self) -> u64 {
+    pub(crate) fn next_id(&self) -> u64 {
         self.ids.fetch_add(1, Ordering::Relaxed) + 1
     }
 }

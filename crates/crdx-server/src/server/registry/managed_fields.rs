@@ -17,7 +17,7 @@ use std::cell::Cell;
 
 impl<S: Strategy> Registry<'_, S> {
     /// Sets the managedFields of an object that is created, or that replaces `live`.
-    pub fn update_managed_fields(
+    pub(crate) fn update_managed_fields(
         &self,
         ctx: &Context<'_>,
         live: Option<&Value>,

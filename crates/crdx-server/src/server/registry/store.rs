@@ -128,7 +128,7 @@ impl Collection {
     }
 
     /// Returns a number that is unique in this server.
-    pub fn next_id(&self) -> u64 {
+    pub(crate) fn next_id(&self) -> u64 {
         self.storage_config.next_id()
     }
 
@@ -160,7 +160,7 @@ impl Collection {
     }
 
     /// Drops all events up to `revision`.
-    pub fn reset_log(&self, revision: u64) {
+    pub(crate) fn reset_log(&self, revision: u64) {
         self.log.write().unwrap_or_else(PoisonError::into_inner).restart(revision);
     }
 
@@ -211,7 +211,7 @@ impl Collection {
     }
 
     /// Like [`Collection::list`], at an earlier revision; `None` if the log does not reach back that far.
-    pub fn list_at(&self, prefix: &str, start: &str, revision: u64) -> Option<Entries> {
+    pub(crate) fn list_at(&self, prefix: &str, start: &str, revision: u64) -> Option<Entries> {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
         let mut found = range(&objects, prefix, start).map(|(key, stored)| (key.clone(), Arc::clone(stored))).collect();
         let log = self.log.read().unwrap_or_else(PoisonError::into_inner);
@@ -225,12 +225,12 @@ impl Collection {
     }
 
     /// The revision of the last write of this collection, or after which there was none.
-    pub fn last_write(&self) -> u64 {
+    pub(crate) fn last_write(&self) -> u64 {
         self.log.read().unwrap_or_else(PoisonError::into_inner).end()
     }
 
     /// Returns how long a list of the state at `wanted` waits at `now` ([`Progress::wait`]).
-    pub fn wait_for_progress(&self, wanted: u64, revision: &Revision, now: Duration) -> Option<Duration> {
+    pub(crate) fn wait_for_progress(&self, wanted: u64, revision: &Revision, now: Duration) -> Option<Duration> {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         progress.wait(wanted, self.last_write(), revision.current(), now)
     }
@@ -241,7 +241,7 @@ impl Collection {
     }
 
     /// Removes the waker registered with `id`.
-    pub fn stop_waiting(&self, id: u64) {
+    pub(crate) fn stop_waiting(&self, id: u64) {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
     }
 
@@ -255,7 +255,7 @@ impl Collection {
     }
 
     /// The current revision. When this returns, all events of this collection up to that revision are in its log.
-    pub fn consistent_revision(&self, revision: &Revision) -> u64 {
+    pub(crate) fn consistent_revision(&self, revision: &Revision) -> u64 {
         let _objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
         revision.current()
     }

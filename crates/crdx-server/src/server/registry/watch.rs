@@ -181,7 +181,7 @@ impl Watch {
     }
 
     /// The next event, if there is one already.
-    pub fn next_now(&mut self, now: Timestamp) -> Option<Arc<[u8]>> {
+    pub(crate) fn next_now(&mut self, now: Timestamp) -> Option<Arc<[u8]>> {
         match self.step(now) {
             Step::Send(text) => Some(text),
             Step::Wait | Step::Call(_) | Step::End => None,
@@ -203,7 +203,7 @@ impl Watch {
     }
 
     /// Returns true if the client requested bookmarks.
-    pub fn wants_bookmarks(&self) -> bool {
+    pub(crate) fn wants_bookmarks(&self) -> bool {
         self.bookmarks
     }
 

@@ -105,7 +105,7 @@ impl BuiltInKind {
     }
 
     /// The kind with other apiVersions that requests may have.
-    pub fn accepting(self, accepted: &'static [&'static str]) -> Self {
+    pub(crate) fn accepting(self, accepted: &'static [&'static str]) -> Self {
         Self { accepted, ..self }
     }
 
@@ -120,7 +120,7 @@ impl BuiltInKind {
     }
 
     /// The status of a new object, encoded on first use; `None` if its Go type omits an empty status.
-    pub fn initial_status(&self) -> Option<&Value> {
+    pub(crate) fn initial_status(&self) -> Option<&Value> {
         let encoded = || {
             let status = match self.behaviour.status {
                 InitialStatus::Phase(phase) => object([("status", object([("phase", phase)]))]),
@@ -132,7 +132,7 @@ impl BuiltInKind {
     }
 
     /// The fields that a write of the status never owns.
-    pub fn status_keeps(&self) -> &Set {
+    pub(crate) fn status_keeps(&self) -> &Set {
         &self.status_keeps
     }
 
@@ -184,7 +184,7 @@ impl BuiltInKind {
     ///
     /// # Errors
     /// Returns an error for bytes that are not such an object.
-    pub fn read_protobuf(&self, message: &[u8]) -> Result<Value, protobuf::Error> {
+    pub(crate) fn read_protobuf(&self, message: &[u8]) -> Result<Value, protobuf::Error> {
         protobuf::read(self.types, self.id, message).map(|message| message.value)
     }
 
@@ -217,7 +217,7 @@ impl BuiltInKind {
     }
 
     /// The kind of the stored form, if it has other fields.
-    pub fn stored_kind(&self) -> Option<&Self> {
+    pub(crate) fn stored_kind(&self) -> Option<&Self> {
         match &self.conversion {
             Conversion::OldAutoscaler(stored) => Some(stored),
             _ => None,
@@ -225,7 +225,7 @@ impl BuiltInKind {
     }
 
     /// Changes an object in the form of [`Self::stored_kind`], or in its own if that has the same fields.
-    pub fn change_stored(&self, object: &mut Value, change: impl FnOnce(&Self, &mut Value)) {
+    pub(crate) fn change_stored(&self, object: &mut Value, change: impl FnOnce(&Self, &mut Value)) {
         let Some(kind) = self.stored_kind() else { return change(self, object) };
         let Some(mut stored) = self.stored(object) else { return };
         change(kind, &mut stored);
@@ -233,7 +233,7 @@ impl BuiltInKind {
     }
 
     /// Converts an object of this kind to another version, by way of the stored form.
-    pub fn to_version(&self, version: &Self, object: Value) -> Value {
+    pub(crate) fn to_version(&self, version: &Self, object: Value) -> Value {
         let stored = self.stored(&object).unwrap_or(object);
         version.restored(&stored).unwrap_or(stored)
     }

@@ -59,7 +59,7 @@ impl Resources {
     }
 
     /// Like [`Resources::served`], to change them.
-    pub fn served_mut(&self) -> RwLockWriteGuard<'_, Served> {
+    pub(crate) fn served_mut(&self) -> RwLockWriteGuard<'_, Served> {
         self.served.write().unwrap_or_else(PoisonError::into_inner)
     }
 

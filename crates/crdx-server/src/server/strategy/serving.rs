@@ -104,7 +104,7 @@ impl Serving {
     }
 
     /// The same compiled form with a CRD whose changes do not affect objects.
-    pub fn with_definition(&self, crd: Arc<CustomResourceDefinition>) -> Self {
+    pub(crate) fn with_definition(&self, crd: Arc<CustomResourceDefinition>) -> Self {
         Self {
             terminating: is_terminating(&crd),
             group: self.group.clone(),
@@ -135,12 +135,12 @@ impl Serving {
     }
 
     /// The Go type of a version of a built-in kind.
-    pub fn typed_version(&self, version: &str) -> Option<&Arc<BuiltInKind>> {
+    pub(crate) fn typed_version(&self, version: &str) -> Option<&Arc<BuiltInKind>> {
         self.typed.iter().find(|kind| kind.endpoint.version == version)
     }
 
     /// The Go type of a built-in kind with this `apiVersion`.
-    pub fn typed_at(&self, api_version: &str) -> Option<&Arc<BuiltInKind>> {
+    pub(crate) fn typed_at(&self, api_version: &str) -> Option<&Arc<BuiltInKind>> {
         let (group, version) = group_version::split(api_version);
         (group == self.group).then(|| self.typed_version(version))?
     }
@@ -157,18 +157,18 @@ impl Serving {
     }
 
     /// Returns true if the kind has the subresource `approval`.
-    pub fn has_approval(&self) -> bool {
+    pub(crate) fn has_approval(&self) -> bool {
         self.typed.first().is_some_and(|kind| kind.behaviour.names_user)
     }
 
     /// Ends the watches of this compiled form, because the CRD was replaced or deleted.
-    pub fn retire(&self) {
+    pub(crate) fn retire(&self) {
         self.retired.store(true, Ordering::SeqCst);
         self.objects.wake();
     }
 
     /// Returns true after [`Serving::retire`].
-    pub fn is_retired(&self) -> bool {
+    pub(crate) fn is_retired(&self) -> bool {
         self.retired.load(Ordering::SeqCst)
     }
 
@@ -194,7 +194,7 @@ impl Serving {
 
     /// The pipeline for an object with this `apiVersion`: that of the object's own version or, if there is no such
     /// version, of `requested`.
-    pub fn stages_for<'a>(&'a self, api_version: &str, requested: &'a Version) -> &'a ResourceVersion {
+    pub(crate) fn stages_for<'a>(&'a self, api_version: &str, requested: &'a Version) -> &'a ResourceVersion {
         self.version_of(api_version).map_or(&*requested.stages, |v| &*v.stages)
     }
 
@@ -222,7 +222,12 @@ impl Serving {
     }
 
     /// The object that a read of `raw` at `version` returns; `None` if it equals `raw`.
-    pub fn decode_stored(&self, raw: &Value, version: &Version, calls: &Calls) -> Result<Option<Value>, Refusal> {
+    pub(crate) fn decode_stored(
+        &self,
+        raw: &Value,
+        version: &Version,
+        calls: &Calls,
+    ) -> Result<Option<Value>, Refusal> {
         let api_version = raw.str_at(&["apiVersion"]).unwrap_or_default();
         let stages = self.stages_for(api_version, version);
         let decoded = pipeline::decode(stages, raw.clone(), Source::Storage);
@@ -245,7 +250,7 @@ impl Serving {
     }
 
     /// Converts an object to another version as its definition says: by the webhook, or by setting the apiVersion.
-    pub fn convert_type(&self, mut object: Value, wanted: &str, calls: &Calls) -> Result<Value, Refusal> {
+    pub(crate) fn convert_type(&self, mut object: Value, wanted: &str, calls: &Calls) -> Result<Value, Refusal> {
         let have = object.str_at(&["apiVersion"]).unwrap_or_default();
         if have == wanted {
             return Ok(object);
@@ -333,7 +338,7 @@ impl Version {
     }
 
     /// Caches the result of reading a stored object at this version.
-    pub fn cache_read(&self, stored: &Stored, shown: &Arc<Value>) {
+    pub(crate) fn cache_read(&self, stored: &Stored, shown: &Arc<Value>) {
         stored.cache_read(self.tag, shown);
     }
 
@@ -343,7 +348,7 @@ impl Version {
     }
 
     /// Like [`Version::merge_type`], as a shared pointer.
-    pub fn merge_type_ref(&self) -> &TypeRef {
+    pub(crate) fn merge_type_ref(&self) -> &TypeRef {
         let facts = &self.stages.facts;
         let compile =
             || types::of_resource(facts.schema.as_deref(), facts.preserve_unknown_fields, self.stages.release);
@@ -356,7 +361,7 @@ impl Version {
     }
 
     /// Returns true if status is a subresource.
-    pub fn has_status(&self) -> bool {
+    pub(crate) fn has_status(&self) -> bool {
         self.stages.facts.status_subresource
     }
 

@@ -2,7 +2,7 @@
 
 /// The styles that a string allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Analysis {
+pub(crate) struct Analysis {
     /// True if it contains line breaks.
     pub multiline: bool,
     /// True if it can be written as a plain scalar.
@@ -14,7 +14,7 @@ pub struct Analysis {
 }
 
 /// Returns true for the line breaks of YAML 1.1.
-pub fn is_break(c: char) -> bool {
+pub(crate) fn is_break(c: char) -> bool {
     matches!(c, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 

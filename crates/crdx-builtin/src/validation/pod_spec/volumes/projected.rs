@@ -89,7 +89,7 @@ fn files<'v>(
 }
 
 /// `validateKeyToPath`
-pub fn key_to_path(errors: &mut Errors, item: &FieldValue<'_, '_>) {
+pub(crate) fn key_to_path(errors: &mut Errors, item: &FieldValue<'_, '_>) {
     let path = item.child("path");
     errors.require_text(&item.child("key"));
     errors.require_text(&path);
@@ -98,7 +98,7 @@ pub fn key_to_path(errors: &mut Errors, item: &FieldValue<'_, '_>) {
 }
 
 /// `validateDownwardAPIVolumeFile`
-pub fn downward_file(errors: &mut Errors, file: &FieldValue<'_, '_>) {
+pub(crate) fn downward_file(errors: &mut Errors, file: &FieldValue<'_, '_>) {
     let (path, field, resource) = (file.child("path"), file.child("fieldRef"), file.child("resourceFieldRef"));
     errors.require_text(&path);
     formats::local_path(errors, &path);

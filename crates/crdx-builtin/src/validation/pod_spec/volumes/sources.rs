@@ -14,7 +14,7 @@ const MANAGED_DISK: &str =
 const BLOB_DISK: &str = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd";
 
 /// An error for a mode that is no permission.
-pub fn file_mode(errors: &mut Errors, mode: &FieldValue<'_, '_>) {
+pub(crate) fn file_mode(errors: &mut Errors, mode: &FieldValue<'_, '_>) {
     if mode.int().is_some_and(|mode| !(0..=0o777).contains(&mode)) {
         errors.invalid(mode, FILE_MODE);
     }
@@ -97,7 +97,7 @@ fn secret_name(errors: &mut Errors, source: &FieldValue<'_, '_>) {
 }
 
 /// `validateHostPathVolumeSource`
-pub fn host_path(errors: &mut Errors, source: &FieldValue<'_, '_>) {
+pub(crate) fn host_path(errors: &mut Errors, source: &FieldValue<'_, '_>) {
     let (path, type_) = (source.child("path"), source.child("type"));
     if !errors.require_text(&path) {
         return;
@@ -109,7 +109,7 @@ pub fn host_path(errors: &mut Errors, source: &FieldValue<'_, '_>) {
 }
 
 /// `validateISCSIVolumeSource`; `other_prefix` is the error for a name of another type.
-pub fn iscsi(errors: &mut Errors, source: &FieldValue<'_, '_>, other_prefix: &str) {
+pub(crate) fn iscsi(errors: &mut Errors, source: &FieldValue<'_, '_>, other_prefix: &str) {
     errors.require_text(&source.child("targetPortal"));
     let name = source.child("iqn");
     if errors.require_text(&name) {
@@ -184,7 +184,7 @@ fn is_host_and_port(text: &str) -> bool {
 }
 
 /// `validateFCVolumeSource`
-pub fn fibre_channel(errors: &mut Errors, source: &FieldValue<'_, '_>) {
+pub(crate) fn fibre_channel(errors: &mut Errors, source: &FieldValue<'_, '_>) {
     let (names, ids, lun) = (source.child("targetWWNs"), source.child("wwids"), source.child("lun"));
     match (names.len(), ids.len()) {
         (0, 0) => errors.required(&names, "must specify either targetWWNs or wwids, but not both"),
@@ -213,7 +213,7 @@ pub fn flex(errors: &mut Errors, source: &FieldValue<'_, '_>) {
 }
 
 /// `validateAzureDisk`
-pub fn azure_disk(errors: &mut Errors, source: &FieldValue<'_, '_>) {
+pub(crate) fn azure_disk(errors: &mut Errors, source: &FieldValue<'_, '_>) {
     let (name, uri, caching) = (source.child("diskName"), source.child("diskURI"), source.child("cachingMode"));
     errors.require_text(&name);
     errors.require_text(&uri);
@@ -233,7 +233,7 @@ pub fn azure_disk(errors: &mut Errors, source: &FieldValue<'_, '_>) {
 }
 
 /// `ValidateCSIDriverName`
-pub fn csi_driver_name(errors: &mut Errors, name: &FieldValue<'_, '_>) {
+pub(crate) fn csi_driver_name(errors: &mut Errors, name: &FieldValue<'_, '_>) {
     if name.text().is_empty() {
         errors.required(name, "");
         // Since 1.35, nothing else is said about an empty name.

@@ -58,7 +58,7 @@ fn number(object: &Value, path: &[&str]) -> i64 {
 
 impl Budget<'_> {
     /// Returns true if a pod that is not ready may be deleted without counting as a disruption.
-    pub fn allows_unhealthy(&self) -> bool {
+    pub(crate) fn allows_unhealthy(&self) -> bool {
         let (healthy, desired) =
             (number(&self.object, &["status", "currentHealthy"]), number(&self.object, &["status", "desiredHealthy"]));
         text(&self.object, &["spec", "unhealthyPodEvictionPolicy"]) == "AlwaysAllow"

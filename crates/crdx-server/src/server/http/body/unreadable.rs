@@ -12,7 +12,7 @@ pub(in crate::server) enum Unreadable {
 
 impl Unreadable {
     /// The error message.
-    pub fn into_text(self) -> String {
+    pub(crate) fn into_text(self) -> String {
         let (Self::Early(text) | Self::Late(text)) = self;
         text
     }

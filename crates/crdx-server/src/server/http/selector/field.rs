@@ -54,7 +54,7 @@ impl FieldSelector {
     }
 
     /// The value that the selector requires for `field`, if any.
-    pub fn required_value(&self, field: &str) -> Option<&str> {
+    pub(crate) fn required_value(&self, field: &str) -> Option<&str> {
         self.terms.iter().find(|t| t.equal && t.field == field).map(|t| t.value.as_str())
     }
 

@@ -55,7 +55,7 @@ impl Stored {
     }
 
     /// The cached result of decoding the object with the compiled version `tag`.
-    pub fn cached_read(&self, tag: u64) -> Option<Arc<Value>> {
+    pub(crate) fn cached_read(&self, tag: u64) -> Option<Arc<Value>> {
         match &*self.form() {
             Form::Tree { read: Some((t, object)), .. } if *t == tag => Some(Arc::clone(object)),
             _ => None,
@@ -63,7 +63,7 @@ impl Stored {
     }
 
     /// Caches the result of decoding the object with the compiled version `tag`.
-    pub fn cache_read(&self, tag: u64, object: &Arc<Value>) {
+    pub(crate) fn cache_read(&self, tag: u64, object: &Arc<Value>) {
         if let Form::Tree { read, .. } = &mut *self.form() {
             *read = Some((tag, Arc::clone(object)));
         }

@@ -362,7 +362,7 @@ const ADMISSION: Behaviour = Behaviour { needs_revision: true, qualifies_finaliz
 
 impl Behaviour {
     /// The behaviour of a resource, or that of most resources.
-    pub fn for_resource(plural: &str, group: &str) -> &'static Self {
+    pub(crate) fn for_resource(plural: &str, group: &str) -> &'static Self {
         static MOST: Behaviour = DEFAULT;
         let is = |behaviour: &&Self| behaviour.resource.split_once('.') == Some((plural, group));
         BEHAVIOURS.iter().find(is).unwrap_or(&MOST)

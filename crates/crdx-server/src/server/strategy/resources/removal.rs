@@ -23,7 +23,7 @@ impl Resources {
     }
 
     /// Deletes the objects whose keys begin with `prefix`, or marks them as being deleted if they have finalizers.
-    pub fn remove_objects(&self, serving: &Serving, prefix: &str, now: &str) {
+    pub(crate) fn remove_objects(&self, serving: &Serving, prefix: &str, now: &str) {
         let Some(storage) = serving.storage() else { return };
         let revision = &self.storage.revision;
         for (key, stored) in serving.objects.list(prefix, "", revision).0 {
@@ -45,7 +45,7 @@ impl Resources {
     }
 
     /// Enqueues a CRD that is being deleted when its last object was removed.
-    pub fn object_removed(&self, serving: &Serving) {
+    pub(crate) fn object_removed(&self, serving: &Serving) {
         if serving.terminating && serving.objects.is_empty() {
             self.written_definitions.add(serving.crd.name());
         }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 impl Resources {
     /// Serves a stored CRD, if it exists.
-    pub fn serve_definition(&self, name: &str) {
+    pub(crate) fn serve_definition(&self, name: &str) {
         if let Some(definition) = self.definitions.objects.get(name).and_then(|s| typed(&s)) {
             self.serve(name, definition);
         }
@@ -36,7 +36,7 @@ impl Resources {
 
     /// Handles a write of a CRD. If the CRD is served, its new schema applies immediately (the real server takes about
     /// a millisecond); all other changes are left to the controllers. The caller holds the write lock of the CRDs.
-    pub fn definition_written(&self, name: &str) {
+    pub(crate) fn definition_written(&self, name: &str) {
         if self.get(name).is_some() {
             self.serve_definition(name);
         }
@@ -44,7 +44,7 @@ impl Resources {
     }
 
     /// Stops serving a CRD that was removed, which releases its names. The caller holds the write lock of the CRDs.
-    pub fn stop_serving(&self, name: &str) {
+    pub(crate) fn stop_serving(&self, name: &str) {
         let removed = self.served_mut().remove(name);
         let Some(removed) = removed else { return };
         removed.retire();
@@ -52,7 +52,7 @@ impl Resources {
     }
 
     /// Enqueues the CRDs whose names are not accepted yet.
-    pub fn enqueue_without_names(&self, definitions: &[Arc<CustomResourceDefinition>]) {
+    pub(crate) fn enqueue_without_names(&self, definitions: &[Arc<CustomResourceDefinition>]) {
         for definition in definitions.iter().filter(|definition| !definition.is_true("NamesAccepted")) {
             self.written_definitions.add(definition.name());
         }

@@ -44,7 +44,7 @@ impl Scale {
     }
 
     /// The Scale with a selector.
-    pub fn with_selector(self, selector: String) -> Self {
+    pub(crate) fn with_selector(self, selector: String) -> Self {
         Self { selector, ..self }
     }
 

@@ -25,7 +25,7 @@ pub fn status(pod: &Value, _: Timestamp) -> String {
 }
 
 /// `RESTARTS`
-pub fn restarts(pod: &Value, now: Timestamp) -> String {
+pub(crate) fn restarts(pod: &Value, now: Timestamp) -> String {
     let Summary { restarts, last_restart, .. } = summary(pod);
     match last_restart.filter(|_| restarts != 0) {
         Some(last) => format!("{restarts} ({} ago)", between(last, now)),
@@ -34,7 +34,7 @@ pub fn restarts(pod: &Value, now: Timestamp) -> String {
 }
 
 /// `READINESS GATES`
-pub fn readiness_gates(pod: &Value) -> String {
+pub(crate) fn readiness_gates(pod: &Value) -> String {
     let gates = list(pod, &["spec", "readinessGates"]);
     if gates.is_empty() {
         return "<none>".to_owned();

@@ -91,7 +91,7 @@ pub(super) const STATUS: MetricTable = MetricTable {
 
 impl MetricTable {
     /// Converts a metric to `v1`.
-    pub fn to_v1(self, metric: &Value) -> Value {
+    pub(crate) fn to_v1(self, metric: &Value) -> Value {
         let mut out = Map::from([("type".to_owned(), metric.str_at(&["type"]).unwrap_or_default().into())]);
         for (source, fields) in self.sources {
             let Some(from) = metric.get(source).filter(|from| !from.is_null()) else { continue };
@@ -106,7 +106,7 @@ impl MetricTable {
 
     /// Converts a metric to `v2`. With `drops_zero`, the value of an object metric that has an average is omitted if it
     /// is zero, as since 1.36.
-    pub fn to_v2(self, metric: &Value, drops_zero: bool) -> Value {
+    pub(crate) fn to_v2(self, metric: &Value, drops_zero: bool) -> Value {
         let mut out = Map::new();
         if let Some(type_) = member(metric, "type") {
             out.insert("type".to_owned(), type_.clone());
