@@ -2,5 +2,6 @@
 
 pub mod cluster_fields;
 pub mod limit_ranger;
+pub mod pod_security;
 #[cfg(feature = "validation")]
 pub mod validation;

@@ -2,10 +2,9 @@
 
 use super::field_value::{Errors, FieldValue};
 use super::formats;
+use crate::pod_security::{self, LEVELS};
 use crdx_value::Value;
 use crdx_value::field::{FieldPath, names};
-
-const LEVELS: [&str; 3] = ["privileged", "baseline", "restricted"];
 
 /// `ValidateNamespace`
 pub fn namespace(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
@@ -53,20 +52,11 @@ fn policy_errors(labels: &Value) -> Vec<(String, &str, &'static str)> {
             errors.push((label.clone(), level, "must be one of privileged, baseline, restricted"));
         }
         let label = format!("{label}-version");
-        if let Some(version) = labels.str_at(&[&label]).filter(|version| !is_version(version)) {
+        if let Some(version) = labels.str_at(&[&label]).filter(|text| pod_security::version(text).is_none()) {
             errors.push((label, version, "must be \"latest\" or \"v1.x\""));
         }
     }
     errors
-}
-
-/// `ParseVersion`
-fn is_version(text: &str) -> bool {
-    let is_number = |digits: &str| {
-        let is_canonical = digits == "0" || !digits.starts_with('0');
-        is_canonical && digits.bytes().all(|b| b.is_ascii_digit()) && digits.parse::<i64>().is_ok()
-    };
-    text == "latest" || text.strip_prefix("v1.").is_some_and(is_number)
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
-//! The admission plugins: `NamespaceLifecycle`, `LimitRanger`, policies and webhooks. They read the resources of the server.
+//! The admission plugins: `NamespaceLifecycle`, `LimitRanger`, `PodSecurity`, policies and webhooks. They read the resources of the server.
 
 mod cluster;
 mod lifecycle;
 mod limit_ranger;
+mod pod_security;
 mod policies;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ use crate::server::admission::Plugin;
 use crate::server::strategy::resources::Resources;
 use lifecycle::NamespaceLifecycle;
 use limit_ranger::LimitRanger;
+use pod_security::PodSecurity;
 use policies::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
 use std::sync::Arc;
 pub(in crate::server) use view::Inputs;
@@ -28,6 +30,9 @@ pub(in crate::server) fn plugins(resources: &Arc<Resources>, inputs: Option<Inpu
         plugins.push(Box::new(NamespaceLifecycle::new(resources)));
     }
     if let Some(plugin) = LimitRanger::new(resources) {
+        plugins.push(Box::new(plugin));
+    }
+    if let Some(plugin) = PodSecurity::new(resources) {
         plugins.push(Box::new(plugin));
     }
     if let Some(inputs) = inputs {

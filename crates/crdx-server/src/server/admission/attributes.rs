@@ -1,6 +1,7 @@
 //! The attributes of a request that admission reads in addition to the object (`admission.Attributes`).
 
 use crate::server::http::delete_options::{DeleteOptions, Propagation};
+use crate::server::http::namespace_objects::NamespaceObjects;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::user::UserInfo;
 use crate::server::scope::{GroupVersionKind, GroupVersionResource};
@@ -55,6 +56,8 @@ pub(in crate::server) struct Attributes<'a> {
     pub name: &'a str,
     /// The existing object at the version of the request; `None` on create.
     pub old_object: Option<&'a Value>,
+    /// The objects in the namespace that the sender of the request knows.
+    pub namespace_objects: Option<&'a NamespaceObjects>,
     /// The options of the request.
     pub options: OperationOptions<'a>,
     /// True for a dry run, which stores nothing.

@@ -1,9 +1,11 @@
 //! A request as a value.
 
+use crate::server::http::namespace_objects::NamespaceObjects;
 use crate::server::http::namespace_state::NamespaceState;
 use crate::server::http::user::UserInfo;
 use crdx_value::Value;
 use crdx_value::time::Timestamp;
+use std::sync::Arc;
 
 /// An HTTP method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +75,8 @@ pub struct Request {
     pub hides_dry_run: bool,
     /// The state of the namespace of a create.
     pub namespace_state: NamespaceState,
+    /// The objects in the namespace on which the answer depends, if the sender knows them.
+    pub namespace_objects: Option<Arc<NamespaceObjects>>,
     /// The request body.
     pub body: Body,
     /// The time of the request.
@@ -104,6 +108,7 @@ impl Request {
             skips_admission: false,
             hides_dry_run: false,
             namespace_state: NamespaceState::default(),
+            namespace_objects: None,
             body: body.into(),
             now: Timestamp::default(),
         }
