@@ -8,7 +8,7 @@ use crdx::kubectl::send::{self as kubectl_send, RequestOutcome, Target};
 use crdx::kubectl::{FieldValidation, RequestKind, UnsentError, Verb};
 use crdx::report::Identity;
 use crdx::simulation::kubectl_errors;
-use crdx_server::server::{NamespaceState, Namespaces, Response, Server};
+use crdx_server::server::{NamespaceObjects, NamespaceState, Namespaces, Response, Server};
 use crdx_types::types::Types;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version};
@@ -66,7 +66,26 @@ pub struct Write<'a> {
     /// The object as it is written in the input.
     pub sent: &'a Value,
     /// The existing object of an update.
-    pub existing: Option<&'a Value>,
+    pub existing: Option<ExistingObject<'a>>,
+    /// The objects in its namespace on which the answer depends and which the server does not store.
+    pub namespace_objects: Option<&'a Arc<NamespaceObjects>>,
+}
+
+/// The object that an update changes.
+#[derive(Clone, Copy)]
+pub enum ExistingObject<'a> {
+    /// It is in the cluster, or in a file of existing objects.
+    Stored(&'a Value),
+    /// An earlier input has this text, and the same command creates it.
+    Input(&'a Value),
+}
+
+impl ExistingObject<'_> {
+    fn object(&self) -> &Value {
+        match self {
+            Self::Stored(object) | Self::Input(object) => object,
+        }
+    }
 }
 
 impl BuiltInServer {
@@ -126,40 +145,43 @@ impl BuiltInServer {
         response
     }
 
-    /// Sends the update of `kubectl apply`, client-side or server-side, or of `kubectl replace`.
-    pub fn update(&self, options: WriteOptions<'_>, write: &Write<'_>) -> Updated {
+    /// Sends the update of `kubectl apply`, client-side or server-side, or of `kubectl replace`. Also returns the object
+    /// that the server has afterwards.
+    pub fn update(&self, options: WriteOptions<'_>, write: &Write<'_>) -> (Updated, Option<Arc<Value>>) {
         let Write { identity, existing, .. } = *write;
-        let Some(existing) = existing else { return Updated::Unknown };
-        if existing.str_at(&["apiVersion"]) != Some(&identity.api_version) {
-            return Updated::Unknown;
+        let unknown = (Updated::Unknown, None);
+        let Some(existing) = existing else { return unknown };
+        if existing.object().str_at(&["apiVersion"]) != Some(&identity.api_version) {
+            return unknown;
         }
         let (_, version) = group_version::split(&identity.api_version);
         let (definition, collection) = resource(write);
         let request = RequestOptions { dry_run: false, table: false, ..options.request };
         let types = Types::for_release(options.release.minor().number().into());
-        let Some(id) = types.of_kind(&identity.api_version, write.kind) else { return Updated::Unknown };
+        let Some(id) = types.of_kind(&identity.api_version, write.kind) else { return unknown };
         let patch = PatchType::Strategic(types, id);
         let server = self.opened(options);
         let _updating = self.updating.write().unwrap_or_else(PoisonError::into_inner);
         if storage_version(server, &definition).as_deref() != Some(version) {
-            return Updated::Unknown;
+            return unknown;
         }
         let within = identity.namespace.as_deref().unwrap_or_default();
         let read_by_policies = options.admission.and_then(|_| server.stored(&definition, within, &identity.name));
         server.withdraw(&definition, within, &identity.name);
-        let updated = if store(server, existing, write, request) {
+        let updated = if store(server, existing, write, options.kind, request) {
             let sent = kubectl_errors::in_namespace(write.sent.clone(), identity);
             let target = Target { patch, ..target(write, &definition, &collection) };
             update_of(kubectl_send::send(server, target, sent, options.kind, request))
         } else {
             Updated::Unknown
         };
+        let after = server.stored(&definition, within, &identity.name);
         server.withdraw(&definition, within, &identity.name);
         if let Some(stored) = read_by_policies {
             // It was stored before.
             let _ = server.seed(&definition, within, Value::clone(&stored));
         }
-        updated
+        (updated, after)
     }
 
     /// The server, which is created when it is needed first.
@@ -203,6 +225,7 @@ fn target<'a>(write: &Write<'a>, definition: &'a str, collection: &'a str) -> Ta
         collection,
         name,
         namespace_state: NamespaceState::default(),
+        namespace_objects: write.namespace_objects,
         patch: PatchType::Merge,
     }
 }
@@ -215,22 +238,31 @@ fn resource(write: &Write<'_>) -> (String, String) {
 }
 
 /// Stores the existing object. One that no server has stored yet is created, which completes it.
-fn store(server: &Server, existing: &Value, write: &Write<'_>, options: RequestOptions) -> bool {
-    if existing.str_at(&["metadata", "uid"]).is_none() {
-        let create = Write { sent: existing, existing: None, ..*write };
+fn store(
+    server: &Server,
+    existing: ExistingObject<'_>,
+    write: &Write<'_>,
+    request_kind: &RequestKind,
+    options: RequestOptions,
+) -> bool {
+    let object = existing.object();
+    let is_input = matches!(existing, ExistingObject::Input(_));
+    if is_input || object.str_at(&["metadata", "uid"]).is_none() {
+        let create = Write { sent: object, existing: None, ..*write };
         let options = RequestOptions { level: FieldValidation::Ignore, ..options };
         // Unlike `kubectl apply`, a create adds no annotation, so the patch removes nothing that the input leaves out.
         let by_create = RequestKind { verb: Verb::Create, ..RequestKind::default() };
+        let kind = if is_input { request_kind } else { &by_create };
         let (definition, collection) = resource(&create);
-        let object = kubectl_errors::in_namespace(existing.clone(), write.identity);
-        let mut request = kubectl_send::create(target(&create, &definition, &collection), object, &by_create, options);
+        let object = kubectl_errors::in_namespace(object.clone(), write.identity);
+        let mut request = kubectl_send::create(target(&create, &definition, &collection), object, kind, options);
         request.skips_admission = true;
         if server.handle_owned(request).code < 300 {
             return true;
         }
     }
     let namespace = write.identity.namespace.as_deref().unwrap_or_default();
-    server.seed(&resource(write).0, namespace, existing.clone()).is_ok()
+    server.seed(&resource(write).0, namespace, object.clone()).is_ok()
 }
 
 /// The version in which a server stores a kind. Objects in other versions have other fields.

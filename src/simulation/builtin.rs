@@ -4,16 +4,21 @@ mod added;
 mod admission;
 pub mod classes;
 mod cluster_state;
+mod created;
 mod decoded;
+mod kept;
 mod policies;
+mod service_accounts;
 mod size;
 
 use super::admission::admitted;
-use super::built_in_server::{Updated, Write, WriteOptions};
+use super::built_in_server::{ExistingObject, Updated, Write, WriteOptions};
 use super::context::SimulationContext;
+use super::earlier_object::EarlierObject;
 use super::existing::{ExistingObjects, Found, PendingObject};
-use classes::Class;
-use cluster_state::{check_classes, check_namespace, existing, read_limit_ranges, reads_existing, served_by_cluster};
+use cluster_state::{
+    check_namespace, check_references, existing, read_limit_ranges, reads_existing, served_by_cluster,
+};
 use crdx::kubectl::send as kubectl_send;
 use crdx::kubectl::written_metadata::hide_bookkeeping;
 use crdx::kubectl::{FieldValidation, Verb};
@@ -35,8 +40,9 @@ use crdx_types::{Endpoint, conforms, decode};
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
 use crdx_value::{Value, json};
+pub use created::{Created, CreatedObjects};
 use decoded::{BAD_REQUEST, PUBLISHED_SCHEMA, decoded_item, undecodable_item};
-use std::collections::BTreeSet;
+pub use kept::{Simulated, is_named};
 
 /// The options for built-in kinds.
 #[derive(Clone, Copy, Debug)]
@@ -49,20 +55,20 @@ pub struct Rules {
     pub verb: Verb,
 }
 
-/// What earlier inputs create that an object depends on.
-#[derive(Clone, Debug, Default)]
-pub struct Created {
-    /// True if an earlier input creates its namespace.
-    pub namespace: bool,
-    /// Its classes that earlier inputs create.
-    pub classes: BTreeSet<Class>,
-}
-
 impl Rules {
     /// Returns N of Kubernetes 1.N.
     fn minor(self) -> u32 {
         self.release.minor().number().into()
     }
+}
+
+/// The state of an object before its request.
+#[derive(Debug)]
+pub struct BeforeRequest {
+    /// The object that an earlier input with the same name stored.
+    pub stored: EarlierObject,
+    /// The existing object, if it was requested ahead.
+    pub pending: Option<PendingObject>,
 }
 
 /// Returns the existing object in the cluster, if the request for an object depends on it.
@@ -85,15 +91,15 @@ pub fn pending(
 }
 
 /// Decodes an object as the server does, in the form in which kubectl sends it, and lets policies evaluate it.
-/// `earlier` is what earlier inputs create, and `pending` the existing object, if it was requested ahead.
+/// `earlier` is what earlier inputs create, and `before` the state of the object itself.
 pub fn decode(
     rules: Rules,
     context: SimulationContext<'_>,
     mut object: Object,
     kind: &Kind,
     earlier: &Created,
-    pending: Option<PendingObject>,
-) -> ObjectReport {
+    before: BeforeRequest,
+) -> Simulated {
     let (group, version, kind) = kind;
     let own = identity::identity(object.value(), Namespace::Own);
     let api_version = api_version(group, version);
@@ -103,11 +109,11 @@ pub fn decode(
     let served = if resource.is_some() { Ok(true) } else { served_by_cluster(context, (group, version, kind)) };
     match served {
         Ok(true) => {}
-        Ok(false) => return not_served(rules.release, own, object),
+        Ok(false) => return not_served(rules.release, own, object).into(),
         Err(error) => {
             let mut item = object.item(own, Verdict::CannotTell, error.message);
             item.help = error.help;
-            return item;
+            return item.into();
         }
     }
     let row = table::table().kind(&api_version, kind, rules.minor()).filter(|row| row.served);
@@ -115,19 +121,21 @@ pub fn decode(
         let reason = format!("Kubernetes {} has no type for it, but the cluster serves it", rules.release);
         let mut item = object.item(own, Verdict::CannotTell, reason);
         item.help = Some(ASK_THE_CLUSTER.to_owned());
-        return item;
+        return item.into();
     };
     if group == crdx_server::policies::GROUP
         && let Some(resource) = resource
     {
-        return policies::submit(rules.release, context, object, resource);
+        return policies::submit(rules.release, context, object, resource, before.stored);
     }
     let namespace = if row.cluster { Namespace::None } else { Namespace::Or(context.namespace) };
     let identity = identity::identity(object.value(), namespace);
     let endpoint = Endpoint { group: group.clone(), version: version.clone(), kind: kind.to_owned() };
     let mut sent = object.take_value();
     // The patch of an update and policies depend on nulls.
-    let written = (context.admission.is_some() || context.updates.existing.may_find()).then(|| sent.clone());
+    let depends_on_nulls =
+        before.stored != EarlierObject::None || context.admission.is_some() || context.updates.existing.may_find();
+    let written = depends_on_nulls.then(|| sent.clone());
     // Any text of kubectl's last-applied annotation can be decoded.
     if rules.verb == Verb::Apply {
         client_side::drop_nulls(&mut sent);
@@ -140,14 +148,26 @@ pub fn decode(
     item.identity = identity;
     if let Some((code, reason, message)) = resource.and_then(|resource| not_allowed(resource, rules.verb)) {
         reject_with(&mut item, Answer { code, reason: reason.to_owned(), message: message.to_owned() });
-        return item;
+        return item.into();
     }
     let plural = resources::plural(kind);
-    let found = existing(context, rules, &item.identity, &plural, pending);
+    let (found, is_input) = cluster_state::earlier(context, before.stored)
+        .unwrap_or_else(|| (existing(context, rules, &item.identity, &plural, before.pending), false));
     // The server that validates serves the resources of the default configuration only.
     let covered = resource.is_some() && is_covered(context, group, kind);
     let written_or_sent = written.as_ref().unwrap_or(&sent);
-    let write = Write { identity: &item.identity, kind, plural: &plural, sent: written_or_sent, existing: None };
+    let known = &earlier.namespace_objects;
+    let namespace = item.identity.namespace.as_deref();
+    let namespace_objects = cluster_state::namespace_objects(context, (kind, &sent), namespace, known);
+    let namespace_objects = namespace_objects.as_ref();
+    let write = Write {
+        identity: &item.identity,
+        kind,
+        plural: &plural,
+        sent: written_or_sent,
+        existing: None,
+        namespace_objects,
+    };
     let request_kind = &context.updates.request_kind;
     let options = WriteOptions {
         release: rules.release,
@@ -157,6 +177,7 @@ pub fn decode(
         namespace: context.namespace,
     };
     // An object that may exist is not validated as a new one.
+    let mut accepted = None;
     let creates = covered && matches!(found, Found::Nothing) && request_kind.may_create();
     // Most objects are decoded without findings, which can be told without their JSON.
     let has_findings = !creates || !is_plain(types, &api_version, kind, &sent);
@@ -165,10 +186,14 @@ pub fn decode(
         context.built_in.prepare(admission, options, write.identity.namespace.as_deref());
     }
     read_limit_ranges(context, options, &write);
-    let updated = match &found {
-        Found::Object(existing, _) => context.built_in.update(options, &Write { existing: Some(existing), ..write }),
-        _ => Updated::Unknown,
+    let (updated, after) = match &found {
+        Found::Object(existing, _) => {
+            let of_found = if is_input { ExistingObject::Input } else { ExistingObject::Stored };
+            context.built_in.update(options, &Write { existing: Some(of_found(existing)), ..write })
+        }
+        _ => (Updated::Unknown, None),
     };
+    let mut stored = after.map_or(before.stored, |after| EarlierObject::put(context.temp_store, &after, None));
     match updated {
         _ if body.as_ref().is_some_and(|body| size::reject_body(&mut item, body.as_bytes())) => {}
         Updated::Unchanged(object) => {
@@ -212,16 +237,20 @@ pub fn decode(
         check_namespace(&mut item, context, &plural, &found);
     }
     if creates && item.verdict == Verdict::Decodes {
-        check_classes(&mut item, context, &sent, earlier);
+        check_references(&mut item, context, &sent, earlier);
     }
     if creates && item.verdict == Verdict::Decodes {
-        let write = Write { identity: &item.identity.clone(), kind, plural: &plural, sent: &sent, existing: None };
-        let annotated = body.is_some() || needs_annotation(context, &item.identity);
+        let identity = &item.identity.clone();
+        let write = Write { identity, kind, plural: &plural, sent: &sent, existing: None, namespace_objects };
+        let is_reproducible = kept::is_reproducible(context, kind);
+        let annotated = body.is_some() || !is_reproducible || needs_annotation(context, &item.identity);
         let mut response = context.built_in.create(options, &write, annotated);
         let findings = response.trace.policies.take();
+        let created = kept::created(&response);
         answered_create(&mut item, response, version, &locator);
         accept(&mut item, &sent, context);
         admitted(&mut item, findings, context.admission);
+        accepted = created;
     }
     if item.verdict == Verdict::Decodes {
         admission::leave_undecided(&mut item, context, &plural, &found);
@@ -237,7 +266,14 @@ pub fn decode(
         item.warnings.retain(|warning| warning.kind != PUBLISHED_SCHEMA);
     }
     item.warnings.extend(input_warnings);
-    item
+    if let Some(created) = accepted.filter(|_| kept::is_named(&sent)) {
+        stored = if kept::is_reproducible(context, kind) {
+            kept::keep_sent(context, sent, &locator)
+        } else {
+            EarlierObject::put(context.temp_store, &created, None)
+        };
+    }
+    Simulated { item, stored }
 }
 
 /// Returns true if an object is decoded without findings, and is far below the limits for its size.

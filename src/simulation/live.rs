@@ -22,8 +22,16 @@ pub struct Live {
     sizes: Mutex<HashMap<String, u64>>,
 }
 
-/// The state of a namespace, or the reason why it is not known.
-type ReadNamespace = Result<NamespaceState, cluster::Error>;
+/// A namespace, or the reason why it is not known.
+type ReadNamespace = Result<ReadableNamespace, cluster::Error>;
+
+/// A namespace that was read.
+#[derive(Default)]
+struct ReadableNamespace {
+    state: NamespaceState,
+    /// The object, if there is one.
+    object: Option<Arc<Value>>,
+}
 
 /// A list, or the reason why it is not known.
 type ReadList = Result<Value, cluster::Error>;
@@ -83,12 +91,21 @@ impl Live {
     /// Returns whether a namespace accepts new objects. A namespace that cannot be read is assumed to accept them
     /// ([`Live::unreadable`]).
     pub fn namespace_state(&self, name: &str) -> NamespaceState {
+        self.with_namespace(name, |read| read.state).unwrap_or_default()
+    }
+
+    /// Returns a Namespace; `None` if it does not exist or cannot be read ([`Live::unreadable`]).
+    pub fn namespace(&self, name: &str) -> Option<Arc<Value>> {
+        self.with_namespace(name, |read| read.object.clone()).flatten()
+    }
+
+    /// Reads a namespace, once; `None` if it cannot be read.
+    fn with_namespace<T>(&self, name: &str, get: impl Fn(&ReadableNamespace) -> T) -> Option<T> {
         let once = {
             let mut all = self.namespaces.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(all.entry(name.to_owned()).or_default())
         };
-        let read = || self.read_namespace(name);
-        once.get_or_init(read).as_ref().map_or(NamespaceState::default(), |state| *state)
+        once.get_or_init(|| self.read_namespace(name)).as_ref().ok().map(get)
     }
 
     /// Returns the list of a resource, which is read once; null if the cluster does not serve it.
@@ -107,14 +124,15 @@ impl Live {
         let connection = self.connection()?;
         // A server without namespaces accepts every namespace.
         if connection.served_version("", "namespaces", "v1")?.is_none() {
-            return Ok(NamespaceState::Unspecified);
+            return Ok(ReadableNamespace::default());
         }
         let found = connection.ask(&Resource::namespaces().object_path(None, name), JSON).wait()?;
-        Ok(match found {
+        let state = match &found {
             None => NamespaceState::Missing,
-            Some(found) if is_terminating(&found) => NamespaceState::Terminating,
+            Some(found) if is_terminating(found) => NamespaceState::Terminating,
             Some(_) => NamespaceState::Unspecified,
-        })
+        };
+        Ok(ReadableNamespace { state, object: found.map(Arc::new) })
     }
 
     /// Records that an object of a resource could not be read.

@@ -2,8 +2,7 @@
 
 use super::admission::{Admission, admitted};
 use super::built_in_server::BuiltInServer;
-use super::builtin::classes::{self, Class};
-use super::builtin::{self, Created};
+use super::builtin::{self, BeforeRequest, Created, CreatedObjects, Simulated};
 use super::context::{SimulationContext, Updates};
 use super::definition_update;
 use super::earlier_object::EarlierObject;
@@ -25,7 +24,7 @@ use crdx::simulation::kubectl_errors;
 use crdx::simulation::list_models::{Model, Models};
 use crdx::simulation::object::{Kind, Object};
 use crdx_server::server::Server;
-use crdx_types::groups;
+use crdx_types::{groups, resources};
 use crdx_value::Value;
 use crdx_value::group_version::api_version;
 use crdx_value::suggest;
@@ -111,38 +110,38 @@ impl Simulator {
         item
     }
 
-    /// Decodes an object of a built-in kind and lets policies evaluate it.
-    pub fn decode(
-        &self,
-        object: Object,
-        kind: &Kind,
-        earlier: &Created,
-        pending: Option<PendingObject>,
-    ) -> ObjectReport {
+    /// Validates an object of a built-in kind. Also returns the object that is stored for later inputs.
+    pub fn validate_built_in(&self, ready: PreparedBuiltIn) -> Simulated {
+        let PreparedBuiltIn { object, kind, created, turn, pending } = ready;
+        let earlier = turn.as_ref().and_then(Turn::wait);
+        let stored = earlier.as_ref().map_or(EarlierObject::None, |done| done.stored);
+        let before = BeforeRequest { stored, pending };
         let is_plain = kubectl_errors::has_plain_metadata(object.value());
         let source = (!is_plain).then(|| object.document.source_only());
-        let item = self.decode_object(object, kind, earlier, pending);
+        let Simulated { mut item, stored } = self.decode_object(object, &kind, &created, before);
         // The server rejects every object whose metadata kubectl cannot decode.
         let rejected = source.filter(|_| item.verdict == Verdict::Rejected);
-        rejected.and_then(|source| kubectl_errors::undecodable_source(source, &item)).unwrap_or(item)
+        if let Some(undecodable) = rejected.and_then(|source| kubectl_errors::undecodable_source(source, &item)) {
+            item = undecodable;
+        }
+        if let Some(turn) = turn {
+            let first = earlier.and_then(|done| done.first);
+            item.remarks.extend(first.clone().map(Remark::SameObject));
+            turn.done(Done { first: first.or_else(|| Some(item.location.without_excerpt())), stored });
+        }
+        Simulated { item, stored }
     }
 
-    fn decode_object(
-        &self,
-        object: Object,
-        kind: &Kind,
-        earlier: &Created,
-        pending: Option<PendingObject>,
-    ) -> ObjectReport {
+    fn decode_object(&self, object: Object, kind: &Kind, earlier: &Created, before: BeforeRequest) -> Simulated {
         let identity = identity::identity(object.value(), Namespace::Own);
         let location = identity::FieldLocator::start(&object.finder());
-        let decode = || builtin::decode(self.settings.builtin, self.context(), object, kind, earlier, pending);
+        let decode = || builtin::decode(self.settings.builtin, self.context(), object, kind, earlier, before);
         panic::catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
             let mut item =
                 ObjectReport::new(location, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
             item.identity = identity;
             item.help = Some("this is a bug: please report it, with the object".to_owned());
-            item
+            item.into()
         })
     }
 
@@ -181,10 +180,8 @@ pub struct OrderedState {
     turns: Turns,
     /// The models by which kubectl validates lists.
     models: Models,
-    /// The namespaces that inputs so far create.
-    namespaces: BTreeSet<String>,
-    /// The priority classes and runtime classes of inputs so far.
-    classes: BTreeSet<Class>,
+    /// What inputs so far create.
+    created: CreatedObjects,
 }
 
 /// An object ready to be simulated.
@@ -202,6 +199,31 @@ pub struct PreparedObject {
 }
 
 impl PreparedObject {
+    /// Returns the existing object in the cluster.
+    pub fn pending(&self) -> Option<&PendingObject> {
+        self.pending.as_ref()
+    }
+
+    /// Returns the object of the input.
+    pub fn object(&self) -> &Object {
+        &self.object
+    }
+}
+
+/// An object of a built-in kind ready to be validated.
+#[derive(Debug)]
+pub struct PreparedBuiltIn {
+    object: Object,
+    kind: Kind,
+    /// What earlier inputs create that it depends on.
+    created: Created,
+    /// The turn among the inputs with the same name; `None` if there cannot be others.
+    turn: Option<Turn>,
+    /// The existing object in the cluster, if it was requested ahead.
+    pending: Option<PendingObject>,
+}
+
+impl PreparedBuiltIn {
     /// Returns the existing object in the cluster.
     pub fn pending(&self) -> Option<&PendingObject> {
         self.pending.as_ref()
@@ -235,8 +257,7 @@ impl OrderedState {
             absent: self.absent.clone(),
             turns: Turns::default(),
             models: Models::default(),
-            namespaces: BTreeSet::new(),
-            classes: BTreeSet::new(),
+            created: CreatedObjects::default(),
         }
     }
 
@@ -290,8 +311,12 @@ impl OrderedState {
             SkipReason::Labels => None,
         };
         // The object is left out of the report, not of what is sent to the server.
-        if reason == SkipReason::Kind && is_namespace(object.value()) {
-            self.namespaces.insert(item.as_ref().map(|item| item.identity.name.clone()).unwrap_or_default());
+        if reason == SkipReason::Kind
+            && is_needed_by_others(object.value())
+            && let Ok(kind) = object.kind()
+        {
+            self.validate_for_others(simulator, object, kind);
+            return item;
         }
         if object.is_definition() {
             let installed = self.install(simulator, object, None, FieldValidation::Ignore);
@@ -302,23 +327,44 @@ impl OrderedState {
         item
     }
 
-    /// Decodes a Namespace before any later object, whose answer may depend on it.
-    pub fn decode_namespace(&mut self, simulator: &Simulator, object: Object, kind: &Kind) -> ObjectReport {
-        let item = simulator.decode(object, kind, &Created::default(), None);
-        if item.verdict != Verdict::Rejected {
-            self.namespaces.insert(item.identity.name.clone());
+    /// Validates a Namespace or limit range before any later object, whose answer may depend on it.
+    pub fn validate_for_others(&mut self, simulator: &Simulator, object: Object, kind: Kind) -> ObjectReport {
+        let ready = self.ready_built_in(simulator, object, kind, &mut None);
+        let Simulated { item, stored } = simulator.validate_built_in(ready);
+        let EarlierObject::At(stored) = stored else { return item };
+        if let Ok(stored) = simulator.temp_store.get(stored) {
+            let Identity { kind, namespace, name, .. } = &item.identity;
+            self.created.store(kind, namespace.as_deref(), name, Arc::new(stored));
         }
         item
     }
 
-    /// Returns what earlier inputs create that an object depends on, and records the object for later ones.
-    pub fn created_for(&mut self, simulator: &Simulator, object: &Object) -> Created {
-        let identity = identity::identity(object.value(), Namespace::Or(&simulator.settings.namespace));
-        let namespace = identity.namespace.is_some_and(|name| self.namespaces.contains(&name));
-        let classes = classes::named(object.value()).into_iter().filter(|class| self.classes.contains(class));
-        let created = Created { namespace, classes: classes.collect() };
-        self.classes.extend(classes::class(object.value()));
-        created
+    /// Assigns a turn to an object of a built-in kind, and collects what earlier inputs create that it depends on.
+    /// `pending` is the existing object in the cluster, if it is already located.
+    pub fn ready_built_in(
+        &mut self,
+        simulator: &Simulator,
+        object: Object,
+        kind: Kind,
+        pending: &mut Option<PendingObject>,
+    ) -> PreparedBuiltIn {
+        let default = &simulator.settings.namespace;
+        let minor = simulator.settings.builtin.release.minor().number().into();
+        let resource = resources::of_kind(&api_version(&kind.0, &kind.1), &kind.2, minor);
+        let created = self.created.for_object(object.value(), resource, default);
+        // Objects that are not stored, and generated names, are no turns.
+        let resource = resource.filter(|resource| resource.readable && builtin::is_named(object.value()));
+        let turn = resource.map(|resource| {
+            let namespace = if resource.namespaced { Namespace::Or(default) } else { Namespace::None };
+            let Identity { namespace, name, .. } = identity::identity(object.value(), namespace);
+            self.turns.next((resource.group, resource.plural, namespace.unwrap_or_default(), name))
+        });
+        // Later inputs usually use the object that the first one stored.
+        let reads = turn.as_ref().is_some_and(Turn::is_first);
+        if reads && pending.is_none() {
+            *pending = simulator.pending(object.value(), &kind);
+        }
+        PreparedBuiltIn { object, kind, created, turn, pending: pending.clone().filter(|_| reads) }
     }
 
     /// Assigns a turn to an object and locates the existing object in the cluster, unless `pending` contains it.
@@ -332,7 +378,7 @@ impl OrderedState {
     ) -> PreparedObject {
         let namespace = if route.namespaced { Namespace::Or(&simulator.settings.namespace) } else { Namespace::None };
         let identity = identity::identity(object.value(), namespace);
-        let creates_namespace = identity.namespace.as_ref().is_some_and(|name| self.namespaces.contains(name));
+        let creates_namespace = identity.namespace.as_ref().is_some_and(|name| self.created.has_namespace(name));
         if object.value().str_at(&["metadata", "name"]).is_none_or(str::is_empty) {
             return PreparedObject { object, identity, route, turn: None, pending: None, creates_namespace };
         }
@@ -519,9 +565,9 @@ fn defined(crd: &Value) -> (String, String) {
     (named(&["spec", "group"]), named(&["spec", "names", "kind"]))
 }
 
-/// Returns true for a Namespace object.
-pub fn is_namespace(object: &Value) -> bool {
-    object.str_at(&["kind"]) == Some("Namespace") && object.str_at(&["apiVersion"]) == Some("v1")
+/// Returns true for a Namespace or limit range.
+pub fn is_needed_by_others(object: &Value) -> bool {
+    matches!(object.str_at(&["kind"]), Some("Namespace" | "LimitRange")) && object.str_at(&["apiVersion"]) == Some("v1")
 }
 
 const OFFLINE: &str = "give the CRD in a file with --crds and --offline";

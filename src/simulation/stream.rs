@@ -5,12 +5,11 @@
 //! the order of the input, and only a few documents are in memory at a time.
 
 use super::admission::Admission;
-use super::builtin::Created;
 use super::existing::{ExistingObjects, PendingObject};
 use super::lists::Checked;
 use super::lookahead::{Lookahead, NeedsExisting};
 use super::ordered::in_order;
-use super::shared::{Destination, OrderedState, PreparedObject, Simulator, is_namespace};
+use super::shared::{Destination, OrderedState, PreparedBuiltIn, PreparedObject, Simulator, is_needed_by_others};
 use super::unfold::{self, StoppedAt, Unfolding};
 use crate::input::pending_documents::PendingDocuments;
 use crdx::documents::{Entry, Note};
@@ -187,8 +186,8 @@ enum Step {
     ObjectReport(Box<ObjectReport>),
     /// Simulates an object.
     Simulator(Box<PreparedObject>),
-    /// Decodes an object of a built-in kind.
-    Builtin(Box<Object>, Kind, Created, Option<PendingObject>),
+    /// Validates an object of a built-in kind.
+    Builtin(Box<PreparedBuiltIn>),
 }
 
 impl Task {
@@ -206,7 +205,7 @@ impl Task {
         self.steps.iter().filter_map(|step| match step {
             Step::ObjectReport(_) => None,
             Step::Simulator(ready) => Some((ready.object(), ready.pending())),
-            Step::Builtin(object, _, _, pending) => Some((object.as_ref(), pending.as_ref())),
+            Step::Builtin(ready) => Some((ready.object(), ready.pending())),
         })
     }
 
@@ -214,7 +213,7 @@ impl Task {
         let each = self.steps.into_iter().zip(run.simulators).map(|(step, simulator)| match step {
             Step::ObjectReport(item) => *item,
             Step::Simulator(ready) => simulator.simulate(*ready),
-            Step::Builtin(object, kind, created, pending) => simulator.decode(*object, &kind, &created, pending),
+            Step::Builtin(ready) => simulator.validate_built_in(*ready).item,
         });
         let mut item = run.merged(each.collect())?;
         if let Some(reason) = self.unread {
@@ -465,13 +464,11 @@ fn steps(run: &Run<'_>, known: &mut [OrderedState], all: Vec<Destination>) -> Ta
         Destination::Simulator(object, route) => {
             Step::Simulator(Box::new(known.ready(simulator, *object, route, &mut pending)))
         }
-        Destination::Builtin(object, kind) if is_namespace(object.value()) => {
-            Step::ObjectReport(Box::new(known.decode_namespace(simulator, *object, &kind)))
+        Destination::Builtin(object, kind) if is_needed_by_others(object.value()) => {
+            Step::ObjectReport(Box::new(known.validate_for_others(simulator, *object, kind)))
         }
         Destination::Builtin(object, kind) => {
-            let created = known.created_for(simulator, &object);
-            pending = pending.take().or_else(|| simulator.pending(object.value(), &kind));
-            Step::Builtin(object, kind, created, pending.clone())
+            Step::Builtin(Box::new(known.ready_built_in(simulator, *object, kind, &mut pending)))
         }
         Destination::Unknown(object, kind) => {
             Step::ObjectReport(Box::new(known.without_definition(simulator, *object, &kind)))

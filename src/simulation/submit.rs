@@ -49,6 +49,7 @@ pub fn submit(
         collection: &collection,
         name: &name,
         namespace_state: NamespaceState::default(),
+        namespace_objects: None,
         patch: PatchType::Merge,
     };
     let (earlier, creates_namespace) = (before.stored, before.creates_namespace);

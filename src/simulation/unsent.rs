@@ -1,6 +1,7 @@
 //! Objects for which no request is sent.
 
 use super::existing::Found;
+use crate::cluster;
 use crate::input::temp_file;
 use crdx::kubectl::UnsentError;
 use crdx::report::{Identity, ObjectReport, Verdict};
@@ -20,6 +21,13 @@ impl Unsent {
         item.identity = identity;
         item.help = self.help;
         item
+    }
+}
+
+impl Unsent {
+    /// The error of reading the existing object.
+    pub fn into_error(self) -> cluster::Error {
+        cluster::Error { message: self.message, help: self.help, ..cluster::Error::default() }
     }
 }
 

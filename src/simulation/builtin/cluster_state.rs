@@ -1,16 +1,21 @@
 //! What the answer to a request depends on besides the object: the existing object, its namespace and its limit ranges, and the
 //! classes that it names.
 
-use super::classes;
-use super::{Created, Rules, reject_with};
+use super::created::Created;
+use super::{Rules, reject_with};
+use super::{classes, service_accounts};
 use crate::cluster;
 use crate::simulation::built_in_server::{Write, WriteOptions};
 use crate::simulation::context::SimulationContext;
+use crate::simulation::earlier_object::EarlierObject;
 use crate::simulation::existing::{ExistingObjects, Found, Lookup, PendingObject};
+use crate::simulation::unsent::lost;
 use crdx::kubectl::Verb;
-use crdx::report::{Answer, Identity, ObjectReport, Verdict};
-use crdx_server::server::NamespaceState;
+use crdx::report::{Answer, Identity, ObjectReport, SourceLocation, Verdict};
+use crdx_builtin::pod_security;
+use crdx_server::server::{NamespaceObjects, NamespaceState};
 use crdx_value::Value;
+use std::sync::Arc;
 
 /// Returns true if the request for a new object of the input depends on the existing one.
 pub fn reads_existing(verb: Verb) -> bool {
@@ -39,6 +44,44 @@ pub fn existing(
         live.record_unreadable(plural, error);
     }
     found
+}
+
+/// Returns the object that an earlier input with the same name stored, and whether it is an input that was only created in
+/// a dry run; `None` if there is none.
+pub fn earlier(context: SimulationContext<'_>, stored: EarlierObject) -> Option<(Found, bool)> {
+    let not_kept = |kind| (Found::Error(lost(kind).into_error()), false);
+    match stored {
+        EarlierObject::None => None,
+        EarlierObject::Lost(kind) => Some(not_kept(kind)),
+        EarlierObject::At(stored) => Some(match context.temp_store.get(stored) {
+            Ok(object) => {
+                let is_input = object.str_at(&["metadata", "uid"]).is_none();
+                (Found::Object(Box::new(object), SourceLocation::default()), is_input || stored.is_text())
+            }
+            Err(error) => not_kept(error.kind()),
+        }),
+    }
+}
+
+/// Returns the objects in the namespace of an object on which admission depends; `None` if there are none.
+pub fn namespace_objects(
+    context: SimulationContext<'_>,
+    (kind, object): (&str, &Value),
+    namespace: Option<&str>,
+    created: &NamespaceObjects,
+) -> Option<Arc<NamespaceObjects>> {
+    let namespace = namespace?;
+    let read = || match &context.updates.existing {
+        ExistingObjects::Live(live) if live.is_configured() => live.namespace(namespace),
+        _ => None,
+    };
+    let has_pod = pod_security::pod_of(kind, object).is_some();
+    let is_given = || context.admission.is_some_and(|admission| admission.gives_namespace(namespace));
+    let of_inputs = created.namespace.clone().filter(|_| has_pod);
+    let namespace = of_inputs.or_else(|| if has_pod && !is_given() { read() } else { None });
+    let limit_ranges = created.limit_ranges.clone();
+    let is_any = namespace.is_some() || !limit_ranges.is_empty();
+    is_any.then(|| Arc::new(NamespaceObjects { namespace, limit_ranges }))
 }
 
 /// Rejects a new object whose namespace does not accept it.
@@ -78,11 +121,19 @@ pub fn read_limit_ranges(context: SimulationContext<'_>, options: WriteOptions<'
     }
 }
 
-/// Rejects a new object if the cluster does not have the classes that it names.
-pub fn check_classes(item: &mut ObjectReport, context: SimulationContext<'_>, sent: &Value, earlier: &Created) {
+/// Rejects a new object if the cluster does not have the service account and the classes that it names.
+pub fn check_references(item: &mut ObjectReport, context: SimulationContext<'_>, sent: &Value, earlier: &Created) {
     let ExistingObjects::Live(live) = &context.updates.existing else { return };
     if !live.is_configured() {
         return;
+    }
+    let namespace = item.identity.namespace.clone().unwrap_or_default();
+    if item.identity.kind == "Pod" {
+        match service_accounts::refusal(live, sent, &namespace, earlier) {
+            Ok(Some(answer)) => return reject_with(item, answer),
+            Ok(None) => {}
+            Err(error) => live.record_unreadable("serviceaccounts", &error),
+        }
     }
     match classes::refusal(live, sent, &earlier.classes) {
         Ok(Some(answer)) => reject_with(item, answer),

@@ -1,10 +1,13 @@
 //! Policies, bindings and webhook configurations, whose validation is simulated.
 
+use super::cluster_state;
+use super::kept::{Simulated, is_named};
 use crate::simulation::context::SimulationContext;
+use crate::simulation::earlier_object::EarlierObject;
 use crate::simulation::existing::{Found, Lookup, PendingObject};
 use crate::simulation::unsent::not_determined;
 use crdx::kubectl::written_metadata::hide_bookkeeping;
-use crdx::report::{ObjectReport, Verdict};
+use crdx::report::Verdict;
 use crdx::simulation::identity::{self, Namespace};
 use crdx::simulation::kubectl_errors;
 use crdx::simulation::object::Object;
@@ -18,12 +21,16 @@ pub fn submit(
     context: SimulationContext<'_>,
     mut object: Object,
     resource: &Resource,
-) -> ObjectReport {
+    before: EarlierObject,
+) -> Simulated {
     let identity = identity::identity(object.value(), Namespace::None);
     let updates = context.updates;
-    let pending = updates.existing.pending(&identity, resource.plural);
-    let lookup = Lookup { identity: &identity, namespace: context.namespace };
-    let old = match pending.map_or_else(|| updates.existing.find(lookup), PendingObject::wait) {
+    let found = cluster_state::earlier(context, before).map(|(found, _)| found).unwrap_or_else(|| {
+        let pending = updates.existing.pending(&identity, resource.plural);
+        let lookup = Lookup { identity: &identity, namespace: context.namespace };
+        pending.map_or_else(|| updates.existing.find(lookup), PendingObject::wait)
+    });
+    let old = match found {
         Found::Nothing => Ok(None),
         Found::Object(old, _) => Ok(Some(old)),
         found => Err(not_determined(found)),
@@ -39,13 +46,18 @@ pub fn submit(
     kubectl_errors::remove_namespace(&mut sent);
     let locator = object.finder();
     let compares = updates.compares.is_some();
+    let is_named = is_named(&sent);
     let sent = old.and_then(|old| {
         let sent = request.send(sent, old.as_deref(), identity.clone(), &locator, compares);
         sent.map_err(|error| error.to_string().into())
     });
-    let mut item = match sent {
-        Ok(item) => item,
-        Err(unsent) => unsent.item(identity, &locator),
+    let (mut item, after) = match sent {
+        Ok(sent) => sent,
+        Err(unsent) => (unsent.item(identity, &locator), None),
+    };
+    let stored = match after.filter(|_| is_named) {
+        Some(after) => EarlierObject::put(context.temp_store, &after, None),
+        None => before,
     };
     if item.verdict == Verdict::Rejected {
         kubectl_errors::require_name(&mut item, updates.request_kind.verb, &locator);
@@ -56,5 +68,5 @@ pub fn submit(
     }
     item.warnings.extend(warnings);
     debug_assert_ne!(item.verdict, Verdict::Decodes, "the server validates these kinds");
-    item
+    Simulated { item, stored }
 }

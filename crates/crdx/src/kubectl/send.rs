@@ -8,7 +8,7 @@ use super::request::{self, RequestOptions};
 use super::written_metadata::equals_apart_from_written_metadata;
 use super::{Action, Subresource, Verb};
 use crdx_server::apply::client_side;
-use crdx_server::server::{Format, NamespaceState, Request, Response, ResponseBody, Server, Trace};
+use crdx_server::server::{Format, NamespaceObjects, NamespaceState, Request, Response, ResponseBody, Server, Trace};
 use crdx_value::Value;
 use std::sync::Arc;
 
@@ -25,6 +25,8 @@ pub struct Target<'a> {
     pub name: &'a str,
     /// The state of its namespace, if it is created.
     pub namespace_state: NamespaceState,
+    /// The objects in its namespace on which the answer depends, if the server does not store them.
+    pub namespace_objects: Option<&'a Arc<NamespaceObjects>>,
     /// The patch of `kubectl apply`.
     pub patch: PatchType,
 }
@@ -38,6 +40,7 @@ impl<'a> Target<'a> {
             collection: request::DEFINITIONS,
             name,
             namespace_state: NamespaceState::default(),
+            namespace_objects: None,
             patch: PatchType::Definition,
         }
     }
@@ -45,6 +48,16 @@ impl<'a> Target<'a> {
     /// The path of the object; `None` if the server generates its name.
     fn path(self) -> Option<String> {
         (!self.name.is_empty()).then(|| request::object(self.collection, self.name))
+    }
+
+    /// Adds what is known of the namespace to a request.
+    fn with_namespace(self, request: Request) -> Request {
+        Request { namespace_objects: self.namespace_objects.cloned(), ..request }
+    }
+
+    /// Adds what is known of the namespace to a request that may create an object.
+    fn with_state(self, request: Request) -> Request {
+        Request { namespace_state: self.namespace_state, ..self.with_namespace(request) }
     }
 }
 
@@ -125,14 +138,17 @@ fn write(
     Ok(Some(match operation {
         Operation::Create | Operation::CreateByApply => create(target, object, request_kind, request_options),
         Operation::ServerSideApply => {
-            let request = request::apply(&written_path, object, by, request_kind.force, request_options);
-            Request { namespace_state: target.namespace_state, ..request }
+            target.with_state(request::apply(&written_path, object, by, request_kind.force, request_options))
         }
         Operation::Replace => {
-            request::replace(&written_path, operation.whole_object(object), before, Some(by), request_options)
+            let object = operation.whole_object(object);
+            target.with_namespace(request::replace(&written_path, object, before, Some(by), request_options))
         }
         Operation::Patch => match target.patch.patch(before.unwrap_or(&Value::Null), object)? {
-            Some(patch) => request::patch(path, target.patch.content_type(), patch, Some(by), request_options),
+            Some(patch) => {
+                let content_type = target.patch.content_type();
+                target.with_namespace(request::patch(path, content_type, patch, Some(by), request_options))
+            }
             // kubectl sends no request when nothing would change.
             None => return Ok(None),
         },
@@ -154,8 +170,7 @@ pub fn create(
 ) -> Request {
     let operation = request_kind.create(!target.name.is_empty());
     let by = request_kind.field_manager(operation);
-    let request = request::create_by(target.collection, operation.whole_object(object), by, request_options);
-    Request { namespace_state: target.namespace_state, ..request }
+    target.with_state(request::create_by(target.collection, operation.whole_object(object), by, request_options))
 }
 
 /// The length in JSON up to which [`create_unannotated`] sends an object: with the annotation, it would be far below the
@@ -172,8 +187,7 @@ pub fn create_unannotated(
 ) -> Request {
     let object = client_side::to_create_unannotated(object);
     let by = request_kind.field_manager(Operation::CreateByApply);
-    let request = request::create_short_by(target.collection, object, by, request_options);
-    Request { namespace_state: target.namespace_state, ..request }
+    target.with_state(request::create_short_by(target.collection, object, by, request_options))
 }
 
 /// Creates an object, or applies it with force if the server has one with its name. `send` passes a request to the

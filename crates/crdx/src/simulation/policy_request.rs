@@ -41,7 +41,8 @@ pub struct PolicyRequest<'a> {
 }
 
 impl PolicyRequest<'_> {
-    /// Sends `object`, as an update of `old` if there is one. The item has the existing object if `compares` is true.
+    /// Sends `object`, as an update of `old` if there is one. The item has the existing object if `compares` is true. Also
+    /// returns the object that the server has afterwards.
     ///
     /// # Errors
     /// Returns the reason why no request was sent.
@@ -52,7 +53,7 @@ impl PolicyRequest<'_> {
         identity: Identity,
         locator: &dyn FieldLocator,
         compares: bool,
-    ) -> Result<ObjectReport, PolicyRequestError> {
+    ) -> Result<(ObjectReport, Option<Arc<Value>>), PolicyRequestError> {
         let Self { release, resource, request_kind, request_options } = self;
         let request_options = RequestOptions { dry_run: false, table: false, ..request_options };
         let server = self.server();
@@ -73,6 +74,7 @@ impl PolicyRequest<'_> {
             collection: &collection,
             name: &name,
             namespace_state: NamespaceState::default(),
+            namespace_objects: None,
             patch: PatchType::Merge,
         };
         let done = send(&server, target, object, request_kind, request_options)?;
@@ -83,7 +85,8 @@ impl PolicyRequest<'_> {
             // Only pruned fields are shown as they were sent.
             item.sent = if item.pruned.is_empty() { None } else { locator.object() };
         }
-        Ok(item)
+        let stored = server.stored(&definition, "", &name);
+        Ok((item, stored))
     }
 
     /// Creates a server that validates these kinds. Only server-side apply needs field ownership.

@@ -1,7 +1,7 @@
 //! The next write of stored objects of built-in kinds.
 
 use super::{Effects, PolicyRehearsal, cannot_tell};
-use crate::simulation::built_in_server::{Updated, Write, WriteOptions};
+use crate::simulation::built_in_server::{ExistingObject, Updated, Write, WriteOptions};
 use crdx::kubectl::request::RequestOptions;
 use crdx::kubectl::{FieldValidation, RequestKind, Verb};
 use crdx::report::{Action, ObjectReport};
@@ -36,9 +36,15 @@ impl PolicyRehearsal<'_> {
         };
         self.built_in.prepare(self.admission, options, identity.namespace.as_deref());
         let (next, plural) = (touched(stored), resources::plural(&identity.kind));
-        let write =
-            Write { identity: &identity, kind: &identity.kind, plural: &plural, sent: &next, existing: Some(stored) };
-        let Updated::Answered(outcome) = self.built_in.update(options, &write) else {
+        let write = Write {
+            identity: &identity,
+            kind: &identity.kind,
+            plural: &plural,
+            sent: &next,
+            existing: Some(ExistingObject::Stored(stored)),
+            namespace_objects: None,
+        };
+        let (Updated::Answered(outcome), _) = self.built_in.update(options, &write) else {
             let reason = "the server could not have stored it in this version";
             let help = "give the objects as kubectl get -o yaml prints them";
             return cannot_tell(identity, locator, reason.to_owned(), Some(help));

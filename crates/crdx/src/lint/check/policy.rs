@@ -119,7 +119,8 @@ fn ask(object: &Object, old: Option<&Value>, resource: &Resource, release: Relea
         request_kind: &RequestKind { verb, ..RequestKind::default() },
         request_options: RequestOptions { level: FieldValidation::Strict, dry_run: false, table: false, now },
     };
-    request.send(value, old, identity.clone(), &locator, false).unwrap_or_else(|error| {
+    let sent = request.send(value, old, identity.clone(), &locator, false);
+    sent.map(|(item, _)| item).unwrap_or_else(|error| {
         let mut item = ObjectReport::new(locator.start(), Verdict::CannotTell, error.to_string());
         item.identity = identity;
         item

@@ -1,0 +1,52 @@
+//! Keeps the object of an accepted request for later inputs with the same name.
+
+use crate::simulation::context::SimulationContext;
+use crate::simulation::earlier_object::EarlierObject;
+use crdx::report::ObjectReport;
+use crdx::simulation::identity::FieldLocator;
+use crdx_server::server::{Response, ResponseBody};
+use crdx_value::Value;
+use std::sync::Arc;
+
+/// The item of an object, and the stored object for later inputs with the same name.
+pub struct Simulated {
+    /// The item.
+    pub item: ObjectReport,
+    /// The stored object.
+    pub stored: EarlierObject,
+}
+
+impl From<ObjectReport> for Simulated {
+    fn from(item: ObjectReport) -> Self {
+        Self { item, stored: EarlierObject::None }
+    }
+}
+
+/// Returns true if the create of an object of this kind always gives the same object, so that its text is enough. Admission
+/// changes others, or later inputs depend on their defaults.
+pub fn is_reproducible(context: SimulationContext<'_>, kind: &str) -> bool {
+    context.admission.is_none() && !matches!(kind, "Pod" | "PersistentVolumeClaim" | "Namespace" | "LimitRange")
+}
+
+/// Returns true if later inputs may have the same name.
+pub fn is_named(object: &Value) -> bool {
+    object.str_at(&["metadata", "name"]).is_some_and(|name| !name.is_empty())
+}
+
+/// The object of a create that was accepted, if the response has one.
+pub fn created(response: &Response) -> Option<Arc<Value>> {
+    match &response.body {
+        ResponseBody::Json(object) if response.code < 300 => Some(Arc::clone(object)),
+        _ => None,
+    }
+}
+
+/// Keeps an object that was sent, so that it can be created again.
+pub fn keep_sent(context: SimulationContext<'_>, mut sent: Value, locator: &dyn FieldLocator) -> EarlierObject {
+    let text = locator.text();
+    if let Some(metadata) = sent.get_mut("metadata").and_then(Value::as_object_mut).filter(|_| text.is_none()) {
+        // An object with a UID is one that a server has stored.
+        metadata.remove("uid");
+    }
+    EarlierObject::put(context.temp_store, &sent, text)
+}
