@@ -128,8 +128,9 @@ pub fn check_references(item: &mut ObjectReport, context: SimulationContext<'_>,
         return;
     }
     let namespace = item.identity.namespace.clone().unwrap_or_default();
-    if item.identity.kind == "Pod" {
-        match service_accounts::refusal(live, sent, &namespace, earlier) {
+    // A controller creates the service account `default` of a new namespace.
+    if item.identity.kind == "Pod" && !earlier.service_account && !earlier.namespace {
+        match service_accounts::refusal(live, sent, &namespace) {
             Ok(Some(answer)) => return reject_with(item, answer),
             Ok(None) => {}
             Err(error) => live.record_unreadable("serviceaccounts", &error),

@@ -1,7 +1,6 @@
 //! The service account of a new Pod: the admission plugin `ServiceAccount` looks for it (`plugin/pkg/admission/serviceaccount`
 //! in `k8s.io/kubernetes`).
 
-use super::created::Created;
 use crate::cluster;
 use crate::simulation::live::Live;
 use crdx::report::Answer;
@@ -20,9 +19,9 @@ pub fn name(pod: &Value) -> &str {
 ///
 /// # Errors
 /// Returns the reason why the service accounts cannot be read.
-pub fn refusal(live: &Live, pod: &Value, namespace: &str, earlier: &Created) -> Result<Option<Answer>, cluster::Error> {
+pub fn refusal(live: &Live, pod: &Value, namespace: &str) -> Result<Option<Answer>, cluster::Error> {
     let is_mirror = pod.at(&["metadata", "annotations", "kubernetes.io/config.mirror"]).is_some();
-    if is_mirror || earlier.service_account || earlier.namespace {
+    if is_mirror {
         return Ok(None);
     }
     let resource = cluster::Resource {

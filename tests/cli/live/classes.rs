@@ -1,4 +1,4 @@
-//! The priority classes and runtime classes that new Pods name, and the limits of their namespace.
+//! The classes and service accounts that new Pods name, and the limits and the pod security standard of their namespace.
 
 use super::fake::{Fake, Reply};
 use super::{TestDir, cluster, group, groups, status};
@@ -102,4 +102,61 @@ fn limit_ranges_set_defaults_and_reject() {
     place
         .run(&format!("validate -f pods.yaml --server {}", forbidden.url))
         .ends(0, &["2 accepted", "limitranges (403)"]);
+}
+
+/// A cluster with service accounts and a namespace with a pod security standard.
+fn with_accounts(path: &str) -> Reply {
+    let found = match path {
+        "/api/v1/namespaces/default" => {
+            r#"{"metadata":{"name":"default","labels":{"pod-security.kubernetes.io/enforce":"baseline"}},"status":{"phase":"Active"}}"#
+        }
+        "/api/v1/namespaces/default/serviceaccounts" => {
+            r#"{"items":[{"metadata":{"name":"default"}},{"metadata":{"name":"robot"}}]}"#
+        }
+        "/api/v1/namespaces/other/serviceaccounts" => r#"{"items":[]}"#,
+        "/api/v1/namespaces/other" => r#"{"metadata":{"name":"other"},"status":{"phase":"Active"}}"#,
+        path => return with_classes(path),
+    };
+    Reply::Json(200, found.to_owned())
+}
+
+#[test]
+fn pods_whose_service_account_does_not_exist_are_rejected() {
+    let place = TestDir::new("accounts");
+    let account = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: made}\n---\n".to_owned();
+    let elsewhere = pod("d", "serviceAccountName: gone").replace("name: d", "name: d, namespace: other");
+    let pods = [
+        pod("a", "serviceAccountName: robot"),
+        pod("b", "serviceAccountName: gone"),
+        account,
+        pod("c", "serviceAccountName: made"),
+        // Nothing tells whether a cluster without the account `default` has the plugin.
+        elsewhere,
+    ];
+    place.write("pods.yaml", &pods.concat());
+    let fake = Fake::serve(|path, _| with_accounts(path));
+    place.run(&format!("validate -f pods.yaml --server {}", fake.url)).ends(
+        1,
+        &[
+            "5 objects: 4 accepted, 1 rejected",
+            "pods \"b\" is forbidden: error looking up service account default/gone: serviceaccount \"gone\" not found",
+        ],
+    );
+    assert_eq!(fake.count("/api/v1/namespaces/default/serviceaccounts"), 1, "{:?}", fake.paths());
+}
+
+#[test]
+fn the_labels_of_a_namespace_select_a_pod_security_standard() {
+    let place = TestDir::new("pod-security");
+    let template = "apiVersion: v1\nkind: PodTemplate\nmetadata: {name: t}\ntemplate: {metadata: {labels: {a: b}}, spec: {hostPID: true, containers: [{name: c, image: x}]}}\n";
+    place.write("pods.yaml", &[pod("a", "hostPID: true"), template.to_owned()].concat());
+    let fake = Fake::serve(|path, _| with_accounts(path));
+    place.run(&format!("validate -f pods.yaml --server {}", fake.url)).ends(
+        1,
+        &[
+            "2 objects: 1 accepted, 1 rejected; 1 warning",
+            "pods \"a\" is forbidden: violates PodSecurity \"baseline:latest\": host namespaces (hostPID=true)",
+            "warning: would violate PodSecurity \"baseline:latest\": host namespaces (hostPID=true)",
+        ],
+    );
 }

@@ -1,6 +1,7 @@
 //! Built-in kinds that are served with their Go types: decoding, defaults and patches follow the type. Their content is
 //! validated by `crdx_builtin::validation`. The behaviour of each kind is in [`behaviour`](super::built_in_kind::behaviour).
 
+mod app_armor;
 mod certificate_request;
 pub(in crate::server) mod decode;
 mod generated;

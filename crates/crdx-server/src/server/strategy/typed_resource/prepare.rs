@@ -1,6 +1,7 @@
 //! Status, generation and the fields that a write may not change (`PrepareForCreate` and `PrepareForUpdate` in
 //! `pkg/registry/*/*/strategy.go`).
 
+use super::app_armor;
 use crate::server::metadata;
 use crate::server::registry::rest::set_generation;
 use crate::server::strategy::built_in_kind::BuiltInKind;
@@ -24,6 +25,7 @@ pub(super) fn create(kind: &BuiltInKind, release: Release, new: &mut Value) {
         set_generation(new, 1);
     }
     match kind.endpoint.kind.as_str() {
+        "Pod" => app_armor::synchronize(new, release),
         "DaemonSet" => set_template_generation(new, "1"),
         "LimitRange" if metadata::text(new, "name").is_empty() => {
             // The server generates a name with the form of a UID.
