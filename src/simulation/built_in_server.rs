@@ -289,15 +289,24 @@ mod tests {
     }
 
     fn answer(kind: (&str, &str, &str), request_kind: &RequestKind, existing: &str, sent: &str) -> Response {
-        let (api_version, kind, plural) = kind;
-        let (existing, sent) = (read(existing), read(sent));
+        answer_to_update(kind, request_kind, ExistingObject::Stored(&read(existing)), sent)
+    }
+
+    fn answer_to_update(
+        (api_version, kind, plural): (&str, &str, &str),
+        request_kind: &RequestKind,
+        existing: ExistingObject<'_>,
+        sent: &str,
+    ) -> Response {
+        let sent = read(sent);
         let identity = Identity {
             api_version: api_version.to_owned(),
             kind: kind.to_owned(),
             namespace: Some("default".to_owned()),
             name: "m".to_owned(),
         };
-        let write = Write { identity: &identity, kind, plural, sent: &sent, existing: Some(&existing) };
+        let write =
+            Write { identity: &identity, kind, plural, sent: &sent, existing: Some(existing), namespace_objects: None };
         let server = BuiltInServer::default();
         let options = RequestOptions {
             level: FieldValidation::Strict,
@@ -305,9 +314,10 @@ mod tests {
             table: false,
             now: crdx_server::server::Timestamp::default(),
         };
-        let Updated::Answered(outcome) = server.update(plain(options, request_kind), &write) else {
+        let (Updated::Answered(outcome), stored) = server.update(plain(options, request_kind), &write) else {
             panic!("no answer")
         };
+        assert!(stored.is_some());
         outcome.response
     }
 
@@ -355,6 +365,18 @@ mod tests {
     }
 
     #[test]
+    fn an_apply_removes_what_an_earlier_input_had() {
+        let [first, second] = [r#"{"a":"1","b":"1"}"#, r#"{"a":"2"}"#]
+            .map(|data| format!(r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"m"}},"data":{data}}}"#));
+        let config_maps = ("v1", "ConfigMap", "configmaps");
+        let existing = read(&first);
+        let response =
+            answer_to_update(config_maps, &RequestKind::default(), ExistingObject::Input(&existing), &second);
+        let ResponseBody::Json(body) = response.body else { panic!("text") };
+        assert_eq!(body.get("data"), Some(&read(r#"{"a":"2"}"#)));
+    }
+
+    #[test]
     fn the_default_namespace_can_be_in_the_input() {
         let sent = read(r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default"}}"#);
         let identity = Identity {
@@ -363,7 +385,14 @@ mod tests {
             namespace: None,
             name: "default".to_owned(),
         };
-        let write = Write { identity: &identity, kind: "Namespace", plural: "namespaces", sent: &sent, existing: None };
+        let write = Write {
+            identity: &identity,
+            kind: "Namespace",
+            plural: "namespaces",
+            sent: &sent,
+            existing: None,
+            namespace_objects: None,
+        };
         let options = RequestOptions {
             level: FieldValidation::Strict,
             dry_run: false,

@@ -41,7 +41,7 @@ enum Level {
 
 impl Policy {
     /// The policy of the namespace with these labels (`PolicyToEvaluate`).
-    pub fn of_labels(labels: &Value) -> Self {
+    pub fn from_labels(labels: &Value) -> Self {
         let label = |name: &str| labels.str_at(&[&format!("pod-security.kubernetes.io/{name}")]);
         let version = |mode: &str| label(&format!("{mode}-version")).map(|text| version(text).unwrap_or_default());
         // An invalid level is the most strict one, and does not warn.
@@ -157,7 +157,7 @@ mod tests {
             .iter()
             .map(|(name, value)| (format!("pod-security.kubernetes.io/{name}"), Value::from(*value)))
             .collect();
-        let policy = Policy::of_labels(&Value::Object(labels));
+        let policy = Policy::from_labels(&Value::Object(labels));
         (policy.enforce.to_string(), policy.warn.to_string())
     }
 

@@ -38,7 +38,7 @@ impl PodSecurity {
     fn policy(&self, attributes: &Attributes<'_>) -> Option<Policy> {
         let known = attributes.namespace_objects.and_then(|known| known.namespace.clone());
         let namespace = known.or_else(|| self.resources.namespace(attributes.namespace))?;
-        Some(Policy::of_labels(namespace.at(&["metadata", "labels"])?))
+        Some(Policy::from_labels(namespace.at(&["metadata", "labels"])?))
     }
 }
 
