@@ -18,13 +18,19 @@ use crdx_value::release::{Minor, V1_33};
 pub use interval::Interval;
 use path::{Path, Paths};
 
-/// Estimates the cost of an expression. `root` is the declared type of the variables whose sizes are known.
+/// Estimates the cost of an expression. `root` is the declared type of the variables whose sizes are known: like the server,
+/// it treats every variable as having this type.
 pub fn estimate(checked: &CheckedAst, root: Option<&DeclType>) -> Interval {
+    estimate_with(checked, &|_| root)
+}
+
+/// Like [`estimate`], with a declared type for each variable.
+pub fn estimate_with<'a>(checked: &'a CheckedAst, declared: &'a dyn Fn(&str) -> Option<&'a DeclType>) -> Interval {
     let size = checked.types.len();
     let mut estimator = Estimator {
         checked,
         server: checked.server,
-        root,
+        declared,
         paths: Paths::default(),
         by_id: vec![Path::NONE; size],
         sizes: vec![None; size],
@@ -72,7 +78,8 @@ struct Estimator<'a> {
     checked: &'a CheckedAst,
     /// The minor version of the server.
     server: Minor,
-    root: Option<&'a DeclType>,
+    /// The declared type of a variable.
+    declared: &'a dyn Fn(&str) -> Option<&'a DeclType>,
     paths: Paths<'a>,
     by_id: Vec<Path>,
     sizes: Vec<Option<Interval>>,
@@ -373,12 +380,10 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// The size that the declared type at a path allows. The first part of the path is ignored: every variable is
-    /// treated as having the type of the root.
+    /// The size that the declared type at a path allows. The first part of the path is a variable.
     fn declared_size(&self, path: Path) -> Option<Interval> {
         let mut parts = self.paths.parts(path).iter();
-        parts.next()?;
-        let mut at = self.root?;
+        let mut at = (self.declared)(parts.next()?)?;
         for part in parts {
             at = match (&at.shape, *part) {
                 (Shape::List { items, .. }, "@items" | "@values") => items,
@@ -404,8 +409,7 @@ impl<'a> Estimator<'a> {
 }
 
 /// The declared type of map keys.
-static KEY: DeclType =
-    DeclType { cel_type: Type::String, shape: Shape::Scalar, max_elements: 0, min_serialized_size: 2, nullable: false };
+static KEY: DeclType = DeclType::scalar(Type::String, 0, 2);
 
 /// The role of a loop variable.
 #[derive(Clone, Copy, PartialEq, Eq)]

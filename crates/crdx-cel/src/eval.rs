@@ -46,11 +46,19 @@ pub struct Program {
 
 /// The result of an evaluation.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Outcome<'a> {
     /// The value, or the error.
     pub result: Result<Value<'a>, Error>,
     /// The runtime cost.
     pub cost: u64,
+}
+
+impl Outcome<'_> {
+    /// An evaluation that did not begin.
+    pub(super) fn failed(message: String) -> Self {
+        Self { result: Err(Error::new(message)), cost: 0 }
+    }
 }
 
 /// A callback that computes the fields of an object when an expression selects them.

@@ -1,21 +1,27 @@
 //! Parses expressions like cel-go 0.29: the same trees with the same ids, the same limits and the same error messages.
 //!
-//! [`parser`] parses a valid source in one pass. If it fails, [`recover`] parses the source again with the error
-//! recovery of cel-go's generated parser. Both create nodes with [`build`].
+//! [`parser`] parses a valid source in one pass. If it fails, and with the feature `recovery`, [`recover`] parses the source
+//! again with the error recovery of cel-go's generated parser. Both create nodes with [`build`].
 
 mod build;
+#[cfg(feature = "recovery")]
 mod grammar;
+#[cfg(feature = "recovery")]
+mod kind_set;
 mod lexer;
 mod macros;
 mod parser;
+#[cfg(feature = "recovery")]
 mod predict;
+#[cfg(feature = "recovery")]
 mod recover;
 mod token;
 mod unescape;
+#[cfg(feature = "recovery")]
 mod visit;
 
 use super::{
-    ast::{Ast, SourceInfo},
+    ast::{Ast, Expr, SourceInfo},
     issues::{Issues, Location},
 };
 use build::Builder;
@@ -48,12 +54,8 @@ pub fn parse(source: &str, options: ParseOptions) -> Result<Ast, Issues> {
     let mut builder = Builder::new(source, options);
     let expr = match parser::parse(&mut builder) {
         Ok(expr) => Some(expr),
-        Err(parser::InvalidSource) if builder.too_large => None,
-        Err(parser::InvalidSource) => {
-            builder = Builder::new(source, options);
-            let tree = recover::recover(&mut builder);
-            tree.and_then(|tree| visit::visit(&mut builder, &tree)).ok()
-        }
+        Err(_) if builder.too_large => None,
+        Err(invalid) => explain(&mut builder, invalid),
     };
     if builder.too_large {
         builder.issues.report_at(Location::NONE, "expression too large");
@@ -65,6 +67,34 @@ pub fn parse(source: &str, options: ParseOptions) -> Result<Ast, Issues> {
         }
         _ => Err(builder.issues),
     }
+}
+
+/// Reports the errors of an invalid source as cel-go does.
+#[cfg(feature = "recovery")]
+fn explain(builder: &mut Builder<'_>, _: parser::InvalidSource) -> Option<Expr> {
+    *builder = Builder::new(builder.source, builder.options);
+    let tree = recover::recover(builder);
+    tree.and_then(|tree| visit::visit(builder, &tree)).ok()
+}
+
+/// Reports the first error of an invalid source.
+#[cfg(not(feature = "recovery"))]
+fn explain(builder: &mut Builder<'_>, invalid: parser::InvalidSource) -> Option<Expr> {
+    match invalid {
+        parser::InvalidSource::TooDeep => {
+            builder
+                .issues
+                .report_at(Location::NONE, format!("expression recursion limit exceeded: {}", parser::MAX_DEPTH));
+        }
+        parser::InvalidSource::At(offset) => {
+            let message = match builder.source.chars().nth(offset as usize) {
+                Some(first) => format!("Syntax error: unexpected {first:?}"),
+                None => "Syntax error: unexpected end of the expression".to_owned(),
+            };
+            builder.issues.report(offset as i32, message);
+        }
+    }
+    None
 }
 
 #[cfg(test)]

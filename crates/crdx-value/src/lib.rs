@@ -16,6 +16,7 @@ pub mod quote;
 pub mod release;
 #[cfg(feature = "serde")]
 mod serialize;
+mod stack;
 pub mod steps;
 pub mod suggest;
 pub mod time;
@@ -23,6 +24,7 @@ pub mod unicode;
 pub mod url;
 
 pub use map::Map;
+pub use stack::{NoThread, on_large_stack};
 
 /// The stack size of threads that process values, in bytes. Values may nest 10,000 levels deep and are processed
 /// recursively. Only stack pages that are used occupy memory.
@@ -103,6 +105,15 @@ impl Value {
         }
         if let Some(members) = at.as_object_mut() {
             members.insert((*last).to_owned(), value);
+        }
+    }
+    /// Returns true if the value nests more levels than `limit`; a scalar has none.
+    pub fn is_deeper_than(&self, limit: usize) -> bool {
+        let Some(left) = limit.checked_sub(1) else { return matches!(self, Self::Array(_) | Self::Object(_)) };
+        match self {
+            Self::Array(items) => items.iter().any(|item| item.is_deeper_than(left)),
+            Self::Object(members) => members.values().any(|member| member.is_deeper_than(left)),
+            _ => false,
         }
     }
     /// The string at a path of member names.

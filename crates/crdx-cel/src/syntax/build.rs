@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     ast::{Expr, ExprId, ExprKind, Literal},
-    issues::{Issues, Location},
+    issues::Issues,
 };
 
 /// The maximum number of nodes. A larger tree would exhaust a real server's memory, too: `optMap` duplicates its
@@ -112,8 +112,9 @@ impl<'s> Builder<'s> {
     }
 
     /// Reports an error without a position and returns a placeholder.
+    #[cfg(feature = "recovery")]
     pub fn error_without_position(&mut self, message: impl Into<String>) -> Expr {
-        self.issues.report_at(Location::NONE, message);
+        self.issues.report_at(crate::issues::Location::NONE, message);
         self.node(-1, ExprKind::Unspecified)
     }
 

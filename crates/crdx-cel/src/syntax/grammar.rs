@@ -2,7 +2,8 @@
 //! layout of ANTLR, which generates cel-go's parser. The tokens that an error message lists as expected depend on these
 //! states.
 
-use super::token::{Kind, KindSet};
+use super::kind_set::KindSet;
+use super::token::Kind;
 use std::sync::OnceLock;
 
 /// A rule of the grammar.

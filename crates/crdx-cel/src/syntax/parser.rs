@@ -1,5 +1,5 @@
-//! The fast parser for valid expressions. It stops at the first error; [`super::recover`] then parses the source again
-//! to report errors.
+//! The fast parser for valid expressions. It stops at the first error; with the feature `recovery`, [`super::recover`] then
+//! parses the source again to report errors.
 
 use super::{
     build::{Builder, with_dot},
@@ -11,8 +11,13 @@ use crate::ast::{Expr, ExprKind, MapEntry, StructField};
 /// The maximum nesting depth of grammar rules, and of operators, selections and calls.
 pub(super) const MAX_DEPTH: u32 = 250;
 
-/// The source is invalid or nested too deeply.
-pub(super) struct InvalidSource;
+/// The source is invalid.
+#[derive(Clone, Copy)]
+pub(super) enum InvalidSource {
+    /// The parser expects another token, or the lexer none: its code point offset.
+    At(#[cfg_attr(feature = "recovery", allow(dead_code, reason = "the recovery finds all errors itself"))] u32),
+    TooDeep,
+}
 
 type Parsed = Result<Tree, InvalidSource>;
 
@@ -39,7 +44,7 @@ pub(super) fn parse(builder: &mut Builder) -> Result<Expr, InvalidSource> {
     let mut tokens = Vec::with_capacity(builder.source.len() / 3 + 2);
     let mut lexer = Lexer::new(builder.source);
     loop {
-        let token = lexer.next_token().map_err(|_| InvalidSource)?;
+        let token = lexer.next_token().map_err(|bad| InvalidSource::At(bad.offset))?;
         if !matches!(token.kind, Kind::Whitespace | Kind::Comment) {
             tokens.push(token);
         }
@@ -50,7 +55,7 @@ pub(super) fn parse(builder: &mut Builder) -> Result<Expr, InvalidSource> {
     let mut parser = Parser { builder, tokens, at: 0, exprs: 0, relations: 0, calcs: 0 };
     let tree = parser.expr()?;
     parser.expect(Kind::Eof)?;
-    if parser.builder.too_large { Err(InvalidSource) } else { Ok(tree.expr) }
+    if parser.builder.too_large { Err(InvalidSource::TooDeep) } else { Ok(tree.expr) }
 }
 
 /// The function of a comparison operator.
@@ -88,14 +93,19 @@ impl<'s> Parser<'_, 's> {
         self.tokens.get(self.at + ahead).map_or(Kind::Eof, |token| token.kind)
     }
 
+    /// The error at the current token.
+    fn invalid(&self) -> InvalidSource {
+        InvalidSource::At(self.tokens.get(self.at).or(self.tokens.last()).map_or(0, |token| token.offset))
+    }
+
     fn advance(&mut self) -> Result<Token, InvalidSource> {
-        let token = *self.tokens.get(self.at).ok_or(InvalidSource)?;
+        let token = *self.tokens.get(self.at).ok_or_else(|| self.invalid())?;
         self.at += 1;
         Ok(token)
     }
 
     fn expect(&mut self, kind: Kind) -> Result<Token, InvalidSource> {
-        if self.peek() == kind { self.advance() } else { Err(InvalidSource) }
+        if self.peek() == kind { self.advance() } else { Err(self.invalid()) }
     }
 
     fn consume(&mut self, kind: Kind) -> bool {
@@ -114,12 +124,12 @@ impl<'s> Parser<'_, 's> {
 
     /// The height of an operator, selection or call above subtrees of this height.
     fn above(height: u32) -> Result<u32, InvalidSource> {
-        if height < MAX_DEPTH { Ok(height + 1) } else { Err(InvalidSource) }
+        if height < MAX_DEPTH { Ok(height + 1) } else { Err(InvalidSource::TooDeep) }
     }
 
     fn expr(&mut self) -> Parsed {
         if self.exprs == MAX_DEPTH {
-            return Err(InvalidSource);
+            return Err(InvalidSource::TooDeep);
         }
         self.exprs += 1;
         let condition = self.logic(Kind::Or)?;
@@ -162,7 +172,7 @@ impl<'s> Parser<'_, 's> {
 
     fn relation(&mut self, precedence: u32) -> Parsed {
         if self.relations == MAX_DEPTH {
-            return Err(InvalidSource);
+            return Err(InvalidSource::TooDeep);
         }
         self.relations += 1;
         let mut left = self.calc(0)?;
@@ -182,7 +192,7 @@ impl<'s> Parser<'_, 's> {
 
     fn calc(&mut self, precedence: u32) -> Parsed {
         if self.calcs == MAX_DEPTH {
-            return Err(InvalidSource);
+            return Err(InvalidSource::TooDeep);
         }
         self.calcs += 1;
         let mut left = self.unary()?;
@@ -239,7 +249,7 @@ impl<'s> Parser<'_, 's> {
         let text = match name.kind {
             Kind::Identifier => self.text(name),
             Kind::EscapedIdentifier => self.text(name).trim_matches('`'),
-            _ => return Err(InvalidSource),
+            _ => return Err(InvalidSource::At(name.offset)),
         };
         if !optional && name.kind == Kind::Identifier && self.peek() == Kind::LeftParen {
             let id = self.builder.new_id(self.offset());
@@ -251,7 +261,7 @@ impl<'s> Parser<'_, 's> {
         let height = Self::above(operand.height)?;
         let expr = if optional {
             if !self.builder.options.optional_syntax {
-                return Err(InvalidSource);
+                return Err(InvalidSource::At(name.offset));
             }
             let field =
                 self.builder.node(name.offset as i32, ExprKind::Literal(crate::ast::Literal::String(text.to_owned())));
@@ -269,7 +279,7 @@ impl<'s> Parser<'_, 's> {
         self.at += 1;
         let optional = self.consume(Kind::QuestionMark);
         if optional && !self.builder.options.optional_syntax {
-            return Err(InvalidSource);
+            return Err(self.invalid());
         }
         let index = self.expr()?;
         self.expect(Kind::RightBracket)?;
@@ -318,7 +328,7 @@ impl<'s> Parser<'_, 's> {
                 match number.kind {
                     Kind::Int => self.builder.int(start, &text),
                     Kind::Float => self.builder.double(start, &text),
-                    _ => return Err(InvalidSource),
+                    _ => return Err(InvalidSource::At(number.offset)),
                 }
             }
             Kind::Int => self.builder.int(start, text),
@@ -328,7 +338,7 @@ impl<'s> Parser<'_, 's> {
             Kind::Bytes => self.builder.bytes(start, text.get(1..).unwrap_or_default()),
             Kind::True | Kind::False => self.builder.bool(start, token.kind == Kind::True),
             Kind::Null => self.builder.null(start),
-            _ => return Err(InvalidSource),
+            _ => return Err(InvalidSource::At(token.offset)),
         };
         Ok(Tree { expr, height: 0 })
     }
@@ -372,7 +382,7 @@ impl<'s> Parser<'_, 's> {
 
     fn optional_mark(&mut self) -> Result<bool, InvalidSource> {
         let optional = self.consume(Kind::QuestionMark);
-        if optional && !self.builder.options.optional_syntax { Err(InvalidSource) } else { Ok(optional) }
+        if optional && !self.builder.options.optional_syntax { Err(self.invalid()) } else { Ok(optional) }
     }
 
     fn list(&mut self, start: i32) -> Parsed {
@@ -436,7 +446,7 @@ impl<'s> Parser<'_, 's> {
             let name = match name.kind {
                 Kind::Identifier => self.text(name),
                 Kind::EscapedIdentifier => self.text(name).trim_matches('`'),
-                _ => return Err(InvalidSource),
+                _ => return Err(InvalidSource::At(name.offset)),
             };
             let colon = self.expect(Kind::Colon)?;
             let id = self.builder.new_id(colon.offset as i32);

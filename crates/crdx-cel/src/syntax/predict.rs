@@ -6,7 +6,8 @@
 
 use super::{
     grammar::{Edge, Grammar, StateId, StateKind},
-    token::{Kind, KindSet},
+    kind_set::KindSet,
+    token::Kind,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

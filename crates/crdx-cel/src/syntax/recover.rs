@@ -8,10 +8,11 @@
 use super::{
     build::Builder,
     grammar::{Body, Choice, Grammar, Label, Part, RULES, Rule, StateId, StateKind, Suffix, grammar},
+    kind_set::KindSet,
     lexer::Lexer,
     parser::MAX_DEPTH,
     predict::{EMPTY_STACK, NoViable, Predictor, Stack},
-    token::{Kind, KindSet, Token},
+    token::{Kind, Token},
 };
 use crate::issues::Location;
 use std::collections::BTreeSet;

@@ -18,6 +18,7 @@ fn ids_are_handed_out_in_visiting_order() {
     assert_eq!(ast.source_info.offsets, [-1, 0, 1, 4, 7, 8, 11]);
 }
 
+#[cfg(feature = "recovery")]
 #[test]
 fn extra_tokens_are_deleted_and_missing_tokens_inserted() {
     assert!(error("a b").starts_with("ERROR: <input>:1:3: Syntax error: extraneous input 'b' expecting <EOF>"));
@@ -31,8 +32,19 @@ fn depth_is_bounded() {
         assert_eq!(error(&nested(249)), "parsed");
         assert_eq!(error(&nested(250)), "ERROR: <input>:-1:0: expression recursion limit exceeded: 250");
         assert_eq!(error(&format!("a{}", ".b".repeat(250))), "parsed");
+        assert!(error(&format!("a{}", ".b".repeat(251))).contains("recursion"));
+        #[cfg(feature = "recovery")]
         assert_eq!(error(&format!("a{}", ".b".repeat(251))), "ERROR: <input>:-1:0: max recursion depth exceeded");
     });
+}
+
+#[cfg(not(feature = "recovery"))]
+#[test]
+fn the_first_syntax_error_is_reported() {
+    assert_eq!(error("a + )"), "ERROR: <input>:1:5: Syntax error: unexpected ')'\n | a + )\n | ....^");
+    assert_eq!(error("f(a"), "ERROR: <input>:1:4: Syntax error: unexpected end of the expression\n | f(a\n | ...^");
+    assert!(error("a.1").starts_with("ERROR: <input>:1:2: Syntax error: unexpected '.'"), "{}", error("a.1"));
+    assert!(error("1 # 2").starts_with("ERROR: <input>:1:3: Syntax error: unexpected '#'"));
 }
 
 #[test]

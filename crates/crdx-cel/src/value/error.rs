@@ -6,6 +6,7 @@ const NO_SUCH_OVERLOAD: &str = "no such overload";
 
 /// An evaluation error. `&&`, `||`, `all` and `exists` may absorb it, unless it is fatal.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Error {
     /// An ordinary CEL error with its message.
     Failed(Cow<'static, str>),
@@ -56,6 +57,8 @@ impl Error {
         }
     }
 }
+
+impl std::error::Error for Error {}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -127,7 +127,7 @@ fn declare<'n>(objects: &mut Objects, name: &str, fields: impl IntoIterator<Item
 
 /// The sizes are not set, because only the types of these fields are used.
 fn scalar(cel_type: Type) -> DeclType {
-    DeclType { cel_type, shape: Shape::Scalar, max_elements: 0, min_serialized_size: 0, nullable: true }
+    DeclType::scalar(cel_type, 0, 0).nullable()
 }
 
 /// The types of `request` and `namespaceObject`.

@@ -15,8 +15,7 @@ use crdx_value::Value;
 use crdx_value::release::{Release, V1_34};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The maximum size of a request, in bytes.
-pub const MAX_REQUEST: i64 = 3 * 1024 * 1024;
+pub use crdx_cel::decl::MAX_REQUEST;
 /// The maximum length of an object name.
 const MAX_NAME: i64 = 253;
 /// The prefix of the root's type name; error messages show `selfType0` for the type of `self`.
@@ -48,37 +47,18 @@ impl Declarations {
             "array" => {
                 let item = schema.items_schema()?;
                 let items = self.declare(item, item.x_embedded_resource, &format!("{path}.@idx"))?;
-                let max = schema.max_items.map_or_else(
-                    || (MAX_REQUEST - 2) / (items.min_serialized_size as i64).saturating_add(1),
-                    |max| max.max(0),
-                );
                 let kind = match schema.x_list_type.as_deref() {
                     Some("set") => ListKind::Set,
                     Some("map") => ListKind::Map(schema.x_list_map_keys.clone()),
                     _ => ListKind::Atomic,
                 };
-                Some(Arc::new(DeclType {
-                    cel_type: Type::list(items.cel_type.clone()),
-                    shape: Shape::List { items, kind },
-                    max_elements: max as u64,
-                    min_serialized_size: 2,
-                    nullable: schema.nullable,
-                }))
+                let shape = Shape::List { items: Arc::clone(&items), kind };
+                Some(Arc::new(bounded(DeclType { shape, ..DeclType::list(items) }, schema.max_items, schema)))
             }
             "object" => match schema.additional_properties_schema() {
                 Some(value) => {
                     let values = self.declare(value, value.x_embedded_resource, &format!("{path}.@elem"))?;
-                    let max = schema.max_properties.map_or_else(
-                        || (MAX_REQUEST - 2) / (values.min_serialized_size as i64).saturating_add(6),
-                        |max| max.max(0),
-                    );
-                    Some(Arc::new(DeclType {
-                        cel_type: Type::map(Type::String, values.cel_type.clone()),
-                        shape: Shape::Map(values),
-                        max_elements: max as u64,
-                        min_serialized_size: 2,
-                        nullable: schema.nullable,
-                    }))
+                    Some(Arc::new(bounded(DeclType::map(values), schema.max_properties, schema)))
                 }
                 None => Some(self.object(schema, resource, path)),
             },
@@ -126,13 +106,13 @@ impl Declarations {
 }
 
 fn scalar(schema: &Schema, cel_type: Type, max: i64, min_size: u64) -> Arc<DeclType> {
-    Arc::new(DeclType {
-        cel_type,
-        shape: Shape::Scalar,
-        max_elements: max as u64,
-        min_serialized_size: min_size,
-        nullable: schema.nullable,
-    })
+    Arc::new(DeclType { nullable: schema.nullable, ..DeclType::scalar(cel_type, max as u64, min_size) })
+}
+
+/// The type of a list or map with the limit that its schema has.
+fn bounded(declared: DeclType, max: Option<i64>, schema: &Schema) -> DeclType {
+    let max_elements = max.map_or(declared.max_elements, |max| max.max(0) as u64);
+    DeclType { max_elements, nullable: schema.nullable, ..declared }
 }
 
 fn string(schema: &Schema) -> Arc<DeclType> {

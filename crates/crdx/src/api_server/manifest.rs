@@ -91,7 +91,7 @@ fn unfold(
     if value.is_null() {
         return Ok(());
     }
-    if is_deeper(&value, MAX_DEPTH) {
+    if value.is_deeper_than(MAX_DEPTH) {
         return Err(Error::CannotTell(format!("the object nests more than {MAX_DEPTH} levels")));
     }
     let of = |value, item, warnings| Document { value, chunk: chunk.cloned(), item, warnings };
@@ -104,16 +104,6 @@ fn unfold(
         _ => documents.push(of(value, None, warnings)),
     }
     Ok(())
-}
-
-/// Returns true if a value nests more levels than `limit`.
-pub(super) fn is_deeper(value: &Value, limit: usize) -> bool {
-    let Some(left) = limit.checked_sub(1) else { return matches!(value, Value::Array(_) | Value::Object(_)) };
-    match value {
-        Value::Array(items) => items.iter().any(|item| is_deeper(item, left)),
-        Value::Object(members) => members.values().any(|member| is_deeper(member, left)),
-        _ => false,
-    }
 }
 
 /// An object, and the text from which it was parsed.

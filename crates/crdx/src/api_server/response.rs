@@ -1,6 +1,6 @@
 //! The results of requests.
 
-use super::manifest::{self, Document, MAX_DEPTH};
+use super::manifest::{Document, MAX_DEPTH};
 use super::row::Row;
 use super::{Error, Position, Status};
 use crate::rehearsal::Difference;
@@ -123,7 +123,7 @@ impl Response {
             ResponseBody::Text(text) => Value::from(text),
         };
         let (object, row) = Row::of_answer(body);
-        if manifest::is_deeper(&object, MAX_DEPTH) {
+        if object.is_deeper_than(MAX_DEPTH) {
             return Err(Error::CannotTell(format!("the stored object nests more than {MAX_DEPTH} levels")));
         }
         warnings.extend(document.into_iter().flat_map(|document| document.warnings.iter().cloned()));

@@ -1,6 +1,6 @@
 //! Rows of tables, as `kubectl get` prints them.
 
-use super::manifest::{self, MAX_DEPTH};
+use super::manifest::MAX_DEPTH;
 use super::{Error, Status};
 use crdx_server::server::{Response as Answer, ResponseBody};
 use crdx_value::Value;
@@ -106,7 +106,7 @@ impl List {
         let mut body = Arc::unwrap_or_clone(body);
         let resource_version = body.str_at(&["metadata", "resourceVersion"]).unwrap_or_default().to_owned();
         let (rows, items): (Vec<_>, Vec<_>) = rows(&mut body).into_iter().unzip();
-        if items.iter().any(|item| manifest::is_deeper(item, MAX_DEPTH)) {
+        if items.iter().any(|item| item.is_deeper_than(MAX_DEPTH)) {
             return Err(Error::CannotTell(format!("a stored object nests more than {MAX_DEPTH} levels")));
         }
         Ok(Self { items, rows, resource_version, warnings })

@@ -77,5 +77,5 @@ fn environment(release: Release) -> Env {
 
 /// The sizes are not set, because only the types are used.
 fn scalar(cel_type: Type) -> DeclType {
-    DeclType { cel_type, shape: Shape::Scalar, max_elements: 0, min_serialized_size: 0, nullable: false }
+    DeclType::scalar(cel_type, 0, 0)
 }
