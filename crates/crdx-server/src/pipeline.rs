@@ -111,6 +111,8 @@ pub enum Source {
     Storage,
     /// A conversion between versions. Malformed metadata is an error, and unknown fields are not collected.
     Conversion,
+    /// Like [`Self::Conversion`], and unknown fields are collected.
+    ReportedConversion,
 }
 
 /// A decoded object.

@@ -338,6 +338,39 @@ mod tests {
     }
 
     #[test]
+    fn the_trace_has_fields_that_the_storage_version_drops() {
+        let schema = |fields: &str| {
+            format!(
+                r#""schema":{{"openAPIV3Schema":{{"type":"object","properties":{{"spec":{{"type":"object","properties":{{{fields}}}}}}}}}}}"#
+            )
+        };
+        let (old, new) = (
+            schema(r#""n":{"type":"integer"}"#),
+            schema(r#""n":{"type":"integer"},"x":{"type":"integer"},"d":{"type":"integer","default":1}"#),
+        );
+        let crd = |conversion: &str| {
+            format!(
+                r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{{"name":"foos.example.com"}},
+                "spec":{{"group":"example.com","scope":"Namespaced","names":{{"plural":"foos","kind":"Foo"}},{conversion}"versions":[
+                {{"name":"v1","served":true,"storage":true,{old}}},{{"name":"v2","served":true,"storage":false,{new}}}]}}}}"#
+            )
+        };
+        let not_stored = |conversion: &str, query: &str| {
+            let server = Server::new(Release::NEWEST, 1);
+            assert_eq!(send(&server, Method::Post, CRDS, &crd(conversion)).code, 201);
+            let path = format!("{}{query}", FOOS.replace("/v1/", "/v2/"));
+            let created = send(&server, Method::Post, &path, &FOO.replace("example.com/v1", "example.com/v2"));
+            assert_eq!((created.code, created.trace.pruned.len()), (201, 0));
+            created.trace.not_stored
+        };
+        // The default of `d` sets the field again.
+        assert_eq!(not_stored("", ""), ["spec.x"]);
+        assert_eq!(not_stored("", "?dryRun=All"), ["spec.x"]);
+        let webhook = r#""conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"url":"https://example.com"}}},"#;
+        assert_eq!(not_stored(webhook, ""), [""; 0], "the webhook may keep the field in another place");
+    }
+
+    #[test]
     fn the_trace_of_a_rejection_has_the_reason() {
         let server = with_foos();
         let post = |path: &str, body: &str| send(&server, Method::Post, path, body).trace;

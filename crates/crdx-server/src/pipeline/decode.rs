@@ -20,6 +20,7 @@ pub fn decode(rv: &ResourceVersion, mut object: Value, source: Source) -> Result
     };
     let kind = text_member(members, "kind")?.unwrap_or_default().to_owned();
     let api_version = text_member(members, "apiVersion")?.unwrap_or_default().to_owned();
+    let wanted = matches!(source, Source::Request | Source::ReportedConversion);
     let mut dropped = Vec::new();
     let mut metadata = match members.remove("metadata") {
         None => None,
@@ -34,7 +35,6 @@ pub fn decode(rv: &ResourceVersion, mut object: Value, source: Source) -> Result
         .map_err(|message| DecodeError { message, field: Some("apiVersion".to_owned()) })?;
     if group == rv.facts.group && kind == rv.facts.kind {
         let node = rv.root.as_ref().filter(|_| version == rv.facts.version);
-        let wanted = source == Source::Request;
         if !rv.facts.preserve_unknown_fields {
             let mut unknown = Unknown::new(wanted);
             prune::prune(&mut object, node, true, &mut unknown);
@@ -59,7 +59,7 @@ pub fn decode(rv: &ResourceVersion, mut object: Value, source: Source) -> Result
     if let (Value::Object(members), Some(metadata)) = (&mut object, metadata) {
         members.insert("metadata".to_owned(), Value::Object(metadata));
     }
-    if source != Source::Request {
+    if !wanted {
         dropped.clear();
     }
     Ok(Decoded { object, unknown: dropped })

@@ -5,6 +5,7 @@ use crate::policies::findings::Findings;
 use crate::server::http::status::Refusal;
 use crdx_value::Value;
 use crdx_value::field::ErrorList;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// An HTTP response.
@@ -43,6 +44,9 @@ pub enum Format {
 pub struct Trace {
     /// Paths of pruned fields, as in `unknown field "spec.a"`.
     pub pruned: Vec<String>,
+    /// Paths of fields that the version of the request has and the storage version does not, unless a default of the
+    /// version of the request sets them again. Empty if a webhook converts objects.
+    pub not_stored: Vec<String>,
     /// Fields set by defaulting.
     pub defaulted: Vec<Defaulted>,
     /// True if the object was rejected with strict decoding errors.
@@ -61,6 +65,21 @@ pub struct Trace {
     pub is_unfinished: bool,
     /// The cost of the rules of the schema, with the steps that it does not include.
     pub cost: u64,
+}
+
+impl Trace {
+    /// Records the fields that conversion to the storage version dropped, except those that a default sets again.
+    pub(in crate::server) fn set_not_stored(&mut self, mut dropped: Vec<String>) {
+        if !dropped.is_empty() && !self.defaulted.is_empty() {
+            let defaults: HashSet<&str> = self.defaulted.iter().map(|field| field.path.as_str()).collect();
+            // A default sets a whole value, so its path may be that of a parent.
+            dropped.retain(|path| {
+                let parents = path.match_indices(['.', '[']).filter_map(|(end, _)| path.get(..end));
+                !parents.chain([path.as_str()]).any(|one| defaults.contains(one))
+            });
+        }
+        self.not_stored = dropped;
+    }
 }
 
 impl Response {

@@ -125,6 +125,7 @@ impl<S: Strategy> Registry<'_, S> {
         if dry_run {
             taken()?;
             let mut written = self.strategy.dry_run(object, decoded)?;
+            ctx.trace.set_not_stored(std::mem::take(&mut written.dropped));
             if ctx.request.hides_dry_run {
                 ctx.calls.check()?;
                 self.check_size(&mut ctx.trace, (&key, expected), &mut written, managed_fields)?;
@@ -132,6 +133,7 @@ impl<S: Strategy> Registry<'_, S> {
             return Ok(written.shown());
         }
         let mut written = self.strategy.written(object, decoded)?;
+        ctx.trace.set_not_stored(std::mem::take(&mut written.dropped));
         ctx.calls.check()?;
         self.check_size(&mut ctx.trace, (&key, expected), &mut written, managed_fields)?;
         taken()?;

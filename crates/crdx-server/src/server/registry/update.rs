@@ -131,6 +131,7 @@ impl<S: Strategy> Registry<'_, S> {
                 return Ok(Arc::new(object));
             }
             let mut written = strategy.written(object, decoded)?;
+            ctx.trace.set_not_stored(std::mem::take(&mut written.dropped));
             if options.dry_run && !ctx.request.hides_dry_run {
                 return Ok(written.shown());
             }

@@ -12,6 +12,8 @@ pub(in crate::server) struct Written {
     pub raw: Value,
     /// The object at the version of the request; `None` if it equals `raw`.
     pub shown: Option<Value>,
+    /// The paths of fields that the version of the request has and the storage version does not.
+    pub dropped: Vec<String>,
 }
 
 impl Written {

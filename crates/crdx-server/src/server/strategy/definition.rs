@@ -290,7 +290,7 @@ impl Strategy for Definition {
         if let Some(number) = non_finite(&object) {
             return Err(Refusal::unclassified(format!("json: unsupported value: {}", number::format_v(number))));
         }
-        Ok(Written { raw: object, shown: None })
+        Ok(Written { raw: object, shown: None, dropped: Vec::new() })
     }
 
     fn stored_length(&self, raw: &Value) -> usize {

@@ -5,7 +5,7 @@ pub(in crate::server) mod storage;
 
 use crate::apply::types;
 use crate::crd::{CustomResourceDefinition, Spec};
-use crate::pipeline::{self, Facts, ResourceVersion, ScalePaths, Source};
+use crate::pipeline::{self, Decoded, Facts, ResourceVersion, ScalePaths, Source};
 use crate::server::http::calls::{Calls, Reviewed};
 use crate::server::http::status::Refusal;
 use crate::server::http::table::Columns;
@@ -242,11 +242,31 @@ impl Serving {
 
     /// Converts an object to `version`, then prunes fields that the version does not declare.
     pub fn convert(&self, object: Value, version: &Version, calls: &Calls) -> Result<Value, Refusal> {
+        Ok(self.convert_from(Source::Conversion, object, version, calls)?.object)
+    }
+
+    /// Converts an object to the storage version. Returns it with the paths of the pruned fields, unless a webhook converts
+    /// objects, which may have moved fields.
+    pub fn convert_to_storage(
+        &self,
+        object: Value,
+        storage: &Version,
+        calls: &Calls,
+    ) -> Result<(Value, Vec<String>), Refusal> {
+        let source = if self.converter.is_some() { Source::Conversion } else { Source::ReportedConversion };
+        let decoded = self.convert_from(source, object, storage, calls)?;
+        Ok((decoded.object, decoded.unknown))
+    }
+
+    fn convert_from(
+        &self,
+        source: Source,
+        object: Value,
+        version: &Version,
+        calls: &Calls,
+    ) -> Result<Decoded, Refusal> {
         let object = self.convert_type(object, &self.api_version(version), calls)?;
-        match pipeline::decode(&version.stages, object, Source::Conversion) {
-            Ok(decoded) => Ok(decoded.object),
-            Err(error) => Err(Refusal::unclassified(error.message)),
-        }
+        pipeline::decode(&version.stages, object, source).map_err(|error| Refusal::unclassified(error.message))
     }
 
     /// Converts an object to another version as its definition says: by the webhook, or by setting the apiVersion.

@@ -279,8 +279,8 @@ impl Strategy for TypedResource {
 
     fn written(&self, object: Value, _: bool) -> Result<Written, Refusal> {
         Ok(match self.kind.stored(&object) {
-            Some(raw) => Written { shown: self.kind.restored(&raw).or(Some(object)), raw },
-            None => Written { raw: object, shown: None },
+            Some(raw) => Written { shown: self.kind.restored(&raw).or(Some(object)), raw, dropped: Vec::new() },
+            None => Written { raw: object, shown: None, dropped: Vec::new() },
         })
     }
 

@@ -29,14 +29,14 @@ impl Serving {
                 || pipeline::default(&version.stages, &mut object.clone()).is_ok_and(|defaulted| defaulted.is_empty())
         };
         if version.storage && decoded && is_complete() {
-            return Ok(Written { raw: object, shown: None });
+            return Ok(Written { raw: object, shown: None, dropped: Vec::new() });
         }
-        let raw = match self.storage() {
-            Some(storage) if storage.name != version.name => self.convert(object, storage, calls)?,
-            _ => object,
+        let (raw, dropped) = match self.storage() {
+            Some(storage) if storage.name != version.name => self.convert_to_storage(object, storage, calls)?,
+            _ => (object, Vec::new()),
         };
         let shown = self.decode_stored(&raw, version, calls)?;
-        Ok(Written { raw, shown })
+        Ok(Written { raw, shown, dropped })
     }
 
     /// Like [`Self::written`], for a dry run, which needs no copy in the storage version.
@@ -55,7 +55,7 @@ impl Serving {
         if self.may_lack_defaults(version) && !pipeline::default(&version.stages, &mut object)?.is_empty() {
             object = self.convert(object, version, calls)?;
         }
-        Ok(Written { raw: object, shown: None })
+        Ok(Written { raw: object, shown: None, dropped: Vec::new() })
     }
 
     /// Returns true if an object that was decoded and defaulted may lack defaults after its preparation.
