@@ -176,7 +176,7 @@ fn answer(mut args: command_line::Args, settings: &Settings, program: &Path) -> 
     }
     let lookup = configured::lookup(&args);
     match args.command {
-        command_line::Command::Validate(validate) => validate::run(&validate, args.color),
+        command_line::Command::Validate(validate) => validate::run(&validate, args.color, args.verbosity),
         command_line::Command::Diff(diff) => diff::run(&diff, args.color),
         command_line::Command::Get(get) => get::run(&get),
         command_line::Command::Rehearse(rehearse) => rehearse::run(&rehearse, args.color),

@@ -60,7 +60,8 @@ pub struct Args {
         help_heading = "Output"
     )]
     pub color: Color,
-    /// The log level on standard error; from 6 on, each request to a cluster is logged, as with kubectl
+    /// The log level on standard error; from 6 on, each request to a cluster is logged, as with kubectl. With any level,
+    /// validate lists all fields that would be dropped or set by defaults
     #[arg(long = "v", short = 'v', global = true, value_name = "LEVEL", default_value_t = 0, require_equals = true)]
     #[arg(help_heading = "Output", hide_short_help = true)]
     pub verbosity: u8,

@@ -11,6 +11,7 @@ use super::watching;
 use crate::cluster;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
+use crate::output::report::fields::FieldLists;
 use crate::output::report::text::Style;
 use crate::simulation::{self, CompareOptions, Plan};
 use crdx::report::Summary;
@@ -18,9 +19,10 @@ use crdx_value::release::ReleaseSet;
 use report::ValidateReport;
 use std::io;
 
-/// Runs the command.
-pub fn run(args: &args::Validate, color: flags::Color) -> io::Result<Exit> {
-    if args.watch { watch(&args.inputs, &args.updates, || once(args, color)) } else { once(args, color) }
+/// Runs the command. `verbosity` is the level of `-v`.
+pub fn run(args: &args::Validate, color: flags::Color, verbosity: u8) -> io::Result<Exit> {
+    let once = || once(args, color, FieldLists::of_verbosity(verbosity));
+    if args.watch { watch(&args.inputs, &args.updates, once) } else { once() }
 }
 
 /// Calls `once` whenever a file changes.
@@ -38,7 +40,7 @@ pub fn watch(
 }
 
 /// Validates everything once.
-fn once(args: &args::Validate, color: flags::Color) -> io::Result<Exit> {
+fn once(args: &args::Validate, color: flags::Color, fields: FieldLists) -> io::Result<Exit> {
     let releases = &args.kubernetes.kubernetes_version;
     if releases.as_ref().is_some_and(|releases| releases.single().is_none())
         && matches!(args.output, Some(flags::ReportFormat::Yaml | flags::ReportFormat::Wide))
@@ -49,7 +51,7 @@ fn once(args: &args::Validate, color: flags::Color) -> io::Result<Exit> {
     let streams = Streams::new(args.output, color);
     let is_table = matches!(args.output, None | Some(flags::ReportFormat::Table));
     let text_goes_to = if is_table { &streams.out } else { &streams.messages };
-    let style = Style { color: text_goes_to.color, quiet: args.quiet, width: text_goes_to.width };
+    let style = Style { color: text_goes_to.color, quiet: args.quiet, width: text_goes_to.width, fields };
     let mut sink = Sink::new(ValidateReport::new(args.output, style, releases.as_ref()), args.output, streams);
     // The HTML page shows changes if there are existing objects.
     let live = !args.cluster.offline && cluster::is_configured(&args.cluster.target());

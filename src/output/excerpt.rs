@@ -12,6 +12,8 @@ pub enum MessageSeverity {
     Error,
     /// `warning`
     Warning,
+    /// `note`
+    Note,
 }
 
 /// Formats a message, its source line and help.
@@ -38,6 +40,7 @@ pub fn render_of(
     let level = match severity {
         MessageSeverity::Error => Level::ERROR,
         MessageSeverity::Warning => Level::WARNING,
+        MessageSeverity::Note => Level::NOTE,
     };
     let releases = releases.map(ToString::to_string);
     let title = level.primary_title(&*message);

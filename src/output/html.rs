@@ -173,6 +173,7 @@ fn message_of(
     let (word, colour) = match severity {
         MessageSeverity::Error => ("error", Colour::Bad),
         MessageSeverity::Warning => ("warning", Colour::Unsure),
+        MessageSeverity::Note => ("note", Colour::Plain),
     };
     let word = releases.map_or_else(|| word.to_owned(), |releases| format!("{word} {releases}"));
     let mut out = format!("<div class=\"message {}\"><p><b>{word}</b> {}</p>", colour.class(), escaped(text));

@@ -2,6 +2,7 @@
 
 pub mod admission;
 pub mod case;
+pub mod fields;
 pub mod json;
 pub mod members;
 pub mod pipeline;

@@ -442,7 +442,7 @@ impl PolicyInput {
         if !is_policy {
             return Err(self.unusable(response.body.message()));
         }
-        let mut item = answer::read_policy_response(
+        let mut item = answer::read_built_in_response(
             response,
             identity(&self.object, Namespace::None),
             &source.finder(),

@@ -23,8 +23,7 @@ use crdx::kubectl::send as kubectl_send;
 use crdx::kubectl::written_metadata::hide_bookkeeping;
 use crdx::kubectl::{FieldValidation, Verb};
 use crdx::report::{ASK_THE_CLUSTER, Action, Answer, Diagnostic, Identity, ObjectReport, Verdict};
-use crdx::simulation::answer::read_response;
-use crdx::simulation::hints::Hints;
+use crdx::simulation::answer::read_built_in_response;
 use crdx::simulation::identity::{self, FieldLocator, Namespace};
 use crdx::simulation::kubectl_errors;
 use crdx::simulation::object::{Kind, Object};
@@ -208,7 +207,7 @@ pub fn decode(
             let mut outcome = *outcome;
             let findings = outcome.response.trace.policies.take();
             item.before = outcome.before.filter(|_| covered && context.updates.compares.is_some());
-            answered_update(&mut item, outcome.response, version, &locator);
+            answered_update(&mut item, outcome.response, options.release, &locator);
             item.action = outcome.action;
             if covered {
                 accept(&mut item, &sent, context);
@@ -247,7 +246,7 @@ pub fn decode(
         let mut response = context.built_in.create(options, &write, annotated);
         let findings = response.trace.policies.take();
         let created = kept::created(&response);
-        answered_create(&mut item, response, version, &locator);
+        answered_create(&mut item, response, options.release, &locator);
         accept(&mut item, &sent, context);
         admitted(&mut item, findings, context.admission);
         accepted = created;
@@ -323,7 +322,7 @@ fn accept(item: &mut ObjectReport, sent: &Value, context: SimulationContext<'_>)
 }
 
 /// Completes the item of a create that was sent.
-fn answered_create(item: &mut ObjectReport, response: Response, version: &str, locator: &dyn FieldLocator) {
+fn answered_create(item: &mut ObjectReport, response: Response, release: Release, locator: &dyn FieldLocator) {
     // The server measures the length of JSON, and etcd that of Protobuf.
     if response.code == 500 {
         let reason = "with its defaults it may be too large for etcd".to_owned();
@@ -333,7 +332,7 @@ fn answered_create(item: &mut ObjectReport, response: Response, version: &str, l
         return;
     }
     let identity = item.identity.clone();
-    let answered = read_response(response, identity, locator, &Hints::of_schema(None, version));
+    let answered = read_built_in_response(response, identity, locator, release);
     let is_new = |warning: &Diagnostic| !item.warnings.iter().any(|known| known.message == warning.message);
     let warnings: Vec<_> = answered.warnings.into_iter().filter(is_new).collect();
     item.warnings.extend(warnings);
@@ -344,9 +343,9 @@ fn answered_create(item: &mut ObjectReport, response: Response, version: &str, l
 }
 
 /// Completes the item of an update that was sent.
-fn answered_update(item: &mut ObjectReport, response: Response, version: &str, locator: &dyn FieldLocator) {
+fn answered_update(item: &mut ObjectReport, response: Response, release: Release, locator: &dyn FieldLocator) {
     let identity = item.identity.clone();
-    let answered = read_response(response, identity, locator, &Hints::of_schema(None, version));
+    let answered = read_built_in_response(response, identity, locator, release);
     item.warnings.extend(answered.warnings);
     item.pruned = answered.pruned;
     item.object = answered.object;

@@ -45,7 +45,7 @@ pub fn update(
     Some(match done {
         Ok(mut done) => {
             let findings = done.response.trace.policies.take();
-            let mut item = read_definition_response(done.response, identity.clone(), locator);
+            let mut item = read_definition_response(done.response, identity.clone(), locator, context.server.release());
             admitted(&mut item, findings, context.admission);
             item.action = done.action;
             item.before = updates.compares.and(done.before);

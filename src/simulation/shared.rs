@@ -500,7 +500,8 @@ impl OrderedState {
         {
             Installed::Answered(mut response) => {
                 let findings = response.trace.policies.take();
-                let mut item = answer::read_definition_response(*response, identity, &finder);
+                let mut item =
+                    answer::read_definition_response(*response, identity, &finder, simulator.server.release());
                 admitted(&mut item, findings, simulator.admission.get().map(Arc::as_ref));
                 if let Some(stored) = &mut item.object {
                     request::remove_cluster_state(stored);

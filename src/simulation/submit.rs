@@ -67,7 +67,7 @@ pub fn submit(
     if let Some(admission) = context.admission {
         admission.prepare(identity.namespace.as_deref(), context.server);
     }
-    let schema = &Hints::of_schema(Some(&route.definition), &version);
+    let schema = &Hints::of_schema(&route.definition, &version, context.server.release());
     // Policies could give another answer when the object is created again from its text.
     let text = locator.text().filter(|_| context.admission.is_none());
     let submission = Submission { context, target, schema, locator, creates, text };

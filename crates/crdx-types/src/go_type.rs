@@ -1,6 +1,7 @@
 //! A Go type of the table, for decoders that follow it value by value.
 
 pub use super::custom::Custom;
+use super::table::Releases;
 use super::types::{Definition, Field, Struct, Type, TypeId, Types};
 
 /// A Go type. Pointers are followed: errors of Go's decoders name the type that a pointer points to.
@@ -45,6 +46,7 @@ pub enum Shape {
 #[derive(Clone, Copy, Debug)]
 pub struct GoStruct {
     types: &'static Types,
+    id: TypeId,
     definition: &'static Struct,
 }
 
@@ -104,7 +106,7 @@ impl GoType {
     fn of_definition(self, id: TypeId) -> Shape {
         let types = self.types;
         match types.definition(id) {
-            Some(Definition::Struct(definition)) => Shape::Struct(GoStruct { types, definition }),
+            Some(Definition::Struct(definition)) => Shape::Struct(GoStruct { types, id, definition }),
             Some(Definition::Named { of, .. }) => Self { types, of: Of::Type(of) }.shape(),
             Some(Definition::Custom(custom)) => Shape::Custom(*custom),
             None => Shape::Custom(Custom::Json),
@@ -122,6 +124,11 @@ impl GoStruct {
     pub fn field(self, name: &str) -> Option<GoField> {
         let (_, field) = self.definition.field(name)?;
         Some(GoField { types: self.types, field })
+    }
+
+    /// The releases in which the struct has a field ([`Types::releases_with`]).
+    pub fn releases_with(self, name: &str) -> Option<Releases> {
+        self.types.releases_with(self.id, name)
     }
 
     /// The fields in the order of the Go source.

@@ -7,6 +7,7 @@ mod identity;
 mod location;
 mod merge;
 mod object;
+mod pruned;
 mod summary;
 mod verdict;
 
@@ -16,6 +17,7 @@ pub use diagnostic::{Diagnostic, Remark, RunNote};
 pub use identity::Identity;
 pub use location::{Excerpt, STDIN, SourceLocation};
 pub use merge::merged;
-pub use object::{ASK_THE_CLUSTER, Answer, Located, ObjectReport, ReleaseAnswer};
+pub use object::{ASK_THE_CLUSTER, Answer, ObjectReport, ReleaseAnswer};
+pub use pruned::{FieldHint, PrunedField};
 pub use summary::Summary;
 pub use verdict::Verdict;

@@ -70,7 +70,8 @@ pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Fail
         .map_err(|error| reported(&error.to_string(), None))?;
     let namespace = cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
     let identity = identity::identity(&new.value, identity::Namespace::None);
-    let mut crd_item = answer::read_definition_response(plan.answer.clone(), identity, &new.object.finder());
+    let mut crd_item =
+        answer::read_definition_response(plan.answer.clone(), identity, &new.object.finder(), plan.releases().newest());
     crd_item.action = if plan.is_update() { Action::Update } else { Action::Create };
     crd_item.object = None;
     removed.complete(&mut crd_item);

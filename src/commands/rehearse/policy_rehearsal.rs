@@ -163,7 +163,7 @@ impl<'a> PolicyRehearsal<'a> {
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).push(server);
         let findings = response.trace.policies.take().unwrap_or_default();
         let (findings, effects) = self.effects(findings);
-        let hints = Hints::of_schema(Some(&definition.crd), version);
+        let hints = Hints::of_schema(&definition.crd, version, self.release);
         let mut item = answer::read_response(response, identity, locator, &hints);
         item.action = Action::Update;
         item.object = None;

@@ -109,8 +109,11 @@ impl Report for ValidateReport {
         match (&mut self.form, object) {
             (Form::Table, _) => {
                 self.text.row(item).map_or(Ok(()), |row| out.row(row))?;
-                let details = self.text.details(item);
-                return if details.is_empty() { Ok(()) } else { out.details(&format!("\n{details}")) };
+                let parts = [self.text.details(item), self.text.defaults(item)];
+                return parts
+                    .iter()
+                    .filter(|part| !part.is_empty())
+                    .try_for_each(|part| out.details(&format!("\n{part}")));
             }
             (Form::Yaml { has_items }, Some(object)) => {
                 let separator = if std::mem::replace(has_items, true) { "---\n" } else { "" };
@@ -158,6 +161,7 @@ impl Report for ValidateReport {
         if !common.is_empty() {
             out.print(&format!("\n{common}"))?;
         }
+        out.print(self.text.few_defaults())?;
         if !self.text.table().is_empty() {
             out.print("\n")?;
         }

@@ -99,7 +99,8 @@ pub fn details(item: &ObjectReport, n: usize, change: Option<&str>) -> String {
 fn paths(item: &ObjectReport) -> String {
     let mut lines = String::new();
     for pruned in &item.pruned {
-        let _ = write!(lines, "<li class=\"lost\"><b>−</b>{} (dropped)</li>", escaped(&pruned.path));
+        let help = pruned.help().map_or_else(String::new, |help| format!(": {help}"));
+        let _ = write!(lines, "<li class=\"lost\"><b>−</b>{} (dropped{})</li>", escaped(&pruned.path), escaped(&help));
     }
     for (path, value) in &item.defaulted {
         let value = escaped(&json::to_string(value));

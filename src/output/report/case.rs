@@ -1,7 +1,7 @@
 //! An object as a test case for pipelines: its outcome and findings. All formats of [`super::pipeline`] are written
 //! from cases.
 
-use crdx::report::{Diagnostic, ObjectReport, SourceLocation, Verdict};
+use crdx::report::{Diagnostic, FieldHint, ObjectReport, SourceLocation, Verdict};
 use crdx_value::release::ReleaseSet;
 use std::borrow::Cow;
 
@@ -160,6 +160,16 @@ impl Case {
         };
         findings.extend(item.hidden.iter().map(hidden));
         findings.extend(item.warnings.iter().map(|warning| found(warning, Level::Warning)));
+        findings.extend(item.dropped_silently().into_iter().map(|field| Finding {
+            level: Level::Note,
+            rule: "droppedField".to_owned(),
+            field: Some(field.path.clone()),
+            message: of_releases(field.releases.as_ref(), &field.message()),
+            diff: None,
+            help: field.help(),
+            replacement: field.hint.as_ref().and_then(FieldHint::replacement).map(str::to_owned),
+            location: field.location.clone().unwrap_or_else(|| item.location.clone()),
+        }));
         let subject = item.called();
         let subject = if subject.is_empty() { item.location.to_string() } else { subject };
         Self { subject, location: item.location.clone(), outcome, result: item.verdict.text(), findings }

@@ -2,7 +2,8 @@
 
 use super::members::{location_object, present};
 use crdx::report::{
-    Answer, Diagnostic, Identity, ObjectReport, ReleaseAnswer, Remark, RunNote, SourceLocation, Summary,
+    Answer, Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, ReleaseAnswer, Remark, RunNote, SourceLocation,
+    Summary,
 };
 use crdx_value::release::{Release, ReleaseSet};
 use crdx_value::{Map, Value, json, object};
@@ -148,8 +149,7 @@ fn members(item: &ObjectReport) -> Map {
     if !item.remarks.is_empty() {
         put("remarks", item.remarks.iter().map(remark).collect::<Vec<_>>().into());
     }
-    let pruned = item.pruned.iter().map(|p| located(&[("path", &p.path)], p.location.as_ref(), p.releases.as_ref()));
-    put("pruned", pruned.collect::<Vec<_>>().into());
+    put("pruned", item.pruned.iter().map(pruned_field).collect::<Vec<_>>().into());
     let defaulted = item
         .defaulted
         .iter()
@@ -202,6 +202,21 @@ fn problem(problem: &Diagnostic) -> Value {
     let help = problem.help.as_deref().unwrap_or_default();
     let texts = [("type", problem.kind.as_str()), ("field", field), ("message", &problem.message), ("help", help)];
     located(&texts, problem.location.as_ref(), problem.releases.as_ref())
+}
+
+fn pruned_field(field: &PrunedField) -> Value {
+    let help = field.help().unwrap_or_default();
+    let mut described =
+        located(&[("path", &field.path), ("help", &help)], field.location.as_ref(), field.releases.as_ref());
+    if let (Some(hint), Some(members)) = (&field.hint, described.as_object_mut()) {
+        let names: Vec<Value> = hint.names().into_iter().map(Value::from).collect();
+        let mut known = Map::from([("type".to_owned(), hint.as_str().into()), ("names".to_owned(), names.into())]);
+        if let FieldHint::ServedVersions { dropped_by: Some(storage), .. } = hint {
+            known.insert("droppedBy".to_owned(), storage.as_str().into());
+        }
+        members.insert("hint".to_owned(), known.into());
+    }
+    described
 }
 
 /// Returns the members whose text is not empty, the source location, and the releases that report it if several are

@@ -1,6 +1,6 @@
 //! Findings that many objects share: the first objects are shown in full, the others are counted.
 
-use crdx::report::{Diagnostic, ObjectReport};
+use crdx::report::{Diagnostic, ObjectReport, PrunedField};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -21,7 +21,7 @@ pub struct Repeated {
 struct Group {
     /// The first object, which is shown.
     first: String,
-    /// What the objects have: errors or warnings.
+    /// What the objects have: errors, warnings or dropped fields.
     what: &'static str,
     count: usize,
     /// The first object that is not shown, with its location.
@@ -29,18 +29,23 @@ struct Group {
 }
 
 impl Repeated {
-    /// Counts the findings of an object. Returns true if enough objects with the same findings were shown.
-    pub fn hides(&mut self, item: &ObjectReport) -> bool {
+    /// Counts the findings of an object, which include `dropped` fields. Returns true if enough objects with the same findings were shown.
+    pub fn hides(&mut self, item: &ObjectReport, dropped: &[&PrunedField]) -> bool {
         let mut hasher = DefaultHasher::new();
         item.identity.kind.hash(&mut hasher);
         for Diagnostic { kind, message, help, .. } in item.errors.iter().chain(&item.hidden).chain(&item.warnings) {
             (kind, message, help).hash(&mut hasher);
         }
+        dropped.iter().for_each(|field| field.path.hash(&mut hasher));
         let hash = hasher.finish();
         let Some(group) = self.known.get(&hash).and_then(|index| self.groups.get_mut(*index)) else {
             if self.groups.len() < MAX_GROUPS {
                 self.known.insert(hash, self.groups.len());
-                let what = if item.errors.is_empty() { "warnings" } else { "errors" };
+                let what = match (item.errors.is_empty(), item.warnings.is_empty()) {
+                    (false, _) => "errors",
+                    (true, false) => "warnings",
+                    (true, true) => "dropped fields",
+                };
                 self.groups.push(Group { first: item.called(), what, count: 1, next: String::new() });
             }
             return false;
@@ -75,7 +80,7 @@ mod tests {
             let mut item = ObjectReport::new(SourceLocation::line(&"a.yaml".into(), n), Verdict::Rejected, "");
             item.identity = Identity { kind: "Kite".to_owned(), name: format!("k{n}"), ..Identity::default() };
             item.errors.push(Diagnostic { message: message.to_owned(), ..Diagnostic::default() });
-            repeated.hides(&item)
+            repeated.hides(&item, &[])
         };
         let hidden: Vec<bool> = (0..5).map(|n| item(n, "spec.x: Required value")).collect();
         assert_eq!(hidden, [false, false, false, true, true]);

@@ -1,5 +1,6 @@
 //! The human-readable report: a table with one row per object, the details of each object, and a summary line.
 
+use super::fields::{self, Defaults, FieldLists};
 use super::repeated::Repeated;
 use crate::output::excerpt::{self, MessageSeverity};
 use crate::output::{Cell, Column, Columns, Paint, TableStyle, printable};
@@ -31,6 +32,8 @@ pub struct Style {
     pub quiet: bool,
     /// The width of the terminal; `None` if the output is not a terminal.
     pub width: Option<u16>,
+    /// Which lists of dropped and defaulted fields are shown.
+    pub fields: FieldLists,
 }
 
 /// Builds the report while objects are validated.
@@ -43,6 +46,7 @@ pub struct TextReport {
     /// Items that share a reason for a missing verdict: the first item and the number of items.
     without_verdict: Vec<(ObjectReport, usize)>,
     repeated: Repeated,
+    defaults: Defaults,
 }
 
 impl TextReport {
@@ -69,6 +73,7 @@ impl TextReport {
             releases,
             without_verdict: Vec::new(),
             repeated: Repeated::default(),
+            defaults: Defaults::default(),
         }
     }
 
@@ -88,8 +93,11 @@ impl TextReport {
     /// Formats the details of an item with source locations; empty if there are none.
     pub fn details(&mut self, item: &ObjectReport) -> String {
         let shows_warnings = !self.style.quiet || !matches!(item.verdict, Verdict::Accepted | Verdict::Decodes);
-        let has_findings = !item.errors.is_empty() || (shows_warnings && !item.warnings.is_empty());
-        if has_findings && item.verdict != Verdict::CannotTell && self.repeated.hides(item) {
+        let lists = if shows_warnings { self.style.fields } else { FieldLists::None };
+        let dropped = if lists == FieldLists::None { Vec::new() } else { item.dropped_silently() };
+        let has_warnings = shows_warnings && !item.warnings.is_empty();
+        let has_findings = !item.errors.is_empty() || has_warnings || !dropped.is_empty();
+        if has_findings && item.verdict != Verdict::CannotTell && self.repeated.hides(item, &dropped) {
             return String::new();
         }
         let mut text = String::new();
@@ -129,7 +137,27 @@ impl TextReport {
                 text.push_str(&problem(MessageSeverity::Warning, warning, item, color));
             }
         }
+        text.push_str(&lists.dropped(&dropped, item, color));
         text
+    }
+
+    /// Formats the defaulted fields of an item, or collects them for [`Self::few_defaults`].
+    pub fn defaults(&mut self, item: &ObjectReport) -> String {
+        let Style { color, quiet, fields, .. } = self.style;
+        if quiet || item.verdict != Verdict::Accepted || item.defaulted.is_empty() {
+            return String::new();
+        }
+        match fields {
+            FieldLists::All => return fields::defaulted(item, color),
+            FieldLists::Few => self.defaults.add(item, color),
+            FieldLists::None => {}
+        }
+        String::new()
+    }
+
+    /// Returns the defaulted fields of all items if they are few, after an empty line.
+    pub fn few_defaults(&self) -> &str {
+        self.defaults.text()
     }
 
     /// Counts an item whose reason other items may share.

@@ -2,7 +2,8 @@
 
 use super::Rules;
 use crdx::kubectl::FieldValidation;
-use crdx::report::{Answer, Diagnostic, Located, ObjectReport, Verdict};
+use crdx::report::{Answer, Diagnostic, ObjectReport, PrunedField, Verdict};
+use crdx::simulation::hints::of_go_field;
 use crdx::simulation::identity::FieldLocator;
 use crdx_types::types::Types;
 use crdx_types::{Decoded, Missing, Refusal, Strict};
@@ -44,7 +45,12 @@ pub fn decoded_item(
 ) {
     let unknown = decoded.strict.iter().filter(|strict| !strict.duplicate);
     item.pruned = unknown
-        .map(|s| Located { path: s.path.clone(), location: Some(locator.name(&s.path)), releases: None })
+        .map(|s| PrunedField {
+            path: s.path.clone(),
+            location: Some(locator.name(&s.path)),
+            hint: of_go_field(types, s),
+            releases: None,
+        })
         .collect();
     let problems = |kind: &str| -> Vec<Diagnostic> {
         let problem = |strict: &Strict| Diagnostic {
@@ -52,10 +58,9 @@ pub fn decoded_item(
             field: Some(strict.path.clone()),
             message: strict.error().to_string(),
             location: Some(locator.name(&strict.path)),
-            help: hint(types, strict),
             ..Diagnostic::default()
         };
-        decoded.strict.iter().map(problem).collect()
+        decoded.strict.iter().map(|strict| problem(strict).with_hint(of_go_field(types, strict).as_ref())).collect()
     };
     let refusal = match rules.level {
         FieldValidation::Strict => decoded.strictly(),
@@ -117,19 +122,6 @@ fn requirement(missing: &Missing, locator: &dyn FieldLocator) -> Diagnostic {
     }
 }
 
-/// Returns a hint for an unknown field: the releases that have it, or a similar name.
-fn hint(types: &'static Types, strict: &Strict) -> Option<String> {
-    let id = strict.type_.filter(|_| !strict.duplicate)?;
-    let field = &strict.field;
-    match types.releases_with(id, field) {
-        Some(releases) if *releases.start() > types.release() => {
-            Some(format!("`{field}` exists since Kubernetes 1.{}", releases.start()))
-        }
-        Some(releases) => Some(format!("`{field}` existed until Kubernetes 1.{}", releases.end())),
-        None => suggest::closest(field, types.field_names(id)).map(suggest::did_you_mean),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,7 +134,7 @@ mod tests {
         let endpoint = Endpoint { group: String::new(), version: "v1".to_owned(), kind: "Pod".to_owned() };
         let types = Types::for_release(31);
         let decoded = decode::decode(types, &endpoint, body).unwrap();
-        let hints: Vec<_> = decoded.strict.iter().map(|strict| hint(types, strict)).collect();
+        let hints: Vec<_> = decoded.strict.iter().map(|strict| Some(of_go_field(types, strict)?.help())).collect();
         let text = |text: &str| Some(text.to_owned());
         assert_eq!(
             hints,

@@ -13,11 +13,12 @@ use crate::pipeline::object_meta::MetadataError;
 use crate::schema::decode::TypeMismatch;
 pub use build::webhook_client_config;
 pub use check::{NoSource, Source};
-use crdx_types::go_type::{GoField, GoStruct, GoType};
+use crdx_types::go_type::{GoField, GoType};
 use crdx_types::types::Types;
 use crdx_value::Value;
 use crdx_value::release::Release;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// A decoded CRD.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,14 +60,20 @@ pub struct Unknown {
     pub name: String,
     /// The names of the fields that the type has.
     pub known: Vec<&'static str>,
+    /// The minor versions of the releases whose type has the field.
+    pub releases: Option<RangeInclusive<u32>>,
 }
 
-/// The unknown fields of a CRD, by path.
-pub fn unknown_fields(object: &Value) -> BTreeMap<String, Unknown> {
-    let Some(root) = root(object, Release::NEWEST) else { return BTreeMap::new() };
-    let unknown = check::check(object, root, Release::NEWEST, &NoSource).unknown;
-    let known = |parent: GoStruct| parent.fields().into_iter().map(GoField::name).collect();
-    unknown.into_iter().map(|field| (field.path, Unknown { name: field.name, known: known(field.parent) })).collect()
+/// The unknown fields of a CRD in a release, by path.
+pub fn unknown_fields(object: &Value, release: Release) -> BTreeMap<String, Unknown> {
+    let Some(root) = root(object, release) else { return BTreeMap::new() };
+    let unknown = check::check(object, root, release, &NoSource).unknown;
+    let described = |field: check::UnknownField| {
+        let known = field.parent.fields().into_iter().map(GoField::name).collect();
+        let releases = field.parent.releases_with(&field.name);
+        (field.path, Unknown { name: field.name, known, releases })
+    };
+    unknown.into_iter().map(described).collect()
 }
 
 /// The Go type of a CRD, by its `apiVersion`.

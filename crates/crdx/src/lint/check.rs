@@ -125,7 +125,7 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Obj
     request::remove_cluster_state(&mut value);
     let Some(old) = old else {
         let create = request::create(request::DEFINITIONS, value, request_options);
-        return read_definition_response(server.handle_owned(create), identity, &locator);
+        return read_definition_response(server.handle_owned(create), identity, &locator, release);
     };
     if let Err(error) = server.seed_definition(&old.value, now) {
         let reason = format!("the old CRD cannot be read: {error}");
@@ -140,7 +140,7 @@ fn ask(new: &Object, old: Option<&Old>, release: Release, now: Timestamp) -> Obj
         ResponseBody::Text(_) => None,
     };
     let request = request::replace(&path, value, stored, Some("kubectl-replace"), request_options);
-    let mut item = read_definition_response(server.handle(&request), identity, &locator);
+    let mut item = read_definition_response(server.handle(&request), identity, &locator, release);
     item.action = Action::Update;
     RemovedVersions::between(&old.value, new.value()).complete(&mut item);
     item

@@ -1,6 +1,6 @@
 //! Errors, warnings, remarks and notes.
 
-use super::SourceLocation;
+use super::{FieldHint, SourceLocation};
 use crdx_value::release::ReleaseSet;
 use crdx_value::suggest;
 
@@ -26,6 +26,13 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    /// Adds where the field exists, or a similar one.
+    #[must_use]
+    pub fn with_hint(self, hint: Option<&FieldHint>) -> Self {
+        let replacement = hint.and_then(FieldHint::replacement).map(str::to_owned);
+        Self { help: hint.map(FieldHint::help).or(self.help), replacement: replacement.or(self.replacement), ..self }
+    }
+
     /// Adds a suggestion for the text at the problem's location, if there is one.
     #[must_use]
     pub fn with_replacement(self, replacement: Option<&str>) -> Self {

@@ -1,6 +1,6 @@
 //! Merges the items of several releases for one object: each finding occurs once, with the releases that report it.
 
-use super::{Diagnostic, Located, ObjectReport, ReleaseAnswer, Verdict};
+use super::{Diagnostic, ObjectReport, PrunedField, ReleaseAnswer, Verdict};
 use crdx_value::release::{Release, ReleaseSet};
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ pub fn merged(mut answers: Vec<(Release, ObjectReport)>) -> Option<ObjectReport>
     let errors = taken(|item| &mut item.errors);
     let hidden = taken(|item| &mut item.hidden);
     let warnings = taken(|item| &mut item.warnings);
-    let pruned = located(answers.iter_mut().map(|(release, item)| (*release, std::mem::take(&mut item.pruned))));
+    let pruned = pruned(answers.iter_mut().map(|(release, item)| (*release, std::mem::take(&mut item.pruned))));
     // For equal verdicts, `max_by_key` returns the last one, which is the newest.
     let worst = answers.iter().max_by_key(|(_, item)| severity(item.verdict)).map(|(_, item)| item)?;
     let (verdict, reason, help, answer) =
@@ -80,8 +80,8 @@ fn problems(lists: Vec<(Release, Vec<Diagnostic>)>) -> Vec<Diagnostic> {
 }
 
 /// Merges the fields of all releases.
-fn located(lists: impl DoubleEndedIterator<Item = (Release, Vec<Located>)>) -> Vec<Located> {
-    let mut found: Vec<(Located, Vec<Release>)> = Vec::new();
+fn pruned(lists: impl DoubleEndedIterator<Item = (Release, Vec<PrunedField>)>) -> Vec<PrunedField> {
+    let mut found: Vec<(PrunedField, Vec<Release>)> = Vec::new();
     let mut indices: HashMap<String, usize> = HashMap::new();
     for (release, list) in lists.rev() {
         for one in list {
@@ -93,7 +93,10 @@ fn located(lists: impl DoubleEndedIterator<Item = (Release, Vec<Located>)>) -> V
             }
         }
     }
-    found.into_iter().map(|(one, releases)| Located { releases: ReleaseSet::from_releases(releases), ..one }).collect()
+    found
+        .into_iter()
+        .map(|(one, releases)| PrunedField { releases: ReleaseSet::from_releases(releases), ..one })
+        .collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The result for one object.
 
-use super::{Admission, Diagnostic, Identity, Remark, SourceLocation, Verdict};
+use super::{Admission, Diagnostic, Identity, PrunedField, Remark, SourceLocation, Verdict};
 use crate::kubectl::Action;
 use crdx_value::Value;
 use crdx_value::field::UNFINISHED;
@@ -34,8 +34,8 @@ pub struct ObjectReport {
     pub hidden: Vec<Diagnostic>,
     /// The warnings of the server and of this program.
     pub warnings: Vec<Diagnostic>,
-    /// Fields that would be pruned.
-    pub pruned: Vec<Located>,
+    /// Fields that would be dropped: unknown ones, and those that the storage version does not have.
+    pub pruned: Vec<PrunedField>,
     /// Fields that would be defaulted.
     pub defaulted: Vec<(String, Value)>,
     /// The existing object, for comparisons.
@@ -142,15 +142,4 @@ pub struct Answer {
     pub reason: String,
     /// `message` of a Status.
     pub message: String,
-}
-
-/// A field and its source location.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Located {
-    /// The path, as the server prints it.
-    pub path: String,
-    /// The location.
-    pub location: Option<SourceLocation>,
-    /// The releases that report the field, if several are simulated.
-    pub releases: Option<ReleaseSet>,
 }

@@ -2,53 +2,37 @@
 
 use super::hints::Hints;
 use super::identity::FieldLocator;
-use crate::report::{Answer, Diagnostic, Identity, Located, ObjectReport, Verdict};
-use crdx_server::crd;
-use crdx_server::server::{Response, ResponseBody};
+use crate::report::{Answer, Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, Verdict};
+use crdx_server::server::{Response, ResponseBody, Trace};
 use crdx_text::strict::StrictError;
-use crdx_types::types::Types;
-use crdx_types::{Endpoint, Strict, decode};
+use crdx_value::Value;
 use crdx_value::field::FieldError;
 use crdx_value::release::Release;
-use crdx_value::suggest;
-use crdx_value::{Value, group_version, json};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Reads the response of a release to a policy, binding or webhook configuration.
-pub fn read_policy_response(
+/// Reads the response of a release to an object of a built-in kind.
+pub fn read_built_in_response(
     response: Response,
     identity: Identity,
     locator: &dyn FieldLocator,
     release: Release,
 ) -> ObjectReport {
     let object = if response.trace.pruned.is_empty() { None } else { locator.object() };
-    let names = object.map(|object| known_names(&object, release)).unwrap_or_default();
-    read_response(response, identity, locator, &Hints::of_names(names))
+    let hints = object.map_or_else(Hints::none, |object| Hints::of_built_in(&object, release));
+    read_response(response, identity, locator, &hints)
 }
 
-/// Returns a name similar to each unknown field of an object of a built-in kind, by path.
-fn known_names(object: &Value, release: Release) -> BTreeMap<String, String> {
-    let types = Types::for_release(release.minor().number().into());
-    let text = |key: &str| object.str_at(&[key]).unwrap_or_default();
-    let (group, version) = group_version::split(text("apiVersion"));
-    let endpoint = Endpoint { group: group.to_owned(), version: version.to_owned(), kind: text("kind").to_owned() };
-    let Ok(decoded) = decode::decode(types, &endpoint, json::to_string(object).as_bytes()) else {
-        return BTreeMap::new();
-    };
-    let unknown = decoded.strict.iter().filter(|strict| !strict.duplicate);
-    let similar = |strict: &Strict| {
-        let name = suggest::closest(&strict.field, types.field_names(strict.type_?))?;
-        Some((strict.path.clone(), name.to_owned()))
-    };
-    unknown.filter_map(similar).collect()
-}
-
-/// Reads the response to a CRD.
-pub fn read_definition_response(response: Response, identity: Identity, locator: &dyn FieldLocator) -> ObjectReport {
+/// Reads the response of a release to a CRD.
+pub fn read_definition_response(
+    response: Response,
+    identity: Identity,
+    locator: &dyn FieldLocator,
+    release: Release,
+) -> ObjectReport {
     let crd = if response.trace.pruned.is_empty() { None } else { locator.object() };
-    let unknown = crd.map(|crd| crd::unknown_fields(&crd)).unwrap_or_default();
-    read_response(response, identity, locator, &Hints::of_definition(unknown))
+    let hints = crd.map_or_else(Hints::none, |crd| Hints::of_definition(&crd, release));
+    read_response(response, identity, locator, &hints)
 }
 
 /// Reads a response, with suggestions from `hints`.
@@ -80,14 +64,12 @@ pub fn read_response(
         ResponseBody::Text(text) if !accepted => text.trim().clone_into(&mut message),
         ResponseBody::Text(_) => {}
     }
-    item.pruned = response
-        .trace
-        .pruned
-        .iter()
-        .map(|path| Located { path: path.clone(), location: Some(locator.name(path)), releases: None })
-        .collect();
+    item.pruned = pruned_fields(&response.trace, locator, hints);
     item.defaulted = response.trace.defaulted.into_iter().map(|d| (d.path, d.value)).collect();
-    item.warnings = response.warnings.iter().map(|text| warning(text, locator, hints)).collect();
+    if !response.warnings.is_empty() {
+        let known = item.pruned.iter().filter_map(|field| Some((field.path.as_str(), field.hint.as_ref()?))).collect();
+        item.warnings = response.warnings.iter().map(|text| warning(text, locator, &known)).collect();
+    }
     if !accepted {
         let rejection = Rejection {
             errors: response.trace.errors,
@@ -103,6 +85,18 @@ pub fn read_response(
         item.set_unfinished();
     }
     item
+}
+
+/// Returns the fields that would be dropped.
+fn pruned_fields(trace: &Trace, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Vec<PrunedField> {
+    let field = |path: &String, hint: Option<FieldHint>| PrunedField {
+        path: path.clone(),
+        location: Some(locator.name(path)),
+        hint,
+        releases: None,
+    };
+    let unknown = trace.pruned.iter().map(|path| field(path, hints.for_unknown_field(path)));
+    unknown.chain(trace.not_stored.iter().map(|path| field(path, hints.for_field_that_is_not_stored()))).collect()
 }
 
 /// The item of an object that some clusters store and others do not.
@@ -129,7 +123,7 @@ fn take_result(item: &mut ObjectReport, body: Arc<Value>) {
 struct Rejection<'a> {
     errors: Vec<FieldError>,
     /// The unknown fields that strict decoding reported.
-    unknown: &'a [Located],
+    unknown: &'a [PrunedField],
     /// The path of a field that cannot be decoded.
     undecodable: Option<String>,
     message: &'a str,
@@ -144,7 +138,7 @@ impl Rejection<'_> {
         // Strict decoding reports all unknown fields in one message. They become separate errors with their own
         // locations.
         if !self.unknown.is_empty() {
-            return self.unknown.iter().map(|unknown| self.unknown_field(unknown, hints)).collect();
+            return self.unknown.iter().map(|unknown| self.unknown_field(unknown)).collect();
         }
         let location = self.undecodable.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
         vec![Diagnostic {
@@ -156,7 +150,7 @@ impl Rejection<'_> {
         }]
     }
 
-    fn unknown_field(&self, unknown: &Located, hints: &Hints<'_>) -> Diagnostic {
+    fn unknown_field(&self, unknown: &PrunedField) -> Diagnostic {
         let problem = Diagnostic {
             kind: self.reason.to_owned(),
             field: Some(unknown.path.clone()),
@@ -164,7 +158,7 @@ impl Rejection<'_> {
             location: unknown.location.clone(),
             ..Diagnostic::default()
         };
-        problem.with_replacement(hints.for_unknown_field(&unknown.path))
+        problem.with_hint(unknown.hint.as_ref())
     }
 }
 
@@ -183,7 +177,7 @@ fn field_problem(error: FieldError, locator: &dyn FieldLocator, hints: &Hints<'_
 }
 
 /// Returns a warning of the server, with a location if it names a field.
-fn warning(text: &str, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Diagnostic {
+fn warning(text: &str, locator: &dyn FieldLocator, hints: &HashMap<&str, &FieldHint>) -> Diagnostic {
     let unknown = text.strip_prefix("unknown field \"").and_then(|rest| rest.strip_suffix('"'));
     let known = || text.split_once(": ").map(|(path, _)| path).filter(|p| !p.contains(' '));
     let (path, location) = match (unknown, known()) {
@@ -199,5 +193,5 @@ fn warning(text: &str, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Diagnos
         location: Some(location),
         ..Diagnostic::default()
     };
-    problem.with_replacement(unknown.and_then(|path| hints.for_unknown_field(path)))
+    problem.with_hint(unknown.and_then(|path| hints.get(path).copied()))
 }

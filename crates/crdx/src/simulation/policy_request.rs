@@ -1,7 +1,7 @@
 //! Sends one policy, binding or webhook configuration to a separate server that validates it like a full API server. All
 //! commands use it, so that they give the same verdict.
 
-use super::answer::read_policy_response;
+use super::answer::read_built_in_response;
 use super::identity::FieldLocator;
 use crate::kubectl::patch::PatchType;
 use crate::kubectl::request::{self, RequestOptions};
@@ -78,7 +78,7 @@ impl PolicyRequest<'_> {
             patch: PatchType::Merge,
         };
         let done = send(&server, target, object, request_kind, request_options)?;
-        let mut item = read_policy_response(done.response, identity, locator, release);
+        let mut item = read_built_in_response(done.response, identity, locator, release);
         item.action = done.action;
         if compares {
             item.before = done.before;

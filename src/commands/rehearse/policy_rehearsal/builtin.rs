@@ -6,17 +6,15 @@ use crdx::kubectl::request::RequestOptions;
 use crdx::kubectl::{FieldValidation, RequestKind, Verb};
 use crdx::report::{Action, ObjectReport};
 use crdx::simulation::answer;
-use crdx::simulation::hints::Hints;
 use crdx::simulation::identity::{self, FieldLocator, Namespace};
 use crdx_types::{resources, table::table};
-use crdx_value::{Map, Value, group_version, object};
+use crdx_value::{Map, Value, object};
 
 impl PolicyRehearsal<'_> {
     /// Returns the item of a stored object of a built-in kind, with the effects of the new policies. An object that no
     /// cluster has stored is completed with defaults first.
     pub(super) fn rehearse_builtin(&self, stored: &Value, locator: &dyn FieldLocator) -> (ObjectReport, Effects) {
         let own = identity::identity(stored, Namespace::Own);
-        let (_, version) = group_version::split(&own.api_version);
         let minor = self.release.minor().number().into();
         let row = table().kind(&own.api_version, &own.kind, minor).filter(|row| row.served);
         let Some(row) = row else {
@@ -51,7 +49,7 @@ impl PolicyRehearsal<'_> {
         };
         let mut response = outcome.response;
         let (findings, effects) = self.effects(response.trace.policies.take().unwrap_or_default());
-        let mut item = answer::read_response(response, identity, locator, &Hints::of_schema(None, version));
+        let mut item = answer::read_built_in_response(response, identity, locator, self.release);
         item.action = Action::Update;
         item.object = None;
         (item.pruned, item.defaulted) = (Vec::new(), Vec::new());

@@ -1,0 +1,147 @@
+//! Fields that would be dropped, and where the same or a similar field exists.
+
+use super::{ObjectReport, SourceLocation};
+use crdx_value::release::ReleaseSet;
+use crdx_value::suggest;
+use std::collections::HashSet;
+
+/// A field that would be dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrunedField {
+    /// The path, as the server prints it.
+    pub path: String,
+    /// The location.
+    pub location: Option<SourceLocation>,
+    /// Where the field exists, or a similar one.
+    pub hint: Option<FieldHint>,
+    /// The releases that report the field, if several are simulated.
+    pub releases: Option<ReleaseSet>,
+}
+
+/// Where a field exists that the schema of the request does not have, or that is not stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FieldHint {
+    /// Other served versions of the CRD have the field.
+    ServedVersions {
+        /// Their names.
+        versions: Vec<String>,
+        /// The storage version, if it does not have the field either and no webhook converts objects.
+        dropped_by: Option<String>,
+    },
+    /// The version of the request has the field. The storage version, whose name this is, does not.
+    StorageVersion(String),
+    /// A field of a Go type: its name, and the first minor version of Kubernetes that has it, newer than the simulated one.
+    Since(String, u32),
+    /// A field of a Go type: its name, and the last minor version of Kubernetes that had it.
+    Until(String, u32),
+    /// The schema has a field with this similar name.
+    SimilarName(String),
+}
+
+impl PrunedField {
+    /// Returns a sentence that says what happens to the field.
+    pub fn message(&self) -> String {
+        match self.hint {
+            Some(FieldHint::StorageVersion(_)) => format!("field {:?} would be dropped when it is stored", self.path),
+            _ => format!("unknown field {:?} would be dropped", self.path),
+        }
+    }
+
+    /// Returns the help text of the hint, if there is one.
+    pub fn help(&self) -> Option<String> {
+        self.hint.as_ref().map(FieldHint::help)
+    }
+}
+
+impl FieldHint {
+    /// Returns the help text.
+    pub fn help(&self) -> String {
+        match self {
+            Self::ServedVersions { versions, dropped_by } => {
+                let names: Vec<String> = versions.iter().map(|name| format!("`{name}`")).collect();
+                let (noun, verb) = if names.len() == 1 { ("version", "has") } else { ("versions", "have") };
+                let mut text = format!("the served {noun} {} {verb} this field", names.join(", "));
+                if let Some(storage) = dropped_by {
+                    text.push_str(&format!("; objects are stored in `{storage}`, which does not have it"));
+                }
+                text
+            }
+            Self::StorageVersion(storage) => {
+                format!("objects are stored in `{storage}`, which does not have this field")
+            }
+            Self::Since(field, minor) => format!("`{field}` exists since Kubernetes 1.{minor}"),
+            Self::Until(field, minor) => format!("`{field}` existed until Kubernetes 1.{minor}"),
+            Self::SimilarName(name) => suggest::did_you_mean(name),
+        }
+    }
+
+    /// Returns the name in JSON.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::ServedVersions { .. } => "servedVersions",
+            Self::StorageVersion(_) => "storageVersion",
+            Self::Since(..) => "since",
+            Self::Until(..) => "until",
+            Self::SimilarName(_) => "similarName",
+        }
+    }
+
+    /// Returns the names of versions or of the similar field, as in JSON.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Self::ServedVersions { versions, .. } => versions.clone(),
+            Self::StorageVersion(name) | Self::SimilarName(name) => vec![name.clone()],
+            Self::Since(_, minor) | Self::Until(_, minor) => vec![format!("1.{minor}")],
+        }
+    }
+
+    /// Returns the name that would correct the field.
+    pub fn replacement(&self) -> Option<&str> {
+        match self {
+            Self::SimilarName(name) => Some(name),
+            _ => None,
+        }
+    }
+}
+
+impl ObjectReport {
+    /// Returns the fields that would be dropped and that no error or warning names.
+    pub fn dropped_silently(&self) -> Vec<&PrunedField> {
+        if self.pruned.is_empty() {
+            return Vec::new();
+        }
+        let problems = self.errors.iter().chain(&self.warnings);
+        let named: HashSet<&str> = problems.filter_map(|problem| problem.field.as_deref()).collect();
+        self.pruned.iter().filter(|field| !named.contains(field.path.as_str())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Diagnostic, Verdict};
+
+    #[test]
+    fn a_hint_says_whether_the_field_would_be_stored() {
+        let hint = |versions: &[&str], dropped_by: Option<&str>| {
+            let versions = versions.iter().map(|name| (*name).to_owned()).collect();
+            FieldHint::ServedVersions { versions, dropped_by: dropped_by.map(str::to_owned) }.help()
+        };
+        assert_eq!(hint(&["v2"], None), "the served version `v2` has this field");
+        assert_eq!(
+            hint(&["v2", "v3"], Some("v1")),
+            "the served versions `v2`, `v3` have this field; objects are stored in `v1`, which does not have it"
+        );
+    }
+
+    #[test]
+    fn fields_that_an_error_or_a_warning_names_are_not_dropped_silently() {
+        let mut item = ObjectReport::new(SourceLocation::default(), Verdict::Accepted, "");
+        let field = |path: &str| PrunedField { path: path.to_owned(), location: None, hint: None, releases: None };
+        item.pruned = vec![field("spec.a"), field("spec.b"), field("spec.c")];
+        item.errors.push(Diagnostic { field: Some("spec.a".to_owned()), ..Diagnostic::default() });
+        item.warnings.push(Diagnostic { field: Some("spec.b".to_owned()), ..Diagnostic::default() });
+        let silent: Vec<_> = item.dropped_silently().iter().map(|field| field.path.as_str()).collect();
+        assert_eq!(silent, ["spec.c"]);
+    }
+}
