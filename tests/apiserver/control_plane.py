@@ -3,7 +3,7 @@
     with ControlPlane("/tmp/assets", WORK) as plane:
         subprocess.run(["kubectl", "--kubeconfig", plane.kubeconfig, "get", "namespaces"])
 """
-import http.client, json, os, socket, ssl, subprocess, time
+import contextlib, http.client, json, os, socket, ssl, subprocess, time
 
 KUBECONFIG = """apiVersion: v1
 kind: Config
@@ -140,4 +140,21 @@ class ControlPlane(Server):
     def __exit__(self, *_):
         for process in (self.process, self.etcd):
             process.kill()
+            process.wait()
+
+
+@contextlib.contextmanager
+def real_and_simulated(assets, envtest, work, server=Server):
+    """The kube-apiserver of `assets` and that of the folder `envtest`, as a list; both end with the `with` block."""
+    etcd, url = start_etcd(os.path.join(assets, "etcd"), work)
+    started, servers = [etcd], []
+    try:
+        for folder in [assets, envtest]:
+            servers.append(server(os.path.join(folder, "kube-apiserver"), url, work))
+            started.append(servers[-1].process)
+            servers[-1].wait()
+        yield servers
+    finally:
+        for process in reversed(started):
+            process.terminate()
             process.wait()

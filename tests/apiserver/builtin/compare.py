@@ -88,23 +88,13 @@ def main():
     parser.add_argument("--only", default="")
     args = parser.parse_args()
     work = tempfile.mkdtemp(prefix="compare-")
-    etcd, url = control_plane.start_etcd(os.path.join(args.folder, "etcd"), work)
-    started = [etcd]
-    try:
-        servers = []
-        for folder in [args.folder, args.envtest]:
-            servers.append(Server(os.path.join(folder, "kube-apiserver"), url, work))
-            started.append(servers[-1].process)
-            servers[-1].wait()
+    with control_plane.real_and_simulated(args.folder, args.envtest, work, Server) as servers:
         resources, comparison = servers[0].resources(), Comparison(servers)
         with open(os.path.join(HERE, "objects.jsonl")) as objects:
             for given in map(json.loads, objects):
                 if args.only.lower() in given["kind"].lower():
                     comparison.object(given, *resources[given["apiVersion"], given["kind"]])
         print(f"{comparison.asked} requests, {comparison.differing} responses differ")
-    finally:
-        for process in reversed(started):
-            process.kill()
 
 
 if __name__ == "__main__":

@@ -135,14 +135,7 @@ def main():
     args = parser.parse_args()
     work, chance = tempfile.mkdtemp(prefix="pod-security-"), random.Random(args.seed)
     pods, counts, codes = Pods(chance), collections.Counter(), collections.Counter()
-    etcd, url = control_plane.start_etcd(os.path.join(args.folder, "etcd"), work)
-    started, servers = [etcd], []
-    try:
-        for folder in [args.folder, args.envtest]:
-            servers.append(control_plane.Server(os.path.join(folder, "kube-apiserver"), url, work))
-            started.append(servers[-1].process)
-            servers[-1].wait()
-
+    with control_plane.real_and_simulated(args.folder, args.envtest, work) as servers:
         def both(method, path, given):
             headers = {"Content-Type": "application/json"}
             answers = [server.send(method, path, json.dumps(given), headers) for server in servers]
@@ -168,10 +161,6 @@ def main():
             codes[kind, real[0], bool(real[2])] += 1
             if real != simulated:
                 print(f"{method} {path}\n- {real}\n+ {simulated}\n  {json.dumps(given)}")
-    finally:
-        for process in reversed(started):
-            process.terminate()
-            process.wait()
     print({f"{kind} {code}{' with warnings' if warns else ''}": count for (kind, code, warns), count in sorted(codes.items())})
     same = sum(count for (_, same), count in counts.items() if same)
     print(f"{same} of {args.count} answers are the same")

@@ -244,14 +244,7 @@ def main():
     parser.add_argument("--only", default="")
     args = parser.parse_args()
     work = tempfile.mkdtemp(prefix="random-")
-    etcd, url = control_plane.start_etcd(os.path.join(args.folder, "etcd"), work)
-    started = [etcd]
-    try:
-        servers = []
-        for folder in [args.folder, args.envtest]:
-            servers.append(control_plane.Server(os.path.join(folder, "kube-apiserver"), url, work))
-            started.append(servers[-1].process)
-            servers[-1].wait()
+    with control_plane.real_and_simulated(args.folder, args.envtest, work) as servers:
         objects, generated = seeds(args, servers)
         requests, counts, differing, examples = Requests(objects, random.Random(args.seed)), collections.Counter(), collections.Counter(), {}
         for _ in range(args.count):
@@ -278,9 +271,6 @@ def main():
             print(f"{how}, {kind}, {number} times: {operation} {path}\n    {text[:1500]}")
             print("\n".join("    " + line[:600] for line in lines[:12]))
         print(f"{len(objects)} objects, {args.count} requests: " + ", ".join(f"{number} {how}" for how, number in sorted(differing.items())) + f"; {dict(counts)}")
-    finally:
-        for process in reversed(started):
-            process.kill()
 
 
 if __name__ == "__main__":
