@@ -18,7 +18,8 @@
 
 mod functions;
 
-use super::table::{Releases, split_releases, table};
+use super::releases::{Releases, split_releases};
+use super::table::table;
 use super::types::{Definition, Struct, Type, TypeId, Types};
 use crdx_text::json;
 use crdx_value::Value;

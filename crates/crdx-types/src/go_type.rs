@@ -1,7 +1,7 @@
 //! A Go type of the table, for decoders that follow it value by value.
 
 pub use super::custom::Custom;
-use super::table::Releases;
+use super::releases::Releases;
 use super::types::{Definition, Field, Struct, Type, TypeId, Types};
 
 /// A Go type. Pointers are followed: errors of Go's decoders name the type that a pointer points to.

@@ -32,6 +32,7 @@ mod meta;
 pub mod openapi;
 pub mod protobuf;
 mod reader;
+pub mod releases;
 pub mod resources;
 pub mod restore;
 pub mod reviews;

@@ -11,7 +11,8 @@
 //! v1 bindings binding Binding verbs=create
 //! ```
 
-use super::table::{Releases, split_releases, table};
+use super::releases::{Releases, split_releases};
+use super::table::table;
 use crdx_value::group_version;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

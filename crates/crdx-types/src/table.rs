@@ -24,14 +24,12 @@
 //! The words of a field: `n`, its number in Protobuf messages; `ps` and `pk`, its patch strategy and merge key; `lt`,
 //! `lk` and `mt`, its list type, list map keys and map type; `d`, its default as JSON, which is the rest of the line.
 
+use crate::releases::{Releases, split_releases};
 use crdx_embedded::embedded;
 use crdx_value::group_version;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 use std::sync::OnceLock;
-
-/// A range of minor versions of Kubernetes 1.
-pub type Releases = RangeInclusive<u32>;
 
 /// The rows of the table, indexed by kind and by type.
 #[derive(Debug)]
@@ -40,7 +38,7 @@ pub struct Table {
     /// By group version and kind.
     kinds: BTreeMap<&'static str, BTreeMap<&'static str, Vec<KindRow>>>,
     /// Type rows, sorted by name.
-    types: Vec<TypeRow>,
+    types: Cow<'static, [TypeRow]>,
 }
 
 /// A kind in a range of releases.
@@ -97,35 +95,38 @@ impl FieldRow {
     }
 }
 
+/// The releases of the table, and the rows of the types of CRDs and of metadata, which the build script has indexed because
+/// every run needs them.
+const DEFINITIONS: (Releases, &[TypeRow]) = include!(concat!(env!("OUT_DIR"), "/definitions.rs"));
+
 /// The table, indexed on first use.
 pub fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
     TABLE.get_or_init(|| {
         let mut table = Table::read(embedded!("types.txt").text().leak());
-        table.types.extend_from_slice(&definitions().types);
-        table.types.sort_unstable_by_key(|row| row.name);
+        let types = table.types.to_mut();
+        types.extend_from_slice(DEFINITIONS.1);
+        types.sort_unstable_by_key(|row| row.name);
         table
     })
 }
 
 /// The part of the table with the types of CRDs and of metadata, which is small. It has no kinds.
 pub(super) fn definitions() -> &'static Table {
-    static DEFINITIONS: OnceLock<Table> = OnceLock::new();
-    DEFINITIONS.get_or_init(|| Table::read(embedded!("definitions.txt").text().leak()))
+    static TABLE: Table =
+        Table { releases: DEFINITIONS.0, kinds: BTreeMap::new(), types: Cow::Borrowed(DEFINITIONS.1) };
+    &TABLE
 }
 
 impl Table {
     fn read(text: &'static str) -> Self {
-        let mut table = Self { releases: 0..=0, kinds: BTreeMap::new(), types: Vec::new() };
+        let mut table = Self { releases: DEFINITIONS.0, kinds: BTreeMap::new(), types: Cow::default() };
+        let mut types = Vec::new();
         let mut rest = text;
         while let Some((line, after)) = rest.split_once('\n') {
             rest = after;
             let mut words = line.split(' ');
             match words.next() {
-                Some("releases") => {
-                    let mut number = || words.next().and_then(|n| n.parse().ok()).unwrap_or_default();
-                    table.releases = number()..=number();
-                }
                 Some("kind") => {
                     let (line, releases) = split_releases(line, &table.releases);
                     let mut words = line.split(' ').skip(1);
@@ -145,11 +146,12 @@ impl Table {
                     let mut word = || words.next().unwrap_or_default();
                     let (name, head) = (word(), word());
                     let releases = (*releases.start(), *releases.end());
-                    table.types.push(TypeRow { name, head, releases, body });
+                    types.push(TypeRow { name, head, releases, body });
                 }
                 _ => {}
             }
         }
+        table.types = types.into();
         table
     }
 
@@ -238,14 +240,6 @@ impl KindRow {
         }
         row
     }
-}
-
-/// Splits off the release range at the end of a line.
-pub fn split_releases(line: &'static str, all: &Releases) -> (&'static str, Releases) {
-    let found = line.rsplit_once('@').and_then(|(line, span)| Some((line.strip_suffix(' ')?, span)));
-    let Some((line, span)) = found else { return (line, all.clone()) };
-    let (from, to) = span.split_once('-').unwrap_or((span, ""));
-    (line, from.parse().unwrap_or(*all.start())..=to.parse().unwrap_or(*all.end()))
 }
 
 #[cfg(test)]

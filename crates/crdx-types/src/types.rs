@@ -2,7 +2,8 @@
 
 use super::custom::Custom;
 use super::merge::TypeRef;
-use super::table::{FieldRow, Releases, Table, definitions, table};
+use super::releases::Releases;
+use super::table::{FieldRow, Table, definitions, table};
 use crdx_text::json;
 use crdx_value::Value;
 use crdx_value::release::Release;

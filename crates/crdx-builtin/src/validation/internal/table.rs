@@ -6,7 +6,7 @@
 //! versioned type does not have, and `^name` for a field of the struct that contains this one. A line may end with
 //! releases, as in [`crdx_types::table`].
 
-use crdx_types::table::{Releases, split_releases};
+use crdx_types::releases::{Releases, split_releases};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
