@@ -1,15 +1,17 @@
-//! `example`: prints a valid object of a CRD.
+//! `example`: prints a valid object of a CRD or of a built-in kind.
 
 pub mod args;
+mod built_in;
 mod report;
 
-use super::definitions::{Definition, Given};
+use super::definitions::{Definition, Given, is_path};
 use crate::commands::exit::Exit;
 use crate::commands::flags::JsonOrYaml;
 
 use crate::output::printable::complain;
 use args::Example;
-use crdx::examples::{self, Checker, ExampleFields};
+use crdx::examples::{self, Checker, ExampleFields, Rejection};
+use crdx_server::schema::Schema;
 use crdx_text::json::write::kubectl;
 use crdx_value::field::UNFINISHED;
 use crdx_value::release::Release;
@@ -25,20 +27,39 @@ pub fn run(args: &args::Example) -> io::Result<Exit> {
     let mut exit = Exit::Accepted;
     let mut objects = Vec::new();
     let Example { words, crds, kubernetes, cluster, .. } = args;
-    let given = Given { words, crds, kubernetes: *kubernetes, cluster };
-    for definition in given.read(&mut exit) {
-        let (made, result) = example_of(&definition, args);
-        exit = exit.max(result);
-        let Some((object, checker)) = made else { continue };
+    let release = release(args);
+    // Named resources are looked up in --crds alone if it is given.
+    let named = |word: &String| if crds.is_empty() && !is_path(word) { built_in::find(word, release) } else { None };
+    let mut print = |object: Value, schema: Option<&Schema>| {
         match args.output {
             JsonOrYaml::Json => objects.push(object),
             JsonOrYaml::Yaml => {
                 let separator = if objects.is_empty() { "" } else { "---\n" };
-                let schema = (!args.minimal).then_some(&*checker.schema);
-                write!(out, "{separator}{}", report::yaml(&object, schema))?;
+                write!(out, "{separator}{}", report::yaml(&object, schema.filter(|_| !args.minimal)))?;
                 objects.push(Value::Null);
             }
         }
+        io::Result::Ok(())
+    };
+    let mut others = Vec::new();
+    for word in words {
+        let Some(resource) = named(word) else {
+            others.push(word.clone());
+            continue;
+        };
+        let (object, result) = built_in::example(&resource, args.version.as_deref(), release);
+        exit = exit.max(result);
+        if let Some(object) = object {
+            print(object, None)?;
+        }
+    }
+    let given = Given { words: &others, crds, kubernetes: *kubernetes, cluster };
+    let definitions = if others.is_empty() { Vec::new() } else { given.read(&mut exit) };
+    for definition in definitions {
+        let (made, result) = example_of(&definition, args);
+        exit = exit.max(result);
+        let Some((object, checker)) = made else { continue };
+        print(object, Some(&*checker.schema))?;
     }
     if args.output == JsonOrYaml::Json && !objects.is_empty() {
         writeln!(out, "{}", kubectl(&one_or_list(objects)).trim_end())?;
@@ -49,7 +70,7 @@ pub fn run(args: &args::Example) -> io::Result<Exit> {
 
 /// Returns the example of a CRD with the server that checked it; errors are printed to standard error.
 fn example_of(definition: &Definition, args: &args::Example) -> (Option<(Value, Checker)>, Exit) {
-    let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
+    let release = release(args);
     let fields = if args.minimal { ExampleFields::Minimal } else { ExampleFields::Full };
     let name = definition.value.str_at(&["metadata", "name"]).unwrap_or_default();
     let location = format!("{}: {name}", definition.location);
@@ -67,10 +88,16 @@ fn example_of(definition: &Definition, args: &args::Example) -> (Option<(Value, 
             return (None, Exit::CannotTell);
         }
     };
-    let Some(rejection) = example.rejection else { return (Some((example.object, checker)), Exit::Accepted) };
+    let exit = verdict(example.rejection, &location);
+    (if exit == Exit::CannotTell { None } else { Some((example.object, checker)) }, exit)
+}
+
+/// Prints why the server rejects an example, if it does, and returns the exit code.
+fn verdict(rejection: Option<Rejection>, location: &str) -> Exit {
+    let Some(rejection) = rejection else { return Exit::Accepted };
     if rejection.is_unfinished {
         complain!("error: {location}: cannot tell whether a server accepts an example: {UNFINISHED}");
-        return (None, Exit::CannotTell);
+        return Exit::CannotTell;
     }
     complain!("error: {location}: found no example that the server accepts; it rejects this one:");
     for error in &rejection.errors {
@@ -79,7 +106,12 @@ fn example_of(definition: &Definition, args: &args::Example) -> (Option<(Value, 
     if rejection.errors.is_empty() {
         complain!("  {}", rejection.message);
     }
-    (Some((example.object, checker)), Exit::Rejected)
+    Exit::Rejected
+}
+
+/// The simulated release.
+fn release(args: &args::Example) -> Release {
+    args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST)
 }
 
 fn one_or_list(mut objects: Vec<Value>) -> Value {

@@ -1,6 +1,8 @@
 //! Example objects of a CRD: [`generate`] makes one from the schema, the server checks it, and [`search`] changes it
-//! until the server accepts it or the budget is spent. The same CRD always gives the same example.
+//! until the server accepts it or the budget is spent. The same CRD always gives the same example. [`built_in`] has examples of built-in kinds.
 
+#[cfg(feature = "builtin")]
+mod built_in;
 pub mod changes;
 pub mod checker;
 pub mod generate;
@@ -8,6 +10,8 @@ pub mod search;
 pub mod strings;
 mod vocabulary;
 
+#[cfg(feature = "builtin")]
+pub use built_in::built_in;
 pub use checker::{Checker, Rejection};
 pub use generate::ExampleFields;
 

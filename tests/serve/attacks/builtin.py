@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Objects of built-in kinds of up to 2.9 MB with wrong values, for attacks.py.
 
-    tests/serve/attacks/builtin.py BINARY ASSETS    # compares `validate` with the kube-apiserver in ASSETS (KUBEBUILDER_ASSETS)
+    tests/serve/attacks/builtin.py BINARY ASSETS [PATTERN]    # compares `validate` with the kube-apiserver in ASSETS (KUBEBUILDER_ASSETS)
 
 The comparison creates each object on the server in a dry run. It prints the code, the number of errors, and the first error that differs, and exits
 with 1 if there is one. Where the server needs more than its 34 seconds (tens of thousands of errors), nothing is compared. An object that is too large for etcd passes a dry run of the server; `validate` knows the length of its Protobuf only within
