@@ -123,7 +123,7 @@ def main():
         for name, value in objects():
             if pattern not in name:
                 continue
-            body = json.dumps(value)
+            body = json.dumps(value, separators=(",", ":"))  # as kubectl sends it
             with open(f"{work}/object.json", "w", encoding="utf-8") as file:
                 file.write(body)
             try:
