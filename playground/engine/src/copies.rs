@@ -1,0 +1,148 @@
+//! What users copy from the page: a test case for `kubectl crdx test`, and commands.
+
+use crate::request::{Operation, Request};
+use crate::session::Session;
+use crate::simulation::{self, Verdict};
+use crdx::{FieldValidation, ObjectRef, Release};
+use crdx_text::yaml;
+use crdx_value::{Value, object};
+use std::fmt::Write as _;
+
+/// The name of the file with each text, in test cases and commands.
+const CRD_FILE: &str = "crd.yaml";
+const OBJECT_FILE: &str = "object.yaml";
+const OLD_OBJECT_FILE: &str = "old.yaml";
+const POLICIES_FILE: &str = "policies.yaml";
+
+/// The suite with the result of the page, as `text`; `error` is the reason why there is none.
+pub fn test_case(request: &Request, session: &Session) -> Value {
+    match suite(request, session) {
+        Ok(suite) => object([("text", yaml::write::to_string(&suite))]),
+        Err(reason) => object([("error", reason)]),
+    }
+}
+
+fn suite(request: &Request, session: &Session) -> Result<Value, &'static str> {
+    let is_apply = request.operation == Operation::Apply;
+    let list = match request.operation {
+        Operation::Create => "onCreate",
+        Operation::Update | Operation::Status => "onUpdate",
+        Operation::Apply => "onApply",
+        Operation::Scale => return Err("Suites have no cases that scale: choose another operation."),
+    };
+    let outcome = simulation::run(request, session);
+    let document = outcome.document.as_ref().ok_or("The object has to be readable.")?;
+    let name = ObjectRef::of(&document.value);
+    let definition =
+        session.definition(&name.api_version, &name.kind).ok_or("No CRD defines the kind of the object.")?;
+    let crd_name = definition.value.str_at(&["metadata", "name"]).unwrap_or_default();
+
+    let mut case: Vec<(&str, Value)> = vec![("name", format!("{} {}", name.kind, name.name).trim().into())];
+    if request.operation == Operation::Create {
+        case.push(("initial", (*request.panes.object).into()));
+    } else {
+        if !request.panes.old_object.trim().is_empty() {
+            case.push(("initial", (*request.panes.old_object).into()));
+        } else if !is_apply {
+            return Err("An update needs a stored object.");
+        }
+        case.push((if is_apply { "applied" } else { "updated" }, (*request.panes.object).into()));
+    }
+    match (&outcome.response, outcome.verdict) {
+        (Some(response), _) => case.push(("expected", yaml::write::to_string(&expected(&response.object)).into())),
+        (None, Verdict::Rejected) => {
+            let errors = outcome.problems.iter().filter(|problem| !problem.field.is_empty());
+            let message = errors.map(|problem| problem.message.as_str()).next().unwrap_or(&outcome.message);
+            let is_status = request.operation == Operation::Status;
+            case.push((if is_status { "expectedStatusError" } else { "expectedError" }, message.into()));
+        }
+        (None, _) => return Err("The result has to be known."),
+    }
+    if request.options.force && is_apply {
+        case.push(("force", true.into()));
+    }
+    let version = crdx_value::group_version::split(&name.api_version).1;
+    let mut suite: Vec<(&str, Value)> = vec![
+        ("name", name.kind.as_str().into()),
+        ("crdName", crd_name.into()),
+        ("crd", CRD_FILE.into()),
+        ("version", version.into()),
+        ("tests", object([(list, Value::Array(vec![object(case)]))])),
+    ];
+    if !request.panes.policies.trim().is_empty() {
+        suite.push(("policies", Value::Array(vec![POLICIES_FILE.into()])));
+    }
+    if request.release != Release::NEWEST {
+        suite.push(("kubernetesVersions", Value::Array(vec![request.release.to_string().into()])));
+    }
+    Ok(object(suite))
+}
+
+/// The stored object without the metadata that the server writes.
+fn expected(stored: &Value) -> Value {
+    let mut expected = stored.clone();
+    if let Some(metadata) = expected.get_mut("metadata").and_then(Value::as_object_mut) {
+        for written in ["uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "namespace"] {
+            metadata.remove(written);
+        }
+    }
+    expected
+}
+
+/// The commands that write the texts to files and simulate the request, as `text`.
+pub fn command(request: &Request) -> Value {
+    let mut text = String::new();
+    let mut arguments = vec![OBJECT_FILE.to_owned(), format!("--crds {CRD_FILE}")];
+    write_file(CRD_FILE, &request.panes.crd, &mut text);
+    write_file(OBJECT_FILE, &request.panes.object, &mut text);
+    let operation = match request.operation {
+        Operation::Create => "--create",
+        Operation::Update => "--replace",
+        Operation::Apply => "--server-side",
+        Operation::Status => "--subresource status --replace",
+        Operation::Scale => "--subresource scale",
+    };
+    arguments.push(operation.to_owned());
+    if request.operation != Operation::Create && !request.panes.old_object.trim().is_empty() {
+        write_file(OLD_OBJECT_FILE, &request.panes.old_object, &mut text);
+        arguments.push(format!("--old {OLD_OBJECT_FILE}"));
+    }
+    if request.options.force && request.operation == Operation::Apply {
+        arguments.push("--force-conflicts".to_owned());
+    }
+    if !request.panes.policies.trim().is_empty() {
+        write_file(POLICIES_FILE, &request.panes.policies, &mut text);
+        arguments.push(format!("--policies {POLICIES_FILE}"));
+    }
+    if let Some(user) = &request.options.user {
+        arguments.push(format!("--request-user {}", quoted(&user.username)));
+        // `--request-user` adds this group, too.
+        let groups = user.groups.iter().filter(|group| *group != "system:authenticated");
+        arguments.extend(groups.map(|group| format!("--request-group {}", quoted(group))));
+    }
+    if request.options.field_validation != FieldValidation::Strict {
+        arguments.push(format!("--field-validation {}", request.options.field_validation.as_str()));
+    }
+    arguments.push(format!("--offline --kubernetes-version {}", request.release));
+    let _ = writeln!(text, "kubectl crdx validate {} -o yaml", arguments.join(" "));
+    object([("text", text)])
+}
+
+/// Writes a here-document. Its delimiter is no line of the content.
+fn write_file(name: &str, content: &str, text: &mut String) {
+    let mut delimiter = "EOF".to_owned();
+    while content.lines().any(|line| line == delimiter) {
+        delimiter.push('_');
+    }
+    let _ = writeln!(text, "cat > {name} <<'{delimiter}'\n{}\n{delimiter}", content.trim_end());
+}
+
+/// A word of a shell.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

@@ -1,0 +1,299 @@
+//! One request to the server, and its result.
+
+use crate::documents::{self, Document, Pane, Problem, Severity};
+use crate::request::{Operation, Request};
+use crate::session::{self, Session};
+use crate::stored;
+use crdx::{ApiServer, Error, ObjectRef, Response, Row};
+use crdx_value::{Value, object};
+
+/// What the server would do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The request is accepted.
+    Accepted,
+    /// The request, a CRD or a policy is refused.
+    Rejected,
+    /// The answer of a real server is not known.
+    CannotTell,
+    /// A text is missing or cannot be read, so that no request is sent.
+    NotSent,
+}
+
+impl Verdict {
+    /// The verdict in an answer.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Rejected => "rejected",
+            Self::CannotTell => "cannotTell",
+            Self::NotSent => "notSent",
+        }
+    }
+}
+
+/// The result of a request.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The server's message, or what to do next; empty for an accepted object.
+    pub message: String,
+    /// The HTTP status code, if the server answered.
+    pub code: Option<u16>,
+    /// What the server refused.
+    pub refused: Option<Pane>,
+    /// Messages about the texts.
+    pub problems: Vec<Problem>,
+    /// The texts of `Warning` headers.
+    pub warnings: Vec<String>,
+    /// What else is worth knowing.
+    pub notes: Vec<String>,
+    /// The response to an accepted request.
+    pub response: Option<Response>,
+    /// The object of the request.
+    pub document: Option<Document>,
+}
+
+impl Outcome {
+    fn new(verdict: Verdict, message: impl Into<String>) -> Self {
+        Self {
+            verdict,
+            message: message.into(),
+            code: None,
+            refused: None,
+            problems: Vec::new(),
+            warnings: Vec::new(),
+            notes: Vec::new(),
+            response: None,
+            document: None,
+        }
+    }
+}
+
+/// Sends the request of the page, and returns the result.
+pub fn answer(request: &Request, session: &Session) -> Value {
+    let outcome = run(request, session);
+    let mut problems = session.problems.clone();
+    problems.extend(outcome.problems.iter().cloned());
+    let mut members: Vec<(&str, Value)> = vec![
+        ("version", request.release.to_string().into()),
+        ("verdict", outcome.verdict.as_str().into()),
+        ("message", outcome.message.as_str().into()),
+        ("problems", Value::Array(problems.iter().map(Problem::to_value).collect())),
+        ("warnings", texts(&outcome.warnings)),
+        ("notes", texts(&outcome.notes)),
+        ("rules", session.rules.clone()),
+    ];
+    members.extend(outcome.code.map(|code| ("code", i64::from(code).into())));
+    members.extend(outcome.refused.map(|pane| ("refused", pane.as_str().into())));
+    if let Some(converted) = session.converted.first() {
+        let text = crdx_text::yaml::write::to_string(&converted.crd);
+        members.push(("converted", object([("crd", text.into()), ("changes", texts(&converted.changes))])));
+    }
+    if let Some(response) = &outcome.response {
+        members.push(("stored", stored::answer(response, outcome.document.as_ref())));
+        members.push(("webhooks", texts(&response.webhooks)));
+        members.push(("ruleCost", (response.rule_cost as i64).into()));
+        members.extend(response.row.as_ref().map(|row| ("row", row_value(row))));
+    }
+    object(members)
+}
+
+/// Sends the request of the page.
+pub fn run(request: &Request, session: &Session) -> Outcome {
+    if request.panes.crd.trim().is_empty() {
+        return Outcome::new(Verdict::NotSent, "Enter a CustomResourceDefinition.");
+    }
+    if let Some(refusal) = &session.refusal {
+        let (verdict, code, message) = verdict_of(&refusal.error);
+        return Outcome { code, refused: Some(refusal.pane), ..Outcome::new(verdict, message) };
+    }
+    if session.problems.iter().any(|problem| problem.severity == Severity::Error) {
+        return Outcome::new(Verdict::NotSent, "A text cannot be read.");
+    }
+    let mut problems = Vec::new();
+    let mut documents = documents::read(Pane::Object, &request.panes.object, &mut problems);
+    let is_readable = !problems.iter().any(|problem| problem.severity == Severity::Error);
+    let Some(document) = documents.pop().filter(|_| is_readable && documents.is_empty()) else {
+        let message = match (is_readable, documents.is_empty()) {
+            (false, _) => "The object cannot be read.",
+            (true, true) if request.panes.object.trim().is_empty() => {
+                return Outcome::new(Verdict::Accepted, "The CustomResourceDefinition is accepted. Enter an object.");
+            }
+            (true, true) => "Enter an object.",
+            (true, false) => "The text has several objects: leave one of them.",
+        };
+        return Outcome { problems, ..Outcome::new(Verdict::NotSent, message) };
+    };
+    let mut outcome = Writer { request, session, problems, notes: Vec::new() }.write(&document);
+    outcome.document = Some(document);
+    outcome
+}
+
+/// Sends one object.
+struct Writer<'a> {
+    request: &'a Request,
+    session: &'a Session,
+    problems: Vec<Problem>,
+    notes: Vec<String>,
+}
+
+impl Writer<'_> {
+    fn write(mut self, document: &Document) -> Outcome {
+        let server = self.session.server.with(self.request.options.clone());
+        if self.request.operation != Operation::Create && !self.store_old_object() {
+            return self.outcome(Verdict::NotSent, "The stored object cannot be read or stored.");
+        }
+        match self.send(&server, document) {
+            Ok(response) => {
+                for pruned in &response.pruned {
+                    let message = format!("pruned: the schema has no field {}", pruned.path);
+                    let text = &self.request.panes.object;
+                    self.problems.push(document.problem_of_name(text, Severity::Warning, message, &pruned.path));
+                }
+                let mut outcome = self.outcome(Verdict::Accepted, "");
+                outcome.code = Some(response.code);
+                outcome.warnings.clone_from(&response.warnings);
+                outcome.response = Some(response);
+                outcome
+            }
+            Err(error) => {
+                let problems = session::problems(&error, document, &self.request.panes.object);
+                self.problems.extend(problems);
+                let (verdict, code, message) = verdict_of(&error);
+                let warnings = error.status().map(|status| status.warnings.clone()).unwrap_or_default();
+                Outcome { code, refused: Some(Pane::Object), warnings, ..self.outcome(verdict, message) }
+            }
+        }
+    }
+
+    fn outcome(self, verdict: Verdict, message: impl Into<String>) -> Outcome {
+        Outcome { problems: self.problems, notes: self.notes, ..Outcome::new(verdict, message) }
+    }
+
+    fn send(&self, server: &ApiServer, document: &Document) -> Result<Response, Error> {
+        let object = document.value.clone();
+        match self.request.operation {
+            Operation::Create => server.create(object),
+            Operation::Apply => server.apply(object),
+            Operation::Update => server.update(self.with_revision(server, object)),
+            Operation::Status => server.update_status(self.with_revision(server, object)),
+            Operation::Scale => self.scale(server, document),
+        }
+    }
+
+    /// The object with the resourceVersion of the existing one, which `kubectl replace` adds.
+    fn with_revision(&self, server: &ApiServer, mut object: Value) -> Value {
+        let name = ObjectRef::of(&object);
+        let path = ["metadata", "resourceVersion"];
+        if object.str_at(&path).is_none_or(str::is_empty)
+            && let Ok(existing) = server.get(&name)
+            && let Some(revision) = existing.at(&path)
+        {
+            object.insert_at(&path, revision.clone());
+        }
+        object
+    }
+
+    /// Scales the stored object to the replicas of the object, and returns the object.
+    fn scale(&self, server: &ApiServer, document: &Document) -> Result<Response, Error> {
+        let name = ObjectRef::of(&document.value);
+        let version = crdx_value::group_version::split(&name.api_version).1;
+        let definition = self.session.definition(&name.api_version, &name.kind);
+        let scale = definition
+            .and_then(|definition| definition.value.str_at(&["metadata", "name"]))
+            .and_then(|definition| server.server().scale_of(definition, version, &document.value));
+        let replicas = scale.as_ref().and_then(|scale| scale.at(&["spec", "replicas"])).and_then(Value::as_int);
+        let Some(replicas) = replicas else {
+            server.get(&name.clone().subresource("scale"))?;
+            return Err(Error::CannotTell("the object has no replicas to scale to".to_owned()));
+        };
+        let scaled = server.scale(&name, replicas)?;
+        let mut response = server.get(&name)?;
+        response.warnings = scaled.warnings;
+        Ok(response)
+    }
+
+    /// Stores the existing object, which today's CRD may refuse. Returns false if it cannot be stored.
+    fn store_old_object(&mut self) -> bool {
+        let text = &self.request.panes.old_object;
+        if text.trim().is_empty() {
+            if self.request.operation != Operation::Apply {
+                self.notes.push("Enter the stored object, which this operation changes.".to_owned());
+            }
+            return true;
+        }
+        let mut problems = Vec::new();
+        let mut documents = documents::read(Pane::OldObject, text, &mut problems);
+        let is_readable = !problems.iter().any(|problem| problem.severity == Severity::Error);
+        self.problems.append(&mut problems);
+        let Some(document) = documents.pop().filter(|_| is_readable && documents.is_empty()) else { return false };
+        let stored = self.store(&document);
+        if let Err(message) = &stored {
+            self.problems.push(document.problem(text, Severity::Error, message.as_str(), "kind"));
+        }
+        stored.is_ok()
+    }
+
+    fn store(&mut self, document: &Document) -> Result<(), String> {
+        let mut object = document.value.clone();
+        let name = ObjectRef::of(&object);
+        let definition = self.session.definition(&name.api_version, &name.kind);
+        let Some(definition) = definition.and_then(|definition| definition.value.str_at(&["metadata", "name"])) else {
+            return Err(Error::UnknownKind { api_version: name.api_version, kind: name.kind }.to_string());
+        };
+        complete(&mut object);
+        let server = self.session.server.server();
+        let version = crdx_value::group_version::split(&name.api_version).1;
+        let namespace = name.namespace.unwrap_or_else(|| self.request.options.namespace.clone());
+        server.seed(definition, &namespace, object.clone()).map_err(|error| error.to_string())?;
+        let verdict = server.validate_object(definition, version, &object);
+        if verdict.is_some_and(|verdict| !verdict.errors.is_empty()) {
+            let note = "The stored object has errors. The server tolerates those of unchanged fields (ratcheting).";
+            self.notes.push(note.to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// The verdict, the HTTP status code and the message of an error.
+fn verdict_of(error: &Error) -> (Verdict, Option<u16>, String) {
+    match error {
+        Error::Status(status) => (Verdict::Rejected, Some(status.code), status.message.clone()),
+        Error::CannotTell(_) => (Verdict::CannotTell, None, error.to_string()),
+        _ => (Verdict::NotSent, None, error.to_string()),
+    }
+}
+
+/// Adds the metadata that the server wrote when the object was created, if the text does not have it.
+fn complete(object: &mut Value) {
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    let written: [(&str, Value); 3] = [
+        ("uid", "00000000-0000-4000-8000-000000000000".into()),
+        ("creationTimestamp", "2026-01-01T00:00:00Z".into()),
+        ("generation", 1_i64.into()),
+    ];
+    for (key, value) in written {
+        metadata.entry(key.to_owned()).or_insert(value);
+    }
+}
+
+/// A list of texts.
+pub fn texts(texts: &[String]) -> Value {
+    Value::Array(texts.iter().map(|text| text.as_str().into()).collect())
+}
+
+/// The row that `kubectl get` prints.
+fn row_value(row: &Row) -> Value {
+    let cell = |cell: &crdx::Cell| {
+        let text = match &cell.value {
+            Value::Null => "<none>".to_owned(),
+            Value::String(text) => text.clone(),
+            value => crdx_value::json::to_string(value),
+        };
+        let is_wide = cell.priority > 0;
+        object([("column", cell.column.to_uppercase().into()), ("text", text.into()), ("wide", Value::Bool(is_wide))])
+    };
+    Value::Array(row.cells.iter().map(cell).collect())
+}

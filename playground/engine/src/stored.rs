@@ -1,0 +1,81 @@
+//! The stored object as YAML. Fields that the server set or changed are marked, and the pruned ones are shown where they were.
+
+use crate::documents::{self, Document};
+use crate::simulation::texts;
+use crdx::Response;
+use crdx_text::Syntax;
+use crdx_text::spans::{Spans, Step};
+use crdx_text::yaml;
+use crdx_value::{Value, object};
+
+/// The stored object in an answer: `yaml` is the object, `shown` has the pruned fields, too, and `marks` refers to its lines.
+pub fn answer(response: &Response, document: Option<&Document>) -> Value {
+    let mut stored = response.object.clone();
+    if let Some(metadata) = stored.get_mut("metadata").and_then(Value::as_object_mut) {
+        // `kubectl get -o yaml` does not print them either.
+        metadata.remove("managedFields");
+    }
+    let text = yaml::write::to_string(&stored);
+    let pruned: Vec<String> = response.pruned.iter().map(|pruned| pruned.path.clone()).collect();
+    let shown_pruned: Vec<&String> = pruned.iter().filter(|path| put_back(path, document, &mut stored)).collect();
+    let shown = if shown_pruned.is_empty() { text.clone() } else { yaml::write::to_string(&stored) };
+    let spans = Spans::of(shown.as_bytes(), Syntax::Yaml);
+    let mark = |kind: &str, path: &str| {
+        let found = spans.locate(path);
+        let start = found.key.map_or(found.value.range.start, |key| key.range.start);
+        let (first, last) = documents::lines(&shown, start..found.value.range.end);
+        found.exact.then(|| {
+            let lines = [("from", (first as i64).into()), ("to", (last as i64).into())];
+            let members: [(&str, Value); 2] = [("kind", kind.into()), ("path", path.into())];
+            object(members.into_iter().chain(lines))
+        })
+    };
+    let defaulted: Vec<String> = response.defaulted.iter().map(|defaulted| defaulted.path.clone()).collect();
+    let mutated: Vec<String> = response.mutated.iter().map(|mutated| mutated.path.clone()).collect();
+    let marks = shown_pruned.iter().filter_map(|path| mark("pruned", path));
+    let marks = marks.chain(defaulted.iter().filter_map(|path| mark("defaulted", path)));
+    let marks = marks.chain(mutated.iter().filter_map(|path| mark("mutated", path)));
+    let marks: Vec<Value> = marks.collect();
+    object([
+        ("yaml", text.into()),
+        ("shown", shown.as_str().into()),
+        ("marks", Value::Array(marks)),
+        ("pruned", texts(&pruned)),
+        ("defaulted", texts(&defaulted)),
+        ("mutated", texts(&mutated)),
+    ])
+}
+
+/// Adds a pruned field to the object that is shown. Returns false if its parent is not stored either.
+fn put_back(path: &str, document: Option<&Document>, stored: &mut Value) -> bool {
+    let Some(document) = document else { return false };
+    let Some(steps) = document.steps(path) else { return false };
+    let Some((Step::Member(name), parents)) = steps.split_last() else { return false };
+    let (mut given, mut parent) = (&document.value, stored);
+    for step in parents {
+        let (Some(below_given), Some(below)) = (below(given, step), below_mut(parent, step)) else { return false };
+        (given, parent) = (below_given, below);
+    }
+    let (Some(value), Some(members)) = (given.get(name), parent.as_object_mut()) else { return false };
+    if members.contains_key(name) {
+        return false;
+    }
+    members.insert(name.clone(), value.clone());
+    true
+}
+
+fn below<'a>(value: &'a Value, step: &Step) -> Option<&'a Value> {
+    match (step, value) {
+        (Step::Member(name), value) => value.get(name),
+        (Step::Item(index), Value::Array(items)) => items.get(*index),
+        (Step::Item(_), _) => None,
+    }
+}
+
+fn below_mut<'a>(value: &'a mut Value, step: &Step) -> Option<&'a mut Value> {
+    match (step, value) {
+        (Step::Member(name), value) => value.get_mut(name),
+        (Step::Item(index), Value::Array(items)) => items.get_mut(*index),
+        (Step::Item(_), _) => None,
+    }
+}

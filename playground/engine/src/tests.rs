@@ -1,0 +1,103 @@
+//! What the page is answered.
+
+use super::*;
+
+const KITES: &str = include_str!("../../../crates/crdx/tests/kites.yaml");
+
+/// A request for a kite, with more members.
+fn ask(engine: &mut Engine, object: &str, more: &[(&str, Value)]) -> Value {
+    let texts: [(&str, Value); 2] = [("crd", KITES.into()), ("object", object.into())];
+    let request = crdx_value::object(texts.into_iter().chain(more.iter().cloned()));
+    crdx_text::json::read(engine.answer(&crdx_value::json::to_string(&request)).as_bytes()).unwrap()
+}
+
+fn kite(spec: &str) -> String {
+    format!("apiVersion: toys.example.com/v1\nkind: Kite\nmetadata:\n  name: dragon\n{spec}")
+}
+
+fn answer(object: &str, more: &[(&str, Value)]) -> Value {
+    ask(&mut Engine::default(), object, more)
+}
+
+fn text<'a>(answer: &'a Value, path: &[&str]) -> &'a str {
+    answer.str_at(path).unwrap_or_default()
+}
+
+fn items<'a>(answer: &'a Value, key: &str) -> &'a [Value] {
+    answer.get(key).and_then(Value::as_array).unwrap()
+}
+
+/// Problems as `pane from-to message`.
+fn problems(answer: &Value) -> Vec<String> {
+    let place = |problem: &Value, key: &str| {
+        let number = |name: &str| problem.at(&[key, name]).and_then(Value::as_int);
+        number("line").zip(number("column")).map_or_else(|| "?".to_owned(), |(line, column)| format!("{line}:{column}"))
+    };
+    let one = |problem: &Value| {
+        let (from, to) = (place(problem, "from"), place(problem, "to"));
+        format!("{} {from}-{to} {}", text(problem, &["pane"]), text(problem, &["message"]))
+    };
+    items(answer, "problems").iter().map(one).collect()
+}
+
+#[test]
+fn errors_have_their_places() {
+    let answer = answer(&kite("spec:\n  colour: grün\n  length: 500 # metres\n"), &[]);
+    assert_eq!(text(&answer, &["verdict"]), "rejected");
+    let problems = problems(&answer);
+    assert_eq!(
+        problems[0],
+        r#"object 6:11-6:15 spec.colour: Unsupported value: "grün": supported values: "red", "blue""#
+    );
+    // The server adds an error of no field: it did not evaluate the rules.
+    assert!(problems[1].starts_with("object ?-? <nil>: Invalid value: null: some validation rules were not checked"));
+}
+
+#[test]
+fn columns_count_utf16() {
+    let answer = answer(&kite("spec: {colour: '🪁', length: 0}\n"), &[]);
+    let places: Vec<String> = problems(&answer).iter().map(|p| p.split(' ').nth(1).unwrap().to_owned()).collect();
+    assert_eq!(places[..2], ["5:16-5:20", "5:30-5:31"]);
+}
+
+#[test]
+fn defaulted_and_pruned_fields_are_marked() {
+    let answer = answer(&kite("spec:\n  tail: long\n  length: 5\n"), &[]);
+    assert_eq!(text(&answer, &["verdict"]), "accepted");
+    assert!(!text(&answer, &["stored", "yaml"]).contains("tail"));
+    let shown: Vec<&str> = text(&answer, &["stored", "shown"]).lines().collect();
+    let marks = items(answer.get("stored").unwrap(), "marks");
+    let line = |mark: &Value| usize::try_from(mark.get("from").and_then(Value::as_int).unwrap()).unwrap() - 1;
+    let marked: Vec<_> = marks.iter().map(|mark| (text(mark, &["kind"]), shown[line(mark)])).collect();
+    assert_eq!(marked, [("pruned", "  tail: long"), ("defaulted", "  colour: blue")]);
+    assert_eq!(problems(&answer), ["object 6:3-6:7 pruned: the schema has no field spec.tail"]);
+    let row: Vec<&str> = items(&answer, "row").iter().map(|cell| text(cell, &["text"])).collect();
+    assert_eq!(row, ["dragon", "blue", "5"]);
+}
+
+#[test]
+fn an_update_is_compared_with_the_stored_object() {
+    let mut engine = Engine::default();
+    let old: Value = kite("spec: {length: 500, colour: red}\n").into();
+    let more = [("operation", "update".into()), ("oldObject", old)];
+    // The error of the unchanged length is tolerated; a new one is not.
+    let same = ask(&mut engine, &kite("spec: {length: 500, colour: blue}\n"), &more);
+    assert_eq!(text(&same, &["verdict"]), "rejected", "{}", text(&same, &["message"]));
+    let longer = ask(&mut engine, &kite("spec: {length: 50}\n"), &more);
+    assert_eq!(text(&longer, &["verdict"]), "accepted", "{}", text(&longer, &["message"]));
+    assert_eq!(items(&longer, "notes").len(), 1);
+    // A create does not see the stored object.
+    assert_eq!(text(&ask(&mut engine, &kite("spec: {}\n"), &[]), &["verdict"]), "accepted");
+}
+
+#[test]
+fn status_and_scale_change_the_stored_object() {
+    let old: Value = kite("spec: {length: 5, lines: 1}\n").into();
+    let with = |operation: &str| [("operation", operation.into()), ("oldObject", old.clone())];
+    let flying = answer(&kite("spec: {length: 6}\nstatus: {phase: Flying}\n"), &with("status"));
+    let stored = text(&flying, &["stored", "yaml"]);
+    assert!(stored.contains("phase: Flying") && stored.contains("length: 5"), "{stored}");
+    let scaled = answer(&kite("spec: {lines: 3}\n"), &with("scale"));
+    let stored = text(&scaled, &["stored", "yaml"]);
+    assert!(stored.contains("lines: 3") && stored.contains("length: 5"), "{stored}");
+}
