@@ -15,7 +15,7 @@ self.onmessage = async ({ data: request }) => {
   } catch (error) {
     // Texts that nest very deeply exhaust the stack or the memory of a page. The engine cannot be used afterwards.
     const message = `Cannot tell: the texts need more stack or memory than a page has (${error.message}).`;
-    const answer = { verdict: "cannotTell", message, problems: [], warnings: [], notes: [], rules: [], milliseconds: 0 };
+    const answer = { error: message, verdict: "cannotTell", message, problems: [], warnings: [], notes: [], rules: [], milliseconds: 0 };
     self.postMessage({ answer, isBroken: true });
   }
 };

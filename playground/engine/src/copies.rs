@@ -1,5 +1,6 @@
 //! What users copy from the page: a test case for `kubectl crdx test`, and commands.
 
+use crate::documents::Pane;
 use crate::request::{Operation, Request};
 use crate::session::Session;
 use crate::simulation::{self, Verdict};
@@ -30,9 +31,15 @@ fn suite(request: &Request, session: &Session) -> Result<Value, &'static str> {
         Operation::Apply => "onApply",
         Operation::Scale => return Err("Suites have no cases that scale: choose another operation."),
     };
+    if session.refusal.is_some() {
+        return Err("The server has to accept the CRDs and policies of a suite.");
+    }
     let outcome = simulation::run(request, session);
+    if outcome.code == Some(400) && request.options.field_validation == FieldValidation::Strict {
+        return Err("Suites accept unknown fields with a warning: choose Warn.");
+    }
     let document = outcome.document.as_ref().ok_or("The object has to be readable.")?;
-    let name = ObjectRef::of(&document.value);
+    let name = ObjectRef::from_object(&document.value);
     let definition =
         session.definition(&name.api_version, &name.kind).ok_or("No CRD defines the kind of the object.")?;
     let crd_name = definition.value.str_at(&["metadata", "name"]).unwrap_or_default();
@@ -43,6 +50,12 @@ fn suite(request: &Request, session: &Session) -> Result<Value, &'static str> {
     } else {
         if !request.panes.old_object.trim().is_empty() {
             case.push(("initial", (*request.panes.old_object).into()));
+            if outcome.has_invalid_old_object {
+                case.push(("initialCRDPatches", Value::Array(vec![without_schema()])));
+            }
+            if is_apply && has_managers(&request.panes.old_object) {
+                return Err("Suites cannot state the managers of the stored object: remove metadata.managedFields.");
+            }
         } else if !is_apply {
             return Err("An update needs a stored object.");
         }
@@ -78,6 +91,19 @@ fn suite(request: &Request, session: &Session) -> Result<Value, &'static str> {
     Ok(object(suite))
 }
 
+/// A patch of a CRD that makes it accept every object. The CRD of a suite has one version only.
+fn without_schema() -> Value {
+    let any = [("type", Value::from("object")), ("x-kubernetes-preserve-unknown-fields", true.into())];
+    let path = "/spec/versions/0/schema/openAPIV3Schema";
+    object([("op", "replace".into()), ("path", path.into()), ("value", object(any))])
+}
+
+/// Returns true if an object has managers of its fields.
+fn has_managers(text: &str) -> bool {
+    let object = yaml::read(text.as_bytes());
+    object.is_ok_and(|object| object.at(&["metadata", "managedFields"]).is_some())
+}
+
 /// The stored object without the metadata that the server writes.
 fn expected(stored: &Value) -> Value {
     let mut expected = stored.clone();
@@ -90,8 +116,15 @@ fn expected(stored: &Value) -> Value {
 }
 
 /// The commands that write the texts to files and simulate the request, as `text`.
-pub fn command(request: &Request) -> Value {
+pub fn command(request: &Request, session: &Session) -> Value {
     let mut text = String::new();
+    let version = format!("--offline --kubernetes-version {}", request.release);
+    let has_refused_crd = session.refusal.as_ref().is_some_and(|refusal| refusal.pane == Pane::Definitions);
+    if has_refused_crd || request.panes.object.trim().is_empty() {
+        write_file(CRD_FILE, &request.panes.crd, &mut text);
+        let _ = writeln!(text, "kubectl crdx lint {CRD_FILE} {version}");
+        return object([("text", text)]);
+    }
     let mut arguments = vec![OBJECT_FILE.to_owned(), format!("--crds {CRD_FILE}")];
     write_file(CRD_FILE, &request.panes.crd, &mut text);
     write_file(OBJECT_FILE, &request.panes.object, &mut text);
@@ -123,7 +156,7 @@ pub fn command(request: &Request) -> Value {
     if request.options.field_validation != FieldValidation::Strict {
         arguments.push(format!("--field-validation {}", request.options.field_validation.as_str()));
     }
-    arguments.push(format!("--offline --kubernetes-version {}", request.release));
+    arguments.push(version);
     let _ = writeln!(text, "kubectl crdx validate {} -o yaml", arguments.join(" "));
     object([("text", text)])
 }

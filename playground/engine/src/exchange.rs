@@ -29,8 +29,11 @@ impl Exchanges {
         let text = |key: &str| exchange.str_at(&[key]);
         let server = self.server.get_or_insert_with(|| Server::new(request.release, 0));
         let body: Body = text("body").unwrap_or_default().into();
-        let mut http =
-            HttpRequest::new(Method::of(text("method").unwrap_or_default()), text("path").unwrap_or_default(), body);
+        let mut http = HttpRequest::new(
+            Method::from_name(text("method").unwrap_or_default()),
+            text("path").unwrap_or_default(),
+            body,
+        );
         http.content_type = text("contentType").map(str::to_owned);
         http.accept = text("accept").map(str::to_owned);
         http.now = NOW;

@@ -55,7 +55,7 @@ impl Engine {
                 Action::Simulate => simulation::answer(&request, self.sessions.of(&request)),
                 Action::Versions => versions::answer(&request, &mut self.sessions),
                 Action::TestCase => copies::test_case(&request, self.sessions.of(&request)),
-                Action::Command => copies::command(&request),
+                Action::Command => copies::command(&request, self.sessions.of(&request)),
                 Action::About => about(),
                 Action::Sort => sorting::answer(&request.texts),
                 Action::Exchange => self.exchanges.answer(&request),

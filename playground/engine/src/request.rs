@@ -135,7 +135,7 @@ impl Request {
 
 fn options(value: &Value) -> Result<RequestOptions, String> {
     let mut options = RequestOptions::default();
-    options.field_manager = "kubectl".to_owned();
+    "kubectl".clone_into(&mut options.field_manager);
     options.force = value.get("force").and_then(Value::as_bool).unwrap_or_default();
     if let Some(namespace) = value.str_at(&["namespace"]).filter(|namespace| !namespace.is_empty()) {
         namespace.clone_into(&mut options.namespace);

@@ -74,12 +74,11 @@ impl Sessions {
                 && is_same(&key.policies, &panes.policies)
         };
         self.earlier.extend(self.current.take());
-        let session = match self.earlier.iter().position(is_wanted) {
-            Some(at) => self.earlier.remove(at),
-            None => {
-                let Panes { crd, policies, .. } = request.panes.clone();
-                Session::new(Key { release: request.release, definitions: crd, policies })
-            }
+        let session = if let Some(at) = self.earlier.iter().position(is_wanted) {
+            self.earlier.remove(at)
+        } else {
+            let Panes { crd, policies, .. } = request.panes.clone();
+            Session::new(Key { release: request.release, definitions: crd, policies })
         };
         let mut kept = 0;
         // From the last one.

@@ -49,6 +49,8 @@ pub struct Outcome {
     pub warnings: Vec<String>,
     /// What else is worth knowing.
     pub notes: Vec<String>,
+    /// True if the CRD would refuse the existing object today.
+    pub has_invalid_old_object: bool,
     /// The response to an accepted request.
     pub response: Option<Response>,
     /// The object of the request.
@@ -65,6 +67,7 @@ impl Outcome {
             problems: Vec::new(),
             warnings: Vec::new(),
             notes: Vec::new(),
+            has_invalid_old_object: false,
             response: None,
             document: None,
         }
@@ -126,7 +129,8 @@ pub fn run(request: &Request, session: &Session) -> Outcome {
         };
         return Outcome { problems, ..Outcome::new(Verdict::NotSent, message) };
     };
-    let mut outcome = Writer { request, session, problems, notes: Vec::new() }.write(&document);
+    let mut outcome =
+        Writer { request, session, problems, notes: Vec::new(), has_invalid_old_object: false }.write(&document);
     outcome.document = Some(document);
     outcome
 }
@@ -137,6 +141,7 @@ struct Writer<'a> {
     session: &'a Session,
     problems: Vec<Problem>,
     notes: Vec<String>,
+    has_invalid_old_object: bool,
 }
 
 impl Writer<'_> {
@@ -159,6 +164,7 @@ impl Writer<'_> {
                 outcome
             }
             Err(error) => {
+                self.note_cluster_metadata(document);
                 let problems = session::problems(&error, document, &self.request.panes.object);
                 self.problems.extend(problems);
                 let (verdict, code, message) = verdict_of(&error);
@@ -168,8 +174,19 @@ impl Writer<'_> {
         }
     }
 
+    /// Objects that `kubectl get` printed cannot be created again as they are.
+    fn note_cluster_metadata(&mut self, document: &Document) {
+        let has_revision = document.value.str_at(&["metadata", "resourceVersion"]).is_some();
+        if self.request.operation == Operation::Create && has_revision {
+            let note =
+                "Remove what a cluster wrote, such as metadata.resourceVersion and metadata.uid, to create the object.";
+            self.notes.push(note.to_owned());
+        }
+    }
+
     fn outcome(self, verdict: Verdict, message: impl Into<String>) -> Outcome {
-        Outcome { problems: self.problems, notes: self.notes, ..Outcome::new(verdict, message) }
+        let Self { problems, notes, has_invalid_old_object, .. } = self;
+        Outcome { problems, notes, has_invalid_old_object, ..Outcome::new(verdict, message) }
     }
 
     fn send(&self, server: &ApiServer, document: &Document) -> Result<Response, Error> {
@@ -177,28 +194,15 @@ impl Writer<'_> {
         match self.request.operation {
             Operation::Create => server.create(object),
             Operation::Apply => server.apply(object),
-            Operation::Update => server.update(self.with_revision(server, object)),
-            Operation::Status => server.update_status(self.with_revision(server, object)),
+            Operation::Update => server.update(with_revision(server, object)),
+            Operation::Status => server.update_status(with_revision(server, object)),
             Operation::Scale => self.scale(server, document),
         }
     }
 
-    /// The object with the resourceVersion of the existing one, which `kubectl replace` adds.
-    fn with_revision(&self, server: &ApiServer, mut object: Value) -> Value {
-        let name = ObjectRef::of(&object);
-        let path = ["metadata", "resourceVersion"];
-        if object.str_at(&path).is_none_or(str::is_empty)
-            && let Ok(existing) = server.get(&name)
-            && let Some(revision) = existing.at(&path)
-        {
-            object.insert_at(&path, revision.clone());
-        }
-        object
-    }
-
     /// Scales the stored object to the replicas of the object, and returns the object.
     fn scale(&self, server: &ApiServer, document: &Document) -> Result<Response, Error> {
-        let name = ObjectRef::of(&document.value);
+        let name = ObjectRef::from_object(&document.value);
         let version = crdx_value::group_version::split(&name.api_version).1;
         let definition = self.session.definition(&name.api_version, &name.kind);
         let scale = definition
@@ -238,7 +242,7 @@ impl Writer<'_> {
 
     fn store(&mut self, document: &Document) -> Result<(), String> {
         let mut object = document.value.clone();
-        let name = ObjectRef::of(&object);
+        let name = ObjectRef::from_object(&object);
         let definition = self.session.definition(&name.api_version, &name.kind);
         let Some(definition) = definition.and_then(|definition| definition.value.str_at(&["metadata", "name"])) else {
             return Err(Error::UnknownKind { api_version: name.api_version, kind: name.kind }.to_string());
@@ -249,12 +253,26 @@ impl Writer<'_> {
         let namespace = name.namespace.unwrap_or_else(|| self.request.options.namespace.clone());
         server.seed(definition, &namespace, object.clone()).map_err(|error| error.to_string())?;
         let verdict = server.validate_object(definition, version, &object);
-        if verdict.is_some_and(|verdict| !verdict.errors.is_empty()) {
+        self.has_invalid_old_object = verdict.is_some_and(|verdict| !verdict.errors.is_empty());
+        if self.has_invalid_old_object {
             let note = "The stored object has errors. The server tolerates those of unchanged fields (ratcheting).";
             self.notes.push(note.to_owned());
         }
         Ok(())
     }
+}
+
+/// The object with the resourceVersion of the existing one, which `kubectl replace` adds.
+fn with_revision(server: &ApiServer, mut object: Value) -> Value {
+    let name = ObjectRef::from_object(&object);
+    let path = ["metadata", "resourceVersion"];
+    if object.str_at(&path).is_none_or(str::is_empty)
+        && let Ok(existing) = server.get(&name)
+        && let Some(revision) = existing.at(&path)
+    {
+        object.insert_at(&path, revision.clone());
+    }
+    object
 }
 
 /// The verdict, the HTTP status code and the message of an error.

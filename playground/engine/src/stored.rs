@@ -19,7 +19,7 @@ pub fn answer(response: &Response, document: Option<&Document>) -> Value {
     let pruned: Vec<String> = response.pruned.iter().map(|pruned| pruned.path.clone()).collect();
     let shown_pruned: Vec<&String> = pruned.iter().filter(|path| put_back(path, document, &mut stored)).collect();
     let shown = if shown_pruned.is_empty() { text.clone() } else { yaml::write::to_string(&stored) };
-    let spans = Spans::of(shown.as_bytes(), Syntax::Yaml);
+    let spans = Spans::new(shown.as_bytes(), Syntax::Yaml);
     let mark = |kind: &str, path: &str| {
         let found = spans.locate(path);
         let start = found.key.map_or(found.value.range.start, |key| key.range.start);

@@ -1,5 +1,7 @@
 //! The examples of the page have the answers that a real kube-apiserver gave (`playground/tests/record.py`).
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use crdx_playground::Engine;
 use crdx_value::{Value, json, object};
 use std::fs;
