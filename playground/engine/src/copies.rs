@@ -93,7 +93,13 @@ fn suite(request: &Request, session: &Session) -> Result<Value, &'static str> {
 
 /// A patch of a CRD that makes it accept every object. The CRD of a suite has one version only.
 fn without_schema() -> Value {
-    let any = [("type", Value::from("object")), ("x-kubernetes-preserve-unknown-fields", true.into())];
+    // `kubectl crdx test` adds a property of its own, so there have to be some.
+    let properties = object([("kind", object([("type", "string")]))]);
+    let any = [
+        ("type", Value::from("object")),
+        ("x-kubernetes-preserve-unknown-fields", true.into()),
+        ("properties", properties),
+    ];
     let path = "/spec/versions/0/schema/openAPIV3Schema";
     object([("op", "replace".into()), ("path", path.into()), ("value", object(any))])
 }

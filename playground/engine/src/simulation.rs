@@ -249,10 +249,12 @@ impl Writer<'_> {
         };
         complete(&mut object);
         let server = self.session.server.server();
-        let version = crdx_value::group_version::split(&name.api_version).1;
-        let namespace = name.namespace.unwrap_or_else(|| self.request.options.namespace.clone());
-        server.seed(definition, &namespace, object.clone()).map_err(|error| error.to_string())?;
-        let verdict = server.validate_object(definition, version, &object);
+        let version = crdx_value::group_version::split(&name.api_version).1.to_owned();
+        let namespace = name.namespace.clone().unwrap_or_else(|| self.request.options.namespace.clone());
+        server.seed(definition, &namespace, object).map_err(|error| error.to_string())?;
+        // As a client reads it: with its namespace, and with defaults.
+        let stored = self.session.server.get(&name.namespace(namespace)).map_err(|error| error.to_string())?;
+        let verdict = server.validate_object(definition, &version, &stored.object);
         self.has_invalid_old_object = verdict.is_some_and(|verdict| !verdict.errors.is_empty());
         if self.has_invalid_old_object {
             let note = "The stored object has errors. The server tolerates those of unchanged fields (ratcheting).";

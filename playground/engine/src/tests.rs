@@ -97,7 +97,56 @@ fn status_and_scale_change_the_stored_object() {
     let flying = answer(&kite("spec: {length: 6}\nstatus: {phase: Flying}\n"), &with("status"));
     let stored = text(&flying, &["stored", "yaml"]);
     assert!(stored.contains("phase: Flying") && stored.contains("length: 5"), "{stored}");
+    // The stored object is valid, although its text has no namespace.
+    assert_eq!(items(&flying, "notes"), []);
     let scaled = answer(&kite("spec: {lines: 3}\n"), &with("scale"));
     let stored = text(&scaled, &["stored", "yaml"]);
     assert!(stored.contains("lines: 3") && stored.contains("length: 5"), "{stored}");
+}
+
+#[test]
+fn a_test_case_has_the_result_of_the_page() {
+    let case = |object: &str, more: &[(&str, Value)]| {
+        let action = ("action", "testCase".into());
+        let answer = answer(object, &[&[action], more].concat());
+        (text(&answer, &["text"]).to_owned(), text(&answer, &["error"]).to_owned())
+    };
+    let (accepted, _) = case(&kite("spec: {length: 5}\n"), &[]);
+    assert!(accepted.contains("onCreate:") && accepted.contains("colour: blue"), "{accepted}");
+    let (rejected, _) = case(&kite("spec: {length: 500}\n"), &[("version", "1.34".into())]);
+    assert!(rejected.contains("expectedError: 'spec: Invalid value:"), "{rejected}");
+    assert!(rejected.contains("kubernetesVersions:\n- \"1.34\""), "{rejected}");
+    // The CRD would refuse the stored object: it is created under a CRD that accepts everything.
+    let more = [("operation", "update".into()), ("oldObject", kite("spec: {length: 500}\n").into())];
+    let (update, _) = case(&kite("spec: {length: 5}\n"), &more);
+    assert!(update.contains("initialCRDPatches:"), "{update}");
+    let (_, error) = case(&kite("spec: {}\n"), &[("crd", KITES.replace("self.length", "self.size").into())]);
+    assert_eq!(error, "The server has to accept the CRDs and policies of a suite.");
+}
+
+#[test]
+fn dropped_files_go_to_the_panes_of_their_kinds() {
+    let policy = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: a}\n";
+    let files: Vec<Value> = vec![format!("{}---\n{policy}", kite("")).into(), KITES.into(), kite("").into()];
+    let sorted = answer("", &[("action", "sort".into()), ("texts", Value::Array(files))]);
+    assert_eq!((text(&sorted, &["crd"]), text(&sorted, &["policies"])), (KITES, policy));
+    assert_eq!(text(&sorted, &["object"]), kite(""));
+    assert_eq!(sorted.get("leftOut"), Some(&Value::Int(1)));
+}
+
+#[test]
+fn releases_with_the_same_result_are_grouped() {
+    let crd = KITES.replace("self.length <= 100", "self.length <= 100 && isSemver('1.0.0')");
+    let answer = answer(&kite("spec: {}\n"), &[("crd", crd.into()), ("action", "versions".into())]);
+    // The message of 1.33 differs from those of older releases.
+    let groups: Vec<_> = items(&answer, "groups").iter().map(|g| (text(g, &["name"]), text(g, &["verdict"]))).collect();
+    assert_eq!(groups, [("1.30 to 1.32", "rejected"), ("1.33", "rejected"), ("1.34 to 1.37", "accepted")]);
+}
+
+#[test]
+fn a_text_that_is_not_sent_is_that_of_the_request_before() {
+    let mut engine = Engine::default();
+    ask(&mut engine, &kite("spec: {}\n"), &[]);
+    let answer = crdx_text::json::read(engine.answer(r#"{"operation": "create"}"#).as_bytes()).unwrap();
+    assert_eq!(text(&answer, &["verdict"]), "accepted");
 }
