@@ -8,6 +8,7 @@
 pub mod archive;
 pub mod buffered_text;
 pub mod committed;
+pub mod compressed_groups;
 mod content;
 mod decode;
 pub mod files;

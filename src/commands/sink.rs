@@ -2,10 +2,12 @@
 //! output and standard error, the progress line, the first write error, and the frame of each format around its items. A
 //! [`Report`] has what one command prints.
 
+mod page;
+
 use super::flags::{Color, ReportFormat};
 use super::progress::Progress;
 use super::terminal::{Content, Stream, Writer};
-use crate::input::buffered_text::{BufferedText, RankedText};
+use crate::input::buffered_text::BufferedText;
 use crate::input::{Options, ReadBytes, files};
 use crate::output::report::case::Case;
 use crate::output::report::{json, pipeline};
@@ -14,6 +16,8 @@ use crdx::report::RunNote;
 use crdx_value::Value;
 use crdx_value::json::to_string;
 use crdx_value::release::ReleaseSet;
+use page::PageItems;
+pub use page::{ItemGroup, Page, PageItem};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -101,26 +105,6 @@ pub struct Ending<'a> {
     pub releases: &'a ReleaseSet,
 }
 
-/// The part of an HTML page about an item.
-#[derive(Debug)]
-pub struct PageItem {
-    /// Items of a lower rank come first.
-    pub rank: usize,
-    /// The row of the table.
-    pub row: String,
-    /// The details, below the table.
-    pub details: String,
-}
-
-/// What an HTML page has around its items.
-#[derive(Debug, Default)]
-pub struct Page {
-    /// The start, with the counts.
-    pub head: String,
-    /// The heading and the titles of the table, if there is one.
-    pub table: Option<(&'static str, &'static [&'static str])>,
-}
-
 /// Standard output, standard error, and the text of the table and the details that is printed at the end.
 pub struct Output {
     out: Box<Writer>,
@@ -195,10 +179,7 @@ enum Form {
     /// What [`Report::text`] prints.
     Text,
     Json,
-    Page {
-        rows: Box<RankedText>,
-        details: Box<RankedText>,
-    },
+    Page(Box<PageItems>),
     /// A report for pipelines. The cases are buffered, because the head of the report contains their counts.
     Cases {
         report: Box<pipeline::Report>,
@@ -223,7 +204,7 @@ impl<R: Report> Sink<R> {
     pub fn new(report: R, format: Option<ReportFormat>, streams: Streams) -> Self {
         let form = match format.map(|format| (format, format.pipeline())) {
             Some((ReportFormat::Json, _)) => Form::Json,
-            Some((ReportFormat::Html, _)) => Form::Page { rows: Box::default(), details: Box::default() },
+            Some((ReportFormat::Html, _)) => Form::Page(Box::new(PageItems::new())),
             Some((_, Some(pipeline))) => {
                 let report = Box::new(pipeline::Report::new(pipeline, R::COMMAND));
                 Form::Cases { report, buffered: BufferedText::default() }
@@ -233,7 +214,7 @@ impl<R: Report> Sink<R> {
         let buffers_output = match form {
             Form::Text => report.buffers_text(),
             Form::Json => false,
-            Form::Page { .. } | Form::Cases { .. } => true,
+            Form::Page(_) | Form::Cases { .. } => true,
         };
         let output = Output {
             out: Box::new(BufWriter::with_capacity(1 << 16, streams.out.write)),
@@ -264,7 +245,7 @@ impl<R: Report> Sink<R> {
     pub fn begin(&mut self) -> io::Result<()> {
         match &mut self.form {
             Form::Text => self.output.print(&self.report.begin_text()),
-            Form::Json | Form::Page { .. } => Ok(()),
+            Form::Json | Form::Page(_) => Ok(()),
             Form::Cases { report, buffered } => {
                 self.report.begin_cases().iter().try_for_each(|case| buffered.push(&report.case(case)))
             }
@@ -293,11 +274,10 @@ impl<R: Report> Sink<R> {
                     self.output.print(&text)?;
                 }
             }
-            Form::Page { rows, details } => {
+            Form::Page(items) => {
                 if let Some(item) = self.report.page_item(item, self.written + 1) {
                     self.written += 1;
-                    rows.push(item.rank, &item.row)?;
-                    details.push(item.rank, &item.details)?;
+                    items.add(&item)?;
                 }
             }
             Form::Cases { report, buffered } => {
@@ -327,16 +307,8 @@ impl<R: Report> Sink<R> {
                 let members: String = self.report.members(end).into_iter().map(member).collect();
                 output.print(&format!("{head}\n]{members}}}\n"))?;
             }
-            Form::Page { rows, details } => {
-                let Page { head, table } = self.report.page(end);
-                output.print(&(head + &html::notes(end.notes)))?;
-                if let Some((heading, titles)) = table {
-                    output.print(&(heading.to_owned() + html::FILTER + &html::table_head(titles)))?;
-                    rows.write_to(&mut output.out)?;
-                    output.print(html::TABLE_TAIL)?;
-                }
-                details.write_to(&mut output.out)?;
-                output.print(html::TAIL)?;
+            Form::Page(items) => {
+                items.write_to(self.report.page(end), &html::notes(end.notes), &mut output.out)?;
             }
             Form::Cases { report, buffered } => {
                 output.print(&report.head())?;

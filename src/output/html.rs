@@ -1,5 +1,5 @@
-//! An HTML report: one self-contained file for light and dark mode. Its only script filters the objects; the content
-//! security policy allows that script by its hash and no other. The page is also well-formed XML, so that tests can
+//! An HTML report: one self-contained file for light and dark mode. Its only script filters the objects and opens those
+//! that are kept as compressed data; the content security policy allows that script by its hash and no other. The page is also well-formed XML, so that tests can
 //! parse it.
 //!
 //! The rows and details of objects are added one by one. The text before and between them contains counts and is
@@ -17,15 +17,17 @@ use std::fmt::Write as _;
 const STYLE: &str = include_str!("html/style.css");
 
 /// The end of the page.
-pub const TAIL: &str = concat!("</main>\n<script>\n", include_str!("html/filter.js"), "</script>\n</body>\n</html>\n");
+pub const TAIL: &str = concat!("</main>\n<script>\n", include_str!("html/page.js"), "</script>\n</body>\n</html>\n");
 
 /// The filter controls, which the script makes visible.
 pub const FILTER: &str = "<p class=\"filter\" hidden=\"hidden\"><input type=\"search\" placeholder=\"Filter by text\" \
     aria-label=\"Filter by text\"/> <select aria-label=\"Filter by verdict\"><option value=\"\">all verdicts</option>\
-    </select></p>\n";
+    </select> <output></output></p>\n<p class=\"empty\" id=\"no-match\" hidden=\"hidden\">Nothing matches the filter. \
+    <button type=\"button\">Clear the filter</button></p>\n<noscript><p class=\"about\">Without JavaScript, groups of \
+    objects cannot be opened.</p></noscript>\n";
 
 /// The SHA-256 of the script for the content security policy; `tests/cli/pages.rs` compares it with the script.
-const SCRIPT: &str = "sha256-tlj3lC5eGGKzNnnNUWo/jIRRgVCEUdMAKwRRdBWZWZE=";
+const SCRIPT: &str = "sha256-0DcRabWLbKvtngCFD3IvZmbf0eaz2RvDsMCFw4NHkHM=";
 
 /// The severity of an element, which selects its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +136,59 @@ pub fn table_head(titles: &[&str]) -> String {
 
 /// The end of a table.
 pub const TABLE_TAIL: &str = "</tbody>\n</table></div>\n";
+
+/// The objects of a page that are shown when the reader opens them.
+#[derive(Debug)]
+pub struct Group {
+    /// What the objects have in common, in addition to the verdict.
+    pub label: String,
+    /// The number of objects.
+    pub count: usize,
+    verdict: &'static str,
+    colour: Colour,
+}
+
+impl Group {
+    /// Returns a group without objects.
+    pub fn new(label: &str, verdict: &'static str, colour: Colour) -> Self {
+        Self { label: label.to_owned(), count: 0, verdict, colour }
+    }
+
+    /// Formats the heading of the group with this index, and the table that the script fills.
+    pub fn heading(&self, index: usize, titles: &[&str]) -> String {
+        let Self { label, count, verdict, colour } = self;
+        format!(
+            "<details class=\"group {}\" data-group=\"{index}\" data-verdict=\"{verdict}\"><summary>{} {} <b>{}</b></summary>\n{}{TABLE_TAIL}\
+             <p class=\"more\" hidden=\"hidden\"><button type=\"button\"></button></p></details>\n",
+            colour.class(),
+            badge(verdict, *colour),
+            escaped(label),
+            plural(*count, "object"),
+            table_head(titles),
+        )
+    }
+}
+
+/// Formats compressed objects of the group with this index.
+pub fn block(index: usize, data: &str) -> String {
+    format!("<template data-group=\"{index}\">{data}</template>\n")
+}
+
+/// Formats a note about objects whose details are left out.
+pub fn left_out(count: usize) -> String {
+    if count == 0 {
+        return String::new();
+    }
+    let objects = plural(count, "object");
+    format!(
+        "<p class=\"about\">The page would be too large with the details of all objects: those of {objects} are left out. -o json has them.</p>\n"
+    )
+}
+
+/// Formats what is said instead of an empty table.
+pub fn empty(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("<p class=\"empty\">{}</p>\n", escaped(text)) }
+}
 
 /// Formats the notes about a run.
 pub fn notes(notes: &[RunNote]) -> String {

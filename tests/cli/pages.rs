@@ -113,6 +113,46 @@ fn rejected_objects_come_first() {
     assert!(rejected[0] && rejected.is_sorted_by(|a, b| a >= b), "{verdicts:?}");
 }
 
+#[test]
+fn many_accepted_objects_are_compressed() {
+    let place = place("many");
+    let object = |n: usize| {
+        let image = if n == 1_999 { HOSTILE_IMAGE } else { "x" };
+        format!(
+            "---\napiVersion: stable.example.com/v1\nkind: CronTab\nmetadata: {{name: c{n}}}\nspec: {{image: \"{image}\", replicas: {}}}\n",
+            if n % 500 == 0 { 99 } else { 2 }
+        )
+    };
+    fs::write(place.join("many.yaml"), (0..2_000).map(object).collect::<String>()).unwrap();
+    let page = |more: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
+            .args(["validate", "many.yaml", "--crds", "examples/crds", "--offline", "-o", "html"])
+            .args(more)
+            .current_dir(&place)
+            .env("KUBECONFIG", "/nonexistent/kubeconfig")
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let text = page(&[]);
+    let options = roxmltree::ParsingOptions { allow_dtd: true, ..roxmltree::ParsingOptions::default() };
+    let document = roxmltree::Document::parse_with_options(&text, options).unwrap();
+    let having = |name: &str, class: &str| {
+        let nodes = document.descendants().filter(|node| node.has_tag_name(name));
+        nodes.filter(|node| node.attribute("class").unwrap_or_default().split(' ').any(|one| one == class)).count()
+    };
+    // The rejected objects are on the page, the others in a group.
+    assert_eq!((having("section", "bad"), having("section", "good"), having("details", "group")), (4, 0, 1));
+    assert!(text.contains("<b>1996 objects</b>") && text.contains("<template data-group=\"0\">"));
+    assert!(!text.contains("onerror"), "compressed objects are base64");
+    // The objects alone have more bytes.
+    assert!(text.len() < 160_000, "{} bytes", text.len());
+    let quiet = page(&["--quiet", "--skip", "CronTab"]);
+    assert!(quiet.contains("<p class=\"empty\">No object is rejected"), "{quiet}");
+}
+
+const HOSTILE_IMAGE: &str = "<img src=x onerror=alert(1)>";
+
 fn chromium() -> Option<&'static str> {
     ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| {
         let asked = Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();

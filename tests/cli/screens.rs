@@ -206,6 +206,7 @@ fn repeated_names_need_the_temporary_file() {
     };
     let long = "x".repeat(64 << 10);
     let objects: String = (0..24).map(|n| object(n, &long)).collect();
+    fs::write(place.join("dropped.yaml"), objects.replace("  image:", "  imag: a\n  image:")).unwrap();
     fs::write(place.join("objects.yaml"), objects + &object(23, "a") + &object(23, "b")).unwrap();
     let run = |line: &str, directory: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"));
@@ -220,10 +221,10 @@ fn repeated_names_need_the_temporary_file() {
     let reason = "the earlier object of the same name cannot be kept in a temporary file: entity not found";
     assert_eq!(stdout.matches(&format!("cannot tell   {reason}")).count(), 2, "{stdout}");
     assert!(stdout.contains("help: make room"), "{stdout}");
-    // Objects before their CRD, and the rows of an HTML page, are buffered.
+    // Objects before their CRD, and problems on an HTML page, are buffered.
     for line in [
         "validate -f objects.yaml -f examples/crds --offline",
-        "validate -f objects.yaml --crds examples/crds --offline -o html",
+        "validate -f dropped.yaml --crds examples/crds --offline --field-validation Ignore -o html",
     ] {
         let (code, _, stderr) = run(line, "missing");
         let message = "error: the temporary file cannot be written or read: No such file or directory (os error 2)";

@@ -86,7 +86,7 @@ impl Report for LintReport {
         let Linted { item, costs, breaking, expressions } = linted;
         (!self.hides(linted)).then(|| {
             let details = page::details(item, costs, breaking, expressions);
-            PageItem { rank: 0, row: String::new(), details }
+            PageItem { rank: 0, group: None, row: String::new(), details }
         })
     }
 
@@ -111,7 +111,7 @@ impl Report for LintReport {
     }
 
     fn page(&mut self, end: &Ending) -> Page {
-        Page { head: page::head(&self.counts, end.releases), table: None }
+        Page { head: page::head(&self.counts, end.releases), table: None, empty: "" }
     }
 
     fn end_text(&mut self, _: &Ending, out: &mut Output) -> io::Result<()> {

@@ -141,6 +141,7 @@ impl Report for UpgradeReport<'_> {
     fn page_item(&mut self, done: &Self::Item, n: usize) -> Option<PageItem> {
         touched(done, self.common.quiet).map(|entry| PageItem {
             rank: page::rank(entry),
+            group: Some(page::group(entry)),
             row: page::row(entry, n),
             details: page::details(entry, n),
         })
@@ -173,7 +174,7 @@ impl Report for UpgradeReport<'_> {
     fn page(&mut self, end: &Ending) -> Page {
         let table = ("<h2>Affected objects</h2>\n", &page::TITLES[..]);
         let head = page::head(&self.counts, self.crd, &self.plan.columns, end.releases);
-        Page { head, table: (self.counts.objects() > self.counts.untouched()).then_some(table) }
+        Page { head, table: Some(table), empty: "No stored object is affected." }
     }
 
     fn end_text(&mut self, _: &Ending, out: &mut Output) -> io::Result<()> {

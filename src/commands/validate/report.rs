@@ -3,15 +3,15 @@
 use super::wide::WideTables;
 use crate::commands::external_diff::file_name;
 use crate::commands::flags::ReportFormat;
-use crate::commands::sink::{Ending, Output, Page, PageItem, Report};
+use crate::commands::sink::{Ending, ItemGroup, Output, Page, PageItem, Report};
 use crate::output::difference::{self, Sides};
-use crate::output::html;
+use crate::output::html::{self, Colour};
 use crate::output::report::case::Case;
 use crate::output::report::json;
 use crate::output::report::text::{Style, TextReport, summary_line};
 use crate::simulation::RESTRICTIONS;
 use crdx::kubectl::written_metadata::without_written_metadata;
-use crdx::report::{ObjectReport, Summary, Verdict};
+use crdx::report::{Identity, ObjectReport, Summary, Verdict};
 use crdx_text::yaml;
 use crdx_value::release::ReleaseSet;
 use crdx_value::{Map, Value};
@@ -99,6 +99,7 @@ impl Report for ValidateReport {
     fn page_item(&mut self, item: &ObjectReport, n: usize) -> Option<PageItem> {
         (!self.hides(item)).then(|| PageItem {
             rank: rank(item.verdict),
+            group: Some(group(item)),
             row: html::validate::row(item, n),
             details: html::validate::details(item, n, change(item).as_deref()),
         })
@@ -146,7 +147,16 @@ impl Report for ValidateReport {
     }
 
     fn page(&mut self, end: &Ending) -> Page {
-        Page { head: html::validate::head(&self.summary, end.releases), table: Some(("", &html::validate::TITLES)) }
+        let empty = if self.style.quiet {
+            "No object is rejected, and every object has a verdict."
+        } else {
+            "There is no object."
+        };
+        Page {
+            head: html::validate::head(&self.summary, end.releases),
+            table: Some(("", &html::validate::TITLES)),
+            empty,
+        }
     }
 
     fn end_text(&mut self, end: &Ending, out: &mut Output) -> io::Result<()> {
@@ -176,6 +186,18 @@ impl Report for ValidateReport {
             messages.extend([self.text.common_details(), self.counts(end, self.style.color)]);
         }
         messages.into_iter().try_for_each(|message| out.message(&self.separated(message)))
+    }
+}
+
+/// Returns the group of an object on the page. Objects with warnings and dropped fields need attention.
+fn group(item: &ObjectReport) -> ItemGroup {
+    let Identity { kind, api_version, .. } = &item.identity;
+    let is_rejected = matches!(item.verdict, Verdict::Rejected | Verdict::CannotTell);
+    ItemGroup {
+        label: format!("{kind} {api_version}"),
+        verdict: item.verdict.text(),
+        colour: Colour::for_verdict(item.verdict),
+        is_problem: is_rejected || !item.warnings.is_empty() || !item.pruned.is_empty(),
     }
 }
 

@@ -2,6 +2,7 @@
 //! of these objects.
 
 use super::definition::{Counts, Entry};
+use crate::commands::sink::ItemGroup;
 use crate::output::excerpt::MessageSeverity;
 use crate::output::html::{Colour, Page, badge, escaped, message, number, plural, problems};
 use crdx::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
@@ -96,20 +97,26 @@ fn column(change: &ColumnChange) -> String {
     format!("<li class=\"{class}\"><b>{sign}</b>{} of {}: {}</li>", escaped(name), escaped(version), escaped(&words))
 }
 
-fn next_write(entry: &Entry) -> (String, Colour) {
+fn next_write(entry: &Entry) -> (&'static str, Colour) {
     match &entry.outcome {
         Ok(ObjectOutcome { edit: Edit::Untried, difference, .. }) if !difference.lost.is_empty() => {
-            ("loses fields".to_owned(), Colour::Unsure)
+            ("loses fields", Colour::Unsure)
         }
         Ok(ObjectOutcome { edit: Edit::Untried, .. }) if entry.must_migrate => {
-            ("rewrite before the upgrade".to_owned(), Colour::Unsure)
+            ("rewrite before the upgrade", Colour::Unsure)
         }
-        Ok(ObjectOutcome { edit: Edit::Untried, .. }) => ("fine".to_owned(), Colour::Good),
-        Ok(ObjectOutcome { edit: Edit::Passes, .. }) => ("invalid, still editable".to_owned(), Colour::Unsure),
-        Ok(ObjectOutcome { edit: Edit::Blocked(_), .. }) => ("blocked".to_owned(), Colour::Bad),
-        Err(RehearsalError::Old(_)) => ("cannot tell".to_owned(), Colour::Unsure),
-        Err(RehearsalError::New(_)) => ("unreadable".to_owned(), Colour::Bad),
+        Ok(ObjectOutcome { edit: Edit::Untried, .. }) => ("fine", Colour::Good),
+        Ok(ObjectOutcome { edit: Edit::Passes, .. }) => ("invalid, still editable", Colour::Unsure),
+        Ok(ObjectOutcome { edit: Edit::Blocked(_), .. }) => ("blocked", Colour::Bad),
+        Err(RehearsalError::Old(_)) => ("cannot tell", Colour::Unsure),
+        Err(RehearsalError::New(_)) => ("unreadable", Colour::Bad),
     }
+}
+
+/// Returns the group of an object on the page. All of these objects need attention.
+pub fn group(entry: &Entry) -> ItemGroup {
+    let (verdict, colour) = next_write(entry);
+    ItemGroup { label: entry.identity.kind.clone(), verdict, colour, is_problem: true }
 }
 
 /// Returns the rank of an object on the page: invalid objects first, then uncertain ones, then the others.
@@ -141,7 +148,7 @@ pub fn row(entry: &Entry, n: usize) -> String {
     };
     format!(
         "<tr data-object=\"{n}\" data-verdict=\"{words}\"><td>{}</td><td class=\"name\"><a href=\"#o{n}\">{}</a></td>{counts}<td class=\"place\">{}</td></tr>\n",
-        badge(&words, colour),
+        badge(words, colour),
         escaped(&entry.identity.full_name()),
         escaped(&entry.location.to_string()),
     )
@@ -155,7 +162,7 @@ pub fn details(entry: &Entry, n: usize) -> String {
         colour.class(),
         escaped(&entry.identity.kind),
         escaped(&entry.identity.full_name()),
-        badge(&words, colour),
+        badge(words, colour),
         escaped(&entry.location.to_string()),
     );
     match &entry.outcome {
