@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Objects of built-in kinds of up to 2.9 MB with wrong values, for attacks.py.
 
-    tests/serve/attacks/builtin.py BINARY ASSETS [PATTERN]    # compares `validate` with the kube-apiserver in ASSETS (KUBEBUILDER_ASSETS)
+    tests/serve/attacks/builtin.py BINARY ASSETS [PATTERN [DIVISOR]]    # compares `validate` with the kube-apiserver in ASSETS (KUBEBUILDER_ASSETS)
 
 The comparison creates each object on the server in a dry run. It prints the code, the number of errors, and the first error that differs, and exits
-with 1 if there is one. Where the server needs more than its 34 seconds (tens of thousands of errors), nothing is compared. An object that is too large for etcd passes a dry run of the server; `validate` knows the length of its Protobuf only within
+with 1 if there is one. Where the server needs more than its 34 seconds (tens of thousands of errors), nothing is compared; with a DIVISOR, long lists and maps have only
+their first part. An object that is too large for etcd passes a dry run of the server; `validate` knows the length of its Protobuf only within
 bounds and may answer "cannot tell".
 """
 
@@ -110,11 +111,22 @@ def path_of(value):
     return f"/{'apis' if '/' in api_version else 'api'}/{api_version}{namespace}/{plural}?dryRun=All&fieldValidation=Strict"
 
 
+def shortened(value, divisor):
+    """The value with the first part of its long lists and maps."""
+    if isinstance(value, (list, dict)) and len(value) > 100:
+        count = max(100, len(value) // divisor)
+        value = value[:count] if isinstance(value, list) else dict(list(value.items())[:count])
+    if isinstance(value, list):
+        return [shortened(each, divisor) for each in value]
+    return {key: shortened(each, divisor) for key, each in value.items()} if isinstance(value, dict) else value
+
+
 def main():
     from collections import Counter
 
     binary, assets = os.path.abspath(sys.argv[1]), sys.argv[2]
     pattern = sys.argv[3] if len(sys.argv) > 3 else ""
+    divisor = int(sys.argv[4]) if len(sys.argv) > 4 else 1
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../apiserver"))
     from control_plane import ControlPlane
 
@@ -123,6 +135,7 @@ def main():
         for name, value in objects():
             if pattern not in name:
                 continue
+            value = shortened(value, divisor)
             body = json.dumps(value, separators=(",", ":"))  # as kubectl sends it
             with open(f"{work}/object.json", "w", encoding="utf-8") as file:
                 file.write(body)
