@@ -1,4 +1,4 @@
-//! The AppArmor profiles of a new Pod, which annotations of older clients and fields may name (`applyAppArmorVersionSkew` in
+//! The `AppArmor` profiles of a new Pod, which annotations of older clients and fields may name (`applyAppArmorVersionSkew` in
 //! `pkg/registry/core/pod/strategy.go`).
 
 use crdx_value::release::Release;
