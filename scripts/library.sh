@@ -8,7 +8,7 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-TIMEFORMAT='%R s, %U s of user CPU time'
+TIMEFORMAT='%R s, with %U s of user CPU time'
 
 # package NAME FEATURES EXAMPLE: a package whose test is the example.
 package() {
@@ -35,8 +35,8 @@ measure() {
     cargo fetch --quiet
     local crates
     crates=$(cargo tree --edges normal --prefix none --no-dedupe | sed 's/ (.*//' | sort -u | grep -vc '^external ')
-    printf '%s: %s crates; library built in ' "$1" "$crates"
-    time CARGO_TARGET_DIR="$folder/$1/target" cargo build --quiet --offline
+    printf '%s: %s crates; the library and its test built in ' "$1" "$crates"
+    time CARGO_TARGET_DIR="$folder/$1/target" cargo test --no-run --quiet --offline
     CARGO_TARGET_DIR="$folder/$1/target" cargo test --quiet --offline | grep -E '^test result: ok. [1-9]' | head -n 1
     rm -rf "$folder/$1/target"
 }

@@ -185,6 +185,19 @@ fn deep_objects_need_no_large_stack() {
     server.install(open.replace("self.length <= 100", &rule)).unwrap();
     let stored = server.create(kite("deep", &format!("{{tail: {}}}", nested(MAX_DEPTH - 2)))).unwrap();
     assert_eq!(stored.object.clone(), stored.object);
+    // A definition with a schema as deep as objects, and an expression deeper than the server compiles them.
+    let nest = |levels: usize| {
+        let (open, close) = ("{type: object, properties: {p: ".repeat(levels), "}}".repeat(levels));
+        CRD.replace(
+            "lines: {type: integer}\n          status",
+            &format!("lines: {open}{{type: string}}{close}\n          status"),
+        )
+    };
+    assert!(ApiServer::new().install(nest(110)).is_ok());
+    assert!(matches!(ApiServer::new().install(nest(200)), Err(Error::CannotTell(_))));
+    let rule = format!("{}true{}", "(".repeat(5000), ")".repeat(5000));
+    let refused = status(ApiServer::new().install(CRD.replace("self.length <= 100", &rule)).map(|_| unreachable!()));
+    assert!(refused.message.contains("expression recursion limit exceeded: 250"), "{refused}");
     // A patch may not make an object deeper than it may be.
     let add = format!(r#"[{{"op": "add", "path": "/spec/tail{}/-", "value": [[]]}}]"#, "/0".repeat(MAX_DEPTH - 3));
     assert!(matches!(server.patch(&name("deep"), PatchType::Json, add), Err(Error::CannotTell(_))));
