@@ -25,11 +25,12 @@ pub fn submit(
 ) -> Simulated {
     let identity = identity::identity(object.value(), Namespace::None);
     let updates = context.updates;
-    let found = cluster_state::earlier(context, before).map(|(found, _)| found).unwrap_or_else(|| {
+    let existing = || {
         let pending = updates.existing.pending(&identity, resource.plural);
         let lookup = Lookup { identity: &identity, namespace: context.namespace };
         pending.map_or_else(|| updates.existing.find(lookup), PendingObject::wait)
-    });
+    };
+    let found = cluster_state::earlier(context, before).map_or_else(existing, |(found, _)| found);
     let old = match found {
         Found::Nothing => Ok(None),
         Found::Object(old, _) => Ok(Some(old)),

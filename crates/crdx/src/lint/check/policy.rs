@@ -10,7 +10,7 @@ use crate::lint::policies::{self, Warning};
 use crate::report::{Diagnostic, ObjectReport, Verdict, merged};
 use crate::simulation::identity::{FieldLocator as _, Namespace, identity};
 use crate::simulation::object::Object;
-use crate::simulation::policy_request::PolicyRequest;
+use crate::simulation::policy_request::{PolicyRequest, PolicyRequestError};
 use crate::simulation::served;
 use crdx_server::policies::model::PolicyKind;
 use crdx_server::policies::type_checking::KnownType;
@@ -120,9 +120,10 @@ fn ask(object: &Object, old: Option<&Value>, resource: &Resource, release: Relea
         request_options: RequestOptions { level: FieldValidation::Strict, dry_run: false, table: false, now },
     };
     let sent = request.send(value, old, identity.clone(), &locator, false);
-    sent.map(|(item, _)| item).unwrap_or_else(|error| {
+    let unsent = |error: PolicyRequestError| {
         let mut item = ObjectReport::new(locator.start(), Verdict::CannotTell, error.to_string());
-        item.identity = identity;
+        item.identity = identity.clone();
         item
-    })
+    };
+    sent.map_or_else(unsent, |(item, _)| item)
 }
