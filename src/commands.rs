@@ -68,17 +68,29 @@ pub fn run(words: Vec<OsString>) -> u8 {
     if is_plugin(words.first()) {
         command = command.bin_name("kubectl crdx");
     }
+    // The file with settings whose change made a command with `--watch` start again.
+    let mut restarted: Option<String> = None;
     loop {
-        match once(&mut command, words.clone(), &program) {
-            Err(error) if watching::is_restart(&error) => {}
-            Ok(exit) => return exit.code(),
-            Err(error) => {
-                // The reader closed the pipe (`| head`): stop quietly.
-                if error.kind() != io::ErrorKind::BrokenPipe {
-                    complain!("error: {}", message(&error));
+        let read = restarted.clone().map(watching::ReadSettings::look_at);
+        let exit = match once(&mut command, words.clone(), &program) {
+            Ok(exit) => exit,
+            Err(error) => match watching::changed_settings(&error) {
+                Some(file) => {
+                    restarted = Some(file.to_owned());
+                    continue;
                 }
-                return Exit::CannotTell.code();
-            }
+                // The reader closed the pipe (`| head`): stop quietly.
+                None if error.kind() == io::ErrorKind::BrokenPipe => return Exit::CannotTell.code(),
+                None => {
+                    complain!("error: {}", message(&error));
+                    Exit::CannotTell
+                }
+            },
+        };
+        match read {
+            // The new settings cannot be used, which is printed. The watch goes on when they are corrected.
+            Some(settings) => settings.wait(),
+            None => return exit.code(),
         }
     }
 }
@@ -123,7 +135,11 @@ fn configure(
         return Ok((args, Settings::default()));
     };
     let settings = match configured::read(&args) {
-        Ok(settings) if settings.settings.is_empty() => return Ok((args, settings)),
+        Ok(settings) if settings.settings.is_empty() => {
+            let mut args = args;
+            configured::name_file(&mut args, &settings);
+            return Ok((args, settings));
+        }
         Ok(settings) => settings,
         Err(error) => return failed(&error.to_string()),
     };
@@ -137,6 +153,7 @@ fn configure(
     match parsed.and_then(|parsed| Ok((command_line::Args::from_arg_matches(&parsed)?, parsed))) {
         Ok((mut args, parsed)) => {
             configured::complete(&mut args, &settings, &parsed);
+            configured::name_file(&mut args, &settings);
             Ok((args, settings))
         }
         Err(error) => {

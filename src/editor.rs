@@ -10,29 +10,36 @@
 //! check       checks a file with the engines of the commands                 live       the CRDs of the cluster
 //! finding     their results with ranges                                      fix        changes that correct a finding
 //! cursor      the field at a position                                        schema     its schema
-//! hover, completion, definition, symbols                                     the content of responses
+//! kinds       the kinds of CRDs and of Kubernetes                            built_in   the schemas of the latter
+//! hover, completion, skeleton, definition, symbols, defaults                 the content of responses
 //! ```
 //!
 //! The only file that is written is the cache of a cluster's CRDs. A cluster is contacted only with `--live`, and only read.
 
 mod background;
+mod built_in;
 mod check;
 mod cluster;
 mod completion;
 mod cursor;
+mod defaults;
 mod definition;
 mod files;
 mod finding;
 mod fix;
 mod hover;
+mod kinds;
 mod live;
 mod plan;
 mod protocol;
 mod requests;
 mod schema;
 mod serve;
+mod served_kind;
 mod session;
 mod settings;
+mod skeleton;
+mod suggestion;
 mod symbols;
 mod text;
 mod uri;

@@ -150,6 +150,13 @@ pub fn check_output(settings: &Settings, definition: &clap::Command) -> Result<(
     Ok(())
 }
 
+/// Tells a command which file with settings it may watch.
+pub fn name_file(args: &mut Args, settings: &Settings) {
+    if let Some(file) = args.command.settings_file_mut() {
+        *file = settings.file.as_deref().map(str::to_owned);
+    }
+}
+
 /// Completes the arguments with what is not a flag: the directory to which patterns are relative, and the restrictions that
 /// results must show.
 pub fn complete(args: &mut Args, settings: &Settings, parsed: &ArgMatches) {
@@ -167,7 +174,6 @@ pub fn complete(args: &mut Args, settings: &Settings, parsed: &ArgMatches) {
     if is_default(Key::Ignore) && is_of_file(Key::Ignore) {
         reading.ignore_directory.clone_from(&settings.directory);
     }
-    reading.settings_file = settings.file.as_deref().map(str::to_owned);
     reading.restrictions = settings.restrictions(is_default);
 }
 

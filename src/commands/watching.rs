@@ -3,8 +3,9 @@
 use super::terminal;
 use crate::commands::exit::Exit;
 use crate::commands::flags::Reading;
+use crate::input::Options;
 use crate::input::files::commits::is_as_of_commit;
-use crate::input::watch::Watched;
+use crate::input::watch::{FileStates, Watched};
 use crate::output::printable::{self, complain};
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -20,9 +21,11 @@ static LAST: AtomicU8 = AtomicU8::new(2);
 static HANDLER: OnceLock<()> = OnceLock::new();
 
 /// The settings of the project changed, so the command line has other defaults.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("the settings changed")]
-pub struct SettingsChanged;
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{file} changed")]
+pub struct SettingsChanged {
+    file: String,
+}
 
 /// Calls `once` repeatedly for files of the command line. On Ctrl-C, the process ends with the last exit code.
 ///
@@ -63,21 +66,51 @@ pub fn run(
     loop {
         let before = watched.look();
         LAST.store(once()?.code(), Ordering::SeqCst);
-        let n = before.files();
-        complain!("watching {n} file{}; Ctrl-C ends\n", if n == 1 { "" } else { "s" });
-        watched.wait(&before);
-        let changed = watched.look().changed(&before);
-        clear();
-        complain!("{} changed: {}\n", terminal::clock(), names(&changed));
-        if changed.iter().any(|path| settings.is_some_and(|settings| path.as_os_str() == settings)) {
-            return Err(io::Error::other(SettingsChanged));
+        let changed = next_change(&watched, &before);
+        if let Some(file) = settings.filter(|file| changed.iter().any(|path| path.as_os_str() == *file)) {
+            return Err(io::Error::other(SettingsChanged { file: file.to_owned() }));
         }
     }
 }
 
-/// Returns true if a run ended because the settings changed.
-pub fn is_restart(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.downcast_ref::<SettingsChanged>().is_some())
+/// A file with settings, as it was before it was read.
+pub struct ReadSettings {
+    file: String,
+    before: FileStates,
+}
+
+impl ReadSettings {
+    /// Looks at a file that is about to be read.
+    pub fn look_at(file: String) -> Self {
+        let before = Self::watched(std::slice::from_ref(&file)).look();
+        Self { file, before }
+    }
+
+    /// Waits until the file, which cannot be used, is changed.
+    pub fn wait(&self) {
+        LAST.store(Exit::CannotTell.code(), Ordering::SeqCst);
+        next_change(&Self::watched(std::slice::from_ref(&self.file)), &self.before);
+    }
+
+    fn watched(paths: &[String]) -> Watched<'_> {
+        Watched { paths, options: Options::default() }
+    }
+}
+
+/// Waits for a change and prints it. Returns the changed files.
+fn next_change(watched: &Watched<'_>, before: &FileStates) -> Vec<PathBuf> {
+    let n = before.files();
+    complain!("watching {n} file{}; Ctrl-C ends\n", if n == 1 { "" } else { "s" });
+    watched.wait(before);
+    let changed = watched.look().changed(before);
+    clear();
+    complain!("{} changed: {}\n", terminal::clock(), names(&changed));
+    changed
+}
+
+/// Returns the file with settings, if a run ended because it changed.
+pub fn changed_settings(error: &io::Error) -> Option<&str> {
+    error.get_ref()?.downcast_ref::<SettingsChanged>().map(|changed| changed.file.as_str())
 }
 
 /// Clears the screen, if standard output is one.

@@ -1,5 +1,6 @@
 //! Checks the documents of one file as `validate`, `lint` and `test` do, with CRDs and policies that are read once.
 
+use super::served_kind::ServedKind;
 use crate::input::required::{Required, Sources};
 use crate::input::{Input, Options};
 use crate::simulation::{ExistingObjects, Plan, Simulation};
@@ -35,6 +36,8 @@ pub struct Checker {
     policies: OnceCell<policy::Context>,
     /// The CRDs of each suite, by its path.
     libraries: RefCell<HashMap<String, Library>>,
+    /// The examples of kinds, made on first use.
+    examples: RefCell<HashMap<ServedKind, String>>,
     /// The problems with CRDs and policies.
     pub problems: Vec<ObjectReport>,
 }
@@ -94,12 +97,31 @@ impl Checker {
         let plan = Arc::new(plan);
         let mut problems = Vec::new();
         let workspace = Simulation::prepare(Arc::clone(&plan), &mut |item| problems.push(item));
-        Self { plan, crds, workspace, policies: OnceCell::new(), libraries: RefCell::default(), problems }
+        Self {
+            plan,
+            crds,
+            workspace,
+            policies: OnceCell::new(),
+            libraries: RefCell::default(),
+            examples: RefCell::default(),
+            problems,
+        }
     }
 
     /// Adds a CRD of the cluster, unless the workspace defines the kind.
     pub fn install_from_cluster(&mut self, kind: &Kind, definition: &Value) {
+        self.examples.get_mut().clear();
         self.workspace.install_from_cluster(kind, definition);
+    }
+
+    /// Returns the example of a kind, which is made once.
+    pub fn example(&self, kind: &ServedKind, make: impl FnOnce() -> String) -> String {
+        if let Some(known) = self.examples.borrow().get(kind) {
+            return known.clone();
+        }
+        let made = make();
+        self.examples.borrow_mut().insert(kind.clone(), made.clone());
+        made
     }
 
     /// Reads the CRDs of suites again.

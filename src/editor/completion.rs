@@ -1,29 +1,15 @@
-//! Completion of field names and enum values from the schema of a CRD.
+//! Completion of field names and values from the schema of a kind, of kinds and API versions, and of whole objects.
 
 use super::check::Checker;
 use super::cursor::Cursor;
-use super::schema;
+use super::served_kind::ServedKind;
+use super::suggestion::{Insertion, Suggestion};
 use super::text::Text;
+use super::{kinds, schema, skeleton};
 use crdx_text::spans::Step;
 use crdx_value::{Value, json};
 use std::collections::BTreeSet;
-
-/// A suggestion.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Suggestion {
-    /// The name or value.
-    pub label: String,
-    /// The text to insert.
-    pub insert: String,
-    /// The type of a field.
-    pub detail: String,
-    /// The description of a field.
-    pub documentation: Option<String>,
-    /// True for a required field; these come first.
-    pub required: bool,
-    /// True for a value.
-    pub is_value: bool,
-}
+use std::path::Path;
 
 /// A key inserted at the cursor, so that incomplete text parses as YAML.
 const PLACEHOLDER: &str = "crdx-cursor";
@@ -34,6 +20,9 @@ pub fn suggestions(checker: &Checker, path: &str, text: &Text, offset: usize) ->
     let start = text.offset(lsp_types::Position { line: number, character: 0 });
     let before = text.content().get(start..offset).unwrap_or_default();
     let line = Line { checker, path, text, start, whole: text.line(number as usize), before };
+    if line.is_in_empty_document() {
+        return line.objects();
+    }
     line.values().or_else(|| line.fields()).unwrap_or_default()
 }
 
@@ -50,7 +39,7 @@ struct Line<'a> {
     before: &'a str,
 }
 
-impl Line<'_> {
+impl<'a> Line<'a> {
     /// The values of the field on this line, if the cursor is behind its colon.
     fn values(self) -> Option<Vec<Suggestion>> {
         let (key, _) = self.before.split_once(": ")?;
@@ -60,8 +49,8 @@ impl Line<'_> {
         let indent = key.len() - key.trim_start_matches([' ', '-']).len();
         // A value that is not complete might not be readable.
         let cursor = self.cursor(&format!("{key}: null"), indent)?;
-        let root = schema::of_object(self.checker.definition(&cursor.document.value)?, &cursor.document.value)?;
-        let field = schema::at(root, &cursor.path)?;
+        let root = schema::root(self.checker, &cursor.document.value, &cursor.path)?;
+        let field = schema::at(&root, &cursor.path)?;
         let allowed = field.get("enum").and_then(Value::as_array).map(<[Value]>::to_vec);
         let allowed = allowed.unwrap_or_else(|| match field.str_at(&["type"]) {
             Some("boolean") => vec![Value::Bool(true), Value::Bool(false)],
@@ -69,56 +58,71 @@ impl Line<'_> {
         });
         let suggestion = |value: &Value| {
             let label = value.as_str().map_or_else(|| json::to_string(value), str::to_owned);
-            Suggestion {
-                insert: label.clone(),
-                label,
-                detail: schema::type_name(field),
-                documentation: None,
-                required: false,
-                is_value: true,
-            }
+            Suggestion::value(label, schema::type_name(field))
         };
         Some(allowed.iter().map(suggestion).collect())
     }
 
-    /// The API versions and kinds of the CRDs that fit the other one of the two.
+    /// The API versions and kinds that fit the other one of the two.
     fn names(self, key: &str) -> Option<Vec<Suggestion>> {
-        let mut names = BTreeSet::new();
-        for definition in self.checker.definitions() {
-            let group = definition.str_at(&["spec", "group"])?;
-            let kind = definition.str_at(&["spec", "names", "kind"])?;
-            let versions = definition.at(&["spec", "versions"])?.as_array()?;
-            for version in versions.iter().filter(|one| one.get("served").and_then(Value::as_bool) == Some(true)) {
-                let api_version = format!("{group}/{}", version.str_at(&["name"])?);
-                match key {
-                    "kind" if self.other("apiVersion:").is_none_or(|given| given == api_version) => {
-                        names.insert(kind.to_owned());
-                    }
-                    "apiVersion" if self.other("kind:").is_none_or(|given| given == kind) => {
-                        names.insert(api_version);
-                    }
-                    "kind" | "apiVersion" => {}
-                    _ => return None,
-                }
-            }
-        }
-        let suggestion = |name: String| Suggestion {
-            insert: name.clone(),
-            label: name,
-            detail: String::new(),
-            documentation: None,
-            required: false,
-            is_value: true,
+        let other = match key {
+            "kind" => self.other("apiVersion:"),
+            "apiVersion" => self.other("kind:"),
+            _ => return None,
         };
-        Some(names.into_iter().map(suggestion).collect())
+        let fits = |own: &str| other.as_deref().is_none_or(|given| given == own);
+        let name = |served: ServedKind| match key {
+            "kind" => fits(&served.api_version).then_some(served.kind),
+            _ => fits(&served.kind).then_some(served.api_version),
+        };
+        let custom: BTreeSet<String> = kinds::custom(self.checker).into_iter().filter_map(name).collect();
+        let built_in: BTreeSet<String> = kinds::built_in(self.checker).filter_map(name).collect();
+        let more = built_in.difference(&custom).map(|name| Suggestion::value(name.clone(), "built-in".to_owned()));
+        Some(custom.iter().map(|name| Suggestion::value(name.clone(), String::new())).chain(more).collect())
+    }
+
+    /// Returns true if the document has nothing but comments and the beginning of a word before the cursor.
+    fn is_in_empty_document(self) -> bool {
+        let is_word = self.whole.trim_end().bytes().all(|b| b.is_ascii_alphanumeric());
+        let is_empty = |line: &str| line.trim().is_empty() || line.starts_with(['#', '%']) || line.starts_with("---");
+        let own = self.start..self.start + self.whole.len();
+        is_word
+            && Path::new(self.path).extension().is_none_or(|ending| ending != "json")
+            && self.lines().filter(|(at, _)| !own.contains(at)).all(|(_, line)| is_empty(line))
+    }
+
+    /// Whole objects, and the first fields of one.
+    fn objects(self) -> Vec<Suggestion> {
+        let field = |name: &str| Suggestion {
+            label: name.to_owned(),
+            insert: format!("{name}: "),
+            detail: "string".to_owned(),
+            documentation: None,
+            required: true,
+            what: Insertion::Field,
+        };
+        let fields = ["apiVersion", "kind"].map(field);
+        skeleton::skeletons(self.checker).into_iter().chain(fields).collect()
+    }
+
+    /// The lines of this document with their offsets.
+    fn lines(self) -> impl Iterator<Item = (usize, &'a str)> {
+        let content = self.text.content();
+        let (before, after) = content.split_at_checked(self.start).unwrap_or((content, ""));
+        let start = before.rfind("\n---").map_or(0, |at| at + 1);
+        let end = after.find("\n---").map_or(content.len(), |at| self.start + at);
+        let mut offset = start;
+        content.get(start..end).unwrap_or_default().split_inclusive('\n').map(move |line| {
+            let own = offset;
+            offset += line.len();
+            (own, line)
+        })
     }
 
     /// The value after `key` at the beginning of a line of this document.
     fn other(self, key: &str) -> Option<String> {
-        let (before, after) = self.text.content().split_at_checked(self.start)?;
-        let lines = before.rsplit("\n---").next().into_iter().chain(after.split("\n---").next()).flat_map(str::lines);
-        let value = lines.filter_map(|line| line.strip_prefix(key)).map(str::trim).find(|value| !value.is_empty());
-        value.map(str::to_owned)
+        let values = self.lines().filter_map(|(_, line)| line.strip_prefix(key)).map(str::trim);
+        values.filter(|value| !value.is_empty()).map(str::to_owned).next()
     }
 
     /// The fields of the object around the cursor that it does not have yet.
@@ -130,8 +134,8 @@ impl Line<'_> {
         if *last != Step::Member(PLACEHOLDER.to_owned()) {
             return None;
         }
-        let root = schema::of_object(self.checker.definition(&cursor.document.value)?, &cursor.document.value)?;
-        let parent = schema::at(root, above)?;
+        let root = schema::root(self.checker, &cursor.document.value, above)?;
+        let parent = schema::at(&root, above)?;
         let existing = value_at(&cursor.document.value, above);
         let properties = parent.get("properties")?.as_object()?;
         let missing = properties.iter().filter(|(name, _)| existing.is_none_or(|object| object.get(name).is_none()));
@@ -142,7 +146,7 @@ impl Line<'_> {
                 detail: schema::type_name(field),
                 documentation: field.str_at(&["description"]).map(str::to_owned),
                 required: schema::is_required(parent, name),
-                is_value: false,
+                what: Insertion::Field,
             })
             .collect();
         suggestions.sort_by(|a, b| b.required.cmp(&a.required).then_with(|| a.label.cmp(&b.label)));

@@ -1,6 +1,7 @@
 //! The open files.
 
 use super::check::Committed;
+use super::defaults::Defaulted;
 use super::finding::Finding;
 use super::text::Text;
 use super::uri;
@@ -24,6 +25,8 @@ pub struct File {
     pub text: Text,
     /// The findings published last.
     pub findings: Vec<Finding>,
+    /// The defaults of its objects.
+    pub defaulted: Vec<Defaulted>,
     /// True if the findings are those of an earlier text, or of other CRDs.
     pub is_outdated: bool,
     /// True if it is a suite.
@@ -76,6 +79,7 @@ impl Files {
             version: file.version,
             text: Text::new(file.text),
             findings: Vec::new(),
+            defaulted: Vec::new(),
             is_outdated: true,
             is_suite: false,
             history: History::default(),

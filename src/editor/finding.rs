@@ -141,7 +141,8 @@ fn of_linted(object: &Object, linted: &Linted, text: &Text) -> Vec<Finding> {
 fn of_suite(tested: &Tested, text: &Text) -> Vec<Finding> {
     let mut all: Vec<(Finding, Vec<String>)> = Vec::new();
     for run in &tested.runs {
-        for case in run.pipeline() {
+        let cases = run.cases.iter().flatten().map(|(index, _)| Some(*index)).chain(std::iter::repeat(None));
+        for (case, index) in run.pipeline().into_iter().zip(cases) {
             let severity = if case.outcome == Outcome::CannotTell { Severity::Unknown } else { Severity::Error };
             for found in case.findings {
                 let finding = Finding {
@@ -149,7 +150,7 @@ fn of_suite(tested: &Tested, text: &Text) -> Vec<Finding> {
                     severity,
                     message: with_help(found.text().into_owned(), found.help.as_deref()),
                     kind: found.rule,
-                    fix: None,
+                    fix: index.and_then(|index| accepting(tested, index, text)),
                 };
                 match all.iter_mut().find(|(known, _)| *known == finding) {
                     Some((_, servers)) => servers.push(run.server()),
@@ -180,6 +181,13 @@ fn of_suite(tested: &Tested, text: &Text) -> Vec<Finding> {
         fix: None,
     });
     failures.chain(warnings).chain(problems).collect()
+}
+
+/// The fix that accepts the server's answer in a case.
+fn accepting(tested: &Tested, index: usize, text: &Text) -> Option<Fix> {
+    let cases = tested.runs.iter().flat_map(|run| run.cases.iter().flatten());
+    let outcomes: Vec<_> = cases.filter(|(own, _)| *own == index).map(|(_, outcome)| outcome).collect();
+    fix::accept(&tested.suite, index, &outcomes, text)
 }
 
 fn of_suite_error(error: &SuiteError, text: &Text) -> Finding {

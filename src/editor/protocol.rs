@@ -1,8 +1,9 @@
 //! Findings, suggestions and symbols in the protocol's JSON.
 
-use super::completion::Suggestion;
+use super::defaults::Hint;
 use super::definition::Definition;
 use super::finding::{Finding, Severity};
+use super::suggestion::{Insertion, Suggestion};
 use super::symbols::Symbol;
 use super::text::Text;
 use super::uri;
@@ -18,6 +19,7 @@ pub fn capabilities() -> Value {
             "codeActionProvider": {"codeActionKinds": ["quickfix"]},
             "definitionProvider": true,
             "documentSymbolProvider": true,
+            "inlayHintProvider": true,
         },
         "serverInfo": {"name": "kubectl-crdx", "version": env!("CARGO_PKG_VERSION")},
     })
@@ -49,7 +51,7 @@ pub fn code_action(finding: &Finding, uri: &str, text: &Text) -> Option<Value> {
     Some(json!({
         "title": fix.title,
         "kind": "quickfix",
-        "isPreferred": true,
+        "isPreferred": fix.is_preferred,
         "diagnostics": [diagnostic(finding, text)],
         "edit": {"changes": {uri: edits}},
     }))
@@ -58,15 +60,30 @@ pub fn code_action(finding: &Finding, uri: &str, text: &Text) -> Option<Value> {
 /// `CompletionItem`; `index` is its position in the list.
 pub fn completion_item(index: usize, suggestion: &Suggestion) -> Value {
     const FIELD: u8 = 5;
+    const SNIPPET: u8 = 15;
     const ENUM_MEMBER: u8 = 20;
     let required = if suggestion.required { " required" } else { "" };
     json!({
         "label": suggestion.label,
-        "kind": if suggestion.is_value { ENUM_MEMBER } else { FIELD },
+        "kind": match suggestion.what {
+            Insertion::Field => FIELD,
+            Insertion::Value => ENUM_MEMBER,
+            Insertion::Object => SNIPPET,
+        },
         "detail": format!("{}{required}", suggestion.detail),
         "documentation": suggestion.documentation,
         "insertText": suggestion.insert,
         "sortText": format!("{index:04}"),
+    })
+}
+
+/// `InlayHint`
+pub fn inlay_hint(hint: &Hint, text: &Text) -> Value {
+    json!({
+        "position": text.position(hint.offset),
+        "label": hint.label,
+        "tooltip": {"kind": "markdown", "value": format!("The server sets these defaults:\n```yaml\n{}```", hint.tooltip)},
+        "paddingLeft": true,
     })
 }
 

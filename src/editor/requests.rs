@@ -4,7 +4,8 @@ use super::check::Checker;
 use super::cursor::Cursor;
 use super::files::{File, Files};
 use super::text::Text;
-use super::{completion, definition, hover, protocol, schema, symbols, uri};
+use super::{completion, defaults, definition, hover, kinds, protocol, schema, symbols, uri};
+use crdx_text::spans::Step;
 use crdx_value::group_version;
 use lsp_server::{ErrorCode, Request, Response};
 use lsp_types::{Position, Range};
@@ -34,6 +35,7 @@ impl<'a> Requests<'a> {
             "textDocument/codeAction" => self.code_actions(&params),
             "textDocument/definition" => TextPosition::from_params(&params).map(|at| self.definition(&at)),
             "textDocument/documentSymbol" => self.symbols(&params),
+            "textDocument/inlayHint" => self.inlay_hints(&params),
             _ => {
                 let message = format!("{method} is not supported");
                 return Response::new_err(id, ErrorCode::MethodNotFound as i32, message);
@@ -59,11 +61,18 @@ impl<'a> Requests<'a> {
             if cursor.document.is_definition() {
                 return hover::rule(object, &cursor.path, self.checker.releases());
             }
-            let definition = self.checker.definition(object)?;
-            let root = schema::of_object(definition, object)?;
+            if let [Step::Member(name)] = cursor.path.as_slice()
+                && matches!(name.as_str(), "apiVersion" | "kind")
+            {
+                return kinds::hover(self.checker, object);
+            }
+            let root = schema::root(self.checker, object, &cursor.path)?;
             let (_, version) = group_version::split(object.str_at(&["apiVersion"])?);
-            let costs = hover::costs(definition, version, (root, &cursor.path), self.checker.releases());
-            hover::text(root, &cursor.path, &costs)
+            let costs = self
+                .checker
+                .definition(object)
+                .map(|definition| hover::costs(definition, version, (&root, &cursor.path), self.checker.releases()));
+            hover::text(&root, &cursor.path, &costs.unwrap_or_default())
         };
         found().map_or(Value::Null, |text| json!({"contents": {"kind": "markdown", "value": text}}))
     }
@@ -99,6 +108,15 @@ impl<'a> Requests<'a> {
             }
         }
         Ok(actions.into())
+    }
+
+    fn inlay_hints(self, params: &Value) -> Result<Value, serde_json::Error> {
+        let uri = uri_of(params)?;
+        let range: Range = member(params, "range")?;
+        let Some(file) = self.files.get(&uri).filter(|file| !file.is_outdated) else { return Ok(json!([])) };
+        let range = file.text.offset(range.start)..file.text.offset(range.end);
+        let hints = defaults::hints(self.checker, &uri::path(&uri), &file.text, &file.defaulted, &range);
+        Ok(hints.iter().map(|hint| protocol::inlay_hint(hint, &file.text)).collect())
     }
 
     fn symbols(self, params: &Value) -> Result<Value, serde_json::Error> {

@@ -1,14 +1,25 @@
-//! The schema of a field, found in a stored CRD.
+//! The schema of a field, found in a stored CRD or in the table of Go types.
 
+use super::built_in;
+use super::check::Checker;
 use crdx::lint;
 use crdx::simulation::hints;
 use crdx_text::spans::Step;
 use crdx_value::{Value, group_version};
+use std::borrow::Cow;
 
 /// The schema of an object's version.
 pub fn of_object<'a>(definition: &'a Value, object: &Value) -> Option<&'a Value> {
     let (_, version) = group_version::split(object.str_at(&["apiVersion"])?);
     hints::schema(definition, version)
+}
+
+/// The schema of an object's version, as far as the field at `path` and its members need it.
+pub fn root<'a>(checker: &'a Checker, object: &Value, path: &[Step]) -> Option<Cow<'a, Value>> {
+    match checker.definition(object) {
+        Some(definition) => of_object(definition, object).map(Cow::Borrowed),
+        None => built_in::schema(object, path, checker.releases().newest()).map(Cow::Owned),
+    }
 }
 
 /// The schema of the field at `path`.

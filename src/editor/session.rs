@@ -3,6 +3,7 @@
 use super::background::{Background, Event};
 use super::check::{Checked, Checker};
 use super::cluster::Fetched;
+use super::defaults::defaulted;
 use super::files::{File, Files};
 use super::finding::{Finding, Severity, findings};
 use super::live::Live;
@@ -41,6 +42,8 @@ pub struct Session<'c> {
     is_stale: bool,
     files: Files,
     live: Live,
+    /// Requests whose answers follow from the next check.
+    waiting: Vec<Request>,
     is_shut_down: bool,
 }
 
@@ -94,6 +97,7 @@ impl<'c> Session<'c> {
             is_stale,
             files,
             live,
+            waiting: Vec::new(),
             is_shut_down,
         };
         if let Some(problem) = problem {
@@ -117,6 +121,10 @@ impl<'c> Session<'c> {
                 next = events.try_recv().ok();
             }
             self.publish();
+            for request in std::mem::take(&mut self.waiting) {
+                let response = self.respond(request);
+                self.send(response.into());
+            }
         }
         End::Finished
     }
@@ -124,6 +132,10 @@ impl<'c> Session<'c> {
     /// Handles an event; returns how the session ended, if it did.
     fn handle(&mut self, event: Event) -> Option<End> {
         match event {
+            // An edit and the request for its hints usually come together.
+            Event::Message(Message::Request(request)) if request.method == "textDocument/inlayHint" => {
+                self.waiting.push(request);
+            }
             Event::Message(Message::Request(request)) => {
                 let response = self.respond(request);
                 self.send(response.into());
@@ -353,6 +365,7 @@ impl<'c> Session<'c> {
 
     /// Checks a file and keeps its findings.
     fn check(&self, uri: &str, file: &mut File) -> Option<Checked> {
+        file.defaulted = Vec::new();
         let committed = file.history.committed.as_ref().filter(|_| self.settings.compares);
         let content = file.text.content();
         let checked = panic::catch_unwind(AssertUnwindSafe(|| self.checker.check(&uri::path(uri), content, committed)));
@@ -366,6 +379,7 @@ impl<'c> Session<'c> {
         match checked {
             Ok(Ok(checked)) => {
                 file.findings = findings(&checked, &file.text);
+                file.defaulted = defaulted(&checked.items);
                 file.is_suite = checked.suite.is_some();
                 return Some(checked);
             }

@@ -5,6 +5,7 @@ mod corpus;
 pub mod editor;
 mod fuzzed;
 mod history;
+mod kinds;
 mod lint;
 mod live;
 mod messages;

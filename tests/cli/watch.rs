@@ -104,3 +104,38 @@ fn lint_and_diff_watch_files_and_settings() {
     child.kill().unwrap();
     child.wait().unwrap();
 }
+
+/// The commands that watch, with the line that says that the settings are used.
+#[test]
+fn settings_that_cannot_be_used_do_not_end_a_watch() {
+    let dir = crate::cli::configuration::project("watch-settings", "kubernetesVersion: '1.34'\n");
+    fs::write(dir.join("a.yaml"), GOOD).unwrap();
+    let suite = "crd: examples/crds/crontab.yaml\ntests:\n  onCreate:\n  - name: a\n    initial: |\n      apiVersion: stable.example.com/v1\n      kind: CronTab\n      spec: {image: a}\n";
+    fs::write(dir.join("a.testsuite.yaml"), suite).unwrap();
+    let settings = dir.join(".crdx.yaml");
+    for line in [
+        "validate a.yaml --crds examples/crds --offline --watch",
+        "diff a.yaml --old a.yaml --crds examples/crds --offline --watch",
+        "lint examples/crds/gate.yaml --watch",
+        "test a.testsuite.yaml --watch",
+    ] {
+        fs::write(&settings, "kubernetesVersion: '1.34'\n").unwrap();
+        let (mut child, lines) = start(&dir, line);
+        until(&lines, &["watching "]);
+        for wrong in ["kubernetesVersion: [\n", "kubernetesVersion: '1.2'\n", "version: '1.34'\n"] {
+            fs::write(&settings, wrong).unwrap();
+            until(&lines, &["changed: .crdx.yaml", "error: ", "watching 1 file;"]);
+        }
+        // The file may be empty, too.
+        for right in ["# nothing\n", "kubernetesVersion: '1.35'\n"] {
+            fs::write(&settings, right).unwrap();
+            until(&lines, &["changed: .crdx.yaml", "watching "]);
+            assert_eq!(child.try_wait().unwrap(), None, "{line}");
+        }
+        // It is watched again.
+        fs::write(&settings, "kubernetesVersion: '1.36'\n").unwrap();
+        until(&lines, &["changed: .crdx.yaml", "watching "]);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}

@@ -139,4 +139,12 @@ impl Command {
             _ => None,
         }
     }
+
+    /// Where a command keeps the file with the settings of the project, which it watches.
+    pub fn settings_file_mut(&mut self) -> Option<&mut Option<String>> {
+        match self {
+            Self::Test(args) => Some(&mut args.settings_file),
+            other => other.reading_mut().map(|reading| &mut reading.settings_file),
+        }
+    }
 }

@@ -67,6 +67,9 @@ pub struct Test {
     /// Run again whenever a file changes, until Ctrl-C
     #[arg(long)]
     pub watch: bool,
+    /// The file with the settings of the project, if there is one.
+    #[arg(skip)]
+    pub settings_file: Option<String>,
     /// The simulated servers; the default is the newest version, or the `kubernetesVersions` of a suite.
     #[command(flatten)]
     pub kubernetes: KubernetesVersions,

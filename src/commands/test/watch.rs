@@ -15,5 +15,5 @@ pub fn run(args: &args::Test, once: impl FnMut() -> io::Result<Exit>) -> io::Res
     }
     paths.extend(args.crds.iter().cloned());
     let options = Options { recursive: true, ..Options::default() };
-    watching::run(&Watched { paths: &paths, options }, None, once)
+    watching::run(&Watched { paths: &paths, options }, args.settings_file.as_deref(), once)
 }
