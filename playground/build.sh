@@ -20,8 +20,7 @@ if [ "$found" != "$wanted" ]; then
 fi
 [ -d node_modules ] || npm ci --no-audit --no-fund
 
-# The crate type is given here, because Cargo optimizes at link time only if it is the only one. The stack of JavaScript, which
-# WebAssembly uses as well, is exhausted before this one of 32 MiB; that is an error, where this one would be overwritten.
+# Values are processed recursively, and no thread with a larger stack can be started: the usual stack of 1 MiB is not enough.
 RUSTFLAGS="-C link-arg=-zstack-size=33554432" cargo rustc --locked -p crdx-playground --lib --crate-type cdylib \
   --profile playground --target wasm32-unknown-unknown --target-dir target
 rm -rf dist && mkdir dist
