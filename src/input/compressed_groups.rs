@@ -37,7 +37,7 @@ impl CompressedGroups {
     }
 
     /// Returns the number of groups.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.pending.len()
     }
 
@@ -110,7 +110,7 @@ mod tests {
             }
         }
         assert!(groups.compressed_length() > 0, "blocks are compressed as soon as they are full");
-        let mut read = vec![String::new(); groups.len()];
+        let mut read = vec![String::new(); groups.count()];
         let mut blocks = 0;
         let write = &mut |index: usize, block: &str| {
             blocks += 1;

@@ -120,7 +120,7 @@ fn many_accepted_objects_are_compressed() {
         let image = if n == 1_999 { HOSTILE_IMAGE } else { "x" };
         format!(
             "---\napiVersion: stable.example.com/v1\nkind: CronTab\nmetadata: {{name: c{n}}}\nspec: {{image: \"{image}\", replicas: {}}}\n",
-            if n % 500 == 0 { 99 } else { 2 }
+            if n.is_multiple_of(500) { 99 } else { 2 }
         )
     };
     fs::write(place.join("many.yaml"), (0..2_000).map(object).collect::<String>()).unwrap();

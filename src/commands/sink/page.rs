@@ -84,7 +84,7 @@ struct Compressed {
 impl Compressed {
     fn add(&mut self, item: &PageItem, group: &ItemGroup) -> io::Result<()> {
         let ItemGroup { label, verdict, colour, .. } = group;
-        let label = if self.groups.len() < GROUPS { label } else { "other kinds" };
+        let label = if self.groups.count() < GROUPS { label } else { "other kinds" };
         let index = self.groups.index(&format!("{} {verdict} {label}", item.rank));
         if index == self.headings.len() {
             self.headings.push((item.rank, Group::new(label, verdict, *colour)));

@@ -4,6 +4,7 @@ use crate::output::excerpt::{self, MessageSeverity};
 use crate::output::{Paint, printable};
 use crdx::report::{ObjectReport, PrunedField};
 use crdx_value::json;
+use std::fmt::Write as _;
 
 /// The maximum number of fields of a list that is shown without `-v`: the dropped fields of one object, or the defaulted
 /// fields of all objects.
@@ -47,7 +48,7 @@ impl FieldLists {
         match fields.len().saturating_sub(most) {
             hidden if hidden > 0 && self == Self::Few => {
                 let noun = if hidden == 1 { "field" } else { "fields" };
-                text.push_str(&format!("and {hidden} more {noun} would be dropped; -v lists all of them\n"));
+                let _ = writeln!(text, "and {hidden} more {noun} would be dropped; -v lists all of them");
                 text
             }
             _ => text,
@@ -84,7 +85,7 @@ impl Defaults {
 pub fn defaulted(item: &ObjectReport, color: bool) -> String {
     let called = item.called();
     let heading = format!("{} gets defaults:", if called.is_empty() { "An object" } else { &called });
-    let mut text = Paint::Bold.when(color, &printable::line(&heading)).to_string() + "\n";
+    let mut text = Paint::Bold.when(color, &printable::line(&heading)) + "\n";
     for (path, value) in &item.defaulted {
         let mut value = json::to_string(value);
         if let Some((end, _)) = value.char_indices().nth(VALUE) {

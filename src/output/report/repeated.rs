@@ -36,7 +36,9 @@ impl Repeated {
         for Diagnostic { kind, message, help, .. } in item.errors.iter().chain(&item.hidden).chain(&item.warnings) {
             (kind, message, help).hash(&mut hasher);
         }
-        dropped.iter().for_each(|field| field.path.hash(&mut hasher));
+        for field in dropped {
+            field.path.hash(&mut hasher);
+        }
         let hash = hasher.finish();
         let Some(group) = self.known.get(&hash).and_then(|index| self.groups.get_mut(*index)) else {
             if self.groups.len() < MAX_GROUPS {

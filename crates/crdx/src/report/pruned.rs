@@ -4,6 +4,7 @@ use super::{ObjectReport, SourceLocation};
 use crdx_value::release::ReleaseSet;
 use crdx_value::suggest;
 use std::collections::HashSet;
+use std::fmt::Write as _;
 
 /// A field that would be dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +63,7 @@ impl FieldHint {
                 let (noun, verb) = if names.len() == 1 { ("version", "has") } else { ("versions", "have") };
                 let mut text = format!("the served {noun} {} {verb} this field", names.join(", "));
                 if let Some(storage) = dropped_by {
-                    text.push_str(&format!("; objects are stored in `{storage}`, which does not have it"));
+                    let _ = write!(text, "; objects are stored in `{storage}`, which does not have it");
                 }
                 text
             }
