@@ -49,7 +49,11 @@ fn once(args: &args::Diff, color: flags::Color) -> io::Result<Exit> {
     };
     let mut sink = Sink::new(report, format, streams);
     plan.options.read = sink.measure(&plan.filenames, &plan.kustomizations, &plan.options);
-    let run = simulation::run(&plan, &mut |item| sink.add(&item))?;
+    let severities = args.severities.map();
+    let run = simulation::run(&plan, &mut |mut item| {
+        severities.apply(&mut item);
+        sink.add(&item);
+    })?;
     let report = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;
     Ok(if report.is_external_error { Exit::CannotTell } else { report.counts.exit() })
 }

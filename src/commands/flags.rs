@@ -12,6 +12,7 @@ mod object_name;
 mod paths;
 pub mod policies;
 mod reports;
+mod severities;
 mod updates;
 
 pub use cluster::Cluster;
@@ -24,4 +25,5 @@ pub use object_name::ObjectName;
 pub use paths::{Paths, Reading, report_notes};
 pub use policies::Policies;
 pub use reports::ReportFormat;
+pub use severities::Severities;
 pub use updates::Updates;

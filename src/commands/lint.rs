@@ -68,7 +68,7 @@ fn once(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
         }
         simulated.map_or(Release::NEWEST, |simulated| simulated.release).into()
     });
-    let now = terminal::now();
+    let (now, severities) = (terminal::now(), args.severities.map());
     let mut objects = Objects::default();
     let mut note = |object: &Value| objects.add(object, releases.newest());
     let found = object::lintable(given_paths(args, &options, Required::Lintable), &mut note);
@@ -89,7 +89,9 @@ fn once(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
         };
         if object.is_policy() {
             let old = given.get(&key(object.value()));
-            sink.add(&policy::check(&object, old.map(|old| &old.value), &context, &releases, now));
+            let mut linted = policy::check(&object, old.map(|old| &old.value), &context, &releases, now);
+            severities.apply(&mut linted.item);
+            sink.add(&linted);
             continue;
         }
         let name = object.value().str_at(&["metadata", "name"]).unwrap_or_default();
@@ -97,7 +99,7 @@ fn once(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
             None => Ok(given.get(&key(object.value()))),
             Some(live) => live.find(name),
         };
-        let linted = match old {
+        let mut linted = match old {
             Ok(old) => check::definition(&object, old, &releases, now),
             Err(error) => {
                 let mut linted = check::definition(&object, None, &releases, now);
@@ -107,6 +109,7 @@ fn once(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
                 linted
             }
         };
+        severities.apply(&mut linted.item);
         sink.add(&linted);
     }
     let report = sink.finish(&Ending { notes: &[], releases: &releases })?;

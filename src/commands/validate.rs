@@ -65,7 +65,11 @@ fn once(args: &args::Validate, color: flags::Color, fields: FieldLists) -> io::R
         ..plan(&args.inputs, &args.updates, releases.clone(), &args.cluster)
     };
     plan.options.read = sink.measure(&plan.filenames, &plan.kustomizations, &plan.options);
-    let run = simulation::run(&plan, &mut |item| sink.add(&item))?;
+    let severities = args.severities.map();
+    let run = simulation::run(&plan, &mut |mut item| {
+        severities.apply(&mut item);
+        sink.add(&item);
+    })?;
     let report = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;
     Ok(verdict(&report.summary))
 }

@@ -1,6 +1,7 @@
 //! The keys of the file.
 
 use crate::input::Ignore;
+use crdx::report::severity::SeverityOf;
 use crdx::simulation::filter::KindPattern;
 use crdx_value::release::ReleaseSet;
 
@@ -21,13 +22,15 @@ pub enum Key {
     Skip,
     /// Files and directories with the existing objects.
     Old,
+    /// Severities of the findings of this program, `TYPE=SEVERITY`.
+    Severities,
     /// Output formats: one for all commands, or `COMMAND=FORMAT` for one.
     Output,
 }
 
 impl Key {
     /// All keys, in the order in which `config` prints them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Crds,
         Self::KubernetesVersion,
         Self::Policies,
@@ -35,6 +38,7 @@ impl Key {
         Self::Ignore,
         Self::Skip,
         Self::Old,
+        Self::Severities,
         Self::Output,
     ];
 
@@ -48,6 +52,7 @@ impl Key {
             Self::Ignore => "ignore",
             Self::Skip => "skip",
             Self::Old => "old",
+            Self::Severities => "severities",
             Self::Output => "output",
         }
     }
@@ -62,6 +67,7 @@ impl Key {
             Self::Ignore => "CRDX_IGNORE",
             Self::Skip => "CRDX_SKIP",
             Self::Old => "CRDX_OLD",
+            Self::Severities => "CRDX_SEVERITIES",
             Self::Output => "CRDX_OUTPUT",
         }
     }
@@ -79,6 +85,11 @@ impl Key {
         matches!(self, Self::Crds | Self::Policies | Self::Old)
     }
 
+    /// Returns true if the value may be a mapping, whose members become `KEY=VALUE`.
+    pub fn is_mapping(self) -> bool {
+        matches!(self, Self::Severities | Self::Output)
+    }
+
     /// Checks a value.
     ///
     /// # Errors
@@ -89,6 +100,7 @@ impl Key {
         match self {
             Self::KubernetesVersion => value.parse::<ReleaseSet>().map(drop).map_err(|error| as_text(&error)),
             Self::Skip => value.parse::<KindPattern>().map(drop).map_err(|error| as_text(&error)),
+            Self::Severities => value.parse::<SeverityOf>().map(drop).map_err(|error| as_text(&error)),
             Self::Ignore => Ignore::new(&[value.to_owned()]).map(drop).map_err(|error| as_text(&error)),
             Self::Crds | Self::Policies | Self::Old if value == "-" => {
                 Err("standard input can only be named on the command line".to_owned())

@@ -11,6 +11,9 @@ use crdx_value::{Map, Value};
 use std::path::Path;
 use std::sync::Arc;
 
+/// What to write for `severities`.
+const SEVERITIES: &str = "write a mapping of types to error, warning, note or off";
+
 /// The start of a text.
 const START: Position = Position { line: 1, column: 1 };
 
@@ -68,21 +71,34 @@ impl File<'_> {
     fn values(&self, key: Key, value: &Value) -> Result<Vec<String>, ConfigurationError> {
         let name = key.name();
         match value {
-            Value::Array(items) if key != Key::Output => {
+            Value::Array(items) if !key.is_mapping() => {
                 let item = |(index, item): (usize, &Value)| self.value(key, &format!("{name}[{index}]"), item);
                 let values: Vec<String> = items.iter().enumerate().map(item).collect::<Result<_, _>>()?;
                 // Several versions are one value of the flag.
                 let is_one = key == Key::KubernetesVersion && !values.is_empty();
                 Ok(if is_one { vec![values.join(",")] } else { values })
             }
-            Value::Object(members) if key == Key::Output => members
-                .iter()
-                .map(|(command, format)| {
-                    Ok(format!("{command}={}", self.value(key, &format!("{name}.{command}"), format)?))
-                })
-                .collect(),
+            Value::Object(members) if key.is_mapping() => {
+                members.iter().map(|(member, value)| self.member(key, member, value)).collect()
+            }
             _ => Ok(vec![self.value(key, name, value)?]),
         }
+    }
+
+    /// A member of a mapping, as `KEY=VALUE`. YAML reads `off` as false.
+    fn member(&self, key: Key, member: &str, value: &Value) -> Result<String, ConfigurationError> {
+        let path = format!("{}.{member}", key.name());
+        if key == Key::Output {
+            return Ok(format!("{member}={}", self.value(key, &path, value)?));
+        }
+        let severity = match value {
+            Value::Bool(false) => "off",
+            Value::String(severity) => severity,
+            _ => return Err(self.error(&path, "the severity is not a string".to_owned(), Some(SEVERITIES.to_owned()))),
+        };
+        let text = format!("{member}={severity}");
+        key.check(&text).map_err(|message| self.error(&path, message, None))?;
+        Ok(text)
     }
 
     fn value(&self, key: Key, path: &str, value: &Value) -> Result<String, ConfigurationError> {
@@ -91,6 +107,7 @@ impl File<'_> {
                 (Key::KubernetesVersion, Value::Float(_) | Value::Int(_)) => {
                     "write the version in quotes, such as \"1.34\""
                 }
+                (Key::Severities, _) => SEVERITIES,
                 (Key::Output, _) => "write a format, such as json, or a mapping of commands to formats",
                 _ => "write a string, or a list of strings",
             };
@@ -141,6 +158,10 @@ mod tests {
         );
         assert_eq!(settings.settings.get(&Key::Skip).unwrap().origin.to_string(), ".crdx.yaml:3:1");
         assert!(!settings.settings.contains_key(&Key::Old));
+        let severities = read("severities:\n  Input: off\n  Format: note\n").unwrap();
+        let mut values = severities.values(Key::Severities).to_vec();
+        values.sort();
+        assert_eq!(values, ["Format=note", "Input=off"]);
         assert!(read("").unwrap().settings.is_empty());
     }
 
@@ -156,6 +177,9 @@ mod tests {
             ("crds: '-'\n", "1:1", "command line"),
             ("old: git:main\n", "1:1", "never runs a program"),
             ("crds: {a: b}\n", "1:1", "list of strings"),
+            ("severities: {Imput: note}\n", "1:14", "did you mean `Input`?"),
+            ("severities: {Input: loud}\n", "1:14", "unknown severity"),
+            ("severities: [Input]\n", "1:1", "mapping of types"),
             ("crds: a\ncrds: b\n", "2:1", "already set"),
             ("crds: a\n---\ncrds: b\n", "2:1", "second document"),
             ("- a\n", "1:1", "not a mapping"),

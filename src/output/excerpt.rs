@@ -2,7 +2,7 @@
 
 use super::printable;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
-use crdx::report::SourceLocation;
+use crdx::report::{Severity, SourceLocation};
 use crdx_value::release::ReleaseSet;
 
 /// The severity of a message.
@@ -14,6 +14,16 @@ pub enum MessageSeverity {
     Warning,
     /// `note`
     Note,
+}
+
+impl From<Severity> for MessageSeverity {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::Error => Self::Error,
+            Severity::Warning => Self::Warning,
+            Severity::Note | Severity::Off => Self::Note,
+        }
+    }
 }
 
 /// Formats a message, its source line and help.

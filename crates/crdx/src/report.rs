@@ -8,6 +8,7 @@ mod location;
 mod merge;
 mod object;
 mod pruned;
+pub mod severity;
 mod summary;
 mod verdict;
 
@@ -19,5 +20,6 @@ pub use location::{Excerpt, STDIN, SourceLocation};
 pub use merge::merged;
 pub use object::{ASK_THE_CLUSTER, Answer, ObjectReport, ReleaseAnswer};
 pub use pruned::{FieldHint, PrunedField};
+pub use severity::Severity;
 pub use summary::Summary;
 pub use verdict::Verdict;

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx diff`.
 
-use crate::commands::flags::{Cluster, Inputs, KubernetesVersion, ReportFormat, Updates};
+use crate::commands::flags::{Cluster, Inputs, KubernetesVersion, ReportFormat, Severities, Updates};
 use clap::Args as ClapArgs;
 
 /// `diff`
@@ -43,6 +43,9 @@ pub struct Diff {
     /// Compare again whenever one of the files changes, until Ctrl-C; the exit code is that of the last comparison
     #[arg(long, help_heading = "Output")]
     pub watch: bool,
+    /// The severities of the findings of this program.
+    #[command(flatten)]
+    pub severities: Severities,
     /// The cluster from which CRDs and, without --old, existing objects are read.
     #[command(flatten)]
     pub cluster: Cluster,

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx lint`.
 
-use crate::commands::flags::{Cluster, KubernetesVersions, Paths, ReportFormat};
+use crate::commands::flags::{Cluster, KubernetesVersions, Paths, ReportFormat, Severities};
 use clap::Args as ClapArgs;
 
 /// `lint`
@@ -67,6 +67,9 @@ pub struct Lint {
     /// Lint again whenever one of the files changes, until Ctrl-C; the exit code is that of the last run
     #[arg(long, help_heading = "Output", conflicts_with = "convert")]
     pub watch: bool,
+    /// The severities of the findings of this program.
+    #[command(flatten)]
+    pub severities: Severities,
     /// The cluster to read with --live.
     #[command(flatten)]
     pub cluster: Cluster,

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx validate`.
 
-use crate::commands::flags::{Cluster, Inputs, KubernetesVersions, ReportFormat, Updates};
+use crate::commands::flags::{Cluster, Inputs, KubernetesVersions, ReportFormat, Severities, Updates};
 use clap::Args as ClapArgs;
 
 /// `validate`
@@ -49,6 +49,9 @@ pub struct Validate {
     /// Validate again whenever one of the files changes, until Ctrl-C; the exit code is that of the last validation
     #[arg(long, help_heading = "Output")]
     pub watch: bool,
+    /// The severities of the findings of this program.
+    #[command(flatten)]
+    pub severities: Severities,
     /// The cluster from which CRDs and, without --old, existing objects are read.
     #[command(flatten)]
     pub cluster: Cluster,

@@ -1,6 +1,7 @@
 //! An object as a test case for pipelines: its outcome and findings. All formats of [`super::pipeline`] are written
 //! from cases.
 
+use crdx::report::severity::{DROPPED_FIELD, Severity};
 use crdx::report::{Diagnostic, FieldHint, ObjectReport, SourceLocation, Verdict};
 use crdx_value::release::ReleaseSet;
 use std::borrow::Cow;
@@ -65,6 +66,16 @@ pub enum Level {
     Note,
 }
 
+impl From<Severity> for Level {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::Error => Self::Error,
+            Severity::Warning => Self::Warning,
+            Severity::Note | Severity::Off => Self::Note,
+        }
+    }
+}
+
 impl Level {
     /// Returns the name of the severity, which is also the name in SARIF.
     pub fn as_str(self) -> &'static str {
@@ -116,7 +127,7 @@ impl Case {
             Verdict::CannotTell => Outcome::CannotTell,
         };
         let found = |problem: &Diagnostic, level| Finding {
-            level,
+            level: problem.severity.map_or(level, Level::from),
             rule: problem.kind.clone(),
             field: problem.field.clone(),
             message: of_releases(problem.releases.as_ref(), &problem.message),
@@ -161,8 +172,8 @@ impl Case {
         findings.extend(item.hidden.iter().map(hidden));
         findings.extend(item.warnings.iter().map(|warning| found(warning, Level::Warning)));
         findings.extend(item.dropped_silently().into_iter().map(|field| Finding {
-            level: Level::Note,
-            rule: "droppedField".to_owned(),
+            level: field.severity.map_or(Level::Note, Level::from),
+            rule: DROPPED_FIELD.to_owned(),
             field: Some(field.path.clone()),
             message: of_releases(field.releases.as_ref(), &field.message()),
             diff: None,

@@ -41,7 +41,7 @@ impl FieldLists {
         let note = |field: &&PrunedField| {
             let location = field.location.as_ref().unwrap_or(&item.location);
             let (releases, help) = (field.releases.as_ref(), field.help());
-            let severity = MessageSeverity::Note;
+            let severity = field.severity.map_or(MessageSeverity::Note, MessageSeverity::from);
             excerpt::render_of(severity, releases, &field.message(), location, help.as_deref(), color)
         };
         let mut text: String = fields.iter().take(most).map(note).collect();
@@ -122,7 +122,13 @@ mod tests {
 
     #[test]
     fn the_dropped_fields_of_an_object_are_counted_when_they_are_many() {
-        let field = |n: usize| PrunedField { path: format!("spec.f{n}"), location: None, hint: None, releases: None };
+        let field = |n: usize| PrunedField {
+            path: format!("spec.f{n}"),
+            location: None,
+            hint: None,
+            severity: None,
+            releases: None,
+        };
         let fields: Vec<PrunedField> = (0..12).map(field).collect();
         let fields: Vec<&PrunedField> = fields.iter().collect();
         let few = FieldLists::Few.dropped(&fields, &item(0), false);

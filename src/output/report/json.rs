@@ -2,8 +2,8 @@
 
 use super::members::{location_object, present};
 use crdx::report::{
-    Answer, Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, ReleaseAnswer, Remark, RunNote, SourceLocation,
-    Summary,
+    Answer, Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, ReleaseAnswer, Remark, RunNote, Severity,
+    SourceLocation, Summary,
 };
 use crdx_value::release::{Release, ReleaseSet};
 use crdx_value::{Map, Value, json, object};
@@ -200,14 +200,25 @@ fn remark(remark: &Remark) -> Value {
 fn problem(problem: &Diagnostic) -> Value {
     let field = problem.field.as_deref().unwrap_or_default();
     let help = problem.help.as_deref().unwrap_or_default();
-    let texts = [("type", problem.kind.as_str()), ("field", field), ("message", &problem.message), ("help", help)];
+    let severity = problem.severity.map_or("", Severity::as_str);
+    let message = problem.message.as_str();
+    let texts = [
+        ("type", problem.kind.as_str()),
+        ("field", field),
+        ("message", message),
+        ("help", help),
+        ("severity", severity),
+    ];
     located(&texts, problem.location.as_ref(), problem.releases.as_ref())
 }
 
 fn pruned_field(field: &PrunedField) -> Value {
     let help = field.help().unwrap_or_default();
-    let mut described =
-        located(&[("path", &field.path), ("help", &help)], field.location.as_ref(), field.releases.as_ref());
+    let mut described = located(
+        &[("path", &field.path), ("help", &help), ("severity", field.severity.map_or("", Severity::as_str))],
+        field.location.as_ref(),
+        field.releases.as_ref(),
+    );
     if let (Some(hint), Some(members)) = (&field.hint, described.as_object_mut()) {
         let names: Vec<Value> = hint.names().into_iter().map(Value::from).collect();
         let mut known = Map::from([("type".to_owned(), hint.as_str().into()), ("names".to_owned(), names.into())]);

@@ -275,6 +275,7 @@ fn named(item: &ObjectReport) -> String {
 
 fn problem(severity: MessageSeverity, problem: &Diagnostic, item: &ObjectReport, color: bool) -> String {
     let location = problem.location.as_ref().unwrap_or(&item.location);
+    let severity = problem.severity.map_or(severity, MessageSeverity::from);
     excerpt::render_of(severity, problem.releases.as_ref(), &problem.message, location, problem.help.as_deref(), color)
 }
 

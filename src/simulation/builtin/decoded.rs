@@ -49,6 +49,7 @@ pub fn decoded_item(
             path: s.path.clone(),
             location: Some(locator.name(&s.path)),
             hint: of_go_field(types, s),
+            severity: None,
             releases: None,
         })
         .collect();

@@ -1,6 +1,6 @@
 //! Errors, warnings, remarks and notes.
 
-use super::{FieldHint, SourceLocation};
+use super::{FieldHint, Severity, SourceLocation};
 use crdx_value::release::ReleaseSet;
 use crdx_value::suggest;
 
@@ -21,6 +21,8 @@ pub struct Diagnostic {
     pub replacement: Option<String>,
     /// The part of the message that is equal in every release, if known: the detail of a field error.
     pub detail: Option<String>,
+    /// The severity, if the settings change it.
+    pub severity: Option<Severity>,
     /// The releases that report the problem, if several are simulated.
     pub releases: Option<ReleaseSet>,
 }

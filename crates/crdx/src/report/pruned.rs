@@ -1,6 +1,6 @@
 //! Fields that would be dropped, and where the same or a similar field exists.
 
-use super::{ObjectReport, SourceLocation};
+use super::{ObjectReport, Severity, SourceLocation};
 use crdx_value::release::ReleaseSet;
 use crdx_value::suggest;
 use std::collections::HashSet;
@@ -15,6 +15,8 @@ pub struct PrunedField {
     pub location: Option<SourceLocation>,
     /// Where the field exists, or a similar one.
     pub hint: Option<FieldHint>,
+    /// The severity, if the settings change it.
+    pub severity: Option<Severity>,
     /// The releases that report the field, if several are simulated.
     pub releases: Option<ReleaseSet>,
 }
@@ -113,7 +115,8 @@ impl ObjectReport {
         }
         let problems = self.errors.iter().chain(&self.warnings);
         let named: HashSet<&str> = problems.filter_map(|problem| problem.field.as_deref()).collect();
-        self.pruned.iter().filter(|field| !named.contains(field.path.as_str())).collect()
+        let is_shown = |field: &&PrunedField| field.severity != Some(Severity::Off);
+        self.pruned.iter().filter(is_shown).filter(|field| !named.contains(field.path.as_str())).collect()
     }
 }
 
@@ -138,7 +141,13 @@ mod tests {
     #[test]
     fn fields_that_an_error_or_a_warning_names_are_not_dropped_silently() {
         let mut item = ObjectReport::new(SourceLocation::default(), Verdict::Accepted, "");
-        let field = |path: &str| PrunedField { path: path.to_owned(), location: None, hint: None, releases: None };
+        let field = |path: &str| PrunedField {
+            path: path.to_owned(),
+            location: None,
+            hint: None,
+            severity: None,
+            releases: None,
+        };
         item.pruned = vec![field("spec.a"), field("spec.b"), field("spec.c")];
         item.errors.push(Diagnostic { field: Some("spec.a".to_owned()), ..Diagnostic::default() });
         item.warnings.push(Diagnostic { field: Some("spec.b".to_owned()), ..Diagnostic::default() });

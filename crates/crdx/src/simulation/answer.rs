@@ -93,6 +93,7 @@ fn pruned_fields(trace: &Trace, locator: &dyn FieldLocator, hints: &Hints<'_>) -
         path: path.clone(),
         location: Some(locator.name(path)),
         hint,
+        severity: None,
         releases: None,
     };
     let unknown = trace.pruned.iter().map(|path| field(path, hints.for_unknown_field(path)));
