@@ -6,6 +6,9 @@ use crdx_types::types::Types;
 use crdx_value::release::Release;
 use crdx_value::{Map, Value};
 
+/// The keywords whose schema is that of the values of a list or a map.
+const VALUES: [&str; 2] = ["items", "additionalProperties"];
+
 /// The schema of a built-in object, as far as the field at `path` and its members need it: a schema of all fields would repeat
 /// the same types many times.
 pub fn schema(object: &Value, path: &[Step], release: Release) -> Option<Value> {
@@ -24,9 +27,11 @@ fn expanded(all: &Map, schema: &Value, path: &[Step]) -> Value {
         if is_next {
             return expanded(all, child, rest);
         }
-        let mut child = resolved(all, child);
-        if let Some(members) = child.as_object_mut() {
-            members.remove("properties");
+        let mut child = without_properties(all, child);
+        for key in VALUES {
+            if let Some(values) = child.get_mut(key).filter(|values| values.as_object().is_some()) {
+                *values = without_properties(all, values);
+            }
         }
         child
     };
@@ -36,13 +41,20 @@ fn expanded(all: &Map, schema: &Value, path: &[Step]) -> Value {
             *property = child(property, is_property(name));
         }
     }
-    for (key, is_next) in [
-        ("items", matches!(next, Some(Step::Item(_)))),
-        ("additionalProperties", matches!(next, Some(Step::Member(_)))),
-    ] {
+    let is_values = [matches!(next, Some(Step::Item(_))), matches!(next, Some(Step::Member(_)))];
+    for (key, is_next) in VALUES.into_iter().zip(is_values) {
         if let Some(values) = members.get_mut(key).filter(|values| values.as_object().is_some()) {
             *values = child(values, is_next);
         }
+    }
+    schema
+}
+
+/// A schema without its properties and without a reference.
+fn without_properties(all: &Map, schema: &Value) -> Value {
+    let mut schema = resolved(all, schema);
+    if let Some(members) = schema.as_object_mut() {
+        members.remove("properties");
     }
     schema
 }
