@@ -20,6 +20,7 @@ mod name_hash;
 pub mod ordered;
 mod seen_kinds;
 mod shared;
+mod simulated;
 mod stored_location;
 mod stream;
 mod submit;

@@ -16,6 +16,7 @@ use super::built_in_server::{ExistingObject, Updated, Write, WriteOptions};
 use super::context::SimulationContext;
 use super::earlier_object::EarlierObject;
 use super::existing::{ExistingObjects, Found, PendingObject};
+use super::simulated::{Before, Simulated};
 use cluster_state::{
     check_namespace, check_references, existing, read_limit_ranges, reads_existing, served_by_cluster,
 };
@@ -31,9 +32,9 @@ use crdx::simulation::served::deprecation;
 pub use crdx::simulation::served::{no_matches, not_served};
 use crdx_builtin::validation;
 use crdx_server::apply::client_side;
-use crdx_server::server::Response;
+use crdx_server::server::{NamespaceObjects, Response};
 use crdx_types::resources::{self, Resource};
-use crdx_types::table;
+use crdx_types::table::{self, KindRow};
 use crdx_types::types::Types;
 use crdx_types::{Endpoint, conforms, decode};
 use crdx_value::group_version::api_version;
@@ -41,7 +42,8 @@ use crdx_value::release::Release;
 use crdx_value::{Value, json};
 pub use created::{Created, CreatedObjects};
 use decoded::{BAD_REQUEST, PUBLISHED_SCHEMA, decoded_item, undecodable_item};
-pub use kept::{Simulated, is_named};
+pub use kept::is_named;
+use std::sync::Arc;
 
 /// The options for built-in kinds.
 #[derive(Clone, Copy, Debug)]
@@ -59,15 +61,6 @@ impl Rules {
     fn minor(self) -> u32 {
         self.release.minor().number().into()
     }
-}
-
-/// The state of an object before its request.
-#[derive(Debug)]
-pub struct BeforeRequest {
-    /// The object that an earlier input with the same name stored.
-    pub stored: EarlierObject,
-    /// The existing object, if it was requested ahead.
-    pub pending: Option<PendingObject>,
 }
 
 /// Returns the existing object in the cluster, if the request for an object depends on it.
@@ -90,37 +83,24 @@ pub fn pending(
 }
 
 /// Decodes an object as the server does, in the form in which kubectl sends it, and lets policies evaluate it.
-/// `earlier` is what earlier inputs create, and `before` the state of the object itself.
+/// `earlier` is what it depends on of earlier inputs, and `before` the state of the object itself.
 pub fn decode(
     rules: Rules,
     context: SimulationContext<'_>,
-    mut object: Object,
+    object: Object,
     kind: &Kind,
     earlier: &Created,
-    before: BeforeRequest,
+    before: Before,
 ) -> Simulated {
     let (group, version, kind) = kind;
-    let own = identity::identity(object.value(), Namespace::Own);
     let api_version = api_version(group, version);
     let resource = resources::of_kind(&api_version, kind, rules.minor());
     // The kind of the resource differs if kubectl finds it in lower case.
     let kind = resource.map_or(kind.as_str(), |resource| resource.kind);
-    let served = if resource.is_some() { Ok(true) } else { served_by_cluster(context, (group, version, kind)) };
-    match served {
-        Ok(true) => {}
-        Ok(false) => return not_served(rules.release, own, object).into(),
-        Err(error) => {
-            let mut item = object.item(own, Verdict::CannotTell, error.message);
-            item.help = error.help;
-            return item.into();
-        }
-    }
-    let row = table::table().kind(&api_version, kind, rules.minor()).filter(|row| row.served);
-    let Some(row) = row else {
-        let reason = format!("Kubernetes {} has no type for it, but the cluster serves it", rules.release);
-        let mut item = object.item(own, Verdict::CannotTell, reason);
-        item.help = Some(ASK_THE_CLUSTER.to_owned());
-        return item.into();
+    let endpoint = Endpoint { group: group.clone(), version: version.clone(), kind: kind.to_owned() };
+    let (mut object, row) = match served_row(rules, context, object, &endpoint, resource) {
+        Ok(found) => found,
+        Err(item) => return (*item).into(),
     };
     if group == crdx_server::policies::GROUP
         && let Some(resource) = resource
@@ -129,7 +109,6 @@ pub fn decode(
     }
     let namespace = if row.cluster { Namespace::None } else { Namespace::Or(context.namespace) };
     let identity = identity::identity(object.value(), namespace);
-    let endpoint = Endpoint { group: group.clone(), version: version.clone(), kind: kind.to_owned() };
     let mut sent = object.take_value();
     // The patch of an update and policies depend on nulls.
     let depends_on_nulls =
@@ -139,7 +118,6 @@ pub fn decode(
     if rules.verb == Verb::Apply {
         client_side::drop_nulls(&mut sent);
     }
-    let types = Types::for_release(rules.minor());
     let input_warnings = std::mem::take(&mut object.warnings);
     let locator = object.finder();
     let mut item = ObjectReport::new(locator.start(), Verdict::Decodes, "");
@@ -150,40 +128,37 @@ pub fn decode(
         return item.into();
     }
     let plural = resources::plural(kind);
+    let creates_namespace = before.creates_namespace;
     let (found, is_input) = cluster_state::earlier(context, before.stored)
         .unwrap_or_else(|| (existing(context, rules, &item.identity, &plural, before.pending), false));
     // The server that validates serves the resources of the default configuration only.
     let covered = resource.is_some() && is_covered(context, group, kind);
-    let written_or_sent = written.as_ref().unwrap_or(&sent);
-    let known = &earlier.namespace_objects;
-    let namespace = item.identity.namespace.as_deref();
-    let namespace_objects = cluster_state::namespace_objects(context, (kind, &sent), namespace, known);
-    let namespace_objects = namespace_objects.as_ref();
-    let write = Write {
-        identity: &item.identity,
-        kind,
-        plural: &plural,
-        sent: written_or_sent,
-        existing: None,
-        namespace_objects,
-    };
-    let request_kind = &context.updates.request_kind;
-    let options = WriteOptions {
-        release: rules.release,
-        request: context.request_options,
-        kind: request_kind,
-        admission: context.admission,
-        namespace: context.namespace,
-    };
     // An object that may exist is not validated as a new one.
-    let mut accepted = None;
-    let creates = covered && matches!(found, Found::Nothing) && request_kind.may_create();
+    let creates = covered && matches!(found, Found::Nothing) && context.updates.request_kind.may_create();
+    let types = Types::for_release(rules.minor());
     // Most objects are decoded without findings, which can be told without their JSON.
     let has_findings = !creates || !is_plain(types, &api_version, kind, &sent);
     let body = has_findings.then(|| json::to_string(&sent) + "\n");
+    let namespace = item.identity.namespace.as_deref();
+    let known = &earlier.namespace_objects;
+    let namespace_objects = cluster_state::namespace_objects(context, (kind, &sent), namespace, known);
+    let sending = Sending {
+        rules,
+        context,
+        types,
+        endpoint: &endpoint,
+        plural: &plural,
+        covered,
+        sent: &sent,
+        body: body.as_deref(),
+        namespace_objects: namespace_objects.as_ref(),
+        locator: &locator,
+    };
+    let options = sending.options();
     if let Some(admission) = context.admission {
-        context.built_in.prepare(admission, options, write.identity.namespace.as_deref());
+        context.built_in.prepare(admission, options, namespace);
     }
+    let write = Write { sent: written.as_ref().unwrap_or(&sent), ..sending.write(&item.identity) };
     read_limit_ranges(context, options, &write);
     let (updated, after) = match &found {
         Found::Object(existing, _) => {
@@ -193,38 +168,7 @@ pub fn decode(
         _ => (Updated::Unknown, None),
     };
     let mut stored = after.map_or(before.stored, |after| EarlierObject::put(context.temp_store, &after, None));
-    match updated {
-        _ if body.as_ref().is_some_and(|body| size::reject_body(&mut item, body.as_bytes())) => {}
-        Updated::Unchanged(object) => {
-            item.action = Action::Unchanged;
-            if covered {
-                item.verdict = Verdict::Accepted;
-                item.object = context.updates.compares.map(|_| Value::clone(&object));
-                item.before = context.updates.compares.map(|_| object);
-            }
-        }
-        Updated::Answered(outcome) => {
-            let mut outcome = *outcome;
-            let findings = outcome.response.trace.policies.take();
-            item.before = outcome.before.filter(|_| covered && context.updates.compares.is_some());
-            answered_update(&mut item, outcome.response, options.release, &locator);
-            item.action = outcome.action;
-            if covered {
-                accept(&mut item, &sent, context);
-            }
-            admitted(&mut item, findings, context.admission);
-        }
-        Updated::NoPatch(reason) => {
-            let message = format!("kubectl cannot compute the patch: {reason}");
-            reject_with(&mut item, Answer { code: 400, reason: BAD_REQUEST.to_owned(), message });
-        }
-        // A server that answers has decoded the object.
-        Updated::Unknown => match body.as_ref().map(|body| decode::decode(types, &endpoint, body.as_bytes())) {
-            Some(Ok(decoded)) => decoded_item(&mut item, &decoded, rules, types, &locator),
-            Some(Err(refusal)) => undecodable_item(&mut item, refusal, &locator),
-            None => {}
-        },
-    }
+    sending.read_update(&mut item, updated);
     if item.verdict == Verdict::Decodes && item.identity.name.is_empty() {
         kubectl_errors::require_name(&mut item, rules.verb, &locator);
         // Objects that are not stored need no name.
@@ -232,29 +176,20 @@ pub fn decode(
             kubectl_errors::require_name_of_create(&mut item, &locator);
         }
     }
-    if !earlier.namespace && item.verdict == Verdict::Decodes && !matches!(found, Found::Object(..)) {
+    if !creates_namespace && item.verdict == Verdict::Decodes && !matches!(found, Found::Object(..)) {
         check_namespace(&mut item, context, &plural, &found);
     }
     if creates && item.verdict == Verdict::Decodes {
         check_references(&mut item, context, &sent, earlier);
     }
+    let mut created = None;
     if creates && item.verdict == Verdict::Decodes {
-        let identity = &item.identity.clone();
-        let write = Write { identity, kind, plural: &plural, sent: &sent, existing: None, namespace_objects };
-        let is_reproducible = kept::is_reproducible(context, kind);
-        let annotated = body.is_some() || !is_reproducible || needs_annotation(context, &item.identity);
-        let mut response = context.built_in.create(options, &write, annotated);
-        let findings = response.trace.policies.take();
-        let created = kept::created(&response);
-        answered_create(&mut item, response, options.release, &locator);
-        accept(&mut item, &sent, context);
-        admitted(&mut item, findings, context.admission);
-        accepted = created;
+        created = sending.create(&mut item);
     }
     if item.verdict == Verdict::Decodes {
         admission::leave_undecided(&mut item, context, &plural, &found);
     }
-    if let Some(body) = body.filter(|_| matches!(item.verdict, Verdict::Decodes | Verdict::Accepted)) {
+    if let Some(body) = body.as_ref().filter(|_| matches!(item.verdict, Verdict::Decodes | Verdict::Accepted)) {
         size::check_stored(&mut item, &sent, body.as_bytes());
     }
     if item.verdict != Verdict::Accepted {
@@ -265,7 +200,7 @@ pub fn decode(
         item.warnings.retain(|warning| warning.kind != PUBLISHED_SCHEMA);
     }
     item.warnings.extend(input_warnings);
-    if let Some(created) = accepted.filter(|_| kept::is_named(&sent)) {
+    if let Some(created) = created.filter(|_| kept::is_named(&sent)) {
         stored = if kept::is_reproducible(context, kind) {
             kept::keep_sent(context, sent, &locator)
         } else {
@@ -273,6 +208,136 @@ pub fn decode(
         };
     }
     Simulated { item, stored }
+}
+
+/// Returns the row of a kind in the table of types.
+///
+/// # Errors
+/// Returns the item of an object whose kind is not served, or whose type is not known.
+fn served_row(
+    rules: Rules,
+    context: SimulationContext<'_>,
+    mut object: Object,
+    Endpoint { group, version, kind }: &Endpoint,
+    resource: Option<&Resource>,
+) -> Result<(Object, &'static KindRow), Box<ObjectReport>> {
+    let own = identity::identity(object.value(), Namespace::Own);
+    let served = if resource.is_some() { Ok(true) } else { served_by_cluster(context, (group, version, kind)) };
+    match served {
+        Ok(true) => {}
+        Ok(false) => return Err(Box::new(not_served(rules.release, own, object))),
+        Err(error) => {
+            let mut item = object.item(own, Verdict::CannotTell, error.message);
+            item.help = error.help;
+            return Err(Box::new(item));
+        }
+    }
+    let row = table::table().kind(&api_version(group, version), kind, rules.minor()).filter(|row| row.served);
+    let Some(row) = row else {
+        let reason = format!("Kubernetes {} has no type for it, but the cluster serves it", rules.release);
+        let mut item = object.item(own, Verdict::CannotTell, reason);
+        item.help = Some(ASK_THE_CLUSTER.to_owned());
+        return Err(Box::new(item));
+    };
+    Ok((object, row))
+}
+
+/// An object that is sent to the server that validates built-in kinds.
+#[derive(Clone, Copy)]
+struct Sending<'a> {
+    rules: Rules,
+    context: SimulationContext<'a>,
+    types: &'static Types,
+    endpoint: &'a Endpoint,
+    plural: &'a str,
+    /// True if the verdict is the server's.
+    covered: bool,
+    /// The object as kubectl sends it.
+    sent: &'a Value,
+    /// Its JSON; `None` if it is decoded without findings.
+    body: Option<&'a str>,
+    /// The objects in its namespace on which admission depends.
+    namespace_objects: Option<&'a Arc<NamespaceObjects>>,
+    locator: &'a dyn FieldLocator,
+}
+
+impl<'a> Sending<'a> {
+    fn options(&self) -> WriteOptions<'a> {
+        WriteOptions {
+            release: self.rules.release,
+            request: self.context.request_options,
+            kind: &self.context.updates.request_kind,
+            admission: self.context.admission,
+            namespace: self.context.namespace,
+        }
+    }
+
+    fn write<'w>(&self, identity: &'w Identity) -> Write<'w>
+    where
+        'a: 'w,
+    {
+        Write {
+            identity,
+            kind: &self.endpoint.kind,
+            plural: self.plural,
+            sent: self.sent,
+            existing: None,
+            namespace_objects: self.namespace_objects,
+        }
+    }
+
+    /// Completes the item of an object for which an update was tried; without an existing object it is only decoded.
+    fn read_update(&self, item: &mut ObjectReport, updated: Updated) {
+        let Self { context, covered, body, locator, .. } = *self;
+        if body.is_some_and(|body| size::reject_body(item, body.as_bytes())) {
+            return;
+        }
+        match updated {
+            Updated::Unchanged(object) => {
+                item.action = Action::Unchanged;
+                if covered {
+                    item.verdict = Verdict::Accepted;
+                    item.object = context.updates.compares.map(|_| Value::clone(&object));
+                    item.before = context.updates.compares.map(|_| object);
+                }
+            }
+            Updated::Answered(outcome) => {
+                let mut outcome = *outcome;
+                let findings = outcome.response.trace.policies.take();
+                item.before = outcome.before.filter(|_| covered && context.updates.compares.is_some());
+                answered_update(item, outcome.response, self.rules.release, locator);
+                item.action = outcome.action;
+                if covered {
+                    accept(item, self.sent, context);
+                }
+                admitted(item, findings, context.admission);
+            }
+            Updated::NoPatch(reason) => {
+                let message = format!("kubectl cannot compute the patch: {reason}");
+                reject_with(item, Answer { code: 400, reason: BAD_REQUEST.to_owned(), message });
+            }
+            // A server that answers has decoded the object.
+            Updated::Unknown => match body.map(|body| decode::decode(self.types, self.endpoint, body.as_bytes())) {
+                Some(Ok(decoded)) => decoded_item(item, &decoded, self.rules, self.types, locator),
+                Some(Err(refusal)) => undecodable_item(item, refusal, locator),
+                None => {}
+            },
+        }
+    }
+
+    /// Creates the object, and completes its item. Returns the stored object, if the server accepts it.
+    fn create(&self, item: &mut ObjectReport) -> Option<Arc<Value>> {
+        let context = self.context;
+        let is_reproducible = kept::is_reproducible(context, &self.endpoint.kind);
+        let annotated = self.body.is_some() || !is_reproducible || needs_annotation(context, &item.identity);
+        let mut response = context.built_in.create(self.options(), &self.write(&item.identity), annotated);
+        let findings = response.trace.policies.take();
+        let created = kept::created(&response);
+        answered_create(item, response, self.rules.release, self.locator);
+        accept(item, self.sent, context);
+        admitted(item, findings, context.admission);
+        created
+    }
 }
 
 /// Returns true if an object is decoded without findings, and is far below the limits for its size.

@@ -2,7 +2,7 @@
 
 use super::admission::admitted;
 use super::context::SimulationContext;
-use super::existing::{Found, Lookup, PendingObject};
+use super::existing::{Found, Lookup};
 use super::unsent::{Unsent, not_determined};
 use crdx::kubectl::request::RequestOptions;
 use crdx::kubectl::send::{Target, send};
@@ -21,10 +21,9 @@ pub fn update(
     locator: &dyn FieldLocator,
 ) -> Option<ObjectReport> {
     let updates = context.updates;
-    let pending = updates.existing.pending(identity, "customresourcedefinitions");
     let wanted = Lookup { identity, namespace: context.namespace };
     let mut removed = RemovedVersions::default();
-    let done = match pending.map_or_else(|| updates.existing.find(wanted), PendingObject::wait) {
+    let done = match updates.existing.read(None, wanted, "customresourcedefinitions") {
         Found::Nothing => return None,
         Found::Object(old, location) => {
             removed = RemovedVersions::between(&old, crd);

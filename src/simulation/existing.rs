@@ -200,8 +200,15 @@ impl ExistingObjects {
         }
     }
 
-    /// Returns the existing object for a new one. Each is returned once.
-    pub fn find(&self, wanted: Lookup<'_>) -> Found {
+    /// Reads the existing object for a new one: from files, or from the cluster, where `pending` is that object if it is
+    /// already located.
+    pub fn read(&self, pending: Option<PendingObject>, wanted: Lookup<'_>, plural: &str) -> Found {
+        let pending = pending.or_else(|| self.pending(wanted.identity, plural));
+        pending.map_or_else(|| self.find(wanted), PendingObject::wait)
+    }
+
+    /// Returns the existing object from files for a new one. Each is returned once.
+    fn find(&self, wanted: Lookup<'_>) -> Found {
         let Self::Files(given) = self else { return Found::Nothing };
         let identity = wanted.identity;
         let mut given = given.lock().unwrap_or_else(PoisonError::into_inner);

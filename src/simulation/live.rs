@@ -168,8 +168,8 @@ impl Live {
         Ok(Some(ObjectPath { collection, name: identity.name.clone(), may_list }))
     }
 
-    /// Records how many objects a collection has, so that it is not listed again in vain. `u64::MAX` stands for a collection
-    /// that cannot be listed.
+    /// Records how many objects a collection has, so that it is not listed again in vain; `u64::MAX` if it cannot be
+    /// listed.
     pub fn record_size(&self, collection: &str, size: u64) {
         self.sizes.lock().unwrap_or_else(PoisonError::into_inner).insert(collection.to_owned(), size);
     }
@@ -180,7 +180,7 @@ impl Live {
     }
 }
 
-/// Where an object is in the cluster.
+/// The place of an object in the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectPath {
     /// The path of the objects of its kind in its namespace.

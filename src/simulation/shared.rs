@@ -2,13 +2,14 @@
 
 use super::admission::{Admission, admitted};
 use super::built_in_server::BuiltInServer;
-use super::builtin::{self, BeforeRequest, Created, CreatedObjects, Simulated};
+use super::builtin::{self, Created, CreatedObjects};
 use super::context::{SimulationContext, Updates};
 use super::definition_update;
 use super::earlier_object::EarlierObject;
 use super::existing::PendingObject;
 use super::live::Live;
-use super::submit::{self, Before};
+use super::simulated::{Before, Simulated};
+use super::submit;
 use super::turns::{Done, Turn, Turns};
 use crate::cluster;
 use crate::input::temp_store::TempStore;
@@ -68,6 +69,16 @@ pub struct Simulator {
     pub admission: OnceLock<Arc<Admission>>,
 }
 
+/// Refers an object to the first input with the same name, and lets the next one begin. `earlier` is the result of the turn
+/// before.
+fn end_turn(turn: Option<Turn>, earlier: Option<Done>, simulated: &mut Simulated) {
+    let Some(turn) = turn else { return };
+    let Simulated { item, stored } = simulated;
+    let first = earlier.and_then(|done| done.first);
+    item.remarks.extend(first.clone().map(Remark::SameObject));
+    turn.done(Done { first: first.or_else(|| Some(item.location.without_excerpt())), stored: *stored });
+}
+
 impl Simulator {
     /// Creates a simulator with the same server for another input.
     pub fn again(&self) -> Self {
@@ -96,18 +107,14 @@ impl Simulator {
         let simulated = panic::catch_unwind(AssertUnwindSafe(|| {
             submit::submit(self.context(), &route, value, identity, before, &finder)
         }));
-        let (mut item, stored) = simulated.unwrap_or_else(|_| {
+        let mut simulated = simulated.unwrap_or_else(|_| {
             let mut item = object.item(known, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
             item.help = Some("this is a bug: please report it, with the object and its CRD".to_owned());
-            (item, EarlierObject::None)
+            item.into()
         });
-        item.warnings.extend(warnings);
-        if let Some(turn) = turn {
-            let first = earlier.and_then(|done| done.first);
-            item.remarks.extend(first.clone().map(Remark::SameObject));
-            turn.done(Done { first: first.or_else(|| Some(item.location.without_excerpt())), stored });
-        }
-        item
+        simulated.item.warnings.extend(warnings);
+        end_turn(turn, earlier, &mut simulated);
+        simulated.item
     }
 
     /// Validates an object of a built-in kind. Also returns the object that is stored for later inputs.
@@ -115,24 +122,21 @@ impl Simulator {
         let PreparedBuiltIn { object, kind, created, turn, pending } = ready;
         let earlier = turn.as_ref().and_then(Turn::wait);
         let stored = earlier.as_ref().map_or(EarlierObject::None, |done| done.stored);
-        let before = BeforeRequest { stored, pending };
+        let before = Before { stored, pending, creates_namespace: created.has_namespace() };
         let is_plain = kubectl_errors::has_plain_metadata(object.value());
         let source = (!is_plain).then(|| object.document.source_only());
-        let Simulated { mut item, stored } = self.decode_object(object, &kind, &created, before);
+        let mut simulated = self.decode_object(object, &kind, &created, before);
         // The server rejects every object whose metadata kubectl cannot decode.
-        let rejected = source.filter(|_| item.verdict == Verdict::Rejected);
-        if let Some(undecodable) = rejected.and_then(|source| kubectl_errors::undecodable_source(source, &item)) {
-            item = undecodable;
+        let rejected = source.filter(|_| simulated.item.verdict == Verdict::Rejected);
+        let undecodable = |source| kubectl_errors::undecodable_source(source, &simulated.item);
+        if let Some(undecodable) = rejected.and_then(undecodable) {
+            simulated.item = undecodable;
         }
-        if let Some(turn) = turn {
-            let first = earlier.and_then(|done| done.first);
-            item.remarks.extend(first.clone().map(Remark::SameObject));
-            turn.done(Done { first: first.or_else(|| Some(item.location.without_excerpt())), stored });
-        }
-        Simulated { item, stored }
+        end_turn(turn, earlier, &mut simulated);
+        simulated
     }
 
-    fn decode_object(&self, object: Object, kind: &Kind, earlier: &Created, before: BeforeRequest) -> Simulated {
+    fn decode_object(&self, object: Object, kind: &Kind, earlier: &Created, before: Before) -> Simulated {
         let identity = identity::identity(object.value(), Namespace::Own);
         let location = identity::FieldLocator::start(&object.finder());
         let decode = || builtin::decode(self.settings.builtin, self.context(), object, kind, earlier, before);
@@ -180,7 +184,7 @@ pub struct OrderedState {
     turns: Turns,
     /// The models by which kubectl validates lists.
     models: Models,
-    /// What inputs so far create.
+    /// The objects that inputs so far create.
     created: CreatedObjects,
 }
 
@@ -215,7 +219,7 @@ impl PreparedObject {
 pub struct PreparedBuiltIn {
     object: Object,
     kind: Kind,
-    /// What earlier inputs create that it depends on.
+    /// The objects of earlier inputs on which it depends.
     created: Created,
     /// The turn among the inputs with the same name; `None` if there cannot be others.
     turn: Option<Turn>,

@@ -6,6 +6,7 @@ mod send;
 
 use super::context::SimulationContext;
 use super::earlier_object::EarlierObject;
+use super::simulated::{Before, Simulated};
 use crdx::kubectl::Verb;
 use crdx::kubectl::patch::PatchType;
 use crdx::kubectl::request;
@@ -19,11 +20,7 @@ use crdx::simulation::identity::FieldLocator;
 use crdx::simulation::kubectl_errors;
 use crdx_server::server::NamespaceState;
 use crdx_value::{Value, group_version, suggest};
-pub use read::Before;
 use send::{Sent, Submission};
-
-/// The item of an object, and the stored object for later inputs with the same name.
-pub type Simulated = (ObjectReport, EarlierObject);
 
 /// Reads the existing object, sends `object` and reports the response.
 pub fn submit(
@@ -36,7 +33,7 @@ pub fn submit(
 ) -> Simulated {
     let (group, version) = group_version::split(&identity.api_version);
     if !route.versions.iter().any(|v| v == version) {
-        return (unserved(route, identity, locator), before.stored);
+        return Simulated { item: unserved(route, identity, locator), stored: before.stored };
     }
     let collection = request::collection(group, version, &route.plural, identity.namespace.as_deref());
     let definition = [&route.plural, ".", group].concat();
@@ -55,7 +52,7 @@ pub fn submit(
     let (earlier, creates_namespace) = (before.stored, before.creates_namespace);
     let exists = match read::read(context, target, &route.plural, before, &identity) {
         Ok(exists) => exists,
-        Err(error) => return (error.item(identity, locator), earlier),
+        Err(error) => return Simulated { item: error.item(identity, locator), stored: earlier },
     };
     let object = kubectl_errors::in_namespace(object, &identity);
     let request_kind = &context.updates.request_kind;
@@ -106,7 +103,7 @@ fn report(submission: Submission<'_>, sent: Sent, prefix: Option<&str>, is_plain
             }
         }
     }
-    (item, stored)
+    Simulated { item, stored }
 }
 
 /// Returns the item of an error that kubectl reports before it sends a request.

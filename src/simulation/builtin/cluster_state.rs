@@ -36,10 +36,7 @@ pub fn existing(
         return Found::Nothing;
     }
     let existing = &context.updates.existing;
-    let found = match pending.or_else(|| existing.pending(identity, plural)) {
-        Some(pending) => pending.wait(),
-        None => existing.find(Lookup { identity, namespace: context.namespace }),
-    };
+    let found = existing.read(pending, Lookup { identity, namespace: context.namespace }, plural);
     if let (Found::Error(error), ExistingObjects::Live(live)) = (&found, existing) {
         live.record_unreadable(plural, error);
     }
@@ -132,7 +129,7 @@ pub fn check_references(item: &mut ObjectReport, context: SimulationContext<'_>,
     }
     let namespace = item.identity.namespace.clone().unwrap_or_default();
     // A controller creates the service account `default` of a new namespace.
-    if item.identity.kind == "Pod" && !earlier.service_account && !earlier.namespace {
+    if item.identity.kind == "Pod" && !earlier.service_account && !earlier.has_namespace() {
         match service_accounts::refusal(live, sent, &namespace) {
             Ok(Some(answer)) => return reject_with(item, answer),
             Ok(None) => {}

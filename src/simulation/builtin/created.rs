@@ -10,7 +10,7 @@ use crdx_value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What the inputs so far create.
+/// The objects that inputs so far create.
 #[derive(Debug, Default)]
 pub struct CreatedObjects {
     /// The Namespaces, by name.
@@ -23,17 +23,22 @@ pub struct CreatedObjects {
     classes: BTreeSet<Class>,
 }
 
-/// What earlier inputs create that an object depends on.
+/// The objects of earlier inputs on which an object depends.
 #[derive(Clone, Debug, Default)]
 pub struct Created {
-    /// True if its namespace is among it.
-    pub namespace: bool,
     /// The Namespace and the limit ranges on which admission depends.
     pub namespace_objects: NamespaceObjects,
-    /// True if its service account is among it.
+    /// True if its service account is among them.
     pub service_account: bool,
     /// Its classes.
     pub classes: BTreeSet<Class>,
+}
+
+impl Created {
+    /// Returns true if its Namespace is among them.
+    pub fn has_namespace(&self) -> bool {
+        self.namespace_objects.namespace.is_some()
+    }
 }
 
 impl CreatedObjects {
@@ -58,14 +63,12 @@ impl CreatedObjects {
         let identity = identity::identity(object, Namespace::Or(default));
         let namespace = identity.namespace.unwrap_or_default();
         let is_core = |plural: &str| resource.is_some_and(|r| r.group.is_empty() && r.plural == plural);
-        let of_namespace = self.namespaces.get(&namespace);
         let is_limited = is_core("pods") || is_core("persistentvolumeclaims");
         let limit_ranges = self.limit_ranges.get(&namespace).filter(|_| is_limited);
         let classes = classes::named(object).into_iter().filter(|class| self.classes.contains(class)).collect();
         let created = Created {
-            namespace: of_namespace.is_some(),
             namespace_objects: NamespaceObjects {
-                namespace: of_namespace.cloned(),
+                namespace: self.namespaces.get(&namespace).cloned(),
                 limit_ranges: limit_ranges.into_iter().flat_map(BTreeMap::values).cloned().collect(),
             },
             service_account: is_core("pods")

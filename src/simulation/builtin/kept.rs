@@ -2,25 +2,10 @@
 
 use crate::simulation::context::SimulationContext;
 use crate::simulation::earlier_object::EarlierObject;
-use crdx::report::ObjectReport;
 use crdx::simulation::identity::FieldLocator;
 use crdx_server::server::{Response, ResponseBody};
 use crdx_value::Value;
 use std::sync::Arc;
-
-/// The item of an object, and the stored object for later inputs with the same name.
-pub struct Simulated {
-    /// The item.
-    pub item: ObjectReport,
-    /// The stored object.
-    pub stored: EarlierObject,
-}
-
-impl From<ObjectReport> for Simulated {
-    fn from(item: ObjectReport) -> Self {
-        Self { item, stored: EarlierObject::None }
-    }
-}
 
 /// Returns true if the create of an object of this kind always gives the same object, so that its text is enough. Admission
 /// changes others, or later inputs depend on their defaults.

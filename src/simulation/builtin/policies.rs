@@ -1,10 +1,11 @@
 //! Policies, bindings and webhook configurations, whose validation is simulated.
 
 use super::cluster_state;
-use super::kept::{Simulated, is_named};
+use super::kept::is_named;
 use crate::simulation::context::SimulationContext;
 use crate::simulation::earlier_object::EarlierObject;
-use crate::simulation::existing::{Found, Lookup, PendingObject};
+use crate::simulation::existing::{Found, Lookup};
+use crate::simulation::simulated::Simulated;
 use crate::simulation::unsent::not_determined;
 use crdx::kubectl::written_metadata::hide_bookkeeping;
 use crdx::report::Verdict;
@@ -26,9 +27,8 @@ pub fn submit(
     let identity = identity::identity(object.value(), Namespace::None);
     let updates = context.updates;
     let existing = || {
-        let pending = updates.existing.pending(&identity, resource.plural);
-        let lookup = Lookup { identity: &identity, namespace: context.namespace };
-        pending.map_or_else(|| updates.existing.find(lookup), PendingObject::wait)
+        let wanted = Lookup { identity: &identity, namespace: context.namespace };
+        updates.existing.read(None, wanted, resource.plural)
     };
     let found = cluster_state::earlier(context, before).map_or_else(existing, |(found, _)| found);
     let old = match found {

@@ -2,24 +2,14 @@
 
 use crate::simulation::context::SimulationContext;
 use crate::simulation::earlier_object::EarlierObject;
-use crate::simulation::existing::{Found, Lookup, PendingObject};
+use crate::simulation::existing::{Found, Lookup};
+use crate::simulation::simulated::Before;
 use crate::simulation::unsent::{Unsent, lost, not_determined};
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::send::{self, Target};
 use crdx::report::Identity;
 use crdx::simulation::kubectl_errors;
 use crdx_value::{Value, group_version};
-
-/// The state of an object before it is sent.
-#[derive(Debug, Default)]
-pub struct Before {
-    /// The object that an earlier input with the same name stored.
-    pub stored: EarlierObject,
-    /// The existing object in the cluster.
-    pub pending: Option<PendingObject>,
-    /// True if an earlier input creates its namespace.
-    pub creates_namespace: bool,
-}
 
 /// Reads the existing object and stores it in the server. Returns false if there is none.
 pub fn read(
@@ -50,10 +40,8 @@ pub fn read(
     if target.name.is_empty() {
         return Ok(false);
     }
-    let existing = &context.updates.existing;
-    let pending = before.pending.or_else(|| existing.pending(identity, plural));
     let wanted = Lookup { identity, namespace: context.namespace };
-    match pending.map_or_else(|| existing.find(wanted), PendingObject::wait) {
+    match context.updates.existing.read(before.pending, wanted, plural) {
         Found::Nothing => Ok(false),
         Found::Object(old, location) => seed(*old, &format!(" at {location}")).map(|()| true).map_err(Unsent::from),
         found => Err(not_determined(found)),

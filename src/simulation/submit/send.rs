@@ -3,6 +3,7 @@
 use crate::simulation::admission::admitted;
 use crate::simulation::context::SimulationContext;
 use crate::simulation::earlier_object::EarlierObject;
+use crate::simulation::simulated::Simulated;
 use crate::simulation::unsent::Unsent;
 use crdx::kubectl::request::RequestOptions;
 use crdx::kubectl::send::{self, Target};
@@ -46,7 +47,7 @@ impl Submission<'_> {
     ///
     /// # Errors
     /// Returns the item of an object for which kubectl sends no request, and the stored object.
-    pub fn send(&self, object: Value, identity: Identity) -> Result<Sent, Box<(ObjectReport, EarlierObject)>> {
+    pub fn send(&self, object: Value, identity: Identity) -> Result<Sent, Box<Simulated>> {
         // Most requests are creates, for which a dry run is sufficient: its response is the object that would be stored.
         if self.creates { Ok(self.create(object, identity)) } else { self.update(object, identity) }
     }
@@ -69,7 +70,7 @@ impl Submission<'_> {
         Sent { item, stored: None }
     }
 
-    fn update(&self, object: Value, identity: Identity) -> Result<Sent, Box<(ObjectReport, EarlierObject)>> {
+    fn update(&self, object: Value, identity: Identity) -> Result<Sent, Box<Simulated>> {
         let Self { context, target, .. } = *self;
         let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
         let sent = send::send(context.server, target, object, &context.updates.request_kind, request_options);
@@ -77,7 +78,8 @@ impl Submission<'_> {
             Ok(done) => done,
             Err(error) => {
                 let stored = take_stored(context, target.definition, &identity);
-                return Err(Box::new((Unsent::from(error).item(identity, self.locator), stored)));
+                let item = Unsent::from(error).item(identity, self.locator);
+                return Err(Box::new(Simulated { item, stored }));
             }
         };
         let findings = done.response.trace.policies.take();
