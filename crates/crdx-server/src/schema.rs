@@ -184,6 +184,19 @@ impl Schema {
     pub fn items_schema(&self) -> Option<&Schema> {
         if let Some(Items::Schema(s)) = &self.items { Some(s) } else { None }
     }
+
+    /// The keywords that limit a length or a number of items or properties, with their values.
+    pub fn sizes(&self) -> [(&'static str, Option<i64>); 6] {
+        [
+            ("minLength", self.min_length),
+            ("maxLength", self.max_length),
+            ("minItems", self.min_items),
+            ("maxItems", self.max_items),
+            ("minProperties", self.min_properties),
+            ("maxProperties", self.max_properties),
+        ]
+    }
+
     /// The schema of a property.
     pub fn property(&self, name: &str) -> Option<&Schema> {
         self.properties.get(name).map(Box::as_ref)

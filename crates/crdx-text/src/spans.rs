@@ -37,6 +37,18 @@ pub struct Found {
     pub exact: bool,
 }
 
+impl Found {
+    /// The span that shows the field in `text`, in which it was found: the value, or the key if `is_name`, if the value has
+    /// several lines, or if it is that of an ancestor.
+    pub fn shown(self, text: &[u8], is_name: bool) -> Span {
+        let has_lines = || text.get(self.value.range.clone()).unwrap_or_default().contains(&b'\n');
+        match self.key {
+            Some(key) if is_name || !self.exact || has_lines() => key,
+            _ => self.value,
+        }
+    }
+}
+
 /// A step from a node to one below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {

@@ -10,6 +10,8 @@ mod compare;
 pub mod coverage;
 mod fields;
 pub mod first;
+#[cfg(test)]
+mod fixture;
 pub mod outcome;
 mod patch;
 pub mod suite;

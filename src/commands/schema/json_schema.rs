@@ -172,14 +172,7 @@ impl Converter {
         if let Some(of) = schema.multiple_of {
             insert("multipleOf", number(of));
         }
-        for (key, size) in [
-            ("minLength", schema.min_length),
-            ("maxLength", schema.max_length),
-            ("minItems", schema.min_items),
-            ("maxItems", schema.max_items),
-            ("minProperties", schema.min_properties),
-            ("maxProperties", schema.max_properties),
-        ] {
+        for (key, size) in schema.sizes() {
             let is_filled = key == "minProperties" && of.properties.values().any(|below| below.default.is_some());
             if let Some(size) = size.filter(|_| !is_filled) {
                 insert(key, size.max(0).into());

@@ -152,13 +152,7 @@ impl Document {
         let path = if self.is_definition() { manifest_path::of_internal(path) } else { path.into() };
         let prefix = self.item.map_or_else(String::new, |item| format!("items[{item}]"));
         let found = Spans::new(&chunk.text, chunk.syntax).locate_in(&prefix, &path);
-        let has_lines = chunk.text.get(found.value.range.clone()).unwrap_or_default().contains(&b'\n');
-        let span = match found.key {
-            // The key of a missing field's parent, or of a value with several lines.
-            Some(key) if is_name || has_lines || !found.exact => key,
-            _ => found.value,
-        };
-        Some(span.start.within(chunk.start))
+        Some(found.shown(&chunk.text, is_name).start.within(chunk.start))
     }
 }
 

@@ -22,9 +22,6 @@ const TYPES: [&str; 10] = [
 /// The type of a field that would be dropped and that no error or warning names.
 pub const DROPPED_FIELD: &str = "droppedField";
 
-/// The severities in the order of [`Severity`], as they are written.
-const NAMES: [&str; 4] = ["error", "warning", "note", "off"];
-
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
@@ -39,6 +36,9 @@ pub enum Severity {
 }
 
 impl Severity {
+    /// All severities, the most severe one first.
+    pub const ALL: [Self; 4] = [Self::Error, Self::Warning, Self::Note, Self::Off];
+
     /// Returns the name in JSON and in settings.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -84,13 +84,11 @@ impl FromStr for SeverityOf {
         };
         let unknown_type = || SeverityError::UnknownType(kind.to_owned(), help(kind, &TYPES));
         let kind = TYPES.into_iter().find(|known| *known == kind).ok_or_else(unknown_type)?;
-        let severity = match severity {
-            "error" => Severity::Error,
-            "warning" => Severity::Warning,
-            "note" => Severity::Note,
-            "off" => Severity::Off,
-            other => return Err(SeverityError::UnknownSeverity(other.to_owned(), help(other, &NAMES))),
+        let unknown = || {
+            let names = Severity::ALL.map(Severity::as_str);
+            SeverityError::UnknownSeverity(severity.to_owned(), help(severity, &names))
         };
+        let severity = Severity::ALL.into_iter().find(|known| known.as_str() == severity).ok_or_else(unknown)?;
         Ok(Self { kind, severity })
     }
 }
@@ -131,9 +129,9 @@ mod tests {
         assert_eq!(error("Imput=off"), "unknown type \"Imput\"; did you mean `Input`?");
         assert_eq!(error("Input=of"), "unknown severity \"of\"; did you mean `off`?");
         assert_eq!(error("Input"), "write TYPE=SEVERITY, such as Input=note");
-        // What the server says keeps its severity.
+        // The severity of the server's messages cannot be set.
         assert!(error("Warning=off").starts_with("unknown type \"Warning\"; give one of droppedField, "));
-        for (name, severity) in NAMES.iter().zip([Severity::Error, Severity::Warning, Severity::Note, Severity::Off]) {
+        for (name, severity) in ["error", "warning", "note", "off"].iter().zip(Severity::ALL) {
             assert_eq!(format!("Format={name}").parse(), Ok(SeverityOf { kind: "Format", severity }));
             assert_eq!(severity.as_str(), *name);
         }

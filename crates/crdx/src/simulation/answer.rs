@@ -18,9 +18,7 @@ pub fn read_built_in_response(
     locator: &dyn FieldLocator,
     release: Release,
 ) -> ObjectReport {
-    let object = if response.trace.pruned.is_empty() { None } else { locator.object() };
-    let hints = object.map_or_else(Hints::none, |object| Hints::of_built_in(&object, release));
-    read_response(response, identity, locator, &hints)
+    read_with_hints(response, identity, locator, |object| Hints::of_built_in(object, release))
 }
 
 /// Reads the response of a release to a CRD.
@@ -30,8 +28,18 @@ pub fn read_definition_response(
     locator: &dyn FieldLocator,
     release: Release,
 ) -> ObjectReport {
-    let crd = if response.trace.pruned.is_empty() { None } else { locator.object() };
-    let hints = crd.map_or_else(Hints::none, |crd| Hints::of_definition(&crd, release));
+    read_with_hints(response, identity, locator, |crd| Hints::of_definition(crd, release))
+}
+
+/// Reads a response with hints from the object as it was sent, which is parsed again only if fields are pruned.
+fn read_with_hints(
+    response: Response,
+    identity: Identity,
+    locator: &dyn FieldLocator,
+    hints: impl FnOnce(&Value) -> Hints<'static>,
+) -> ObjectReport {
+    let object = if response.trace.pruned.is_empty() { None } else { locator.object() };
+    let hints = object.as_ref().map_or_else(Hints::none, hints);
     read_response(response, identity, locator, &hints)
 }
 

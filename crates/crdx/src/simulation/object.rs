@@ -4,8 +4,6 @@ use super::identity::FieldLocator;
 use crate::documents::{Document, Entry, FieldPositions, Note, manifest_path};
 use crate::report::{Diagnostic, Identity, ObjectReport, SourceLocation, Verdict};
 use crdx_text::Syntax;
-use crdx_text::documents::Chunk;
-use crdx_text::spans::Found;
 use crdx_value::Value;
 use crdx_value::group_version;
 use std::cell::{Cell, OnceCell};
@@ -207,15 +205,11 @@ impl FieldLocator for Finder<'_> {
     }
 
     fn field(&self, path: &str) -> SourceLocation {
-        self.find(path, |chunk, found| {
-            let many_lines = chunk.text.get(found.value.range.clone()).unwrap_or_default().contains(&b'\n');
-            // For a missing field or a value with several lines, use the key.
-            many_lines || !found.exact
-        })
+        self.find(path, false)
     }
 
     fn name(&self, path: &str) -> SourceLocation {
-        self.find(path, |_, _| true)
+        self.find(path, true)
     }
 
     fn object(&self) -> Option<Value> {
@@ -229,19 +223,15 @@ impl FieldLocator for Finder<'_> {
 }
 
 impl Finder<'_> {
-    fn find(&self, path: &str, by_key: impl Fn(&Chunk, &Found) -> bool) -> SourceLocation {
+    fn find(&self, path: &str, is_name: bool) -> SourceLocation {
         let Document { source: name, chunk, .. } = self.document;
         let Some(left) = self.left.get().checked_sub(1) else { return SourceLocation::source(&source(name)) };
         self.left.set(left);
         let definition = self.document.value.str_at(&["apiVersion"]) == Some("apiextensions.k8s.io/v1");
         let path = if definition { manifest_path::of_internal(path) } else { path.into() };
         let found = self.positions.get_or_init(|| self.document.field_positions()).locate(&path);
-        let by_key = by_key(chunk, &found);
-        let part = match found.key {
-            Some(key) if by_key => key,
-            _ => found.value,
-        };
-        let location = SourceLocation::part(&source(name), &chunk.text, chunk.start, part.start, part.range);
+        let span = found.shown(&chunk.text, is_name);
+        let location = SourceLocation::part(&source(name), &chunk.text, chunk.start, span.start, span.range);
         location.made_from(self.document.origin.as_ref())
     }
 }

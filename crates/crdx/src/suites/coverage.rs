@@ -212,21 +212,10 @@ impl Coverage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::suites::fixture::kites;
     use crdx_text::yaml;
 
-    const CRD: &str = "apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: kites.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {plural: kites, kind: Kite}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
+    const SCHEMA: &str = "
         type: object
         properties:
           spec:
@@ -259,7 +248,7 @@ spec:
     }
 
     fn counts(writes: &[Write]) -> Vec<(String, usize, usize)> {
-        let crd = yaml::read(CRD.as_bytes()).unwrap();
+        let crd = kites(SCHEMA);
         let mut coverage = Coverage::new(&crd, "v1", Release::NEWEST).unwrap();
         for write in writes {
             coverage.observe(write);

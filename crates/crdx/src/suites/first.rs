@@ -114,23 +114,10 @@ pub fn first_suite(definition: &Value, crd_file: &str, release: Release) -> Resu
 mod tests {
     use super::*;
     use crate::suites::case_runner::{CaseRunner, ServerSetup};
+    use crate::suites::fixture::kites;
     use crate::suites::suite::Suite;
-    use crdx_text::yaml;
 
-    const CRD: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: kites.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {plural: kites, kind: Kite}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
+    const SCHEMA: &str = "
         type: object
         required: [spec]
         properties:
@@ -150,7 +137,7 @@ spec:
 
     #[test]
     fn every_case_holds_and_names_its_constraint() {
-        let definition = yaml::read(CRD.as_bytes()).unwrap();
+        let definition = kites(SCHEMA);
         let first = first_suite(&definition, "kites.yaml", Release::NEWEST).unwrap();
         assert_eq!((first.uncovered.as_slice(), first.covered), ([].as_slice(), 12), "{}", first.text);
         let suite = Suite::read("kites.testsuite.yaml", first.text.as_bytes()).unwrap();

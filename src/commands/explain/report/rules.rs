@@ -62,15 +62,7 @@ fn bounds(schema: &Schema) -> Vec<(&'static str, String)> {
     all.extend(schema.minimum.map(|x| ("minimum", exclusive(x, schema.exclusive_minimum))));
     all.extend(schema.maximum.map(|x| ("maximum", exclusive(x, schema.exclusive_maximum))));
     all.extend(schema.multiple_of.map(|x| ("multipleOf", number(x))));
-    let sizes = [
-        ("minLength", schema.min_length),
-        ("maxLength", schema.max_length),
-        ("minItems", schema.min_items),
-        ("maxItems", schema.max_items),
-        ("minProperties", schema.min_properties),
-        ("maxProperties", schema.max_properties),
-    ];
-    all.extend(sizes.into_iter().filter_map(|(name, size)| Some((name, size?.to_string()))));
+    all.extend(schema.sizes().into_iter().filter_map(|(name, size)| Some((name, size?.to_string()))));
     let texts = [("pattern", &schema.pattern), ("format", &schema.format)];
     all.extend(texts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| (name, text.clone())));
     if !schema.enum_.is_empty() {

@@ -1,21 +1,9 @@
 use super::*;
+use crate::suites::fixture::kites;
 use crate::suites::suite::Suite;
 use crdx_text::yaml;
 
-const CRD: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: kites.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {plural: kites, kind: Kite}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, properties: {m: {type: integer, maximum: 9}}}}
-";
+const SCHEMA: &str = "        {type: object, properties: {m: {type: integer, maximum: 9}}}";
 
 /// A fixture of the kind under test.
 const FIXTURE: &str = "{apiVersion: example.com/v1, kind: Kite, metadata: {name: fixture, namespace: default}, m: 1}";
@@ -53,7 +41,7 @@ tests:
 
 fn runner() -> CaseRunner {
     let read = |text: &str| Arc::new(yaml::read(text.as_bytes()).unwrap());
-    let definition = read(CRD);
+    let definition = Arc::new(kites(SCHEMA));
     CaseRunner::new(ServerSetup {
         release: Release::NEWEST,
         definition: Arc::clone(&definition),

@@ -87,8 +87,8 @@ fn join(above: &str, name: &str) -> String {
     if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") }
 }
 
-/// The keyword of a size limit, and its field.
-type Limit = (&'static str, fn(&mut Schema) -> &mut Option<i64>);
+/// The field of a size limit.
+type Limit = fn(&mut Schema) -> &mut Option<i64>;
 
 /// Returns the constraints of a node except rules: each with its keyword, a text, and a schema that contains only this
 /// constraint.
@@ -124,23 +124,16 @@ fn constraints(schema: &Schema) -> Vec<(Kind, &'static str, String, Schema)> {
     if let Some(of) = schema.multiple_of {
         add(Kind::Bound, "multipleOf", number(of), &|only| only.multiple_of = Some(of));
     }
-    let limits: [Limit; 6] = [
-        ("minLength", |s| &mut s.min_length),
-        ("maxLength", |s| &mut s.max_length),
-        ("minItems", |s| &mut s.min_items),
-        ("maxItems", |s| &mut s.max_items),
-        ("minProperties", |s| &mut s.min_properties),
-        ("maxProperties", |s| &mut s.max_properties),
+    // In the order of `Schema::sizes`.
+    let fields: [Limit; 6] = [
+        |s| &mut s.min_length,
+        |s| &mut s.max_length,
+        |s| &mut s.min_items,
+        |s| &mut s.max_items,
+        |s| &mut s.min_properties,
+        |s| &mut s.max_properties,
     ];
-    let values = [
-        schema.min_length,
-        schema.max_length,
-        schema.min_items,
-        schema.max_items,
-        schema.min_properties,
-        schema.max_properties,
-    ];
-    for ((keyword, field), limit) in limits.into_iter().zip(values) {
+    for ((keyword, limit), field) in schema.sizes().into_iter().zip(fields) {
         // A minimum of zero cannot be violated.
         if let Some(limit) = limit.filter(|limit| *limit > 0 || !keyword.starts_with("min")) {
             add(Kind::Bound, keyword, limit.to_string(), &|only| *field(only) = Some(limit));
