@@ -11,7 +11,7 @@ const PANES = { crd: "CustomResourceDefinition", object: "Object", oldObject: "S
 const EMPTY = { crd: "", object: "", oldObject: "", policies: "", operation: "create", fieldValidation: "Warn", user: "", groups: "" };
 /** With a longer CRD, the releases are compared on demand: each of them needs the compiled CRD. */
 const LONG_CRD = 400_000;
-/** How long nothing has to be typed before the releases are compared. */
+/** The time without typing, in milliseconds, after which the releases are compared. */
 const PAUSE = 400;
 
 const engine = new Engine();

@@ -11,7 +11,7 @@ use crdx_value::{Map, Value};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What to write for `severities`.
+/// The help for `severities`.
 const SEVERITIES: &str = "write a mapping of types to error, warning, note or off";
 
 /// The start of a text.

@@ -25,7 +25,7 @@ pub struct Defaulted {
 /// A hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
-    /// Where it is shown, in bytes: the end of a line.
+    /// The byte offset of its place: the end of a line.
     pub offset: usize,
     /// The fields, such as `replicas: 2, paused: false`.
     pub label: String,

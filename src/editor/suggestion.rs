@@ -13,11 +13,11 @@ pub struct Suggestion {
     pub documentation: Option<String>,
     /// True for a required field; these come first.
     pub required: bool,
-    /// What it inserts.
+    /// The kind of the inserted text.
     pub what: Insertion,
 }
 
-/// What a suggestion inserts.
+/// The kind of text that a suggestion inserts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Insertion {
     /// The name of a field.

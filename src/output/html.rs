@@ -140,7 +140,7 @@ pub const TABLE_TAIL: &str = "</tbody>\n</table></div>\n";
 /// The objects of a page that are shown when the reader opens them.
 #[derive(Debug)]
 pub struct Group {
-    /// What the objects have in common, in addition to the verdict.
+    /// The properties that the objects share besides the verdict.
     pub label: String,
     /// The number of objects.
     pub count: usize,

@@ -24,11 +24,11 @@ use std::path::{Path, PathBuf};
 /// The values on which a rule is evaluated at most.
 const VALUES: usize = 20;
 
-/// What was found of one rule.
+/// The results for one rule.
 #[derive(Default)]
 struct Found {
     compiles: [bool; 3],
-    /// Whether all answers were right, and their number.
+    /// True if all answers were right, and their number.
     is_right: [bool; 3],
     answers: usize,
 }
@@ -171,7 +171,7 @@ fn visit(schema: &Schema, node: &NodeType, value: &Value, rules: &mut Rules, ans
     });
 }
 
-/// Whether each engine has the right answer; `None` if crdx-cel has no answer for a reason of the object, such as a wrong type.
+/// True for each engine with the right answer; `None` if the object, for example a wrong type in it, leaves crdx-cel without an answer.
 fn compare_rule(source: &str, optional: bool, node: &NodeType, value: &Value, verbose: bool) -> Option<[bool; 3]> {
     let decl = node.decl.as_deref()?;
     let env = environment(node, optional)?;

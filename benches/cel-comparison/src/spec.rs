@@ -7,7 +7,7 @@ use crate::textproto::{Field, Message, read};
 use crdx_cel::types::Type;
 use std::path::Path;
 
-/// What a test expects.
+/// The expectation of a test.
 enum Expected {
     Value(Answer),
     /// Only the type that the checker deduces.
@@ -72,7 +72,7 @@ fn answer(test: &Message, expected: &Expected, run: impl Fn(&Question) -> Result
     (is_right, format!("{found:?}"))
 }
 
-/// What a test expects; `None` for an unknown value, which these engines do not have.
+/// The expectation of a test; `None` for an unknown value, which these engines do not have.
 fn expected(test: &Message) -> Option<Expected> {
     if test.get("unknown").is_some() || test.get("any_unknowns").is_some() {
         return None;

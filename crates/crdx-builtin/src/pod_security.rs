@@ -63,7 +63,7 @@ impl Policy {
 }
 
 impl LevelVersion {
-    /// What of a Pod is not allowed; `None` if all of it is. `metadata` and `spec` are those of a Pod or its template,
+    /// The fields of a Pod that are not allowed; `None` if there are none. `metadata` and `spec` are those of a Pod or its template,
     /// with defaults.
     pub fn violation(self, metadata: &Value, spec: &Value, release: Release) -> Option<String> {
         let binary = u64::from(release.minor().number());

@@ -19,7 +19,7 @@ use serde_json::json;
 use std::error::Error;
 use std::pin::pin;
 
-/// What a kite should be.
+/// The desired state of a kite.
 #[derive(CustomResource, Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[kube(group = "toys.example.com", version = "v1", kind = "Kite", namespaced, status = "KiteStatus")]
 struct KiteSpec {
@@ -28,7 +28,7 @@ struct KiteSpec {
     length: i64,
 }
 
-/// What a kite is.
+/// The observed state of a kite.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 struct KiteStatus {
     phase: Phase,

@@ -10,7 +10,7 @@ use kube::{CustomResource, CustomResourceExt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a kite should be.
+/// The desired state of a kite.
 #[derive(CustomResource, Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[kube(group = "toys.example.com", version = "v1", kind = "Kite", namespaced, derive = "PartialEq")]
 #[kube(validation = "self.spec.tails <= self.spec.length / 10")]

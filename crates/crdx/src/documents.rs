@@ -41,11 +41,11 @@ pub struct Note {
     pub hint: Option<String>,
     /// The text around the position, as an excerpt.
     pub chunk: Option<Arc<Chunk>>,
-    /// Whether kubectl reads what follows in the file.
+    /// The effect on the rest of the file.
     pub stop: Stop,
 }
 
-/// Whether kubectl stops reading a file at a problem (`StreamVisitor` in `k8s.io/cli-runtime/pkg/resource`).
+/// The effect of a problem on the rest of its file, as kubectl reads it (`StreamVisitor` in `k8s.io/cli-runtime/pkg/resource`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stop {
     /// It reads on.

@@ -1,4 +1,4 @@
-//! What users copy from the page: a test case for `kubectl crdx test`, and commands.
+//! Texts that users copy from the page: a test case for `kubectl crdx test`, and commands.
 
 use crate::documents::Pane;
 use crate::request::{Operation, Request};

@@ -33,7 +33,7 @@ impl Pane {
     }
 }
 
-/// How a problem is shown.
+/// The severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The server refuses the request because of it.
@@ -47,7 +47,7 @@ pub enum Severity {
 pub struct Problem {
     /// The text.
     pub pane: Pane,
-    /// How it is shown.
+    /// The severity.
     pub severity: Severity,
     /// The message.
     pub message: String,

@@ -1,10 +1,10 @@
-//! What the page asks.
+//! The requests of the page.
 
 use crdx::{FieldValidation, Release, RequestOptions};
 use crdx_value::Value;
 use std::rc::Rc;
 
-/// What an answer is about.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// The result of the request to the server.

@@ -30,7 +30,7 @@ pub struct Session {
     start: Snapshot,
     /// The CRDs.
     pub definitions: Vec<Document>,
-    /// What the server says about the CRDs and policies.
+    /// The server's messages about the CRDs and policies.
     pub problems: Vec<Problem>,
     /// The first CRD or policy that the server refused.
     pub refusal: Option<Refusal>,
@@ -40,16 +40,16 @@ pub struct Session {
     pub converted: Vec<Converted>,
 }
 
-/// Why a CRD or a policy was refused.
+/// A CRD or a policy that the server refused.
 #[derive(Debug)]
 pub struct Refusal {
-    /// Where it is.
+    /// Its text.
     pub pane: Pane,
     /// The reason.
     pub error: Error,
 }
 
-/// What the state of a server depends on. The texts are shared by the servers of all releases.
+/// The inputs that determine the state of a server. The texts are shared by the servers of all releases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Key {
     release: Release,

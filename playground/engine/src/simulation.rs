@@ -7,7 +7,7 @@ use crate::stored;
 use crdx::{ApiServer, Error, ObjectRef, Response, Row};
 use crdx_value::{Value, object};
 
-/// What the server would do.
+/// The verdict on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The request is accepted.
@@ -41,13 +41,13 @@ pub struct Outcome {
     pub message: String,
     /// The HTTP status code, if the server answered.
     pub code: Option<u16>,
-    /// What the server refused.
+    /// The text with the object that the server refused.
     pub refused: Option<Pane>,
     /// Messages about the texts.
     pub problems: Vec<Problem>,
     /// The texts of `Warning` headers.
     pub warnings: Vec<String>,
-    /// What else is worth knowing.
+    /// Notes that are no warnings of the server.
     pub notes: Vec<String>,
     /// True if the CRD would refuse the existing object today.
     pub has_invalid_old_object: bool,

@@ -1,4 +1,4 @@
-//! What the page is answered.
+//! Tests of the answers to the page.
 
 use super::*;
 

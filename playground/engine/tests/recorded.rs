@@ -34,7 +34,7 @@ fn sorted(list: Option<&Value>, text: impl Fn(&Value) -> String) -> Vec<String> 
     texts
 }
 
-/// What is compared of the engine's answer: its message, if the server gave no causes, or else the problems.
+/// The part of the engine's answer that is compared: the problems, or the message if the server gave no causes.
 fn answered(answer: &Value, has_causes: bool) -> Vec<String> {
     let text = |key: &str| answer.str_at(&[key]).unwrap_or_default();
     let mut all = vec![format!("{} {}", text("refused"), answer.get("code").and_then(Value::as_int).unwrap_or(201))];
@@ -52,7 +52,7 @@ fn answered(answer: &Value, has_causes: bool) -> Vec<String> {
     all
 }
 
-/// What is compared of the recorded answer.
+/// The part of the recorded answer that is compared.
 fn recorded(answer: &Value) -> Vec<String> {
     let text = |key: &str| answer.str_at(&[key]).unwrap_or_default();
     let mut all = vec![format!("{} {}", text("refused"), answer.get("code").and_then(Value::as_int).unwrap())];

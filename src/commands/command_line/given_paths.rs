@@ -140,7 +140,7 @@ impl Command {
         }
     }
 
-    /// Where a command keeps the file with the settings of the project, which it watches.
+    /// Returns the argument for the file with the settings of the project, if the command can watch it.
     pub fn settings_file_mut(&mut self) -> Option<&mut Option<String>> {
         match self {
             Self::Test(args) => Some(&mut args.settings_file),

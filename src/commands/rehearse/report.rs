@@ -1,4 +1,4 @@
-//! What `rehearse` prints: the effects of a new CRD ([`definition`]), or of new [`policies`].
+//! The reports of `rehearse`: the effects of a new CRD ([`definition`]), or of new [`policies`].
 
 pub mod definition;
 pub mod page;

@@ -32,7 +32,7 @@ pub struct PageItem {
 /// The group of an item.
 #[derive(Clone, Debug)]
 pub struct ItemGroup {
-    /// What the items of the group have in common, in addition to the verdict.
+    /// The properties that the items of the group share besides the verdict.
     pub label: String,
     /// The verdict.
     pub verdict: &'static str,
@@ -42,14 +42,14 @@ pub struct ItemGroup {
     pub is_problem: bool,
 }
 
-/// What an HTML page has around its items.
+/// The parts of an HTML page around its items.
 #[derive(Debug, Default)]
 pub struct Page {
     /// The start, with the counts.
     pub head: String,
     /// The heading and the titles of the table, if there is one.
     pub table: Option<(&'static str, &'static [&'static str])>,
-    /// What is said instead of a table without rows.
+    /// The text instead of a table without rows.
     pub empty: &'static str,
 }
 

@@ -21,7 +21,7 @@ pub struct Repeated {
 struct Group {
     /// The first object, which is shown.
     first: String,
-    /// What the objects have: errors, warnings or dropped fields.
+    /// The findings of the objects: errors, warnings or dropped fields.
     what: &'static str,
     count: usize,
     /// The first object that is not shown, with its location.

@@ -1,4 +1,4 @@
-//! What checks read of a Pod, and how they name what they do not allow.
+//! The fields of a Pod that checks read, and the names of those that they do not allow.
 
 use crdx_value::Value;
 

@@ -1,9 +1,9 @@
-//! Which checks a level has at a version (`registry.go`).
+//! The checks of each level at a version (`registry.go`).
 
 use super::checked_pod::CheckedPod;
 use super::{Level, baseline, restricted};
 
-/// A check; returns what it does not allow.
+/// A check; returns the violation, if there is one.
 pub type CheckPod = fn(&CheckedPod<'_>) -> Option<String>;
 
 /// A check of a level.

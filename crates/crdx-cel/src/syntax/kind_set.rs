@@ -58,7 +58,7 @@ pub struct KindSet(u64);
 impl KindSet {
     /// The empty set.
     pub const EMPTY: Self = Self(0);
-    /// The member that stands for the end of the rule.
+    /// The member for the end of the rule.
     pub const END_OF_RULE: Self = Self(1 << 63);
 
     /// The union of two sets.

@@ -1,4 +1,4 @@
-//! What the tests of the server share: a CRD, and sending a request.
+//! The CRD and the requests that the tests of the server share.
 
 use super::http::address;
 use super::{Method, Request, Response, ResponseBody, Server};

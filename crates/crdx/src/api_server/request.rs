@@ -167,7 +167,7 @@ pub struct RequestOptions {
     pub user: Option<UserInfo>,
     /// The namespace of objects without one: `default`, unless it is set.
     pub namespace: String,
-    /// What the server does with unknown and duplicate fields: by default it drops them with a warning, as a server does if
+    /// The handling of unknown and duplicate fields: by default the server drops them with a warning, as it does if
     /// the client asks for nothing else. `kubectl` asks for [`FieldValidation::Strict`].
     pub field_validation: FieldValidation,
     /// The field manager: `crdx`, unless it is set.

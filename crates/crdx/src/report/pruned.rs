@@ -13,7 +13,7 @@ pub struct PrunedField {
     pub path: String,
     /// The location.
     pub location: Option<SourceLocation>,
-    /// Where the field exists, or a similar one.
+    /// The place of the same or a similar field, if there is one.
     pub hint: Option<FieldHint>,
     /// The severity, if the settings change it.
     pub severity: Option<Severity>,
@@ -21,7 +21,7 @@ pub struct PrunedField {
     pub releases: Option<ReleaseSet>,
 }
 
-/// Where a field exists that the schema of the request does not have, or that is not stored.
+/// The place of the field that is dropped, or of a similar one, in other schemas.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FieldHint {
     /// Other served versions of the CRD have the field.
