@@ -37,14 +37,14 @@ pub use crate::files::cache::directory as default_cache_dir;
 pub use admission::Written;
 pub use connection::{Connection, PendingResponse};
 pub use context::{is_configured, names, namespace_or_default};
-pub use discovery::{AGGREGATED, Resource, aggregated, find};
+pub use crdx::cluster::{Error, Resource, Status};
+pub use discovery::{AGGREGATED, aggregated, find};
 pub use pages::{Page, Pages, Query};
 pub use proxy::from_environment as proxy_from_environment;
 pub use secret::Secret;
 pub use version::{Simulated, simulated};
 pub use watch::Watch;
 
-use crdx_value::Value;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -88,55 +88,4 @@ pub struct Target {
     pub request_timeout: Option<Duration>,
     /// The cache directory for discovery and CRDs; `None` disables the cache
     pub cache: Option<PathBuf>,
-}
-
-/// An error of a cluster or of its configuration.
-#[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct Error {
-    /// The message.
-    pub message: String,
-    /// Help text: what the user can do.
-    pub help: Option<String>,
-    /// The HTTP status code, if there was an answer.
-    pub code: Option<u16>,
-    /// The server's `Status`, if it sent one.
-    pub status: Option<Status>,
-    /// True if all further requests would fail as well.
-    pub unreachable: bool,
-    /// True if the answer is longer than any that is read.
-    pub too_long: bool,
-}
-
-/// Reason and message of a `Status`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Status {
-    /// The reason, such as `Forbidden`; may be empty.
-    pub reason: String,
-    /// The message.
-    pub message: String,
-}
-
-impl Status {
-    /// Reads a `Status`; `None` for anything else.
-    pub fn from_value(value: &Value) -> Option<Self> {
-        let text = |key: &str| value.str_at(&[key]).unwrap_or_default().to_owned();
-        (value.str_at(&["kind"]) == Some("Status")).then(|| Self { reason: text("reason"), message: text("message") })
-    }
-}
-
-impl Error {
-    fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), ..Self::default() }
-    }
-
-    fn unreachable(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { message: message.into(), help: Some(help.into()), unreachable: true, ..Self::default() }
-    }
-
-    /// The message and the help, as printed.
-    pub fn text(&self) -> String {
-        let help = self.help.as_ref().map_or_else(String::new, |help| format!("help: {help}\n"));
-        format!("error: {}\n{help}", self.message)
-    }
 }

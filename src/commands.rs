@@ -42,9 +42,10 @@ pub use exit::Exit;
 
 use crate::cluster;
 use crate::configuration::{Key, Settings};
-use crate::input::temp_file::{self, TempFileError};
+use crate::input::temp_file::TempFileError;
 use crate::output::printable::{complain, complain_all};
 use clap::{ArgMatches, FromArgMatches};
+use crdx::simulator::object_store::TEMP_FILE_HELP;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -165,7 +166,7 @@ fn configure(
 /// Describes an error that stopped a command.
 fn message(error: &io::Error) -> String {
     if error.get_ref().and_then(|inner| inner.downcast_ref::<TempFileError>()).is_some() {
-        return format!("{error}\nhelp: {}", temp_file::HELP);
+        return format!("{error}\nhelp: {TEMP_FILE_HELP}");
     }
     // The disk of the output is full: errors of other files say which file it is.
     let is_full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded, io::ErrorKind::FileTooLarge];

@@ -1,42 +1,22 @@
 //! Simulates the server's response to every document of an input: the engine of `validate` and `diff`.
 //!
 //! [`run`](self::run()) runs a [`Plan`] and reports one [`ObjectReport`] per document, in the order of the input. `stream`
-//! reads documents and passes them to threads, [`shared`] is the state that the threads share, [`admission`] stores the
-//! policies, [`live`] queries the cluster, `existing` finds existing objects, `lookahead` reads many of them with one
-//! request, `turns` orders objects with the same name, [`submit`] sends one request, and `seen_kinds` collects the notes
-//! of a run. [`crdx::simulation`] has the parts that know neither files nor a cluster.
+//! reads documents and passes them to threads, [`admission`] reads the policies, [`live`] queries the cluster, `lookahead`
+//! reads many existing objects with one request, and `seen_kinds` collects the notes of a run. [`crdx::simulator`]
+//! simulates the objects.
 
 pub mod admission;
-pub mod built_in_server;
-pub mod builtin;
-mod context;
-mod definition_update;
-mod earlier_object;
-mod existing;
-mod lists;
 pub mod live;
 mod lookahead;
-mod name_hash;
 pub mod ordered;
 mod seen_kinds;
-mod shared;
-mod simulated;
-mod stored_location;
 mod stream;
-mod submit;
-
-mod turns;
-mod unfold;
-mod unsent;
 
 use crate::cluster;
 use crate::input;
 use crate::input::required::{Required, Sources};
 use crate::input::temp_store::TempStore;
-use admission::Admission;
-use built_in_server::BuiltInServer;
-pub use context::CompareOptions;
-use context::Updates;
+use crdx::cluster::Cluster;
 use crdx::documents::Entry;
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::RequestKind;
@@ -45,17 +25,20 @@ use crdx::report::{ObjectReport, RunNote, SourceLocation};
 use crdx::simulation::definitions::Definitions;
 use crdx::simulation::filter::{Filter, KindPattern};
 use crdx::simulation::object::Kind;
+use crdx::simulator::admission::Admission;
+use crdx::simulator::built_in_server::BuiltInServer;
+use crdx::simulator::existing::ExistingObjects;
+use crdx::simulator::object_store::ObjectStore;
+use crdx::simulator::{CompareOptions, OrderedState, Settings, Simulator, Updates, builtin};
 use crdx_server::server::{LabelSelector, Server, Timestamp};
 use crdx_value::Value;
 use crdx_value::release::{Release, ReleaseSet};
-pub use existing::ExistingObjects;
 use live::Live;
 use seen_kinds::SeenKinds;
-use shared::{OrderedState, Settings, Simulator};
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use stream::Run;
 
 /// The plan of a simulation: the inputs, and the request to send for each object.
@@ -174,16 +157,16 @@ impl Simulation {
             input: plan.options.clone(),
             // The cluster's policies are only used together with its objects.
             live: match &existing {
-                ExistingObjects::Live(live) if cluster::is_configured(&plan.target) && !plan.policies.skips_cluster => {
-                    Some(live)
+                ExistingObjects::Cluster(_) if cluster::is_configured(&plan.target) && !plan.policies.skips_cluster => {
+                    cluster.as_ref()
                 }
                 _ => None,
             },
             namespace: &namespace,
         };
         let has_live_policies = reading.live.is_some();
-        let objects = admission::Objects::read(&reading, show, &mut notes);
-        let admissions = releases.iter().map(|release| Admission::new(&objects, &reading, release, &mut notes));
+        let objects = reading.read(show, &mut notes);
+        let admissions = releases.iter().map(|release| reading.admission(&objects, release, &mut notes));
         let admissions: Vec<Option<Admission>> = admissions.collect();
         // Only server-side apply needs field ownership.
         let owners = (plan.request_kind.verb == crdx::kubectl::Verb::ServerSide)
@@ -204,13 +187,13 @@ impl Simulation {
                     existing: existing.again(),
                     compares: plan.compares,
                 },
-                temp_store: TempStore::default(),
+                store: new_store(),
                 built_in: Arc::new(BuiltInServer::new(owners)),
                 admission: OnceLock::new(),
             }
         };
         let simulators: Vec<Simulator> = releases.iter().zip(&admissions).map(simulator).collect();
-        let known = simulators.iter().map(|_| OrderedState::default()).collect();
+        let known = simulators.iter().map(|_| OrderedState::new(new_store())).collect();
         let filter = Filter::new(&plan.skip, plan.selector.as_ref());
         let mut simulation = Self {
             plan: Arc::clone(&given),
@@ -306,7 +289,10 @@ impl Simulation {
 
     fn run(&mut self) -> (Run<'_>, &mut [OrderedState]) {
         let jobs = ordered::threads(self.plan.jobs);
-        (Run { simulators: &self.simulators, filter: &self.filter, jobs }, &mut self.known)
+        (
+            Run { simulators: &self.simulators, filter: &self.filter, jobs, live: self.cluster.as_deref() },
+            &mut self.known,
+        )
     }
 
     fn finish(self, seen_kinds: SeenKinds) -> RunSummary {
@@ -371,18 +357,19 @@ fn existing_objects(
 ) -> ExistingObjects {
     match cluster {
         _ if !plan.old.is_empty() => {
-            ExistingObjects::given(Sources::open(&plan.old, plan.options.collecting(), Required::Object, "--old"), show)
+            let files = Sources::open(&plan.old, plan.options.collecting(), Required::Object, "--old");
+            ExistingObjects::from_files(files, Arc::new(TempStore::default()), show)
         }
         // A diff needs the existing objects.
         Some(live) if plan.compares.is_some() || cluster::is_configured(&plan.target) => {
-            ExistingObjects::Live(Arc::clone(live))
+            ExistingObjects::Cluster(Arc::clone(live) as Arc<dyn Cluster>)
         }
         Some(_) => {
             let message = "no cluster is configured, so every object is assumed to be new".to_owned();
             notes.push(RunNote { kind: "noCluster", message });
-            ExistingObjects::Files(Mutex::default())
+            ExistingObjects::None
         }
-        None => ExistingObjects::Files(Mutex::default()),
+        None => ExistingObjects::None,
     }
 }
 
@@ -399,6 +386,11 @@ fn settings(plan: &Plan, release: Release, namespace: &str, cluster: Option<Arc<
         scale: plan.scale,
         ignore_missing: plan.ignore_missing_crds,
         builtin: builtin::Rules { release, level: plan.field_validation, verb: plan.request_kind.verb },
-        cluster,
+        cluster: cluster.map(|cluster| cluster as Arc<dyn Cluster>),
     }
+}
+
+/// Creates a store for the objects of an input.
+fn new_store() -> Box<dyn ObjectStore> {
+    Box::<TempStore>::default()
 }

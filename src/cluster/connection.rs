@@ -69,6 +69,12 @@ pub struct PendingResponse {
     answer: JoinHandle<Result<Answer, Error>>,
 }
 
+impl crdx::cluster::PendingResponse for PendingResponse {
+    fn wait(self: Box<Self>) -> Result<Option<Value>, Error> {
+        Self::wait(*self)
+    }
+}
+
 impl PendingResponse {
     /// Waits for the answer; `None` for 404.
     pub fn wait(self) -> Result<Option<Value>, Error> {

@@ -1,7 +1,6 @@
 //! The resources that the cluster serves, and how a TYPE on the command line is resolved to one.
 
-use super::{Connection, Error, JSON};
-use crdx_server::server::http::address::encoded;
+use super::{Connection, Error, JSON, Resource};
 use crdx_text::json;
 use crdx_value::{Value, object};
 use std::sync::{Arc, PoisonError};
@@ -15,65 +14,6 @@ const KEPT: Duration = Duration::from_mins(10);
 const ENTRY: &str = "resources";
 /// The limit for the versions of groups that a server without aggregated discovery may have; each is a request.
 const MAX_VERSIONS: usize = 5000;
-
-/// A resource that is served.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Resource {
-    /// The API group; empty for the core.
-    pub group: String,
-    /// The version; the server's preferred version comes first.
-    pub version: String,
-    /// The plural name.
-    pub plural: String,
-    /// The singular name.
-    pub singular: String,
-    /// The kind.
-    pub kind: String,
-    /// The short names.
-    pub short_names: Vec<String>,
-    /// The categories, such as `all`.
-    pub categories: Vec<String>,
-    /// The verbs, such as `list`.
-    pub verbs: Vec<String>,
-    /// True if its objects are namespaced.
-    pub namespaced: bool,
-}
-
-impl Resource {
-    /// Returns true if its objects have a verb.
-    pub fn allows(&self, verb: &str) -> bool {
-        self.verbs.iter().any(|own| own == verb)
-    }
-
-    /// The resource `namespaces` of the core group, which needs no discovery.
-    pub fn namespaces() -> Self {
-        let word = str::to_owned;
-        Self { version: word("v1"), plural: word("namespaces"), kind: word("Namespace"), ..Self::default() }
-    }
-
-    /// The path of the collection, in one namespace or in all.
-    pub fn path(&self, namespace: Option<&str>) -> String {
-        let (version, plural) = (encoded(&self.version), encoded(&self.plural));
-        let root = match self.group.as_str() {
-            "" => format!("/api/{version}"),
-            group => format!("/apis/{}/{version}", encoded(group)),
-        };
-        match namespace.filter(|_| self.namespaced) {
-            Some(ns) => format!("{root}/namespaces/{}/{plural}", encoded(ns)),
-            None => format!("{root}/{plural}"),
-        }
-    }
-
-    /// The plural name with the group, as the server writes it.
-    pub fn qualified(&self) -> String {
-        if self.group.is_empty() { self.plural.clone() } else { format!("{}.{}", self.plural, self.group) }
-    }
-
-    /// The path of one object.
-    pub fn object_path(&self, namespace: Option<&str>, name: &str) -> String {
-        format!("{}/{}", self.path(namespace), encoded(name))
-    }
-}
 
 /// The resources of the cluster that were discovered so far.
 #[derive(Clone, Debug)]
@@ -97,17 +37,6 @@ impl Connection {
     /// The first resource that matches. A miss in the cache is looked up in the cluster.
     pub fn resource_where(&self, fits: impl Fn(&Resource) -> bool) -> Result<Option<Resource>, Error> {
         self.search(|resources| resources.iter().find(|r| fits(r)).cloned())
-    }
-
-    /// The version in which to read objects: the wanted one if the cluster serves it, otherwise its preferred one;
-    /// `None` if it does not serve the resource.
-    pub fn served_version(&self, group: &str, plural: &str, wanted: &str) -> Result<Option<String>, Error> {
-        let is_it = |r: &Resource| r.group == group && r.plural == plural;
-        let found = match self.resource_where(|r| is_it(r) && r.version == wanted)? {
-            Some(resource) => Some(resource),
-            None => self.resource_where(is_it)?,
-        };
-        Ok(found.map(|r| r.version))
     }
 
     fn search(&self, pick: impl Fn(&[Resource]) -> Option<Resource>) -> Result<Option<Resource>, Error> {

@@ -14,9 +14,10 @@ use crate::output::printable;
 use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::json;
 use crate::output::report::text::{Style, TextReport};
-use crate::simulation::{self, CompareOptions, Plan};
+use crate::simulation::{self, Plan};
 use crdx::kubectl::written_metadata::{equals_apart_from_written_metadata, without_written_metadata};
 use crdx::report::{Action, ObjectReport, Verdict};
+use crdx::simulator::CompareOptions;
 use crdx_value::{Map, Value};
 use std::io;
 

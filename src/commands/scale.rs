@@ -15,7 +15,7 @@ use crate::output::printable::{complain, complain_all};
 use crate::output::report::admission::members as admission_members;
 use crate::output::report::json as report_json;
 use crate::output::{Cell, Column, TableStyle, bounded_table};
-use crate::simulation::admission::{self, Admission};
+use crate::simulation::admission;
 use crate::simulation::live::Live;
 use crdx::documents::Entry;
 use crdx::kubectl::FieldValidation;
@@ -23,6 +23,7 @@ use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::written_metadata::without_written_metadata;
 use crdx::report::admission::Webhook;
 use crdx::report::{ObjectReport, SourceLocation, Verdict};
+use crdx::simulator::admission::Admission;
 use crdx_server::policies::findings::Findings;
 use crdx_server::server::{Response, ResponseBody, Server};
 use crdx_value::group_version::api_version;
@@ -185,7 +186,7 @@ fn policies(
             push(error.location.as_ref().unwrap_or(&item.location), &error.message);
         }
     };
-    let admission = Admission::standalone(&reading, release, definitions, terminal::now(), &mut show, &mut notes);
+    let admission = admission::standalone(&reading, release, definitions, terminal::now(), &mut show, &mut notes);
     for note in notes {
         complain!("note: {}", note.message);
     }

@@ -8,9 +8,10 @@ use crate::cluster::{self, Connection, Error, JSON, Pages, Query, Resource, Simu
 use crate::commands::failure::Failure;
 use crate::commands::flags;
 use crate::commands::terminal;
-use crate::input::{Options, temp_file};
+use crate::input::Options;
 use crate::output::printable::complain;
 use crdx::kubectl::request::encoded;
+use crdx::simulator::object_store::TEMP_FILE_HELP;
 use crdx_types as builtin;
 use crdx_value::Value;
 use crdx_value::group_version::api_version;
@@ -256,7 +257,7 @@ pub fn problem(message: &str, help: &str) -> Error {
 
 /// Creates the error for a temporary file that cannot be written or read.
 pub fn temp_file_problem(error: &io::Error) -> Error {
-    problem(&error.to_string(), temp_file::HELP)
+    problem(&error.to_string(), TEMP_FILE_HELP)
 }
 
 /// Sets apiVersion and kind of items; lists of built-in kinds omit them.

@@ -2,8 +2,9 @@
 
 use super::served_kind::ServedKind;
 use crate::input::required::{Required, Sources};
+use crate::input::temp_store::TempStore;
 use crate::input::{Input, Options};
-use crate::simulation::{ExistingObjects, Plan, Simulation};
+use crate::simulation::{Plan, Simulation};
 use crate::suites::load::{Library, Problem};
 use crate::suites::plan::{self, Selection};
 use crate::suites::suite_run::SuiteRun;
@@ -14,6 +15,7 @@ use crdx::lint::policies::references::Objects;
 use crdx::report::ObjectReport;
 use crdx::simulation::identity::FieldLocator as _;
 use crdx::simulation::object::{Kind, MAX_FOUND, Object, lintable, warning};
+use crdx::simulator::existing::ExistingObjects;
 use crdx::suites::Suite;
 use crdx::suites::suite::SuiteError;
 use crdx_types::groups;
@@ -87,7 +89,7 @@ impl Committed {
             (key(&value), Old { value, location })
         };
         let lintable = lintable(entries(), &mut |_| {}).into_iter().flatten().map(old).collect();
-        Self { existing: ExistingObjects::given(entries(), &mut |_| {}), lintable }
+        Self { existing: ExistingObjects::from_files(entries(), Arc::new(TempStore::default()), &mut |_| {}), lintable }
     }
 }
 

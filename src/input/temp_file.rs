@@ -11,9 +11,6 @@ const IN_MEMORY: usize = 256 << 10;
 /// The number of bytes that are written or read at once.
 const BLOCK: usize = 64 << 10;
 
-/// The suggestion for an error of a temporary file.
-pub const HELP: &str = "make room in the directory for temporary files, or name another with TMPDIR";
-
 /// A temporary file cannot be created, written or read; in an [`io::Error`].
 #[derive(Debug)]
 pub struct TempFileError(io::Error);

@@ -3,7 +3,8 @@
 mod encoding;
 
 use super::temp_file::{Span, TempFile, TempFileError};
-use crdx_text::{Syntax, json, yaml};
+use crdx::simulator::object_store::{ObjectStore, StoredAt, decode};
+use crdx_text::Syntax;
 use crdx_value::Value;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -18,69 +19,11 @@ const FILES: usize = 4;
 #[derive(Debug, Default)]
 pub struct TempStore([Mutex<TempFile>; FILES]);
 
-/// The position of an object. Positions of objects that a single thread stores are in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct StoredAt {
-    /// The index of the file.
-    file: usize,
-    span: Span,
-    /// The syntax, if it is a text.
-    text: Option<Syntax>,
-}
-
-impl StoredAt {
-    /// Returns the position as a value.
-    pub fn to_value(self) -> Value {
-        let Self { file, span: Span { start, length }, text } = self;
-        let text = match text {
-            None => 0,
-            Some(Syntax::Json) => 1,
-            Some(Syntax::Yaml) => 2,
-        };
-        Value::Array([file as i64, start as i64, length as i64, text].map(Value::Int).to_vec())
-    }
-
-    /// Returns the position that [`StoredAt::to_value`] wrote; `None` for any other value.
-    pub fn of_value(value: &Value) -> Option<Self> {
-        let [file, start, length, text] = value.as_array()? else { return None };
-        let number = |value: &Value| value.as_int();
-        let span = Span { start: number(start)?.try_into().ok()?, length: number(length)?.try_into().ok()? };
-        let text = match number(text)? {
-            0 => None,
-            1 => Some(Syntax::Json),
-            _ => Some(Syntax::Yaml),
-        };
-        Some(Self { file: number(file)?.try_into().ok()?, span, text })
-    }
-
-    /// Returns true if the object was stored as text, as an input contains it.
-    pub fn is_text(self) -> bool {
-        self.text.is_some()
-    }
-}
-
 impl TempStore {
-    /// Stores an object.
-    ///
-    /// # Errors
-    /// The temporary file cannot be written.
-    pub fn put(&self, object: &Value) -> io::Result<StoredAt> {
-        let mut bytes = Vec::with_capacity(CAPACITY);
-        encoding::write(&mut bytes, object);
-        self.append(&bytes, None)
-    }
-
-    /// Stores the text of an object, which takes less time than to store the object.
-    ///
-    /// # Errors
-    /// The temporary file cannot be written.
-    pub fn put_text(&self, text: &[u8], syntax: Syntax) -> io::Result<StoredAt> {
-        self.append(text, Some(syntax))
-    }
-
     fn append(&self, bytes: &[u8], text: Option<Syntax>) -> io::Result<StoredAt> {
         let (file, mut writer) = self.free_file()?;
-        Ok(StoredAt { file, span: writer.append(bytes)?, text })
+        let Span { start, length } = writer.append(bytes)?;
+        Ok(StoredAt { file, start, length, text })
     }
 
     /// Returns the first file that no other thread uses, or waits for the first file.
@@ -97,19 +40,30 @@ impl TempStore {
         let file = self.0.get(index).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
         Ok(file.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
 
-    /// Reads the object at a position.
-    ///
-    /// # Errors
-    /// The temporary file cannot be read, or the text is malformed.
-    pub fn get(&self, at: StoredAt) -> io::Result<Value> {
-        let bytes = self.file(at.file)?.read(at.span)?;
+impl ObjectStore for TempStore {
+    fn put(&self, object: &Value) -> io::Result<StoredAt> {
+        let mut bytes = Vec::with_capacity(CAPACITY);
+        encoding::write(&mut bytes, object);
+        self.append(&bytes, None)
+    }
+
+    fn put_text(&self, text: &[u8], syntax: Syntax) -> io::Result<StoredAt> {
+        self.append(text, Some(syntax))
+    }
+
+    fn get(&self, at: StoredAt) -> io::Result<Value> {
+        let bytes = self.file(at.file)?.read(Span { start: at.start, length: at.length })?;
         let object = match at.text {
             None => encoding::read(&mut &*bytes),
-            Some(Syntax::Json) => json::read(&bytes).ok(),
-            Some(Syntax::Yaml) => yaml::read(&bytes).ok(),
+            Some(syntax) => decode(&bytes, syntax),
         };
         object.ok_or_else(|| TempFileError::wrap(io::ErrorKind::InvalidData.into()))
+    }
+
+    fn empty(&self) -> Box<dyn ObjectStore> {
+        Box::<Self>::default()
     }
 }
 
@@ -126,7 +80,6 @@ mod tests {
         assert!(stored.is_sorted());
         for n in [99, 0, 50] {
             assert_eq!(temp_store.get(stored[n]).unwrap(), make(n as i64));
-            assert_eq!(StoredAt::of_value(&stored[n].to_value()), Some(stored[n]));
         }
     }
 
@@ -136,7 +89,6 @@ mod tests {
         for (text, syntax) in [("a: on\n", Syntax::Yaml), (r#"{"a":true}"#, Syntax::Json)] {
             let stored = temp_store.put_text(text.as_bytes(), syntax).unwrap();
             assert!(stored.is_text());
-            assert_eq!(StoredAt::of_value(&stored.to_value()), Some(stored));
             assert_eq!(temp_store.get(stored).unwrap(), object([("a", true)]));
         }
         let malformed = temp_store.put_text(b"{", Syntax::Json).unwrap();

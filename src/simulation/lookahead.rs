@@ -3,8 +3,8 @@
 
 mod lists;
 
-use super::existing::PendingObject;
 use super::live::Live;
+use crdx::simulator::existing::PendingObject;
 use crdx_text::documents::Chunk;
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,12 +1,12 @@
 //! Collects the kinds seen in a run and reports cluster behaviour that is not simulated.
 
-use super::builtin::classes::{self, Class};
 use super::live::Live;
 use crate::cluster::Written;
 use crdx::kubectl::Subresource;
 use crdx::report::admission::{Webhook, counted};
 use crdx::report::{Action, ObjectReport, RunNote, Verdict};
 use crdx::simulation::definitions::Definitions;
+use crdx::simulator::builtin::classes::{self, Class};
 use crdx_server::crd;
 use crdx_types::resources;
 use crdx_value::group_version;

@@ -4,20 +4,22 @@
 //! temporary file while CRDs are still created. At the end, these objects are simulated in order. The output thus has
 //! the order of the input, and only a few documents are in memory at a time.
 
-use super::admission::Admission;
-use super::existing::{ExistingObjects, PendingObject};
-use super::lists::Checked;
+use super::live::Live;
 use super::lookahead::{Lookahead, NeedsExisting};
 use super::ordered::in_order;
-use super::shared::{Destination, OrderedState, PreparedBuiltIn, PreparedObject, Simulator, is_needed_by_others};
-use super::unfold::{self, StoppedAt, Unfolding};
 use crate::input::pending_documents::PendingDocuments;
+use crdx::cluster::Cluster as _;
 use crdx::documents::{Entry, Note};
 use crdx::kubectl::FieldValidation;
 use crdx::report::{Diagnostic, ObjectReport, Verdict, merged};
 use crdx::simulation::filter::{Filter, SkipReason};
 use crdx::simulation::identity::{self, Namespace};
 use crdx::simulation::object::{self, Kind, Object};
+use crdx::simulator::admission::Admission;
+use crdx::simulator::existing::PendingObject;
+use crdx::simulator::lists::Checked;
+use crdx::simulator::unfold::{self, StoppedAt, Unfolding};
+use crdx::simulator::{Destination, OrderedState, Prepared, Simulator};
 use crdx_text::documents::Chunk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -32,6 +34,8 @@ pub struct Run<'a> {
     pub filter: &'a Filter,
     /// The number of threads.
     pub jobs: NonZeroUsize,
+    /// The cluster, if it may be asked.
+    pub live: Option<&'a Live>,
 }
 
 impl Run<'_> {
@@ -140,7 +144,7 @@ pub fn simulate_all(
 ) -> io::Result<()> {
     let mut show = |item: Option<ObjectReport>| item.into_iter().for_each(&mut *show);
     let existing = run.simulators.first().map(|simulator| &simulator.updates.existing);
-    let live = existing.and_then(ExistingObjects::live);
+    let live = run.live.filter(|_| existing.is_some_and(|existing| existing.cluster().is_some()));
     let mut feed = InitialTasks {
         run,
         known,
@@ -173,27 +177,18 @@ pub fn simulate_all(
     last.failed.map_or(Ok(()), Err)
 }
 
-/// The work for one document, with a step for each release.
+/// The work for one document.
 struct Task {
-    steps: Vec<Step>,
+    /// The document for each release.
+    prepared: Vec<Prepared>,
     /// The reason why kubectl does not read the document, if it does not.
     unread: Option<String>,
-}
-
-/// The work for one release.
-enum Step {
-    /// No work: the item is known.
-    ObjectReport(Box<ObjectReport>),
-    /// Simulates an object.
-    Simulator(Box<PreparedObject>),
-    /// Validates an object of a built-in kind.
-    Builtin(Box<PreparedBuiltIn>),
 }
 
 impl Task {
     /// Creates the task of an item that does not depend on the release.
     fn item(item: ObjectReport) -> Self {
-        Self { steps: vec![Step::ObjectReport(Box::new(item))], unread: None }
+        Self { prepared: vec![Prepared::Report(Box::new(item))], unread: None }
     }
 
     fn unread(self, reason: Option<String>) -> Self {
@@ -202,19 +197,12 @@ impl Task {
 
     /// Returns the objects of the input for each release, with the existing objects in the cluster.
     fn objects(&self) -> impl Iterator<Item = (&Object, Option<&PendingObject>)> {
-        self.steps.iter().filter_map(|step| match step {
-            Step::ObjectReport(_) => None,
-            Step::Simulator(ready) => Some((ready.object(), ready.pending())),
-            Step::Builtin(ready) => Some((ready.object(), ready.pending())),
-        })
+        self.prepared.iter().filter_map(|prepared| Some((prepared.object()?, prepared.pending())))
     }
 
     fn done(self, run: &Run<'_>) -> Option<ObjectReport> {
-        let each = self.steps.into_iter().zip(run.simulators).map(|(step, simulator)| match step {
-            Step::ObjectReport(item) => *item,
-            Step::Simulator(ready) => simulator.simulate(*ready),
-            Step::Builtin(ready) => simulator.validate_built_in(*ready).item,
-        });
+        let each = self.prepared.into_iter().zip(run.simulators);
+        let each = each.map(|(prepared, simulator)| simulator.simulate(prepared));
         let mut item = run.merged(each.collect())?;
         if let Some(reason) = self.unread {
             unfold::set_unread(&mut item, &reason);
@@ -366,7 +354,7 @@ impl<I> InitialTasks<'_, '_, I> {
                     self.run.each(self.known, object, |simulator, known, object| known.destination(simulator, object));
                 let items = all
                     .into_iter()
-                    .filter_map(|one| if let Destination::ObjectReport(item) = one { Some(*item) } else { None });
+                    .filter_map(|one| if let Destination::Report(item) = one { Some(*item) } else { None });
                 self.run.merged(items.collect())
             };
             created.extend(item.map(|item| (index, item)));
@@ -398,10 +386,9 @@ impl<I> InitialTasks<'_, '_, I> {
     /// Returns the task of an object. It is delayed if a release has no CRD for it yet, or if other objects are
     /// delayed.
     fn task(&mut self, all: Vec<Destination>) -> Option<Task> {
-        if all.iter().all(|one| matches!(one, Destination::ObjectReport(_))) {
-            let items = all
-                .into_iter()
-                .filter_map(|one| if let Destination::ObjectReport(item) = one { Some(*item) } else { None });
+        if all.iter().all(|one| matches!(one, Destination::Report(_))) {
+            let items =
+                all.into_iter().filter_map(|one| if let Destination::Report(item) = one { Some(*item) } else { None });
             let items = items.collect();
             return self.run.merged(items).and_then(|item| self.item(item));
         }
@@ -411,13 +398,13 @@ impl<I> InitialTasks<'_, '_, I> {
             }
         }
         if self.wait.is_none() {
-            return Some(steps(self.run, self.known, all).unread(self.unread.clone()));
+            return Some(prepare(self.run, self.known, all).unread(self.unread.clone()));
         }
         let object = all.into_iter().find_map(|one| match one {
-            Destination::Simulator(object, _) | Destination::Builtin(object, _) | Destination::Unknown(object, _) => {
-                Some(object)
-            }
-            Destination::ObjectReport(_) => None,
+            Destination::CustomResource(object, _)
+            | Destination::BuiltIn(object, _)
+            | Destination::Unknown(object, _) => Some(object),
+            Destination::Report(_) => None,
         });
         if let Some(object) = object {
             self.postpone(*object);
@@ -456,25 +443,11 @@ fn left_out(run: &Run<'_>, known: &mut [OrderedState], object: Object, reason: S
 }
 
 /// Creates the task of an object that is not delayed.
-fn steps(run: &Run<'_>, known: &mut [OrderedState], all: Vec<Destination>) -> Task {
+fn prepare(run: &Run<'_>, known: &mut [OrderedState], all: Vec<Destination>) -> Task {
     let mut pending = None;
     let simulators = run.simulators.iter().zip(known).zip(all);
-    let steps = simulators.map(|((simulator, known), one)| match one {
-        Destination::ObjectReport(item) => Step::ObjectReport(item),
-        Destination::Simulator(object, route) => {
-            Step::Simulator(Box::new(known.ready(simulator, *object, route, &mut pending)))
-        }
-        Destination::Builtin(object, kind) if is_needed_by_others(object.value()) => {
-            Step::ObjectReport(Box::new(known.validate_for_others(simulator, *object, kind)))
-        }
-        Destination::Builtin(object, kind) => {
-            Step::Builtin(Box::new(known.ready_built_in(simulator, *object, kind, &mut pending)))
-        }
-        Destination::Unknown(object, kind) => {
-            Step::ObjectReport(Box::new(known.without_definition(simulator, *object, &kind)))
-        }
-    });
-    Task { steps: steps.collect(), unread: None }
+    let prepared = simulators.map(|((simulator, known), one)| known.prepare(simulator, one, &mut pending));
+    Task { prepared: prepared.collect(), unread: None }
 }
 
 /// The tasks of the delayed documents.
@@ -566,7 +539,7 @@ impl<D: Iterator<Item = io::Result<crdx::documents::Document>>> DelayedTasks<'_,
         } else {
             let all =
                 self.run.each(self.known, object, |simulator, known, object| known.destination(simulator, object));
-            Some(steps(self.run, self.known, all))
+            Some(prepare(self.run, self.known, all))
         };
         task.map(|task| task.unread(self.unread.clone()))
     }
@@ -574,7 +547,7 @@ impl<D: Iterator<Item = io::Result<crdx::documents::Document>>> DelayedTasks<'_,
 
 /// Reads missing CRDs from the cluster.
 fn fetch(run: &Run<'_>, known: &mut [OrderedState], missing: &BTreeSet<Kind>) {
-    let Some(live) = run.simulators.first().and_then(|simulator| simulator.settings.cluster.as_ref()) else { return };
+    let Some(live) = run.live else { return };
     let missing: Vec<&Kind> = missing.iter().filter(|kind| !known.iter().all(|known| known.knows(kind))).collect();
     if missing.is_empty() {
         return;

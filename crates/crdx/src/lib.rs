@@ -13,9 +13,15 @@ pub mod documents;
 
 pub mod simulation;
 
+#[cfg(feature = "simulator")]
+pub mod cluster;
+
 pub mod lint;
 
 pub mod rehearsal;
+
+#[cfg(feature = "simulator")]
+pub mod simulator;
 
 pub mod examples;
 

@@ -4,6 +4,7 @@ use super::error::ArgumentError;
 use crate::files::open::read_any;
 use crate::simulation::admission;
 use clap::Args as ClapArgs;
+use crdx::simulator::admission::Options as RequestOptions;
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::UserInfo;
 use crdx_text as text;
@@ -51,9 +52,11 @@ impl Policies {
         admission::Options {
             paths: self.policies.clone(),
             skips_cluster: self.no_policies,
-            user: user.map(|username| UserInfo::authenticated(username, self.request_group.clone())),
-            authorizer: self.authorizer.clone(),
-            strict: self.strict_policies,
+            requests: RequestOptions {
+                user: user.map(|username| UserInfo::authenticated(username, self.request_group.clone())),
+                authorizer: self.authorizer.clone(),
+                strict: self.strict_policies,
+            },
         }
     }
 }

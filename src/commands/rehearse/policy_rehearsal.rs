@@ -3,8 +3,6 @@
 
 mod builtin;
 
-use crate::simulation::admission::{Admission, admitted};
-use crate::simulation::built_in_server::BuiltInServer;
 use crate::simulation::live::Live;
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::{FieldValidation, Operation};
@@ -12,6 +10,8 @@ use crdx::report::{Action, Identity, ObjectReport, Verdict};
 use crdx::simulation::answer;
 use crdx::simulation::hints::Hints;
 use crdx::simulation::identity::{self, FieldLocator, Namespace};
+use crdx::simulator::admission::{Admission, admitted};
+use crdx::simulator::built_in_server::BuiltInServer;
 use crdx_server::policies::findings::Findings;
 use crdx_server::policies::model::PolicyKind;
 use crdx_server::server::http::address;

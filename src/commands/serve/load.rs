@@ -7,8 +7,7 @@ use crate::commands::flags;
 use crate::commands::progress::Progress;
 use crate::commands::terminal;
 use crate::input::required::{Required, Sources};
-use crate::input::temp_file;
-use crate::input::temp_store::{StoredAt, TempStore};
+use crate::input::temp_store::TempStore;
 use crate::output::printable::complain;
 use crate::serve::Webhooks;
 use crdx::documents::{Document, Entry, Note};
@@ -16,6 +15,7 @@ use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::send;
 use crdx::lint::convert;
+use crdx::simulator::object_store::{ObjectStore as _, StoredAt, TEMP_FILE_HELP};
 use crdx_server::crd;
 use crdx_server::policies;
 use crdx_server::server::{Request, Response, ResponseBody, SeedError, Server, Timestamp};
@@ -186,7 +186,7 @@ impl Load<'_> {
 }
 
 fn temp_store_error(error: &io::Error) -> String {
-    format!("{error}: {}", temp_file::HELP)
+    format!("{error}: {TEMP_FILE_HELP}")
 }
 
 /// Returns a CRD as v1. A CRD of v1beta1 is converted, because current servers reject it.

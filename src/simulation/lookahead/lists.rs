@@ -5,8 +5,8 @@
 //! that changed while it was read, the result is the same as without lists.
 
 use crate::cluster::{Connection, Error, JSON, Page, Pages, Query};
-use crate::simulation::existing::PendingObject;
 use crate::simulation::live::Live;
+use crdx::simulator::existing::PendingObject;
 use crdx_value::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 

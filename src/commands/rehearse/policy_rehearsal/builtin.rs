@@ -1,12 +1,12 @@
 //! The next write of stored objects of built-in kinds.
 
 use super::{Effects, PolicyRehearsal, cannot_tell};
-use crate::simulation::built_in_server::{ExistingObject, Updated, Write, WriteOptions};
 use crdx::kubectl::request::RequestOptions;
 use crdx::kubectl::{FieldValidation, RequestKind, Verb};
 use crdx::report::{Action, ObjectReport};
 use crdx::simulation::answer;
 use crdx::simulation::identity::{self, FieldLocator, Namespace};
+use crdx::simulator::built_in_server::{ExistingObject, Updated, Write, WriteOptions};
 use crdx_types::{resources, table::table};
 use crdx_value::{Map, Value, object};
 

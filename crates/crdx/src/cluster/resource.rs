@@ -1,0 +1,62 @@
+//! The resources that a cluster serves, as its discovery lists them.
+
+use crdx_server::server::http::address::encoded;
+
+/// A resource that is served.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Resource {
+    /// The API group; empty for the core.
+    pub group: String,
+    /// The version; the server's preferred version comes first.
+    pub version: String,
+    /// The plural name.
+    pub plural: String,
+    /// The singular name.
+    pub singular: String,
+    /// The kind.
+    pub kind: String,
+    /// The short names.
+    pub short_names: Vec<String>,
+    /// The categories, such as `all`.
+    pub categories: Vec<String>,
+    /// The verbs, such as `list`.
+    pub verbs: Vec<String>,
+    /// True if its objects are namespaced.
+    pub namespaced: bool,
+}
+
+impl Resource {
+    /// Returns true if its objects have a verb.
+    pub fn allows(&self, verb: &str) -> bool {
+        self.verbs.iter().any(|own| own == verb)
+    }
+
+    /// The resource `namespaces` of the core group, which needs no discovery.
+    pub fn namespaces() -> Self {
+        let word = str::to_owned;
+        Self { version: word("v1"), plural: word("namespaces"), kind: word("Namespace"), ..Self::default() }
+    }
+
+    /// The path of the collection, in one namespace or in all.
+    pub fn path(&self, namespace: Option<&str>) -> String {
+        let (version, plural) = (encoded(&self.version), encoded(&self.plural));
+        let root = match self.group.as_str() {
+            "" => format!("/api/{version}"),
+            group => format!("/apis/{}/{version}", encoded(group)),
+        };
+        match namespace.filter(|_| self.namespaced) {
+            Some(ns) => format!("{root}/namespaces/{}/{plural}", encoded(ns)),
+            None => format!("{root}/{plural}"),
+        }
+    }
+
+    /// The plural name with the group, as the server writes it.
+    pub fn qualified(&self) -> String {
+        if self.group.is_empty() { self.plural.clone() } else { format!("{}.{}", self.plural, self.group) }
+    }
+
+    /// The path of one object.
+    pub fn object_path(&self, namespace: Option<&str>, name: &str) -> String {
+        format!("{}/{}", self.path(namespace), encoded(name))
+    }
+}

@@ -1,0 +1,406 @@
+//! The requests for objects of built-in kinds, sent to a server that validates them: creates, replacements, and the patch of
+//! `kubectl apply` to a server that has the object.
+
+use super::admission::Admission;
+use crate::kubectl::patch::PatchType;
+use crate::kubectl::request::{self, RequestOptions};
+use crate::kubectl::send::{self as kubectl_send, RequestOutcome, Target};
+use crate::kubectl::{FieldValidation, RequestKind, UnsentError, Verb};
+use crate::report::Identity;
+use crate::simulation::kubectl_errors;
+use crdx_server::server::{NamespaceObjects, NamespaceState, Namespaces, Response, Server};
+use crdx_types::types::Types;
+use crdx_value::release::Release;
+use crdx_value::{Value, group_version};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+
+/// A server with built-in kinds, created on first use.
+#[derive(Debug, Default)]
+pub struct BuiltInServer {
+    server: OnceLock<Server>,
+    /// True if the ownership of fields is tracked, which only server-side apply and comparisons of metadata need.
+    tracks_fields: bool,
+    /// The namespaces whose limit ranges are stored.
+    limited: Mutex<BTreeSet<String>>,
+    /// Held by an update, which stores the existing object while it lasts. Creates store nothing and run in parallel.
+    updating: RwLock<()>,
+}
+
+/// The result of an update.
+pub enum Updated {
+    /// kubectl sends no request, because nothing changes.
+    Unchanged(Arc<Value>),
+    /// The server's response.
+    Answered(Box<RequestOutcome>),
+    /// kubectl cannot compute the patch; its reason.
+    NoPatch(String),
+    /// The update cannot be simulated.
+    Unknown,
+}
+
+/// The options of a write.
+#[derive(Clone, Copy)]
+pub struct WriteOptions<'a> {
+    /// The simulated release.
+    pub release: Release,
+    /// The options of the request.
+    pub request: RequestOptions,
+    /// The kubectl command.
+    pub kind: &'a RequestKind,
+    /// The policies that admit objects, if there are any.
+    pub admission: Option<&'a Admission>,
+    /// The default namespace of objects.
+    pub namespace: &'a str,
+}
+
+/// A create or an update of an object.
+#[derive(Clone, Copy)]
+pub struct Write<'a> {
+    /// The identity of the object.
+    pub identity: &'a Identity,
+    /// Its kind.
+    pub kind: &'a str,
+    /// The plural of the kind.
+    pub plural: &'a str,
+    /// The object as it is written in the input.
+    pub sent: &'a Value,
+    /// The existing object of an update.
+    pub existing: Option<ExistingObject<'a>>,
+    /// The objects in its namespace on which the answer depends and which the server does not store.
+    pub namespace_objects: Option<&'a Arc<NamespaceObjects>>,
+}
+
+/// The object that an update changes.
+#[derive(Clone, Copy)]
+pub enum ExistingObject<'a> {
+    /// It is in the cluster, or in a file of existing objects.
+    Stored(&'a Value),
+    /// An earlier input has this text, and the same command creates it.
+    Input(&'a Value),
+}
+
+impl ExistingObject<'_> {
+    fn object(&self) -> &Value {
+        match self {
+            Self::Stored(object) | Self::Input(object) => object,
+        }
+    }
+}
+
+impl BuiltInServer {
+    /// Creates a server on first use, which tracks the ownership of fields if `tracks_fields` is true.
+    pub fn new(tracks_fields: bool) -> Self {
+        Self { tracks_fields, ..Self::default() }
+    }
+
+    /// Stores the objects of the cluster that policies need in a namespace.
+    pub fn prepare(&self, admission: &Admission, options: WriteOptions<'_>, namespace: Option<&str>) {
+        admission.prepare(namespace, self.opened(options));
+    }
+
+    /// Stores the limit ranges of a namespace, once; `list` is the list of the cluster.
+    pub fn store_limit_ranges(&self, options: WriteOptions<'_>, namespace: &str, list: &Value) {
+        let mut limited = self.limited.lock().unwrap_or_else(PoisonError::into_inner);
+        if !limited.insert(namespace.to_owned()) {
+            return;
+        }
+        let server = self.opened(options);
+        let _updating = self.updating.write().unwrap_or_else(PoisonError::into_inner);
+        for range in list.get("items").and_then(Value::as_array).unwrap_or_default() {
+            let mut range = range.clone();
+            // Items of lists have no apiVersion and kind.
+            range.insert_at(&["apiVersion"], "v1".into());
+            range.insert_at(&["kind"], "LimitRange".into());
+            // One that cannot be stored does not limit, as in the cluster.
+            let _ = server.seed("limitranges.", namespace, range);
+        }
+        if let Some(admission) = options.admission {
+            admission.record_limit_ranges(namespace);
+        }
+    }
+
+    /// Sends the create of an object that does not exist; `annotated` is false if it needs no last-applied annotation.
+    pub fn create(&self, options: WriteOptions<'_>, write: &Write<'_>, annotated: bool) -> Response {
+        let server = self.opened(options);
+        let request = RequestOptions { dry_run: true, table: false, ..options.request };
+        let create = if annotated { kubectl_send::create } else { kubectl_send::create_unannotated };
+        let (definition, collection) = resource(write);
+        let object = kubectl_errors::in_namespace(write.sent.clone(), write.identity);
+        let mut request = create(target(write, &definition, &collection), object, options.kind, request);
+        request.hides_dry_run = true;
+        let namespace = write.identity.namespace.as_deref().unwrap_or_default();
+        // Policies may read an object of the input, such as its Namespace or a ConfigMap with params.
+        let read_by_policies =
+            options.admission.and_then(|_| server.stored(&definition, namespace, &write.identity.name));
+        let Some(stored) = read_by_policies else {
+            let _creating = self.updating.read().unwrap_or_else(PoisonError::into_inner);
+            return server.handle_owned(request);
+        };
+        let _updating = self.updating.write().unwrap_or_else(PoisonError::into_inner);
+        server.withdraw(&definition, namespace, &write.identity.name);
+        let response = server.handle_owned(request);
+        // It was stored before.
+        let _ = server.seed(&definition, namespace, Value::clone(&stored));
+        response
+    }
+
+    /// Sends the update of `kubectl apply`, client-side or server-side, or of `kubectl replace`. Also returns the object
+    /// that the server has afterwards.
+    pub fn update(&self, options: WriteOptions<'_>, write: &Write<'_>) -> (Updated, Option<Arc<Value>>) {
+        let Write { identity, existing, .. } = *write;
+        let unknown = (Updated::Unknown, None);
+        let Some(existing) = existing else { return unknown };
+        if existing.object().str_at(&["apiVersion"]) != Some(&identity.api_version) {
+            return unknown;
+        }
+        let (_, version) = group_version::split(&identity.api_version);
+        let (definition, collection) = resource(write);
+        let request = RequestOptions { dry_run: false, table: false, ..options.request };
+        let types = Types::for_release(options.release.minor().number().into());
+        let Some(id) = types.of_kind(&identity.api_version, write.kind) else { return unknown };
+        let patch = PatchType::Strategic(types, id);
+        let server = self.opened(options);
+        let _updating = self.updating.write().unwrap_or_else(PoisonError::into_inner);
+        if storage_version(server, &definition).as_deref() != Some(version) {
+            return unknown;
+        }
+        let within = identity.namespace.as_deref().unwrap_or_default();
+        let read_by_policies = options.admission.and_then(|_| server.stored(&definition, within, &identity.name));
+        server.withdraw(&definition, within, &identity.name);
+        let updated = if store(server, existing, write, options.kind, request) {
+            let sent = kubectl_errors::in_namespace(write.sent.clone(), identity);
+            let target = Target { patch, ..target(write, &definition, &collection) };
+            update_of(kubectl_send::send(server, target, sent, options.kind, request))
+        } else {
+            Updated::Unknown
+        };
+        let after = server.stored(&definition, within, &identity.name);
+        server.withdraw(&definition, within, &identity.name);
+        if let Some(stored) = read_by_policies {
+            // It was stored before.
+            let _ = server.seed(&definition, within, Value::clone(&stored));
+        }
+        (updated, after)
+    }
+
+    /// The server, which is created when it is needed first.
+    fn opened(&self, options: WriteOptions<'_>) -> &Server {
+        self.server.get_or_init(|| {
+            let builder = Server::builder(options.release, 0).created_at(options.request.now).with_built_in_kinds();
+            let builder = builder.with_content_validation().with_generated_fields();
+            let builder = if self.tracks_fields { builder } else { builder.without_managed_fields() };
+            let builder = match options.admission {
+                Some(admission) => admission.configure(builder),
+                None => builder,
+            };
+            let server = builder.with_namespaces(Namespaces::Unchecked, &[]).build();
+            // A namespace of the input may be the one that every server has.
+            server.withdraw("namespaces.", "", "default");
+            if let Some(admission) = options.admission {
+                // Objects that the server refuses are reported by the server for custom resources.
+                admission.store_with_definitions(&server, options.request.now, options.namespace, &mut |_| {});
+            }
+            server
+        })
+    }
+}
+
+fn update_of(result: Result<RequestOutcome, UnsentError>) -> Updated {
+    match result {
+        Ok(RequestOutcome { is_sent: false, before, .. }) => Updated::Unchanged(before.unwrap_or_default()),
+        Ok(outcome) => Updated::Answered(Box::new(outcome)),
+        Err(UnsentError::LastApplied(reason) | UnsentError::Patch(reason)) => Updated::NoPatch(reason),
+        Err(UnsentError::NoReplicas) => Updated::Unknown,
+    }
+}
+
+/// The target of a write; `collection` is the path of its resource.
+fn target<'a>(write: &Write<'a>, definition: &'a str, collection: &'a str) -> Target<'a> {
+    let (_, version) = group_version::split(&write.identity.api_version);
+    let name = &write.identity.name;
+    Target {
+        definition,
+        version,
+        collection,
+        name,
+        namespace_state: NamespaceState::default(),
+        namespace_objects: write.namespace_objects,
+        patch: PatchType::Merge,
+    }
+}
+
+/// The name of a resource in the server, and the path of its collection.
+fn resource(write: &Write<'_>) -> (String, String) {
+    let (group, version) = group_version::split(&write.identity.api_version);
+    let namespace = write.identity.namespace.as_deref();
+    (format!("{}.{group}", write.plural), request::collection(group, version, write.plural, namespace))
+}
+
+/// Stores the existing object. One that no server has stored yet is created, which completes it.
+fn store(
+    server: &Server,
+    existing: ExistingObject<'_>,
+    write: &Write<'_>,
+    request_kind: &RequestKind,
+    options: RequestOptions,
+) -> bool {
+    let object = existing.object();
+    let is_input = matches!(existing, ExistingObject::Input(_));
+    if is_input || object.str_at(&["metadata", "uid"]).is_none() {
+        let create = Write { sent: object, existing: None, ..*write };
+        let options = RequestOptions { level: FieldValidation::Ignore, ..options };
+        // Unlike `kubectl apply`, a create adds no annotation, so the patch removes nothing that the input leaves out.
+        let by_create = RequestKind { verb: Verb::Create, ..RequestKind::default() };
+        let kind = if is_input { request_kind } else { &by_create };
+        let (definition, collection) = resource(&create);
+        let object = kubectl_errors::in_namespace(object.clone(), write.identity);
+        let mut request = kubectl_send::create(target(&create, &definition, &collection), object, kind, options);
+        request.skips_admission = true;
+        if server.handle_owned(request).code < 300 {
+            return true;
+        }
+    }
+    let namespace = write.identity.namespace.as_deref().unwrap_or_default();
+    server.seed(&resource(write).0, namespace, object.clone()).is_ok()
+}
+
+/// The version in which a server stores a kind. Objects in other versions have other fields.
+fn storage_version(server: &Server, definition: &str) -> Option<String> {
+    let definition = server.definition(definition)?;
+    let versions = definition.at(&["spec", "versions"])?.as_array()?.to_vec();
+    let stored = versions.into_iter().find(|version| version.get("storage").and_then(Value::as_bool) == Some(true))?;
+    stored.str_at(&["name"]).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kubectl::Subresource;
+    use crdx_server::server::ResponseBody;
+    use crdx_text::json;
+
+    fn read(text: &str) -> Value {
+        json::read(text.as_bytes()).unwrap()
+    }
+
+    fn plain(request: RequestOptions, kind: &RequestKind) -> WriteOptions<'_> {
+        WriteOptions { release: Release::NEWEST, request, kind, admission: None, namespace: "default" }
+    }
+
+    fn answer(kind: (&str, &str, &str), request_kind: &RequestKind, existing: &str, sent: &str) -> Response {
+        answer_to_update(kind, request_kind, ExistingObject::Stored(&read(existing)), sent)
+    }
+
+    fn answer_to_update(
+        (api_version, kind, plural): (&str, &str, &str),
+        request_kind: &RequestKind,
+        existing: ExistingObject<'_>,
+        sent: &str,
+    ) -> Response {
+        let sent = read(sent);
+        let identity = Identity {
+            api_version: api_version.to_owned(),
+            kind: kind.to_owned(),
+            namespace: Some("default".to_owned()),
+            name: "m".to_owned(),
+        };
+        let write =
+            Write { identity: &identity, kind, plural, sent: &sent, existing: Some(existing), namespace_objects: None };
+        let server = BuiltInServer::default();
+        let options = RequestOptions {
+            level: FieldValidation::Strict,
+            dry_run: false,
+            table: false,
+            now: crdx_server::server::Timestamp::default(),
+        };
+        let (Updated::Answered(outcome), stored) = server.update(plain(options, request_kind), &write) else {
+            panic!("no answer")
+        };
+        assert!(stored.is_some());
+        outcome.response
+    }
+
+    fn updated(existing: &str, sent: &str) -> Value {
+        let response = answer(("v1", "ConfigMap", "configmaps"), &RequestKind::default(), existing, sent);
+        let ResponseBody::Json(body) = response.body else { panic!("text") };
+        body.get("data").cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_create_of_an_existing_object_is_a_conflict() {
+        let by_create = RequestKind { verb: Verb::Create, ..RequestKind::default() };
+        let object = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m"}}"#;
+        assert_eq!(answer(("v1", "ConfigMap", "configmaps"), &by_create, object, object).code, 409);
+    }
+
+    #[test]
+    fn a_subresource_is_written_instead_of_the_object() {
+        let status = RequestKind { subresource: Some(Subresource::Status), ..RequestKind::default() };
+        let with = |replicas: u32, status: &str| {
+            format!(
+                r#"{{"apiVersion":"apps/v1","kind":"Deployment","metadata":{{"name":"m"}},"spec":{{"replicas":{replicas},
+                "selector":{{"matchLabels":{{"a":"b"}}}},"template":{{"metadata":{{"labels":{{"a":"b"}}}},
+                "spec":{{"containers":[{{"name":"c","image":"i"}}]}}}}}},"status":{status}}}"#
+            )
+        };
+        for verb in [Verb::Apply, Verb::ServerSide, Verb::Replace] {
+            let kind = ("apps/v1", "Deployment", "deployments");
+            let request_kind = RequestKind { verb, ..status.clone() };
+            let response = answer(kind, &request_kind, &with(1, "{}"), &with(5, r#"{"observedGeneration":7}"#));
+            let ResponseBody::Json(body) = response.body else { panic!("text") };
+            assert_eq!(body.at(&["spec", "replicas"]), Some(&Value::Int(1)), "{verb:?}: {body:?}");
+            assert_eq!(body.at(&["status", "observedGeneration"]), Some(&Value::Int(7)), "{verb:?}");
+        }
+    }
+
+    #[test]
+    fn an_apply_removes_only_what_was_applied_before() {
+        let sent = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m"},"data":{"a":"2"}}"#;
+        for metadata in [r#"{"name":"m"}"#, r#"{"name":"m","namespace":"default","uid":"u"}"#] {
+            let existing =
+                format!(r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{metadata},"data":{{"a":"1","b":"1"}}}}"#);
+            assert_eq!(updated(&existing, sent), read(r#"{"a":"2","b":"1"}"#), "{metadata}");
+        }
+    }
+
+    #[test]
+    fn an_apply_removes_what_an_earlier_input_had() {
+        let [first, second] = [r#"{"a":"1","b":"1"}"#, r#"{"a":"2"}"#]
+            .map(|data| format!(r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"m"}},"data":{data}}}"#));
+        let config_maps = ("v1", "ConfigMap", "configmaps");
+        let existing = read(&first);
+        let response =
+            answer_to_update(config_maps, &RequestKind::default(), ExistingObject::Input(&existing), &second);
+        let ResponseBody::Json(body) = response.body else { panic!("text") };
+        assert_eq!(body.get("data"), Some(&read(r#"{"a":"2"}"#)));
+    }
+
+    #[test]
+    fn the_default_namespace_can_be_in_the_input() {
+        let sent = read(r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default"}}"#);
+        let identity = Identity {
+            api_version: "v1".to_owned(),
+            kind: "Namespace".to_owned(),
+            namespace: None,
+            name: "default".to_owned(),
+        };
+        let write = Write {
+            identity: &identity,
+            kind: "Namespace",
+            plural: "namespaces",
+            sent: &sent,
+            existing: None,
+            namespace_objects: None,
+        };
+        let options = RequestOptions {
+            level: FieldValidation::Strict,
+            dry_run: false,
+            table: false,
+            now: crdx_server::server::Timestamp::default(),
+        };
+        let server = BuiltInServer::default();
+        let created = server.create(plain(options, &RequestKind::default()), &write, true);
+        assert_eq!(created.code, 201);
+    }
+}

@@ -1,0 +1,445 @@
+//! Simulates the server's decoding of built-in kinds, the validation of many of them, and admission policies on them.
+
+mod added;
+mod admission;
+pub mod classes;
+mod cluster_state;
+mod created;
+mod decoded;
+mod kept;
+mod policies;
+mod service_accounts;
+mod size;
+
+use super::admission::admitted;
+use super::built_in_server::{ExistingObject, Updated, Write, WriteOptions};
+use super::context::SimulationContext;
+use super::earlier_object::EarlierObject;
+use super::existing::{ExistingObjects, Found, PendingObject};
+use super::simulated::{Before, Simulated};
+use crate::kubectl::send as kubectl_send;
+use crate::kubectl::written_metadata::hide_bookkeeping;
+use crate::kubectl::{FieldValidation, Verb};
+use crate::report::{ASK_THE_CLUSTER, Action, Answer, Diagnostic, Identity, ObjectReport, Verdict};
+use crate::simulation::answer::read_built_in_response;
+use crate::simulation::identity::{self, FieldLocator, Namespace};
+use crate::simulation::kubectl_errors;
+use crate::simulation::object::{Kind, Object};
+use crate::simulation::served::deprecation;
+pub use crate::simulation::served::{no_matches, not_served};
+use cluster_state::{
+    check_namespace, check_references, existing, read_limit_ranges, reads_existing, served_by_cluster,
+};
+use crdx_builtin::validation;
+use crdx_server::apply::client_side;
+use crdx_server::server::{NamespaceObjects, Response};
+use crdx_types::resources::{self, Resource};
+use crdx_types::table::{self, KindRow};
+use crdx_types::types::Types;
+use crdx_types::{Endpoint, conforms, decode};
+use crdx_value::group_version::api_version;
+use crdx_value::release::Release;
+use crdx_value::{Value, json};
+pub use created::{Created, CreatedObjects};
+use decoded::{BAD_REQUEST, PUBLISHED_SCHEMA, decoded_item, undecodable_item};
+pub use kept::is_named;
+use std::sync::Arc;
+
+/// The options for built-in kinds.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// The simulated release.
+    pub release: Release,
+    /// The field validation of requests.
+    pub level: FieldValidation,
+    /// The kubectl command that sends the request.
+    pub verb: Verb,
+}
+
+impl Rules {
+    /// Returns N of Kubernetes 1.N.
+    fn minor(self) -> u32 {
+        self.release.minor().number().into()
+    }
+}
+
+/// Returns the existing object in the cluster, if the request for an object depends on it.
+pub fn pending(
+    rules: Rules,
+    existing: &ExistingObjects,
+    namespace: &str,
+    object: &Value,
+    (group, version, kind): &Kind,
+) -> Option<PendingObject> {
+    if !reads_existing(rules.verb) || group == crdx_server::policies::GROUP {
+        return None;
+    }
+    let api_version = api_version(group, version);
+    let resource = resources::of_kind(&api_version, kind, rules.minor()).filter(|resource| resource.writable)?;
+    let row = table::table().kind(&api_version, resource.kind, rules.minor()).filter(|row| row.served)?;
+    let namespace = if row.cluster { Namespace::None } else { Namespace::Or(namespace) };
+    let identity = identity::identity(object, namespace);
+    if identity.name.is_empty() { None } else { existing.pending(&identity, &resources::plural(resource.kind)) }
+}
+
+/// Decodes an object as the server does, in the form in which kubectl sends it, and lets policies evaluate it.
+/// `earlier` is what it depends on of earlier inputs, and `before` the state of the object itself.
+pub fn decode(
+    rules: Rules,
+    context: SimulationContext<'_>,
+    object: Object,
+    kind: &Kind,
+    earlier: &Created,
+    before: Before,
+) -> Simulated {
+    let (group, version, kind) = kind;
+    let api_version = api_version(group, version);
+    let resource = resources::of_kind(&api_version, kind, rules.minor());
+    // The kind of the resource differs if kubectl finds it in lower case.
+    let kind = resource.map_or(kind.as_str(), |resource| resource.kind);
+    let endpoint = Endpoint { group: group.clone(), version: version.clone(), kind: kind.to_owned() };
+    let (mut object, row) = match served_row(rules, context, object, &endpoint, resource) {
+        Ok(found) => found,
+        Err(item) => return (*item).into(),
+    };
+    if group == crdx_server::policies::GROUP
+        && let Some(resource) = resource
+    {
+        return policies::submit(rules.release, context, object, resource, before.stored);
+    }
+    let namespace = if row.cluster { Namespace::None } else { Namespace::Or(context.namespace) };
+    let identity = identity::identity(object.value(), namespace);
+    let mut sent = object.take_value();
+    // The patch of an update and policies depend on nulls.
+    let depends_on_nulls =
+        before.stored != EarlierObject::None || context.admission.is_some() || context.updates.existing.may_find();
+    let written = depends_on_nulls.then(|| sent.clone());
+    // Any text of kubectl's last-applied annotation can be decoded.
+    if rules.verb == Verb::Apply {
+        client_side::drop_nulls(&mut sent);
+    }
+    let input_warnings = std::mem::take(&mut object.warnings);
+    let locator = object.finder();
+    let mut item = ObjectReport::new(locator.start(), Verdict::Decodes, "");
+    item.warnings.extend(deprecation(row, &identity, rules.minor(), &locator));
+    item.identity = identity;
+    if let Some((code, reason, message)) = resource.and_then(|resource| not_allowed(resource, rules.verb)) {
+        reject_with(&mut item, Answer { code, reason: reason.to_owned(), message: message.to_owned() });
+        return item.into();
+    }
+    let plural = resources::plural(kind);
+    let creates_namespace = before.creates_namespace;
+    let (found, is_input) = cluster_state::earlier(context, before.stored)
+        .unwrap_or_else(|| (existing(context, rules, &item.identity, &plural, before.pending), false));
+    // The server that validates serves the resources of the default configuration only.
+    let covered = resource.is_some() && is_covered(context, group, kind);
+    // An object that may exist is not validated as a new one.
+    let creates = covered && matches!(found, Found::Nothing) && context.updates.request_kind.may_create();
+    let types = Types::for_release(rules.minor());
+    // Most objects are decoded without findings, which can be told without their JSON.
+    let has_findings = !creates || !is_plain(types, &api_version, kind, &sent);
+    let body = has_findings.then(|| json::to_string(&sent) + "\n");
+    let namespace = item.identity.namespace.as_deref();
+    let known = &earlier.namespace_objects;
+    let namespace_objects = cluster_state::namespace_objects(context, (kind, &sent), namespace, known);
+    let sending = Sending {
+        rules,
+        context,
+        types,
+        endpoint: &endpoint,
+        plural: &plural,
+        covered,
+        sent: &sent,
+        body: body.as_deref(),
+        namespace_objects: namespace_objects.as_ref(),
+        locator: &locator,
+    };
+    let options = sending.options();
+    if let Some(admission) = context.admission {
+        context.built_in.prepare(admission, options, namespace);
+    }
+    let write = Write { sent: written.as_ref().unwrap_or(&sent), ..sending.write(&item.identity) };
+    read_limit_ranges(context, options, &write);
+    let (updated, after) = match &found {
+        Found::Object(existing, _) => {
+            let of_found = if is_input { ExistingObject::Input } else { ExistingObject::Stored };
+            context.built_in.update(options, &Write { existing: Some(of_found(existing)), ..write })
+        }
+        _ => (Updated::Unknown, None),
+    };
+    let mut stored = after.map_or(before.stored, |after| EarlierObject::put(context.store, &after, None));
+    sending.read_update(&mut item, updated);
+    if item.verdict == Verdict::Decodes && item.identity.name.is_empty() {
+        kubectl_errors::require_name(&mut item, rules.verb, &locator);
+        // Objects that are not stored need no name.
+        if item.verdict == Verdict::Decodes && !covered && resource.is_none_or(|resource| resource.readable) {
+            kubectl_errors::require_name_of_create(&mut item, &locator);
+        }
+    }
+    if !creates_namespace && item.verdict == Verdict::Decodes && !matches!(found, Found::Object(..)) {
+        check_namespace(&mut item, context, &plural, &found);
+    }
+    if creates && item.verdict == Verdict::Decodes {
+        check_references(&mut item, context, &sent, earlier);
+    }
+    let mut created = None;
+    if creates && item.verdict == Verdict::Decodes {
+        created = sending.create(&mut item);
+    }
+    if item.verdict == Verdict::Decodes {
+        admission::leave_undecided(&mut item, context, &plural, &found);
+    }
+    if let Some(body) = body.as_ref().filter(|_| matches!(item.verdict, Verdict::Decodes | Verdict::Accepted)) {
+        size::check_stored(&mut item, &sent, body.as_bytes());
+    }
+    if item.verdict != Verdict::Accepted {
+        item.object = None;
+    }
+    // Validation answers instead of the published schema.
+    if covered && item.verdict != Verdict::Decodes {
+        item.warnings.retain(|warning| warning.kind != PUBLISHED_SCHEMA);
+    }
+    item.warnings.extend(input_warnings);
+    if let Some(created) = created.filter(|_| kept::is_named(&sent)) {
+        stored = if kept::is_reproducible(context, kind) {
+            kept::keep_sent(context, sent, &locator)
+        } else {
+            EarlierObject::put(context.store, &created, None)
+        };
+    }
+    Simulated { item, stored }
+}
+
+/// Returns the row of a kind in the table of types.
+///
+/// # Errors
+/// Returns the item of an object whose kind is not served, or whose type is not known.
+fn served_row(
+    rules: Rules,
+    context: SimulationContext<'_>,
+    mut object: Object,
+    Endpoint { group, version, kind }: &Endpoint,
+    resource: Option<&Resource>,
+) -> Result<(Object, &'static KindRow), Box<ObjectReport>> {
+    let own = identity::identity(object.value(), Namespace::Own);
+    let served = if resource.is_some() { Ok(true) } else { served_by_cluster(context, (group, version, kind)) };
+    match served {
+        Ok(true) => {}
+        Ok(false) => return Err(Box::new(not_served(rules.release, own, object))),
+        Err(error) => {
+            let mut item = object.item(own, Verdict::CannotTell, error.message);
+            item.help = error.help;
+            return Err(Box::new(item));
+        }
+    }
+    let row = table::table().kind(&api_version(group, version), kind, rules.minor()).filter(|row| row.served);
+    let Some(row) = row else {
+        let reason = format!("Kubernetes {} has no type for it, but the cluster serves it", rules.release);
+        let mut item = object.item(own, Verdict::CannotTell, reason);
+        item.help = Some(ASK_THE_CLUSTER.to_owned());
+        return Err(Box::new(item));
+    };
+    Ok((object, row))
+}
+
+/// An object that is sent to the server that validates built-in kinds.
+#[derive(Clone, Copy)]
+struct Sending<'a> {
+    rules: Rules,
+    context: SimulationContext<'a>,
+    types: &'static Types,
+    endpoint: &'a Endpoint,
+    plural: &'a str,
+    /// True if the verdict is the server's.
+    covered: bool,
+    /// The object as kubectl sends it.
+    sent: &'a Value,
+    /// Its JSON; `None` if it is decoded without findings.
+    body: Option<&'a str>,
+    /// The objects in its namespace on which admission depends.
+    namespace_objects: Option<&'a Arc<NamespaceObjects>>,
+    locator: &'a dyn FieldLocator,
+}
+
+impl<'a> Sending<'a> {
+    fn options(&self) -> WriteOptions<'a> {
+        WriteOptions {
+            release: self.rules.release,
+            request: self.context.request_options,
+            kind: &self.context.updates.request_kind,
+            admission: self.context.admission,
+            namespace: self.context.namespace,
+        }
+    }
+
+    fn write<'w>(&self, identity: &'w Identity) -> Write<'w>
+    where
+        'a: 'w,
+    {
+        Write {
+            identity,
+            kind: &self.endpoint.kind,
+            plural: self.plural,
+            sent: self.sent,
+            existing: None,
+            namespace_objects: self.namespace_objects,
+        }
+    }
+
+    /// Completes the item of an object for which an update was tried; without an existing object it is only decoded.
+    fn read_update(&self, item: &mut ObjectReport, updated: Updated) {
+        let Self { context, covered, body, locator, .. } = *self;
+        if body.is_some_and(|body| size::reject_body(item, body.as_bytes())) {
+            return;
+        }
+        match updated {
+            Updated::Unchanged(object) => {
+                item.action = Action::Unchanged;
+                if covered {
+                    item.verdict = Verdict::Accepted;
+                    item.object = context.updates.compares.map(|_| Value::clone(&object));
+                    item.before = context.updates.compares.map(|_| object);
+                }
+            }
+            Updated::Answered(outcome) => {
+                let mut outcome = *outcome;
+                let findings = outcome.response.trace.policies.take();
+                item.before = outcome.before.filter(|_| covered && context.updates.compares.is_some());
+                answered_update(item, outcome.response, self.rules.release, locator);
+                item.action = outcome.action;
+                if covered {
+                    accept(item, self.sent, context);
+                }
+                admitted(item, findings, context.admission);
+            }
+            Updated::NoPatch(reason) => {
+                let message = format!("kubectl cannot compute the patch: {reason}");
+                reject_with(item, Answer { code: 400, reason: BAD_REQUEST.to_owned(), message });
+            }
+            // A server that answers has decoded the object.
+            Updated::Unknown => match body.map(|body| decode::decode(self.types, self.endpoint, body.as_bytes())) {
+                Some(Ok(decoded)) => decoded_item(item, &decoded, self.rules, self.types, locator),
+                Some(Err(refusal)) => undecodable_item(item, refusal, locator),
+                None => {}
+            },
+        }
+    }
+
+    /// Creates the object, and completes its item. Returns the stored object, if the server accepts it.
+    fn create(&self, item: &mut ObjectReport) -> Option<Arc<Value>> {
+        let context = self.context;
+        let is_reproducible = kept::is_reproducible(context, &self.endpoint.kind);
+        let annotated = self.body.is_some() || !is_reproducible || needs_annotation(context, &item.identity);
+        let mut response = context.built_in.create(self.options(), &self.write(&item.identity), annotated);
+        let findings = response.trace.policies.take();
+        let created = kept::created(&response);
+        answered_create(item, response, self.rules.release, self.locator);
+        accept(item, self.sent, context);
+        admitted(item, findings, context.admission);
+        created
+    }
+}
+
+/// Returns true if an object is decoded without findings, and is far below the limits for its size.
+fn is_plain(types: &'static Types, api_version: &str, kind: &str, object: &Value) -> bool {
+    let is = |key: &str, value: &str| object.str_at(&[key]) == Some(value);
+    let conforms = |id| conforms::conforms(types, id, object);
+    is("apiVersion", api_version)
+        && is("kind", kind)
+        && types.of_kind(api_version, kind).is_some_and(conforms)
+        && !json::is_longer_than(object, kubectl_send::SHORT)
+}
+
+/// Returns true if the answer to the create of a short object may depend on the last-applied annotation: if something
+/// shows it, or if `kubectl apply` does not set it.
+fn needs_annotation(context: SimulationContext<'_>, identity: &Identity) -> bool {
+    let updates = context.updates;
+    updates.request_kind.verb != Verb::Apply
+        || identity.name.is_empty()
+        || context.show_last_applied
+        || context.admission.is_some()
+        || updates.compares.is_some()
+}
+
+/// Returns true if the verdict on an object is the server's.
+fn is_covered(context: SimulationContext<'_>, group: &str, kind: &str) -> bool {
+    validation::covers(group, kind) && context.updates.request_kind.subresource.is_none()
+}
+
+/// Accepts an object whose validation reports no errors, and shows it with its defaults.
+fn accept(item: &mut ObjectReport, sent: &Value, context: SimulationContext<'_>) {
+    if item.verdict != Verdict::Decodes {
+        return;
+    }
+    item.verdict = Verdict::Accepted;
+    // A comparison hides these fields itself.
+    if context.updates.compares.is_some() && item.action != Action::Create {
+        return;
+    }
+    if let Some(object) = &mut item.object {
+        hide_bookkeeping(object, context.show_last_applied);
+        added::remove_generated(&item.identity.kind, object, sent);
+        // An existing object has more than defaults.
+        if item.action == Action::Create {
+            item.defaulted = added::defaulted(object, sent);
+        }
+    }
+}
+
+/// Completes the item of a create that was sent.
+fn answered_create(item: &mut ObjectReport, response: Response, release: Release, locator: &dyn FieldLocator) {
+    // The server measures the length of JSON, and etcd that of Protobuf.
+    if response.code == 500 {
+        let reason = "with its defaults it may be too large for etcd".to_owned();
+        (item.verdict, item.reason) = (Verdict::CannotTell, reason);
+        item.help =
+            Some("split the object, or ask the cluster without a dry run, which does not reach etcd".to_owned());
+        return;
+    }
+    let identity = item.identity.clone();
+    let answered = read_built_in_response(response, identity, locator, release);
+    let is_new = |warning: &Diagnostic| !item.warnings.iter().any(|known| known.message == warning.message);
+    let warnings: Vec<_> = answered.warnings.into_iter().filter(is_new).collect();
+    item.warnings.extend(warnings);
+    (item.answer, item.object) = (answered.answer, answered.object);
+    if answered.verdict == Verdict::Rejected {
+        (item.verdict, item.errors) = (Verdict::Rejected, answered.errors);
+    }
+}
+
+/// Completes the item of an update that was sent.
+fn answered_update(item: &mut ObjectReport, response: Response, release: Release, locator: &dyn FieldLocator) {
+    let identity = item.identity.clone();
+    let answered = read_built_in_response(response, identity, locator, release);
+    item.warnings.extend(answered.warnings);
+    item.pruned = answered.pruned;
+    item.object = answered.object;
+    if answered.verdict == Verdict::Rejected {
+        (item.verdict, item.answer, item.errors) = (Verdict::Rejected, answered.answer, answered.errors);
+    }
+}
+
+/// Returns the answer to a request that no object of a resource allows: code, reason and message.
+fn not_allowed(resource: &Resource, verb: Verb) -> Option<(u16, &'static str, &'static str)> {
+    let replaces = matches!(verb, Verb::Replace | Verb::ServerSide);
+    if !resource.writable {
+        let message = "the server does not allow this method on the requested resource";
+        Some((405, "MethodNotAllowed", message))
+    } else if !resource.readable && replaces {
+        Some((404, "NotFound", "the server could not find the requested resource"))
+    } else {
+        None
+    }
+}
+
+/// Rejects an object with an answer that names no field.
+fn reject_with(item: &mut ObjectReport, answer: Answer) {
+    item.verdict = Verdict::Rejected;
+    item.errors = vec![Diagnostic {
+        kind: answer.reason.clone(),
+        message: answer.message.clone(),
+        location: Some(item.location.clone()),
+        ..Diagnostic::default()
+    }];
+    item.answer = Some(answer);
+}

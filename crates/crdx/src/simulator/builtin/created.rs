@@ -1,0 +1,84 @@
+//! The objects of earlier inputs on which the answer to a later one depends: Namespaces, limit ranges, service accounts and
+//! classes.
+
+use super::classes::{self, Class};
+use super::service_accounts;
+use crate::simulation::identity::{self, Namespace};
+use crdx_server::server::NamespaceObjects;
+use crdx_types::resources::Resource;
+use crdx_value::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The objects that inputs so far create.
+#[derive(Debug, Default)]
+pub struct CreatedObjects {
+    /// The Namespaces, by name.
+    namespaces: BTreeMap<String, Arc<Value>>,
+    /// The limit ranges of each namespace, by name.
+    limit_ranges: BTreeMap<String, BTreeMap<String, Arc<Value>>>,
+    /// The namespaces and names of service accounts.
+    service_accounts: BTreeSet<(String, String)>,
+    /// The priority classes and runtime classes.
+    classes: BTreeSet<Class>,
+}
+
+/// The objects of earlier inputs on which an object depends.
+#[derive(Clone, Debug, Default)]
+pub struct Created {
+    /// The Namespace and the limit ranges on which admission depends.
+    pub namespace_objects: NamespaceObjects,
+    /// True if its service account is among them.
+    pub service_account: bool,
+    /// Its classes.
+    pub classes: BTreeSet<Class>,
+}
+
+impl Created {
+    /// Returns true if its Namespace is among them.
+    pub fn has_namespace(&self) -> bool {
+        self.namespace_objects.namespace.is_some()
+    }
+}
+
+impl CreatedObjects {
+    /// Returns true if an input creates the namespace.
+    pub fn has_namespace(&self, name: &str) -> bool {
+        self.namespaces.contains_key(name)
+    }
+
+    /// Records the stored Namespace or limit range of an input.
+    pub fn store(&mut self, kind: &str, namespace: Option<&str>, name: &str, stored: Arc<Value>) {
+        match (kind, namespace) {
+            ("Namespace", _) => drop(self.namespaces.insert(name.to_owned(), stored)),
+            ("LimitRange", Some(namespace)) => {
+                self.limit_ranges.entry(namespace.to_owned()).or_default().insert(name.to_owned(), stored);
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns what an object depends on, and records it for later ones; `default` is the default namespace.
+    pub fn for_object(&mut self, object: &Value, resource: Option<&Resource>, default: &str) -> Created {
+        let identity = identity::identity(object, Namespace::Or(default));
+        let namespace = identity.namespace.unwrap_or_default();
+        let is_core = |plural: &str| resource.is_some_and(|r| r.group.is_empty() && r.plural == plural);
+        let is_limited = is_core("pods") || is_core("persistentvolumeclaims");
+        let limit_ranges = self.limit_ranges.get(&namespace).filter(|_| is_limited);
+        let classes = classes::named(object).into_iter().filter(|class| self.classes.contains(class)).collect();
+        let created = Created {
+            namespace_objects: NamespaceObjects {
+                namespace: self.namespaces.get(&namespace).cloned(),
+                limit_ranges: limit_ranges.into_iter().flat_map(BTreeMap::values).cloned().collect(),
+            },
+            service_account: is_core("pods")
+                && self.service_accounts.contains(&(namespace.clone(), service_accounts::name(object).to_owned())),
+            classes,
+        };
+        self.classes.extend(classes::class(object));
+        if is_core("serviceaccounts") {
+            self.service_accounts.insert((namespace, identity.name));
+        }
+        created
+    }
+}

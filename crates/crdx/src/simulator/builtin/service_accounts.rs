@@ -1,0 +1,62 @@
+//! The service account of a new Pod: the admission plugin `ServiceAccount` looks for it (`plugin/pkg/admission/serviceaccount`
+//! in `k8s.io/kubernetes`).
+
+use crate::cluster;
+use crate::cluster::Cluster;
+use crate::report::Answer;
+use crdx_value::{Value, quote};
+
+/// The service account that a controller creates in every namespace.
+const DEFAULT: &str = "default";
+
+/// The name of the service account of a Pod.
+pub fn name(pod: &Value) -> &str {
+    let own = |field: &str| pod.str_at(&["spec", field]).filter(|name| !name.is_empty());
+    own("serviceAccountName").or_else(|| own("serviceAccount")).unwrap_or(DEFAULT)
+}
+
+/// Returns the answer to a new Pod whose service account does not exist.
+///
+/// # Errors
+/// Returns the reason why the service accounts cannot be read.
+pub fn refusal(cluster: &dyn Cluster, pod: &Value, namespace: &str) -> Result<Option<Answer>, cluster::Error> {
+    let is_mirror = pod.at(&["metadata", "annotations", "kubernetes.io/config.mirror"]).is_some();
+    if is_mirror {
+        return Ok(None);
+    }
+    let resource = cluster::Resource {
+        version: "v1".to_owned(),
+        plural: "serviceaccounts".to_owned(),
+        namespaced: true,
+        ..cluster::Resource::default()
+    };
+    let list = cluster.list(&resource.path(Some(namespace)))?;
+    let all = list.get("items").and_then(Value::as_array).unwrap_or_default();
+    let exists = |name: &str| all.iter().any(|account| account.str_at(&["metadata", "name"]) == Some(name));
+    // Clusters without the controller of service accounts, such as those of envtest, do not enable the plugin.
+    if !exists(DEFAULT) || exists(name(pod)) {
+        return Ok(None);
+    }
+    let text = |key: &str| pod.str_at(&["metadata", key]).filter(|text| !text.is_empty());
+    let pod_name = quote::go_quote(text("name").or_else(|| text("generateName")).unwrap_or("Unknown"));
+    let account = name(pod);
+    let message = format!(
+        "pods {pod_name} is forbidden: error looking up service account {namespace}/{account}: serviceaccount {} not found",
+        quote::go_quote(account)
+    );
+    Ok(Some(Answer { code: 403, reason: "Forbidden".to_owned(), message }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crdx_text::json::read;
+
+    #[test]
+    fn a_pod_names_its_service_account() {
+        let name_of = |spec: &str| name(&read(format!(r#"{{"spec":{spec}}}"#).as_bytes()).unwrap()).to_owned();
+        assert_eq!(name_of("{}"), "default");
+        assert_eq!(name_of(r#"{"serviceAccountName":"a","serviceAccount":"b"}"#), "a");
+        assert_eq!(name_of(r#"{"serviceAccount":"b"}"#), "b");
+    }
+}

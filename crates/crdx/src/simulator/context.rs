@@ -1,0 +1,71 @@
+//! The context in which an object is sent: the server, the options of requests and the existing objects.
+
+use super::admission::Admission;
+use super::built_in_server::BuiltInServer;
+use super::existing::ExistingObjects;
+use super::object_store::ObjectStore;
+use crate::cluster::Cluster;
+use crate::kubectl::RequestKind;
+use crate::kubectl::request::RequestOptions;
+use crdx_server::server::{NamespaceState, Server};
+use crdx_value::names;
+
+/// The context of a request.
+#[derive(Clone, Copy, Debug)]
+pub struct SimulationContext<'a> {
+    /// The server.
+    pub server: &'a Server,
+    /// The options of requests.
+    pub request_options: RequestOptions,
+    /// Stores the resulting objects for later inputs with the same name.
+    pub store: &'a dyn ObjectStore,
+    /// The request to send, and the existing objects.
+    pub updates: &'a Updates,
+    /// True to include the last-applied annotation in results.
+    pub show_last_applied: bool,
+    /// True to report the Scale of each object.
+    pub scale: bool,
+    /// The default namespace of objects.
+    pub namespace: &'a str,
+    /// The server for updates of built-in kinds.
+    pub built_in: &'a BuiltInServer,
+    /// The policies that admit objects, if there are any.
+    pub admission: Option<&'a Admission>,
+    /// The cluster, if it may be asked.
+    pub cluster: Option<&'a dyn Cluster>,
+}
+
+/// The request to send and the objects it may update.
+#[derive(Debug)]
+pub struct Updates {
+    /// The kind of request.
+    pub request_kind: RequestKind,
+    /// The existing objects.
+    pub existing: ExistingObjects,
+    /// The options of a comparison; `None` without one.
+    pub compares: Option<CompareOptions>,
+}
+
+/// Options of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct CompareOptions {
+    /// True to compare metadata written by the server.
+    pub server_metadata: bool,
+}
+
+impl SimulationContext<'_> {
+    /// Returns whether the namespace of a new object accepts it. Only a cluster is asked: without one, every namespace
+    /// with a valid name is assumed to exist.
+    pub fn namespace_state(&self, namespace: Option<&str>) -> NamespaceState {
+        let Some(namespace) = namespace else { return NamespaceState::default() };
+        // No namespace can have such a name.
+        if !names::dns1123_label(namespace.as_bytes()).is_empty() {
+            return NamespaceState::Missing;
+        }
+        let ExistingObjects::Cluster(cluster) = &self.updates.existing else { return NamespaceState::default() };
+        if self.admission.is_some_and(|admission| admission.gives_namespace(namespace)) || !cluster.is_configured() {
+            return NamespaceState::default();
+        }
+        cluster.namespace_state(namespace)
+    }
+}

@@ -1,0 +1,166 @@
+//! Sends an object: as a dry run if it is created, and otherwise to the server that stores the existing object.
+
+use crate::kubectl::request::RequestOptions;
+use crate::kubectl::send::{self, Target};
+use crate::kubectl::{FieldValidation, Verb};
+use crate::report::{Diagnostic, Identity, ObjectReport, Verdict};
+use crate::simulation::answer::read_response;
+use crate::simulation::hints::Hints;
+use crate::simulation::identity::FieldLocator;
+use crate::simulation::kubectl_errors;
+use crate::simulator::admission::admitted;
+use crate::simulator::context::SimulationContext;
+use crate::simulator::earlier_object::EarlierObject;
+use crate::simulator::simulated::Simulated;
+use crate::simulator::unsent::Unsent;
+use crdx_server::server::NamespaceState;
+use crdx_text::Syntax;
+use crdx_value::{Value, json};
+
+/// An object to send.
+#[derive(Clone, Copy)]
+pub struct Submission<'a> {
+    /// The server and the options.
+    pub context: SimulationContext<'a>,
+    /// The resource of the object.
+    pub target: Target<'a>,
+    /// Hints of the schema.
+    pub schema: &'a Hints<'a>,
+    /// Finds the fields of the object in its source.
+    pub locator: &'a dyn FieldLocator,
+    /// True if the object does not exist and the request creates it.
+    pub creates: bool,
+    /// The text from which the object can be created again.
+    pub text: Option<(&'a [u8], Syntax)>,
+}
+
+/// The item of the response, and the object that is stored for later inputs with the same name.
+pub struct Sent {
+    /// The item.
+    pub item: ObjectReport,
+    /// The stored object; `None` after a dry run, whose response is the object that would be stored.
+    pub stored: Option<EarlierObject>,
+}
+
+impl Submission<'_> {
+    /// Sends the request.
+    ///
+    /// # Errors
+    /// Returns the item of an object for which kubectl sends no request, and the stored object.
+    pub fn send(&self, object: Value, identity: Identity) -> Result<Sent, Box<Simulated>> {
+        // Most requests are creates, for which a dry run is sufficient: its response is the object that would be stored.
+        if self.creates { Ok(self.create(object, identity)) } else { self.update(object, identity) }
+    }
+
+    fn create(&self, object: Value, identity: Identity) -> Sent {
+        let Self { context, target, text, .. } = *self;
+        let request_options = RequestOptions { dry_run: true, ..context.request_options };
+        // An object without text is kept with the annotation, and policies read the annotation.
+        let is_short = text.is_some_and(|(text, _)| is_short(text)) || !json::is_longer_than(&object, send::SHORT);
+        let needs_annotation = text.is_none() || !is_short || depends_on_annotation(context, target);
+        let create = if needs_annotation { send::create } else { send::create_unannotated };
+        let mut request = create(target, object, &context.updates.request_kind, request_options);
+        // Policies can read the dry-run option.
+        request.hides_dry_run = true;
+        let mut response = context.server.handle_owned(request);
+        let findings = response.trace.policies.take();
+        let mut item = read_response(response, identity, self.locator, self.schema);
+        admitted(&mut item, findings, context.admission);
+        item.hidden = hidden_errors(self, &item);
+        Sent { item, stored: None }
+    }
+
+    fn update(&self, object: Value, identity: Identity) -> Result<Sent, Box<Simulated>> {
+        let Self { context, target, .. } = *self;
+        let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
+        let sent = send::send(context.server, target, object, &context.updates.request_kind, request_options);
+        let mut done = match sent {
+            Ok(done) => done,
+            Err(error) => {
+                let stored = take_stored(context, target.definition, &identity);
+                let item = Unsent::from(error).item(identity, self.locator);
+                return Err(Box::new(Simulated { item, stored }));
+            }
+        };
+        let findings = done.response.trace.policies.take();
+        // The response shares a written object with the server, which need not copy it if it is withdrawn.
+        let is_written = done.response.code < 300;
+        let written = is_written.then(|| take_stored(context, target.definition, &identity));
+        let mut item = read_response(done.response, identity, self.locator, self.schema);
+        admitted(&mut item, findings, context.admission);
+        item.hidden = hidden_errors(self, &item);
+        let stored = written.unwrap_or_else(|| take_stored(context, target.definition, &item.identity));
+        item.action = done.action;
+        item.before = context.updates.compares.and(done.before);
+        if context.request_options.table
+            && let Some(object) = &item.object
+        {
+            let objects = std::slice::from_ref(object);
+            let now = context.request_options.now;
+            item.table = context.server.table_of(target.definition, target.version, objects, now);
+        }
+        Ok(Sent { item, stored: Some(stored) })
+    }
+}
+
+/// Returns true if the JSON of an object with this text is certainly not longer than [`send::SHORT`].
+fn is_short(text: &[u8]) -> bool {
+    /// No byte of YAML without aliases becomes more bytes of JSON: `<` becomes `\u003c`, and `1e20` 21 digits.
+    const GROWTH: usize = 8;
+    text.len() <= send::SHORT / GROWTH && !crdx_text::contains(text, "&")
+}
+
+/// Returns true if the answer to the create of a short object may depend on the last-applied annotation: if something
+/// shows it, or if `kubectl apply` does not set it.
+fn depends_on_annotation(context: SimulationContext<'_>, target: Target<'_>) -> bool {
+    let updates = context.updates;
+    updates.request_kind.verb != Verb::Apply
+        || target.name.is_empty()
+        || context.show_last_applied
+        || context.request_options.table
+        || updates.compares.is_some()
+}
+
+/// Moves an object from the server, to limit its memory, to the store for later inputs with the same name.
+fn take_stored(context: SimulationContext<'_>, definition: &str, identity: &Identity) -> EarlierObject {
+    let namespace = identity.namespace.as_deref().unwrap_or_default();
+    let Some(object) = context.server.stored(definition, namespace, &identity.name) else { return EarlierObject::None };
+    let stored = EarlierObject::put(context.store, &object, None);
+    context.server.withdraw(definition, namespace, &identity.name);
+    stored
+}
+
+/// Returns true if an object was refused because of unknown fields, before other validation.
+fn refuses_unknown_fields(item: &ObjectReport, request_options: RequestOptions) -> bool {
+    request_options.level == FieldValidation::Strict
+        && !item.pruned.is_empty()
+        && item.answer.as_ref().is_some_and(|answer| answer.code == 400)
+}
+
+/// Returns the errors that the server would report if it pruned unknown fields instead of refusing them: sends the same
+/// request with `fieldValidation=Warn` as a dry run.
+fn hidden_errors(submission: &Submission<'_>, item: &ObjectReport) -> Vec<Diagnostic> {
+    let Submission { context, target, creates, locator, schema, .. } = *submission;
+    let refuses_namespace = target.namespace_state != NamespaceState::default() && item.verdict == Verdict::Rejected;
+    if !refuses_unknown_fields(item, context.request_options) && !refuses_namespace {
+        return Vec::new();
+    }
+    // Validation comes after the namespace: show its errors, too.
+    let target = Target { namespace_state: NamespaceState::default(), ..target };
+    let Some(object) = locator.object() else { return Vec::new() };
+    let object = kubectl_errors::in_namespace(object, &item.identity);
+    let request_options =
+        RequestOptions { level: FieldValidation::Warn, dry_run: true, table: false, ..context.request_options };
+    let request_kind = &context.updates.request_kind;
+    let response = if creates {
+        let mut request = send::create(target, object, request_kind, request_options);
+        request.hides_dry_run = true;
+        context.server.handle_owned(request)
+    } else {
+        match send::send(context.server, target, object, request_kind, request_options) {
+            Ok(sent) => sent.response,
+            Err(_) => return Vec::new(),
+        }
+    };
+    read_response(response, item.identity.clone(), locator, schema).errors
+}

@@ -1,0 +1,107 @@
+//! A simulation without files, threads and a cluster.
+
+use super::object_store::MemoryStore;
+use super::*;
+use crate::documents::{self, Entry};
+use crate::kubectl::{FieldValidation, RequestKind};
+use crate::report::SourceLocation;
+use crdx_server::server::Timestamp;
+use crdx_value::release::Release;
+
+fn simulator() -> Simulator {
+    let level = FieldValidation::Strict;
+    let request_options = RequestOptions { level, dry_run: true, table: false, now: Timestamp::default() };
+    let request_kind = RequestKind::default();
+    let settings = Settings {
+        namespace: "default".to_owned(),
+        request_options,
+        show_last_applied: false,
+        scale: false,
+        ignore_missing: false,
+        builtin: builtin::Rules { release: Release::NEWEST, level, verb: request_kind.verb },
+        cluster: None,
+    };
+    Simulator {
+        settings,
+        server: Arc::new(Server::builder(Release::NEWEST, 0).build()),
+        updates: Updates { request_kind, existing: existing::ExistingObjects::None, compares: None },
+        store: Box::<MemoryStore>::default(),
+        built_in: Arc::default(),
+        admission: OnceLock::new(),
+    }
+}
+
+/// The reports of the documents of an input.
+fn reports(input: &str) -> Vec<ObjectReport> {
+    let simulator = simulator();
+    let mut state = OrderedState::new(simulator.store.empty());
+    let report = |entry| {
+        let Entry::Document(document) = entry else { panic!("{entry:?}") };
+        let destination = state.destination(&simulator, Object { document, warnings: Vec::new() });
+        simulator.simulate(state.prepare(&simulator, destination, &mut None))
+    };
+    documents::read("input.yaml", input).into_iter().map(report).collect()
+}
+
+const KITES: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: kites.air.example}
+spec:
+  group: air.example
+  scope: Namespaced
+  names: {plural: kites, kind: Kite}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              length: {type: integer, maximum: 100}
+            x-kubernetes-validations:
+            - {rule: '!has(oldSelf.length) || self.length >= oldSelf.length', message: it cannot shrink}
+";
+
+fn kite(length: u32) -> String {
+    format!("---\n{{apiVersion: air.example/v1, kind: Kite, metadata: {{name: a}}, spec: {{length: {length}}}}}\n")
+}
+
+#[test]
+fn the_crd_of_an_input_decides_on_its_objects() {
+    let input = [KITES, &kite(7), &kite(101)].concat();
+    let reports = reports(&input);
+    let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Accepted, Verdict::Accepted, Verdict::Rejected]);
+    let error = &reports[2].errors[0];
+    assert_eq!(error.field.as_deref(), Some("spec.length"));
+    assert_eq!(error.location.as_ref().map(SourceLocation::to_string).as_deref(), Some("input.yaml:26:78"));
+}
+
+#[test]
+fn a_second_object_of_the_same_name_is_an_update() {
+    let reports = reports(&[KITES, &kite(7), &kite(5)].concat());
+    assert_eq!(reports[1].verdict, Verdict::Accepted);
+    assert_eq!(reports[2].verdict, Verdict::Rejected);
+    assert!(reports[2].errors[0].message.contains("it cannot shrink"), "{:?}", reports[2].errors);
+    assert!(matches!(reports[2].remarks[..], [Remark::SameObject(_)]));
+}
+
+#[test]
+fn built_in_kinds_are_validated() {
+    let config = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a/b: c}}\n";
+    let reports = reports(config);
+    assert_eq!(reports[0].verdict, Verdict::Rejected);
+    assert_eq!(reports[0].errors[0].field.as_deref(), Some("data[a/b]"));
+}
+
+#[test]
+fn an_object_without_a_crd_is_not_decided() {
+    let reports = reports(&kite(7));
+    assert_eq!(reports[0].verdict, Verdict::CannotTell);
+    assert_eq!(reports[0].reason, "no CRD for air.example/v1 Kite");
+}
