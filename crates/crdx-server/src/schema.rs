@@ -7,6 +7,7 @@ pub mod correlate;
 pub mod decode;
 pub mod encode;
 pub mod format;
+pub mod keywords;
 pub mod ratchet;
 pub mod visit;
 

@@ -4,6 +4,7 @@
 //! Unknown keys are ignored. `default: null`, an empty `enum`, `items: null` and other nulls are dropped. Decoding
 //! stops at [`MAX_DEPTH`] levels.
 
+use super::keywords::KeywordField;
 use super::{ExternalDocumentation, Items, Schema, SchemaOrBool, SchemaOrNames, ValidationRule};
 use crdx_value::{Map, Value};
 use std::collections::BTreeMap;
@@ -129,68 +130,37 @@ fn schema(v: &Value, depth: usize) -> Read<Schema> {
     Ok(read)
 }
 
+/// Decodes the value of a keyword. Records lists and maps that are empty but present.
 fn field(s: &mut Schema, key: &str, v: &Value, depth: usize) -> Read<()> {
-    match key {
-        "id" => s.id = text(v)?,
-        "$schema" => s.schema = text(v)?,
-        "$ref" => s.reference = Some(text(v)?),
-        "description" => s.description = text(v)?,
-        "type" => s.type_ = text(v)?,
-        "format" => s.format = text(v)?,
-        "title" => s.title = text(v)?,
-        "default" => s.default = Some(v.clone()),
-        "maximum" => s.maximum = Some(number(v)?),
-        "exclusiveMaximum" => s.exclusive_maximum = flag(v)?,
-        "minimum" => s.minimum = Some(number(v)?),
-        "exclusiveMinimum" => s.exclusive_minimum = flag(v)?,
-        "maxLength" => s.max_length = Some(integer(v)?),
-        "minLength" => s.min_length = Some(integer(v)?),
-        "pattern" => s.pattern = text(v)?,
-        "maxItems" => s.max_items = Some(integer(v)?),
-        "minItems" => s.min_items = Some(integer(v)?),
-        "uniqueItems" => s.unique_items = flag(v)?,
-        "multipleOf" => s.multiple_of = Some(number(v)?),
-        "maxProperties" => s.max_properties = Some(integer(v)?),
-        "minProperties" => s.min_properties = Some(integer(v)?),
-        "items" => s.items = Some(items(v, depth)?),
-        "not" => s.not = Some(boxed(v, depth)?),
-        "additionalProperties" => s.additional_properties = Some(schema_or_bool(v, depth)?),
-        "additionalItems" => s.additional_items = Some(schema_or_bool(v, depth)?),
-        "externalDocs" => s.external_docs = Some(external_documentation(v)?),
-        "example" => s.example = Some(v.clone()),
-        "nullable" => s.nullable = flag(v)?,
-        "x-kubernetes-preserve-unknown-fields" => s.x_preserve_unknown_fields = Some(flag(v)?),
-        "x-kubernetes-embedded-resource" => s.x_embedded_resource = flag(v)?,
-        "x-kubernetes-int-or-string" => s.x_int_or_string = flag(v)?,
-        "x-kubernetes-list-type" => s.x_list_type = Some(text(v)?),
-        "x-kubernetes-map-type" => s.x_map_type = Some(text(v)?),
-        _ => return collection(s, key, v, depth),
-    }
-    Ok(())
-}
-
-/// Decodes lists and maps, and records which of them are empty but present.
-fn collection(s: &mut Schema, key: &str, v: &Value, depth: usize) -> Read<()> {
-    match key {
-        "enum" => s.enum_ = list(v, |v| Ok(v.clone()))?,
-        "required" => s.required = names(v)?,
-        "allOf" => s.all_of = list(v, |v| schema(v, depth))?,
-        "oneOf" => s.one_of = list(v, |v| schema(v, depth))?,
-        "anyOf" => s.any_of = list(v, |v| schema(v, depth))?,
-        "properties" => s.properties = map(v, |v| boxed(v, depth))?,
-        "patternProperties" => s.pattern_properties = map(v, |v| boxed(v, depth))?,
-        "dependencies" => s.dependencies = map(v, |v| schema_or_names(v, depth))?,
-        "definitions" => s.definitions = map(v, |v| boxed(v, depth))?,
-        "x-kubernetes-list-map-keys" => s.x_list_map_keys = names(v)?,
-        "x-kubernetes-validations" => s.x_validations = list(v, rule)?,
-        _ => return Ok(()),
+    let Some(field) = s.field(key) else { return Ok(()) };
+    let is_collection = field.is_collection();
+    match field {
+        KeywordField::Text(field) => *field = text(v)?,
+        KeywordField::OptionalText(field) => *field = Some(text(v)?),
+        KeywordField::Flag(field) => *field = flag(v)?,
+        KeywordField::OptionalFlag(field) => *field = Some(flag(v)?),
+        KeywordField::Number(field) => *field = Some(number(v)?),
+        KeywordField::Integer(field) => *field = Some(integer(v)?),
+        KeywordField::Json(field) => *field = Some(v.clone()),
+        KeywordField::Items(field) => *field = Some(items(v, depth)?),
+        KeywordField::Schema(field) => *field = Some(boxed(v, depth)?),
+        KeywordField::SchemaOrBool(field) => *field = Some(schema_or_bool(v, depth)?),
+        KeywordField::ExternalDocs(field) => *field = Some(external_documentation(v)?),
+        KeywordField::JsonList(field) => *field = list(v, |v| Ok(v.clone()))?,
+        KeywordField::Names(field) => *field = names(v)?,
+        KeywordField::Schemas(field) => *field = list(v, |v| schema(v, depth))?,
+        KeywordField::SchemaMap(field) | KeywordField::Definitions(field) => {
+            *field = map(v, |v| boxed(v, depth))?;
+        }
+        KeywordField::Dependencies(field) => *field = map(v, |v| schema_or_names(v, depth))?,
+        KeywordField::Rules(field) => *field = list(v, rule)?,
     }
     let is_empty = match v {
         Value::Array(items) => items.is_empty(),
         Value::Object(members) => members.is_empty(),
         _ => false,
     };
-    if is_empty {
+    if is_collection && is_empty {
         s.empty.0.push(key.to_owned());
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! Encodes a [`Schema`] as the server does, with `omitempty`.
 
-use super::{Items, Schema, SchemaOrBool, SchemaOrNames, ValidationRule};
+use super::keywords::{Keyword, KeywordValue};
+use super::{ExternalDocumentation, Items, Schema, SchemaOrBool, SchemaOrNames, ValidationRule};
 use crdx_value::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -8,58 +9,29 @@ impl Schema {
     /// Encodes the schema as JSON.
     pub fn to_value(&self) -> Value {
         let mut w = Writer(Map::new());
-        w.text("id", &self.id);
-        w.text("$schema", &self.schema);
-        w.optional_text("$ref", self.reference.as_deref());
-        w.text("description", &self.description);
-        w.text("type", &self.type_);
-        w.text("format", &self.format);
-        w.text("title", &self.title);
-        w.value("default", self.default.as_ref().map(stored));
-        w.value("maximum", self.maximum.map(float));
-        w.flag("exclusiveMaximum", self.exclusive_maximum);
-        w.value("minimum", self.minimum.map(float));
-        w.flag("exclusiveMinimum", self.exclusive_minimum);
-        w.value("maxLength", self.max_length.map(Value::Int));
-        w.value("minLength", self.min_length.map(Value::Int));
-        w.text("pattern", &self.pattern);
-        w.value("maxItems", self.max_items.map(Value::Int));
-        w.value("minItems", self.min_items.map(Value::Int));
-        w.flag("uniqueItems", self.unique_items);
-        w.value("multipleOf", self.multiple_of.map(float));
-        w.list("enum", &self.enum_, stored);
-        w.value("maxProperties", self.max_properties.map(Value::Int));
-        w.value("minProperties", self.min_properties.map(Value::Int));
-        w.list("required", &self.required, |s| Value::from(s.as_str()));
-        w.value("items", self.items.as_ref().and_then(items));
-        w.list("allOf", &self.all_of, Self::to_value);
-        w.list("oneOf", &self.one_of, Self::to_value);
-        w.list("anyOf", &self.any_of, Self::to_value);
-        w.value("not", self.not.as_deref().map(Self::to_value));
-        w.map("properties", &self.properties, |s| s.to_value());
-        w.value("additionalProperties", self.additional_properties.as_ref().map(schema_or_bool));
-        w.map("patternProperties", &self.pattern_properties, |s| s.to_value());
-        w.map("dependencies", &self.dependencies, schema_or_names);
-        w.value("additionalItems", self.additional_items.as_ref().map(schema_or_bool));
-        w.map("definitions", &self.definitions, |s| s.to_value());
-        w.value(
-            "externalDocs",
-            self.external_docs.as_ref().map(|docs| {
-                let mut w = Writer(Map::new());
-                w.text("description", &docs.description);
-                w.text("url", &docs.url);
-                Value::Object(w.0)
-            }),
-        );
-        w.value("example", self.example.as_ref().map(stored));
-        w.flag("nullable", self.nullable);
-        w.value("x-kubernetes-preserve-unknown-fields", self.x_preserve_unknown_fields.map(Value::Bool));
-        w.flag("x-kubernetes-embedded-resource", self.x_embedded_resource);
-        w.flag("x-kubernetes-int-or-string", self.x_int_or_string);
-        w.list("x-kubernetes-list-map-keys", &self.x_list_map_keys, |s| Value::from(s.as_str()));
-        w.optional_text("x-kubernetes-list-type", self.x_list_type.as_deref());
-        w.optional_text("x-kubernetes-map-type", self.x_map_type.as_deref());
-        w.list("x-kubernetes-validations", &self.x_validations, ValidationRule::to_value);
+        for Keyword { name, value, .. } in self.keywords() {
+            match value {
+                KeywordValue::Text(text) => w.text(name, text),
+                KeywordValue::OptionalText(text) => w.optional_text(name, text.as_deref()),
+                KeywordValue::Flag(flag) => w.flag(name, *flag),
+                KeywordValue::OptionalFlag(flag) => w.value(name, flag.map(Value::Bool)),
+                KeywordValue::Number(x) => w.value(name, x.map(float)),
+                KeywordValue::Integer(i) => w.value(name, i.map(Value::Int)),
+                KeywordValue::Json(value) => w.value(name, value.as_ref().map(stored)),
+                KeywordValue::JsonList(values) => w.list(name, values, stored),
+                KeywordValue::Names(names) => w.list(name, names, |s| Value::from(s.as_str())),
+                KeywordValue::Items(given) => w.value(name, given.as_ref().and_then(items)),
+                KeywordValue::Schemas(schemas) => w.list(name, schemas, Self::to_value),
+                KeywordValue::Schema(schema) => w.value(name, schema.as_deref().map(Self::to_value)),
+                KeywordValue::SchemaMap(schemas) | KeywordValue::Definitions(schemas) => {
+                    w.map(name, schemas, |s| s.to_value());
+                }
+                KeywordValue::SchemaOrBool(given) => w.value(name, given.as_ref().map(schema_or_bool)),
+                KeywordValue::Dependencies(all) => w.map(name, all, schema_or_names),
+                KeywordValue::ExternalDocs(docs) => w.value(name, docs.as_ref().map(external_documentation)),
+                KeywordValue::Rules(rules) => w.list(name, rules, ValidationRule::to_value),
+            }
+        }
         Value::Object(w.0)
     }
 }
@@ -123,6 +95,13 @@ fn stored(v: &Value) -> Value {
         Value::Object(members) => Value::Object(members.iter().map(|(k, v)| (k.clone(), stored(v))).collect()),
         v => v.clone(),
     }
+}
+
+fn external_documentation(docs: &ExternalDocumentation) -> Value {
+    let mut w = Writer(Map::new());
+    w.text("description", &docs.description);
+    w.text("url", &docs.url);
+    Value::Object(w.0)
 }
 
 /// The server omits an empty list of schemas.

@@ -3,6 +3,7 @@
 //! the order of the Go fields, and absent values are null.
 
 use crate::crd::{Column, CrdVersion, Spec, Subresources, Validation};
+use crate::schema::keywords::{Keyword, KeywordValue};
 use crate::schema::{ExternalDocumentation, Items, Schema, SchemaOrBool, SchemaOrNames, ValidationRule};
 use crdx_value::field::BadValue;
 use crdx_value::release::{Release, V1_34};
@@ -32,6 +33,11 @@ pub fn versions(spec: &Spec, release: Release) -> BadValue {
 pub fn text(text: &str, release: Release) -> BadValue {
     if release.since(V1_34) { show(release, |w| w.string(text)) } else { BadValue::from(text) }
 }
+
+/// The Go type of a schema.
+const SCHEMA: &str = "apiextensions.JSONSchemaProps";
+/// The Go type of any value.
+const JSON: &str = "apiextensions.JSON";
 
 /// The placeholder for the address of a pointer.
 const ADDRESS: &str = "0xc000000000";
@@ -114,11 +120,8 @@ impl Writer {
             }
         }
     }
-    fn number(&mut self, name: &str, v: Option<f64>) {
-        self.optional(name, "float64", v, |w, x| w.value(&Value::Float(x)));
-    }
-    fn integer(&mut self, name: &str, v: Option<i64>) {
-        self.optional(name, "int64", v, |w, i| w.value(&Value::Int(i)));
+    fn optional_flag(&mut self, name: &str, flag: Option<bool>) {
+        self.optional(name, "bool", flag, |w, b| w.value(&Value::Bool(b)));
     }
     /// Writes a slice of a Go type. With `given`, an empty slice is not nil.
     fn given_list<T>(&mut self, items: &[T], given: bool, type_: &str, mut write: impl FnMut(&mut Self, &T)) {
@@ -172,110 +175,73 @@ impl Writer {
     }
 
     fn schema(&mut self, s: &Schema) {
-        self.open("apiextensions.JSONSchemaProps");
-        self.text("ID", &s.id);
-        self.text("Schema", &s.schema);
-        self.optional("Ref", "string", s.reference.as_deref(), Self::string);
-        self.text("Description", &s.description);
-        self.text("Type", &s.type_);
-        self.flag("Nullable", s.nullable);
-        self.text("Format", &s.format);
-        self.text("Title", &s.title);
-        self.optional("Default", "apiextensions.JSON", s.default.as_ref(), Self::value);
-        self.number("Maximum", s.maximum);
-        self.flag("ExclusiveMaximum", s.exclusive_maximum);
-        self.number("Minimum", s.minimum);
-        self.flag("ExclusiveMinimum", s.exclusive_minimum);
-        self.integer("MaxLength", s.max_length);
-        self.integer("MinLength", s.min_length);
-        self.text("Pattern", &s.pattern);
-        self.integer("MaxItems", s.max_items);
-        self.integer("MinItems", s.min_items);
-        self.flag("UniqueItems", s.unique_items);
-        self.number("MultipleOf", s.multiple_of);
-        self.key("Enum");
-        self.given_list(&s.enum_, s.empty.has("enum"), "[]apiextensions.JSON", Self::value);
-        self.integer("MaxProperties", s.max_properties);
-        self.integer("MinProperties", s.min_properties);
-        self.key("Required");
-        self.strings(&s.required, s.empty.has("required"));
-        self.optional("Items", "apiextensions.JSONSchemaPropsOrArray", s.items.as_ref(), Self::items);
-        self.schemas("AllOf", &s.all_of, s.empty.has("allOf"));
-        self.schemas("OneOf", &s.one_of, s.empty.has("oneOf"));
-        self.schemas("AnyOf", &s.any_of, s.empty.has("anyOf"));
-        self.optional("Not", "apiextensions.JSONSchemaProps", s.not.as_deref(), Self::schema);
-        self.map(
-            ("Properties", "map[string]apiextensions.JSONSchemaProps"),
-            &s.properties,
-            s.empty.has("properties"),
-            |w, s| w.schema(s),
-        );
-        self.optional(
-            "AdditionalProperties",
-            "apiextensions.JSONSchemaPropsOrBool",
-            s.additional_properties.as_ref(),
-            Self::schema_or_bool,
-        );
-        self.map(
-            ("PatternProperties", "map[string]apiextensions.JSONSchemaProps"),
-            &s.pattern_properties,
-            s.empty.has("patternProperties"),
-            |w, s| w.schema(s),
-        );
-        self.map(
-            ("Dependencies", "apiextensions.JSONSchemaDependencies"),
-            &s.dependencies,
-            s.empty.has("dependencies"),
-            |w, d| {
-                let (schema, names) = match d {
-                    SchemaOrNames::Schema(schema) => (Some(&**schema), &[][..]),
-                    SchemaOrNames::Names(names) => (None, names.as_slice()),
-                };
-                w.open("apiextensions.JSONSchemaPropsOrStringArray");
-                w.optional("Schema", "apiextensions.JSONSchemaProps", schema, Self::schema);
-                w.key("Property");
-                w.strings(names, false);
-                w.close();
-            },
-        );
-        self.optional(
-            "AdditionalItems",
-            "apiextensions.JSONSchemaPropsOrBool",
-            s.additional_items.as_ref(),
-            Self::schema_or_bool,
-        );
-        self.map(
-            ("Definitions", "apiextensions.JSONSchemaDefinitions"),
-            &s.definitions,
-            s.empty.has("definitions"),
-            |w, s| w.schema(s),
-        );
-        self.optional(
-            "ExternalDocs",
-            "apiextensions.ExternalDocumentation",
-            s.external_docs.as_ref(),
-            |w, ExternalDocumentation { description, url }| {
-                w.open("apiextensions.ExternalDocumentation");
-                w.text("Description", description);
-                w.text("URL", url);
-                w.close();
-            },
-        );
-        self.optional("Example", "apiextensions.JSON", s.example.as_ref(), Self::value);
-        self.optional("XPreserveUnknownFields", "bool", s.x_preserve_unknown_fields, |w, b| w.value(&Value::Bool(b)));
-        self.flag("XEmbeddedResource", s.x_embedded_resource);
-        self.flag("XIntOrString", s.x_int_or_string);
-        self.key("XListMapKeys");
-        self.strings(&s.x_list_map_keys, s.empty.has("x-kubernetes-list-map-keys"));
-        self.optional("XListType", "string", s.x_list_type.as_deref(), Self::string);
-        self.optional("XMapType", "string", s.x_map_type.as_deref(), Self::string);
-        self.key("XValidations");
-        self.given_list(
-            &s.x_validations,
-            s.empty.has("x-kubernetes-validations"),
-            "apiextensions.ValidationRules",
-            Self::rule,
-        );
+        self.open(SCHEMA);
+        for Keyword { name, go_field, value } in s.keywords() {
+            let is_given = s.empty.has(name);
+            match value {
+                KeywordValue::Text(text) => self.text(go_field, text),
+                KeywordValue::OptionalText(text) => self.optional(go_field, "string", text.as_deref(), Self::string),
+                KeywordValue::Flag(flag) => self.flag(go_field, *flag),
+                KeywordValue::OptionalFlag(flag) => self.optional_flag(go_field, *flag),
+                KeywordValue::Number(x) => self.optional(go_field, "float64", *x, |w, x| w.value(&Value::Float(x))),
+                KeywordValue::Integer(i) => self.optional(go_field, "int64", *i, |w, i| w.value(&Value::Int(i))),
+                KeywordValue::Json(value) => self.optional(go_field, JSON, value.as_ref(), Self::value),
+                KeywordValue::JsonList(values) => {
+                    self.key(go_field);
+                    self.given_list(values, is_given, "[]apiextensions.JSON", Self::value);
+                }
+                KeywordValue::Names(names) => {
+                    self.key(go_field);
+                    self.strings(names, is_given);
+                }
+                KeywordValue::Items(items) => {
+                    self.optional(go_field, "apiextensions.JSONSchemaPropsOrArray", items.as_ref(), Self::items);
+                }
+                KeywordValue::Schemas(schemas) => self.schemas(go_field, schemas, is_given),
+                KeywordValue::Schema(schema) => self.optional(go_field, SCHEMA, schema.as_deref(), Self::schema),
+                KeywordValue::SchemaMap(schemas) => {
+                    let type_ = "map[string]apiextensions.JSONSchemaProps";
+                    self.map((go_field, type_), schemas, is_given, |w, s| w.schema(s));
+                }
+                KeywordValue::Definitions(schemas) => {
+                    let type_ = "apiextensions.JSONSchemaDefinitions";
+                    self.map((go_field, type_), schemas, is_given, |w, s| w.schema(s));
+                }
+                KeywordValue::SchemaOrBool(given) => {
+                    let type_ = "apiextensions.JSONSchemaPropsOrBool";
+                    self.optional(go_field, type_, given.as_ref(), Self::schema_or_bool);
+                }
+                KeywordValue::Dependencies(all) => {
+                    let type_ = "apiextensions.JSONSchemaDependencies";
+                    self.map((go_field, type_), all, is_given, Self::schema_or_names);
+                }
+                KeywordValue::ExternalDocs(docs) => {
+                    let type_ = "apiextensions.ExternalDocumentation";
+                    self.optional(go_field, type_, docs.as_ref(), Self::external_documentation);
+                }
+                KeywordValue::Rules(rules) => {
+                    self.key(go_field);
+                    self.given_list(rules, is_given, "apiextensions.ValidationRules", Self::rule);
+                }
+            }
+        }
+        self.close();
+    }
+    fn schema_or_names(&mut self, dependency: &SchemaOrNames) {
+        let (schema, names) = match dependency {
+            SchemaOrNames::Schema(schema) => (Some(&**schema), &[][..]),
+            SchemaOrNames::Names(names) => (None, names.as_slice()),
+        };
+        self.open("apiextensions.JSONSchemaPropsOrStringArray");
+        self.optional("Schema", SCHEMA, schema, Self::schema);
+        self.key("Property");
+        self.strings(names, false);
+        self.close();
+    }
+    fn external_documentation(&mut self, docs: &ExternalDocumentation) {
+        self.open("apiextensions.ExternalDocumentation");
+        self.text("Description", &docs.description);
+        self.text("URL", &docs.url);
         self.close();
     }
     fn items(&mut self, i: &Items) {
@@ -284,7 +250,7 @@ impl Writer {
             Items::Schemas(many) => (None, many.as_slice()),
         };
         self.open("apiextensions.JSONSchemaPropsOrArray");
-        self.optional("Schema", "apiextensions.JSONSchemaProps", one, Self::schema);
+        self.optional("Schema", SCHEMA, one, Self::schema);
         self.schemas("JSONSchemas", many, false);
         self.close();
     }
@@ -295,7 +261,7 @@ impl Writer {
         };
         self.open("apiextensions.JSONSchemaPropsOrBool");
         self.flag("Allows", allows);
-        self.optional("Schema", "apiextensions.JSONSchemaProps", schema, Self::schema);
+        self.optional("Schema", SCHEMA, schema, Self::schema);
         self.close();
     }
     fn rule(&mut self, r: &ValidationRule) {
@@ -305,7 +271,7 @@ impl Writer {
         self.text("MessageExpression", &r.message_expression);
         self.optional("Reason", "apiextensions.FieldValueErrorReason", r.reason.as_deref(), Self::string);
         self.text("FieldPath", &r.field_path);
-        self.optional("OptionalOldSelf", "bool", r.optional_old_self, |w, b| w.value(&Value::Bool(b)));
+        self.optional_flag("OptionalOldSelf", r.optional_old_self);
         self.close();
     }
     fn version(&mut self, v: &CrdVersion) {
@@ -321,7 +287,7 @@ impl Writer {
             v.schema.as_ref(),
             |w, Validation { schema }| {
                 w.open("apiextensions.CustomResourceValidation");
-                w.optional("OpenAPIV3Schema", "apiextensions.JSONSchemaProps", schema.as_deref(), Self::schema);
+                w.optional("OpenAPIV3Schema", SCHEMA, schema.as_deref(), Self::schema);
                 w.close();
             },
         );
