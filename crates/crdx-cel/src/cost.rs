@@ -25,7 +25,10 @@ pub fn estimate(checked: &CheckedAst, root: Option<&DeclType>) -> Interval {
 }
 
 /// Like [`estimate`], with a declared type for each variable.
-pub fn estimate_with<'a>(checked: &'a CheckedAst, declared: &'a dyn Fn(&str) -> Option<&'a DeclType>) -> Interval {
+pub(crate) fn estimate_with<'a>(
+    checked: &'a CheckedAst,
+    declared: &'a dyn Fn(&str) -> Option<&'a DeclType>,
+) -> Interval {
     let size = checked.types.len();
     let mut estimator = Estimator {
         checked,

@@ -53,7 +53,7 @@ impl Issues {
     }
 
     /// Adds an error at a location.
-    pub fn report_at(&mut self, location: Location, message: impl Into<String>) {
+    pub(crate) fn report_at(&mut self, location: Location, message: impl Into<String>) {
         self.count += 1;
         if self.list.len() < MAX_ISSUES {
             self.list.push(Issue { location, message: message.into() });

@@ -33,9 +33,10 @@ use super::value::{Error, Fuel, Value};
 use crdx_value::release::Minor;
 
 pub use clock::check_time_zone;
-pub use comprehensions::{insert, insert_all};
-pub use conversion::is_conversion;
-pub use regex::{all_matches, first_match};
+pub use comprehensions::insert;
+pub(crate) use comprehensions::insert_all;
+pub(crate) use conversion::is_conversion;
+pub(crate) use regex::{all_matches, first_match};
 
 /// The implementation of an overload. The receiver of a member call is the first argument; arguments are never errors.
 pub type Function = for<'a> fn(&[Value<'a>]) -> Result<Value<'a>, Error>;
@@ -133,7 +134,7 @@ impl Overload {
     }
 
     /// Sets an implementation that needs fuel.
-    pub const fn fueled(mut self, call: FueledFunction) -> Self {
+    pub(crate) const fn fueled(mut self, call: FueledFunction) -> Self {
         self.call = Some(Call::Fueled(call));
         self.guarded = true;
         self
@@ -152,7 +153,7 @@ impl Overload {
     }
 
     /// Limits the row to servers before version `minor`.
-    pub const fn until_server(mut self, minor: Minor) -> Self {
+    pub(crate) const fn until_server(mut self, minor: Minor) -> Self {
         self.servers.1 = minor;
         self
     }
@@ -164,13 +165,13 @@ impl Overload {
     }
 
     /// Disables the check of argument types.
-    pub const fn unguarded(mut self) -> Self {
+    pub(crate) const fn unguarded(mut self) -> Self {
         self.guarded = false;
         self
     }
 
     /// Makes the overload a member function.
-    pub const fn as_member(mut self) -> Self {
+    pub(crate) const fn as_member(mut self) -> Self {
         self.member = true;
         self
     }
@@ -252,7 +253,7 @@ pub fn overloads() -> impl Iterator<Item = &'static Overload> {
 }
 
 /// The overloads available only to JSON patch expressions of mutating admission policies.
-pub fn patch_overloads() -> impl Iterator<Item = &'static Overload> {
+pub(crate) fn patch_overloads() -> impl Iterator<Item = &'static Overload> {
     json_patch::FUNCTIONS.iter()
 }
 

@@ -23,7 +23,8 @@ mod text;
 pub mod time;
 pub mod well_known;
 
-pub use equal::{contains, equal, equal_strictly};
+pub(crate) use equal::equal_strictly;
+pub use equal::{contains, equal};
 pub use error::Error;
 pub use fuel::Fuel;
 pub use list::List;

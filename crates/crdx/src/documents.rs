@@ -107,7 +107,7 @@ impl Document {
     }
 
     /// Reads the object again; `None` if it is an item that the list does not have. The list is read again only once.
-    pub fn read_again(&self) -> Option<Value> {
+    pub(crate) fn read_again(&self) -> Option<Value> {
         let read = || self.chunk.read().map(|contents| contents.value);
         match self.item {
             None => read().ok(),

@@ -4,11 +4,8 @@
 pub mod answer;
 pub mod definitions;
 pub mod filter;
-pub mod generated_name;
 pub mod hints;
 pub mod identity;
-pub mod kubectl_errors;
-pub mod list_models;
 pub mod object;
 #[cfg(feature = "policies")]
 pub mod policy_request;

@@ -31,7 +31,7 @@ impl Bindings {
 
     /// Returns true if the first type of each pair is assignable to the second. The substitutions are kept only in that
     /// case.
-    pub fn assignable<'t>(&mut self, pairs: impl IntoIterator<Item = (&'t Type, &'t Type)>) -> bool {
+    pub(crate) fn assignable<'t>(&mut self, pairs: impl IntoIterator<Item = (&'t Type, &'t Type)>) -> bool {
         self.trail.clear();
         let fits = pairs.into_iter().all(|(from, to)| self.fits(from, to));
         if !fits {
@@ -110,7 +110,7 @@ impl Bindings {
     }
 
     /// Like [`Bindings::resolve`], but replaces unbound variables by `dyn`.
-    pub fn resolve_to_dyn(&self, type_: &Type) -> Type {
+    pub(crate) fn resolve_to_dyn(&self, type_: &Type) -> Type {
         self.replace(type_, true)
     }
 

@@ -15,7 +15,7 @@ impl Interval {
     /// The empty interval, the neutral element of unions.
     pub(super) const NOTHING: Self = Self::new(u64::MAX, 0);
     /// Any value.
-    pub const UNKNOWN: Self = Self::new(0, u64::MAX);
+    pub(crate) const UNKNOWN: Self = Self::new(0, u64::MAX);
 
     /// The interval from `min` to `max`.
     pub const fn new(min: u64, max: u64) -> Self {

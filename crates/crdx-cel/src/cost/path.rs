@@ -31,7 +31,7 @@ struct Buffer<'a> {
 
 impl<'a> Paths<'a> {
     /// Creates the path of a variable.
-    pub fn of_variable(&mut self, name: &'a str) -> Path {
+    pub(crate) fn of_variable(&mut self, name: &'a str) -> Path {
         self.buffers.push(Buffer { parts: vec![name], capacity: 1 });
         Path { buffer: self.buffers.len() - 1, length: 1 }
     }
@@ -61,7 +61,7 @@ impl<'a> Paths<'a> {
     }
 
     /// Copies a path to a new buffer and appends a part.
-    pub fn copy_and_append(&mut self, path: Path, part: &'a str) -> Path {
+    pub(crate) fn copy_and_append(&mut self, path: Path, part: &'a str) -> Path {
         let mut parts = self.parts(path).to_vec();
         parts.push(part);
         let length = parts.len();

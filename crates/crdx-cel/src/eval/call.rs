@@ -67,7 +67,7 @@ impl Callee {
     }
 
     /// Returns true if the overload is chosen at run time by the argument types.
-    pub fn dispatches(&self) -> bool {
+    pub(crate) fn dispatches(&self) -> bool {
         self.overloads.len() > 1 && self.overloads.iter().all(|resolved| resolved.overload.guarded)
     }
 

@@ -54,7 +54,7 @@ impl Constant {
     }
 
     /// The value as an owned copy.
-    pub fn to_owned_value(&self) -> Value<'static> {
+    pub(crate) fn to_owned_value(&self) -> Value<'static> {
         match self {
             Self::Text(text) => Value::String(Text::Shared(text.clone())),
             Self::List(items) => Value::list(items.clone()),

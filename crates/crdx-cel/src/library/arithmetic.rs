@@ -4,7 +4,7 @@ use super::{CallCost, Overload, unknown_operand};
 use crate::value::{Error, Fuel, Text, Value};
 
 /// The overloads.
-pub const FUNCTIONS: &[Overload] = &[
+pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("_+_", "add_bytes", "(bytes, bytes) -> bytes", CallCost::Concatenate, super::unfueled)
         .fueled(add)
         .unguarded(),

@@ -10,7 +10,7 @@ use crdx_value::release::{Minor, V1_31};
 use std::sync::Arc;
 
 /// The overloads.
-pub const FUNCTIONS: &[Overload] = &[
+pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::member(
         "path",
         "authorizer_path",

@@ -6,7 +6,7 @@ use crdx_value::release::{V1_30, V1_32};
 use std::sync::Arc;
 
 /// The overloads.
-pub const FUNCTIONS: &[Overload] = &[
+pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("cidr", "string_to_cidr", "(string) -> net.CIDR", CallCost::Scan(0), parse).since(V1_30),
     Overload::member(
         "containsIP",

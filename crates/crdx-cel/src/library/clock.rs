@@ -6,7 +6,7 @@ use jiff::tz::{TimeZone, TimeZoneDatabase};
 use std::sync::LazyLock;
 
 /// The overloads.
-pub const FUNCTIONS: &[Overload] = &[
+pub(crate) const FUNCTIONS: &[Overload] = &[
     utc("getFullYear", "timestamp_to_year", year),
     zoned("getFullYear", "timestamp_to_year_with_tz", year),
     utc("getMonth", "timestamp_to_month", month),

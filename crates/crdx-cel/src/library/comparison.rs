@@ -5,7 +5,7 @@ use crate::value::{Error, Value, compare};
 use std::cmp::Ordering;
 
 /// The overloads.
-pub const FUNCTIONS: &[Overload] = &[
+pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("_<_", "less_bool", "(bool, bool) -> bool", CallCost::One, less).unguarded(),
     Overload::global("_<_", "less_int64", "(int, int) -> bool", CallCost::One, less).unguarded(),
     Overload::global("_<_", "less_int64_double", "(int, double) -> bool", CallCost::One, less).unguarded(),

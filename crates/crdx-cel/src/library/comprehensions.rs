@@ -7,7 +7,7 @@ use crdx_value::release::V1_32;
 use std::{collections::BTreeMap, sync::Arc};
 
 /// The overloads.
-pub const FUNCTIONS: &[Overload] = &[
+pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global(
         "cel.@mapInsert",
         "@mapInsert_map_key_value",
@@ -58,7 +58,7 @@ pub fn insert<'a>(map: Map<'a>, key: &Value<'a>, value: Value<'a>, fuel: &Fuel) 
 }
 
 /// Adds the entries of `added` to a map, in place if it is not shared, otherwise to a copy.
-pub fn insert_all<'a>(map: Map<'a>, added: &Map<'a>, fuel: &Fuel) -> Result<Map<'a>, Error> {
+pub(crate) fn insert_all<'a>(map: Map<'a>, added: &Map<'a>, fuel: &Fuel) -> Result<Map<'a>, Error> {
     fuel.spend(added.len())?;
     added.entries()?.into_iter().try_fold(map, |map, (key, value)| insert(map, &key, value, fuel))
 }

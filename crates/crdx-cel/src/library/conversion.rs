@@ -6,7 +6,7 @@ use crate::value::{Error, Value};
 use crdx_value::release::V1_37;
 
 /// The overloads.
-pub const FUNCTIONS: &[Overload] = &[
+pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("type", "type", "(A) -> type(A)", CallCost::One, to_type).unguarded(),
     Overload::global("bool", "bool_to_bool", "(bool) -> bool", CallCost::One, same),
     Overload::global("bool", "string_to_bool", "(string) -> bool", CallCost::One, to_bool),
@@ -46,7 +46,7 @@ pub const FUNCTIONS: &[Overload] = &[
 ];
 
 /// Returns true for functions whose calls with a constant argument are computed when the program is planned.
-pub fn is_conversion(function: &str) -> bool {
+pub(crate) fn is_conversion(function: &str) -> bool {
     FUNCTIONS.iter().any(|overload| overload.function == function)
 }
 

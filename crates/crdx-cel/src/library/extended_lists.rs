@@ -6,7 +6,7 @@ use crdx_value::release::{V1_34, V1_37};
 use std::cmp::Ordering;
 
 /// The overloads.
-pub const FUNCTIONS: &[Overload] = &[
+pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::member("slice", "list_slice", "(list(T), int, int) -> list(T)", CallCost::Slice, slice).since(V1_34),
     // At run time, a list that is already flat is accepted.
     Overload::planned("flatten", "list_flatten", "(list(list(T))) -> list(T)", CallCost::Flatten)

@@ -6,7 +6,7 @@ use crdx_value::release::V1_30;
 use std::sync::Arc;
 
 /// The overloads.
-pub const FUNCTIONS: &[Overload] = &[
+pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("ip", "string_to_ip", "(string) -> net.IP", CallCost::Scan(0), parse).since(V1_30),
     Overload::member("family", "ip_family", "(net.IP) -> int", CallCost::One, family).since(V1_30),
     Overload::global("ip.isCanonical", "ip_is_canonical", "(string) -> bool", CallCost::ScanTwice, is_canonical)

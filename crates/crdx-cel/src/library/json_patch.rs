@@ -4,7 +4,7 @@ use super::{CallCost, Overload};
 use crate::value::{Error, Value};
 
 /// The overloads.
-pub const FUNCTIONS: &[Overload] = &[Overload::global(
+pub(crate) const FUNCTIONS: &[Overload] = &[Overload::global(
     "jsonpatch.escapeKey",
     "string_jsonpatch_escapeKey_string",
     "(string) -> string",

@@ -6,7 +6,7 @@ use crdx_value::release::V1_37;
 use std::cmp::Ordering;
 
 /// The overloads.
-pub const FUNCTIONS: &[Overload] = &[
+pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::member("isSorted", "list_int_is_sorted_bool", "(list(int)) -> bool", CallCost::Walk, is_sorted),
     Overload::member("isSorted", "list_uint_is_sorted_bool", "(list(uint)) -> bool", CallCost::Walk, is_sorted),
     Overload::member("isSorted", "list_double_is_sorted_bool", "(list(double)) -> bool", CallCost::Walk, is_sorted),

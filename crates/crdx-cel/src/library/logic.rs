@@ -5,7 +5,7 @@ use crate::value::{Error, Value};
 use crdx_value::release::Minor;
 
 /// The overloads.
-pub const FUNCTIONS: &[Overload] = &[
+pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::planned("_?_:_", "conditional", "(bool, A, A) -> A", CallCost::Free),
     Overload::planned("_&&_", "logical_and", "(bool, bool) -> bool", CallCost::Free),
     Overload::planned("_||_", "logical_or", "(bool, bool) -> bool", CallCost::Free),

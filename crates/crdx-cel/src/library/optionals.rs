@@ -6,7 +6,7 @@ use crate::value::{Error, Fuel, Value};
 use crdx_value::release::{Minor, V1_33};
 
 /// The overloads.
-pub const FUNCTIONS: &[Overload] = &[
+pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("optional.of", "optional_of", "(V) -> optional(V)", CallCost::One, of).since(Minor(28)),
     Overload::global(
         "optional.ofNonZeroValue",

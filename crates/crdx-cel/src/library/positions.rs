@@ -16,7 +16,8 @@ macro_rules! rows {
 }
 
 /// The overloads.
-pub const FUNCTIONS: &[Overload] = rows![0 before V1_32, 32 before V1_34, 34 before V1_37, 37 before Minor::NEVER];
+pub(crate) const FUNCTIONS: &[Overload] =
+    rows![0 before V1_32, 32 before V1_34, 34 before V1_37, 37 before Minor::NEVER];
 
 const fn row(
     function: &'static str,

@@ -8,7 +8,7 @@ use std::{cmp::Ordering, sync::Arc};
 const ONE: &str = "(kubernetes.Quantity, kubernetes.Quantity) -> bool";
 
 /// The overloads.
-pub const FUNCTIONS: &[Overload] = &[
+pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("quantity", "string_to_quantity", "(string) -> kubernetes.Quantity", CallCost::Scan(0), parse)
         .since(Minor(28)),
     Overload::global("isQuantity", "is_quantity_string", "(string) -> bool", CallCost::Scan(0), is_quantity)

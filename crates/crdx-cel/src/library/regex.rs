@@ -6,7 +6,7 @@ use crate::value::{Error, Fuel, Text, Value};
 use crdx_regexp::Regexp;
 
 /// The overloads.
-pub const FUNCTIONS: &[Overload] = &[
+pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::planned("find", "string_find_string", "(string, string) -> string", CallCost::Find).as_member(),
     Overload::planned("findAll", "string_find_all_string", "(string, string) -> list(string)", CallCost::Find)
         .as_member(),
@@ -15,7 +15,7 @@ pub const FUNCTIONS: &[Overload] = &[
 ];
 
 /// The leftmost match, or an empty string.
-pub fn first_match<'a>(pattern: &Regexp, text: &Text<'a>) -> Value<'a> {
+pub(crate) fn first_match<'a>(pattern: &Regexp, text: &Text<'a>) -> Value<'a> {
     match pattern.find(text) {
         Some(range) => Value::String(text.slice(range)),
         None => Value::string(""),
@@ -23,7 +23,7 @@ pub fn first_match<'a>(pattern: &Regexp, text: &Text<'a>) -> Value<'a> {
 }
 
 /// All matches, at most `limit` unless `limit` is negative.
-pub fn all_matches<'a>(pattern: &Regexp, text: &Text<'a>, limit: i64, fuel: &Fuel) -> Result<Value<'a>, Error> {
+pub(crate) fn all_matches<'a>(pattern: &Regexp, text: &Text<'a>, limit: i64, fuel: &Fuel) -> Result<Value<'a>, Error> {
     let ranges = pattern.find_all(text, usize::try_from(limit).ok());
     fuel.spend(ranges.len().saturating_mul(PART))?;
     Ok(Value::list(ranges.into_iter().map(|range| Value::String(text.slice(range))).collect()))

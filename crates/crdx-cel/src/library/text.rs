@@ -5,7 +5,7 @@ use crate::value::{Error, Value};
 use crdx_value::release::V1_37;
 
 /// The overloads.
-pub const FUNCTIONS: &[Overload] = &[
+pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::member("contains", "contains_string", "(string, string) -> bool", CallCost::Contains, |args| {
         both(args, |s, part| s.contains(part))
     })

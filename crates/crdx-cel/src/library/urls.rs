@@ -6,7 +6,7 @@ use crdx_value::release::V1_32;
 use std::sync::Arc;
 
 /// The overloads.
-pub const FUNCTIONS: &[Overload] = &[
+pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("url", "string_to_url", "(string) -> kubernetes.URL", CallCost::Transform, parse)
         .from_server(V1_32),
     // Before 1.32, the size of the result was not estimated.

@@ -74,7 +74,7 @@ impl<'s> Builder<'s> {
     }
 
     /// Assigns a new id to a node at this offset.
-    pub fn new_id(&mut self, offset: i32) -> ExprId {
+    pub(crate) fn new_id(&mut self, offset: i32) -> ExprId {
         let id = self.offsets.len();
         if id > MAX_NODES {
             self.too_large = true;
@@ -113,7 +113,7 @@ impl<'s> Builder<'s> {
 
     /// Reports an error without a position and returns a placeholder.
     #[cfg(feature = "recovery")]
-    pub fn error_without_position(&mut self, message: impl Into<String>) -> Expr {
+    pub(crate) fn error_without_position(&mut self, message: impl Into<String>) -> Expr {
         self.issues.report_at(crate::issues::Location::NONE, message);
         self.node(-1, ExprKind::Unspecified)
     }
@@ -220,7 +220,7 @@ impl<'s> Builder<'s> {
     }
 
     /// Sets the position of a node after its creation.
-    pub fn set_offset(&mut self, id: ExprId, offset: i32) {
+    pub(crate) fn set_offset(&mut self, id: ExprId, offset: i32) {
         if let Some(slot) = self.offsets.get_mut(id as usize) {
             *slot = offset;
         }

@@ -57,9 +57,9 @@ pub struct KindSet(u64);
 
 impl KindSet {
     /// The empty set.
-    pub const EMPTY: Self = Self(0);
+    pub(crate) const EMPTY: Self = Self(0);
     /// The member for the end of the rule.
-    pub const END_OF_RULE: Self = Self(1 << 63);
+    pub(crate) const END_OF_RULE: Self = Self(1 << 63);
 
     /// The union of two sets.
     pub const fn union(self, other: Self) -> Self {

@@ -70,7 +70,7 @@ impl<'s> Lexer<'s> {
     }
 
     /// The next token, including white space and comments; [`Kind::Eof`] at the end and on every later call.
-    pub fn next_token(&mut self) -> Result<Token, BadText> {
+    pub(crate) fn next_token(&mut self) -> Result<Token, BadText> {
         let at = self.at;
         let Some(&first) = self.bytes.get(at) else { return Ok(self.token(Kind::Eof, at)) };
         let next = self.byte(at + 1);

@@ -139,7 +139,7 @@ impl Predictor {
     /// Chooses an alternative at `decision`; alternatives are the transitions of the state, numbered from 1.
     /// `precedence` is that of the current rule, `callers` is the actual stack, and `look` returns the kind of the n-th
     /// next token.
-    pub fn predict(
+    pub(crate) fn predict(
         &mut self,
         decision: StateId,
         precedence: u32,

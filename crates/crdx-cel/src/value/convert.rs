@@ -9,7 +9,7 @@ fn impossible(from: &Value<'_>, to: &str) -> Error {
 
 impl<'a> Value<'a> {
     /// `int(self)`
-    pub fn to_int(&self) -> Result<Self, Error> {
+    pub(crate) fn to_int(&self) -> Result<Self, Error> {
         match self {
             Self::Int(i) => Ok(Self::Int(*i)),
             Self::Uint(u) => i64::try_from(*u).map(Self::Int).map_err(|_| Error::new("integer overflow")),
@@ -22,7 +22,7 @@ impl<'a> Value<'a> {
     }
 
     /// `uint(self)`
-    pub fn to_uint(&self) -> Result<Self, Error> {
+    pub(crate) fn to_uint(&self) -> Result<Self, Error> {
         let overflow = || Error::new("unsigned integer overflow");
         match self {
             Self::Uint(u) => Ok(Self::Uint(*u)),
@@ -34,7 +34,7 @@ impl<'a> Value<'a> {
     }
 
     /// `double(self)`
-    pub fn to_double(&self) -> Result<Self, Error> {
+    pub(crate) fn to_double(&self) -> Result<Self, Error> {
         match self {
             Self::Double(d) => Ok(Self::Double(*d)),
             Self::Int(i) => Ok(Self::Double(*i as f64)),
@@ -45,7 +45,7 @@ impl<'a> Value<'a> {
     }
 
     /// `bool(self)`
-    pub fn to_bool(&self) -> Result<Self, Error> {
+    pub(crate) fn to_bool(&self) -> Result<Self, Error> {
         match self {
             Self::Bool(b) => Ok(Self::Bool(*b)),
             Self::String(s) => number::parse_bool(s).map(Self::Bool).ok_or_else(|| impossible(self, "bool")),
@@ -88,7 +88,7 @@ impl<'a> Value<'a> {
     }
 
     /// `timestamp(self)`
-    pub fn to_timestamp(&self) -> Result<Self, Error> {
+    pub(crate) fn to_timestamp(&self) -> Result<Self, Error> {
         let to = "google.protobuf.Timestamp";
         match self {
             Self::Timestamp(t) => Ok(Self::Timestamp(*t)),
@@ -99,7 +99,7 @@ impl<'a> Value<'a> {
     }
 
     /// `duration(self)`
-    pub fn to_duration(&self) -> Result<Self, Error> {
+    pub(crate) fn to_duration(&self) -> Result<Self, Error> {
         let to = "google.protobuf.Duration";
         match self {
             Self::Duration(d) => Ok(Self::Duration(*d)),
@@ -109,7 +109,7 @@ impl<'a> Value<'a> {
     }
 
     /// `type(self)`
-    pub fn to_type(&self) -> Self {
+    pub(crate) fn to_type(&self) -> Self {
         Self::Type(match self {
             Self::Message(message) => Cow::Owned(message.type_name.to_string()),
             Self::Opaque(o) => Cow::Borrowed(o.type_name()),

@@ -17,7 +17,7 @@ pub fn equal(a: &Value<'_>, b: &Value<'_>, fuel: &Fuel) -> Result<bool, Error> {
 }
 
 /// The equality implemented by the left value's type, without special treatment of null.
-pub fn equal_strictly(a: &Value<'_>, b: &Value<'_>, fuel: &Fuel) -> Result<bool, Error> {
+pub(crate) fn equal_strictly(a: &Value<'_>, b: &Value<'_>, fuel: &Fuel) -> Result<bool, Error> {
     fuel.visit()?;
     Ok(match (a, b) {
         (Value::Null, _) => matches!(b, Value::Null),

@@ -26,7 +26,7 @@ impl Error {
         Self::Failed(text.into())
     }
     /// `no such overload`
-    pub fn no_such_overload() -> Self {
+    pub(crate) fn no_such_overload() -> Self {
         Self::Failed(Cow::Borrowed(NO_SUCH_OVERLOAD))
     }
     /// Returns true for the errors of calls whose arguments no overload accepts. The server compares the text as well
@@ -36,7 +36,7 @@ impl Error {
         matches!(self, Self::Failed(text) if text.starts_with(NO_SUCH_OVERLOAD))
     }
     /// Returns true if `&&`, `||` and `?:` cannot absorb the error.
-    pub fn is_fatal(&self) -> bool {
+    pub(crate) fn is_fatal(&self) -> bool {
         !matches!(self, Self::Failed(_) | Self::Unknown(_))
     }
 
@@ -47,7 +47,7 @@ impl Error {
 
     /// The error of an operator that absorbs errors: one of a value that is not known hides others, because the value
     /// might decide.
-    pub fn or_unknown(self, other: Self) -> Self {
+    pub(crate) fn or_unknown(self, other: Self) -> Self {
         if matches!(self, Self::Unknown(_)) {
             self
         } else if matches!(other, Self::Unknown(_)) {

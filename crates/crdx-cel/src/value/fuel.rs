@@ -36,7 +36,7 @@ impl Default for Fuel {
 
 impl Fuel {
     /// The fuel of one evaluation, at most the steps that are left.
-    pub fn of_evaluation(server: Minor, steps: &Steps) -> Self {
+    pub(crate) fn of_evaluation(server: Minor, steps: &Steps) -> Self {
         Self { left: Cell::new(steps.left().min(EVALUATION)), server }
     }
 
@@ -69,7 +69,7 @@ impl Fuel {
     /// # Errors
     /// [`Error::Interrupted`] if no fuel is left.
     #[inline]
-    pub fn spend(&self, steps: usize) -> Result<(), Error> {
+    pub(crate) fn spend(&self, steps: usize) -> Result<(), Error> {
         let left = self.left.get().saturating_sub(steps as u64);
         self.left.set(left);
         if left == 0 { Err(Error::Interrupted) } else { Ok(()) }

@@ -52,7 +52,7 @@ impl<'a> Value<'a> {
 impl<'a> Value<'a> {
     /// Removes the declared type of a list, map or object of a document, so that its parts are converted by their JSON
     /// types (Go's `ref.Val.Value()`). An optional value becomes what it contains.
-    pub fn without_declared_type(self) -> Self {
+    pub(crate) fn without_declared_type(self) -> Self {
         match self {
             Self::Optional(inner) => {
                 inner.map_or(Self::Null, |inner| Arc::unwrap_or_clone(inner).without_declared_type())

@@ -105,7 +105,7 @@ impl<'a> List<'a> {
     }
 
     /// Returns true if the list is part of a document.
-    pub fn is_of_document(&self) -> bool {
+    pub(crate) fn is_of_document(&self) -> bool {
         matches!(self, Self::Json(..))
     }
 

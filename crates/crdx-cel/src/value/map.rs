@@ -127,7 +127,7 @@ impl<'a> Map<'a> {
 
     /// The value of a string key or field, by its name in expressions. Returns an error if the value does not match the
     /// declared type.
-    pub fn find_str(&self, key: &str) -> Option<Result<Value<'a>, Error>> {
+    pub(crate) fn find_str(&self, key: &str) -> Option<Result<Value<'a>, Error>> {
         match self {
             Self::Json(members, decl) => match &decl.shape {
                 Shape::Object(fields) => {
@@ -231,7 +231,7 @@ impl<'a> Map<'a> {
     }
 
     /// The first key in order; for an object, of the fields with a declared type.
-    pub fn first_key(&self) -> Option<Value<'a>> {
+    pub(crate) fn first_key(&self) -> Option<Value<'a>> {
         match self {
             Self::Untyped(members) => members.keys().next().map(|key| Value::String(Text::Borrowed(key))),
             Self::Constant(entries) => entries.keys().next().map(Key::to_value),
@@ -241,7 +241,7 @@ impl<'a> Map<'a> {
     }
 
     /// The keys that a loop iterates over. For each member without a declared type, the server yields a null.
-    pub fn keys_of_loop(&self) -> Vec<Value<'a>> {
+    pub(crate) fn keys_of_loop(&self) -> Vec<Value<'a>> {
         let mut keys = self.keys();
         keys.resize(self.len().max(keys.len()), Value::Null);
         keys

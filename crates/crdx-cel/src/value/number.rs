@@ -21,17 +21,17 @@ pub fn compare(a: &Value<'_>, b: &Value<'_>) -> Option<Ordering> {
 }
 
 /// `int(d)`: truncates; `None` if the magnitude is 2^63 or more.
-pub fn double_to_int(d: f64) -> Option<i64> {
+pub(crate) fn double_to_int(d: f64) -> Option<i64> {
     (d > i64::MIN as f64 && d < i64::MAX as f64).then_some(d as i64)
 }
 
 /// `uint(d)`: truncates; `None` below 0 and from 2^64.
-pub fn double_to_uint(d: f64) -> Option<u64> {
+pub(crate) fn double_to_uint(d: f64) -> Option<u64> {
     (0.0..18_446_744_073_709_551_616.0).contains(&d).then_some(d as u64)
 }
 
 /// `strconv.ParseUint(text, 10, 64)`
-pub fn parse_uint(text: &str) -> Option<u64> {
+pub(crate) fn parse_uint(text: &str) -> Option<u64> {
     if text.starts_with('+') { None } else { text.parse().ok() }
 }
 
@@ -51,7 +51,7 @@ fn without_underscores(text: &str) -> Option<String> {
 }
 
 /// `strconv.ParseFloat(text, 64)`
-pub fn parse_double(text: &str) -> Option<f64> {
+pub(crate) fn parse_double(text: &str) -> Option<f64> {
     if text.contains('_') {
         return parse_double(&without_underscores(text)?);
     }

@@ -25,7 +25,7 @@ pub fn compare(a: &Value<'_>, b: &Value<'_>) -> Result<Ordering, Error> {
 
 impl Value<'_> {
     /// Returns true if the type of the value is ordered.
-    pub fn is_comparable(&self) -> bool {
+    pub(crate) fn is_comparable(&self) -> bool {
         !matches!(self, Self::Null | Self::List(_) | Self::Map(_) | Self::Type(_) | Self::Optional(_) | Self::Opaque(_))
     }
 }

@@ -20,7 +20,7 @@ impl Value<'_> {
     }
 
     /// The cost of visiting the whole value (`traversalCost`): bytes / 10 for strings, 1 for any other leaf.
-    pub fn walk_cost(&self, fuel: &Fuel) -> u64 {
+    pub(crate) fn walk_cost(&self, fuel: &Fuel) -> u64 {
         if fuel.visit().is_err() {
             return TOO_MUCH;
         }

@@ -24,7 +24,7 @@ pub struct Duration(pub i64);
 
 impl Timestamp {
     /// The timestamp `seconds` after the Unix epoch; an error outside the years 1 to 9999.
-    pub fn from_unix(seconds: i64) -> Result<Self, Error> {
+    pub(crate) fn from_unix(seconds: i64) -> Result<Self, Error> {
         Self::new(seconds, 0, 0)
     }
 
@@ -74,7 +74,7 @@ impl Timestamp {
     }
 
     /// Returns true if both are the same instant, regardless of UTC offsets.
-    pub fn is_same_instant(&self, other: &Self) -> bool {
+    pub(crate) fn is_same_instant(&self, other: &Self) -> bool {
         self.instant() == other.instant()
     }
 
@@ -368,7 +368,7 @@ pub fn parse_date(text: &str) -> Result<Timestamp, String> {
 }
 
 /// Parses a string of format `date-time` (`strfmt.ParseDateTime`): RFC 3339, with or without a UTC offset.
-pub fn parse_date_time(text: &str) -> Result<Timestamp, String> {
+pub(crate) fn parse_date_time(text: &str) -> Result<Timestamp, String> {
     if text.is_empty() {
         return Ok(Timestamp { seconds: 0, nanos: 0, offset: 0 });
     }

@@ -65,7 +65,7 @@ fn apply(at: &mut Value, path: &[String], value: Option<Value>) {
 }
 
 /// Returns the schema at a path, and true if its parent requires the field.
-pub fn schema_at<'s>(schema: &'s Schema, path: &[String]) -> Option<(&'s Schema, bool)> {
+pub(crate) fn schema_at<'s>(schema: &'s Schema, path: &[String]) -> Option<(&'s Schema, bool)> {
     path.iter().try_fold((schema, true), |(schema, _), name| {
         let required = schema.required.contains(name);
         let below = schema.property(name).or_else(|| schema.additional_properties_schema());
@@ -74,7 +74,7 @@ pub fn schema_at<'s>(schema: &'s Schema, path: &[String]) -> Option<(&'s Schema,
 }
 
 /// Returns the changes for an error at `path`: first of the node itself, then of its ancestors, then the removals.
-pub fn of_error(root: &Schema, object: &Value, path: &[String]) -> Vec<Changes> {
+pub(crate) fn of_error(root: &Schema, object: &Value, path: &[String]) -> Vec<Changes> {
     let mut all = Vec::new();
     let mut removals = Vec::new();
     for length in (0..=path.len()).rev() {
@@ -261,7 +261,7 @@ fn texts(words: &Vocabulary, schema: &Schema) -> Vec<String> {
 }
 
 /// Returns changes that make each union accept each of its branches.
-pub fn of_unions(schema: &Schema, value: &Value) -> Vec<Changes> {
+pub(crate) fn of_unions(schema: &Schema, value: &Value) -> Vec<Changes> {
     let mut all = Vec::new();
     unions(schema, value, &mut Vec::new(), &mut all);
     all

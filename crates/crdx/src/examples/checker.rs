@@ -121,7 +121,7 @@ impl Checker {
     }
 
     /// Returns the errors of a rejection except the last one if it only reports that rules were not evaluated.
-    pub fn own_errors<'r>(&self, rejection: &'r Rejection) -> &'r [FieldError] {
+    pub(crate) fn own_errors<'r>(&self, rejection: &'r Rejection) -> &'r [FieldError] {
         match rejection.errors.split_last() {
             Some((last, others)) if blocked(&others.to_vec(), self.release).as_ref() == Some(last) => others,
             _ => &rejection.errors,
@@ -129,7 +129,7 @@ impl Checker {
     }
 
     /// Returns true if the object violates the schema itself, so that the server does not evaluate rules.
-    pub fn violates_schema(&self, object: &Value) -> bool {
+    pub(crate) fn violates_schema(&self, object: &Value) -> bool {
         !validate(object, &self.compiled, &ROOT, self.release).is_empty()
     }
 }

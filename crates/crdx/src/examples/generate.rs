@@ -237,7 +237,7 @@ fn size(limit: Option<i64>, none: usize) -> usize {
 }
 
 /// Returns true if a number is within the bounds of a schema.
-pub fn is_within(schema: &Schema, x: f64) -> bool {
+pub(crate) fn is_within(schema: &Schema, x: f64) -> bool {
     schema.minimum.is_none_or(|least| if schema.exclusive_minimum { x > least } else { x >= least })
         && schema.maximum.is_none_or(|most| if schema.exclusive_maximum { x < most } else { x <= most })
         && schema.multiple_of.is_none_or(|of| x % of == 0.0)

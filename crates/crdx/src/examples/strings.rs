@@ -33,7 +33,7 @@ const FORMATS: &[(&str, &str)] = &[
 ];
 
 /// Texts that rules and patterns often accept.
-pub const COMMON: &[&str] = &[
+pub(crate) const COMMON: &[&str] = &[
     "example",
     "1",
     "1h",
@@ -85,7 +85,7 @@ impl Samples {
     }
 
     /// Texts for one of the many changes that are tried on an object.
-    pub fn of_change() -> Self {
+    pub(crate) fn of_change() -> Self {
         Self::new(TRIED / 100)
     }
 

@@ -22,7 +22,7 @@ pub struct Vocabulary {
 
 impl Vocabulary {
     /// Collects the names and literals in the rules of a node.
-    pub fn from_schema(schema: &Schema) -> Self {
+    pub(crate) fn from_schema(schema: &Schema) -> Self {
         let mut words = Self::default();
         for rule in &schema.x_validations {
             if let Ok(ast) = parse(&rule.rule, ParseOptions { optional_syntax: true, macros: MacroSet::ALL }) {

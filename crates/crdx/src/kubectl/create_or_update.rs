@@ -101,7 +101,7 @@ impl Operation {
     }
 
     /// Returns the object in the form in which kubectl sends it, if it sends the whole object.
-    pub fn whole_object(self, object: Value) -> Value {
+    pub(crate) fn whole_object(self, object: Value) -> Value {
         match self {
             Self::CreateByApply => client_side::to_create(object),
             Self::Create | Self::Replace => client_side::with_current_annotation(object),

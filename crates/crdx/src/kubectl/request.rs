@@ -40,7 +40,7 @@ pub fn create(path: &str, object: Value, request_options: RequestOptions) -> Req
 }
 
 /// A create by a field manager. As kubectl does (`Helper.Create`), removes the resourceVersion of the object.
-pub fn create_by(path: &str, object: Value, by: &str, request_options: RequestOptions) -> Request {
+pub(crate) fn create_by(path: &str, object: Value, by: &str, request_options: RequestOptions) -> Request {
     create_with(path, body(without_revision(object), true), by, request_options)
 }
 
@@ -194,7 +194,7 @@ fn undecodable(parents: &[&str], key: &str, value: Value) -> Option<Value> {
 }
 
 /// Removes the metadata that only the server writes from an object that a server returned.
-pub fn remove_server_metadata(object: &mut Value) {
+pub(crate) fn remove_server_metadata(object: &mut Value) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         for key in SERVER_METADATA {
             metadata.remove(key);

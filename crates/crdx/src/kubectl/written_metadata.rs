@@ -25,7 +25,7 @@ pub fn without_written_metadata(mut object: Value) -> Value {
 }
 
 /// Removes the last-applied annotation of `kubectl apply`, and the annotations map if it becomes empty.
-pub fn remove_last_applied(object: &mut Value) {
+pub(crate) fn remove_last_applied(object: &mut Value) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
         && let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut)
         && annotations.remove(LAST_APPLIED).is_some()

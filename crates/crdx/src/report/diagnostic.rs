@@ -30,14 +30,14 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// Adds where the field exists, or a similar one.
     #[must_use]
-    pub fn with_hint(self, hint: Option<&FieldHint>) -> Self {
+    pub(crate) fn with_hint(self, hint: Option<&FieldHint>) -> Self {
         let replacement = hint.and_then(FieldHint::replacement).map(str::to_owned);
         Self { help: hint.map(FieldHint::help).or(self.help), replacement: replacement.or(self.replacement), ..self }
     }
 
     /// Adds a suggestion for the text at the problem's location, if there is one.
     #[must_use]
-    pub fn with_replacement(self, replacement: Option<&str>) -> Self {
+    pub(crate) fn with_replacement(self, replacement: Option<&str>) -> Self {
         let help = replacement.map(suggest::did_you_mean).or(self.help);
         Self { help, replacement: replacement.map(str::to_owned), ..self }
     }

@@ -67,7 +67,7 @@ impl SourceLocation {
     }
 
     /// Returns true if the source is standard input.
-    pub fn is_stdin(&self) -> bool {
+    pub(crate) fn is_stdin(&self) -> bool {
         &*self.source == STDIN
     }
 

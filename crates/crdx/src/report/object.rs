@@ -83,7 +83,7 @@ impl ObjectReport {
     }
 
     /// Makes the verdict unknown, because the request needs more steps or memory than the program uses for one.
-    pub fn set_unfinished(&mut self) {
+    pub(crate) fn set_unfinished(&mut self) {
         self.verdict = Verdict::CannotTell;
         UNFINISHED.clone_into(&mut self.reason);
         self.help = Some(ASK_THE_CLUSTER.to_owned());

@@ -75,7 +75,7 @@ impl<'a> Hints<'a> {
     }
 
     /// Returns where the unknown field at `path` exists, or a field with a similar name.
-    pub fn for_unknown_field(&self, path: &str) -> Option<FieldHint> {
+    pub(crate) fn for_unknown_field(&self, path: &str) -> Option<FieldHint> {
         let (definition, version, release) = match &self.source {
             Source::Schema(definition, version, release) => (*definition, *version, *release),
             Source::Fields(fields) => return fields.get(path).cloned(),
@@ -90,14 +90,14 @@ impl<'a> Hints<'a> {
     }
 
     /// Returns the hint for a field that the storage version drops.
-    pub fn for_field_that_is_not_stored(&self) -> Option<FieldHint> {
+    pub(crate) fn for_field_that_is_not_stored(&self) -> Option<FieldHint> {
         let Source::Schema(definition, ..) = &self.source else { return None };
         let storage = versions(definition).find(|version| is_true(version, "storage"))?;
         Some(FieldHint::StorageVersion(storage.str_at(&["name"])?.to_owned()))
     }
 
     /// Returns an enum value similar to the value of the error.
-    pub fn for_value(&self, error: &FieldError) -> Option<&str> {
+    pub(crate) fn for_value(&self, error: &FieldError) -> Option<&str> {
         match &self.source {
             Source::Schema(definition, version, _) => for_value(schema(definition, version)?, error, &self.left),
             Source::Fields(_) => None,
@@ -106,7 +106,7 @@ impl<'a> Hints<'a> {
 }
 
 /// Returns the releases that have an unknown field of a Go type, or a similar name.
-pub fn of_go_field(types: &'static Types, strict: &Strict) -> Option<FieldHint> {
+pub(crate) fn of_go_field(types: &'static Types, strict: &Strict) -> Option<FieldHint> {
     let id = strict.type_.filter(|_| !strict.duplicate)?;
     let similar = || {
         let name = suggest::closest(&strict.field, types.field_names(id))?;

@@ -199,7 +199,7 @@ impl Admission {
     }
 
     /// Returns true if any policy has a rule for a resource, whatever its version and operations.
-    pub fn may_match(&self, group: &str, plural: &str) -> bool {
+    pub(crate) fn may_match(&self, group: &str, plural: &str) -> bool {
         let policies = self.objects.policies.iter().map(|given| Policy::read(&given.object, Release::NEWEST));
         let mut constraints = policies.filter_map(|policy| policy.match_constraints);
         constraints.any(|constraints| constraints.rules.is_empty() || names(&constraints, group, plural))
@@ -298,7 +298,7 @@ impl Admission {
     }
 
     /// Returns true if the Namespace was given with the policies.
-    pub fn gives_namespace(&self, name: &str) -> bool {
+    pub(crate) fn gives_namespace(&self, name: &str) -> bool {
         self.objects.namespaces.iter().any(|given| given.object.str_at(&["metadata", "name"]) == Some(name))
     }
 

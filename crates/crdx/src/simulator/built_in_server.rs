@@ -7,7 +7,7 @@ use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::send::{self as kubectl_send, RequestOutcome, Target};
 use crate::kubectl::{FieldValidation, RequestKind, UnsentError, Verb};
 use crate::report::Identity;
-use crate::simulation::kubectl_errors;
+use crate::simulator::kubectl_errors;
 use crdx_server::server::{NamespaceObjects, NamespaceState, Namespaces, Response, Server};
 use crdx_types::types::Types;
 use crdx_value::release::Release;
@@ -100,7 +100,7 @@ impl BuiltInServer {
     }
 
     /// Stores the limit ranges of a namespace, once; `list` is the list of the cluster.
-    pub fn store_limit_ranges(&self, options: WriteOptions<'_>, namespace: &str, list: &Value) {
+    pub(crate) fn store_limit_ranges(&self, options: WriteOptions<'_>, namespace: &str, list: &Value) {
         let mut limited = self.limited.lock().unwrap_or_else(PoisonError::into_inner);
         if !limited.insert(namespace.to_owned()) {
             return;

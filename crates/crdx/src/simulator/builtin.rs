@@ -23,10 +23,10 @@ use crate::kubectl::{FieldValidation, Verb};
 use crate::report::{ASK_THE_CLUSTER, Action, Answer, Diagnostic, Identity, ObjectReport, Verdict};
 use crate::simulation::answer::read_built_in_response;
 use crate::simulation::identity::{self, FieldLocator, Namespace};
-use crate::simulation::kubectl_errors;
 use crate::simulation::object::{Kind, Object};
 use crate::simulation::served::deprecation;
-pub use crate::simulation::served::{no_matches, not_served};
+pub(crate) use crate::simulation::served::{no_matches, not_served};
+use crate::simulator::kubectl_errors;
 use cluster_state::{
     check_namespace, check_references, existing, read_limit_ranges, reads_existing, served_by_cluster,
 };

@@ -231,7 +231,7 @@ impl ExistingObjects {
     }
 
     /// Returns true if there may be existing objects.
-    pub fn may_find(&self) -> bool {
+    pub(crate) fn may_find(&self) -> bool {
         match self {
             Self::None => false,
             Self::Files(given) => !given.lock().unwrap_or_else(PoisonError::into_inner).existing.is_empty(),

@@ -7,8 +7,8 @@ use crate::kubectl::FieldValidation;
 use crate::kubectl::client_schema::{self, Budget, SchemaError};
 use crate::report::{Answer, Diagnostic, ObjectReport, Verdict};
 use crate::simulation::identity::{self, FieldLocator, Namespace};
-use crate::simulation::kubectl_errors;
 use crate::simulation::object::{Kind, Object};
+use crate::simulator::kubectl_errors;
 use crdx_text::{Position, Syntax};
 use crdx_types::groups;
 use crdx_types::resources;
@@ -38,7 +38,7 @@ pub enum Checked {
 }
 
 /// Returns true if a document may be a list. Most documents are not.
-pub fn may_be_list(value: &Value) -> bool {
+pub(crate) fn may_be_list(value: &Value) -> bool {
     value.get("items").is_some() || value.str_at(&["kind"]).is_some_and(|kind| kind.ends_with("List"))
 }
 

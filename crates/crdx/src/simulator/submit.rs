@@ -14,16 +14,16 @@ use crate::kubectl::send::Target;
 use crate::kubectl::written_metadata::hide_bookkeeping;
 use crate::report::{Answer, Diagnostic, Identity, ObjectReport, Remark, Verdict};
 use crate::simulation::definitions::Route;
-use crate::simulation::generated_name;
 use crate::simulation::hints::Hints;
 use crate::simulation::identity::FieldLocator;
-use crate::simulation::kubectl_errors;
+use crate::simulator::generated_name;
+use crate::simulator::kubectl_errors;
 use crdx_server::server::NamespaceState;
 use crdx_value::{Value, group_version, suggest};
 use send::{Sent, Submission};
 
 /// Reads the existing object, sends `object` and reports the response.
-pub fn submit(
+pub(crate) fn submit(
     context: SimulationContext<'_>,
     route: &Route,
     object: Value,

@@ -44,7 +44,7 @@ impl From<String> for Unsent {
 }
 
 /// Describes why the existing object cannot be determined.
-pub fn not_determined(found: Found) -> Unsent {
+pub(crate) fn not_determined(found: Found) -> Unsent {
     match found {
         Found::Two(first, second) => Unsent {
             message: format!("there are two old objects for it, at {first} and at {second}"),

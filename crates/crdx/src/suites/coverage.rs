@@ -84,7 +84,7 @@ pub struct Constraint {
 
 impl Constraint {
     /// Returns true if at least one write passed and at least one write failed the constraint.
-    pub fn is_covered(&self) -> bool {
+    pub(crate) fn is_covered(&self) -> bool {
         self.passed > 0 && self.failed > 0
     }
 }

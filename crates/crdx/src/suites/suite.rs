@@ -216,13 +216,13 @@ impl Suite {
     }
 
     /// Returns the position of the key of a field, if the suite has the field.
-    pub fn key_position(&self, path: &str) -> Option<Position> {
+    pub(crate) fn key_position(&self, path: &str) -> Option<Position> {
         let found = Spans::cached(&self.text, Syntax::Yaml, &self.positions).locate(path);
         found.key.filter(|_| found.exact).map(|key| key.start)
     }
 
     /// Returns the length of the key of a field, quotes included, in characters.
-    pub fn key_length(&self, path: &str) -> Option<usize> {
+    pub(crate) fn key_length(&self, path: &str) -> Option<usize> {
         let found = Spans::cached(&self.text, Syntax::Yaml, &self.positions).locate(path);
         let key = found.key.filter(|_| found.exact)?;
         Some(String::from_utf8_lossy(self.text.get(key.range)?).chars().count())

@@ -87,7 +87,7 @@ fn error_field(step: Step) -> &'static str {
 }
 
 /// Returns the part of the server's message that a case expects for a field error.
-pub fn part_of_message(error: &FieldError) -> String {
+pub(crate) fn part_of_message(error: &FieldError) -> String {
     let whole = error.to_string();
     let is_short = !error.is_at_nil_path() && whole.len() <= MAX_ERROR_LENGTH && !whole.contains('\n');
     if is_short || error.detail.is_empty() { whole } else { error.detail.clone() }

@@ -51,7 +51,7 @@ impl Variant {
     }
 
     /// Returns the version of a CRD that has only one.
-    pub fn only_version(&self) -> Option<String> {
+    pub(crate) fn only_version(&self) -> Option<String> {
         let versions = self.definition.at(&["spec", "versions"]).and_then(Value::as_array).unwrap_or_default();
         if let [only] = versions { only.str_at(&["name"]).map(str::to_owned) } else { None }
     }

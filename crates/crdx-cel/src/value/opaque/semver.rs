@@ -63,7 +63,7 @@ impl Semver {
     }
 
     /// Like [`Semver::parse`], but removes a leading `v` and leading zeros, and sets missing parts to 0.
-    pub fn parse_normalized(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse_normalized(text: &str) -> Result<Self, String> {
         let text = text.strip_prefix('v').unwrap_or(text);
         let mut parts: Vec<String> = text
             .splitn(3, '.')

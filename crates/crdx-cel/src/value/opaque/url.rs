@@ -68,7 +68,7 @@ impl Url {
     }
 
     /// The path as written if that is a valid encoding, otherwise encoded anew.
-    pub fn escaped_path(&self) -> String {
+    pub(crate) fn escaped_path(&self) -> String {
         let (written, decoded) = &self.path;
         if decoded == b"*" { "*".to_owned() } else { escaped(written, decoded, Part::Path) }
     }

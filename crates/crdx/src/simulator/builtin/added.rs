@@ -8,7 +8,7 @@ const JOB_LABELS: &[&str] =
     &["batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name"];
 
 /// Removes values that the server generates: addresses and ports of Services, selectors of Jobs.
-pub fn remove_generated(kind: &str, object: &mut Value, sent: &Value) {
+pub(crate) fn remove_generated(kind: &str, object: &mut Value, sent: &Value) {
     let remove = |object: &mut Value, parents: &[&str], names: &[&str]| {
         let sent = sent.at(parents);
         let Some(members) = at_mut(object, parents).and_then(Value::as_object_mut) else { return };

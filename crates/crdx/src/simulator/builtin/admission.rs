@@ -5,7 +5,7 @@ use crate::simulator::context::SimulationContext;
 use crate::simulator::existing::Found;
 
 /// Leaves the verdict on a decoded object open if policies match it.
-pub fn leave_undecided(item: &mut ObjectReport, context: SimulationContext<'_>, plural: &str, found: &Found) {
+pub(crate) fn leave_undecided(item: &mut ObjectReport, context: SimulationContext<'_>, plural: &str, found: &Found) {
     let is_matched = context.admission.is_some_and(|admission| admission.may_match(item.identity.group(), plural));
     if !is_matched {
         return;

@@ -18,7 +18,7 @@ use crdx_value::Value;
 use std::sync::Arc;
 
 /// Returns true if the request for a new object of the input depends on the existing one.
-pub fn reads_existing(verb: Verb) -> bool {
+pub(crate) fn reads_existing(verb: Verb) -> bool {
     matches!(verb, Verb::Apply | Verb::ServerSide | Verb::Replace)
 }
 
@@ -82,7 +82,7 @@ pub fn namespace_objects(
 }
 
 /// Rejects a new object whose namespace does not accept it.
-pub fn check_namespace(item: &mut ObjectReport, context: SimulationContext<'_>, plural: &str, found: &Found) {
+pub(crate) fn check_namespace(item: &mut ObjectReport, context: SimulationContext<'_>, plural: &str, found: &Found) {
     let request_kind = &context.updates.request_kind;
     if !request_kind.may_create() {
         return;
@@ -102,7 +102,7 @@ pub fn check_namespace(item: &mut ObjectReport, context: SimulationContext<'_>, 
 }
 
 /// Reads the limit ranges that apply to an object from the cluster.
-pub fn read_limit_ranges(context: SimulationContext<'_>, options: WriteOptions<'_>, write: &Write<'_>) {
+pub(crate) fn read_limit_ranges(context: SimulationContext<'_>, options: WriteOptions<'_>, write: &Write<'_>) {
     let is_limited = write.identity.group().is_empty() && matches!(write.kind, "Pod" | "PersistentVolumeClaim");
     let (Some(namespace), ExistingObjects::Cluster(cluster)) = (&write.identity.namespace, &context.updates.existing)
     else {
@@ -120,7 +120,12 @@ pub fn read_limit_ranges(context: SimulationContext<'_>, options: WriteOptions<'
 }
 
 /// Rejects a new object if the cluster does not have the service account and the classes that it names.
-pub fn check_references(item: &mut ObjectReport, context: SimulationContext<'_>, sent: &Value, earlier: &Created) {
+pub(crate) fn check_references(
+    item: &mut ObjectReport,
+    context: SimulationContext<'_>,
+    sent: &Value,
+    earlier: &Created,
+) {
     let ExistingObjects::Cluster(cluster) = &context.updates.existing else { return };
     if !cluster.is_configured() {
         return;
@@ -142,7 +147,10 @@ pub fn check_references(item: &mut ObjectReport, context: SimulationContext<'_>,
 }
 
 /// Returns true if the cluster serves a kind that its release does not serve by default.
-pub fn served_by_cluster(context: SimulationContext<'_>, kind: (&str, &str, &str)) -> Result<bool, cluster::Error> {
+pub(crate) fn served_by_cluster(
+    context: SimulationContext<'_>,
+    kind: (&str, &str, &str),
+) -> Result<bool, cluster::Error> {
     match context.cluster {
         Some(cluster) if cluster.is_configured() => cluster.serves(kind),
         _ => Ok(false),

@@ -36,14 +36,14 @@ pub struct Created {
 
 impl Created {
     /// Returns true if its Namespace is among them.
-    pub fn has_namespace(&self) -> bool {
+    pub(crate) fn has_namespace(&self) -> bool {
         self.namespace_objects.namespace.is_some()
     }
 }
 
 impl CreatedObjects {
     /// Returns true if an input creates the namespace.
-    pub fn has_namespace(&self, name: &str) -> bool {
+    pub(crate) fn has_namespace(&self, name: &str) -> bool {
         self.namespaces.contains_key(name)
     }
 
@@ -59,7 +59,7 @@ impl CreatedObjects {
     }
 
     /// Returns what an object depends on, and records it for later ones; `default` is the default namespace.
-    pub fn for_object(&mut self, object: &Value, resource: Option<&Resource>, default: &str) -> Created {
+    pub(crate) fn for_object(&mut self, object: &Value, resource: Option<&Resource>, default: &str) -> Created {
         let identity = identity::identity(object, Namespace::Or(default));
         let namespace = identity.namespace.unwrap_or_default();
         let is_core = |plural: &str| resource.is_some_and(|r| r.group.is_empty() && r.plural == plural);

@@ -14,7 +14,7 @@ use crdx_value::suggest;
 const NOT_SIMULATED: &str = "the schema published by the server requires it; its own validation is not simulated";
 
 /// The kind of an unmet requirement of the published schema.
-pub const PUBLISHED_SCHEMA: &str = "PublishedSchema";
+pub(crate) const PUBLISHED_SCHEMA: &str = "PublishedSchema";
 
 /// The kind of an error of decoding.
 pub const BAD_REQUEST: &str = "BadRequest";
@@ -26,7 +26,7 @@ fn reject(item: &mut ObjectReport, message: String, errors: Vec<Diagnostic>) {
 }
 
 /// Completes the item of an object that cannot be decoded.
-pub fn undecodable_item(item: &mut ObjectReport, refusal: Refusal, locator: &dyn FieldLocator) {
+pub(crate) fn undecodable_item(item: &mut ObjectReport, refusal: Refusal, locator: &dyn FieldLocator) {
     let location = refusal.path.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
     let Refusal { message, path: field, .. } = refusal;
     let kind = BAD_REQUEST.to_owned();
@@ -36,7 +36,7 @@ pub fn undecodable_item(item: &mut ObjectReport, refusal: Refusal, locator: &dyn
 }
 
 /// Completes the item of a decoded object, with or without strict errors.
-pub fn decoded_item(
+pub(crate) fn decoded_item(
     item: &mut ObjectReport,
     decoded: &Decoded,
     rules: Rules,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Returns true if the create of an object of this kind always gives the same object, so that its text is enough. Admission
 /// changes others, or later inputs depend on their defaults.
-pub fn is_reproducible(context: SimulationContext<'_>, kind: &str) -> bool {
+pub(crate) fn is_reproducible(context: SimulationContext<'_>, kind: &str) -> bool {
     context.admission.is_none() && !matches!(kind, "Pod" | "PersistentVolumeClaim" | "Namespace" | "LimitRange")
 }
 
@@ -27,7 +27,7 @@ pub fn created(response: &Response) -> Option<Arc<Value>> {
 }
 
 /// Keeps an object that was sent, so that it can be created again.
-pub fn keep_sent(context: SimulationContext<'_>, mut sent: Value, locator: &dyn FieldLocator) -> EarlierObject {
+pub(crate) fn keep_sent(context: SimulationContext<'_>, mut sent: Value, locator: &dyn FieldLocator) -> EarlierObject {
     let text = locator.text();
     if let Some(metadata) = sent.get_mut("metadata").and_then(Value::as_object_mut).filter(|_| text.is_none()) {
         // An object with a UID is one that a server has stored.

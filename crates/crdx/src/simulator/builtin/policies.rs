@@ -5,19 +5,19 @@ use super::kept::is_named;
 use crate::kubectl::written_metadata::hide_bookkeeping;
 use crate::report::Verdict;
 use crate::simulation::identity::{self, Namespace};
-use crate::simulation::kubectl_errors;
 use crate::simulation::object::Object;
 use crate::simulation::policy_request::PolicyRequest;
 use crate::simulator::context::SimulationContext;
 use crate::simulator::earlier_object::EarlierObject;
 use crate::simulator::existing::{Found, Lookup};
+use crate::simulator::kubectl_errors;
 use crate::simulator::simulated::Simulated;
 use crate::simulator::unsent::not_determined;
 use crdx_types::resources::Resource;
 use crdx_value::release::Release;
 
 /// Sends an object to a server that validates it, as an update if it exists. Policies do not apply to these kinds.
-pub fn submit(
+pub(crate) fn submit(
     release: Release,
     context: SimulationContext<'_>,
     mut object: Object,

@@ -3,10 +3,10 @@
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::send::{self, Target};
 use crate::report::Identity;
-use crate::simulation::kubectl_errors;
 use crate::simulator::context::SimulationContext;
 use crate::simulator::earlier_object::EarlierObject;
 use crate::simulator::existing::{Found, Lookup};
+use crate::simulator::kubectl_errors;
 use crate::simulator::simulated::Before;
 use crate::simulator::unsent::{Unsent, lost, not_determined};
 use crdx_value::{Value, group_version};

@@ -75,7 +75,7 @@ impl<'f> Finder<'f> {
     }
 
     /// Also searches among objects with other branches of unions, and with fields that the object lacks.
-    pub fn search_variants(&mut self, base: &Value) {
+    pub(crate) fn search_variants(&mut self, base: &Value) {
         let schema = Arc::clone(&self.checker.schema);
         let mut variants = of_unions(&schema, base);
         absent(&schema, base, &mut Vec::new(), &mut variants);

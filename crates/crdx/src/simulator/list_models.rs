@@ -1,7 +1,7 @@
 //! The models of kinds in the OpenAPI v2 document of the server, by which kubectl validates lists.
 
-use super::definitions::Definitions;
-use super::object::Kind;
+use crate::simulation::definitions::Definitions;
+use crate::simulation::object::Kind;
 use crdx_server::crd::{self, openapi};
 use crdx_types::types::Types;
 use crdx_types::{self as builtin, resources};

@@ -1,10 +1,10 @@
 //! Errors that kubectl reports instead of the server's, because it sends no request or adds something to it.
 
-use super::identity::FieldLocator;
-use super::object::Object;
 use crate::documents::Document;
 use crate::kubectl::Verb;
 use crate::report::{Answer, Diagnostic, Identity, ObjectReport, STDIN, Verdict};
+use crate::simulation::identity::FieldLocator;
+use crate::simulation::object::Object;
 use crdx_types::types::Types;
 use crdx_types::{Endpoint, Refusal, decode};
 use crdx_value::field::ErrorType;
@@ -79,7 +79,7 @@ pub fn undecodable(object: &mut Object, identity: &Identity) -> Option<ObjectRep
 }
 
 /// Like [`undecodable`] for the source of an object that was rejected with `item`.
-pub fn undecodable_source(mut source: Document, item: &ObjectReport) -> Option<ObjectReport> {
+pub(crate) fn undecodable_source(mut source: Document, item: &ObjectReport) -> Option<ObjectReport> {
     source.value = source.read_again()?;
     let warnings = item.warnings.iter().filter(|warning| warning.kind == "Input").cloned().collect();
     undecodable(&mut Object { document: source, warnings }, &item.identity)
@@ -93,7 +93,7 @@ fn refuse(item: &mut ObjectReport, refusal: Refusal, locator: &dyn FieldLocator)
 
 /// Returns true if the metadata of an object certainly has the right types: it has only texts, and labels and annotations
 /// of texts.
-pub fn has_plain_metadata(object: &Value) -> bool {
+pub(crate) fn has_plain_metadata(object: &Value) -> bool {
     let texts = |value: &Value| value.as_object().is_some_and(|all| all.values().all(|text| text.as_str().is_some()));
     let is_plain = |(key, value): (&String, &Value)| match key.as_str() {
         "name" | "namespace" | "uid" | "resourceVersion" | "generateName" => value.as_str().is_some(),
@@ -104,7 +104,7 @@ pub fn has_plain_metadata(object: &Value) -> bool {
 }
 
 /// Rejects an object without a name, which only `kubectl create` sends. A name of a wrong type is an error of decoding.
-pub fn require_name(item: &mut ObjectReport, verb: Verb, locator: &dyn FieldLocator) {
+pub(crate) fn require_name(item: &mut ObjectReport, verb: Verb, locator: &dyn FieldLocator) {
     let has_name = || locator.object().is_some_and(|object| object.at(&["metadata", "name"]).is_some_and(is_not_text));
     if item.identity.name.is_empty() && verb != Verb::Create && !has_name() {
         let message = "resource name may not be empty".to_owned();
@@ -117,7 +117,7 @@ fn is_not_text(value: &Value) -> bool {
 }
 
 /// Rejects an object of a built-in kind without a name, in the server's words for a create.
-pub fn require_name_of_create(item: &mut ObjectReport, locator: &dyn FieldLocator) {
+pub(crate) fn require_name_of_create(item: &mut ObjectReport, locator: &dyn FieldLocator) {
     let Identity { kind, .. } = &item.identity;
     let message = "metadata.name: Required value: name or generateName is required";
     let group = item.identity.group();
@@ -131,7 +131,7 @@ pub fn require_name_of_create(item: &mut ObjectReport, locator: &dyn FieldLocato
 }
 
 /// Names requests without the last-applied annotation, if that makes the annotations too long.
-pub fn explain_annotations(item: &mut ObjectReport, verb: Verb) {
+pub(crate) fn explain_annotations(item: &mut ObjectReport, verb: Verb) {
     if verb != Verb::Apply {
         return;
     }
@@ -149,7 +149,7 @@ fn is_about_annotations(error: &Diagnostic) -> bool {
 }
 
 /// Returns the error of kubectl's decoder for metadata (`metadataValidatingDecoder` in `cli-runtime`).
-pub fn metadata_error(metadata: &Value) -> Option<Refusal> {
+pub(crate) fn metadata_error(metadata: &Value) -> Option<Refusal> {
     let body = json::to_string(&object([("metadata", metadata.clone())]));
     let word = str::to_owned;
     // The metadata of all kinds has the same type.
@@ -201,7 +201,7 @@ pub fn in_namespace(mut object: Value, identity: &Identity) -> Value {
 }
 
 /// Removes the namespace of an object that is not namespaced (`FilterNamespace` in `cli-runtime`).
-pub fn remove_namespace(object: &mut Value) {
+pub(crate) fn remove_namespace(object: &mut Value) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
         && metadata.get("namespace").and_then(Value::as_str).is_some_and(|own| !own.is_empty())
     {
