@@ -29,6 +29,9 @@ pub mod suites;
 
 mod api_server;
 
+#[cfg(test)]
+mod fixture;
+
 pub use api_server::{
     ApiServer, ApiServerBuilder, Cause, Cell, Collection, Defaulted, Error, FieldValidation, IntoManifest, List,
     MAX_DEPTH, Manifest, ManifestError, Mutated, ObjectRef, PatchType, Position, Pruned, RequestOptions, Response, Row,

@@ -10,8 +10,6 @@ mod compare;
 pub mod coverage;
 mod fields;
 pub mod first;
-#[cfg(test)]
-mod fixture;
 pub mod outcome;
 mod patch;
 pub mod suite;

@@ -3,6 +3,7 @@
 use super::object_store::MemoryStore;
 use super::*;
 use crate::documents::{self, Entry};
+use crate::fixture::kites_yaml;
 use crate::kubectl::{FieldValidation, RequestKind};
 use crate::report::SourceLocation;
 use crdx_server::server::Timestamp;
@@ -43,21 +44,10 @@ fn reports(input: &str) -> Vec<ObjectReport> {
     documents::read("input.yaml", input).into_iter().map(report).collect()
 }
 
-const KITES: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: kites.air.example}
-spec:
-  group: air.example
-  scope: Namespaced
-  names: {plural: kites, kind: Kite}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
+/// The CRD of kites that cannot shrink.
+fn definition() -> String {
+    kites_yaml(
+        "        type: object
         properties:
           spec:
             type: object
@@ -65,26 +55,28 @@ spec:
               length: {type: integer, maximum: 100}
             x-kubernetes-validations:
             - {rule: '!has(oldSelf.length) || self.length >= oldSelf.length', message: it cannot shrink}
-";
+",
+    )
+}
 
 fn kite(length: u32) -> String {
-    format!("---\n{{apiVersion: air.example/v1, kind: Kite, metadata: {{name: a}}, spec: {{length: {length}}}}}\n")
+    format!("---\n{{apiVersion: example.com/v1, kind: Kite, metadata: {{name: a}}, spec: {{length: {length}}}}}\n")
 }
 
 #[test]
 fn the_crd_of_an_input_decides_on_its_objects() {
-    let input = [KITES, &kite(7), &kite(101)].concat();
+    let input = [definition(), kite(7), kite(101)].concat();
     let reports = reports(&input);
     let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
     assert_eq!(verdicts, [Verdict::Accepted, Verdict::Accepted, Verdict::Rejected]);
     let error = &reports[2].errors[0];
     assert_eq!(error.field.as_deref(), Some("spec.length"));
-    assert_eq!(error.location.as_ref().map(SourceLocation::to_string).as_deref(), Some("input.yaml:26:78"));
+    assert_eq!(error.location.as_ref().map(SourceLocation::to_string).as_deref(), Some("input.yaml:25:78"));
 }
 
 #[test]
 fn a_second_object_of_the_same_name_is_an_update() {
-    let reports = reports(&[KITES, &kite(7), &kite(5)].concat());
+    let reports = reports(&[definition(), kite(7), kite(5)].concat());
     assert_eq!(reports[1].verdict, Verdict::Accepted);
     assert_eq!(reports[2].verdict, Verdict::Rejected);
     assert!(reports[2].errors[0].message.contains("it cannot shrink"), "{:?}", reports[2].errors);
@@ -103,5 +95,5 @@ fn built_in_kinds_are_validated() {
 fn an_object_without_a_crd_is_not_decided() {
     let reports = reports(&kite(7));
     assert_eq!(reports[0].verdict, Verdict::CannotTell);
-    assert_eq!(reports[0].reason, "no CRD for air.example/v1 Kite");
+    assert_eq!(reports[0].reason, "no CRD for example.com/v1 Kite");
 }

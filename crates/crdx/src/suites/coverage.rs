@@ -212,7 +212,7 @@ impl Coverage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suites::fixture::kites;
+    use crate::fixture::kites;
     use crdx_text::yaml;
 
     const SCHEMA: &str = "

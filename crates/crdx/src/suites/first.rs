@@ -113,8 +113,8 @@ pub fn first_suite(definition: &Value, crd_file: &str, release: Release) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::kites;
     use crate::suites::case_runner::{CaseRunner, ServerSetup};
-    use crate::suites::fixture::kites;
     use crate::suites::suite::Suite;
 
     const SCHEMA: &str = "

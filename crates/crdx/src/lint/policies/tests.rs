@@ -1,35 +1,24 @@
 use super::*;
+use crate::fixture::kites;
 use crdx_server::crd;
 use crdx_text as text;
 
 fn types() -> Vec<KnownType> {
-    let definition = "apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: orders.shop.example.com}
-spec:
-  group: shop.example.com
-  scope: Namespaced
-  names: {plural: orders, kind: Order}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
+    let definition = kites(
+        "        type: object
         properties:
           spec:
             type: object
             properties:
               replicas: {type: integer}
               tags: {type: array, maxItems: 10, items: {type: string, maxLength: 5}}
-";
-    let definition = text::yaml::read(definition.as_bytes()).unwrap();
+",
+    );
     KnownType::of_definition(&crd::decode(&definition).unwrap().crd)
 }
 
 fn found(rest: &str) -> PolicyFindings {
-    let rule = "{apiGroups: [shop.example.com], apiVersions: [v1], resources: [orders]}";
+    let rule = "{apiGroups: [example.com], apiVersions: [v1], resources: [kites]}";
     let text =
         format!("{{kind: ValidatingAdmissionPolicy, spec: {{matchConstraints: {{resourceRules: [{rule}]}}, {rest}}}}}");
     findings(&text::yaml::read(text.as_bytes()).unwrap(), &types(), Release::NEWEST)
@@ -73,8 +62,8 @@ fn types_that_are_not_at_hand_are_named() {
 
 #[test]
 fn rules_with_a_wildcard_are_checked_against_the_crds_at_hand() {
-    let text = "{kind: ValidatingAdmissionPolicy, spec: {matchConstraints: {resourceRules: [{apiGroups: [shop.example.com], \
-                apiVersions: ['*'], resources: [orders]}]}, validations: [{expression: object.spec.replica > 1}]}}";
+    let text = "{kind: ValidatingAdmissionPolicy, spec: {matchConstraints: {resourceRules: [{apiGroups: [example.com], \
+                apiVersions: ['*'], resources: [kites]}]}, validations: [{expression: object.spec.replica > 1}]}}";
     let found = findings(&text::yaml::read(text.as_bytes()).unwrap(), &types(), Release::NEWEST);
     assert_eq!((found.warnings.len(), found.own_warnings.len(), found.notes.len()), (0, 1, 0));
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::suites::fixture::kites;
+use crate::fixture::kites;
 use crate::suites::suite::Suite;
 use crdx_text::yaml;
 

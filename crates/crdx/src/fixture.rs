@@ -1,11 +1,11 @@
-//! The CRD that the tests of suites share.
+//! The CRD that unit tests share.
 
 use crdx_text::yaml;
 use crdx_value::Value;
 
-/// The CRD of kites with a schema in YAML, whose lines are indented by eight spaces or more.
-pub fn kites(schema: &str) -> Value {
-    let crd = format!(
+/// The CRD of kites, whose schema is indented by eight spaces or more.
+pub fn kites_yaml(schema: &str) -> String {
+    format!(
         "apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {{name: kites.example.com}}
@@ -20,6 +20,10 @@ spec:
     schema:
       openAPIV3Schema:
 {schema}"
-    );
-    yaml::read(crd.as_bytes()).unwrap()
+    )
+}
+
+/// The value of [`kites_yaml`].
+pub fn kites(schema: &str) -> Value {
+    yaml::read(kites_yaml(schema).as_bytes()).unwrap()
 }
