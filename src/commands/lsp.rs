@@ -24,6 +24,7 @@ pub fn run(args: &args::Lsp, lookup: Lookup) -> io::Result<Exit> {
         crds: args.crds.clone(),
         policies: args.policies.clone(),
         releases: args.kubernetes.kubernetes_version.clone(),
+        severities: args.severities.map(),
         skips_workspace: false,
         compares: false,
         live: args.live,

@@ -17,6 +17,7 @@ use crate::suites::report::coverage::{CoverageReport, percent};
 use crate::suites::report::{self, Counts};
 use crate::suites::suite_run::SuiteRun;
 use crate::suites::{find, load, plan, run};
+use crdx::report::severity::{self, Severity};
 use crdx::suites::{Action, Coverage, Suite, suite::Source};
 use crdx_value::release::Release;
 use crdx_value::{Value, json};
@@ -41,9 +42,15 @@ pub fn run(args: &args::Test, color: flags::Color) -> io::Result<Exit> {
 fn once(args: &args::Test, color: flags::Color) -> io::Result<Exit> {
     let mut problems = Vec::new();
     let suites = suites(args, &mut problems);
+    let severity = args.severities.map().of(severity::INPUT).unwrap_or(Severity::Warning);
+    let warn = |text: &str| {
+        if severity != Severity::Off {
+            complain!("{}: {text}", severity.as_str());
+        }
+    };
     for suite in &suites {
         for warning in &suite.warnings {
-            complain!("warning: {}:{}: {}", suite.source, warning.position, warning.message);
+            warn(&format!("{}:{}: {}", suite.source, warning.position, warning.message));
         }
     }
     let mut library = load::Library::default();
@@ -51,9 +58,7 @@ fn once(args: &args::Test, color: flags::Color) -> io::Result<Exit> {
     let now = terminal::now();
     let planned = suites.iter().flat_map(|suite| plan::plan(suite, &selection, &mut library, now)).collect::<Vec<_>>();
     problems.append(&mut library.problems);
-    for warning in library.warnings.take() {
-        complain!("warning: {warning}");
-    }
+    library.warnings.take().iter().for_each(|warning| warn(warning));
     for problem in &problems {
         complain!("error: {problem}");
     }

@@ -13,6 +13,7 @@ use crdx::documents::{Document, Entry};
 use crdx::lint::check::{self, Linted, Old, policy};
 use crdx::lint::policies::references::Objects;
 use crdx::report::ObjectReport;
+use crdx::report::severity::{self, Severities, Severity};
 use crdx::simulation::identity::FieldLocator as _;
 use crdx::simulation::object::{Kind, MAX_FOUND, Object, lintable, warning};
 use crdx::simulator::existing::ExistingObjects;
@@ -40,6 +41,8 @@ pub struct Checker {
     libraries: RefCell<HashMap<String, Library>>,
     /// The examples of kinds, made on first use.
     examples: RefCell<HashMap<ServedKind, String>>,
+    /// The severities of the findings of this program.
+    pub severities: Severities,
     /// The problems with CRDs and policies.
     pub problems: Vec<ObjectReport>,
 }
@@ -66,6 +69,8 @@ pub struct Tested {
     pub runs: Vec<SuiteRun>,
     /// The files that cannot be read.
     pub problems: Vec<Problem>,
+    /// The severity of the warnings about the text of the suite.
+    pub warnings: Severity,
 }
 
 /// The objects of an earlier version of a file.
@@ -106,6 +111,7 @@ impl Checker {
             policies: OnceCell::new(),
             libraries: RefCell::default(),
             examples: RefCell::default(),
+            severities: Severities::default(),
             problems,
         }
     }
@@ -171,6 +177,8 @@ impl Checker {
             again(&own).simulate(in_file.into_iter(), &mut |item| checked.items.push(item))?;
         }
         again(&self.workspace).simulate(elsewhere.into_iter(), &mut |item| checked.items.push(item))?;
+        let linted = checked.linted.iter_mut().map(|(_, linted)| &mut linted.item);
+        checked.items.iter_mut().chain(linted).for_each(|item| self.severities.apply(item));
         Ok(checked)
     }
 
@@ -241,7 +249,8 @@ impl Checker {
             libraries.insert(path.to_owned(), library);
         }
         let runs = run::run(planned, NonZeroUsize::MIN, false)?;
-        Ok(Ok(Tested { suite, runs, problems }))
+        let warnings = self.severities.of(severity::INPUT).unwrap_or(Severity::Warning);
+        Ok(Ok(Tested { suite, runs, problems, warnings }))
     }
 
     /// The objects of a file.

@@ -6,7 +6,8 @@ use super::text::Text;
 use crate::output::report::case::Outcome;
 use crdx::lint::advice::advice;
 use crdx::lint::check::Linted;
-use crdx::report::{Diagnostic, ObjectReport, SourceLocation, Verdict};
+use crdx::report::severity::DROPPED_FIELD;
+use crdx::report::{self, Diagnostic, FieldHint, ObjectReport, SourceLocation, Verdict};
 use crdx::simulation::identity::FieldLocator as _;
 use crdx::simulation::object::Object;
 use crdx::suites::suite::SuiteError;
@@ -55,6 +56,16 @@ pub fn findings(checked: &Checked, text: &Text) -> Vec<Finding> {
     all
 }
 
+/// Returns the severity for one of the settings; `None` if the finding is not shown.
+fn shown(severity: report::Severity) -> Option<Severity> {
+    match severity {
+        report::Severity::Error => Some(Severity::Error),
+        report::Severity::Warning => Some(Severity::Warning),
+        report::Severity::Note => Some(Severity::Hint),
+        report::Severity::Off => None,
+    }
+}
+
 fn of_item(item: &ObjectReport, text: &Text) -> Vec<Finding> {
     // Without a kind, the text itself cannot be read.
     let is_unreadable = item.identity.kind.is_empty();
@@ -93,8 +104,23 @@ fn of_item(item: &ObjectReport, text: &Text) -> Vec<Finding> {
         }),
         _ => None,
     };
-    let warnings = item.warnings.iter().map(problem(Severity::Warning));
-    unknown.into_iter().chain(errors).chain(whole).chain(warnings).collect()
+    let warnings = item.warnings.iter().filter_map(|warning| {
+        let severity = warning.severity.map_or(Some(Severity::Warning), shown)?;
+        Some(problem(severity)(warning))
+    });
+    // Without a setting, a dropped field that is neither an error nor a warning is not shown.
+    let dropped = item.dropped_silently().into_iter().filter_map(|field| {
+        let range = range(field.location.as_ref().unwrap_or(&item.location), text);
+        let new = field.hint.as_ref().and_then(FieldHint::replacement);
+        Some(Finding {
+            severity: shown(field.severity?)?,
+            kind: DROPPED_FIELD.to_owned(),
+            message: with_help(on(field.releases.as_ref(), field.message()), field.help().as_deref()),
+            fix: new.and_then(|new| fix::replacement(text, range.clone(), new)),
+            range,
+        })
+    });
+    unknown.into_iter().chain(errors).chain(whole).chain(warnings).chain(dropped).collect()
 }
 
 /// Returns a message about the document at `line`, with line numbers of the file: kubectl counts lines from the start of
@@ -166,12 +192,15 @@ fn of_suite(tested: &Tested, text: &Text) -> Vec<Finding> {
         Finding { message, ..finding }
     });
     let at = |position: Position| line_from(position, text);
-    let warnings = tested.suite.warnings.iter().map(|warning| Finding {
-        range: at(warning.position),
-        severity: Severity::Warning,
-        kind: "suite".to_owned(),
-        message: warning.message.clone(),
-        fix: None,
+    let severity = shown(tested.warnings);
+    let warnings = tested.suite.warnings.iter().filter_map(|warning| {
+        Some(Finding {
+            range: at(warning.position),
+            severity: severity?,
+            kind: "suite".to_owned(),
+            message: warning.message.clone(),
+            fix: None,
+        })
     });
     let problems = tested.problems.iter().map(|problem| Finding {
         range: at(Position { line: 1, column: 1 }),

@@ -10,6 +10,7 @@ use crate::input::{self, Ignore};
 use crate::simulation::{self, Plan};
 use crdx::kubectl;
 use crdx::kubectl::FieldValidation;
+use crdx::report::severity::Severities;
 use crdx_server::server::Timestamp;
 use crdx_value::release::ReleaseSet;
 use std::num::NonZeroUsize;
@@ -30,7 +31,7 @@ pub fn checker(
     };
     let mut settings = with_project(settings.clone(), &project);
     settings.releases = settings.releases.or_else(|| live.release().map(ReleaseSet::from));
-    let crds = settings.crds.clone();
+    let (crds, severities) = (settings.crds.clone(), settings.severities.clone());
     let plan = Plan {
         // The patterns and kinds were checked when the file was read.
         skip: project.values(Key::Skip).iter().filter_map(|kind| kind.parse().ok()).collect(),
@@ -42,6 +43,7 @@ pub fn checker(
         ..plan
     };
     let mut checker = Checker::new(plan, crds);
+    checker.severities = severities;
     for (kind, definition) in live.definitions() {
         checker.install_from_cluster(kind, definition);
     }
@@ -62,6 +64,10 @@ fn with_project(mut settings: Settings, project: &configuration::Settings) -> Se
         if paths.is_empty() {
             *paths = project.values(key).to_vec();
         }
+    }
+    if settings.severities == Severities::default() {
+        let severities = project.values(Key::Severities).iter().filter_map(|text| text.parse().ok());
+        settings.severities = Severities::new(&severities.collect::<Vec<_>>());
     }
     if settings.releases.is_none() {
         settings.releases = project.values(Key::KubernetesVersion).first().and_then(|text| text.parse().ok());

@@ -2,6 +2,7 @@
 
 use crate::configuration::Lookup;
 use crate::input::remote::url::is_url;
+use crdx::report::severity::Severities;
 use crdx_value::release::{ReleaseSet, ReleaseSetError};
 use serde_json::Value;
 use std::path::Path;
@@ -15,6 +16,8 @@ pub struct Settings {
     pub policies: Vec<String>,
     /// The releases to simulate; by default the newest.
     pub releases: Option<ReleaseSet>,
+    /// The severities of the findings of this program.
+    pub severities: Severities,
     /// True if CRDs are not searched in the workspace.
     pub skips_workspace: bool,
     /// True if objects and CRDs are compared with their committed versions.

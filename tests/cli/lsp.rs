@@ -61,6 +61,23 @@ fn broken_yaml_is_an_error_at_a_line_of_the_file() {
 }
 
 #[test]
+fn the_project_sets_severities() {
+    let (folder, uri) = workspace();
+    let settings = folder.path().join(".crdx.yaml");
+    let found = |severity: &str| {
+        std::fs::write(&settings, format!("severities: {{Input: {severity}}}\n")).unwrap();
+        let mut editor = Editor::start(folder.path(), &Value::Null);
+        editor.open(&uri, &format!("{KITE}  colour: blue\n"));
+        editor.diagnostics(&uri)
+    };
+    let message = "key \"colour\" already set in map: first at 6:3, and the last one is used";
+    for (severity, number) in [("error", 1), ("warning", 2), ("note", 4)] {
+        assert_eq!(found(severity), [format!("6:2-6:3 {number} {message}")], "{severity}");
+    }
+    assert_eq!(found("off"), [""; 0]);
+}
+
+#[test]
 fn positions_are_in_utf16_units() {
     let (folder, uri) = workspace();
     let mut editor = Editor::start(folder.path(), &Value::Null);

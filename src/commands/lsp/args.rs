@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx lsp`.
 
-use crate::commands::flags::KubernetesVersions;
+use crate::commands::flags::{KubernetesVersions, Severities};
 use clap::Args as ClapArgs;
 
 /// `lsp`
@@ -27,6 +27,9 @@ pub struct Lsp {
     /// A file or directory with admission policies, their bindings and params; may be repeated
     #[arg(long, value_name = "PATH", help_heading = "Files")]
     pub policies: Vec<String>,
+    /// The severities of the findings of this program.
+    #[command(flatten)]
+    pub severities: Severities,
     /// Read CRDs that are not in the files from the cluster of the current context; without this flag no cluster is
     /// contacted
     #[arg(long, conflicts_with = "offline")]

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx rehearse`.
 
-use crate::commands::flags::{Cluster, KubernetesVersions, Policies, Reading, ReportFormat};
+use crate::commands::flags::{Cluster, KubernetesVersions, Policies, Reading, ReportFormat, Severities};
 use clap::Args as ClapArgs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -59,6 +59,9 @@ pub struct Rehearse {
     /// The number of threads [default: one per processor]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
+    /// The severities of the findings of this program.
+    #[command(flatten)]
+    pub severities: Severities,
     /// Output format: json (documented in docs/output.md), html (one self-contained page) or markdown (for a comment)
     /// [default: a table and the effects on each object]
     #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_REHEARSE), help_heading = "Output")]

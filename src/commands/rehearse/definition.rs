@@ -96,7 +96,7 @@ pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Fail
         let message = format!("the cluster has no CRD {name}, so it stores no objects of it");
         notes.push(RunNote { kind: "noObjects", message });
     }
-    notes.extend(input_notes(&options));
+    notes.extend(input_notes(&options, &args.severities.map()));
     let report = sink.finish(&Ending { notes: &notes, releases: &plan.releases() })?;
     Ok(report.exit())
 }

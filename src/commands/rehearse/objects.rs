@@ -9,6 +9,7 @@ use crate::input::Options;
 use crate::input::required::{Required, Sources};
 use crate::simulation::ordered::{in_order, threads};
 use crdx::documents::Entry;
+use crdx::report::severity::{self, Severities, Severity};
 use crdx::report::{ObjectReport, RunNote};
 use crdx::simulation::identity::FieldLocator;
 use crdx::simulation::object::{self, Object};
@@ -112,9 +113,11 @@ fn rehearsed<W: Rehearsal>(rehearsal: &W, entry: Entry) -> Option<Rehearsed<W::E
     }
 }
 
-/// Returns the notes about the inputs that were read.
-pub fn input_notes(options: &Options) -> impl Iterator<Item = RunNote> {
-    let warnings = options.warnings.take().into_iter();
+/// Returns the notes about the inputs that were read. Those about their text are notes whatever their severity is, unless it is
+/// off.
+pub fn input_notes(options: &Options, severities: &Severities) -> impl Iterator<Item = RunNote> {
+    let is_off = severities.of(severity::INPUT) == Some(Severity::Off);
+    let warnings = options.warnings.take().into_iter().filter(move |_| !is_off);
     let warnings = warnings.map(|message| RunNote { kind: "inputWarning", message });
     warnings.chain(options.skipped.message().map(|message| RunNote { kind: "skippedInputs", message }))
 }

@@ -98,7 +98,7 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Failure> {
             run.collection(connection, Collection { path: resource.path(None), definition, types: Some(types) })?;
         }
     }
-    notes.extend(input_notes(&options));
+    notes.extend(input_notes(&options, &args.severities.map()));
     let report = sink.finish(&Ending { notes: &notes, releases: &release.into() })?;
     Ok(report.exit())
 }

@@ -1,8 +1,7 @@
 //! The arguments of `kubectl crdx test`.
 
-use crate::commands::flags::KubernetesVersions;
-use crate::commands::flags::ReportFormat;
 use crate::commands::flags::error::ArgumentError;
+use crate::commands::flags::{KubernetesVersions, ReportFormat, Severities};
 use clap::Args as ClapArgs;
 use std::num::NonZeroUsize;
 
@@ -73,6 +72,9 @@ pub struct Test {
     /// The simulated servers; the default is the newest version, or the `kubernetesVersions` of a suite.
     #[command(flatten)]
     pub kubernetes: KubernetesVersions,
+    /// The severities of the findings of this program.
+    #[command(flatten)]
+    pub severities: Severities,
     /// Output format: json (documented in docs/output.md), or for pipelines junit, tap, github (annotations) or
     /// markdown (for a comment) [default: text]
     #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_TEST), help_heading = "Output")]

@@ -10,7 +10,7 @@ const TYPES: [&str; 10] = [
     DROPPED_FIELD,
     "ExpressionType",
     "Format",
-    "Input",
+    INPUT,
     "NotTypeChecked",
     "ParamNotFound",
     "ParamRef",
@@ -18,6 +18,9 @@ const TYPES: [&str; 10] = [
     "PublishedSchema",
     "StoredVersions",
 ];
+
+/// The type of a warning about the text of an input.
+pub const INPUT: &str = "Input";
 
 /// The type of a field that would be dropped and that no error or warning names.
 pub const DROPPED_FIELD: &str = "droppedField";
@@ -101,6 +104,11 @@ impl Severities {
     /// Collects severities; the last one of a type counts.
     pub fn new(all: &[SeverityOf]) -> Self {
         Self(all.iter().map(|one| (one.kind, one.severity)).collect())
+    }
+
+    /// Returns the severity of the findings of a type, if it differs from the default.
+    pub fn of(&self, kind: &str) -> Option<Severity> {
+        self.0.get(kind).copied()
     }
 
     /// Sets the severities of the findings of an object, and removes those that are off. The verdict is not changed.
