@@ -19,6 +19,7 @@ mod patterns;
 pub mod pending_documents;
 mod read_bytes;
 pub mod remote;
+pub mod render;
 pub mod required;
 mod skipped;
 pub mod temp_file;
@@ -36,6 +37,8 @@ use crdx_value::Value;
 use files::{Source, Step};
 pub use ignore::{Ignore, PatternError};
 pub use read_bytes::ReadBytes;
+use render::Renderer;
+use render::find::Target;
 pub use skipped::Skipped;
 use std::collections::VecDeque;
 use std::io::Read;
@@ -73,6 +76,8 @@ pub struct Options {
     pub read: Option<ReadBytes>,
     /// The count of skipped documents.
     pub skipped: Skipped,
+    /// Renders charts and kustomizations in directories, with `--render`.
+    pub render: Option<Renderer>,
     /// What the settings of the project leave out, for results to show.
     pub restrictions: Option<String>,
 }
@@ -87,7 +92,7 @@ impl Options {
     /// The options for files and directories of CRDs: directories are read with their subdirectories.
     #[must_use]
     pub fn of_definitions(&self) -> Self {
-        Self { recursive: true, defines_kinds: true, ..self.collecting() }
+        Self { recursive: true, defines_kinds: true, render: None, ..self.collecting() }
     }
 }
 
@@ -122,6 +127,8 @@ struct Current {
     is_stream: bool,
     /// The file from which all documents are rendered, if it is known.
     origin: Option<Arc<str>>,
+    /// For a directory that was rendered, true if it was named on the command line.
+    is_rendered: Option<bool>,
     /// True if it contributed an entry.
     has_entries: bool,
     /// True if it is a template, which was reported.
@@ -165,6 +172,7 @@ impl Input {
             lenient: !named || self.options.skip_non_objects,
             is_stream: named,
             origin: None,
+            is_rendered: None,
             has_entries: false,
             is_template: false,
         }
@@ -184,6 +192,21 @@ impl Input {
         }
     }
 
+    /// Reads what is rendered of a directory.
+    fn render(&mut self, target: &Target, named: bool) {
+        let Some(renderer) = &self.options.render else { return };
+        match renderer.render(target) {
+            Ok(reader) => {
+                let current = self.current(target.name(), reader, true);
+                self.current = Some(Current { lenient: false, is_rendered: Some(named), ..current });
+            }
+            Err(error) => {
+                let hint = target.hint(&error);
+                self.problem(files::note(&target.name(), error.to_string(), Some(hint)));
+            }
+        }
+    }
+
     fn problem(&mut self, note: Note) {
         self.directory_has_entries = true;
         self.ready.push_back(Entry::Problem(note));
@@ -194,7 +217,10 @@ impl Input {
         let chunk = SourceChunk::new(&current.name, chunk, current.is_stream, current.origin.as_ref());
         let contents = chunk.chunk.read();
         let classify = !self.options.any_document;
-        if classify && (current.is_template || content::is_template(&current.name, &chunk.chunk, contents.is_err())) {
+        let may_be_template = classify && current.is_rendered.is_none();
+        if may_be_template
+            && (current.is_template || content::is_template(&current.name, &chunk.chunk, contents.is_err()))
+        {
             if !std::mem::replace(&mut current.is_template, true) {
                 self.no_object(current, &chunk, NoObject::Template);
             }
@@ -309,7 +335,9 @@ impl Input {
             }
             Some(Err(e)) => self.problem(files::unreadable(&current.name, &e)),
             None if current.has_entries => {}
-            None if current.lenient => self.options.skipped.add(&current.name, NoObject::Empty),
+            None if current.lenient || current.is_rendered == Some(false) => {
+                self.options.skipped.add(&current.name, NoObject::Empty);
+            }
             None => {
                 let hint = Some(NoObject::Empty.hint().to_owned());
                 self.problem(files::note(&current.name, NoObject::Empty.message(&current.name), hint));
@@ -327,6 +355,8 @@ impl Input {
                 }
             }
             Step::NoFile(path) => self.options.skipped.add(&path.display().to_string().into(), NoObject::NoFile),
+            Step::Render(target, named) => self.render(&target, named),
+            Step::LeftOut(path) => self.options.render.iter().for_each(|renderer| renderer.leave_out(&path)),
             Step::Problem(note) => self.problem(note),
             Step::DirectoryEnd(without_object) => {
                 if !std::mem::take(&mut self.directory_has_entries) {

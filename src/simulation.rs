@@ -14,6 +14,7 @@ mod stream;
 
 use crate::cluster;
 use crate::input;
+use crate::input::render::Renderer;
 use crate::input::required::{Required, Sources};
 use crate::input::temp_store::TempStore;
 use crdx::cluster::Cluster;
@@ -301,6 +302,8 @@ impl Simulation {
         notes.extend(warnings.map(|message| RunNote { kind: "inputWarning", message }));
         let unread = [("skippedInputs", plan.options.skipped.message()), ("unselected", filter.message())];
         notes.extend(unread.into_iter().filter_map(|(kind, message)| Some(RunNote { kind, message: message? })));
+        let rendered = plan.options.render.iter().flat_map(Renderer::notes);
+        notes.extend(rendered.map(|(kind, message)| RunNote { kind, message }));
         notes
             .extend(plan.options.restrictions.iter().map(|text| RunNote { kind: RESTRICTIONS, message: text.clone() }));
         // An existing object that one release uses counts as used.

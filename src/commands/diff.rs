@@ -50,9 +50,12 @@ fn once(args: &args::Diff, color: flags::Color) -> io::Result<Exit> {
     };
     let mut sink = Sink::new(report, format, streams);
     plan.options.read = sink.measure(&plan.filenames, &plan.kustomizations, &plan.options);
-    let severities = args.severities.map();
+    let (severities, renderer) = (args.severities.map(), plan.options.render.clone());
     let run = simulation::run(&plan, &mut |mut item| {
         severities.apply(&mut item);
+        if let Some(renderer) = &renderer {
+            renderer.map_report(&mut item);
+        }
         sink.add(&item);
     })?;
     let report = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;

@@ -37,7 +37,7 @@ pub fn run(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
     }
     if args.watch {
         let paths: Vec<String> = [args.paths.all(), args.crds.clone(), args.old.clone()].concat();
-        return watching::run_inputs(&paths, &args.paths.kustomize, &args.paths.reading, || once(args, color));
+        return watching::run_inputs(&paths, &args.paths, || once(args, color));
     }
     once(args, color)
 }
@@ -46,7 +46,11 @@ pub fn run(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
 fn once(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
     let streams = Streams::new(args.output, color);
     let mut sink = Sink::new(LintReport::new(streams.out.look(), args.quiet), args.output, streams);
-    let options = args.paths.reading.options();
+    let options = args.paths.options(args.kubernetes.kubernetes_version.as_ref(), None);
+    let mut add = |mut linted: Linted| {
+        options.render.iter().for_each(|renderer| renderer.map_linted(&mut linted));
+        sink.add(&linted);
+    };
     let mut given = BTreeMap::new();
     let sources = |paths, required, flag| Sources::open(paths, options.collecting(), required, flag);
     for read in object::lintable(sources(&args.old, Required::Lintable, "--old"), &mut |_| {}) {
@@ -56,7 +60,7 @@ fn once(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
                 let value = object.take_value();
                 given.insert(key(&value), Old { value, location });
             }
-            Err(item) => sink.add(&Linted::new(*item)),
+            Err(item) => add(Linted::new(*item)),
         }
     }
     let mut live =
@@ -77,13 +81,13 @@ fn once(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
     let types = if has_policies { policy::types_of(found.iter().chain(&crds).flatten()) } else { Vec::new() };
     let context = policy::Context { types, objects };
     for item in crds.into_iter().filter_map(Result::err) {
-        sink.add(&Linted::new(*item));
+        add(Linted::new(*item));
     }
     for read in found {
         let object = match read {
             Ok(object) => object,
             Err(item) => {
-                sink.add(&Linted::new(*item));
+                add(Linted::new(*item));
                 continue;
             }
         };
@@ -91,7 +95,7 @@ fn once(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
             let old = given.get(&key(object.value()));
             let mut linted = policy::check(&object, old.map(|old| &old.value), &context, &releases, now);
             severities.apply(&mut linted.item);
-            sink.add(&linted);
+            add(linted);
             continue;
         }
         let name = object.value().str_at(&["metadata", "name"]).unwrap_or_default();
@@ -110,7 +114,7 @@ fn once(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
             }
         };
         severities.apply(&mut linted.item);
-        sink.add(&linted);
+        add(linted);
     }
     let report = sink.finish(&Ending { notes: &[], releases: &releases })?;
     flags::report_notes(&options);

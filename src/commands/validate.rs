@@ -37,7 +37,7 @@ pub fn watch(
 ) -> io::Result<Exit> {
     let others = inputs.crds.iter().chain(&updates.old).chain(&inputs.policies.policies).cloned();
     let paths: Vec<String> = inputs.paths.all().into_iter().chain(others).collect();
-    watching::run_inputs(&paths, &inputs.paths.kustomize, &inputs.paths.reading, once)
+    watching::run_inputs(&paths, &inputs.paths, once)
 }
 
 /// Validates everything once.
@@ -66,9 +66,12 @@ fn once(args: &args::Validate, color: flags::Color, fields: FieldLists) -> io::R
         ..plan(&args.inputs, &args.updates, releases.clone(), &args.cluster)
     };
     plan.options.read = sink.measure(&plan.filenames, &plan.kustomizations, &plan.options);
-    let severities = args.severities.map();
+    let (severities, renderer) = (args.severities.map(), plan.options.render.clone());
     let run = simulation::run(&plan, &mut |mut item| {
         severities.apply(&mut item);
+        if let Some(renderer) = &renderer {
+            renderer.map_report(&mut item);
+        }
         sink.add(&item);
     })?;
     let report = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;
@@ -82,13 +85,14 @@ pub fn plan(
     releases: Option<ReleaseSet>,
     cluster: &flags::Cluster,
 ) -> Plan {
+    let options = inputs.paths.options(releases.as_ref(), cluster.namespace.as_deref());
     Plan {
         releases,
         filenames: inputs.paths.all(),
         crds: inputs.crds.clone(),
         old: updates.old.clone(),
         kustomizations: inputs.paths.kustomize.clone(),
-        options: inputs.paths.reading.options(),
+        options,
         policies: inputs.policies.options(),
         skip: inputs.skip.clone(),
         selector: inputs.selector.clone(),

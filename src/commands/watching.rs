@@ -2,7 +2,7 @@
 
 use super::terminal;
 use crate::commands::exit::Exit;
-use crate::commands::flags::Reading;
+use crate::commands::flags::Paths;
 use crate::input::Options;
 use crate::input::files::commits::is_as_of_commit;
 use crate::input::watch::{FileStates, Watched};
@@ -31,13 +31,8 @@ pub struct SettingsChanged {
 ///
 /// # Errors
 /// Returns the errors of `once`, [`SettingsChanged`], and an error if an input cannot be watched.
-pub fn run_inputs(
-    paths: &[String],
-    kustomize: &[PathBuf],
-    reading: &Reading,
-    once: impl FnMut() -> io::Result<Exit>,
-) -> io::Result<Exit> {
-    if !kustomize.is_empty() {
+pub fn run_inputs(paths: &[String], given: &Paths, once: impl FnMut() -> io::Result<Exit>) -> io::Result<Exit> {
+    if !given.kustomize.is_empty() {
         return Err(io::Error::other("what kustomize reads cannot be watched: give files or directories with --watch"));
     }
     if paths.iter().any(|path| path == "-") {
@@ -45,7 +40,7 @@ pub fn run_inputs(
     }
     // The files of a commit do not change.
     let paths: Vec<String> = paths.iter().filter(|path| !is_as_of_commit(path)).cloned().collect();
-    run(&Watched { paths: &paths, options: reading.options() }, reading.settings_file.as_deref(), once)
+    run(&Watched { paths: &paths, options: given.options(None, None) }, given.reading.settings_file.as_deref(), once)
 }
 
 /// Calls `once` repeatedly. On Ctrl-C, the process ends with the last exit code.

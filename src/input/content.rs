@@ -45,10 +45,12 @@ impl NoObject {
     pub fn hint(self) -> &'static str {
         match self {
             Self::Unrelated | Self::NoFile => "leave it out, or skip such documents with --skip-non-objects",
-            Self::Kustomize => "build it: kubectl crdx validate -k DIRECTORY",
+            Self::Kustomize => "build it: kubectl crdx validate -k DIRECTORY, or --render DIRECTORY",
             Self::Patch => "name the whole CRD, or build it: kubectl kustomize DIRECTORY",
-            Self::Helm => "render the chart: helm template … | kubectl crdx validate -f -",
-            Self::Template => "helm template … | kubectl crdx validate -f -",
+            Self::Helm => {
+                "render the chart: kubectl crdx validate --render DIRECTORY, or helm template … | kubectl crdx validate -f -"
+            }
+            Self::Template => "kubectl crdx validate --render CHART, or helm template … | kubectl crdx validate -f -",
             Self::Empty => "it is empty, or contains only comments, separators and empty lists",
         }
     }

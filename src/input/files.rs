@@ -8,6 +8,7 @@ use super::git::Commit;
 use super::patterns::{self, MAX_DEPTH, Matches};
 use super::remote::Remote;
 use super::remote::url::{self, is_url};
+use super::render::find::{self, Kind, Root, Target};
 use super::{Ignore, Options};
 use super::{archive, kustomize};
 use crate::files::open::regular;
@@ -65,7 +66,7 @@ impl Source {
     /// The file from which the source is rendered: the kustomization in a directory.
     pub fn origin(&self) -> Option<PathBuf> {
         let Self::Kustomization(directory) = self else { return None };
-        kustomize::FILES.iter().map(|name| directory.join(name)).find(|path| path.is_file())
+        kustomize::file(directory)
     }
 
     /// Opens the source; its bytes are converted to UTF-8 as kubectl does. A pipe can be the user's input, but not a file
@@ -99,6 +100,10 @@ pub enum Step {
     Found(Source),
     /// Reads the CRDs of an archive or of a download.
     Definitions(Definitions),
+    /// Renders a directory; true if it was named on the command line.
+    Render(Target, bool),
+    /// Counts a file with objects that is in a rendered directory and not part of what is rendered.
+    LeftOut(PathBuf),
     /// Skips a directory entry that is not a regular file.
     NoFile(PathBuf),
     /// Reports a path that cannot be read.
@@ -128,7 +133,21 @@ pub fn expand(paths: &[String], options: &Options) -> Vec<Step> {
             expand_path(path, options, &mut steps);
         }
     }
+    remove_parts(&mut steps);
     steps
+}
+
+/// Removes kustomizations that others are built from, unless they were named on the command line.
+fn remove_parts(steps: &mut Vec<Step>) {
+    let directories = steps.iter().filter_map(|step| match step {
+        Step::Render(Target { directory, kind: Kind::Kustomization }, _) => Some(directory.clone()),
+        _ => None,
+    });
+    let directories: Vec<PathBuf> = directories.collect();
+    if directories.len() > 1 {
+        let parts = find::parts(&directories);
+        steps.retain(|step| !matches!(step, Step::Render(target, false) if parts.contains(&target.directory)));
+    }
 }
 
 /// The step for a URL. Only CRDs can be fetched.
@@ -220,7 +239,7 @@ fn expand_matches(pattern: &str, matches: Matches, options: &Options, steps: &mu
 fn directory(path: &Path, options: &Options, steps: &mut Vec<Step>) -> Option<&'static str> {
     let before = steps.len();
     let mut walk = Walk { options, has_directories: false, has_ignored: false, steps };
-    walk.directory(path, 0);
+    walk.directory(path, 0, None);
     let Walk { has_directories, has_ignored, .. } = walk;
     if steps.len() > before {
         None
@@ -239,8 +258,8 @@ pub fn size(paths: &[String], options: &Options) -> Option<u64> {
         Step::Named(Source::File(path)) | Step::Found(Source::File(path)) => {
             fs::metadata(path).ok().map(|file| file.len())
         }
-        Step::Named(_) | Step::Found(_) | Step::Definitions(_) => None,
-        Step::NoFile(_) | Step::Problem(_) | Step::DirectoryStart | Step::DirectoryEnd(_) => Some(0),
+        Step::Named(_) | Step::Found(_) | Step::Definitions(_) | Step::Render(..) => None,
+        Step::NoFile(_) | Step::LeftOut(_) | Step::Problem(_) | Step::DirectoryStart | Step::DirectoryEnd(_) => Some(0),
     };
     expand(paths, options).into_iter().map(size).sum()
 }
@@ -271,7 +290,15 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn directory(&mut self, directory: &Path, depth: usize) {
+    /// Adds the files of a directory. The files of a chart or a kustomization, and of the directories below it, are not read;
+    /// charts and kustomizations in these directories are rendered, too.
+    fn directory(&mut self, directory: &Path, depth: usize, root: Option<&Root>) {
+        let own = if self.options.render.is_some() { Root::of(directory) } else { None };
+        let named = depth == 0;
+        for kind in own.iter().flat_map(|root| root.kinds(named)) {
+            self.steps.push(Step::Render(Target { directory: directory.to_owned(), kind }, named));
+        }
+        let root = own.as_ref().or(root);
         let entries = match fs::read_dir(directory).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
             Ok(entries) => entries,
             Err(e) => return self.steps.push(Step::Problem(unreadable(&directory.display().to_string(), &e))),
@@ -292,9 +319,12 @@ impl Walk<'_> {
                 self.has_ignored = true;
             } else if is_directory {
                 self.has_directories = true;
-                if self.options.recursive && depth < MAX_DEPTH {
-                    self.directory(&path, depth + 1);
+                let is_owned = root.is_some_and(|root| root.owns(&path));
+                if self.options.recursive && depth < MAX_DEPTH && !is_owned {
+                    self.directory(&path, depth + 1, root);
                 }
+            } else if let Some(root) = root {
+                self.steps.extend(root.leaves_out(&path).then_some(Step::LeftOut(path)));
             } else {
                 // Opening a pipe would wait for its writer, and a device may never end.
                 let special = fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir());
@@ -368,6 +398,8 @@ mod tests {
             Step::Named(source) | Step::Found(source) => Some(source.name().replace(&base, "")),
             Step::NoFile(path) => Some(format!("no file: {}", path.display().to_string().replace(&base, ""))),
             Step::Problem(note) => Some(note.message),
+            Step::Render(target, _) => Some(format!("{:?} {}", target.kind, target.name().replace(&base, ""))),
+            Step::LeftOut(path) => Some(format!("left out: {}", path.display().to_string().replace(&base, ""))),
             Step::Definitions(_) | Step::DirectoryStart | Step::DirectoryEnd(_) => None,
         };
         expand(&[path.display().to_string()], &options.into()).into_iter().filter_map(show).collect()

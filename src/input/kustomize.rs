@@ -1,14 +1,14 @@
 //! `-k`: runs `kubectl kustomize` or `kustomize build`, whichever is installed. Its messages go to standard error.
 
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 /// The programs in the order in which they are tried, with the arguments before the directory.
 const PROGRAMS: [(&str, &[&str]); 2] = [("kubectl", &["kustomize"]), ("kustomize", &["build"])];
 
 /// The names of a kustomization, in the order of kustomize.
-pub const FILES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+const FILES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// The output of the running program; the last read fails if the program does.
 #[derive(Debug)]
@@ -16,6 +16,11 @@ pub struct Build {
     child: Child,
     output: Option<ChildStdout>,
     command: String,
+}
+
+/// Returns the kustomization in a directory.
+pub fn file(directory: &Path) -> Option<PathBuf> {
+    FILES.iter().map(|name| directory.join(name)).find(|path| path.is_file())
 }
 
 /// Starts to build a directory.

@@ -69,7 +69,9 @@ impl Sources {
         let options = options.into();
         // Only objects count, not what they are compared with or validated against.
         let read = options.read.clone().filter(|_| matches!(flag, "" | "-f"));
-        let options = Options { reads_commits: flag == "--old", read, ..options };
+        // CRDs are those of files; what policies are read from is not rendered either.
+        let render = options.render.clone().filter(|_| matches!(flag, "" | "-f" | "--old"));
+        let options = Options { reads_commits: flag == "--old", read, render, ..options };
         let options = match required {
             Required::Definition => options.of_definitions(),
             Required::Lintable => Options { recursive: true, ..options },

@@ -51,7 +51,7 @@ impl Counts {
         let templates = match self.templates {
             0 => String::new(),
             n => format!(
-                "; {n} of them {} of Helm: render {} first (helm template … | kubectl crdx validate -f -)",
+                "; {n} of them {} of Helm: render {} first (kubectl crdx validate --render DIRECTORY, or helm template)",
                 if n == 1 { "is a template" } else { "are templates" },
                 if n == 1 { "it" } else { "them" },
             ),

@@ -2,9 +2,11 @@
 
 use super::Options;
 use super::files::{self, Source, Step};
+use super::patterns::MAX_DEPTH;
+use super::render::find;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -40,18 +42,32 @@ impl FileStates {
 impl Watched<'_> {
     /// Reads the current state.
     pub fn look(&self) -> FileStates {
-        let paths = files::expand(self.paths, &self.options).into_iter().filter_map(|step| match step {
+        let steps = files::expand(self.paths, &self.options);
+        let rendered = steps.iter().filter_map(|step| match step {
+            Step::Render(target, _) => Some(find::directories(target)),
+            _ => None,
+        });
+        let mut below = BTreeSet::new();
+        rendered.flatten().for_each(|directory| add_files(&directory, 0, &mut below));
+        let paths = steps.into_iter().filter_map(|step| match step {
             Step::Named(Source::File(path)) | Step::Found(Source::File(path)) => Some(path),
             // A missing path may be created later.
             Step::Problem(note) => Some(PathBuf::from(&*note.source)),
             Step::Definitions(definitions) => Some(definitions.path().to_owned()),
-            Step::Named(_) | Step::Found(_) | Step::NoFile(_) | Step::DirectoryStart | Step::DirectoryEnd(_) => None,
+            // All files in the directories of a rendered one are watched.
+            Step::Render(..)
+            | Step::LeftOut(_)
+            | Step::Named(_)
+            | Step::Found(_)
+            | Step::NoFile(_)
+            | Step::DirectoryStart
+            | Step::DirectoryEnd(_) => None,
         });
         let state = |path: &PathBuf| {
             let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
             Some((found.modified().ok()?, found.len()))
         };
-        FileStates(paths.map(|path| (path.clone(), state(&path))).collect())
+        FileStates(paths.chain(below).map(|path| (path.clone(), state(&path))).collect())
     }
 
     /// Waits until the state differs from `before`, then until it is stable: editors write in several steps.
@@ -67,6 +83,18 @@ impl Watched<'_> {
                 return;
             }
             last = now;
+        }
+    }
+}
+
+/// Adds all files below a directory.
+fn add_files(directory: &Path, depth: usize, files: &mut BTreeSet<PathBuf>) {
+    for entry in fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok) {
+        let path = entry.path();
+        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            files.insert(path);
+        } else if depth < MAX_DEPTH && entry.file_name() != ".git" {
+            add_files(&path, depth + 1, files);
         }
     }
 }

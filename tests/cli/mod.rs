@@ -11,6 +11,7 @@ mod live;
 mod long_names;
 pub mod lsp;
 mod pages;
+mod render;
 mod schemas;
 pub mod screens;
 mod terminal;

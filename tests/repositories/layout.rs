@@ -96,7 +96,10 @@ fn a_repository_with_other_files_is_validated() {
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("objects/kite.yaml"), "{text}");
     assert!(text.contains("9 documents that are not Kubernetes objects were skipped"), "{text}");
-    assert!(text.contains("1 of them is a template of Helm: render it first (helm template"), "{text}");
+    assert!(
+        text.contains("1 of them is a template of Helm: render it first (kubectl crdx validate --render"),
+        "{text}"
+    );
     let report = json(dir.path(), "validate -R . --offline -o json");
     assert_eq!(report["notes"][0]["type"], "skippedInputs");
     assert_eq!(report["summary"]["cannotTell"], 0);

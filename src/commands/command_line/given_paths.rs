@@ -2,12 +2,11 @@
 
 use super::Command;
 use crate::commands::diff::args::Diff;
-use crate::commands::flags::{Inputs, Reading};
+use crate::commands::flags::{Inputs, Paths, Reading};
 use crate::commands::validate::args::Validate;
 use crate::input::files::commits;
 use crate::input::{Options, files};
 use crdx::documents::Note;
-use std::path::PathBuf;
 
 /// The files, directories and patterns of a command line.
 #[derive(Debug, Default)]
@@ -42,21 +41,31 @@ fn add_new(all: &mut Vec<String>, paths: &[String]) {
 }
 
 /// Replaces each `git:REF` in `old` by the inputs as of that commit.
-fn resolve(old: &mut Vec<String>, inputs: &[String], kustomize: &[PathBuf]) -> Result<(), Note> {
+fn resolve(old: &mut Vec<String>, inputs: &[String], builds: Option<&'static str>) -> Result<(), Note> {
     let mut resolved = Vec::new();
     for path in old.drain(..) {
         match commits::as_of_commit(&path, inputs) {
             None => resolved.push(path),
-            Some(_) if !kustomize.is_empty() => {
-                let message = format!("--old {path} cannot read what kustomize builds");
-                let hint = "build the old objects yourself, and give them with --old".to_owned();
-                return Err(files::note(&path, message, Some(hint)));
-            }
-            Some(paths) => resolved.extend(paths?),
+            Some(paths) => match builds {
+                Some(what) => {
+                    let message = format!("--old {path} cannot read what {what}");
+                    let hint = "build the old objects yourself, and give them with --old".to_owned();
+                    return Err(files::note(&path, message, Some(hint)));
+                }
+                None => resolved.extend(paths?),
+            },
         }
     }
     *old = resolved;
     Ok(())
+}
+
+/// Returns what makes the objects, if they are not those of files.
+fn builds(paths: &Paths) -> Option<&'static str> {
+    if paths.render {
+        return Some("--render renders");
+    }
+    (!paths.kustomize.is_empty()).then_some("kustomize builds")
 }
 
 impl Command {
@@ -67,12 +76,12 @@ impl Command {
     pub fn resolve_commits(&mut self) -> Result<(), Note> {
         match self {
             Self::Validate(Validate { inputs, updates, .. }) | Self::Diff(Diff { inputs, updates, .. }) => {
-                resolve(&mut updates.old, &inputs.paths.all(), &inputs.paths.kustomize)
+                resolve(&mut updates.old, &inputs.paths.all(), builds(&inputs.paths))
             }
-            Self::Lint(args) => resolve(&mut args.old, &args.paths.all(), &args.paths.kustomize),
+            Self::Lint(args) => resolve(&mut args.old, &args.paths.all(), builds(&args.paths)),
             Self::Rehearse(args) => {
                 let mut old: Vec<String> = args.old.take().into_iter().collect();
-                let resolved = resolve(&mut old, args.definition.as_slice(), &[]);
+                let resolved = resolve(&mut old, args.definition.as_slice(), None);
                 args.old = old.pop();
                 resolved
             }

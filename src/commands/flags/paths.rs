@@ -1,8 +1,10 @@
 //! The files and directories that a command reads, as positional arguments or with `-f`.
 
+use crate::input::render::{Renderer, Settings};
 use crate::input::{Ignore, Options, PatternError};
 use crate::output::printable::complain;
 use clap::Args as ClapArgs;
+use crdx_value::release::ReleaseSet;
 use std::path::PathBuf;
 
 /// The inputs of a command. Every command that reads objects or CRDs and has no other positional argument has these.
@@ -17,6 +19,11 @@ pub struct Paths {
     /// Build this directory with `kubectl kustomize` or `kustomize build`, and read the result; may be repeated
     #[arg(short = 'k', long, value_name = "DIR", help_heading = "Files")]
     pub kustomize: Vec<PathBuf>,
+    /// Render directories that have a Chart.yaml or a kustomization.yaml with `helm template` and `kustomize build` (or
+    /// `kubectl kustomize`), and report findings in the templates, resources and patches; only a flag, because it runs
+    /// programs
+    #[arg(long, help_heading = "Files")]
+    pub render: bool,
     /// The options for reading them.
     #[command(flatten)]
     pub reading: Reading,
@@ -70,6 +77,9 @@ pub fn report_notes(options: &Options) {
     if let Some(message) = options.skipped.message() {
         complain!("note: {message}");
     }
+    for (_, note) in options.render.iter().flat_map(Renderer::notes) {
+        complain!("note: {note}");
+    }
     if let Some(restrictions) = &options.restrictions {
         complain!("note: {restrictions}");
     }
@@ -86,6 +96,13 @@ impl Paths {
     /// `b`.
     pub fn all(&self) -> Vec<String> {
         self.filenames.iter().chain(&self.positional).cloned().collect()
+    }
+
+    /// Returns the options for the input. Charts are rendered for these versions and this namespace, if they are given.
+    pub fn options(&self, releases: Option<&ReleaseSet>, namespace: Option<&str>) -> Options {
+        let settings =
+            || Settings { namespace: namespace.map(str::to_owned), release: releases.map(ReleaseSet::newest) };
+        Options { render: self.render.then(|| Renderer::new(settings())), ..self.reading.options() }
     }
 }
 

@@ -48,7 +48,7 @@ pub struct Lint {
     #[arg(long, conflicts_with_all = ["old", "convert", "offline"])]
     pub live: bool,
     /// Print CRDs of v1beta1 as v1, and report the changes of the conversion on standard error
-    #[arg(long)]
+    #[arg(long, conflicts_with = "render")]
     pub convert: bool,
     /// Output format: json (documented in docs/output.md), html (one self-contained page), or for pipelines sarif,
     /// junit, github (annotations), tap or markdown (for a comment) [default: table, text with tables]
