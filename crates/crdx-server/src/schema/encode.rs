@@ -1,6 +1,6 @@
 //! Encodes a [`Schema`] as the server does, with `omitempty`.
 
-use super::keywords::{Keyword, KeywordValue};
+use super::keywords::{Keyword, KeywordVisitor};
 use super::{ExternalDocumentation, Items, Schema, SchemaOrBool, SchemaOrNames, ValidationRule};
 use crdx_value::{Map, Value};
 use std::collections::BTreeMap;
@@ -9,29 +9,7 @@ impl Schema {
     /// Encodes the schema as JSON.
     pub fn to_value(&self) -> Value {
         let mut w = Writer(Map::new());
-        for Keyword { name, value, .. } in self.keywords() {
-            match value {
-                KeywordValue::Text(text) => w.text(name, text),
-                KeywordValue::OptionalText(text) => w.optional_text(name, text.as_deref()),
-                KeywordValue::Flag(flag) => w.flag(name, *flag),
-                KeywordValue::OptionalFlag(flag) => w.value(name, flag.map(Value::Bool)),
-                KeywordValue::Number(x) => w.value(name, x.map(float)),
-                KeywordValue::Integer(i) => w.value(name, i.map(Value::Int)),
-                KeywordValue::Json(value) => w.value(name, value.as_ref().map(stored)),
-                KeywordValue::JsonList(values) => w.list(name, values, stored),
-                KeywordValue::Names(names) => w.list(name, names, |s| Value::from(s.as_str())),
-                KeywordValue::Items(given) => w.value(name, given.as_ref().and_then(items)),
-                KeywordValue::Schemas(schemas) => w.list(name, schemas, Self::to_value),
-                KeywordValue::Schema(schema) => w.value(name, schema.as_deref().map(Self::to_value)),
-                KeywordValue::SchemaMap(schemas) | KeywordValue::Definitions(schemas) => {
-                    w.map(name, schemas, |s| s.to_value());
-                }
-                KeywordValue::SchemaOrBool(given) => w.value(name, given.as_ref().map(schema_or_bool)),
-                KeywordValue::Dependencies(all) => w.map(name, all, schema_or_names),
-                KeywordValue::ExternalDocs(docs) => w.value(name, docs.as_ref().map(external_documentation)),
-                KeywordValue::Rules(rules) => w.list(name, rules, ValidationRule::to_value),
-            }
-        }
+        self.visit_keywords(&mut w);
         Value::Object(w.0)
     }
 }
@@ -40,12 +18,12 @@ impl ValidationRule {
     /// Encodes the rule as JSON.
     pub fn to_value(&self) -> Value {
         let mut w = Writer(Map::new());
-        w.value("rule", Some(Value::from(self.rule.as_str())));
-        w.text("message", &self.message);
-        w.text("messageExpression", &self.message_expression);
-        w.optional_text("reason", self.reason.as_deref());
-        w.text("fieldPath", &self.field_path);
-        w.value("optionalOldSelf", self.optional_old_self.map(Value::Bool));
+        w.insert("rule", Some(Value::from(self.rule.as_str())));
+        w.insert_text("message", &self.message);
+        w.insert_text("messageExpression", &self.message_expression);
+        w.insert("reason", self.reason.as_deref().map(Value::from));
+        w.insert_text("fieldPath", &self.field_path);
+        w.insert("optionalOldSelf", self.optional_old_self.map(Value::Bool));
         Value::Object(w.0)
     }
 }
@@ -53,26 +31,77 @@ impl ValidationRule {
 struct Writer(Map);
 
 impl Writer {
-    fn value(&mut self, key: &str, v: Option<Value>) {
+    fn insert(&mut self, key: &str, v: Option<Value>) {
         if let Some(v) = v {
             self.0.insert(key.to_owned(), v);
         }
     }
-    fn text(&mut self, key: &str, text: &str) {
-        self.value(key, (!text.is_empty()).then(|| Value::from(text)));
+    fn insert_text(&mut self, key: &str, text: &str) {
+        self.insert(key, (!text.is_empty()).then(|| Value::from(text)));
     }
-    fn optional_text(&mut self, key: &str, text: Option<&str>) {
-        self.value(key, text.map(Value::from));
+    fn insert_list<T>(&mut self, key: &str, items: &[T], write: impl Fn(&T) -> Value) {
+        self.insert(key, (!items.is_empty()).then(|| Value::Array(items.iter().map(write).collect())));
     }
-    fn flag(&mut self, key: &str, flag: bool) {
-        self.value(key, flag.then_some(Value::Bool(true)));
-    }
-    fn list<T>(&mut self, key: &str, items: &[T], write: impl Fn(&T) -> Value) {
-        self.value(key, (!items.is_empty()).then(|| Value::Array(items.iter().map(write).collect())));
-    }
-    fn map<T>(&mut self, key: &str, members: &BTreeMap<String, T>, write: impl Fn(&T) -> Value) {
+    fn insert_map<T>(&mut self, key: &str, members: &BTreeMap<String, T>, write: impl Fn(&T) -> Value) {
         let written = || Value::Object(members.iter().map(|(k, v)| (k.clone(), write(v))).collect());
-        self.value(key, (!members.is_empty()).then(written));
+        self.insert(key, (!members.is_empty()).then(written));
+    }
+}
+
+impl KeywordVisitor for Writer {
+    fn text(&mut self, keyword: Keyword, text: &str) {
+        self.insert_text(keyword.name, text);
+    }
+    fn optional_text(&mut self, keyword: Keyword, text: Option<&str>) {
+        self.insert(keyword.name, text.map(Value::from));
+    }
+    fn flag(&mut self, keyword: Keyword, flag: bool) {
+        self.insert(keyword.name, flag.then_some(Value::Bool(true)));
+    }
+    fn optional_flag(&mut self, keyword: Keyword, flag: Option<bool>) {
+        self.insert(keyword.name, flag.map(Value::Bool));
+    }
+    fn number(&mut self, keyword: Keyword, number: Option<f64>) {
+        self.insert(keyword.name, number.map(float));
+    }
+    fn integer(&mut self, keyword: Keyword, integer: Option<i64>) {
+        self.insert(keyword.name, integer.map(Value::Int));
+    }
+    fn json(&mut self, keyword: Keyword, value: Option<&Value>) {
+        self.insert(keyword.name, value.map(stored));
+    }
+    fn json_list(&mut self, keyword: Keyword, values: &[Value]) {
+        self.insert_list(keyword.name, values, stored);
+    }
+    fn names(&mut self, keyword: Keyword, names: &[String]) {
+        self.insert_list(keyword.name, names, |s| Value::from(s.as_str()));
+    }
+    fn items(&mut self, keyword: Keyword, given: Option<&Items>) {
+        self.insert(keyword.name, given.and_then(items));
+    }
+    fn schemas(&mut self, keyword: Keyword, schemas: &[Schema]) {
+        self.insert_list(keyword.name, schemas, Schema::to_value);
+    }
+    fn schema(&mut self, keyword: Keyword, schema: Option<&Schema>) {
+        self.insert(keyword.name, schema.map(Schema::to_value));
+    }
+    fn schema_map(&mut self, keyword: Keyword, schemas: &BTreeMap<String, Box<Schema>>) {
+        self.insert_map(keyword.name, schemas, |s| s.to_value());
+    }
+    fn definitions(&mut self, keyword: Keyword, schemas: &BTreeMap<String, Box<Schema>>) {
+        self.schema_map(keyword, schemas);
+    }
+    fn schema_or_bool(&mut self, keyword: Keyword, value: Option<&SchemaOrBool>) {
+        self.insert(keyword.name, value.map(schema_or_bool));
+    }
+    fn dependencies(&mut self, keyword: Keyword, dependencies: &BTreeMap<String, SchemaOrNames>) {
+        self.insert_map(keyword.name, dependencies, schema_or_names);
+    }
+    fn external_docs(&mut self, keyword: Keyword, docs: Option<&ExternalDocumentation>) {
+        self.insert(keyword.name, docs.map(external_documentation));
+    }
+    fn rules(&mut self, keyword: Keyword, rules: &[ValidationRule]) {
+        self.insert_list(keyword.name, rules, ValidationRule::to_value);
     }
 }
 
@@ -99,8 +128,8 @@ fn stored(v: &Value) -> Value {
 
 fn external_documentation(docs: &ExternalDocumentation) -> Value {
     let mut w = Writer(Map::new());
-    w.text("description", &docs.description);
-    w.text("url", &docs.url);
+    w.insert_text("description", &docs.description);
+    w.insert_text("url", &docs.url);
     Value::Object(w.0)
 }
 

@@ -4,71 +4,76 @@ use super::{ExternalDocumentation, Items, Schema, SchemaOrBool, SchemaOrNames, V
 use crdx_value::Value;
 use std::collections::BTreeMap;
 
-/// A keyword of a schema with its value.
+/// The names of a keyword.
 #[derive(Clone, Copy, Debug)]
-pub struct Keyword<'a> {
+pub struct Keyword {
     /// The name in JSON.
     pub name: &'static str,
     /// The name of the field of the Go type `JSONSchemaProps`.
     pub go_field: &'static str,
-    /// The value.
-    pub value: KeywordValue<'a>,
 }
 
-/// Defines the types of keywords, each with what reads and what sets its value.
-macro_rules! types {
-    ($($(#[$doc:meta])* $kind:ident: $read:ty, $set:ty;)*) => {
-        /// The value of a keyword, by type. Absent strings and lists are empty.
-        #[derive(Clone, Copy, Debug)]
-        pub enum KeywordValue<'a> {
-            $($(#[$doc])* $kind(&'a $read),)*
-        }
-
-        /// The field of a keyword, to set its value.
-        #[derive(Debug)]
-        pub(super) enum KeywordField<'a> {
-            $($kind(&'a mut $set),)*
-        }
-    };
-}
-
-types! {
+/// Visits the keywords of a schema with their values. Absent strings, lists and maps are empty.
+pub trait KeywordVisitor {
     /// A string.
-    Text: str, String;
+    fn text(&mut self, keyword: Keyword, text: &str);
     /// A string that may be absent.
-    OptionalText: Option<String>, Option<String>;
+    fn optional_text(&mut self, keyword: Keyword, text: Option<&str>);
     /// A boolean that is false by default.
-    Flag: bool, bool;
+    fn flag(&mut self, keyword: Keyword, flag: bool);
     /// A boolean that may be absent.
-    OptionalFlag: Option<bool>, Option<bool>;
+    fn optional_flag(&mut self, keyword: Keyword, flag: Option<bool>);
     /// A float.
-    Number: Option<f64>, Option<f64>;
+    fn number(&mut self, keyword: Keyword, number: Option<f64>);
     /// An integer.
-    Integer: Option<i64>, Option<i64>;
+    fn integer(&mut self, keyword: Keyword, integer: Option<i64>);
     /// Any value.
-    Json: Option<Value>, Option<Value>;
+    fn json(&mut self, keyword: Keyword, value: Option<&Value>);
     /// A list of any values.
-    JsonList: [Value], Vec<Value>;
+    fn json_list(&mut self, keyword: Keyword, values: &[Value]);
     /// A list of names.
-    Names: [String], Vec<String>;
+    fn names(&mut self, keyword: Keyword, names: &[String]);
     /// A schema, or a list of schemas.
-    Items: Option<Items>, Option<Items>;
+    fn items(&mut self, keyword: Keyword, items: Option<&Items>);
     /// A list of schemas.
-    Schemas: [Schema], Vec<Schema>;
+    fn schemas(&mut self, keyword: Keyword, schemas: &[Schema]);
     /// A schema.
-    Schema: Option<Box<Schema>>, Option<Box<Schema>>;
+    fn schema(&mut self, keyword: Keyword, schema: Option<&Schema>);
     /// Schemas by name.
-    SchemaMap: BTreeMap<String, Box<Schema>>, BTreeMap<String, Box<Schema>>;
+    fn schema_map(&mut self, keyword: Keyword, schemas: &BTreeMap<String, Box<Schema>>);
     /// Schemas by name, of the Go type `JSONSchemaDefinitions`.
-    Definitions: BTreeMap<String, Box<Schema>>, BTreeMap<String, Box<Schema>>;
+    fn definitions(&mut self, keyword: Keyword, schemas: &BTreeMap<String, Box<Schema>>);
     /// A schema, or a boolean.
-    SchemaOrBool: Option<SchemaOrBool>, Option<SchemaOrBool>;
+    fn schema_or_bool(&mut self, keyword: Keyword, value: Option<&SchemaOrBool>);
     /// Schemas or required properties, by name.
-    Dependencies: BTreeMap<String, SchemaOrNames>, BTreeMap<String, SchemaOrNames>;
+    fn dependencies(&mut self, keyword: Keyword, dependencies: &BTreeMap<String, SchemaOrNames>);
     /// A link to documentation.
-    ExternalDocs: Option<ExternalDocumentation>, Option<ExternalDocumentation>;
+    fn external_docs(&mut self, keyword: Keyword, docs: Option<&ExternalDocumentation>);
     /// Validation rules.
-    Rules: [ValidationRule], Vec<ValidationRule>;
+    fn rules(&mut self, keyword: Keyword, rules: &[ValidationRule]);
+}
+
+/// The field of a keyword, to set its value.
+#[derive(Debug)]
+pub(super) enum KeywordField<'a> {
+    Text(&'a mut String),
+    OptionalText(&'a mut Option<String>),
+    Flag(&'a mut bool),
+    OptionalFlag(&'a mut Option<bool>),
+    Number(&'a mut Option<f64>),
+    Integer(&'a mut Option<i64>),
+    Json(&'a mut Option<Value>),
+    JsonList(&'a mut Vec<Value>),
+    Names(&'a mut Vec<String>),
+    Items(&'a mut Option<Items>),
+    Schemas(&'a mut Vec<Schema>),
+    Schema(&'a mut Option<Box<Schema>>),
+    SchemaMap(&'a mut BTreeMap<String, Box<Schema>>),
+    Definitions(&'a mut BTreeMap<String, Box<Schema>>),
+    SchemaOrBool(&'a mut Option<SchemaOrBool>),
+    Dependencies(&'a mut BTreeMap<String, SchemaOrNames>),
+    ExternalDocs(&'a mut Option<ExternalDocumentation>),
+    Rules(&'a mut Vec<ValidationRule>),
 }
 
 impl KeywordField<'_> {
@@ -97,17 +102,74 @@ impl KeywordField<'_> {
     }
 }
 
+/// Visits a keyword by the type of its value.
+macro_rules! visit {
+    ($visitor:ident, $keyword:ident, Text, $field:expr) => {
+        $visitor.text($keyword, &$field)
+    };
+    ($visitor:ident, $keyword:ident, OptionalText, $field:expr) => {
+        $visitor.optional_text($keyword, $field.as_deref())
+    };
+    ($visitor:ident, $keyword:ident, Flag, $field:expr) => {
+        $visitor.flag($keyword, $field)
+    };
+    ($visitor:ident, $keyword:ident, OptionalFlag, $field:expr) => {
+        $visitor.optional_flag($keyword, $field)
+    };
+    ($visitor:ident, $keyword:ident, Number, $field:expr) => {
+        $visitor.number($keyword, $field)
+    };
+    ($visitor:ident, $keyword:ident, Integer, $field:expr) => {
+        $visitor.integer($keyword, $field)
+    };
+    ($visitor:ident, $keyword:ident, Json, $field:expr) => {
+        $visitor.json($keyword, $field.as_ref())
+    };
+    ($visitor:ident, $keyword:ident, JsonList, $field:expr) => {
+        $visitor.json_list($keyword, &$field)
+    };
+    ($visitor:ident, $keyword:ident, Names, $field:expr) => {
+        $visitor.names($keyword, &$field)
+    };
+    ($visitor:ident, $keyword:ident, Items, $field:expr) => {
+        $visitor.items($keyword, $field.as_ref())
+    };
+    ($visitor:ident, $keyword:ident, Schemas, $field:expr) => {
+        $visitor.schemas($keyword, &$field)
+    };
+    ($visitor:ident, $keyword:ident, Schema, $field:expr) => {
+        $visitor.schema($keyword, $field.as_deref())
+    };
+    ($visitor:ident, $keyword:ident, SchemaMap, $field:expr) => {
+        $visitor.schema_map($keyword, &$field)
+    };
+    ($visitor:ident, $keyword:ident, Definitions, $field:expr) => {
+        $visitor.definitions($keyword, &$field)
+    };
+    ($visitor:ident, $keyword:ident, SchemaOrBool, $field:expr) => {
+        $visitor.schema_or_bool($keyword, $field.as_ref())
+    };
+    ($visitor:ident, $keyword:ident, Dependencies, $field:expr) => {
+        $visitor.dependencies($keyword, &$field)
+    };
+    ($visitor:ident, $keyword:ident, ExternalDocs, $field:expr) => {
+        $visitor.external_docs($keyword, $field.as_ref())
+    };
+    ($visitor:ident, $keyword:ident, Rules, $field:expr) => {
+        $visitor.rules($keyword, &$field)
+    };
+}
+
 /// Defines the keywords, in the order of the Go fields.
 macro_rules! keywords {
     ($($name:literal $go_field:ident $field:ident $kind:ident;)*) => {
         impl Schema {
-            /// Returns all keywords with their values, in the order of the Go fields.
-            pub fn keywords(&self) -> impl Iterator<Item = Keyword<'_>> {
-                [$(Keyword {
-                    name: $name,
-                    go_field: stringify!($go_field),
-                    value: KeywordValue::$kind(&self.$field),
-                },)*].into_iter()
+            /// Visits all keywords, in the order of the Go fields.
+            pub fn visit_keywords(&self, visitor: &mut impl KeywordVisitor) {
+                $(
+                    let keyword = Keyword { name: $name, go_field: stringify!($go_field) };
+                    visit!(visitor, keyword, $kind, self.$field);
+                )*
             }
 
             /// Returns the field of a keyword; `None` for an unknown name.
@@ -118,6 +180,9 @@ macro_rules! keywords {
                 }
             }
         }
+
+        #[cfg(test)]
+        const NAMES: &[&str] = &[$($name),*];
     };
 }
 
@@ -176,9 +241,8 @@ mod tests {
     #[test]
     fn every_keyword_has_a_field() {
         let mut schema = Schema::default();
-        let names: Vec<&str> = schema.clone().keywords().map(|keyword| keyword.name).collect();
-        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), 44);
-        assert!(names.iter().all(|name| schema.field(name).is_some()));
+        assert_eq!(NAMES.iter().collect::<BTreeSet<_>>().len(), 44);
+        assert!(NAMES.iter().all(|name| schema.field(name).is_some()));
         assert!(schema.field("ID").is_none());
     }
 }

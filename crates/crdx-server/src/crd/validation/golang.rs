@@ -3,8 +3,8 @@
 //! the order of the Go fields, and absent values are null.
 
 use crate::crd::{Column, CrdVersion, Spec, Subresources, Validation};
-use crate::schema::keywords::{Keyword, KeywordValue};
-use crate::schema::{ExternalDocumentation, Items, Schema, SchemaOrBool, SchemaOrNames, ValidationRule};
+use crate::schema::keywords::{Keyword, KeywordVisitor};
+use crate::schema::{Empty, ExternalDocumentation, Items, Schema, SchemaOrBool, SchemaOrNames, ValidationRule};
 use crdx_value::field::BadValue;
 use crdx_value::release::{Release, V1_34};
 use crdx_value::{Value, json, print, quote};
@@ -36,8 +36,6 @@ pub fn text(text: &str, release: Release) -> BadValue {
 
 /// The Go type of a schema.
 const SCHEMA: &str = "apiextensions.JSONSchemaProps";
-/// The Go type of any value.
-const JSON: &str = "apiextensions.JSON";
 
 /// The placeholder for the address of a pointer.
 const ADDRESS: &str = "0xc000000000";
@@ -176,55 +174,7 @@ impl Writer {
 
     fn schema(&mut self, s: &Schema) {
         self.open(SCHEMA);
-        for Keyword { name, go_field, value } in s.keywords() {
-            let is_given = s.empty.has(name);
-            match value {
-                KeywordValue::Text(text) => self.text(go_field, text),
-                KeywordValue::OptionalText(text) => self.optional(go_field, "string", text.as_deref(), Self::string),
-                KeywordValue::Flag(flag) => self.flag(go_field, *flag),
-                KeywordValue::OptionalFlag(flag) => self.optional_flag(go_field, *flag),
-                KeywordValue::Number(x) => self.optional(go_field, "float64", *x, |w, x| w.value(&Value::Float(x))),
-                KeywordValue::Integer(i) => self.optional(go_field, "int64", *i, |w, i| w.value(&Value::Int(i))),
-                KeywordValue::Json(value) => self.optional(go_field, JSON, value.as_ref(), Self::value),
-                KeywordValue::JsonList(values) => {
-                    self.key(go_field);
-                    self.given_list(values, is_given, "[]apiextensions.JSON", Self::value);
-                }
-                KeywordValue::Names(names) => {
-                    self.key(go_field);
-                    self.strings(names, is_given);
-                }
-                KeywordValue::Items(items) => {
-                    self.optional(go_field, "apiextensions.JSONSchemaPropsOrArray", items.as_ref(), Self::items);
-                }
-                KeywordValue::Schemas(schemas) => self.schemas(go_field, schemas, is_given),
-                KeywordValue::Schema(schema) => self.optional(go_field, SCHEMA, schema.as_deref(), Self::schema),
-                KeywordValue::SchemaMap(schemas) => {
-                    let type_ = "map[string]apiextensions.JSONSchemaProps";
-                    self.map((go_field, type_), schemas, is_given, |w, s| w.schema(s));
-                }
-                KeywordValue::Definitions(schemas) => {
-                    let type_ = "apiextensions.JSONSchemaDefinitions";
-                    self.map((go_field, type_), schemas, is_given, |w, s| w.schema(s));
-                }
-                KeywordValue::SchemaOrBool(given) => {
-                    let type_ = "apiextensions.JSONSchemaPropsOrBool";
-                    self.optional(go_field, type_, given.as_ref(), Self::schema_or_bool);
-                }
-                KeywordValue::Dependencies(all) => {
-                    let type_ = "apiextensions.JSONSchemaDependencies";
-                    self.map((go_field, type_), all, is_given, Self::schema_or_names);
-                }
-                KeywordValue::ExternalDocs(docs) => {
-                    let type_ = "apiextensions.ExternalDocumentation";
-                    self.optional(go_field, type_, docs.as_ref(), Self::external_documentation);
-                }
-                KeywordValue::Rules(rules) => {
-                    self.key(go_field);
-                    self.given_list(rules, is_given, "apiextensions.ValidationRules", Self::rule);
-                }
-            }
-        }
+        s.visit_keywords(&mut SchemaWriter { w: self, empty: &s.empty });
         self.close();
     }
     fn schema_or_names(&mut self, dependency: &SchemaOrNames) {
@@ -331,6 +281,77 @@ impl Writer {
         self.value(&Value::Int(c.priority.into()));
         self.text("JSONPath", &c.json_path);
         self.close();
+    }
+}
+
+/// Writes the keywords of a schema.
+struct SchemaWriter<'a> {
+    w: &'a mut Writer,
+    empty: &'a Empty,
+}
+
+impl KeywordVisitor for SchemaWriter<'_> {
+    fn text(&mut self, keyword: Keyword, text: &str) {
+        self.w.text(keyword.go_field, text);
+    }
+    fn optional_text(&mut self, keyword: Keyword, text: Option<&str>) {
+        self.w.optional(keyword.go_field, "string", text, Writer::string);
+    }
+    fn flag(&mut self, keyword: Keyword, flag: bool) {
+        self.w.flag(keyword.go_field, flag);
+    }
+    fn optional_flag(&mut self, keyword: Keyword, flag: Option<bool>) {
+        self.w.optional_flag(keyword.go_field, flag);
+    }
+    fn number(&mut self, keyword: Keyword, number: Option<f64>) {
+        self.w.optional(keyword.go_field, "float64", number, |w, x| w.value(&Value::Float(x)));
+    }
+    fn integer(&mut self, keyword: Keyword, integer: Option<i64>) {
+        self.w.optional(keyword.go_field, "int64", integer, |w, i| w.value(&Value::Int(i)));
+    }
+    fn json(&mut self, keyword: Keyword, value: Option<&Value>) {
+        self.w.optional(keyword.go_field, "apiextensions.JSON", value, Writer::value);
+    }
+    fn json_list(&mut self, keyword: Keyword, values: &[Value]) {
+        self.w.key(keyword.go_field);
+        self.w.given_list(values, self.empty.has(keyword.name), "[]apiextensions.JSON", Writer::value);
+    }
+    fn names(&mut self, keyword: Keyword, names: &[String]) {
+        self.w.key(keyword.go_field);
+        self.w.strings(names, self.empty.has(keyword.name));
+    }
+    fn items(&mut self, keyword: Keyword, items: Option<&Items>) {
+        self.w.optional(keyword.go_field, "apiextensions.JSONSchemaPropsOrArray", items, Writer::items);
+    }
+    fn schemas(&mut self, keyword: Keyword, schemas: &[Schema]) {
+        self.w.schemas(keyword.go_field, schemas, self.empty.has(keyword.name));
+    }
+    fn schema(&mut self, keyword: Keyword, schema: Option<&Schema>) {
+        self.w.optional(keyword.go_field, SCHEMA, schema, Writer::schema);
+    }
+    fn schema_map(&mut self, keyword: Keyword, schemas: &BTreeMap<String, Box<Schema>>) {
+        let type_ = "map[string]apiextensions.JSONSchemaProps";
+        self.w.map((keyword.go_field, type_), schemas, self.empty.has(keyword.name), |w, s| w.schema(s));
+    }
+    fn definitions(&mut self, keyword: Keyword, schemas: &BTreeMap<String, Box<Schema>>) {
+        let type_ = "apiextensions.JSONSchemaDefinitions";
+        self.w.map((keyword.go_field, type_), schemas, self.empty.has(keyword.name), |w, s| w.schema(s));
+    }
+    fn schema_or_bool(&mut self, keyword: Keyword, value: Option<&SchemaOrBool>) {
+        self.w.optional(keyword.go_field, "apiextensions.JSONSchemaPropsOrBool", value, Writer::schema_or_bool);
+    }
+    fn dependencies(&mut self, keyword: Keyword, dependencies: &BTreeMap<String, SchemaOrNames>) {
+        let type_ = "apiextensions.JSONSchemaDependencies";
+        let is_given = self.empty.has(keyword.name);
+        self.w.map((keyword.go_field, type_), dependencies, is_given, Writer::schema_or_names);
+    }
+    fn external_docs(&mut self, keyword: Keyword, docs: Option<&ExternalDocumentation>) {
+        let type_ = "apiextensions.ExternalDocumentation";
+        self.w.optional(keyword.go_field, type_, docs, Writer::external_documentation);
+    }
+    fn rules(&mut self, keyword: Keyword, rules: &[ValidationRule]) {
+        self.w.key(keyword.go_field);
+        self.w.given_list(rules, self.empty.has(keyword.name), "apiextensions.ValidationRules", Writer::rule);
     }
 }
 
