@@ -27,7 +27,7 @@ pub(crate) use equal::equal_strictly;
 pub use equal::{contains, equal};
 pub use error::Error;
 pub use fuel::Fuel;
-pub use list::List;
+pub use list::{Element, List};
 pub use map::{Key, Map};
 pub use message::Message;
 pub use opaque::{

@@ -1,7 +1,7 @@
 //! cel-go's list library, version 3 (`ext/lists.go`).
 
 use super::{CallCost, Overload};
-use crate::value::{Error, Fuel, List, Value, compare, equal_strictly};
+use crate::value::{Element, Error, Fuel, List, Value, compare, equal_strictly};
 use crdx_value::release::{V1_34, V1_37};
 use std::cmp::Ordering;
 
@@ -83,7 +83,7 @@ fn slice<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     if last - first > MAX_ELEMENTS {
         return Err(Error::CostLimitExceeded);
     }
-    (first..last).map_while(|i| list.get(i)).collect::<Result<_, _>>().map(Value::list)
+    List::computed((first..last).map_while(|i| list.get(i))).map(Value::List)
 }
 
 fn flatten<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
@@ -105,7 +105,7 @@ fn flatten<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     }
     let mut out = Vec::new();
     flatten_into(&mut out, list, depth, fuel)?;
-    Ok(Value::list(out))
+    List::computed(out).map(Value::List)
 }
 
 /// The type of a value as written in declarations.
@@ -119,11 +119,11 @@ fn declared_name<'v>(value: &'v Value<'_>) -> &'v str {
 }
 
 /// The recursion is bounded by the nesting depth of the document or expression.
-fn flatten_into<'a>(out: &mut Vec<Value<'a>>, list: &List<'a>, depth: i64, fuel: &Fuel) -> Result<(), Error> {
+fn flatten_into<'a>(out: &mut Vec<Element<'a>>, list: &List<'a>, depth: i64, fuel: &Fuel) -> Result<(), Error> {
     for item in list.iter() {
         fuel.visit()?;
-        match item? {
-            Value::List(inner) if depth > 0 => flatten_into(out, &inner, depth - 1, fuel)?,
+        match item {
+            Ok(Value::List(inner)) if depth > 0 => flatten_into(out, &inner, depth - 1, fuel)?,
             item => out.push(item),
         }
     }
@@ -154,11 +154,7 @@ fn any_range<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
 fn reverse<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     match args {
         [Value::List(list)] if list.len() > MAX_ELEMENTS => Err(Error::CostLimitExceeded),
-        [Value::List(list)] => {
-            let mut items = list.to_vec()?;
-            items.reverse();
-            Ok(Value::list(items))
-        }
+        [Value::List(list)] => List::computed((0..list.len()).rev().map_while(|i| list.get(i))).map(Value::List),
         _ => Err(Error::no_such_overload()),
     }
 }
@@ -170,12 +166,16 @@ fn distinct<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     if list.is_empty() {
         return Ok(Value::List(list.clone()));
     }
-    let mut out: Vec<Value<'a>> = Vec::new();
-    for item in list.iter() {
-        let item = item?;
+    let mut out: Vec<Element<'a>> = Vec::new();
+    for element in list.iter() {
         let mut known = false;
-        for seen in &out {
-            known = match equal_strictly(&item, seen, fuel) {
+        // An element that does not match the declared type equals no other.
+        let Ok(item) = &element else {
+            out.push(element);
+            continue;
+        };
+        for seen in out.iter().flatten() {
+            known = match equal_strictly(item, seen, fuel) {
                 Err(error) if error.is_fatal() => return Err(error),
                 same => same == Ok(true),
             };
@@ -184,10 +184,10 @@ fn distinct<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
             }
         }
         if !known {
-            out.push(item);
+            out.push(element);
         }
     }
-    Ok(Value::list(out))
+    List::computed(out).map(Value::List)
 }
 
 fn sort<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
@@ -217,18 +217,28 @@ fn sort_by<'a>(list: &List<'a>, keys: &List<'a>, fuel: &Fuel) -> Result<Value<'a
     // The price is that of a list of a known type only.
     let comparisons = keys.len().saturating_mul(keys.len().max(1).ilog2() as usize + 1);
     fuel.spend(comparisons)?;
-    let keys = keys.to_vec()?;
-    let Some(first) = keys.first() else {
+    let mut key_type = None;
+    let mut checked = Vec::with_capacity(keys.len());
+    for key in keys.iter() {
+        // A key that does not match its declared type is an error value, which has a type of its own.
+        let key = match (key, key_type.is_some()) {
+            (Ok(key), _) => key,
+            (Err(Error::Failed(_)), true) => return Err(Error::new("list elements must have the same type")),
+            (Err(Error::Failed(_)), false) => return Err(Error::new("list elements must be comparable")),
+            (Err(error), _) => return Err(error),
+        };
+        if key_type.is_none() && !key.is_comparable() {
+            return Err(Error::new("list elements must be comparable"));
+        }
+        if *key_type.get_or_insert_with(|| key.type_name().to_owned()) != *key.type_name() {
+            return Err(Error::new("list elements must have the same type"));
+        }
+        checked.push(key);
+    }
+    if checked.is_empty() {
         return Ok(Value::List(list.clone()));
-    };
-    if !first.is_comparable() {
-        return Err(Error::new("list elements must be comparable"));
     }
-    let first_type = first.type_name();
-    if keys.iter().any(|key| key.type_name() != first_type) {
-        return Err(Error::new("list elements must have the same type"));
-    }
-    let mut pairs: Vec<_> = keys.into_iter().zip(list.to_vec()?).collect();
+    let mut pairs: Vec<_> = checked.into_iter().zip(list.iter()).collect();
     pairs.sort_by(|(a, _), (b, _)| compare(a, b).unwrap_or(Ordering::Equal));
-    Ok(Value::list(pairs.into_iter().map(|(_, item)| item).collect()))
+    List::computed(pairs.into_iter().map(|(_, item)| item)).map(Value::List)
 }

@@ -5,7 +5,7 @@
 
 use super::{Error, List, Map, Text, Value, time};
 use crate::{
-    decl::{DeclType, Shape},
+    decl::{DeclType, ListKind, Shape},
     types::Type,
 };
 use crdx_value::{self as value, base64::Encoding};
@@ -60,6 +60,10 @@ impl<'a> Value<'a> {
             Self::List(List::Json(items, _)) => Self::List(List::Untyped(items)),
             Self::List(List::Keyed(items, _)) => {
                 Self::list(items.iter().cloned().map(Self::without_declared_type).collect())
+            }
+            Self::List(List::Mismatched(items, _)) => {
+                let items = items.iter().cloned().map(|item| item.map(Self::without_declared_type));
+                Self::List(List::Mismatched(Arc::new(items.collect()), &ListKind::Atomic))
             }
             Self::Map(Map::Json(members, _)) => Self::Map(Map::Untyped(members)),
             other => other,

@@ -28,7 +28,13 @@ pub enum List<'a> {
     Range(usize),
     /// The result of `+` on a list of type set or map, which has that list type, too.
     Keyed(Arc<Vec<Value<'a>>>, &'a ListKind),
+    /// A computed list with elements of a document that do not match their declared type, such as `1.0` in a list of
+    /// integers. Using such an element is an error; computing the list is not.
+    Mismatched(Arc<Vec<Element<'a>>>, &'a ListKind),
 }
+
+/// An element of a list, or the error of an element that does not match its declared type.
+pub type Element<'a> = Result<Value<'a>, Error>;
 
 /// Two concatenated lists.
 #[derive(Debug)]
@@ -54,6 +60,7 @@ impl<'a> List<'a> {
             }
             Self::Constant(items) => items.len(),
             Self::Shared(items) | Self::Keyed(items, _) => items.len(),
+            Self::Mismatched(items, _) => items.len(),
             Self::Joined(joined) => joined.len,
             Self::Range(n) => *n,
         }
@@ -65,13 +72,14 @@ impl<'a> List<'a> {
     }
 
     /// The element at `index`; `None` past the end, and an error if the element does not match the declared type.
-    pub fn get(&self, index: usize) -> Option<Result<Value<'a>, Error>> {
+    pub fn get(&self, index: usize) -> Option<Element<'a>> {
         match self {
             Self::Json(items, decl) => items.get(index).map(|item| Value::from_json(item, items_of(decl)?)),
             Self::Untyped(items) => items.get(index).map(|item| Ok(Value::untyped(item))),
             Self::Partial(items, gaps) => gaps.record_unknown(gaps.item(items, index)),
             Self::Constant(items) => items.get(index).cloned().map(Ok),
             Self::Shared(items) | Self::Keyed(items, _) => items.get(index).cloned().map(Ok),
+            Self::Mismatched(items, _) => items.get(index).cloned(),
             Self::Joined(joined) => match index.checked_sub(joined.first.len()) {
                 None => joined.first.get(index),
                 Some(index) => joined.second.get(index),
@@ -81,8 +89,30 @@ impl<'a> List<'a> {
     }
 
     /// The elements in order.
-    pub fn iter(&self) -> impl Iterator<Item = Result<Value<'a>, Error>> {
+    pub fn iter(&self) -> impl Iterator<Item = Element<'a>> {
         (0..self.len()).map_while(|i| self.get(i))
+    }
+
+    /// The list of these elements, of which those that do not match their declared type are kept as errors.
+    ///
+    /// # Errors
+    /// Returns the first error of another kind.
+    pub fn computed(elements: impl IntoIterator<Item = Element<'a>>) -> Result<Self, Error> {
+        Self::computed_as(elements, &ListKind::Atomic)
+    }
+
+    /// The same, with the list type of the list that it was computed from.
+    fn computed_as(elements: impl IntoIterator<Item = Element<'a>>, kind: &'a ListKind) -> Result<Self, Error> {
+        let kept = |element| match element {
+            Err(error) if !matches!(error, Error::Failed(_)) => Err(error),
+            element => Ok(element),
+        };
+        let all: Vec<Element<'a>> = elements.into_iter().map(kept).collect::<Result<_, _>>()?;
+        if all.iter().any(Result::is_err) {
+            return Ok(Self::Mismatched(Arc::new(all), kind));
+        }
+        let items = Arc::new(all.into_iter().flatten().collect());
+        Ok(if matches!(kind, ListKind::Atomic) { Self::Shared(items) } else { Self::Keyed(items, kind) })
     }
 
     /// All elements, or the first error.
@@ -94,14 +124,18 @@ impl<'a> List<'a> {
     pub fn kind(&self) -> &'a ListKind {
         match self {
             Self::Json(_, DeclType { shape: Shape::List { kind, .. }, .. }) => kind,
-            Self::Keyed(_, kind) => kind,
+            Self::Keyed(_, kind) | Self::Mismatched(_, kind) => kind,
             _ => &ListKind::Atomic,
         }
     }
 
     /// Returns true if the list follows the rules of lists in documents, where comparing different types is an error.
     pub fn is_strict(&self) -> bool {
-        matches!(self, Self::Json(..) | Self::Keyed(..))
+        match self {
+            Self::Json(..) | Self::Keyed(..) => true,
+            Self::Mismatched(_, kind) => !matches!(kind, ListKind::Atomic),
+            _ => false,
+        }
     }
 
     /// Returns true if the list is part of a document.
@@ -123,7 +157,7 @@ impl<'a> List<'a> {
     /// The elements without nested concatenations.
     fn flattened(&self, fuel: &Fuel) -> Result<Self, Error> {
         fuel.spend(self.len())?;
-        Ok(Self::Shared(Arc::new(self.to_vec()?)))
+        Self::computed(self.iter())
     }
 
     /// `self + other`
@@ -156,18 +190,24 @@ impl<'a> List<'a> {
     }
 
     fn union(&self, other: &Self) -> Result<Self, Error> {
-        let mut items = self.to_vec()?;
-        let mut seen = HashSet::with_capacity(items.len());
-        for item in &items {
-            seen.insert(set_key(item)?);
+        let (mut seen, mut elements) = (HashSet::with_capacity(self.len()), Vec::with_capacity(self.len()));
+        for element in self.iter() {
+            if let Ok(item) = &element {
+                seen.insert(set_key(item)?);
+            }
+            elements.push(element);
         }
-        for item in other.iter() {
-            let item = item?;
-            if seen.insert(set_key(&item)?) {
-                items.push(item);
+        for element in other.iter() {
+            // An element that does not match the declared type equals no other.
+            let is_new = match &element {
+                Ok(item) => seen.insert(set_key(item)?),
+                Err(_) => true,
+            };
+            if is_new {
+                elements.push(element);
             }
         }
-        Ok(Self::Keyed(Arc::new(items), &ListKind::Set))
+        Self::computed_as(elements, &ListKind::Set)
     }
 
     fn merge(&self, other: &Self, keys: &[String], kind: &'a ListKind) -> Result<Self, Error> {
@@ -269,6 +309,21 @@ fn map_key<'a>(item: &Value<'a>, keys: &[String]) -> Vec<Key<'a>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn computed_lists_keep_elements_that_do_not_match_their_type() {
+        let decl = DeclType::list(DeclType::int());
+        let items = [value::Value::Int(2), value::Value::Float(1.0), value::Value::Int(2)];
+        let list = List::Json(&items, &decl);
+        let computed = List::computed(list.iter()).unwrap();
+        assert_eq!((computed.len(), computed.is_strict()), (3, false));
+        assert!(matches!(computed.get(0), Some(Ok(Value::Int(2)))));
+        assert_eq!(computed.get(1).unwrap().unwrap_err(), Error::new("invalid data, expected int, got float64"));
+        // An element that does not match its type equals no other, not even itself.
+        let union = list.union(&list).unwrap();
+        assert_eq!((union.len(), union.is_strict()), (4, true));
+        assert_eq!(List::computed([Err(Error::CostLimitExceeded)]).unwrap_err(), Error::CostLimitExceeded);
+    }
 
     #[test]
     fn many_concatenations_do_not_nest() {
