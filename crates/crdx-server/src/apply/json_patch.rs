@@ -3,6 +3,8 @@
 //! The library differs from the RFC: `replace` of a missing member adds it; `copy` of a missing member adds null; a
 //! missing `value` is null; the part of a path before the first slash is ignored; and indexes may be negative.
 
+pub(crate) mod text;
+
 use super::raw::Raw;
 use crdx_value::json::go_kind;
 use crdx_value::release::{Release, V1_35};
@@ -154,18 +156,17 @@ impl Patch {
         } else {
             None
         };
-        self.step(operation, written.as_ref(), document)
+        self.step(operation, Expected::Text(written.as_ref()), document)
     }
 
-    /// Applies an operation. `written` is the source text of the value in the request, because `test` compares source
-    /// texts.
+    /// Applies an operation of a request. `expected` decides what `test` finds, because it compares source texts.
     ///
     /// # Errors
     /// Returns the library's message.
     pub fn step(
         &mut self,
         operation: &Operation,
-        written: Option<&Raw>,
+        expected: Expected<'_>,
         document: &mut Value,
     ) -> Result<(), PatchError> {
         let value = || operation.value.clone().unwrap_or_default();
@@ -215,7 +216,7 @@ impl Patch {
                     .map_err(|e| PatchError::new(format!("error in move for path: '{path}': {e}")))
             }
             "copy" => self.copy(operation, document),
-            "test" => test(operation, written, document),
+            "test" => test(operation, expected, document),
             other => Err(PatchError::new(format!("Unexpected kind: {other}"))),
         }
     }
@@ -316,20 +317,33 @@ fn replace(document: &mut Value, path: &str, value: Value) -> Result<(), PatchEr
     Ok(())
 }
 
-fn test(operation: &Operation, written: Option<&Raw>, document: &mut Value) -> Result<(), PatchError> {
+/// What a `test` operation compares.
+#[derive(Clone, Copy, Debug)]
+pub enum Expected<'r> {
+    /// The source text of the value in the request with the document, whose numbers are as the server encodes them.
+    Text(Option<&'r Raw>),
+    /// Nothing: the texts have been compared before, with this result ([`text::Texts`]).
+    Compared(bool),
+}
+
+fn test(operation: &Operation, expected: Expected<'_>, document: &mut Value) -> Result<(), PatchError> {
     let path = path_of(operation, None)?;
     let holds = if path.is_empty() {
-        written.is_some_and(|w| w.is(document))
+        match expected {
+            Expected::Text(written) => written.is_some_and(|w| w.is(document)),
+            Expected::Compared(holds) => holds,
+        }
     } else {
         let (container, key) = find(document, path).ok_or_else(|| {
             PatchError::new(format!("test operation does not apply: is missing path: {path}: {MISSING}"))
         })?;
         let found =
             get(container, &key).map_err(|e| PatchError::new(format!("error in test for path: '{path}': {e}")))?;
-        match (found.unwrap_or(&Value::Null), written) {
-            (Value::Null, None | Some(Raw::Null)) => true,
-            (have, Some(wanted)) => wanted.is(have),
-            (_, None) => false,
+        match (found.unwrap_or(&Value::Null), expected) {
+            (_, Expected::Compared(holds)) => holds,
+            (Value::Null, Expected::Text(None | Some(Raw::Null))) => true,
+            (have, Expected::Text(Some(wanted))) => wanted.is(have),
+            (_, Expected::Text(None)) => false,
         }
     };
     if holds {

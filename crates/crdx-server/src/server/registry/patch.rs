@@ -15,7 +15,7 @@ use crate::server::http::object_checks;
 use crate::server::http::options::{self, Write, WriteOptions};
 use crate::server::http::request::Body;
 use crate::server::http::status::Refusal;
-use crate::server::registry::patched_object::PatchedObject;
+use crate::server::registry::patched_object::{PatchSource, PatchedObject};
 use crate::server::registry::size::ManagedFields;
 use crate::server::registry::strategy::Strategy;
 use crate::server::registry::update::Update;
@@ -89,9 +89,12 @@ impl<S: Strategy> Registry<'_, S> {
             } else {
                 let release = ctx.release();
                 let (object, strict) = patch.apply(existing.clone(), &options, release)?;
-                let source = Some(&patch.raw).filter(|_| patch.kind == Kind::Merge);
                 let again = || patch.apply(existing.clone(), &options, release).map(|(o, _)| o).unwrap_or_default();
-                strategy.decode_patched(ctx, PatchedObject { object, source, again: &again }, strict, &options)?
+                let source = match patch.kind {
+                    Kind::Json => PatchSource::Json { text: &patch.text, existing },
+                    _ => PatchSource::Merge { patch: &patch.raw, again: &again },
+                };
+                strategy.decode_patched(ctx, PatchedObject { object, source }, strict, &options)?
             };
             self.update_managed_fields(ctx, Some(existing), &mut object, &options);
             object_checks::match_namespace(&mut object, &ctx.target.namespace)?;
@@ -117,8 +120,8 @@ fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), 
         && kind == Kind::Merge
         && !has_float(value)
     {
-        let patch = Patch { kind, document: Ok(value.clone()), raw: Raw::Null, strict: Vec::new() };
-        return Ok((Some(patch), options));
+        let document = Ok(value.clone());
+        return Ok((Some(Patch { kind, document, raw: Raw::Null, text: Vec::new(), strict: Vec::new() }), options));
     }
     let bytes = body::bytes(&ctx.request.body)?;
     let document = match text::json::read_strict(&bytes) {
@@ -128,7 +131,8 @@ fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), 
         }
         Err(error) => {
             let document = Err(Refusal::bad_request(unreadable(error, kind, &options)));
-            return Ok((Some(Patch { kind, document, raw: Raw::Null, strict: Vec::new() }), options));
+            let patch = Patch { kind, document, raw: Raw::Null, text: Vec::new(), strict: Vec::new() };
+            return Ok((Some(patch), options));
         }
     };
     let strict = if options.field_validation.is_enabled() { document.errors } else { Vec::new() };
@@ -140,7 +144,8 @@ fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), 
         Kind::Strategic | Kind::Apply => false,
     };
     let raw = if needs_source { Raw::read(&text::lossy(&bytes)).unwrap_or(Raw::Null) } else { Raw::Null };
-    Ok((Some(Patch { kind, document: Ok(document.value), raw, strict }), options))
+    let text = if kind == Kind::Json { bytes.into_owned() } else { Vec::new() };
+    Ok((Some(Patch { kind, document: Ok(document.value), raw, text, strict }), options))
 }
 
 fn has_float(value: &Value) -> bool {
@@ -157,7 +162,10 @@ struct Patch {
     kind: Kind,
     /// The decoded patch, or the refusal if it cannot be decoded, which an absent object precedes.
     document: Result<Value, Refusal>,
+    /// The source texts of its scalars, if they are needed to apply it.
     raw: Raw,
+    /// The text of a JSON patch.
+    text: Vec<u8>,
     strict: Vec<StrictError>,
 }
 
@@ -183,7 +191,7 @@ impl Patch {
                 }
                 let in_patch = |error| StrictError::JsonPatch(Box::new(error));
                 let mut strict: Vec<_> = strict.into_iter().map(in_patch).collect();
-                let patched = json::apply(document, &self.raw, current, release)?;
+                let patched = json::apply(document, &self.raw, &self.text, current, release)?;
                 strict.extend(patched.duplicates(&self.strict));
                 Ok((patched.document, strict))
             }

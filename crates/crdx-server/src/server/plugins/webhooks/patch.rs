@@ -1,6 +1,6 @@
 //! The JSON patch of a mutating webhook (`callAttrMutatingHook`).
 
-use crate::apply::json_patch::{self, Operation};
+use crate::apply::json_patch::{self, Expected, Operation};
 use crate::apply::raw::Raw;
 use crdx_text as text;
 use crdx_value::release::Release;
@@ -39,7 +39,7 @@ impl Patch {
         let mut document = object.clone();
         let mut applied = json_patch::Patch::of_request(release);
         for (index, operation) in self.operations.iter().enumerate() {
-            let written = self.raw.item(index).and_then(|operation| operation.get("value"));
+            let written = Expected::Text(self.raw.item(index).and_then(|operation| operation.get("value")));
             applied.step(&Operation::decode(operation), written, &mut document).map_err(|error| error.to_string())?;
         }
         if document.str_at(&["kind"]).is_none_or(str::is_empty) {

@@ -4,7 +4,9 @@
 //! missing `value` is null; the part of a path before the first slash is ignored; and indexes may be negative. The
 //! server's error does not say why a patch cannot be applied.
 
-use crate::apply::json_patch::{self, Operation, Patch, index, unescape};
+use super::has_float;
+use crate::apply::json_patch::text::Sources;
+use crate::apply::json_patch::{self, Expected, Operation, Patch, index, unescape};
 use crate::apply::raw::Raw;
 use crate::server::http::status::Refusal;
 use crdx_text::strict::StrictError;
@@ -88,8 +90,14 @@ impl Patched {
     }
 }
 
-/// Applies the operations in order. `raw` is the patch with its source texts.
-pub(super) fn apply(patch: &Value, raw: &Raw, mut document: Value, release: Release) -> Result<Patched, Refusal> {
+/// Applies the operations in order. `raw` is the patch with its source texts, `text` its whole text.
+pub(super) fn apply(
+    patch: &Value,
+    raw: &Raw,
+    text: &[u8],
+    mut document: Value,
+    release: Release,
+) -> Result<Patched, Refusal> {
     let operations = json_patch::operations(patch).map_err(|error| Refusal::bad_request(error.to_string()))?;
     if operations.len() > MAX_OPERATIONS {
         return Err(Refusal::too_large(&format!(
@@ -99,12 +107,17 @@ pub(super) fn apply(patch: &Value, raw: &Raw, mut document: Value, release: Rele
     }
     let mut applied = Patch::of_request(release);
     let mut targets = Vec::new();
+    // A `test` may find a number that the patch itself has written, such as `1.0`.
+    let sources = (*raw != Raw::Null && has_float(patch)).then(|| Sources::new(text, &document));
+    let mut texts = sources.as_ref().map(Sources::start);
     for (i, operation) in operations.iter().enumerate() {
         if let Some(target_path) = target_path(operation, &document) {
             targets.push((i, target_path));
         }
         let written = raw.item(i).and_then(|o| o.get("value"));
-        applied.step(&Operation::decode(operation), written, &mut document).map_err(|error| {
+        let compared = texts.as_mut().map(|texts| Expected::Compared(texts.step()));
+        let expected = compared.unwrap_or(Expected::Text(written));
+        applied.step(&Operation::decode(operation), expected, &mut document).map_err(|error| {
             if error.is_unfinished() { Refusal::unfinished() } else { Refusal::patch_does_not_apply() }
         })?;
     }
@@ -143,7 +156,7 @@ mod tests {
 
     fn patched_by(release: Release, document: &str, patch: &str) -> Option<String> {
         let read = |text: &str| read(text.as_bytes()).unwrap();
-        apply(&read(patch), &Raw::read(patch).unwrap(), read(document), release)
+        apply(&read(patch), &Raw::read(patch).unwrap(), patch.as_bytes(), read(document), release)
             .ok()
             .map(|v| crdx_value::json::to_string(&v.document))
     }
@@ -161,6 +174,10 @@ mod tests {
             (r#"[{"op":"copy","from":"/x","path":"/y"}]"#, r#"{"a":{"b":[1,2]},"n":null,"y":null}"#),
             (r#"[{"op":"test","path":"/a/b","value":[1,2]},{"op":"remove","path":"/n"}]"#, r#"{"a":{"b":[1,2]}}"#),
             (r#"[{"op":"add","path":"ignored/x~1~0y","value":1}]"#, r#"{"a":{"b":[1,2]},"n":null,"x/~y":1}"#),
+            (
+                r#"[{"op":"add","path":"/n","value":[1.0]},{"op":"test","path":"/n","value":[1.0]}]"#,
+                r#"{"a":{"b":[1,2]},"n":[1]}"#,
+            ),
         ] {
             assert_eq!(patched(doc, patch).as_deref(), Some(expected), "{patch}");
         }
@@ -170,6 +187,7 @@ mod tests {
             r#"[{"op":"add","path":"/x/y","value":3}]"#,
             r#"[{"op":"add","path":"/a/b/4","value":3}]"#,
             r#"[{"op":"test","path":"/a/b/0","value":1.0}]"#,
+            r#"[{"op":"add","path":"/n","value":[1.0]},{"op":"test","path":"/n","value":[1]}]"#,
             r#"[{"op":"add","path":"","value":3}]"#,
             r#"[{"op":"nope","path":"/a"}]"#,
         ] {
@@ -202,7 +220,7 @@ mod tests {
     fn duplicates_are_reported_at_the_target_path() {
         let read = |text: &str| read(text.as_bytes()).unwrap();
         let patch = read(r#"[{"op":"add","path":"/spec/l/-","value":{"a":2}}]"#);
-        let Ok(patched) = apply(&patch, &Raw::Null, read(r#"{"spec":{"l":[1]}}"#), Release::NEWEST) else {
+        let Ok(patched) = apply(&patch, &Raw::Null, b"", read(r#"{"spec":{"l":[1]}}"#), Release::NEWEST) else {
             panic!("refused")
         };
         let duplicate = |path: &str| StrictError::DuplicateField(path.to_owned());

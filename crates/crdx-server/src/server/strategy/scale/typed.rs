@@ -40,8 +40,9 @@ pub(super) fn patched_scale(
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
     let echo = patched.text();
-    let check = |patched: PatchedObject<'_>| check(patched.object, patched.source, ctx.release());
-    let read = body::interpret(&patched.object).and_then(|()| check(patched)).and_then(|read| {
+    let source = Raw::read(&echo);
+    let check = |object: Value| check(object, source.as_ref(), ctx.release());
+    let read = body::interpret(&patched.object).and_then(|()| check(patched.object)).and_then(|read| {
         if options.field_validation.is_enabled() {
             strict.extend(read.unknown);
         }
@@ -57,7 +58,7 @@ struct Read {
 }
 
 /// Checks the type, which must be autoscaling/v1 Scale or missing, and the types of the fields. `source` has the numbers of
-/// a merge patch as they were written.
+/// a patch as they were written.
 fn check(mut scale: Value, source: Option<&Raw>, release: Release) -> Result<Read, String> {
     let kind = scale.str_at(&["kind"]).unwrap_or_default();
     let api_version = scale.str_at(&["apiVersion"]).unwrap_or_default();

@@ -121,7 +121,9 @@ pub(super) fn decoded_patch(
     let decoded = decode::decode(kind.types, &kind.endpoint, echo.as_bytes());
     let decoded = decoded.map_err(|refusal| patch::refuse(&echo, refusal.error))?;
     if options.field_validation.is_enabled() {
-        strict.extend(decoded.strict.iter().map(Strict::error));
+        // Duplicate keys in the values of a JSON patch have been found before.
+        let found: Vec<_> = decoded.strict.iter().map(Strict::error).filter(|error| !strict.contains(error)).collect();
+        strict.extend(found);
     }
     ctx.strict_errors(strict, options).map_err(|error| patch::refuse(&echo, error.to_string()))?;
     Ok(patched.object)
