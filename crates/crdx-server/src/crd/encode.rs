@@ -45,7 +45,10 @@ impl Spec {
         spec.insert("group".to_owned(), Value::from(self.group.as_str()));
         spec.insert("names".to_owned(), self.names.to_value());
         spec.insert("scope".to_owned(), Value::from(self.scope.as_str()));
-        spec.insert("versions".to_owned(), Value::Array(versions.iter().map(|v| version(v, &mut shared)).collect()));
+        let versions = versions.iter().map(|v| version(v, &mut shared)).collect::<Vec<_>>();
+        // Go encodes an absent list as null, which the message about its storage version then shows.
+        let is_absent = versions.is_empty() && !self.versions_empty;
+        spec.insert("versions".to_owned(), if is_absent { Value::Null } else { Value::Array(versions) });
         if let Some(c) = &self.conversion {
             spec.insert("conversion".to_owned(), conversion(c));
         }
