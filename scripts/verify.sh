@@ -45,30 +45,34 @@ cargo test --locked --release --test tests --no-run > "$out/logs/build-tests.txt
 tests=$(sed -n 's/.*Executable.*(\(.*\))/\1/p' "$out/logs/build-tests.txt")
 binary=target/release/kubectl-crdx
 
-# Builds the real CRD server of a release, unless it is there.
+# Builds the real CRD server of a release, unless it is there. Its name is that of the manager of the status of CRDs, which the tests mask.
 server_of() {
-    [ -x "$out/servers/$1" ] && return
+    local server=$out/servers/apiserver-$1
+    [ -x "$server" ] && return
     if [ -x ../shared/apiserver/build.sh ]; then
-        bash ../shared/apiserver/build.sh "$1" "$out/servers/$1"
+        bash ../shared/apiserver/build.sh "$1" "$server"
     elif [ "$1" = 1.37 ]; then
-        (cd tests/apiserver && go build -o "$out/servers/$1" .)
+        (cd tests/apiserver && go build -o "$server" .)
     else
         echo "only the server of 1.37 can be built from this repository"
         return 1
     fi
 }
 
-# Runs a generator against the server of a release until its seconds are over, each time with the next seed.
+# Runs a generator against the server of a release until its seconds are over, each time with the next seed. Starting the server does not count.
 traffic() {
-    local release=$1 generator=$2 seconds=$3 port=$4 requests=0 differ=0 runs=0 log start=$SECONDS
+    local release=$1 generator=$2 left=$3 port=$4 requests=0 differ=0 runs=0 log
     log=$out/logs/$release-$generator.txt
     : > "$log"
-    while [ $((SECONDS - start)) -lt "$seconds" ]; do
-        "$out/servers/$release" -port "$port" > "$out/logs/$release-server.txt" 2>&1 &
-        local server=$!
-        for _ in $(seq 300); do curl -sf "http://127.0.0.1:$port/readyz" > "$out/logs/ready.txt" 2>&1 && break; sleep 0.2; done
+    while [ "$left" -gt 0 ]; do
+        "$out/servers/apiserver-$release" -port "$port" > "$out/logs/$release-server.txt" 2>&1 &
+        local server=$! start
+        # It prints its URL when it is ready. On 1.36, /readyz fails forever, because an informer of the CRD server never lists its objects.
+        for _ in $(seq 600); do grep -q '^http' "$out/logs/$release-server.txt" && break; sleep 0.2; done
+        start=$SECONDS
         CRDX_REAL=http://127.0.0.1:$port CRDX_VERSION=$release CRDX_CORPUS=../shared/corpus CRDX_SEED=$((seed + runs)) \
-            CRDX_SECONDS=$((seconds - SECONDS + start)) "$tests" --ignored --nocapture --test-threads 1 --exact "conformance::differential::$generator" > "$log.run" 2>&1
+            CRDX_SECONDS=$left "$tests" --ignored --nocapture --test-threads 1 --exact "conformance::differential::$generator" > "$log.run" 2>&1
+        left=$((left - (SECONDS - start) - 1))
         kill "$server"
         wait "$server" 2> /dev/null
         cat "$log.run" >> "$log"
