@@ -76,7 +76,8 @@ traffic() {
         kill "$server"
         wait "$server" 2> /dev/null
         cat "$log.run" >> "$log"
-        read -r asked differing < <(sed -n 's/^\([0-9]*\) requests, \([0-9]*\) answers differ$/\1 \2/p' "$log.run" | tail -n 1)
+        # A generator that prints nothing else has the name of the test before the counts.
+        read -r asked differing < <(sed -n 's/^\(.* \)\{0,1\}\([0-9]\{1,\}\) requests, \([0-9]*\) answers differ$/\2 \3/p' "$log.run" | tail -n 1)
         rm "$log.run"
         [ -n "${asked:-}" ] || { row "$release" "\`$generator\`" "$seed" "not run" "$(last_lines "$log")"; failed=1; return; }
         requests=$((requests + asked)) differ=$((differ + differing)) runs=$((runs + 1)) asked=
