@@ -18,6 +18,7 @@ pub mod mutate;
 mod names;
 mod objects;
 mod openapi;
+mod owners;
 mod pairs;
 mod policies;
 mod protobuf;
@@ -613,6 +614,15 @@ fn differential_definitions() {
 fn differential_metadata() {
     let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
     metadata::compare(&mut pair, &mut rng, setting("CRDX_ROUNDS", 40));
+    pair.finish();
+}
+
+/// Writes that fill and empty lists, sets, maps and objects.
+#[test]
+#[ignore = "needs the real server: see tests/apiserver/README.md"]
+fn differential_owners() {
+    let (mut pair, mut rng) = (Pair::new(), Rng::new(setting("CRDX_SEED", 1)));
+    owners::compare(&mut pair, &mut rng, setting("CRDX_ROUNDS", 400));
     pair.finish();
 }
 
