@@ -22,6 +22,7 @@ var printed = []string{
 	"apps.DaemonSetUpdateStrategy", "apps.DeploymentStrategy", "apps.StatefulSetUpdateStrategy", "batch.PodFailurePolicy", "batch.SuccessPolicy",
 	"core.Container", "core.EventSource", "core.NodeAddress", "core.NodeAffinity", "core.NodeConfigSource", "core.ObjectReference", "core.Taint", "core.PersistentVolumeClaim", "core.PersistentVolumeSource", "core.PodTemplateSpec", "core.ScopeSelector", "core.VolumeNodeAffinity",
 	"flowcontrol.FlowSchemaSpec", "flowcontrol.PriorityLevelConfigurationSpec", "networking.ParentReference", "networking.ServiceCIDRSpec",
+	"resource.ResourceClaimSpec", "resource.ResourceClaimTemplateSpec", "resource.DeviceAttribute",
 	"storage.CSINodeDriver", "storage.VolumeAttachmentSpec",
 	"meta/v1.LabelSelector", "networking.IngressRule", "policy.PodDisruptionBudgetSpec", "rbac.RoleRef", "storage.TokenRequest", "storage.VolumeLifecycleMode",
 }
@@ -29,7 +30,7 @@ var printed = []string{
 // versions are the versioned packages whose JSON names the fields of an internal package have.
 var versions = map[string]string{
 	"apps": "apps/v1", "autoscaling": "autoscaling/v2", "batch": "batch/v1", "core": "core/v1", "flowcontrol": "flowcontrol/v1", "networking": "networking/v1", "node": "node/v1", "policy": "policy/v1",
-	"rbac": "rbac/v1", "storage": "storage/v1",
+	"rbac": "rbac/v1", "resource": "resource/v1", "storage": "storage/v1",
 }
 
 // elsewhere are fields that the newest versioned type does not have, with their JSON names in older ones or in the struct above (^).
@@ -117,6 +118,9 @@ func internal(w io.Writer, dirs []string) error {
 			return nil
 		}
 		for _, name := range printed {
+			if _, ok := found[name]; !ok {
+				continue // newer than this release
+			}
 			if err := visit(name); err != nil {
 				return err
 			}

@@ -48,6 +48,7 @@ mod storage;
 mod stored_data;
 mod tolerations;
 mod volume_attachments;
+mod warnings;
 mod workloads;
 mod x509;
 
@@ -56,6 +57,7 @@ use crdx_value::Value;
 use crdx_value::field::{ErrorList, ROOT};
 use crdx_value::release::Release;
 use field_value::{Errors, FieldValue};
+pub use warnings::warnings;
 
 /// Validates one kind; the last argument is the existing object of an update.
 type Validator = fn(&mut Errors, &FieldValue<'_, '_>, Option<&Value>);

@@ -5,7 +5,7 @@ usage: random_requests.py FOLDER --envtest FOLDER [--count 1000] [--seed 1] [--o
 
 FOLDER has kube-apiserver and etcd (tests/apiserver/kube-apiserver.sh builds them), --envtest names the folder that `kubectl crdx envtest` printed. The objects of
 objects.jsonl, and of each FILE with one object per line, are created in both servers. Then each request is a dry run of a create, an update or one of the four kinds of
-patches with random changes of one of them. The responses differ in their verdict, code, errors or object; generated values are masked. Answers that
+patches with random changes of one of them. The responses differ in their verdict, code, errors, warnings or object; generated values are masked. Answers that
 show addresses of Go pointers are compared by their code only. One example of each difference is printed.
 """
 import argparse, collections, copy, http.client, json, os, random, re, sys, tempfile
@@ -44,12 +44,19 @@ POINTER = re.compile(r"\(0x|0x[0-9a-f]{8}|\(\*[A-Za-z.]+\)|\[recursive\]")
 
 
 def send(server, method, path, text, content_type):
-    """The code and body of an answer; code 0 if the server closes the connection, because the handler panicked."""
+    """The code, body and warnings of an answer; code 0 if the server closes the connection, because the handler panicked."""
     try:
-        return server.send(method, path, text, {"Content-Type": content_type, "User-Agent": "random/1"})[:2]
+        code, body, headers = server.send(method, path, text, {"Content-Type": content_type, "User-Agent": "random/1"})
+        return code, body, frozenset(headers.get_all("Warning") or [])
     except http.client.RemoteDisconnected:
         server.connection.close()
-        return 0, ""
+        return 0, "", frozenset()
+
+
+def encoded(body, kind):
+    """A body as clients send it. The real server compares the bytes of the data of ControllerRevisions, which keep the white space and the order of the
+    keys of the request."""
+    return json.dumps(body, separators=(",", ":"), sort_keys=kind == "ControllerRevision")
 
 
 def masked(value):
@@ -72,15 +79,17 @@ def errors(answer):
 
 def difference(path, real, simulated):
     """How two answers differ, and the lines that show it; (None, []) if they do not differ."""
-    accepted = [code < 300 for code, _ in (real, simulated)]
+    accepted = [code < 300 for code, *_ in (real, simulated)]
     if accepted == [True, True]:
         if any(f"/{plural}" in path for plural in CONTROLLED):
             return None, []
-        one, other = (masked(answer).split("\n") for _, answer in (real, simulated))
+        one, other = (masked(answer).split("\n") for _, answer, _ in (real, simulated))
+        if one == other and real[2] != simulated[2]:
+            return "warnings", [f"- {text}" for text in sorted(real[2] - simulated[2])] + [f"+ {text}" for text in sorted(simulated[2] - real[2])]
         if one == other:
             return None, []
         return "object", [f"- {line.strip()}" for line in one if line not in other] + [f"+ {line.strip()}" for line in other if line not in one]
-    one, other = (errors(answer) if code >= 300 else frozenset() for code, answer in (real, simulated))
+    one, other = (errors(answer) if code >= 300 else frozenset() for code, answer, _ in (real, simulated))
     lines = [f"- {real[0]} {text}" for text in sorted(one - other)] + [f"+ {simulated[0]} {text}" for text in sorted(other - one)]
     if accepted[0] != accepted[1]:
         return ("wrong accept" if accepted[1] else "wrong reject"), lines
@@ -164,7 +173,7 @@ class Requests:
         return operations
 
     def next(self):
-        """An operation, the path and query of its request, the body, and the object that it is about."""
+        """An operation, the path and query of its request, the body, and the kind of the object that it is about."""
         chance = self.chance
         given, collection, stored = chance.choice(self.objects)
         operation = chance.choice(list(OPERATIONS))
@@ -174,18 +183,18 @@ class Requests:
             # A new object, unless its name was changed to one that exists.
             if isinstance(new.get("metadata"), dict) and new["metadata"].get("name") == given["metadata"]["name"] and chance.random() < 0.95:
                 new["metadata"]["name"] += "0"
-            return operation, f"{collection}?{query}", new
+            return operation, f"{collection}?{query}", new, given["kind"]
         one = f"{collection}/{given['metadata']['name']}"
         if operation == "update":
             base = copy.deepcopy(chance.choice([given, stored]))
             for key in ("resourceVersion", "uid"):
                 base["metadata"].pop(key, None)
-            return operation, f"{one}?{query}", self.changed(base, given["kind"])
+            return operation, f"{one}?{query}", self.changed(base, given["kind"]), given["kind"]
         base = {key: value for key, value in stored.items() if key not in ("apiVersion", "kind") or chance.random() < 0.1}
         base["metadata"] = {key: value for key, value in stored["metadata"].items() if key not in ("resourceVersion", "uid", "managedFields", "creationTimestamp")}
         new = self.changed(chance.choice([base, {**base, **{key: value for key, value in given.items() if key in base}}]), given["kind"])
         if operation == "json":
-            return operation, f"{one}?{query}", self.json_patch(base, new)
+            return operation, f"{one}?{query}", self.json_patch(base, new), given["kind"]
         patch = self.part(new)
         if operation == "strategic":
             self.directives(patch)
@@ -193,7 +202,7 @@ class Requests:
             # Apply patches have no mode `Ignore` for the fields of the patch, and need the identity of the object.
             patch = {**patch, "apiVersion": given["apiVersion"], "kind": given["kind"]}
             query += chance.choice(["", "&force=true", "&force=true"])
-        return operation, f"{one}?{query}", patch
+        return operation, f"{one}?{query}", patch, given["kind"]
 
 
 def seeds(args, servers):
@@ -212,7 +221,7 @@ def seeds(args, servers):
             names.add((given["kind"], given["metadata"]["name"]))
             namespace = "kube-public" if given["kind"] in LIMITING else "default"
             collection = f"{path}/namespaces/{namespace}/{plural}" if namespaced else f"{path}/{plural}"
-            answers = [server.send("POST", collection, json.dumps(given), {"Content-Type": "application/json"})[:2] for server in servers]
+            answers = [server.send("POST", collection, encoded(given, given["kind"]), {"Content-Type": "application/json"})[:2] for server in servers]
             if all(code < 300 for code, _ in answers):
                 given["metadata"].setdefault("labels", {})
                 found.append((given, collection, answers[0][1]))
@@ -248,9 +257,9 @@ def main():
         objects, generated = seeds(args, servers)
         requests, counts, differing, examples = Requests(objects, random.Random(args.seed)), collections.Counter(), collections.Counter(), {}
         for _ in range(args.count):
-            operation, path, body = requests.next()
+            operation, path, body, kind = requests.next()
             method, content_type = OPERATIONS[operation]
-            text = json.dumps(body)
+            text = encoded(body, kind)
             if "credential-id" in text:
                 # The identity of the client's certificate, which the second server does not show.
                 continue
@@ -263,12 +272,12 @@ def main():
             how, lines = difference(path, *answers)
             if how:
                 differing[how] += 1
-                kind = path.split("?")[0].split("/")[-1 if operation == "create" else -2]
+                plural = path.split("?")[0].split("/")[-1 if operation == "create" else -2]
                 shape = re.sub(r"[0-9]+", "0", re.sub(r'"[^"]*"', '"…"', "\n".join(line[:120] for line in lines[:3])))
-                key = how, kind, shape
+                key = how, plural, shape
                 examples.setdefault(key, [0, operation, path, text, lines])[0] += 1
-        for (how, kind, _), (number, operation, path, text, lines) in sorted(examples.items(), key=lambda item: (item[0][:2], -item[1][0])):
-            print(f"{how}, {kind}, {number} times: {operation} {path}\n    {text[:1500]}")
+        for (how, plural, _), (number, operation, path, text, lines) in sorted(examples.items(), key=lambda item: (item[0][:2], -item[1][0])):
+            print(f"{how}, {plural}, {number} times: {operation} {path}\n    {text[:1500]}")
             print("\n".join("    " + line[:600] for line in lines[:12]))
         print(f"{len(objects)} objects, {args.count} requests: " + ", ".join(f"{number} {how}" for how, number in sorted(differing.items())) + f"; {dict(counts)}")
 

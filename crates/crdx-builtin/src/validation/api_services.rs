@@ -9,11 +9,14 @@ use crdx_value::quote::go_quote;
 /// `ValidateAPIService` and `ValidateAPIServiceUpdate`
 pub(crate) fn api_service(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Option<&Value>) {
     let (metadata, spec) = (object.child("metadata"), object.child("spec"));
-    let (name, group, version) = (metadata.child("name"), spec.child("group"), spec.child("version"));
+    let (group, version) = (spec.child("group"), spec.child("version"));
     let required = format!("{}.{}", version.text(), group.text());
-    let is_segment = names::path_segment(name.text(), false).is_empty();
-    if !name.text().is_empty() && is_segment && name.text() != required {
-        errors.invalid(&name, format!("must be `spec.version+\".\"+spec.group`: {}", go_quote(&required)));
+    // The prefix of a generated name is checked like a name.
+    for name in [metadata.child("generateName"), metadata.child("name")] {
+        let is_segment = names::path_segment(name.text(), false).is_empty();
+        if !name.text().is_empty() && is_segment && name.text() != required {
+            errors.invalid(&name, format!("must be `spec.version+\".\"+spec.group`: {}", go_quote(&required)));
+        }
     }
     match group.text() {
         "" if version.text() != "v1" => {
@@ -79,6 +82,17 @@ mod tests {
         assert_eq!(
             create("v2.a.b", &spec),
             [r#"metadata.name: Invalid value: "v2.a.b": must be `spec.version+"."+spec.group`: "v1.a.b""#]
+        );
+    }
+
+    #[test]
+    fn a_prefix_of_a_generated_name_is_checked_like_the_name() {
+        let object = format!(
+            r#"{{"metadata":{{"name":"v1.a.b","generateName":"v1."}},"spec":{{"group":"a.b","version":"v1",{PRIORITIES}}}}}"#
+        );
+        assert_eq!(
+            created("apiregistration.k8s.io/v1", "APIService", &object, "1.37"),
+            [r#"metadata.generateName: Invalid value: "v1.": must be `spec.version+"."+spec.group`: "v1.a.b""#]
         );
     }
 

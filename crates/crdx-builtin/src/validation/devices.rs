@@ -9,7 +9,7 @@ pub mod slices;
 use super::field_value::{Errors, FieldValue};
 use super::{annotations, driver_names, formats, immutable};
 use crdx_value::field::{BadValue, FieldError, ROOT};
-use crdx_value::release::{V1_35, V1_36, V1_37};
+use crdx_value::release::{Minor, V1_35, V1_36, V1_37};
 use crdx_value::{Value, json};
 use names::{extended_resource_name, fully_qualified_name, label_value, pool_name};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -102,7 +102,7 @@ fn opaque(errors: &mut Errors, configuration: &FieldValue<'_, '_>, stored: Store
 /// `ValidateResourceClaim` and `ValidateResourceClaimUpdate`
 pub fn claim(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
-    let stored = specification_is_fixed(errors, &spec, old, V1_37);
+    let stored = specification_is_fixed(errors, &spec, old, ("resource.ResourceClaimSpec", V1_37));
     if stored == Stored::No || !errors.release.since(V1_35) {
         claim_spec(errors, &spec, stored);
     }
@@ -111,24 +111,27 @@ pub fn claim(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Valu
 /// `ValidateResourceClaimTemplate` and `ValidateResourceClaimTemplateUpdate`
 pub(crate) fn claim_template(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
-    let stored = specification_is_fixed(errors, &spec, old, crdx_value::release::Minor::NEVER);
+    let stored = specification_is_fixed(errors, &spec, old, ("resource.ResourceClaimTemplateSpec", Minor::NEVER));
     if stored == Stored::No || !errors.release.since(V1_35) {
         annotations::template_metadata(errors, &spec.child("metadata"));
         claim_spec(errors, &spec.child("spec"), stored);
     }
 }
 
-/// Reports a changed specification; since the release `declared`, without its value.
+/// Reports a changed specification of an internal type; since the release `declared`, without its value.
 fn specification_is_fixed(
     errors: &mut Errors,
     spec: &FieldValue<'_, '_>,
     old: Option<&Value>,
-    declared: crdx_value::release::Minor,
+    (type_, declared): (&str, Minor),
 ) -> Stored {
     let Some(old) = old else { return Stored::No };
     if !immutable::is_equal(spec.value, old.get("spec").unwrap_or(&Value::Null)) {
-        let shown = if errors.release.since(declared) { &Value::Null } else { spec.value };
-        errors.invalid_value(&spec.path, BadValue::new(shown, errors.release), immutable::IMMUTABLE);
+        if errors.release.since(declared) {
+            errors.invalid_value(&spec.path, BadValue::new(&Value::Null, errors.release), immutable::IMMUTABLE);
+        } else {
+            errors.invalid_typed(spec, type_, immutable::IMMUTABLE);
+        }
     }
     Stored::Yes
 }

@@ -31,7 +31,7 @@ const MAX_SEARCH_PATHS: usize = 32;
 const MAX_SEARCH_LENGTH: usize = 2048;
 
 /// The containers of a Pod specification, with their paths: `VisitContainersWithPath`.
-fn each_container(spec: &FieldValue<'_, '_>, mut visit: impl FnMut(&FieldValue<'_, '_>)) {
+pub(crate) fn each_container<'v>(spec: &FieldValue<'v, '_>, mut visit: impl FnMut(&FieldValue<'v, '_>)) {
     for list in ["initContainers", "containers", "ephemeralContainers"] {
         for container in spec.child(list).items() {
             visit(&container);

@@ -65,16 +65,22 @@ pub fn validate(object: &Value, old: Option<&Value>, release: Release) -> ErrorL
     errors
 }
 
-/// Returns the warning for a policy or binding that is accepted.
-pub fn warning(object: &Value, old: Option<&Value>, release: Release) -> Option<String> {
+/// Returns the warnings about a policy, binding or webhook configuration that is accepted.
+pub fn warnings(object: &Value, old: Option<&Value>, release: Release) -> Vec<String> {
     let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
     let warns = release.since(V1_36) && (old.is_some() || !release.since(V1_37));
-    (warns && name.ends_with(STATIC_SUFFIX)).then(|| {
-        format!(
-            "metadata.name: names ending with \"{STATIC_SUFFIX}\" will be reserved for static manifest-based configurations \
-             when the ManifestBasedAdmissionControlConfig feature gate is enabled"
-        )
-    })
+    let mut warnings = Vec::new();
+    if warns && name.ends_with(STATIC_SUFFIX) {
+        warnings.push(format!(
+            "metadata.name: names ending with \"{STATIC_SUFFIX}\" are reserved for static manifest-based configurations and \
+             cannot be managed via the API"
+        ));
+    }
+    // `ExcludeAdmissionWebhookVirtualResources`
+    if release.since(V1_37) {
+        warnings.extend(webhooks::ineffective_rules(object));
+    }
+    warnings
 }
 
 #[cfg(test)]

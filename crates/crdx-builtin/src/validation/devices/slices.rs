@@ -8,7 +8,7 @@ use super::names::{keys, pool_name, qualified_name, shown_key};
 use super::{fits, request_policy, unique, validate_taint};
 use crdx_value::Value;
 use crdx_value::field::{BadValue, FieldError, ROOT};
-use crdx_value::release::{V1_36, V1_37};
+use crdx_value::release::{V1_35, V1_36, V1_37};
 use std::collections::BTreeSet;
 
 const MAX_DEVICES: usize = 128;
@@ -267,14 +267,17 @@ fn validate_attribute(errors: &mut Errors, attribute: &FieldValue<'_, '_>) {
     let is_declared = errors.release.since(V1_37);
     match set.len() {
         0 if is_declared => errors.invalid_value(&attribute.path, "", format!("must specify one of: {VALUES}")),
-        0 => errors.invalid_value(&attribute.path, "", "exactly one value must be specified"),
+        0 if errors.release.since(V1_35) => {
+            errors.invalid_value(&attribute.path, "", "exactly one value must be specified");
+        }
+        0 => errors.required(attribute, "exactly one value must be specified"),
         1 => {}
         _ if is_declared => {
             let set: Vec<String> = set.iter().map(|name| format!("`{name}`")).collect();
             let shown = format!("{{{}}}", set.join(", "));
             errors.invalid_value(&attribute.path, shown, format!("must specify exactly one of: {VALUES}"));
         }
-        _ => errors.invalid(attribute, "exactly one value must be specified"),
+        _ => errors.invalid_typed(attribute, "resource.DeviceAttribute", "exactly one value must be specified"),
     }
 }
 

@@ -155,8 +155,29 @@ fn specifications_of_claims_are_immutable() {
         )
     };
     assert_eq!(created(API, "ResourceClaimTemplate", &template("a"), "1.34"), [""; 0]);
-    let found = updated(API, "ResourceClaimTemplate", &template("a"), &template("b"), "1.37");
-    assert!(found[0].ends_with(": field is immutable"), "{found:?}");
+    let shown = r#"{"Devices":{"Requests":[{"Name":"b","Exactly":{"DeviceClassName":"c","Selectors":null,"AllocationMode":"ExactCount","Count":1,"AdminAccess":null,"Tolerations":null,"Capacity":null},"FirstAvailable":null}],"Constraints":null,"Config":null}}"#;
+    let found = updated(API, "ResourceClaim", &with("a"), &with("b"), "1.34");
+    assert_eq!(found, [format!("spec: Invalid value: {shown}: field is immutable")]);
+    let found = updated(API, "ResourceClaimTemplate", &template("a"), &template("b"), "1.34");
+    assert_eq!(found, [format!(r#"spec: Invalid value: {{"Spec":{shown}}}: field is immutable"#)]);
+}
+
+#[test]
+fn an_attribute_has_one_value() {
+    let found = |attribute: &str, release: &str| {
+        let pool = r#""driver":"a.b","pool":{"name":"p","resourceSliceCount":1},"nodeName":"n""#;
+        let devices = format!(r#"[{{"name":"d","attributes":{{"a":{attribute}}}}}]"#);
+        let object = format!(r#"{{"metadata":{{"name":"s"}},"spec":{{{pool},"devices":{devices}}}}}"#);
+        created(API, "ResourceSlice", &object, release)
+    };
+    let detail = "exactly one value must be specified";
+    assert_eq!(found("{}", "1.34"), [format!("spec.devices[0].attributes[a]: Required value: {detail}")]);
+    assert_eq!(found("{}", "1.35"), [format!(r#"spec.devices[0].attributes[a]: Invalid value: "": {detail}"#)]);
+    let both = r#"{"IntValue":1,"BoolValue":true,"StringValue":null,"VersionValue":null}"#;
+    assert_eq!(
+        found(r#"{"int":1,"bool":true}"#, "1.34"),
+        [format!("spec.devices[0].attributes[a]: Invalid value: {both}: {detail}")]
+    );
 }
 
 #[test]

@@ -130,11 +130,28 @@ fn names_of_static_policies_are_reserved() {
     );
     assert_eq!(errors(&named, Some(&named), release(37)), [""; 0]);
     let object = text::yaml::read(named.as_bytes()).unwrap();
-    let warns = |old: Option<&Value>, minor| warning(&object, old, release(minor)).is_some();
+    let warns = |old: Option<&Value>, minor| !warnings(&object, old, release(minor)).is_empty();
     assert_eq!(
         [warns(None, 35), warns(None, 36), warns(None, 37), warns(Some(&object), 37)],
         [false, true, false, true]
     );
+}
+
+#[test]
+fn rules_about_reviews_have_no_effect_since_1_37() {
+    let rule = |groups: &str| {
+        let text = format!("webhooks: [{{rules: [{{apiGroups: {groups}, resources: [tokenreviews, tokenreviews]}}]}}]");
+        text::yaml::read(text.as_bytes()).unwrap()
+    };
+    let found = |groups: &str, minor| warnings(&rule(groups), None, Release::new(minor).unwrap());
+    assert_eq!(
+        found("[authentication.k8s.io]", 37),
+        [
+            "webhooks[0].rules[0]: tokenreviews.authentication.k8s.io is excluded from admission webhooks; this rule will have no effect"
+        ]
+    );
+    assert_eq!(found("[authentication.k8s.io]", 36), [""; 0]);
+    assert_eq!(found("['*']", 37), [""; 0]);
 }
 
 #[test]

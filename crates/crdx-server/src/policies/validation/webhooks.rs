@@ -54,6 +54,39 @@ impl Allowed {
     }
 }
 
+/// The resources that webhooks do not intercept since 1.37 (`pkg/kubeapiserver/admission/exclusion`).
+const EXCLUDED: [(&str, &str); 6] = [
+    ("authentication.k8s.io", "selfsubjectreviews"),
+    ("authentication.k8s.io", "tokenreviews"),
+    ("authorization.k8s.io", "localsubjectaccessreviews"),
+    ("authorization.k8s.io", "selfsubjectaccessreviews"),
+    ("authorization.k8s.io", "selfsubjectrulesreviews"),
+    ("authorization.k8s.io", "subjectaccessreviews"),
+];
+
+/// Returns a warning for each resource of a rule that webhooks do not intercept (`WarningsForValidatingWebhookRules`).
+pub(super) fn ineffective_rules(object: &Value) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (at, webhook) in list(object, "webhooks").iter().enumerate() {
+        for (rule_at, rule) in list(webhook, "rules").iter().enumerate() {
+            let (groups, resources) = (texts(rule, "apiGroups"), texts(rule, "resources"));
+            if groups.contains(&"*") || resources.contains(&"*") {
+                continue;
+            }
+            let mut seen = HashSet::new();
+            for named in groups.iter().flat_map(|group| resources.iter().map(move |resource| (*group, *resource))) {
+                if EXCLUDED.contains(&named) && seen.insert(named) {
+                    let (group, resource) = named;
+                    warnings.push(format!(
+                        "webhooks[{at}].rules[{rule_at}]: {resource}.{group} is excluded from admission webhooks; this rule will have no effect"
+                    ));
+                }
+            }
+        }
+    }
+    warnings
+}
+
 /// Validates a configuration.
 pub fn validate(object: &Value, old: Option<&Value>, release: Release, errors: &mut ErrorList) {
     let root = FieldPath::new("webhooks");

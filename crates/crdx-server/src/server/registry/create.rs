@@ -89,6 +89,7 @@ impl<S: Strategy> Registry<'_, S> {
         if !prefix.is_empty() && metadata::text(&object, "name").is_empty() {
             metadata::set_text(&mut object, "name", &ctx.generated_name(&prefix));
         }
+        self.strategy.begin_create(&mut object)?;
         self.strategy.prepare_create(&mut object);
         let verdict = self.strategy.validate_create(&object);
         self.check(ctx, &object, verdict)?;

@@ -10,9 +10,7 @@ use crate::server::http::options::ListOptions;
 use crate::server::http::paused::Paused;
 use crate::server::http::status::{Details, Reason, Refusal, status_value};
 use crate::server::metadata::{self, Object};
-use crate::server::registry::rest::{
-    check_preconditions, deletion_finalizers, etcd_key, mark_deleting, set_finalizers,
-};
+use crate::server::registry::rest::{check_preconditions, deletion_finalizers, mark_deleting, set_finalizers};
 use crate::server::registry::size::ManagedFields;
 use crate::server::registry::store;
 use crate::server::registry::strategy::{Existing, Strategy};
@@ -120,7 +118,7 @@ impl<S: Strategy> Registry<'_, S> {
         }
         let reason = format!(
             "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage",
-            etcd_key(resource, &key)
+            self.strategy.shown_key(&key, false)
         );
         Refusal::conflict(resource, name, &reason)
     }
@@ -265,7 +263,7 @@ impl<S: Strategy> Registry<'_, S> {
         let (resource, have) = (self.strategy.resource(), metadata::text(existing, "resourceVersion"));
         let reason = format!(
             "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ResourceVersion in precondition: , ResourceVersion in object meta: {have}",
-            etcd_key(resource, key)
+            self.strategy.shown_key(key, false)
         );
         Err(Refusal::conflict(resource, metadata::text(existing, "name"), &reason))
     }

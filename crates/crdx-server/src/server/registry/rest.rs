@@ -110,14 +110,13 @@ pub(in crate::server) fn check_preconditions(
 pub(in crate::server) fn check_uid(
     resource: GroupResource<'_>,
     (name, have): (&str, &str),
-    key: &str,
+    key: impl FnOnce() -> String,
     uid: &str,
-    dry_run: bool,
 ) -> Result<(), Refusal> {
     if uid.is_empty() || uid == have {
         return Ok(());
     }
-    let key = if dry_run { dry_key(resource, key) } else { etcd_key(resource, key) };
+    let key = key();
     let reason = format!(
         "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {have}"
     );
@@ -182,9 +181,23 @@ pub(in crate::server) fn etcd_key(resource: GroupResource<'_>, key: &str) -> Str
     format!("/registry/apiextensions.kubernetes.io/{}/{}/{key}", resource.group, resource.resource)
 }
 
-/// The key in error messages about a built-in kind of the core group.
+/// The key in error messages about a built-in kind.
 pub(in crate::server) fn stored_key(resource: GroupResource<'_>, key: &str, dry_run: bool) -> String {
-    format!("{}/{}/{key}", if dry_run { "" } else { "/registry" }, resource.resource)
+    format!("{}/{}/{key}", if dry_run { "" } else { "/registry" }, resource_prefix(resource))
+}
+
+/// The prefix of the keys of a built-in kind (`SpecialDefaultResourcePrefixes` in `pkg/kubeapiserver`). Only the aggregator's
+/// has the group.
+fn resource_prefix(resource: GroupResource<'_>) -> &str {
+    match (resource.group, resource.resource) {
+        ("", "replicationcontrollers") => "controllers",
+        ("", "endpoints") => "services/endpoints",
+        ("", "nodes") => "minions",
+        ("", "services") => "services/specs",
+        ("networking.k8s.io", "ingresses") => "ingress",
+        ("apiregistration.k8s.io", "apiservices") => "apiregistration.k8s.io/apiservices",
+        (_, plural) => plural,
+    }
 }
 
 /// The key in error messages of a dry run, which has no etcd prefix.
@@ -205,6 +218,13 @@ mod tests {
             keep_system_fields(&mut applied, &with(Value::Int(0)));
             assert_eq!(applied, with(Value::Int(0)));
         }
+    }
+
+    #[test]
+    fn keys_of_built_in_kinds_have_no_group() {
+        let key = |group, resource, dry_run| stored_key(GroupResource { group, resource }, "default/a", dry_run);
+        assert_eq!(key("apps", "deployments", false), "/registry/deployments/default/a");
+        assert_eq!(key("", "services", true), "/services/specs/default/a");
     }
 
     #[test]

@@ -191,6 +191,14 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     /// Changes a new object as the API server's own mutating admission plugins do, which run before webhooks.
     fn admit_create(&self, _object: &mut Self::Object) {}
 
+    /// `BeginCreate` of the store, before anything of the object is validated.
+    ///
+    /// # Errors
+    /// Returns a refusal if something cannot be allocated for the object.
+    fn begin_create(&self, _object: &mut Self::Object) -> Result<(), Refusal> {
+        Ok(())
+    }
+
     /// `PrepareForCreate`
     fn prepare_create(&self, object: &mut Self::Object);
 
@@ -216,6 +224,14 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     /// `AllowUnconditionalUpdate`: returns true if an update may omit the resourceVersion.
     fn allows_unconditional_update(&self) -> bool {
         false
+    }
+
+    /// `BeginUpdate` of the store, before anything of the object is validated.
+    ///
+    /// # Errors
+    /// Returns a refusal if something cannot be allocated for the object.
+    fn begin_update(&self, _object: &mut Self::Object, _old: &Self::Object) -> Result<(), Refusal> {
+        Ok(())
     }
 
     /// `PrepareForUpdate`
@@ -321,6 +337,12 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     /// See [`Strategy::written`].
     fn dry_run(&self, object: Value, decoded: bool) -> Result<Written, Refusal> {
         self.written(object, decoded)
+    }
+
+    /// A key as error messages show it.
+    fn shown_key(&self, key: &str, dry_run: bool) -> String {
+        let resource = self.resource();
+        if dry_run { rest::dry_key(resource, key) } else { rest::etcd_key(resource, key) }
     }
 
     /// The prefix of the keys of etcd, before the namespace and name.

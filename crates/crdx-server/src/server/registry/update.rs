@@ -90,17 +90,18 @@ impl<S: Strategy> Registry<'_, S> {
         let key = store::checked_key(&ctx.target.namespace, &name)?;
         let _lock = strategy.lock();
         loop {
+            let shown_key = || strategy.shown_key(&key, options.dry_run);
             let Some(stored) = objects.get(&key) else {
                 // Before 1.34, `GuaranteedUpdate` was always called with `ignoreNotFound`
                 // (`generic/registry/store.go`).
                 if !ctx.release().since(V1_34) {
-                    check_uid(resource, (&name, ""), &key, update.uid, options.dry_run)?;
+                    check_uid(resource, (&name, ""), shown_key, update.uid)?;
                 }
                 return Err(Refusal::not_found(resource, &name));
             };
             let existing = strategy.existing(&stored)?;
             let have = (&*name, metadata::text(&existing, "uid"));
-            check_uid(resource, have, &key, update.uid, options.dry_run)?;
+            check_uid(resource, have, shown_key, update.uid)?;
             let live = strategy.view(&existing.value)?;
             let mut written = transform(ctx, &live)?;
             let review = self.review(Operation::Update, options);
@@ -158,6 +159,7 @@ impl<S: Strategy> Registry<'_, S> {
         object: &mut S::Object,
         existing: &Existing<S::Object>,
     ) -> Result<(), Refusal> {
+        self.strategy.begin_update(object, &existing.object)?;
         self.strategy.check_type(object)?;
         let namespace = if self.strategy.is_namespaced() { ctx.target.namespace.as_str() } else { "" };
         object_checks::match_namespace(object, namespace)?;

@@ -19,8 +19,8 @@ use std::sync::Arc;
 struct Validated;
 
 impl BuiltIn for Validated {
-    fn validate(&self, object: &Value, old: Option<&Value>, release: Release) -> (ErrorList, Option<String>) {
-        (validation::validate(object, old, release), validation::warning(object, old, release))
+    fn validate(&self, object: &Value, old: Option<&Value>, release: Release) -> (ErrorList, Vec<String>) {
+        (validation::validate(object, old, release), validation::warnings(object, old, release))
     }
 }
 

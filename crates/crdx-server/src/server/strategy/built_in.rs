@@ -34,8 +34,8 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
 
     /// Validates what the schema cannot express. Returns errors, and a warning that is sent if the object is accepted;
     /// `old` is the existing object of an update.
-    fn validate(&self, _object: &Value, _old: Option<&Value>, _release: Release) -> (ErrorList, Option<String>) {
-        (ErrorList::new(), None)
+    fn validate(&self, _object: &Value, _old: Option<&Value>, _release: Release) -> (ErrorList, Vec<String>) {
+        (ErrorList::new(), Vec::new())
     }
 
     /// Returns true if the real server has a Go type for the kind, so that it accepts strategic merge patches.

@@ -1,7 +1,7 @@
 //! Validates the content of objects of built-in kinds, if the feature `builtin` has their validation.
 
 #[cfg(feature = "builtin")]
-pub(super) use crdx_builtin::validation::validate;
+pub(super) use crdx_builtin::validation::{validate, warnings};
 
 /// Without the feature, the options of a server leave out all kinds whose content is validated, so this is not called.
 #[cfg(not(feature = "builtin"))]
@@ -12,5 +12,15 @@ pub(super) fn validate(
     _old: Option<&crdx_value::Value>,
     _release: crdx_value::release::Release,
 ) -> crdx_value::field::ErrorList {
+    Vec::new()
+}
+
+#[cfg(not(feature = "builtin"))]
+pub(super) fn warnings(
+    _kind: (&str, &str),
+    _object: &crdx_value::Value,
+    _old: Option<&crdx_value::Value>,
+    _release: crdx_value::release::Release,
+) -> Vec<String> {
     Vec::new()
 }

@@ -66,9 +66,9 @@ impl CustomResource {
 
     /// Adds the validation of a built-in kind to the verdict.
     fn validate_built_in(&self, object: &Value, old: Option<&Value>, verdict: &mut Verdict) {
-        let (errors, warning) = self.serving.built_in.validate(object, old, self.version.stages.release());
+        let (errors, warnings) = self.serving.built_in.validate(object, old, self.version.stages.release());
         verdict.errors.extend(errors);
-        verdict.warnings_if_accepted.extend(warning);
+        verdict.warnings_if_accepted.extend(warnings);
     }
 }
 

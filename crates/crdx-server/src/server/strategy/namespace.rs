@@ -105,8 +105,8 @@ impl BuiltIn for Namespace {
         self.prepare(object);
     }
 
-    fn validate(&self, object: &Value, old: Option<&Value>, release: Release) -> (ErrorList, Option<String>) {
-        (content::validate(("", "Namespace"), object, None, old, release), None)
+    fn validate(&self, object: &Value, old: Option<&Value>, release: Release) -> (ErrorList, Vec<String>) {
+        (content::validate(("", "Namespace"), object, None, old, release), Vec::new())
     }
 
     fn name_rule(&self) -> NameRule {

@@ -28,6 +28,7 @@ use crate::server::http::user::UserInfo;
 use crate::server::metadata;
 use crate::server::registry::managed_fields as managed;
 use crate::server::registry::patched_object::PatchedObject;
+use crate::server::registry::rest::stored_key;
 use crate::server::registry::store::{Collection, Stored};
 use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
 use crate::server::registry::written::Written;
@@ -49,7 +50,7 @@ use crdx_value::release::{Release, V1_37};
 use crdx_value::steps::Spent;
 use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value, object, time};
-use services::Services;
+use services::{AllocationError, Services};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -67,6 +68,8 @@ pub(in crate::server) struct TypedResource {
     user: Option<UserInfo>,
     /// The empty lists and maps of the request's object. Its encoded form omits them.
     empties: Mutex<Option<Arc<Empties>>>,
+    /// The warnings about fields that the preparation of a new object changed.
+    prepared_warnings: Mutex<Vec<String>>,
     /// True for a dry run that the answer shows.
     dry_run: bool,
 }
@@ -92,6 +95,7 @@ impl TypedResource {
             now: ctx.request.now,
             user,
             empties: Mutex::default(),
+            prepared_warnings: Mutex::default(),
             dry_run: !ctx.request.hides_dry_run && ctx.query.all("dryRun").any(|value| value == "All"),
         })
     }
@@ -207,13 +211,19 @@ impl Strategy for TypedResource {
         }
     }
 
+    fn begin_create(&self, object: &mut Value) -> Result<(), Refusal> {
+        let Some(services) = self.services() else { return Ok(()) };
+        services.create(object).map_err(|error| self.unallocated(object, error))
+    }
+
     fn prepare_create(&self, object: &mut Value) {
+        if self.kind.endpoint.kind == "Pod" && self.resources.validates_content {
+            let warnings = app_armor::warnings(object);
+            *self.prepared_warnings.lock().unwrap_or_else(PoisonError::into_inner) = warnings;
+        }
         self.kind.change_stored(object, |kind, stored| prepare::create(kind, self.release(), stored));
         if self.resources.allocations.is_some() {
             generated::create(&self.kind, object, self.now);
-        }
-        if let Some(services) = self.services() {
-            services.create(object);
         }
         if let Some(user) = &self.user {
             certificate_request::name_user(object, user);
@@ -237,6 +247,11 @@ impl Strategy for TypedResource {
         !self.kind.behaviour.needs_revision
     }
 
+    fn begin_update(&self, object: &mut Value, old: &Value) -> Result<(), Refusal> {
+        let Some(services) = self.services().filter(|_| self.subresource == Subresource::None) else { return Ok(()) };
+        services.update(object, old).map_err(|error| self.unallocated(object, error))
+    }
+
     fn prepare_update(&self, object: &mut Value, old: &Value) {
         if self.user.is_some() {
             return certificate_request::prepare_update(object, old, self.subresource, &time::format(self.now));
@@ -247,9 +262,6 @@ impl Strategy for TypedResource {
             generated::update(&self.kind, object, old);
         }
         self.kind.change_stored(object, |kind, stored| self.prepare_update_as(kind, stored, old));
-        if let Some(services) = self.services().filter(|_| self.subresource == Subresource::None) {
-            services.update(object, old);
-        }
     }
 
     fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
@@ -284,6 +296,10 @@ impl Strategy for TypedResource {
         })
     }
 
+    fn shown_key(&self, key: &str, dry_run: bool) -> String {
+        stored_key(self.resource(), key, dry_run)
+    }
+
     fn before_insert(&self, ctx: &Context<'_>) {
         namespace::ensure(&self.resources, &ctx.target.namespace, ctx.request.now);
     }
@@ -302,6 +318,14 @@ impl TypedResource {
     fn services(&self) -> Option<Services<'_>> {
         let allocations = self.resources.allocations.as_ref().filter(|_| self.kind.endpoint.kind == "Service")?;
         Some(Services { allocations, objects: &self.serving.objects, dry_run: self.dry_run })
+    }
+
+    fn unallocated(&self, object: &Value, error: AllocationError) -> Refusal {
+        match error {
+            AllocationError::Invalid(error) => self.invalid(object, vec![error]),
+            AllocationError::Internal(text) => Refusal::internal(text),
+            AllocationError::Unclassified(text) => Refusal::unclassified(text),
+        }
     }
 
     /// Encodes and defaults a decoded object, and keeps the places of its empty lists and maps for validation.
@@ -353,9 +377,9 @@ impl TypedResource {
     fn verdict(&self, object: &Value, old: Option<&Value>, mut errors: ErrorList) -> Verdict {
         let mut warnings = Vec::new();
         if self.subresource == Subresource::None {
-            let (more, warning) = self.serving.built_in.validate(object, old, self.release());
+            let (more, more_warnings) = self.serving.built_in.validate(object, old, self.release());
             errors.extend(more);
-            warnings.extend(warning);
+            warnings.extend(more_warnings);
         }
         if self.subresource == Subresource::None && self.resources.validates_content {
             let Endpoint { group, kind, .. } = &self.kind.endpoint;
@@ -366,6 +390,12 @@ impl TypedResource {
                 errors.clear();
             }
             errors.extend(content);
+            warnings
+                .extend(std::mem::take(&mut *self.prepared_warnings.lock().unwrap_or_else(PoisonError::into_inner)));
+            // The server looks for warnings only if there are no errors.
+            if errors.is_empty() {
+                warnings.extend(content::warnings((group, kind), object, old, self.release()));
+            }
         }
         if self.filters_errors() {
             remove_repeated(&mut errors);

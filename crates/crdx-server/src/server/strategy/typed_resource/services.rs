@@ -1,18 +1,19 @@
 //! Cluster IPs and node ports of Services in a cluster with IPv4 (`pkg/registry/core/service/storage`).
 
+mod node_ports;
+
 use crate::server::registry::store::Collection;
 use crdx_value::{Map, Value};
+pub(super) use node_ports::AllocationError;
+use node_ports::NodePorts;
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The first cluster IP; the one before is that of the Service `kubernetes`.
 const FIRST_ADDRESS: u32 = u32::from_be_bytes([10, 0, 0, 2]);
 const ADDRESSES: u32 = 0xffff - 2;
-const FIRST_PORT: u32 = 30_000;
-const PORTS: u32 = 2768;
-const LAST_PORT: i64 = 32_768;
 const NODE_PORT: &str = "nodePort";
 const HEALTH_CHECK_PORT: &str = "healthCheckNodePort";
 
@@ -32,24 +33,30 @@ pub(super) struct Services<'a> {
 }
 
 impl Services<'_> {
-    /// Completes a new Service.
-    pub fn create(&self, service: &mut Value) {
-        self.complete(service, None);
+    /// Completes a new Service (`allocateCreate`).
+    ///
+    /// # Errors
+    /// Returns an error if a port of the request cannot be allocated.
+    pub fn create(&self, service: &mut Value) -> Result<(), AllocationError> {
+        self.complete(service, None)
     }
 
-    /// Keeps what was allocated for a Service, and completes it (`patchAllocatedValues`).
-    pub fn update(&self, service: &mut Value, old: &Value) {
-        let Some(old) = old.get("spec").and_then(Value::as_object) else { return };
+    /// Keeps what was allocated for a Service, and completes it (`patchAllocatedValues`, `allocateUpdate`).
+    ///
+    /// # Errors
+    /// Returns an error if a port of the request cannot be allocated.
+    pub fn update(&self, service: &mut Value, old: &Value) -> Result<(), AllocationError> {
+        let Some(old) = old.get("spec").and_then(Value::as_object) else { return Ok(()) };
         if let Some(spec) = service.get_mut("spec").and_then(Value::as_object_mut) {
             keep(spec, old);
         }
-        self.complete(service, Some(old));
+        self.complete(service, Some(old))
     }
 
-    fn complete(&self, service: &mut Value, old: Option<&Map>) {
-        let Some(spec) = service.get_mut("spec").and_then(Value::as_object_mut) else { return };
+    fn complete(&self, service: &mut Value, old: Option<&Map>) -> Result<(), AllocationError> {
+        let Some(spec) = service.get_mut("spec").and_then(Value::as_object_mut) else { return Ok(()) };
         if !needs_cluster_ip(spec) {
-            return;
+            return Ok(());
         }
         if old.is_none() && !text(spec, "clusterIP").is_empty() && is_empty_list(spec, "clusterIPs") {
             // `NormalizeClusterIPs`
@@ -69,34 +76,9 @@ impl Services<'_> {
             let address = Value::from(text(spec, "clusterIP"));
             spec.insert("clusterIPs".to_owned(), vec![address].into());
         }
-        let own: Vec<i64> = node_ports(spec).collect();
-        let mut last = own.iter().copied().max().unwrap_or(LAST_PORT);
-        let mut allocate = || {
-            if self.dry_run {
-                last += 1;
-                return last;
-            }
-            let is_used = |n: u32| used().ports.contains(&port(n)) || own.contains(&port(n));
-            port(free(&self.allocations.ports, PORTS, is_used))
-        };
-        if needs_node_ports(spec) {
-            // `initNodePorts`: ports with the same number have the same node port, unless it is given.
-            let mut shared: HashMap<i64, i64> = HashMap::new();
-            for port in ports(spec).filter(|port| number(port, NODE_PORT) != 0) {
-                shared.entry(number(port, "port")).or_insert(number(port, NODE_PORT));
-            }
-            if let Some(Value::Array(ports)) = spec.get_mut("ports") {
-                for members in ports.iter_mut().filter_map(Value::as_object_mut) {
-                    if number(members, NODE_PORT) == 0 {
-                        let number = *shared.entry(number(members, "port")).or_insert_with(&mut allocate);
-                        members.insert(NODE_PORT.to_owned(), Value::Int(number));
-                    }
-                }
-            }
-        }
-        if needs_health_check_port(spec) && number(spec, HEALTH_CHECK_PORT) == 0 {
-            spec.insert(HEALTH_CHECK_PORT.to_owned(), Value::Int(allocate()));
-        }
+        let is_used = |port: &i64| used().ports.contains(port);
+        let ports = NodePorts { next: &self.allocations.ports, is_used: &is_used, dry_run: self.dry_run };
+        ports.complete(spec, old)
     }
 
     fn used(&self) -> Used {
@@ -121,10 +103,6 @@ struct Used {
 fn free(next: &AtomicU32, count: u32, is_used: impl Fn(u32) -> bool) -> u32 {
     let mut numbers = (0..count).map(|_| next.fetch_add(1, Ordering::Relaxed) % count);
     numbers.find(|n| !is_used(*n)).unwrap_or_default()
-}
-
-fn port(n: u32) -> i64 {
-    i64::from(FIRST_PORT + n)
 }
 
 fn text<'v>(spec: &'v Map, field: &str) -> &'v str {

@@ -1,0 +1,149 @@
+//! Warnings about objects of built-in kinds (`WarningsOnCreate` and `WarningsOnUpdate` of the strategies in `pkg/registry`).
+//!
+//! Where the server iterates over a map in random order, warnings have the order of the keys.
+
+mod addresses;
+mod node_labels;
+mod objects;
+mod overlaps;
+mod pods;
+mod ports;
+mod secrets;
+mod workloads;
+
+use super::field_value::FieldValue;
+use crdx_cel::value::Quantity;
+use crdx_value::Value;
+use crdx_value::field::{FieldPath, ROOT, names};
+use crdx_value::quote::go_quote;
+use crdx_value::release::Release;
+use std::fmt::Display;
+
+/// Collects the warnings about one object.
+#[derive(Debug)]
+struct Warnings {
+    release: Release,
+    list: Vec<String>,
+}
+
+impl Warnings {
+    /// Adds a warning about the field at a path.
+    fn at(&mut self, path: &FieldPath<'_>, text: impl Display) {
+        self.list.push(format!("{path}: {text}"));
+    }
+
+    /// Adds a warning that names no field.
+    fn add(&mut self, text: impl Into<String>) {
+        self.list.push(text.into());
+    }
+
+    /// Warns about an annotation, if the object or template has it.
+    fn annotation(&mut self, metadata: &FieldValue<'_, '_>, key: &str, text: &str) {
+        let annotations = metadata.child("annotations");
+        if annotations.value.get(key).is_some() {
+            self.at(&annotations.path.key(key), text);
+        }
+    }
+
+    /// Warns about a name that is no DNS label.
+    fn name(&mut self, object: &FieldValue<'_, '_>, used: &str) {
+        let name = object.value.str_at(&["metadata", "name"]).unwrap_or_default();
+        let messages = names::dns1123_label(name.as_bytes());
+        if !messages.is_empty() {
+            let messages = messages.join(" ");
+            self.add(format!(
+                "metadata.name: {used}, which can result in surprising behavior; a DNS label is recommended: [{messages}]"
+            ));
+        }
+    }
+
+    /// `GetWarningsForPersistentVolumeClaimSpec`
+    fn claim_amounts(&mut self, spec: &FieldValue<'_, '_>) {
+        let resources = spec.child("resources");
+        for amounts in ["requests", "limits"].map(|list| resources.child(list)) {
+            self.fractional(&amounts, "storage");
+        }
+    }
+
+    /// Warns about an amount of bytes that is no integer.
+    fn fractional(&mut self, amounts: &FieldValue<'_, '_>, name: &str) {
+        let amount = FieldValue::new(amounts.value.get(name), amounts.path.key(name));
+        if is_fractional(&amount) {
+            let text = format!("fractional byte value {} is invalid, must be an integer", go_quote(amount.text()));
+            self.at(&amount.path, text);
+        }
+    }
+}
+
+/// Returns true if `MilliValue() % 1000` is not zero. That rounds up, so that 0.9995 counts as 1.
+fn is_fractional(amount: &FieldValue<'_, '_>) -> bool {
+    let Some(quantity) = amount.quantity() else { return false };
+    let has_fraction = amount.text().ends_with(['m', 'u', 'n']) || amount.text().contains("e-");
+    has_fraction && fraction(&quantity) <= 0.999
+}
+
+fn fraction(quantity: &Quantity) -> f64 {
+    let fraction = quantity.as_float().fract();
+    if fraction == 0.0 { 1.0 } else { fraction }
+}
+
+/// Returns the warnings about an object, as its Go type encodes it; `old` is the existing object of an update.
+pub fn warnings((group, kind): (&str, &str), object: &Value, old: Option<&Value>, release: Release) -> Vec<String> {
+    let mut warnings = Warnings { release, list: Vec::new() };
+    let root = FieldValue::new(Some(object), ROOT);
+    let collect: fn(&mut Warnings, &FieldValue<'_, '_>, Option<&Value>) = match (group, kind) {
+        ("", "Pod") => pods::pod,
+        ("", "PodTemplate") => workloads::pod_template,
+        ("", "ReplicationController") | ("apps", "Deployment" | "ReplicaSet") => workloads::named_workload,
+        ("apps", "DaemonSet") => workloads::daemon_set,
+        ("apps", "StatefulSet") => workloads::stateful_set,
+        ("batch", "Job") => workloads::job,
+        ("batch", "CronJob") => workloads::cron_job,
+        ("", "Endpoints") => addresses::endpoints,
+        ("", "Node") => objects::node,
+        ("", "PersistentVolume") => objects::persistent_volume,
+        ("", "PersistentVolumeClaim") => objects::persistent_volume_claim,
+        ("", "ResourceQuota") => objects::resource_quota,
+        ("", "Secret") => secrets::secret,
+        ("", "Service") => objects::service,
+        ("", "ServiceAccount") => objects::service_account,
+        ("discovery.k8s.io", "EndpointSlice") => addresses::endpoint_slice,
+        ("networking.k8s.io", "Ingress") => objects::ingress,
+        ("networking.k8s.io", "NetworkPolicy") => addresses::network_policy,
+        ("node.k8s.io", "RuntimeClass") => node_labels::runtime_class,
+        ("resource.k8s.io", "ResourceSlice") => objects::resource_slice,
+        ("storage.k8s.io", "CSIDriver") => objects::csi_driver,
+        ("storage.k8s.io", "CSIStorageCapacity") => node_labels::storage_capacity,
+        ("storage.k8s.io", "StorageClass") => node_labels::storage_class,
+        _ => return Vec::new(),
+    };
+    collect(&mut warnings, &root, old);
+    warnings.list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crdx_text::json;
+
+    /// The warnings about a new object in JSON.
+    pub fn created(group: &str, kind: &str, object: &str, release: &str) -> Vec<String> {
+        let object = json::read(object.as_bytes()).unwrap();
+        warnings((group, kind), &object, None, release.parse().unwrap())
+    }
+
+    #[test]
+    fn amounts_of_bytes_are_integers() {
+        let claim = |amount: &str| {
+            let object = format!(r#"{{"spec":{{"resources":{{"requests":{{"storage":"{amount}"}}}}}}}}"#);
+            created("", "PersistentVolumeClaim", &object, "1.37")
+        };
+        assert_eq!(
+            claim("1500m"),
+            [r#"spec.resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer"#]
+        );
+        assert_eq!(claim("1Gi"), [""; 0]);
+        assert_eq!(claim("999999u"), [""; 0], "rounded up");
+        assert_eq!(claim("1u").len(), 1);
+    }
+}

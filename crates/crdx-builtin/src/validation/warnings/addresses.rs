@@ -1,0 +1,213 @@
+//! IP addresses and CIDR values in forms other than the canonical one (`GetWarningsForIP` and `GetWarningsForCIDR`).
+
+use super::Warnings;
+use crate::validation::field_value::FieldValue;
+use crate::validation::network::{masked, parse_cidr, parse_ip};
+use crdx_value::Value;
+use crdx_value::quote::go_quote;
+use crdx_value::release::V1_33;
+use std::net::IpAddr;
+
+/// Parts of warnings before 1.33.
+const FUTURE: &str = "was accepted, but will be invalid in a future Kubernetes release";
+const LOOPS: &str = "may cause controller apply-loops";
+const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
+
+/// `GetWarningsForIP`
+pub(super) fn ip(warnings: &mut Warnings, field: &FieldValue<'_, '_>) {
+    let text = field.text();
+    let Some(sloppy) = parse_ip(text) else { return };
+    let quoted = go_quote(text);
+    match text.parse::<IpAddr>().ok().filter(|address| !is_mapped(*address)) {
+        None => {
+            let canonical = go_quote(&sloppy.to_canonical().to_string());
+            warnings.at(&field.path, format!("non-standard IP address {quoted} is invalid: use {canonical}"));
+        }
+        Some(address) if address.is_ipv6() && address.to_string() != text => {
+            let canonical = go_quote(&address.to_string());
+            let text = format!("IPv6 address {quoted} should be in RFC 5952 canonical format ({canonical})");
+            warnings.at(&field.path, text);
+        }
+        Some(_) => {}
+    }
+}
+
+/// `GetWarningsForCIDR`
+pub(super) fn cidr(warnings: &mut Warnings, field: &FieldValue<'_, '_>) {
+    let text = field.text();
+    let Some((address, length)) = parse_cidr(text) else { return };
+    let (quoted, before) = (go_quote(text), warnings.list.len());
+    let network = masked(address, length);
+    let shown = go_quote(&format!("{}/{length}", network.to_canonical()));
+    if network != address {
+        let bits = if address.is_ipv4() { 32 } else { 128 };
+        let single = go_quote(&format!("{}/{bits}", address.to_canonical()));
+        let text = format!("CIDR value {quoted} is ambiguous in this context (should be {shown} or {single}?)");
+        warnings.at(&field.path, text);
+    }
+    let (given, digits) = text.split_once('/').unwrap_or_default();
+    let strict = given.parse::<IpAddr>().ok().filter(|address| !is_mapped(*address));
+    match strict.filter(|_| digits == length.to_string()) {
+        None => warnings.at(&field.path, format!("non-standard CIDR value {quoted} is invalid: use {shown}")),
+        Some(address) if address.is_ipv6() && warnings.list.len() == before => {
+            let canonical = format!("{address}/{length}");
+            if canonical != text {
+                let canonical = go_quote(&canonical);
+                let text = format!("IPv6 CIDR value {quoted} should be in RFC 5952 canonical format ({canonical})");
+                warnings.at(&field.path, text);
+            }
+        }
+        Some(_) => {}
+    }
+}
+
+fn is_mapped(address: IpAddr) -> bool {
+    address.is_ipv6() && address.to_canonical().is_ipv4()
+}
+
+/// Warns about an address of a Service (`getWarningsForIP` in `pkg/api/service/warnings.go` before 1.33).
+pub(super) fn of_service(warnings: &mut Warnings, field: &FieldValue<'_, '_>) {
+    if warnings.release.since(V1_33) {
+        return ip(warnings, field);
+    }
+    let text = field.text();
+    let quoted = go_quote(text);
+    match text.parse::<IpAddr>() {
+        Err(_) => warnings.at(&field.path, format!("IP address {FUTURE}: {}", leading_zero(text))),
+        Ok(address) if address.is_ipv6() && address.to_string() != text => {
+            warnings.at(&field.path, format!("IPv6 address {quoted} {} which {LOOPS}", not_canonical(&address)));
+        }
+        Ok(_) => {}
+    }
+}
+
+/// Warns about a source range of a Service (`getWarningsForCIDR` in `pkg/api/service/warnings.go` before 1.33).
+pub(super) fn range_of_service(warnings: &mut Warnings, field: &FieldValue<'_, '_>) {
+    if warnings.release.since(V1_33) {
+        return cidr(warnings, field);
+    }
+    let text = field.text();
+    let Some((address, digits)) = text.split_once('/') else { return };
+    let (quoted, length) = (go_quote(text), digits.parse::<u8>().unwrap_or_default());
+    let error = match address.parse::<IpAddr>() {
+        Err(_) => leading_zero(address),
+        Ok(_) if digits != length.to_string() => format!("bad bits after slash: {}", go_quote(digits)),
+        Ok(address) => {
+            let canonical = format!("{address}/{length}");
+            if address.is_ipv6() && canonical != text {
+                let text = format!("IPv6 prefix {quoted} {} which {LOOPS}", not_canonical(&canonical));
+                warnings.at(&field.path, text);
+            }
+            return;
+        }
+    };
+    warnings.at(&field.path, format!("IP prefix {FUTURE}: netip.ParsePrefix({quoted}): {error}"));
+}
+
+/// The error of Go's `netip.ParseAddr` for an address that older releases accept.
+fn leading_zero(text: &str) -> String {
+    let quoted = go_quote(text);
+    let at = if text.contains(':') { format!(" (at {quoted})") } else { String::new() };
+    format!("ParseAddr({quoted}): IPv4 field has octet with leading zero{at}")
+}
+
+fn not_canonical(canonical: &dyn ToString) -> String {
+    format!("is not in RFC 5952 canonical format ({}),", go_quote(&canonical.to_string()))
+}
+
+/// `endpointsWarnings`
+pub(super) fn endpoints(warnings: &mut Warnings, object: &FieldValue<'_, '_>, _: Option<&Value>) {
+    if !warnings.release.since(V1_33) {
+        return;
+    }
+    let labels = object.value.at(&["metadata", "labels"]);
+    let managed = labels.and_then(|labels| labels.str_at(&["endpoints.kubernetes.io/managed-by"]));
+    if managed == Some("endpoint-controller") {
+        return;
+    }
+    for subset in object.child("subsets").items() {
+        for list in ["addresses", "notReadyAddresses"].map(|name| subset.child(name)) {
+            list.items().for_each(|address| ip(warnings, &address.child("ip")));
+        }
+    }
+}
+
+/// `warnOnDeprecatedAddressType` and `warnOnBadIPs`
+pub(super) fn endpoint_slice(warnings: &mut Warnings, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+    let address_type = object.child("addressType");
+    if address_type.text() == "FQDN" && old.is_none() {
+        warnings.add("spec.addressType: FQDN endpoints are deprecated");
+    }
+    let managed = object.value.at(&["metadata", "labels"]).and_then(|labels| labels.str_at(&[MANAGED_BY]));
+    if !warnings.release.since(V1_33)
+        || matches!(managed, Some("endpointslice-controller.k8s.io" | "endpointslicemirroring-controller.k8s.io"))
+    {
+        return;
+    }
+    for endpoint in object.child("endpoints").items() {
+        endpoint.child("addresses").items().for_each(|address| ip(warnings, &address));
+    }
+}
+
+/// `networkPolicyWarnings`
+pub(super) fn network_policy(warnings: &mut Warnings, object: &FieldValue<'_, '_>, _: Option<&Value>) {
+    if !warnings.release.since(V1_33) {
+        return;
+    }
+    let spec = object.child("spec");
+    for (rules, peers) in [("ingress", "from"), ("egress", "to")] {
+        for rule in spec.child(rules).items() {
+            for peer in rule.child(peers).items() {
+                let block = peer.child("ipBlock");
+                if block.is_set() {
+                    cidr(warnings, &block.child("cidr"));
+                    block.child("except").items().for_each(|except| cidr(warnings, &except));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::created;
+
+    fn addresses(texts: &[&str]) -> Vec<String> {
+        let object = format!(r#"{{"addressType":"IPv4","endpoints":[{{"addresses":{texts:?}}}]}}"#);
+        created("discovery.k8s.io", "EndpointSlice", &object, "1.34")
+    }
+
+    #[test]
+    fn addresses_should_be_canonical() {
+        assert_eq!(addresses(&["1.2.3.4", "2001:db8::1"]), [""; 0]);
+        assert_eq!(
+            addresses(&["01.2.3.4", "::ffff:1.2.3.4", "2001:DB8::1"]),
+            [
+                r#"endpoints[0].addresses[0]: non-standard IP address "01.2.3.4" is invalid: use "1.2.3.4""#,
+                r#"endpoints[0].addresses[1]: non-standard IP address "::ffff:1.2.3.4" is invalid: use "1.2.3.4""#,
+                r#"endpoints[0].addresses[2]: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn networks_should_have_no_bits_after_the_prefix() {
+        let blocks = |cidr: &str| {
+            let object = format!(r#"{{"spec":{{"ingress":[{{"from":[{{"ipBlock":{{"cidr":"{cidr}"}}}}]}}]}}}}"#);
+            created("networking.k8s.io", "NetworkPolicy", &object, "1.34")
+        };
+        assert_eq!(blocks("10.0.0.0/8"), [""; 0]);
+        assert_eq!(
+            blocks("10.1.0.0/8"),
+            [
+                r#"spec.ingress[0].from[0].ipBlock.cidr: CIDR value "10.1.0.0/8" is ambiguous in this context (should be "10.0.0.0/8" or "10.1.0.0/32"?)"#
+            ]
+        );
+        assert_eq!(
+            blocks("10.0.0.0/08"),
+            [
+                r#"spec.ingress[0].from[0].ipBlock.cidr: non-standard CIDR value "10.0.0.0/08" is invalid: use "10.0.0.0/8""#
+            ]
+        );
+    }
+}

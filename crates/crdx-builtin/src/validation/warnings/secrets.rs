@@ -1,0 +1,93 @@
+//! Certificates and keys of Secrets (`warningsForSecret`, and `X509KeyPair` in Go's `crypto/tls`). Of a pair in PEM, the server
+//! also parses the certificate and compares both keys, which this does not.
+
+use super::Warnings;
+use crate::validation::field_value::FieldValue;
+use crate::validation::pem;
+use crdx_value::Value;
+use crdx_value::base64::Encoding;
+
+pub(super) fn secret(warnings: &mut Warnings, object: &FieldValue<'_, '_>, _: Option<&Value>) {
+    if object.child("type").text() != "kubernetes.io/tls" {
+        return;
+    }
+    let data = |key: &str| {
+        let text = object.value.at(&["data"]).and_then(|data| data.str_at(&[key])).unwrap_or_default();
+        Encoding::Standard.decode(text).unwrap_or_default()
+    };
+    let (certificate, key) = (data("tls.crt"), data("tls.key"));
+    if let Some(error) = certificate_error(&certificate).or_else(|| key_error(&key)) {
+        warnings.add(error);
+    }
+}
+
+fn is_key(label: &[u8]) -> bool {
+    label == b"PRIVATE KEY" || label.ends_with(b" PRIVATE KEY")
+}
+
+/// The labels of the blocks before the first one that `accepts`; true if there is one.
+fn skipped(text: &[u8], accepts: impl Fn(&[u8]) -> bool) -> (Vec<String>, bool) {
+    let (mut rest, mut labels) = (text, Vec::new());
+    while let Some((block, after)) = pem::decode(rest) {
+        if accepts(block.label) {
+            return (labels, true);
+        }
+        labels.push(String::from_utf8_lossy(block.label).into_owned());
+        rest = after;
+    }
+    (labels, false)
+}
+
+fn certificate_error(text: &[u8]) -> Option<String> {
+    let (labels, found) = skipped(text, |label| label == b"CERTIFICATE");
+    Some(match labels.as_slice() {
+        _ if found => return None,
+        [] => "tls: failed to find any PEM data in certificate input".to_owned(),
+        [one] if one.ends_with("PRIVATE KEY") => {
+            "tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched".to_owned()
+        }
+        all => format!("tls: failed to find \"CERTIFICATE\" PEM block in certificate input after skipping PEM blocks of the following types: [{}]", all.join(" ")),
+    })
+}
+
+fn key_error(text: &[u8]) -> Option<String> {
+    let (labels, found) = skipped(text, is_key);
+    Some(match labels.as_slice() {
+        _ if found => return None,
+        [] => "tls: failed to find any PEM data in key input".to_owned(),
+        [one] if one == "CERTIFICATE" => {
+            "tls: found a certificate rather than a key in the PEM for the private key".to_owned()
+        }
+        all => format!(
+            "tls: failed to find PEM block with type ending in \"PRIVATE KEY\" in key input after skipping PEM blocks of the following types: [{}]",
+            all.join(" ")
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::created;
+    use crdx_value::base64::Encoding;
+
+    fn warning(certificate: &str, key: &str) -> Vec<String> {
+        let encoded = |text: &str| Encoding::Standard.encode(text.as_bytes());
+        let data = format!(r#"{{"tls.crt":"{}","tls.key":"{}"}}"#, encoded(certificate), encoded(key));
+        created("", "Secret", &format!(r#"{{"type":"kubernetes.io/tls","data":{data}}}"#), "1.37")
+    }
+
+    #[test]
+    fn both_parts_are_in_pem() {
+        let block = |label: &str| format!("-----BEGIN {label}-----\nAA==\n-----END {label}-----\n");
+        let (certificate, key) = (block("CERTIFICATE"), block("RSA PRIVATE KEY"));
+        assert_eq!(warning(&certificate, &key), [""; 0]);
+        assert_eq!(warning("", ""), ["tls: failed to find any PEM data in certificate input"]);
+        assert_eq!(warning(&certificate, "x"), ["tls: failed to find any PEM data in key input"]);
+        assert!(warning(&key, &certificate)[0].contains("PEM inputs may have been switched"));
+        assert_eq!(
+            warning(&certificate, &certificate),
+            ["tls: found a certificate rather than a key in the PEM for the private key"]
+        );
+        assert!(warning(&block("A"), &key)[0].ends_with("of the following types: [A]"));
+    }
+}
