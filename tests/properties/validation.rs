@@ -109,7 +109,7 @@ fn schema() -> impl Strategy<Value = Schema> {
 }
 
 fn version(schema: Schema) -> ResourceVersion {
-    ResourceVersion::compile(
+    ResourceVersion::new(
         Facts {
             group: "example.com".to_owned(),
             version: "v1".to_owned(),

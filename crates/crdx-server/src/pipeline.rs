@@ -52,8 +52,8 @@ use crdx_value::steps::Spent;
 use metadata::{Metadata, NameRule};
 use std::sync::{Arc, OnceLock};
 
-/// A version of a CRD, compiled for the pipeline stages. Built once by [`ResourceVersion::compile`] and shared by
-/// `Arc`.
+/// A version of a CRD, compiled for the pipeline stages when an object first needs it: a folder of CRDs has many more
+/// versions than its objects use. Shared by `Arc`.
 #[derive(Debug)]
 pub struct ResourceVersion {
     /// The parts of the CRD from which the version was compiled.
@@ -62,8 +62,8 @@ pub struct ResourceVersion {
     pub release: Release,
     /// `group/version`
     api_version: String,
-    /// The compiled schema.
-    root: Option<Node>,
+    /// The compiled schema, if there is a schema; compiled when it is first needed.
+    root: OnceLock<Option<Node>>,
     /// The rules, collected when they are first needed.
     rules: OnceLock<Option<Rules>>,
 }
@@ -162,20 +162,24 @@ impl ResourceVersion {
         self.release
     }
 
-    /// Compiles a version of a CRD.
-    pub fn compile(facts: Facts, release: Release) -> Self {
-        let root = facts.schema.as_deref().map(|s| Node::compile(s, Dialect::Objects, release));
+    /// Creates a version of a CRD.
+    pub fn new(facts: Facts, release: Release) -> Self {
         let api_version = api_version(&facts.group, &facts.version);
-        Self { facts, release, api_version, root, rules: OnceLock::new() }
+        Self { facts, release, api_version, root: OnceLock::new(), rules: OnceLock::new() }
+    }
+    /// The compiled schema, if there is a schema.
+    fn root(&self) -> Option<&Node> {
+        let compile = |schema| Node::compile(schema, Dialect::Objects, self.release);
+        self.root.get_or_init(|| self.facts.schema.as_deref().map(compile)).as_ref()
     }
     /// Returns true if [`prepare_create`] or [`prepare_update`] may drop a defaulted field: the status.
     pub(crate) fn drops_defaults(&self) -> bool {
-        let status = self.root.as_ref().and_then(|root| root.property("status"));
-        self.facts.status_subresource && status.is_some_and(|status| status.default.is_some())
+        let has_default = |root: &Node| root.property("status").is_some_and(|status| status.default.is_some());
+        self.facts.status_subresource && self.root().is_some_and(has_default)
     }
     /// The rules of the schema, if it has any.
     fn rules(&self) -> Option<&Rules> {
-        self.root.as_ref().filter(|root| root.has.rules)?;
+        self.root().filter(|root| root.has.rules)?;
         self.rules
             .get_or_init(|| self.facts.schema.as_deref().and_then(|schema| Rules::new(schema, self.release)))
             .as_ref()
@@ -189,7 +193,7 @@ impl ResourceVersion {
     fn root_of(&self, object: &Value) -> Option<&Node> {
         let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
         let (_, version) = decode::parse_group_version(api_version).unwrap_or_default();
-        self.root.as_ref().filter(|_| version == self.facts.version)
+        if version == self.facts.version { self.root() } else { None }
     }
 }
 
@@ -224,7 +228,7 @@ pub(crate) fn validate_named_create(rv: &ResourceVersion, object: &Value, rule: 
             ),
             Err(e) => vec![e],
         });
-        if let Some(root) = &rv.root {
+        if let Some(root) = rv.root() {
             errors.extend(validate::validate(object, root, &ROOT, rv.release));
         }
         if let Some(paths) = &rv.facts.scale {
@@ -232,7 +236,7 @@ pub(crate) fn validate_named_create(rv: &ResourceVersion, object: &Value, rule: 
             scale::validate_status(object, paths, &mut errors);
         }
     }
-    if let Some(root) = &rv.root {
+    if let Some(root) = rv.root() {
         errors.extend(embedded::validate(object, root, false, &ROOT, rv.release));
         errors.extend(list_types::validate(object, root, &ROOT, rv.release));
     }
@@ -248,7 +252,7 @@ pub fn validate_update(rv: &ResourceVersion, object: &Value, old: &Value) -> Ver
     let type_errors = type_meta(rv, object);
     if type_errors.is_empty() {
         errors.extend(changed_metadata(rv, object, old));
-        if let (Some(root), Some(schema)) = (&rv.root, &rv.facts.schema) {
+        if let (Some(root), Some(schema)) = (rv.root(), &rv.facts.schema) {
             errors.extend(if rv.release.enables(Gate::CrdValidationRatcheting) {
                 let (mut correlation, pair) = Correlation::new(object, old, schema);
                 validate::validate_changed(object, root, (&ROOT, rv.release), &mut correlation, Some(pair))
@@ -262,7 +266,7 @@ pub fn validate_update(rv: &ResourceVersion, object: &Value, old: &Value) -> Ver
         }
     }
     errors.extend(type_errors);
-    if let Some(root) = &rv.root {
+    if let Some(root) = rv.root() {
         errors.extend(embedded::validate(object, root, false, &ROOT, rv.release));
         errors.extend(changed_lists(rv, root, object, old));
     }
@@ -280,7 +284,7 @@ pub fn validate_status_update(rv: &ResourceVersion, object: &Value, old: &Value)
     let type_errors = type_meta(rv, object);
     if type_errors.is_empty() {
         errors.extend(changed_metadata(rv, object, old));
-        let status_node = rv.root.as_ref().and_then(|root| root.property("status"));
+        let status_node = rv.root().and_then(|root| root.property("status"));
         // An absent status and a null status correlate.
         let is_unchanged = |status: &Value| status.is_null() && old.get("status").is_none();
         let status = object.get("status").filter(|status| !ratchets_status(rv.release) || !is_unchanged(status));
@@ -301,7 +305,7 @@ pub fn validate_status_update(rv: &ResourceVersion, object: &Value, old: &Value)
         }
     }
     errors.extend(type_errors);
-    if let Some(root) = &rv.root {
+    if let Some(root) = rv.root() {
         errors.extend(changed_lists(rv, root, object, old));
     }
     with_rules(rv, object, Some((old, ratchets_status(rv.release))), errors)
@@ -398,7 +402,7 @@ pub(crate) mod testing {
             r#"{{"type":"object","properties":{{"spec":{spec},"status":{{"type":"object",
             "x-kubernetes-preserve-unknown-fields":true}}}}}}"#
         );
-        ResourceVersion::compile(
+        ResourceVersion::new(
             Facts {
                 group: "example.com".to_owned(),
                 version: "v1".to_owned(),
@@ -502,7 +506,7 @@ mod tests {
 
     #[test]
     fn status_is_validated_by_its_schema_with_an_empty_path() {
-        let rv = ResourceVersion::compile(
+        let rv = ResourceVersion::new(
             Facts {
                 schema: Some(Arc::new(
                     Schema::from_value(&json(

@@ -218,7 +218,7 @@ fn version_of(object: &Value, definitions: &[Value], release: Release) -> Result
     if spec.version(version).is_none() {
         return Err(InputError::new(format!("the CRD {name} has no version {version}")));
     }
-    Ok(ResourceVersion::compile(
+    Ok(ResourceVersion::new(
         Facts {
             group: spec.group.clone(),
             version: version.to_owned(),

@@ -34,7 +34,7 @@ pub fn decode(rv: &ResourceVersion, mut object: Value, source: Source) -> Result
     let (group, version) = parse_group_version(&api_version)
         .map_err(|message| DecodeError { message, field: Some("apiVersion".to_owned()) })?;
     if group == rv.facts.group && kind == rv.facts.kind {
-        let node = rv.root.as_ref().filter(|_| version == rv.facts.version);
+        let node = if version == rv.facts.version { rv.root() } else { None };
         if !rv.facts.preserve_unknown_fields {
             let mut unknown = Unknown::new(wanted);
             prune::prune(&mut object, node, true, &mut unknown);

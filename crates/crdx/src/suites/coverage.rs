@@ -134,7 +134,7 @@ impl Coverage {
             schema: Compiled::compile(&schema, Dialect::Objects, release),
             rules: Rules::new(&schema, release),
             rule_indices,
-            stages: ResourceVersion::compile(facts, release),
+            stages: ResourceVersion::new(facts, release),
         })
     }
 

@@ -341,7 +341,7 @@ impl Version {
             name: name.to_owned(),
             served: version.is_some_and(|v| v.served),
             storage: version.is_some_and(|v| v.storage),
-            stages: Arc::new(ResourceVersion::compile(facts, release)),
+            stages: Arc::new(ResourceVersion::new(facts, release)),
             columns: Columns::new(spec.columns(name)),
             selectable: selectable.collect(),
             deprecation: version
