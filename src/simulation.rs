@@ -174,7 +174,7 @@ impl Simulation {
             || plan.compares.is_some_and(|c| c.server_metadata)
             || objects.read_managed_fields();
         let simulator = |(release, admission): (Release, &Option<Admission>)| {
-            let server = Server::builder(release, 0).created_at(plan.now);
+            let server = Server::builder(release, 0).created_at(plan.now).without_history();
             let server = if owners { server } else { server.without_managed_fields() };
             let server = match admission {
                 Some(admission) => admission.configure(server).build(),

@@ -55,7 +55,7 @@ pub use registry::etcd::{REQUEST_LIMIT as ETCD_LIMIT, TOO_LARGE as ETCD_TOO_LARG
 pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};
 pub use registry::store::WatchNotifier;
 pub use registry::watch::{Progress, Watch};
-pub use seed::SeedError;
+pub use seed::{ReadForm, SeedError, StoredForm};
 pub use snapshot::Snapshot;
 pub use strategy::namespace::SYSTEM_NAMESPACES;
 pub use strategy::namespace_rule::Namespaces;

@@ -25,6 +25,8 @@ pub mod url;
 
 pub use map::Map;
 pub use stack::{NoThread, on_large_stack};
+use std::hash::{Hash, Hasher};
+use std::mem::discriminant;
 
 /// The stack size of threads that process values, in bytes. Values may nest 10,000 levels deep and are processed
 /// recursively. Only stack pages that are used occupy memory.
@@ -48,6 +50,26 @@ pub enum Value {
     Array(Vec<Value>),
     /// An object.
     Object(Map),
+}
+
+/// Equal values have equal hashes.
+impl Hash for Value {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        discriminant(self).hash(state);
+        match self {
+            Self::Null => {}
+            Self::Bool(b) => b.hash(state),
+            Self::Int(i) => i.hash(state),
+            // The sum makes 0.0 of -0.0, which is equal.
+            Self::Float(x) => (x + 0.0).to_bits().hash(state),
+            Self::String(s) => s.hash(state),
+            Self::Array(items) => items.hash(state),
+            Self::Object(members) => {
+                members.len().hash(state);
+                members.iter().for_each(|member| member.hash(state));
+            }
+        }
+    }
 }
 
 impl Value {

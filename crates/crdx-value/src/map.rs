@@ -453,4 +453,23 @@ mod tests {
         assert_eq!(size_of::<Map>(), size_of::<Vec<Value>>());
         assert_eq!(size_of::<Value>(), 32);
     }
+
+    #[test]
+    fn equal_values_have_equal_hashes() {
+        let hasher = std::hash::RandomState::new();
+        let hash = |value: Value| std::hash::BuildHasher::hash_one(&hasher, value);
+        let object = |keys: std::ops::Range<usize>| {
+            let mut map = Map::new();
+            keys.rev().for_each(|key| drop(map.insert(key.to_string(), Value::Float(0.0))));
+            map
+        };
+        let mut shrunk = object(0..FEW + 8);
+        (3..FEW + 8).for_each(|key| drop(shrunk.remove(&key.to_string())));
+        assert_eq!(hash(Value::Object(shrunk)), hash(Value::Object(object(0..3))));
+        assert_eq!(hash(Value::Float(-0.0)), hash(Value::Float(0.0)));
+        let different =
+            [Value::Null, Value::Int(1), Value::Float(1.0), Value::from("1"), Value::Array(vec![Value::Int(1)])];
+        let hashes: std::collections::BTreeSet<u64> = different.into_iter().map(hash).collect();
+        assert_eq!(hashes.len(), 5);
+    }
 }

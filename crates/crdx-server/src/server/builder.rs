@@ -32,6 +32,7 @@ pub struct ServerBuilder {
     release: Release,
     seed: u64,
     compresses: bool,
+    drops_history: bool,
     notifier: Option<Arc<dyn WatchNotifier>>,
     tracks_fields: bool,
     authorizes: bool,
@@ -54,6 +55,7 @@ impl ServerBuilder {
             release,
             seed,
             compresses: false,
+            drops_history: false,
             notifier: None,
             tracks_fields: true,
             authorizes: false,
@@ -81,6 +83,12 @@ impl ServerBuilder {
     /// parsed on each read.
     pub fn with_compression(self) -> Self {
         Self { compresses: true, ..self }
+    }
+
+    /// Keeps only the last form of each object, for callers that never watch: the controllers write a CRD once, with the
+    /// results of all their steps.
+    pub fn without_history(self) -> Self {
+        Self { drops_history: true, ..self }
     }
 
     /// Sets the notifier that wakes watches if many are waiting; without one, the committing thread wakes them.
@@ -140,7 +148,7 @@ impl ServerBuilder {
         let settings = Settings { release: self.release, random: Random::new(self.seed), user: self.user };
         let storage = Storage {
             revision: Arc::default(),
-            config: Arc::new(StorageConfig::new(self.compresses, self.notifier)),
+            config: Arc::new(StorageConfig::new(self.compresses, self.drops_history, self.notifier)),
             tracks_fields: self.tracks_fields,
             pause_before_removal: self.pause_before_removal,
         };

@@ -21,7 +21,6 @@ mod namespaces;
 use crate::crd::{CustomResourceDefinition, conditions};
 use crate::server::registry::store::Stored;
 use crate::server::strategy::definition::update_by_controller;
-use crate::server::strategy::definitions::typed;
 use crate::server::strategy::resources::Resources;
 use crdx_value::time::Timestamp;
 use crdx_value::{Value, time};
@@ -77,13 +76,16 @@ impl<'a> Controllers<'a> {
     /// Runs every step for one CRD. The caller holds the write lock of the CRDs.
     fn reconcile(self, name: &str, now: &str) {
         let Some(mut stored) = self.resources.definitions.objects.get(name) else { return };
-        let Some(mut definition) = typed(&stored) else { return };
+        let Some(mut definition) = self.resources.definitions.decode(&stored) else { return };
         let others = self.resources.others(name, &definition.spec.group);
         let before = definition.status.clone();
         conditions::accept_names(&mut definition, others.iter().map(|other| &**other), now);
-        stored = self.store_definition(name, stored, &mut definition, now);
-        // The CRD is served before it is established, because clients send objects as soon as they see the condition.
-        self.resources.serve(name, definition.clone());
+        let is_watched = !self.resources.storage.config.drops_history;
+        if is_watched {
+            stored = self.store_definition(name, stored, &mut definition, now);
+            // The CRD is served before it is established, because clients send objects as soon as they see the condition.
+            self.resources.serve(name, definition.clone());
+        }
         let steps: [&dyn Fn(&mut CustomResourceDefinition); 3] =
             [&|crd| conditions::establish(crd, now), &|crd| conditions::check_structure(crd, now), &|crd| {
                 conditions::check_approval(crd, now);
@@ -91,9 +93,12 @@ impl<'a> Controllers<'a> {
         for step in steps {
             let status = definition.status.clone();
             step(&mut definition);
-            if definition.status != status {
+            if is_watched && definition.status != status {
                 stored = self.store_definition(name, stored, &mut definition, now);
             }
+        }
+        if !is_watched {
+            self.store_definition(name, stored, &mut definition, now);
         }
         if definition.status != before {
             // The CRD may have released names that other CRDs are waiting for.
@@ -198,6 +203,32 @@ mod tests {
                 ("DELETED", "InstanceDeletionInProgress")
             ]
         );
+    }
+
+    #[test]
+    fn without_history_a_crd_is_written_once_by_all_controllers() {
+        let server = Server::builder(crdx_value::release::Release::NEWEST, 1).without_history().build();
+        fixture::install(&server, &definition("foos", "Foo"));
+        let stored = server.stored_definition("foos.example.com").unwrap();
+        assert_eq!(stored.str_at(&["metadata", "resourceVersion"]), Some("3"));
+        let conditions = stored.at(&["status", "conditions"]).and_then(Value::as_array).unwrap();
+        let types: Vec<_> = conditions.iter().filter_map(|condition| condition.str_at(&["type"])).collect();
+        assert_eq!(types, ["NamesAccepted", "Established"]);
+        assert_eq!(pairs(&events(&server, 3)), []);
+        let expired = server.handle(&Request::new(Method::Get, &format!("{CRDS}?watch=true&resourceVersion=1"), ""));
+        assert!(expired.body.message().contains("too old resource version"), "{expired:?}");
+    }
+
+    #[test]
+    fn controllers_see_updates_of_a_new_crd() {
+        let server = Server::new(crdx_value::release::Release::NEWEST, 1);
+        assert_eq!(send(&server, Method::Post, CRDS, &definition("foos", "Foo")).code, 201);
+        let path = format!("{CRDS}/foos.example.com");
+        assert_eq!(send(&server, Method::Patch, &path, r#"{"spec":{"names":{"shortNames":["f"]}}}"#).code, 200);
+        server.run_controllers(Timestamp::default());
+        let stored = server.stored_definition("foos.example.com").unwrap();
+        let names = stored.at(&["status", "acceptedNames", "shortNames"]).and_then(Value::as_array);
+        assert_eq!(names, Some(&["f".into()][..]));
     }
 
     #[test]

@@ -38,27 +38,41 @@ impl Server {
     /// # Errors
     /// The object could not have been stored.
     pub fn seed(&self, definition: &str, namespace: &str, object: Value) -> Result<(), SeedError> {
-        let serving = self.resources().get(definition).ok_or_else(|| SeedError::NoDefinition(definition.to_owned()))?;
-        let name = metadata::text(&object, "name").to_owned();
-        if name.is_empty() {
-            return Err(SeedError::NoName);
-        }
+        let (serving, StoredForm { raw, read }) = self.form(definition, namespace, object)?;
         let namespace = if serving.namespaced { namespace } else { "" };
-        let StoredForm { raw, read } = stored_form(&serving, namespace, object)?;
         let revision = parse_revision(metadata::text(&raw, "resourceVersion")).ok().filter(|r| *r > 0);
-        let key = store::key(namespace, &name);
+        let key = store::key(namespace, metadata::text(&raw, "name"));
         let stored = serving.objects.seed(&key, raw, revision, &self.resources().storage.revision);
-        if let Some((tag, read)) = read {
-            let read = read.map_or_else(
-                || stored.raw(),
-                |mut read| {
-                    metadata::set_text(&mut read, "resourceVersion", &stored.revision.to_string());
-                    Arc::new(read)
-                },
-            );
-            stored.cache_read(tag, &read);
+        let read = match read {
+            ReadForm::Unknown => return Ok(()),
+            ReadForm::Same => stored.raw(),
+            ReadForm::Other(mut read) => {
+                metadata::set_text(&mut read, "resourceVersion", &stored.revision.to_string());
+                Arc::new(read)
+            }
+        };
+        if let Some(storage) = serving.storage() {
+            stored.cache_read(storage.tag(), &read);
         }
         Ok(())
+    }
+
+    /// Converts `object` to the form in which [`Server::seed`] stores it, without a resourceVersion that it does not
+    /// have.
+    ///
+    /// # Errors
+    /// The object could not have been stored.
+    pub fn stored_form(&self, definition: &str, namespace: &str, object: Value) -> Result<StoredForm, SeedError> {
+        self.form(definition, namespace, object).map(|(_, form)| form)
+    }
+
+    fn form(&self, definition: &str, namespace: &str, object: Value) -> Result<(Arc<Serving>, StoredForm), SeedError> {
+        let serving = self.resources().get(definition).ok_or_else(|| SeedError::NoDefinition(definition.to_owned()))?;
+        if metadata::text(&object, "name").is_empty() {
+            return Err(SeedError::NoName);
+        }
+        let form = stored_form(&serving, if serving.namespaced { namespace } else { "" }, object)?;
+        Ok((serving, form))
     }
 
     /// Returns the stored object, in the storage version.
@@ -66,6 +80,11 @@ impl Server {
         let serving = self.resources().get(definition)?;
         let key = store::key(if serving.namespaced { namespace } else { "" }, name);
         serving.objects.get(&key).map(|stored| stored.raw())
+    }
+
+    /// Returns the stored CRD with this name (`plural.group`).
+    pub fn stored_definition(&self, name: &str) -> Option<Arc<Value>> {
+        self.resources().definitions.objects.get(name).map(|stored| stored.raw())
     }
 
     /// The CRD with this name (`plural.group`) as JSON, if it is served.
@@ -115,12 +134,23 @@ impl Server {
 }
 
 /// An object as etcd would store it.
-struct StoredForm {
+#[derive(Debug)]
+pub struct StoredForm {
     /// The object in the storage version.
-    raw: Value,
-    /// The tag of the storage version and what a read at this version returns, if this differs from `raw`. `None` if a
-    /// read must decode the object.
-    read: Option<(u64, Option<Value>)>,
+    pub raw: Value,
+    /// What a read at the storage version returns.
+    pub read: ReadForm,
+}
+
+/// What a read of a stored object returns.
+#[derive(Debug)]
+pub enum ReadForm {
+    /// The stored object.
+    Same,
+    /// Another object, for example because of defaults.
+    Other(Value),
+    /// It is not known before the object is decoded.
+    Unknown,
 }
 
 /// Converts the object to the storage version.
@@ -138,12 +168,12 @@ fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<
         match serving.typed_version(&storage.name) {
             Some(kind) => {
                 kind.check(&object).map_err(SeedError::NotDecoded)?;
-                StoredForm { raw: kind.complete(object), read: None }
+                StoredForm { raw: kind.complete(object), read: ReadForm::Unknown }
             }
-            None => StoredForm { raw: object, read: Some((storage.tag(), read)) },
+            None => StoredForm { raw: object, read: read.map_or(ReadForm::Same, ReadForm::Other) },
         }
     } else {
-        StoredForm { raw: read.unwrap_or(object), read: None }
+        StoredForm { raw: read.unwrap_or(object), read: ReadForm::Unknown }
     })
 }
 

@@ -8,8 +8,9 @@ use crdx_server::server::{Response, ResponseBody, Server};
 use crdx_value::field::{ErrorType, FieldError};
 use crdx_value::release::Release;
 use crdx_value::suggest;
-use crdx_value::{Map, Value};
+use crdx_value::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
 /// The resource that serves a kind.
@@ -32,6 +33,10 @@ pub struct Route {
 /// The request for a CRD that is assumed to exist in the cluster.
 const CREATE: RequestKind = RequestKind { verb: Verb::Create, subresource: None, force: false, manager: None };
 
+/// The length of the JSON of a CRD whose annotations are certainly not too long (256 KiB), even with the copy that kubectl
+/// apply adds.
+const LONGEST_SENT_ONCE: usize = 100 << 10;
+
 /// The result of creating a CRD.
 #[derive(Debug)]
 pub enum Installed {
@@ -46,10 +51,11 @@ pub enum Installed {
 /// The CRDs of a run so far.
 #[derive(Clone, Debug, Default)]
 pub struct Definitions {
-    /// By CRD name: its source location and its `spec` as given.
-    given: BTreeMap<String, (SourceLocation, Arc<Value>)>,
-    /// By CRD name: the location and content of the last CRD that the server refused.
-    refused: BTreeMap<String, (SourceLocation, Arc<Value>)>,
+    /// By CRD name: its source location and the hash of its `spec` as given.
+    given: BTreeMap<String, (SourceLocation, u64)>,
+    /// By CRD name: the location and the hash of the last CRD that the server refused.
+    refused: BTreeMap<String, (SourceLocation, u64)>,
+    hasher: RandomState,
     /// By group, then kind.
     routes: HashMap<String, HashMap<String, Arc<Route>>>,
 }
@@ -113,34 +119,37 @@ impl Definitions {
     ) -> Installed {
         request::remove_cluster_state(&mut crd);
         let name = crd.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
+        let spec = self.hasher.hash_one(crd.get("spec").unwrap_or(&Value::Null));
         if let Some((first, known)) = self.given.get(&name) {
-            let same = **known == *crd.get("spec").unwrap_or(&Value::Null)
-                || stored_spec(server.release(), crd.clone(), request_options)
-                    == stored_spec(server.release(), with_spec(&crd, known), request_options);
+            let stored = |crd: Value| stored_spec(server.release(), crd, request_options);
+            let earlier = || server.stored_definition(&name).and_then(|first| first.get("spec").cloned());
+            let same = *known == spec || stored(crd.clone()) == stored(with_spec(&crd, earlier().unwrap_or_default()));
             return if same { Installed::Same(first.clone()) } else { Installed::Conflict(first.clone()) };
         }
+        let others = crd.as_object().into_iter().flatten().filter(|(key, _)| *key != "spec");
+        let whole = self.hasher.hash_one((spec, others.collect::<Vec<_>>()));
         if let Some((first, refused)) = self.refused.get(&name)
-            && **refused == crd
+            && *refused == whole
         {
             return Installed::Same(first.clone());
         }
         let target = Target::definition(&name);
-        let mut request = send::create(target, crd.clone(), request_kind.unwrap_or(&CREATE), request_options);
+        // Only a long CRD may have to be sent again.
+        let copy = json::is_longer_than(&crd, LONGEST_SENT_ONCE).then(|| crd.clone());
+        let mut request = send::create(target, crd, request_kind.unwrap_or(&CREATE), request_options);
         request.skips_admission = request_kind.is_none();
         let response = server.handle_owned(request);
         // A CRD whose only fault is the annotation of kubectl apply can be created by other requests.
-        let again = has_long_annotations_only(&response).then(|| {
-            let mut request = send::create(target, crd.clone(), &CREATE, request_options);
+        let again = copy.filter(|_| has_long_annotations_only(&response)).map(|crd| {
+            let mut request = send::create(target, crd, &CREATE, request_options);
             request.skips_admission = request_kind.is_none();
             server.handle_owned(request)
         });
-        let answered = again.as_ref().unwrap_or(&response);
-        if let (201, ResponseBody::Json(stored)) = (answered.code, &answered.body) {
-            let spec = crd.as_object_mut().and_then(|members| members.remove("spec")).unwrap_or_default();
-            self.given.insert(name, (location.clone(), Arc::new(spec)));
-            self.record_kind(stored);
+        if again.as_ref().unwrap_or(&response).code == 201 {
+            self.given.insert(name.clone(), (location.clone(), spec));
+            self.record_kind(&server.stored_definition(&name).unwrap_or_default());
         } else {
-            self.refused.insert(name, (location.clone(), Arc::new(crd)));
+            self.refused.insert(name, (location.clone(), whole));
         }
         Installed::Answered(Box::new(response))
     }
@@ -173,9 +182,9 @@ fn has_long_annotations_only(response: &Response) -> bool {
 }
 
 /// Returns a copy of `crd` with another spec.
-fn with_spec(crd: &Value, spec: &Value) -> Value {
+fn with_spec(crd: &Value, spec: Value) -> Value {
     let mut other = crd.as_object().cloned().unwrap_or_else(Map::new);
-    other.insert("spec".to_owned(), spec.clone());
+    other.insert("spec".to_owned(), spec);
     Value::Object(other)
 }
 
@@ -185,5 +194,48 @@ fn stored_spec(release: Release, crd: Value, request_options: RequestOptions) ->
     match response.body {
         ResponseBody::Json(stored) if response.code == 201 => stored.get("spec").cloned(),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::kites_yaml;
+    use crate::kubectl::FieldValidation;
+    use crdx_server::server::Timestamp;
+    use crdx_text::yaml;
+
+    /// The CRD of kites, with these texts replaced.
+    fn kites(changes: &[(&str, &str)]) -> Value {
+        let text = kites_yaml("        type: object\n");
+        let text = changes.iter().fold(text, |text, (from, to)| text.replace(from, to));
+        yaml::read(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_crd_may_be_given_twice_if_it_is_stored_the_same() {
+        let server = Server::builder(Release::NEWEST, 0).without_history().build();
+        let mut definitions = Definitions::default();
+        let mut install = |crd: Value, line| {
+            let location = SourceLocation { line, ..SourceLocation::default() };
+            let (level, now) = (FieldValidation::Strict, Timestamp::default());
+            let options = RequestOptions { level, dry_run: false, table: false, now };
+            match definitions.install(&server, crd, &location, Some(&CREATE), options) {
+                Installed::Answered(response) => format!("{}", response.code),
+                Installed::Same(first) => format!("same as {}", first.line),
+                Installed::Conflict(first) => format!("conflict with {}", first.line),
+            }
+        };
+        assert_eq!(install(kites(&[]), 1), "201");
+        assert_eq!(install(kites(&[]), 2), "same as 1");
+        // The first one has the default.
+        assert_eq!(install(kites(&[("kind: Kite}", "kind: Kite, listKind: KiteList}")]), 3), "same as 1");
+        assert_eq!(install(kites(&[("Namespaced", "Cluster")]), 4), "conflict with 1");
+        let refused = |scope| kites(&[("kites", "lines"), ("Namespaced", scope)]);
+        assert_eq!(install(refused("Elsewhere"), 5), "422");
+        assert_eq!(install(refused("Elsewhere"), 6), "same as 5");
+        assert_eq!(install(refused("Nowhere"), 7), "422");
+        let route = definitions.route("example.com", "Kite").unwrap();
+        assert_eq!(route.definition.str_at(&["status", "acceptedNames", "kind"]), Some("Kite"));
     }
 }

@@ -49,13 +49,15 @@ pub(in crate::server) struct StorageConfig {
     pub notifier: Option<Arc<dyn WatchNotifier>>,
     /// True to store objects that were not written recently as compressed JSON.
     pub compresses: bool,
+    /// True to keep no events: watches and lists at an old revision find none.
+    pub drops_history: bool,
     ids: AtomicU64,
 }
 
 impl StorageConfig {
     /// A configuration without a journal.
-    pub fn new(compresses: bool, notifier: Option<Arc<dyn WatchNotifier>>) -> Self {
-        Self { notifier, compresses, ..Self::default() }
+    pub fn new(compresses: bool, drops_history: bool, notifier: Option<Arc<dyn WatchNotifier>>) -> Self {
+        Self { notifier, compresses, drops_history, ..Self::default() }
     }
 
     /// Returns a number that is unique in this server and never 0, for a compiled version or a watch.

@@ -261,7 +261,11 @@ impl Collection {
     }
 
     fn record(&self, event: Event) {
-        self.log.write().unwrap_or_else(PoisonError::into_inner).push(event);
+        if self.storage_config.drops_history {
+            self.reset_log(event.revision);
+        } else {
+            self.log.write().unwrap_or_else(PoisonError::into_inner).push(event);
+        }
     }
 
     /// Returns true if there are no objects.

@@ -32,7 +32,7 @@ use crdx_text::strict::StrictError;
 use crdx_types::strategic;
 use crdx_types::types::Types;
 use crdx_value::field::ErrorList;
-use crdx_value::release::{Release, V1_37};
+use crdx_value::release::{Gate, Release, V1_37};
 use crdx_value::steps::Spent;
 use crdx_value::{Map, Value, number, object};
 pub(in crate::server) use managed_fields::update_by_controller;
@@ -225,6 +225,11 @@ impl Strategy for Definition {
 
     fn validate_create(&self, definition: &CustomResourceDefinition) -> Verdict {
         let errors = validation::validate_create(definition, self.release);
+        // With another gate, the stored CRD may be decoded to another form than the one whose fields were dropped.
+        let gates = [Gate::CrdValidationRatcheting, Gate::CustomResourceFieldSelectors];
+        if gates.into_iter().all(|gate| self.release.enables(gate)) {
+            self.resources.definitions.validated(definition);
+        }
         self.verdict(errors, definition, None)
     }
 
@@ -297,7 +302,8 @@ impl Strategy for Definition {
         etcd::json_length(&stored::stored(raw.clone()))
     }
 
-    fn committed(&self, _: &Stored, shown: &Arc<Value>) {
+    fn committed(&self, stored: &Stored, shown: &Arc<Value>) {
+        self.resources.definitions.committed(stored);
         self.resources.definition_written(metadata::text(shown, "name"));
     }
 
