@@ -16,7 +16,7 @@ use crdx::simulation::identity::FieldLocator;
 use crdx::simulation::object::Object;
 use crdx::simulator::object_store::{ObjectStore as _, StoredAt};
 use crdx_server::crd;
-use crdx_server::server::{Namespaces, Request, ResponseBody, SeedError, Server};
+use crdx_server::server::{Namespaces, ReadForm, Request, ResponseBody, SeedError, Server, StoredForm};
 use crdx_types::{groups, resources};
 use crdx_value::Value;
 use crdx_value::group_version;
@@ -72,6 +72,8 @@ pub struct Files {
 #[derive(Clone, Copy, Debug)]
 struct Stored {
     stored_at: StoredAt,
+    /// The object as it is read in the storage version; `None` if it must be decoded.
+    read_at: Option<StoredAt>,
     /// True if the object had a resourceVersion. One that the simulated server assigned is not shown.
     versioned: bool,
 }
@@ -236,17 +238,25 @@ impl Files {
             (true, false) => own,
         };
         let name = text(&["metadata", "name"]);
-        let versioned = object.at(&["metadata", "resourceVersion"]).is_some();
+        let revision = object.at(&["metadata", "resourceVersion"]).cloned();
+        let versioned = revision.is_some();
         let definition = super::definition_name(&resource);
         let server = self.server_of(&definition);
-        if let Err(error) = server.seed(&definition, &namespace, object) {
-            return Ok(Err(error.into()));
-        }
-        let stored = server.stored(&definition, &namespace, &name).unwrap_or_default();
-        server.withdraw(&definition, &namespace, &name);
-        let stored_at = self.temp_store.put(&stored).map_err(|error| temp_file_problem(&error))?;
+        let StoredForm { raw, read } = match server.stored_form(&definition, &namespace, object) {
+            Ok(form) => form,
+            Err(error) => return Ok(Err(error.into())),
+        };
+        let put = |object: &Value| self.temp_store.put(object).map_err(|error| temp_file_problem(&error));
+        let stored_at = put(&raw)?;
+        let read_at = match read {
+            ReadForm::Same => Some(stored_at),
+            ReadForm::Other(read) => Some(put(&read)?),
+            ReadForm::Unknown => None,
+        };
+        // The server replaces a resourceVersion that is no revision.
+        let read_at = read_at.filter(|_| revision.is_none_or(|revision| is_revision(&revision)));
         let key = key(&namespace, &name);
-        self.objects.entry(definition).or_default().insert(key, Stored { stored_at, versioned });
+        self.objects.entry(definition).or_default().insert(key, Stored { stored_at, read_at, versioned });
         self.order.push(Named { resource, namespace: namespace.into(), name: name.into() });
         Ok(Ok(()))
     }
@@ -283,7 +293,8 @@ impl Files {
         let keys =
             objects.filter(move |(key, _)| key.starts_with(&prefix)).map(|(key, stored)| (key.as_str(), *stored));
         let path = query.of(&resource.path(namespace), &[]);
-        Pages { files: self, definition, path, keys: Box::new(keys), has_started: false }
+        let selects = query.labels.is_some() || query.fields.is_some();
+        Pages { files: self, resource, definition, path, selects, keys: Box::new(keys), has_started: false }
     }
 
     /// Returns one object or its subresource; an error if it does not exist.
@@ -298,12 +309,26 @@ impl Files {
         let namespace = namespace.filter(|_| resource.namespaced).unwrap_or_default();
         let key = key(namespace, name);
         let stored = self.objects.get(&definition).and_then(|objects| objects.get(&key)).copied();
+        if let (Some(stored), None) = (stored, subresource)
+            && let Some(object) = self.read_stored(resource, stored)?
+        {
+            return Ok(object);
+        }
         let mut path = resource.object_path(Some(namespace), name);
         if let Some(subresource) = subresource {
             path.extend(["/", &request::encoded(subresource)]);
         }
         let found = self.with(&definition, stored.map(|stored| (key.as_str(), stored)).as_slice(), &path)?;
         Ok(shown(found, stored.is_some_and(|stored| stored.versioned)))
+    }
+
+    /// Returns an object as the server reads it; `None` if the server must decode it for this resource.
+    fn read_stored(&self, resource: &Resource, stored: Stored) -> Result<Option<Value>, Error> {
+        let Some(at) = stored.read_at else { return Ok(None) };
+        let object = self.temp_store.get(at).map_err(|error| temp_file_problem(&error))?;
+        let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
+        let is_stored_version = group_version::split(api_version) == (&*resource.group, &*resource.version);
+        Ok(is_stored_version.then(|| shown(object, stored.versioned)))
     }
 
     /// Reads a path of the server while some objects are loaded.
@@ -343,8 +368,11 @@ fn answer(server: &Server, request: &Request) -> Result<Value, Error> {
 /// The pages of a list.
 pub struct Pages<'a> {
     files: &'a Files,
+    resource: &'a Resource,
     definition: String,
     path: String,
+    /// True if the query selects objects.
+    selects: bool,
     keys: Box<dyn Iterator<Item = (&'a str, Stored)> + 'a>,
     has_started: bool,
 }
@@ -358,22 +386,34 @@ impl Iterator for Pages<'_> {
             return None;
         }
         self.has_started = true;
-        let page = self.files.with(&self.definition, &keys, &self.path).map(|mut list| {
-            let Some(Value::Array(items)) = list.get_mut("items").map(std::mem::take) else { return Vec::new() };
-            let versioned: HashMap<&str, bool> = keys.iter().map(|(key, stored)| (*key, stored.versioned)).collect();
-            let show = |object: Value| {
-                let text = |key| object.str_at(&["metadata", key]).unwrap_or_default();
-                let versioned = versioned.get(key(text("namespace"), text("name")).as_str()) == Some(&true);
-                shown(object, versioned)
-            };
-            items.into_iter().map(show).collect()
-        });
+        let read = |(_, stored): &(&str, Stored)| self.files.read_stored(self.resource, *stored).transpose();
+        let read = if keys.is_empty() || self.selects { None } else { keys.iter().map(read).collect() };
+        let listed = || {
+            self.files.with(&self.definition, &keys, &self.path).map(|mut list| {
+                let Some(Value::Array(items)) = list.get_mut("items").map(std::mem::take) else { return Vec::new() };
+                let versioned: HashMap<&str, bool> =
+                    keys.iter().map(|(key, stored)| (*key, stored.versioned)).collect();
+                let show = |object: Value| {
+                    let text = |key| object.str_at(&["metadata", key]).unwrap_or_default();
+                    let versioned = versioned.get(key(text("namespace"), text("name")).as_str()) == Some(&true);
+                    shown(object, versioned)
+                };
+                items.into_iter().map(show).collect()
+            })
+        };
+        let page: Self::Item = read.unwrap_or_else(listed);
         if page.is_err() {
             // All other pages would fail in the same way.
             self.keys = Box::new(std::iter::empty());
         }
         Some(page)
     }
+}
+
+/// Returns true for the text of a positive number.
+fn is_revision(value: &Value) -> bool {
+    let number = value.as_str().and_then(|text| text.parse::<u64>().ok()).filter(|number| *number > 0);
+    number.is_some_and(|number| value.as_str() == Some(&number.to_string()))
 }
 
 /// Removes the resourceVersion that the simulated server assigned.
