@@ -117,7 +117,10 @@ impl Definitions {
         request_kind: Option<&RequestKind>,
         request_options: RequestOptions,
     ) -> Installed {
-        request::remove_cluster_state(&mut crd);
+        // The annotation of kubectl apply has what the cluster wrote into the input, too.
+        if request_kind.is_none() {
+            request::remove_cluster_state(&mut crd);
+        }
         let name = crd.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
         let spec = self.hasher.hash_one(crd.get("spec").unwrap_or(&Value::Null));
         if let Some((first, known)) = self.given.get(&name) {

@@ -6,6 +6,7 @@ use crate::documents::{self, Entry};
 use crate::fixture::kites_yaml;
 use crate::kubectl::{FieldValidation, RequestKind};
 use crate::report::SourceLocation;
+use crdx_server::apply::field_manager::LAST_APPLIED;
 use crdx_server::server::Timestamp;
 use crdx_value::release::Release;
 
@@ -34,12 +35,15 @@ fn simulator() -> Simulator {
 
 /// The reports of the documents of an input.
 fn reports(input: &str) -> Vec<ObjectReport> {
-    let simulator = simulator();
+    reports_of(&simulator(), input)
+}
+
+fn reports_of(simulator: &Simulator, input: &str) -> Vec<ObjectReport> {
     let mut state = OrderedState::new(simulator.store.empty());
     let report = |entry| {
         let Entry::Document(document) = entry else { panic!("{entry:?}") };
-        let destination = state.destination(&simulator, Object { document, warnings: Vec::new() });
-        simulator.simulate(state.prepare(&simulator, destination, &mut None))
+        let destination = state.destination(simulator, Object { document, warnings: Vec::new() });
+        simulator.simulate(state.prepare(simulator, destination, &mut None))
     };
     documents::read("input.yaml", input).into_iter().map(report).collect()
 }
@@ -96,4 +100,20 @@ fn an_object_without_a_crd_is_not_decided() {
     let reports = reports(&kite(7));
     assert_eq!(reports[0].verdict, Verdict::CannotTell);
     assert_eq!(reports[0].reason, "no CRD for example.com/v1 Kite");
+}
+
+#[test]
+fn the_last_applied_annotation_of_a_crd_has_its_status_and_nulls() {
+    let mut simulator = simulator();
+    simulator.settings.show_last_applied = true;
+    let definition =
+        kites_yaml("        type: object\n").replace("metadata: {", "metadata: {creationTimestamp: null, ");
+    let reports = reports_of(&simulator, &format!("{definition}status: {{storedVersions: [v1]}}\n"));
+    let object = reports[0].object.as_ref().unwrap();
+    let annotation = object.at(&["metadata", "annotations", LAST_APPLIED]).and_then(Value::as_str).unwrap();
+    assert!(
+        annotation.contains(r#""metadata":{"annotations":{},"creationTimestamp":null,"name":"kites.example.com"}"#)
+    );
+    assert!(annotation.ends_with("\"status\":{\"storedVersions\":[\"v1\"]}}\n"), "{annotation}");
+    assert_eq!(object.get("status"), None);
 }
