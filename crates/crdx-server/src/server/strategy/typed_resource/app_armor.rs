@@ -1,7 +1,7 @@
 //! The `AppArmor` profiles of a new Pod, which annotations of older clients and fields may name (`applyAppArmorVersionSkew` in
 //! `pkg/registry/core/pod/strategy.go`).
 
-use crdx_value::release::Release;
+use crdx_value::release::{Release, V1_30};
 use crdx_value::{Map, Value, object};
 
 const ANNOTATION: &str = "container.apparmor.security.beta.kubernetes.io/";
@@ -47,8 +47,8 @@ pub(super) fn warnings(pod: &Value) -> Vec<String> {
         let is_set = container.at(&["securityContext", "appArmorProfile"]).is_some();
         let profile = profile_of(annotation);
         let is_same = profile.is_some() && profile.as_ref() == pod_profile;
-        let text = r#"deprecated since v1.30; use the "appArmorProfile" field instead"#;
-        (!is_set && !is_same).then(|| format!("metadata.annotations[{key}]: {text}"))
+        let text = r#"use the "appArmorProfile" field instead"#;
+        (!is_set && !is_same).then(|| format!("metadata.annotations[{key}]: deprecated since v{V1_30}; {text}"))
     };
     containers.filter_map(warning).collect()
 }
