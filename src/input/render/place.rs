@@ -50,7 +50,7 @@ mod tests {
             SourceLocation::part(&"chart".into(), rendered.as_bytes(), start, position, at..at + marked.len());
         let found = in_line(&"x.yaml".into(), Line { number: 6, text: source }, &location);
         let excerpt = found.excerpt.unwrap();
-        (found.line, found.column, excerpt.line[excerpt.part].to_owned())
+        (found.line, found.column, excerpt.line.get(excerpt.part).unwrap().to_owned())
     }
 
     #[test]
