@@ -46,6 +46,7 @@ pub struct ServerBuilder {
     built_in_kinds: bool,
     validates_content: bool,
     generates_fields: bool,
+    allows_any_node_port: bool,
     pause_before_removal: Duration,
 }
 
@@ -69,6 +70,7 @@ impl ServerBuilder {
             built_in_kinds: false,
             validates_content: false,
             generates_fields: false,
+            allows_any_node_port: false,
             pause_before_removal: Duration::ZERO,
         }
     }
@@ -135,6 +137,11 @@ impl ServerBuilder {
         Self { generates_fields: true, ..self }
     }
 
+    /// Allows node ports outside the default range, because the range of the cluster is not known.
+    pub fn with_any_node_port(self) -> Self {
+        Self { allows_any_node_port: true, ..self }
+    }
+
     /// Lets a deletion without a grace period pause between its two writes: the object is marked, then removed. On the
     /// real server milliseconds pass in between, in which controllers see the marked object. The caller waits
     /// ([`Reply::Paused`](super::Reply::Paused)).
@@ -154,7 +161,7 @@ impl ServerBuilder {
         };
         let mut resources = Resources::new(settings, storage);
         resources.validates_content = self.validates_content;
-        resources.allocations = self.generates_fields.then(Allocations::default);
+        resources.allocations = self.generates_fields.then(|| Allocations::new(self.allows_any_node_port));
         if let Some((rule, names)) = namespaces {
             namespace::serve(&mut resources, rule, &names, self.now);
         }

@@ -117,3 +117,14 @@ fn the_last_applied_annotation_of_a_crd_has_its_status_and_nulls() {
     assert!(annotation.ends_with("\"status\":{\"storedVersions\":[\"v1\"]}}\n"), "{annotation}");
     assert_eq!(object.get("status"), None);
 }
+
+#[test]
+fn the_range_of_node_ports_is_not_known() {
+    let service = "apiVersion: v1
+kind: Service
+metadata: {name: a}
+spec: {type: NodePort, ports: [{port: 80, nodePort: 25000}]}
+";
+    let reports = reports(&format!("{service}---\n{}", service.replace("25000", "25001")));
+    assert_eq!(reports.iter().map(|report| report.verdict).collect::<Vec<_>>(), [Verdict::Accepted; 2]);
+}

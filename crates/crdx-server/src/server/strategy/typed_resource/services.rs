@@ -18,10 +18,19 @@ const NODE_PORT: &str = "nodePort";
 const HEALTH_CHECK_PORT: &str = "healthCheckNodePort";
 
 /// The addresses and ports that were allocated.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::server) struct Allocations {
     addresses: AtomicU32,
     ports: AtomicU32,
+    /// True if requests may name node ports outside the range.
+    allows_any_port: bool,
+}
+
+impl Allocations {
+    /// Creates the value before anything is allocated.
+    pub fn new(allows_any_port: bool) -> Self {
+        Self { addresses: AtomicU32::default(), ports: AtomicU32::default(), allows_any_port }
+    }
 }
 
 /// All Services, whose addresses and ports are in use.
@@ -77,7 +86,12 @@ impl Services<'_> {
             spec.insert("clusterIPs".to_owned(), vec![address].into());
         }
         let is_used = |port: &i64| used().ports.contains(port);
-        let ports = NodePorts { next: &self.allocations.ports, is_used: &is_used, dry_run: self.dry_run };
+        let ports = NodePorts {
+            next: &self.allocations.ports,
+            is_used: &is_used,
+            dry_run: self.dry_run,
+            allows_any_port: self.allocations.allows_any_port,
+        };
         ports.complete(spec, old)
     }
 

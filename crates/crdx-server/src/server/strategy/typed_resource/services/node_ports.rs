@@ -47,6 +47,8 @@ pub(super) struct NodePorts<'a> {
     /// True for a dry run, which allocates nothing: the first node port is the one after the range, and the range is not
     /// checked.
     pub dry_run: bool,
+    /// True if the range is not known.
+    pub allows_any_port: bool,
 }
 
 impl NodePorts<'_> {
@@ -79,7 +81,8 @@ impl Operation<'_> {
     /// `Allocate`
     fn allocate(&mut self, port: i64) -> Result<(), String> {
         let last = FIRST_PORT + PORTS - 1;
-        if !self.all.dry_run && !(i64::from(FIRST_PORT)..=i64::from(last)).contains(&port) {
+        let checks_range = !self.all.dry_run && !self.all.allows_any_port;
+        if checks_range && !(i64::from(FIRST_PORT)..=i64::from(last)).contains(&port) {
             let range = format!("{FIRST_PORT}-{last}");
             return Err(format!("provided port is not in the valid range. The range of valid ports is {range}"));
         }
@@ -199,7 +202,8 @@ mod tests {
     fn completed(spec: &str, old: Option<&str>, dry_run: bool) -> String {
         let read = |text: &str| json::read(text.as_bytes()).unwrap().as_object().cloned().unwrap();
         let mut spec = read(spec);
-        let ports = NodePorts { next: &AtomicU32::new(0), is_used: &|port| *port == 30_000, dry_run };
+        let next = &AtomicU32::new(0);
+        let ports = NodePorts { next, is_used: &|port| *port == 30_000, dry_run, allows_any_port: false };
         match ports.complete(&mut spec, old.map(read).as_ref()) {
             Ok(()) => to_string(&Value::Object(spec)),
             Err(error) => error.to_string(),
