@@ -39,7 +39,6 @@ pub struct Setting {
 /// Where a value is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// In the file.
     File(SourceLocation),
     /// In an environment variable.
     Variable(&'static str),

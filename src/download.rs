@@ -46,12 +46,7 @@ pub enum DownloadError {
     Proxy(crate::cluster::Error),
     /// The host cannot be reached, or the connection broke.
     #[error("{host}: {reason}")]
-    Connection {
-        /// The host.
-        host: String,
-        /// The reason.
-        reason: String,
-    },
+    Connection { host: String, reason: String },
     /// There was no data for too long.
     #[error("{0} did not answer within {limit} s", limit = PATIENCE.as_secs())]
     Silent(String),
@@ -60,19 +55,12 @@ pub enum DownloadError {
     TooSlow,
     /// The answer has another status than 200.
     #[error("{host} answered {status}")]
-    Status {
-        /// The host.
-        host: String,
-        /// The status.
-        status: StatusCode,
-    },
+    Status { host: String, status: StatusCode },
     /// A redirect is not followed.
     #[error("{0}")]
     Redirect(#[from] RedirectError),
-    /// There are too many redirects.
     #[error("there are more than {MAX_REDIRECTS} redirects")]
     TooManyRedirects,
-    /// It is too large.
     #[error("it is larger than {} MB", MAX_DOWNLOAD >> 20)]
     TooLarge,
 }

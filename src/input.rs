@@ -143,7 +143,6 @@ impl Input {
         Self::new(steps, options)
     }
 
-    /// One source.
     fn open_source(source: Source, options: Options) -> Self {
         Self::new(vec![Step::Named(source)], options)
     }

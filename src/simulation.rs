@@ -55,9 +55,7 @@ pub struct Plan {
     pub kustomizations: Vec<PathBuf>,
     /// The options for reading files and directories.
     pub options: input::Options,
-    /// The options of admission policies.
     pub policies: admission::Options,
-    /// Kinds that are skipped.
     pub skip: Vec<KindPattern>,
     /// The label selector of objects; other objects are skipped.
     pub selector: Option<LabelSelector>,
@@ -77,7 +75,6 @@ pub struct Plan {
     pub show_last_applied: bool,
     /// The options of a diff, if the objects before and after the request are reported.
     pub compares: Option<CompareOptions>,
-    /// The cluster.
     pub target: cluster::Target,
     /// True if the cluster must not be contacted.
     pub offline: bool,
@@ -89,7 +86,6 @@ pub struct Plan {
     pub now: Timestamp,
 }
 
-/// The summary of a run.
 #[derive(Clone, Debug)]
 pub struct RunSummary {
     /// The releases that were simulated.
@@ -268,7 +264,6 @@ impl Simulation {
         }
     }
 
-    /// Returns the simulated releases.
     pub fn releases(&self) -> &ReleaseSet {
         &self.releases
     }

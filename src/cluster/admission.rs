@@ -16,7 +16,6 @@ const MAX_NAMESPACES: usize = 50;
 /// The writes to one resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// The group.
     pub group: String,
     /// The plural name.
     pub plural: String,

@@ -25,7 +25,6 @@ const CHECK: &str = "correct it, or choose another context with --context";
 pub struct Configuration {
     /// The cluster, without credentials other than a client certificate.
     pub config: kube::Config,
-    /// The credentials.
     pub credentials: Credentials,
     /// True if the user has credentials that are not sent, because the server is not `https`.
     pub are_withheld: bool,

@@ -25,7 +25,6 @@ impl Default for ServiceAccount {
 }
 
 impl ServiceAccount {
-    /// The path of one of its files.
     pub fn file(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }

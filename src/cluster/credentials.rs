@@ -29,18 +29,10 @@ pub enum CredentialsError {
     },
     /// The token file has no token.
     #[error("the token file {} is empty", file.display())]
-    EmptyFile {
-        /// The file.
-        file: PathBuf,
-    },
+    EmptyFile { file: PathBuf },
     /// The token file cannot be read.
     #[error("the token file {} cannot be read: {cause}", file.display())]
-    File {
-        /// The file.
-        file: PathBuf,
-        /// The cause.
-        cause: std::io::Error,
-    },
+    File { file: PathBuf, cause: std::io::Error },
     /// The credential plugin failed.
     #[error(transparent)]
     Plugin(#[from] PluginError),

@@ -18,7 +18,6 @@ pub enum FieldError {
     /// A field has another type than it must have.
     #[error("{path} must be {wanted}, not {found}")]
     Type {
-        /// The path of the field.
         path: String,
         /// The type that it must have.
         wanted: &'static str,
@@ -28,7 +27,6 @@ pub enum FieldError {
     /// A field has the right type, but its content cannot be used.
     #[error("{path} {reason}")]
     Content {
-        /// The path of the field.
         path: String,
         /// Why it cannot be used.
         reason: &'static str,

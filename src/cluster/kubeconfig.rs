@@ -53,7 +53,6 @@ pub struct Cluster {
 /// Certificates or a key: a file or the content itself, which takes precedence.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Pem {
-    /// The path of the file.
     pub file: Option<PathBuf>,
     /// The content.
     pub data: Option<Vec<u8>>,
@@ -87,9 +86,7 @@ pub struct User {
 pub struct Impersonate {
     /// The name.
     pub user: Option<String>,
-    /// The UID.
     pub uid: Option<String>,
-    /// The groups.
     pub groups: Vec<String>,
     /// Further attributes.
     pub extra: Vec<(String, Vec<String>)>,
@@ -126,12 +123,10 @@ pub struct Plugin {
 /// When a credential plugin may read standard input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Interactive {
-    /// Never
     Never,
     /// If standard input is a terminal
     #[default]
     IfAvailable,
-    /// Always
     Always,
 }
 

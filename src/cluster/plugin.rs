@@ -38,7 +38,6 @@ pub enum PluginError {
     Start {
         /// The program.
         command: String,
-        /// The cause.
         cause: std::io::Error,
         /// `installHint` of the kubeconfig.
         hint: Option<String>,

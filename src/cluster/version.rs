@@ -7,7 +7,6 @@ use crdx_value::release::Release;
 /// The release to simulate for a cluster, and why it is not the cluster's own version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Simulated {
-    /// The release.
     pub release: Release,
     /// A note for the user about the choice.
     pub note: Option<String>,

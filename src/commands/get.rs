@@ -62,7 +62,6 @@ struct Named {
     object: Value,
 }
 
-/// Objects selected by name.
 enum SelectedObjects {
     /// Objects in memory.
     Objects(Vec<Named>),

@@ -100,7 +100,6 @@ impl Progress {
         }
     }
 
-    /// Counts the items of an iterator.
     pub fn count<I: Iterator>(&self, items: I) -> impl Iterator<Item = I::Item> {
         items.inspect(|_| self.add())
     }

@@ -95,7 +95,6 @@ struct Change {
 
 /// The reason why an object is not scaled.
 enum Refusal {
-    /// The server's response.
     Server(Box<Response>),
     /// kubectl sends nothing, because the object does not meet a condition of the command line.
     Precondition(String),

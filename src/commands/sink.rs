@@ -25,7 +25,6 @@ use std::path::PathBuf;
 pub trait Report {
     /// A result.
     type Item: ?Sized;
-    /// The command.
     const COMMAND: &'static str;
     /// `kind` of the JSON report.
     const KIND: &'static str;
@@ -33,7 +32,6 @@ pub trait Report {
     /// Counts an item, whether or not it is printed.
     fn count(&mut self, item: &Self::Item);
 
-    /// Returns the items of the JSON report.
     fn json(&mut self, item: &Self::Item) -> impl IntoIterator<Item = String>;
 
     /// Returns the cases of a report for pipelines.
@@ -141,12 +139,10 @@ impl Output {
         self.details.push(text)
     }
 
-    /// Prints the table.
     pub fn print_table(&mut self, table: &Columns) -> io::Result<()> {
         table.write(std::mem::take(&mut self.rows).lines()?, &mut self.out)
     }
 
-    /// Prints the details.
     pub fn print_details(&mut self) -> io::Result<()> {
         std::mem::take(&mut self.details).write_to(&mut self.out)
     }

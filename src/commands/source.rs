@@ -25,7 +25,6 @@ use std::sync::Arc;
 pub enum Source {
     /// A cluster.
     Live(Box<Connection>),
-    /// Files.
     Files(Box<Files>),
 }
 

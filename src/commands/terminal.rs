@@ -29,7 +29,6 @@ impl Content {
 
 /// An output stream and its properties.
 pub struct Stream {
-    /// The stream.
     pub write: Box<Writer>,
     /// True if colours may be written.
     pub color: bool,

@@ -7,7 +7,6 @@ use crate::input::git::{Commit, GitError, reference};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The name of the file.
 pub const FILE_NAME: &str = SETTINGS;
 
 /// The largest file that is read, in bytes.

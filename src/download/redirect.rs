@@ -5,7 +5,6 @@ use http::Uri;
 /// The target of a redirect.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Redirect {
-    /// The URL.
     pub url: Uri,
     /// True if host and port are those of the redirected URL.
     pub is_same_host: bool,

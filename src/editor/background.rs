@@ -19,12 +19,7 @@ pub enum Event {
     /// The client closed the connection.
     Closed,
     /// The committed version of the file of a URI; `None` if it has none.
-    Committed {
-        /// The URI.
-        uri: String,
-        /// The content.
-        content: Option<Vec<u8>>,
-    },
+    Committed { uri: String, content: Option<Vec<u8>> },
     /// An answer of the cluster.
     Fetched(Fetched),
 }

@@ -63,9 +63,7 @@ pub struct Checked {
 /// The result of a suite.
 #[derive(Debug)]
 pub struct Tested {
-    /// The suite.
     pub suite: Arc<Suite>,
-    /// Its runs.
     pub runs: Vec<SuiteRun>,
     /// The files that cannot be read.
     pub problems: Vec<Problem>,
@@ -320,7 +318,6 @@ struct Parts {
 }
 
 impl Parts {
-    /// All objects.
     fn objects(&self) -> impl Iterator<Item = &Value> {
         let others = self.others.iter().flatten().filter_map(|entry| match entry {
             Entry::Document(document) => Some(&document.value),

@@ -22,7 +22,6 @@ pub struct Defaulted {
     fields: Vec<(String, Value)>,
 }
 
-/// A hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     /// The byte offset of its place: the end of a line.

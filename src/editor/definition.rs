@@ -14,7 +14,6 @@ use std::ops::Range;
 pub struct Definition {
     /// The path of the file.
     pub path: String,
-    /// Its text.
     pub text: Text,
     /// The key of the field, in bytes.
     pub range: Range<usize>,

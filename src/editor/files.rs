@@ -21,7 +21,6 @@ pub struct Files(BTreeMap<String, File>);
 pub struct File {
     /// The version of the client.
     pub version: i32,
-    /// The text.
     pub text: Text,
     /// The findings published last.
     pub findings: Vec<Finding>,
@@ -73,7 +72,6 @@ impl History {
 }
 
 impl Files {
-    /// Opens a file.
     pub fn open(&mut self, file: TextDocumentItem) {
         let open = File {
             version: file.version,
@@ -87,7 +85,6 @@ impl Files {
         self.0.insert(file.uri.as_str().to_owned(), open);
     }
 
-    /// Edits a file.
     pub fn edit(&mut self, change: DidChangeTextDocumentParams) {
         if let Some(file) = self.0.get_mut(change.text_document.uri.as_str()) {
             change.content_changes.into_iter().for_each(|change| file.text.edit(change));
@@ -96,7 +93,6 @@ impl Files {
         }
     }
 
-    /// Closes a file.
     pub fn close(&mut self, uri: &str) {
         self.0.remove(uri);
     }

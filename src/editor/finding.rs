@@ -29,12 +29,10 @@ pub enum Severity {
     Hint,
 }
 
-/// A finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The part of the text, in bytes.
     pub range: Range<usize>,
-    /// The severity.
     pub severity: Severity,
     /// The server's reason, or a type of this program.
     pub kind: String,

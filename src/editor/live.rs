@@ -28,7 +28,6 @@ pub struct LiveChanges {
     pub added: Vec<(Kind, Value)>,
     /// True if a CRD or the release changed, so that all CRDs must be read again.
     pub is_stale: bool,
-    /// A new problem.
     pub problem: Option<String>,
     /// A note about the release.
     pub note: Option<String>,

@@ -26,7 +26,6 @@ pub struct Requests<'a> {
 }
 
 impl<'a> Requests<'a> {
-    /// The response to a request.
     pub fn respond(self, request: Request) -> Response {
         let Request { id, method, params } = request;
         let result = match method.as_str() {

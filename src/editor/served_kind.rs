@@ -5,7 +5,6 @@ use crdx_value::{Value, object};
 /// An API version and a kind that are served.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServedKind {
-    /// The kind.
     pub kind: String,
     /// The group and version.
     pub api_version: String,

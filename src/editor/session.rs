@@ -47,7 +47,6 @@ pub struct Session<'c> {
     is_shut_down: bool,
 }
 
-/// The end of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The client requested it, or closed the connection.

@@ -1,6 +1,5 @@
 //! A suggestion for completion.
 
-/// A suggestion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
     /// The name or value.
@@ -22,7 +21,6 @@ pub struct Suggestion {
 pub enum Insertion {
     /// The name of a field.
     Field,
-    /// A value.
     Value,
     /// A whole object.
     Object,

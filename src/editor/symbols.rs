@@ -13,7 +13,6 @@ use std::path::Path;
 /// An entry of the outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// The name.
     pub name: String,
     /// The API version of an object, or the name of a case's list.
     pub detail: String,

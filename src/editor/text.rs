@@ -17,7 +17,6 @@ impl Text {
         Self { content, lines }
     }
 
-    /// The content.
     pub fn content(&self) -> &str {
         &self.content
     }

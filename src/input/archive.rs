@@ -22,7 +22,6 @@ const DEFINITION: &[u8] = b"CustomResourceDefinition";
 pub struct Member {
     /// Its path in the archive.
     pub name: String,
-    /// Its content.
     pub content: Vec<u8>,
 }
 

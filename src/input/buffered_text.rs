@@ -3,7 +3,6 @@
 use super::temp_file::TempFile;
 use std::io::{self, BufRead, Write};
 
-/// Buffered text.
 #[derive(Debug, Default)]
 pub struct BufferedText(TempFile);
 

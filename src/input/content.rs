@@ -11,7 +11,6 @@ use std::path::Path;
 pub enum NoObject {
     /// It has neither `apiVersion` nor `kind`.
     Unrelated,
-    /// It is a kustomization.
     Kustomize,
     /// It is a file of Helm: `Chart.yaml`, or the index of a repository.
     Helm,

@@ -30,13 +30,11 @@ const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
 pub enum Source {
     /// Standard input.
     Stdin,
-    /// A file.
     File(PathBuf),
     /// The output of kustomize for a directory.
     Kustomization(PathBuf),
     /// A file of a commit, with the name of the commit.
     Committed {
-        /// The commit.
         commit: Arc<Commit>,
         /// The name with which it was given.
         name: Arc<str>,
@@ -47,7 +45,6 @@ pub enum Source {
     Memory {
         /// The name for messages.
         name: Arc<str>,
-        /// The content.
         content: Arc<[u8]>,
     },
 }

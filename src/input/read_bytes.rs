@@ -14,7 +14,6 @@ impl ReadBytes {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Counts the bytes of a reader.
     pub fn count(&self, inner: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
         Box::new(Counted { inner, read: self.clone() })
     }

@@ -48,7 +48,6 @@ pub enum RemoteError {
         /// The lock.
         path: PathBuf,
     },
-    /// It is not in the cache.
     #[error("{0} is not in the cache")]
     NotCached(String),
     /// The file in the cache cannot be read.
@@ -57,7 +56,6 @@ pub enum RemoteError {
     /// The file in the cache has other content.
     #[error("the copy of {0} in the cache does not have the hash of the lock")]
     Changed(String),
-    /// There is no cache.
     #[error("there is no directory for the cache")]
     NoCache,
 }

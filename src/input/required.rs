@@ -18,7 +18,6 @@ pub enum Required {
     Definition,
     /// A `CustomResourceDefinition`, an admission policy or a binding; there may be other objects.
     Lintable,
-    /// An object.
     Object,
 }
 

@@ -51,7 +51,6 @@ impl Cell {
         Self { text: one_line(text.into()), paint }
     }
 
-    /// Returns the text.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
@@ -149,7 +148,6 @@ impl Column {
         Self { title: Cow::Owned(release.to_string()), fit: Fit::Always }
     }
 
-    /// Returns the title.
     pub(super) fn title(&self) -> &str {
         &self.title
     }

@@ -5,7 +5,6 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use crdx::report::{Severity, SourceLocation};
 use crdx_value::release::ReleaseSet;
 
-/// The severity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageSeverity {
     /// `error`

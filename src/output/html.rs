@@ -5,8 +5,6 @@
 //! The rows and details of objects are added one by one. The text before and between them contains counts and is
 //! written at the end, by [`Page`].
 
-pub mod validate;
-
 use super::excerpt::MessageSeverity;
 pub use super::markup::escaped;
 use crdx::report::{Diagnostic, ObjectReport, RunNote, SourceLocation, Verdict};

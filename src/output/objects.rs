@@ -24,7 +24,6 @@ pub enum Form {
     Name,
     /// `-o jsonpath=…`
     JsonPath {
-        /// The template.
         template: JsonPath,
         /// The template in the form given by the user.
         text: String,

@@ -43,7 +43,6 @@ pub enum AuthenticationError {
     /// The authorities of client certificates.
     #[error(transparent)]
     Authorities(#[from] TlsError),
-    /// The token file.
     #[error(transparent)]
     Tokens(#[from] tokens::TokenFileError),
 }

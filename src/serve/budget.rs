@@ -47,7 +47,6 @@ pub(super) struct Share {
 }
 
 impl Budget {
-    /// Creates a budget.
     pub fn new(bytes: usize, patience: Duration) -> Self {
         Self { bytes, patience, state: Mutex::default(), released: Notify::new() }
     }

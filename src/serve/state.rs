@@ -53,7 +53,6 @@ pub struct State {
 /// A state file and the server whose objects it persists.
 #[derive(Debug)]
 pub struct Opened {
-    /// The server.
     pub server: Server,
     /// The file.
     pub state: Arc<State>,

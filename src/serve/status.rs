@@ -3,7 +3,6 @@
 use super::state::StateFailure;
 use crdx_value::{Value, object};
 
-/// Returns a Status.
 pub(super) fn status(code: u16, reason: &'static str, message: &str) -> Value {
     object([
         ("kind", Value::from("Status")),

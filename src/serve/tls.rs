@@ -27,7 +27,6 @@ pub enum TlsError {
     /// A certificate cannot be read.
     #[error("the certificate: {0}")]
     Certificate(pem::Error),
-    /// There is no certificate.
     #[error("there is no certificate in PEM")]
     NoCertificate,
     /// The certificate and the key do not fit together.

@@ -25,7 +25,6 @@ pub struct Options {
 
 /// The inputs from which the policies of a run are read.
 pub struct Reading<'a> {
-    /// The options.
     pub options: &'a Options,
     /// The options for reading files.
     pub input: crate::input::Options,

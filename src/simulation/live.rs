@@ -28,7 +28,6 @@ type ReadNamespace = Result<ReadableNamespace, Error>;
 #[derive(Default)]
 struct ReadableNamespace {
     state: NamespaceState,
-    /// The object, if there is one.
     object: Option<Arc<Value>>,
 }
 

@@ -17,7 +17,6 @@ const AHEAD: usize = 16;
 
 /// A document that may need existing objects.
 pub trait NeedsExisting {
-    /// Returns the objects.
     fn pending(&self) -> impl Iterator<Item = &PendingObject>;
     /// Returns the text of the document, if it is kept.
     fn chunk(&self) -> Option<&Arc<Chunk>>;

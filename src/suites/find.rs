@@ -12,7 +12,6 @@ const ENDS: &[&str] = &["yaml", "yml", "json"];
 /// A file with cases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// A suite.
     Suite(PathBuf),
     /// Documents that must be accepted.
     Valid(PathBuf),

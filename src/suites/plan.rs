@@ -24,11 +24,9 @@ pub struct Selection {
 /// A suite to run on one server.
 #[derive(Debug)]
 pub struct Planned {
-    /// The suite.
     pub suite: Arc<Suite>,
     /// The file of the CRD; empty if there is none.
     pub crd: Arc<str>,
-    /// The release.
     pub release: Release,
     /// The indices of the cases to run.
     pub cases: Vec<usize>,

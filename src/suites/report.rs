@@ -97,7 +97,6 @@ impl SuiteRun {
         SourceLocation { line, column, ..SourceLocation::source(&self.suite.source) }
     }
 
-    /// Returns the cases for pipelines.
     pub fn pipeline(&self) -> Vec<case::Case> {
         let finding = |rule: &str, location: &SourceLocation, message: String, help: Option<String>| Finding {
             level: Level::Error,

@@ -8,13 +8,11 @@ use std::sync::Arc;
 /// A suite that was run on one server, that is, with one CRD and one release.
 #[derive(Debug)]
 pub struct SuiteRun {
-    /// The suite.
     pub suite: Arc<Suite>,
     /// The file of the CRD; empty if none was found.
     pub crd: Arc<str>,
     /// The CRD that was sent to the server, if any.
     pub definition: Option<Arc<Value>>,
-    /// The release.
     pub release: Release,
     /// The results of the cases by their index in the suite, or the reason why the suite did not run.
     pub cases: Result<Vec<(usize, Outcome)>, SuiteFailure>,
@@ -25,7 +23,6 @@ pub struct SuiteRun {
 pub struct SuiteFailure {
     /// The field of the suite that causes the failure.
     pub field: &'static str,
-    /// The message.
     pub message: String,
     /// A suggestion.
     pub help: Option<String>,

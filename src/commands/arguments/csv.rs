@@ -11,7 +11,6 @@ pub enum CsvError {
     /// A field that does not begin with a quote contains one.
     #[error("parse error on line {line}, column {column}: bare \" in non-quoted field")]
     BareQuote {
-        /// The line, from 1.
         line: usize,
         /// The column in bytes, from 1.
         column: usize,
@@ -21,7 +20,6 @@ pub enum CsvError {
     Quote {
         /// The first line of the record, from 1.
         first: usize,
-        /// The line, from 1.
         line: usize,
         /// The column in bytes, from 1.
         column: usize,

@@ -14,7 +14,6 @@ const VALUE: u64 = 64;
 /// The result for one expression.
 #[derive(Debug)]
 pub struct Report {
-    /// The expression.
     pub expression: String,
     /// The path of the node for `self`, if one was given.
     pub at: Option<String>,
@@ -28,7 +27,6 @@ pub struct Report {
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct CompileFailure {
-    /// The complete message.
     pub message: String,
     /// The line, column and text of each problem that has a position.
     pub problems: Vec<(i32, i32, String)>,
@@ -72,7 +70,6 @@ pub struct RuleCost {
     pub times: u64,
     /// The maximum total cost.
     pub total: u64,
-    /// The cost limit.
     pub limit: u64,
 }
 

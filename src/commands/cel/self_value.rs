@@ -24,7 +24,6 @@ use std::sync::Arc;
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct InputError {
-    /// The error message.
     pub message: String,
     /// A suggestion.
     pub help: Option<String>,
@@ -55,7 +54,6 @@ pub enum SelfValue {
     },
     /// An object and the schema of its kind and version.
     Typed {
-        /// The schema.
         schema: Arc<Schema>,
         /// The object.
         new: Value,

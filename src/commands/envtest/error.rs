@@ -22,7 +22,6 @@ pub enum EnvtestError {
     Version {
         /// The folder.
         path: PathBuf,
-        /// The error.
         error: crdx_value::release::UnknownRelease,
     },
     /// The file to replace is not one that this command wrote.

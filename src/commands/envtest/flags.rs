@@ -22,9 +22,7 @@ pub enum FlagError {
     /// The value of a flag is not valid.
     #[error("--{flag}: {value:?} {problem}")]
     Value {
-        /// The flag.
         flag: String,
-        /// Its value.
         value: String,
         /// The problem, such as `is neither true nor false`.
         problem: &'static str,

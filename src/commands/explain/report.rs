@@ -20,7 +20,6 @@ pub struct Explained<'a> {
     pub group: &'a str,
     /// The version of the kind.
     pub version: &'a str,
-    /// The kind.
     pub kind: &'a str,
     /// The names of the field's path; empty for the object itself.
     pub fields: &'a [String],
@@ -48,7 +47,6 @@ impl Explained<'_> {
 /// A text, complete or up to the point at which kubectl fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// The text.
     pub text: String,
     /// kubectl's error.
     pub error: Option<String>,

@@ -14,7 +14,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The folders of CRDs and of policies.
 const FOLDERS: [&str; 2] = ["crds", "policies"];
 
 /// The kinds of policies and their bindings.

@@ -103,7 +103,6 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Failure> {
     Ok(report.exit())
 }
 
-/// The new policies.
 struct NewPolicies<'a> {
     admission: &'a Admission,
     servers: PolicyRehearsal<'a>,

@@ -171,7 +171,6 @@ impl<'a> PolicyRehearsal<'a> {
         self.finish(item, effects, findings)
     }
 
-    /// A server with the policies.
     fn server(&self) -> Server {
         let server = self.servers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         server.unwrap_or_else(|| {

@@ -9,13 +9,10 @@ use crdx_value::Value;
 
 /// An object to scale.
 pub struct Target {
-    /// Its resource.
     pub resource: Resource,
     /// Its namespace; the default namespace for a cluster-scoped resource.
     pub namespace: String,
-    /// Its name.
     pub name: String,
-    /// The object.
     pub object: Value,
 }
 

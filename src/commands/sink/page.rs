@@ -29,12 +29,10 @@ pub struct PageItem {
     pub details: String,
 }
 
-/// The group of an item.
 #[derive(Clone, Debug)]
 pub struct ItemGroup {
     /// The properties that the items of the group share besides the verdict.
     pub label: String,
-    /// The verdict.
     pub verdict: &'static str,
     /// The severity of the verdict.
     pub colour: Colour,
@@ -112,7 +110,6 @@ impl Compressed {
     }
 }
 
-/// The items of a page.
 #[derive(Debug, Default)]
 pub struct PageItems {
     problems: Shown,

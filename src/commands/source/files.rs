@@ -81,11 +81,9 @@ struct Stored {
 /// The resource, namespace and name of an object.
 #[derive(Clone, Debug)]
 pub struct Named {
-    /// The resource.
     pub resource: Arc<Resource>,
     /// The namespace; empty for a cluster-scoped resource.
     pub namespace: Box<str>,
-    /// The name.
     pub name: Box<str>,
 }
 

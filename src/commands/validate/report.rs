@@ -1,11 +1,13 @@
 //! Prints the items of a run in the requested format.
 
+mod page;
+
 use super::wide::WideTables;
 use crate::commands::external_diff::file_name;
 use crate::commands::flags::ReportFormat;
 use crate::commands::sink::{Ending, ItemGroup, Output, Page, PageItem, Report};
 use crate::output::difference::{self, Sides};
-use crate::output::html::{self, Colour};
+use crate::output::html::Colour;
 use crate::output::report::case::Case;
 use crate::output::report::json;
 use crate::output::report::text::{Style, TextReport, summary_line};
@@ -33,8 +35,9 @@ enum Form {
     /// The table and the details.
     Table,
     /// YAML documents; `has_items` is true if one was already written.
-    Yaml { has_items: bool },
-    /// Names.
+    Yaml {
+        has_items: bool,
+    },
     Name,
     /// Tables in the format of `kubectl get`.
     Wide(WideTables),
@@ -100,8 +103,8 @@ impl Report for ValidateReport {
         (!self.hides(item)).then(|| PageItem {
             rank: rank(item.verdict),
             group: Some(group(item)),
-            row: html::validate::row(item, n),
-            details: html::validate::details(item, n, change(item).as_deref()),
+            row: page::row(item, n),
+            details: page::details(item, n, change(item).as_deref()),
         })
     }
 
@@ -152,11 +155,7 @@ impl Report for ValidateReport {
         } else {
             "There is no object."
         };
-        Page {
-            head: html::validate::head(&self.summary, end.releases),
-            table: Some(("", &html::validate::TITLES)),
-            empty,
-        }
+        Page { head: page::head(&self.summary, end.releases), table: Some(("", &page::TITLES)), empty }
     }
 
     fn end_text(&mut self, end: &Ending, out: &mut Output) -> io::Result<()> {

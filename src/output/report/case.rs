@@ -17,11 +17,9 @@ pub struct Case {
     pub outcome: Outcome,
     /// The outcome in the words of the command, such as `rejected`.
     pub result: &'static str,
-    /// The findings.
     pub findings: Vec<Finding>,
 }
 
-/// The outcome of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Accepted, or no difference.
@@ -34,14 +32,12 @@ pub enum Outcome {
     CannotTell,
 }
 
-/// A finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The severity.
     pub level: Level,
     /// The rule: the server's reason (`FieldValueInvalid`), or a term of this program.
     pub rule: String,
-    /// The field, if there is one.
     pub field: Option<String>,
     /// The text, which may have several lines.
     pub message: String,
@@ -51,7 +47,6 @@ pub struct Finding {
     pub help: Option<String>,
     /// The text with which the suggestion would replace the text at the location.
     pub replacement: Option<String>,
-    /// The source location.
     pub location: SourceLocation,
 }
 
@@ -60,9 +55,7 @@ pub struct Finding {
 pub enum Level {
     /// The case fails.
     Error,
-    /// A warning.
     Warning,
-    /// A note.
     Note,
 }
 

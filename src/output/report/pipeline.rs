@@ -14,7 +14,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// SARIF 2.1.0
     Sarif,
     /// JUnit XML
     Junit,
@@ -22,7 +21,6 @@ pub enum Format {
     Github,
     /// TAP version 14
     Tap,
-    /// Markdown
     Markdown,
 }
 

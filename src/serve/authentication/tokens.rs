@@ -8,14 +8,10 @@ use std::collections::HashMap;
 pub enum TokenFileError {
     /// A quote does not end.
     #[error("line {line} has a quote that does not end")]
-    OpenQuote {
-        /// The line, from 1.
-        line: usize,
-    },
+    OpenQuote { line: usize },
     /// A line has fewer than three columns.
     #[error("line {line} has {columns} columns and needs at least 3: token, user name and user UID")]
     TooFewColumns {
-        /// The line, from 1.
         line: usize,
         /// The number of columns.
         columns: usize,

@@ -18,13 +18,11 @@ pub enum StateError {
     Line {
         /// The file.
         path: PathBuf,
-        /// The error of the line.
         error: Box<LineError>,
     },
     /// The operating system refuses an operation.
     #[error("cannot {operation} {}: {error}", path.display())]
     Io {
-        /// The operation.
         operation: &'static str,
         /// The file.
         path: PathBuf,

@@ -65,7 +65,6 @@ pub(super) struct Index<'a> {
 /// A line of a state file that cannot be restored.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum LineError {
-    /// It is not a commit.
     #[error("line {0} is not a commit: restore a copy of the file, or remove that line")]
     NotACommit(usize),
     /// It does not have its checksum.

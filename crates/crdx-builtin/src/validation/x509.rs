@@ -75,7 +75,6 @@ fn name(reader: &mut Reader<'_>) -> Option<()> {
     Some(())
 }
 
-/// A public key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PublicKey {
     /// RSA, with the size of the modulus in bits, rounded up to bytes.

@@ -30,7 +30,6 @@ struct Buffer<'a> {
 }
 
 impl<'a> Paths<'a> {
-    /// Creates the path of a variable.
     pub(crate) fn of_variable(&mut self, name: &'a str) -> Path {
         self.buffers.push(Buffer { parts: vec![name], capacity: 1 });
         Path { buffer: self.buffers.len() - 1, length: 1 }

@@ -3,7 +3,6 @@
 use super::{CallCost, Overload, unknown_operand};
 use crate::value::{Error, Fuel, Text, Value};
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("_+_", "add_bytes", "(bytes, bytes) -> bytes", CallCost::Concatenate, super::unfueled)
         .fueled(add)

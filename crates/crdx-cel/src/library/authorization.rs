@@ -9,7 +9,6 @@ use crdx_value::names;
 use crdx_value::release::{Minor, V1_31};
 use std::sync::Arc;
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::member(
         "path",

@@ -5,7 +5,6 @@ use crate::value::{Cidr, Error, Ip, Opaque, Value};
 use crdx_value::release::{V1_30, V1_32};
 use std::sync::Arc;
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("cidr", "string_to_cidr", "(string) -> net.CIDR", CallCost::Scan(0), parse).since(V1_30),
     Overload::member(

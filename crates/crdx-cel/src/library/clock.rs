@@ -5,7 +5,6 @@ use crate::value::{Duration, Error, Value, time::Clock};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use std::sync::LazyLock;
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     utc("getFullYear", "timestamp_to_year", year),
     zoned("getFullYear", "timestamp_to_year_with_tz", year),

@@ -4,7 +4,6 @@ use super::{CallCost, Overload, unknown_operand};
 use crate::value::{Error, Value, compare};
 use std::cmp::Ordering;
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("_<_", "less_bool", "(bool, bool) -> bool", CallCost::One, less).unguarded(),
     Overload::global("_<_", "less_int64", "(int, int) -> bool", CallCost::One, less).unguarded(),

@@ -6,7 +6,6 @@ use crate::value::{Error, Fuel, Key, Map, Value};
 use crdx_value::release::V1_32;
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global(
         "cel.@mapInsert",

@@ -3,7 +3,6 @@
 use super::{CallCost, Overload, unknown_operand};
 use crate::value::{Error, Fuel, Opaque, Value, contains};
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::planned("@in", "in_list", "(A, list(A)) -> bool", CallCost::Search).fueled(is_in).unguarded(),
     Overload::planned("@in", "in_map", "(A, map(A, B)) -> bool", CallCost::One).fueled(is_in).unguarded(),

@@ -5,7 +5,6 @@ use super::{CallCost, Overload};
 use crate::value::{Error, Value};
 use crdx_value::release::V1_37;
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("type", "type", "(A) -> type(A)", CallCost::One, to_type).unguarded(),
     Overload::global("bool", "bool_to_bool", "(bool) -> bool", CallCost::One, same),

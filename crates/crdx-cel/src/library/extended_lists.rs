@@ -5,7 +5,6 @@ use crate::value::{Element, Error, Fuel, List, Value, compare, equal_strictly};
 use crdx_value::release::{V1_34, V1_37};
 use std::cmp::Ordering;
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::member("slice", "list_slice", "(list(T), int, int) -> list(T)", CallCost::Slice, slice).since(V1_34),
     // At run time, a list that is already flat is accepted.

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 const CONSTANT: &str = "() -> kubernetes.NamedFormat";
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("format.byte", "format.byte", CONSTANT, CallCost::One, |_| named("byte")).since(V1_31),
     Overload::global("format.date", "format.date", CONSTANT, CallCost::One, |_| named("date")).since(V1_31),

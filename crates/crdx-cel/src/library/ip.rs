@@ -5,7 +5,6 @@ use crate::value::{Error, Ip, Opaque, Value};
 use crdx_value::release::V1_30;
 use std::sync::Arc;
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("ip", "string_to_ip", "(string) -> net.IP", CallCost::Scan(0), parse).since(V1_30),
     Overload::member("family", "ip_family", "(net.IP) -> int", CallCost::One, family).since(V1_30),

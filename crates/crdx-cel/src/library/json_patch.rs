@@ -3,7 +3,6 @@
 use super::{CallCost, Overload};
 use crate::value::{Error, Value};
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[Overload::global(
     "jsonpatch.escapeKey",
     "string_jsonpatch_escapeKey_string",

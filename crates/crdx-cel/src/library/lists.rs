@@ -5,7 +5,6 @@ use crate::value::{Duration, Error, Fuel, List, Value, compare, equal_strictly};
 use crdx_value::release::V1_37;
 use std::cmp::Ordering;
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::member("isSorted", "list_int_is_sorted_bool", "(list(int)) -> bool", CallCost::Walk, is_sorted),
     Overload::member("isSorted", "list_uint_is_sorted_bool", "(list(uint)) -> bool", CallCost::Walk, is_sorted),

@@ -4,7 +4,6 @@ use super::{CallCost, Overload};
 use crate::value::{Error, Value};
 use crdx_value::release::Minor;
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::planned("_?_:_", "conditional", "(bool, A, A) -> A", CallCost::Free),
     Overload::planned("_&&_", "logical_and", "(bool, bool) -> bool", CallCost::Free),

@@ -5,7 +5,6 @@ use super::{CallCost, Overload};
 use crate::value::{Error, Fuel, Value};
 use crdx_value::release::{Minor, V1_33};
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("optional.of", "optional_of", "(V) -> optional(V)", CallCost::One, of).since(Minor(28)),
     Overload::global(

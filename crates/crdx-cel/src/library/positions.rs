@@ -15,7 +15,6 @@ macro_rules! rows {
     };
 }
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] =
     rows![0 before V1_32, 32 before V1_34, 34 before V1_37, 37 before Minor::NEVER];
 

@@ -7,7 +7,6 @@ use std::{cmp::Ordering, sync::Arc};
 
 const ONE: &str = "(kubernetes.Quantity, kubernetes.Quantity) -> bool";
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("quantity", "string_to_quantity", "(string) -> kubernetes.Quantity", CallCost::Scan(0), parse)
         .since(Minor(28)),

@@ -5,7 +5,6 @@ use super::{CallCost, Overload};
 use crate::value::{Error, Fuel, Text, Value};
 use crdx_regexp::Regexp;
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::planned("find", "string_find_string", "(string, string) -> string", CallCost::Find).as_member(),
     Overload::planned("findAll", "string_find_all_string", "(string, string) -> list(string)", CallCost::Find)

@@ -7,7 +7,6 @@ use std::{cmp::Ordering, sync::Arc};
 
 const COMPARES: &str = "(kubernetes.Semver, kubernetes.Semver) -> bool";
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("semver", "string_to_semver", "(string) -> kubernetes.Semver", CallCost::Scan(0), parse)
         .since(V1_33),

@@ -4,7 +4,6 @@ use super::{CallCost, Overload};
 use crate::value::{self, Error, Fuel, List, Value};
 use crdx_value::release::Minor;
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::planned("sets.contains", "list_sets_contains_list", "(list(T), list(T)) -> bool", CallCost::Sets(1))
         .fueled(contains)

@@ -7,7 +7,6 @@ use crate::value::{Error, Fuel, Text, Value};
 use crdx_value::release::{Minor, V1_33};
 use std::fmt::Write as _;
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::member("charAt", "string_char_at_int", "(string, int) -> string", CallCost::One, char_at),
     Overload::member("lowerAscii", "string_lower_ascii", "(string) -> string", CallCost::Transform, lower_ascii),

@@ -4,7 +4,6 @@ use super::{CallCost, Overload, unknown_operand};
 use crate::value::{Error, Value};
 use crdx_value::release::V1_37;
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::member("contains", "contains_string", "(string, string) -> bool", CallCost::Contains, |args| {
         both(args, |s, part| s.contains(part))

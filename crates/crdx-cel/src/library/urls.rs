@@ -5,7 +5,6 @@ use crate::value::{Error, Key, Map, Opaque, Text, Url, Value, parse_request_uri}
 use crdx_value::release::V1_32;
 use std::sync::Arc;
 
-/// The overloads.
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("url", "string_to_url", "(string) -> kubernetes.URL", CallCost::Transform, parse)
         .from_server(V1_32),

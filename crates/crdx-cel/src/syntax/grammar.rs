@@ -140,7 +140,6 @@ pub(super) struct State {
     pub next: KindSet,
 }
 
-/// The grammar with its states.
 #[derive(Debug)]
 pub(super) struct Grammar {
     pub states: Vec<State>,

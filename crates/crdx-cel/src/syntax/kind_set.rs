@@ -56,7 +56,6 @@ impl Kind {
 pub struct KindSet(u64);
 
 impl KindSet {
-    /// The empty set.
     pub(crate) const EMPTY: Self = Self(0);
     /// The member for the end of the rule.
     pub(crate) const END_OF_RULE: Self = Self(1 << 63);

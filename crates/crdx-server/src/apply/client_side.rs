@@ -208,7 +208,6 @@ fn difference(from: &Map, to: &Map, part: Part) -> Map {
     out
 }
 
-/// The part of a new value.
 fn of_part(new: &Value, part: Part) -> Option<Value> {
     match new {
         Value::Null => (part == Part::Deletions).then_some(Value::Null),

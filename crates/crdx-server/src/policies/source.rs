@@ -34,7 +34,6 @@ impl Source {
         self.policies.insert(policy.name.clone(), (Arc::new(policy), Arc::new(compiled)));
     }
 
-    /// Removes a policy.
     pub(crate) fn remove_policy(&mut self, name: &str) {
         self.policies.remove(name);
     }
@@ -45,7 +44,6 @@ impl Source {
         self.bindings.insert(binding.name.clone(), Arc::new(binding));
     }
 
-    /// Removes a binding.
     pub(crate) fn remove_binding(&mut self, name: &str) {
         self.bindings.remove(name);
     }

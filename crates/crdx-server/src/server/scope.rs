@@ -42,7 +42,6 @@ pub(in crate::server) struct RequestScope<'a> {
     pub kind: GroupVersionKind<'a>,
 }
 
-/// The group and resource of namespaces.
 pub(in crate::server) const NAMESPACES: GroupResource<'static> = GroupResource { group: "", resource: "namespaces" };
 
 /// Returns true for the group of admission policies, their bindings and webhook configurations.

@@ -14,7 +14,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// The time of requests without a clock: 2026-01-01T00:00:00Z.
 const DEFAULT_TIME: Duration = Duration::from_hours(490_896);
 
-/// A clock.
 #[derive(Clone)]
 pub(super) struct Clock(Arc<dyn Fn() -> SystemTime + Send + Sync>);
 

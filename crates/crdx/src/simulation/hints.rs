@@ -25,7 +25,6 @@ pub struct Hints<'a> {
     left: Cell<usize>,
 }
 
-/// The source of hints.
 #[derive(Clone, Debug)]
 enum Source<'a> {
     /// The schema of an object: its CRD and the version.

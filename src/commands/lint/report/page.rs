@@ -21,7 +21,6 @@ pub struct Counts {
     pub accepted: usize,
     /// Accepted, with breaking changes.
     pub breaking: usize,
-    /// Rejected.
     pub rejected: usize,
     /// Not validated.
     pub cannot_tell: usize,

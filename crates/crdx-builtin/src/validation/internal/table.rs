@@ -14,7 +14,6 @@ const TEXT: &str = include_str!("types.txt");
 /// The releases of lines that name none.
 const ALL: Releases = 0..=u32::MAX;
 
-/// An internal type.
 #[derive(Debug, Default)]
 pub(crate) struct InternalType {
     /// The type that defines it; empty for a struct.

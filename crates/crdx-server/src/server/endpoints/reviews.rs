@@ -127,7 +127,6 @@ impl Review {
         Ok(document.value)
     }
 
-    /// The status of a review.
     fn status(
         &self,
         review: &Value,

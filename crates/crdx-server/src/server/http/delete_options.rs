@@ -28,7 +28,6 @@ pub(in crate::server) enum Propagation {
     Foreground,
 }
 
-/// The options of a deletion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::server) struct DeleteOptions {
     /// `dryRun: [All]`

@@ -50,7 +50,6 @@ impl Columns {
         Self::exactly(if declared.is_empty() { &age } else { declared })
     }
 
-    /// The columns of Scale.
     pub(crate) fn of_scale() -> Self {
         let column = |name: &str, type_: &str, description: &str, json_path: &str| crd::Column {
             name: name.to_owned(),

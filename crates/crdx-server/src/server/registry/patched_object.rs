@@ -4,7 +4,6 @@ use crate::apply::json_patch;
 use crate::apply::raw::{self, Raw};
 use crdx_value::Value;
 
-/// A patched object.
 pub(in crate::server) struct PatchedObject<'a> {
     pub object: Value,
     pub source: PatchSource<'a>,

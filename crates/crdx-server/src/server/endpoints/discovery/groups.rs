@@ -25,7 +25,6 @@ pub(super) struct GroupVersion {
     pub resources: Vec<Resource>,
 }
 
-/// A resource in one version.
 pub(super) struct Resource {
     /// The plural.
     pub name: String,
@@ -99,7 +98,6 @@ pub(super) fn core(resources: &Resources) -> Option<Group> {
     resources.namespaces.is_some().then(|| Group { name: String::new(), versions })
 }
 
-/// The resource of a kind of review.
 fn of_review(review: &Review) -> Resource {
     Resource {
         name: review.plural.to_owned(),

@@ -84,7 +84,6 @@ impl BuiltIn for FinalizedNamespace {
     }
 }
 
-/// Completes a new namespace.
 pub(super) fn complete(namespace: &mut Value) {
     label(namespace);
     metadata::set(namespace, "generation", None);

@@ -43,7 +43,6 @@ impl Scale {
         Ok(Self { metadata, replicas: int32(spec), found: spec.is_some(), status_replicas: int32(status), selector })
     }
 
-    /// The Scale with a selector.
     pub(crate) fn with_selector(self, selector: String) -> Self {
         Self { selector, ..self }
     }

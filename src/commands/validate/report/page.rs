@@ -1,7 +1,7 @@
 //! The HTML page of `validate`: a table of the objects, and for each object its errors, its changes and the stored
 //! object.
 
-use super::{Colour, Page, badge, by_release, diff, escaped, number, plural, problems};
+use crate::output::html::{Colour, Page, badge, by_release, diff, escaped, number, plural, problems};
 use crdx::report::{Action, ObjectReport, Summary, Verdict};
 use crdx_value::json;
 use crdx_value::release::ReleaseSet;
