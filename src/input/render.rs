@@ -40,7 +40,6 @@ pub struct Renderer {
 /// What charts can see of the cluster for which they are rendered.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// The namespace, if one is given.
     pub namespace: Option<String>,
     /// The Kubernetes version, if one is given.
     pub release: Option<Release>,
@@ -49,11 +48,8 @@ pub struct Settings {
 /// The object that a location is about.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// Its kind.
     pub kind: &'a str,
-    /// Its name.
     pub name: &'a str,
-    /// Its namespace.
     pub namespace: Option<&'a str>,
     /// The field, if the location is that of one.
     pub field: Option<&'a str>,

@@ -19,14 +19,12 @@ const OF_CHART: [&str; 3] = ["charts", "crds", "templates"];
 pub enum Kind {
     /// A Helm chart.
     Chart,
-    /// A kustomization.
     Kustomization,
 }
 
 /// A directory that is rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The directory.
     pub directory: PathBuf,
     /// The program.
     pub kind: Kind,

@@ -5,7 +5,6 @@ use crdx_value::Value;
 /// A patch of a kustomization.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Patch {
-    /// A file.
     File(String),
     /// A text in the kustomization.
     Inline(String),
@@ -18,7 +17,6 @@ pub struct Kustomization {
     pub is_component: bool,
     /// Files, directories and URLs with resources.
     pub resources: Vec<String>,
-    /// The patches.
     pub patches: Vec<Patch>,
     /// Every text in it, which may be the name of a file.
     texts: Vec<String>,

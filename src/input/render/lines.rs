@@ -50,9 +50,7 @@ pub struct Lines {
 /// A line that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// Its number, from 0.
     pub number: usize,
-    /// Its text.
     pub text: &'a str,
 }
 
@@ -90,7 +88,6 @@ impl Lines {
         Self { language, lines, equal, with_key, above, below }
     }
 
-    /// Returns a line.
     pub fn get(&self, number: usize) -> Option<Line<'_>> {
         self.lines.get(number).map(|text| Line { number, text })
     }

@@ -22,7 +22,6 @@ const SHOWN: usize = 4 << 10;
 pub struct Invocation {
     /// The name, which is searched on the PATH.
     pub program: &'static str,
-    /// The arguments.
     pub arguments: Vec<String>,
 }
 

@@ -64,7 +64,6 @@ pub(super) fn stateful_set(warnings: &mut Warnings, object: &FieldValue<'_, '_>,
     }
 }
 
-/// Jobs
 pub(super) fn job(warnings: &mut Warnings, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     workload_name(warnings, object, old);
     if is_new_generation(object, old) {
