@@ -25,6 +25,7 @@ pub trait KeywordVisitor {
     fn optional_flag(&mut self, keyword: Keyword, flag: Option<bool>);
     /// A float.
     fn number(&mut self, keyword: Keyword, number: Option<f64>);
+    /// An integer.
     fn integer(&mut self, keyword: Keyword, integer: Option<i64>);
     /// Any value.
     fn json(&mut self, keyword: Keyword, value: Option<&Value>);
@@ -36,11 +37,13 @@ pub trait KeywordVisitor {
     fn items(&mut self, keyword: Keyword, items: Option<&Items>);
     /// A list of schemas.
     fn schemas(&mut self, keyword: Keyword, schemas: &[Schema]);
+    /// A schema.
     fn schema(&mut self, keyword: Keyword, schema: Option<&Schema>);
     /// Schemas by name.
     fn schema_map(&mut self, keyword: Keyword, schemas: &BTreeMap<String, Box<Schema>>);
     /// Schemas by name, of the Go type `JSONSchemaDefinitions`.
     fn definitions(&mut self, keyword: Keyword, schemas: &BTreeMap<String, Box<Schema>>);
+    /// A schema, or a boolean.
     fn schema_or_bool(&mut self, keyword: Keyword, value: Option<&SchemaOrBool>);
     /// Schemas or required properties, by name.
     fn dependencies(&mut self, keyword: Keyword, dependencies: &BTreeMap<String, SchemaOrNames>);
