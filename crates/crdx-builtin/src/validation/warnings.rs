@@ -1,6 +1,6 @@
 //! Warnings about objects of built-in kinds (`WarningsOnCreate` and `WarningsOnUpdate` of the strategies in `pkg/registry`).
 //!
-//! Where the server iterates over a map in random order, warnings have the order of the keys.
+//! The server reports the entries of a map in random order; these warnings are in the order of the keys.
 
 mod addresses;
 mod node_labels;
@@ -19,6 +19,10 @@ use crdx_value::quote::go_quote;
 use crdx_value::release::Release;
 use std::fmt::Display;
 
+
+/// The number of characters that a response has of all warnings (`filters/warning.go`), and so the largest number of warnings.
+const MAX_WARNINGS: usize = 4096;
+
 /// Collects the warnings about one object.
 #[derive(Debug)]
 struct Warnings {
@@ -29,12 +33,21 @@ struct Warnings {
 impl Warnings {
     /// Adds a warning about the field at a path.
     fn at(&mut self, path: &FieldPath<'_>, text: impl Display) {
-        self.list.push(format!("{path}: {text}"));
+        self.add(format!("{path}: {text}"));
     }
 
     /// Adds a warning that names no field.
     fn add(&mut self, text: impl Into<String>) {
-        self.list.push(text.into());
+        let text = text.into();
+        // A response has every text once.
+        if !self.is_full() && self.list.last() != Some(&text) {
+            self.list.push(text);
+        }
+    }
+
+    /// Returns true if no response shows another warning.
+    fn is_full(&self) -> bool {
+        self.list.len() > MAX_WARNINGS
     }
 
     /// Warns about an annotation, if the object or template has it.

@@ -8,7 +8,7 @@ use crdx_value::quote::go_quote;
 const MAX_COMPARED: usize = 1000;
 
 /// A path in a volume, and the part of a projected volume that it comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Mapped {
     path: String,
     source: String,
@@ -22,10 +22,12 @@ impl Mapped {
 
     /// `checkForOverlap`
     fn overlaps(&self, other: &Self) -> bool {
-        let is_below = |path: &str, parent: &str| format!("{path}/").starts_with(&format!("{parent}/"));
+        let is_within = |path: &str, parent: &str| {
+            path.strip_prefix(parent).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
         !self.path.is_empty()
             && !other.path.is_empty()
-            && (self == other || is_below(&other.path, &self.path) || is_below(&self.path, &other.path))
+            && (is_within(&other.path, &self.path) || is_within(&self.path, &other.path))
     }
 }
 
@@ -109,6 +111,9 @@ fn collisions(warnings: &mut Warnings, volume: &str, kind: &str, paths: Vec<Mapp
         let length = mapped.path.trim_end_matches('/').len();
         mapped.path.truncate(length);
         for other in seen.iter().take(MAX_COMPARED).filter(|other| mapped.overlaps(other)) {
+            if warnings.is_full() {
+                return;
+            }
             let (volume, own, other) = (go_quote(volume), mapped.shown(), other.shown());
             warnings.add(format!("volume {volume} ({kind}): overlapping paths: {own} with {other}"));
         }

@@ -36,6 +36,9 @@ pub(super) fn ports(warnings: &mut Warnings, spec: &FieldValue<'_, '_>) {
             }
             let same = all.entry((number("containerPort"), text("protocol"))).or_default();
             for other in same.iter().take(MAX_COMPARED) {
+                if warnings.is_full() {
+                    break;
+                }
                 if let Some(conflict) = conflict(&own, other) {
                     warnings.at(&port.path, format!("{conflict} port definition with {}", other.path));
                 }
@@ -68,7 +71,7 @@ fn names(warnings: &mut Warnings, spec: &FieldValue<'_, '_>) {
     });
 }
 
-/// How two ports with the same number and protocol conflict.
+/// Names the conflict between two ports with the same number and protocol; `None` if there is none.
 fn conflict(port: &Port<'_>, other: &Port<'_>) -> Option<&'static str> {
     if (port.host_ip, port.host_port) == (other.host_ip, other.host_port) {
         Some("duplicate")
@@ -109,6 +112,14 @@ mod tests {
             [format!("{at}: dangerously ambiguous port definition with spec.containers[0].ports[0]")]
         );
         assert_eq!(warnings(&bound, &port(r#","hostPort":2"#)), [""; 0]);
+    }
+
+    #[test]
+    fn only_as_many_conflicts_as_a_response_shows_are_collected() {
+        let ports = vec![r#"{"containerPort":80,"protocol":"TCP"}"#; 20_000].join(",");
+        let found = warnings(&ports, "");
+        assert_eq!(found.len(), 4097);
+        assert_eq!(found[1], "spec.containers[0].ports[2]: duplicate port definition with spec.containers[0].ports[0]");
     }
 
     #[test]

@@ -79,7 +79,7 @@ impl Services<'_> {
         if text(spec, "clusterIP").is_empty() {
             let address = |n: u32| Ipv4Addr::from(FIRST_ADDRESS + n).to_string();
             let n = free(&self.allocations.addresses, ADDRESSES, |n| used().addresses.contains(&address(n)));
-            spec.insert("clusterIP".to_owned(), address(n).into());
+            spec.insert("clusterIP".to_owned(), address(n.unwrap_or_default()).into());
         }
         if is_empty_list(spec, "clusterIPs") {
             let address = Value::from(text(spec, "clusterIP"));
@@ -113,10 +113,10 @@ struct Used {
     ports: HashSet<i64>,
 }
 
-/// The next number that is not used, or any if all are used.
-fn free(next: &AtomicU32, count: u32, is_used: impl Fn(u32) -> bool) -> u32 {
+/// The next number that is not used; `None` if all are used.
+fn free(next: &AtomicU32, count: u32, is_used: impl Fn(u32) -> bool) -> Option<u32> {
     let mut numbers = (0..count).map(|_| next.fetch_add(1, Ordering::Relaxed) % count);
-    numbers.find(|n| !is_used(*n)).unwrap_or_default()
+    numbers.find(|n| !is_used(*n))
 }
 
 fn text<'v>(spec: &'v Map, field: &str) -> &'v str {

@@ -55,7 +55,8 @@ impl NodePorts<'_> {
     /// Allocates the ports of a new or updated Service.
     pub fn complete(&self, spec: &mut Map, old: Option<&Map>) -> Result<(), AllocationError> {
         let requested = node_ports(spec).collect();
-        let mut operation = Operation { all: self, allocated: Vec::new(), requested };
+        let mut operation =
+            Operation { all: self, allocated: HashSet::new(), highest: None, is_full: false, requested };
         let is_external = matches!(text(spec, "type"), "NodePort" | "LoadBalancer");
         match old {
             Some(old) if is_external => operation.update(spec, old)?,
@@ -72,7 +73,11 @@ impl NodePorts<'_> {
 /// The allocation of the ports of one request (`PortAllocationOperation`).
 struct Operation<'a> {
     all: &'a NodePorts<'a>,
-    allocated: Vec<i64>,
+    allocated: HashSet<i64>,
+    /// The highest port that was allocated.
+    highest: Option<i64>,
+    /// True if all ports of the range are used.
+    is_full: bool,
     /// The ports of the request, which are not allocated for others. The real server takes ports at random.
     requested: HashSet<i64>,
 }
@@ -89,21 +94,29 @@ impl Operation<'_> {
         if (self.all.is_used)(&port) || self.allocated.contains(&port) {
             return Err(ALLOCATED.to_owned());
         }
-        self.allocated.push(port);
+        self.record(port);
         Ok(())
+    }
+
+    fn record(&mut self, port: i64) {
+        self.allocated.insert(port);
+        self.highest = self.highest.max(Some(port));
     }
 
     /// `AllocateNext`
     fn allocate_next(&mut self) -> i64 {
         let number = |n: u32| i64::from(FIRST_PORT + n);
         let port = if self.all.dry_run {
-            self.allocated.iter().copied().max().unwrap_or(LAST_PORT) + 1
+            self.highest.unwrap_or(LAST_PORT) + 1
         } else {
             let is_used =
                 |port| (self.all.is_used)(&port) || self.allocated.contains(&port) || self.requested.contains(&port);
-            number(free(self.all.next, PORTS, |n| is_used(number(n))))
+            // A Service may have many more ports than the range, so the range is not searched again in vain.
+            let found = if self.is_full { None } else { free(self.all.next, PORTS, |n| is_used(number(n))) };
+            self.is_full = found.is_none();
+            number(found.unwrap_or_default())
         };
-        self.allocated.push(port);
+        self.record(port);
         port
     }
 
@@ -229,6 +242,15 @@ mod tests {
             "spec.ports[0].nodePort: Invalid value: 1: provided port is not in the valid range. The range of valid ports is 30000-32767"
         );
         assert_eq!(completed(spec, None, true), spec);
+    }
+
+    #[test]
+    fn a_service_may_have_more_ports_than_the_range() {
+        let ports = (1..=20_000).map(|port| format!(r#"{{"port":{port}}}"#)).collect::<Vec<_>>().join(",");
+        let ports = completed(&format!(r#"{{"type":"NodePort","ports":[{ports}]}}"#), None, false);
+        let node_ports = ports.matches("\"nodePort\":").count();
+        let repeated = ports.matches("\"nodePort\":30000").count();
+        assert_eq!((node_ports, repeated), (20_000, 20_000 - 2767), "another Service has one port of the range");
     }
 
     #[test]
