@@ -57,7 +57,7 @@ use crdx_value::Value;
 use crdx_value::field::{ErrorList, ROOT};
 use crdx_value::release::Release;
 use field_value::{Errors, FieldValue};
-pub use warnings::warnings;
+pub use warnings::{app_armor_warnings, warnings};
 
 /// Validates one kind; the last argument is the existing object of an update.
 type Validator = fn(&mut Errors, &FieldValue<'_, '_>, Option<&Value>);

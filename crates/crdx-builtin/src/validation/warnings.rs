@@ -3,11 +3,13 @@
 //! The server reports the entries of a map in random order; these warnings are in the order of the keys.
 
 mod addresses;
+mod app_armor;
 mod node_labels;
 mod objects;
 mod overlaps;
 mod pods;
 mod ports;
+mod removed_plugins;
 mod secrets;
 mod workloads;
 
@@ -19,6 +21,7 @@ use crdx_value::quote::go_quote;
 use crdx_value::release::Release;
 use std::fmt::Display;
 
+pub use app_armor::app_armor_warnings;
 
 /// The number of characters that a response has of all warnings (`filters/warning.go`), and so the largest number of warnings.
 const MAX_WARNINGS: usize = 4096;

@@ -1,6 +1,6 @@
 //! Kinds with few warnings.
 
-use super::{Warnings, addresses, node_labels};
+use super::{Warnings, addresses, node_labels, removed_plugins};
 use crate::validation::field_value::FieldValue;
 use crate::validation::immutable;
 use crdx_value::Value;
@@ -12,15 +12,8 @@ const STORAGE_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 const STORAGE_CLASS_NAME: &str = r#"deprecated since v1.8; use "storageClassName" attribute instead"#;
 const TOKENS: &str = "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes";
 
-/// Volume sources of removed plugins.
-const VOLUMES: &[(&str, &str)] = &[
-    ("cephfs", "deprecated in v1.28, non-functional in v1.31+"),
-    ("photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"),
-    ("scaleIO", "deprecated in v1.16, non-functional in v1.22+"),
-    ("storageos", "deprecated in v1.22, non-functional in v1.25+"),
-    ("glusterfs", "deprecated in v1.25, non-functional in v1.26+"),
-    ("rbd", "deprecated in v1.28, non-functional in v1.31+"),
-];
+/// The volume sources of removed plugins for which the server warns.
+const VOLUMES: &[&str] = &["cephfs", "photonPersistentDisk", "scaleIO", "storageos", "glusterfs", "rbd"];
 
 /// `GetWarningsForService`
 pub(super) fn service(warnings: &mut Warnings, object: &FieldValue<'_, '_>, _: Option<&Value>) {
@@ -95,7 +88,7 @@ pub(super) fn persistent_volume(warnings: &mut Warnings, object: &FieldValue<'_,
     for term in affinity.child("required").child("nodeSelectorTerms").items() {
         node_labels::term(warnings, &term, false);
     }
-    for (field, message) in VOLUMES {
+    for (field, message) in removed_plugins::SOURCES.iter().filter(|(field, _)| VOLUMES.contains(field)) {
         let source = spec.child(field);
         if source.is_set() {
             // The name of the field in Go's source.

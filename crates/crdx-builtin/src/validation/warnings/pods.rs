@@ -1,6 +1,6 @@
 //! Pods and templates of Pods (`pkg/api/pod/warnings.go`).
 
-use super::{Warnings, addresses, node_labels, overlaps, ports};
+use super::{Warnings, addresses, app_armor, node_labels, overlaps, ports, removed_plugins};
 use crate::validation::field_value::FieldValue;
 use crate::validation::pod_spec::each_container;
 use crdx_value::Value;
@@ -19,23 +19,6 @@ const ANNOTATIONS: &[(&str, &str)] = &[
 const SECCOMP: &str = r#"non-functional in v1.27+; use the "seccompProfile" field instead"#;
 const SECCOMP_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
 const SECCOMP_CONTAINER: &str = "container.seccomp.security.alpha.kubernetes.io/";
-const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
-/// The warning about an `AppArmor` annotation without a field.
-const APP_ARMOR_FIELD: &str = r#"deprecated since v1.30; use the "appArmorProfile" field instead"#;
-
-/// Volume sources of removed plugins.
-const VOLUMES: &[(&str, &str)] = &[
-    ("photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"),
-    ("gitRepo", "deprecated in v1.11"),
-    ("scaleIO", "deprecated in v1.16, non-functional in v1.22+"),
-    ("flocker", "deprecated in v1.22, non-functional in v1.25+"),
-    ("storageos", "deprecated in v1.22, non-functional in v1.25+"),
-    ("quobyte", "deprecated in v1.22, non-functional in v1.25+"),
-    ("glusterfs", "deprecated in v1.25, non-functional in v1.26+"),
-    ("ephemeral", ""),
-    ("cephfs", "deprecated in v1.28, non-functional in v1.31+"),
-    ("rbd", "deprecated in v1.28, non-functional in v1.31+"),
-];
 
 /// The owner of a specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,8 +76,9 @@ fn validate(warnings: &mut Warnings, object: &FieldValue<'_, '_>, owner: Owner) 
             warnings.annotation(&metadata, &format!("{SECCOMP_CONTAINER}{name}"), SECCOMP);
         }
         // The server checks the annotations of a Pod when it copies them to fields.
-        if owner == Owner::Template && !own.child("appArmorProfile").is_set() {
-            app_armor(warnings, &metadata, name, profile.value);
+        let is_checked = warnings.release.since(V1_34) || profile.value.is_null();
+        if owner == Owner::Template && is_checked && !own.child("appArmorProfile").is_set() {
+            app_armor::annotation(warnings, &metadata, name, profile.value);
         }
         let resources = container.child("resources");
         for name in ["memory", "ephemeral-storage"] {
@@ -152,20 +136,19 @@ fn null_selector(warnings: &mut Warnings, parent: &FieldValue<'_, '_>) {
 
 fn volumes(warnings: &mut Warnings, volumes: &FieldValue<'_, '_>) {
     for volume in volumes.items() {
-        for (field, message) in VOLUMES {
+        for (field, message) in removed_plugins::SOURCES {
             let source = volume.child(field);
             match *field {
                 _ if !source.is_set() => {}
-                "ephemeral" => {
-                    let template = source.child("volumeClaimTemplate");
-                    warnings.claim_amounts(&template.child("spec"));
-                }
                 "gitRepo" if warnings.release.since(V1_33) => {
                     warnings.at(&source.path, format!("{message}, and disabled by default in v1.33+"));
                 }
                 _ => warnings.at(&source.path, message),
             }
         }
+        let ephemeral = volume.child("ephemeral");
+        let template = ephemeral.child("volumeClaimTemplate");
+        warnings.claim_amounts(&template.child("spec"));
     }
 }
 
@@ -183,24 +166,6 @@ fn repeated(warnings: &mut Warnings, list: &FieldValue<'_, '_>, field: &str) {
 fn bytes(warnings: &mut Warnings, amounts: &FieldValue<'_, '_>) {
     for name in ["memory", "ephemeral-storage"] {
         warnings.fractional(amounts, name);
-    }
-}
-
-/// Warns about an annotation whose profile is not that of the Pod (`ApparmorFieldForAnnotation`).
-fn app_armor(warnings: &mut Warnings, metadata: &FieldValue<'_, '_>, container: &str, profile: &Value) {
-    let key = format!("{APP_ARMOR}{container}");
-    let Some(annotation) = metadata.value.at(&["annotations"]).and_then(|all| all.str_at(&[&key])) else { return };
-    let expected = match annotation {
-        "unconfined" => Some(("Unconfined", None)),
-        "runtime/default" => Some(("RuntimeDefault", None)),
-        text => text.strip_prefix("localhost/").filter(|path| !path.is_empty()).map(|path| ("Localhost", Some(path))),
-    };
-    if !profile.is_null() && !warnings.release.since(V1_34) {
-        return;
-    }
-    let own = profile.str_at(&["type"]).map(|type_| (type_, profile.str_at(&["localhostProfile"])));
-    if own.is_none() || own != expected {
-        warnings.annotation(metadata, &key, APP_ARMOR_FIELD);
     }
 }
 

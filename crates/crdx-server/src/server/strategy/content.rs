@@ -1,7 +1,7 @@
 //! Validates the content of objects of built-in kinds, if the feature `builtin` has their validation.
 
 #[cfg(feature = "builtin")]
-pub(super) use crdx_builtin::validation::{validate, warnings};
+pub(super) use crdx_builtin::validation::{app_armor_warnings, validate, warnings};
 
 /// Without the feature, the options of a server leave out all kinds whose content is validated, so this is not called.
 #[cfg(not(feature = "builtin"))]
@@ -22,5 +22,10 @@ pub(super) fn warnings(
     _old: Option<&crdx_value::Value>,
     _release: crdx_value::release::Release,
 ) -> Vec<String> {
+    Vec::new()
+}
+
+#[cfg(not(feature = "builtin"))]
+pub(super) fn app_armor_warnings(_pod: &crdx_value::Value, _release: crdx_value::release::Release) -> Vec<String> {
     Vec::new()
 }

@@ -218,7 +218,7 @@ impl Strategy for TypedResource {
 
     fn prepare_create(&self, object: &mut Value) {
         if self.kind.endpoint.kind == "Pod" && self.resources.validates_content {
-            let warnings = app_armor::warnings(object);
+            let warnings = content::app_armor_warnings(object, self.release());
             *self.prepared_warnings.lock().unwrap_or_else(PoisonError::into_inner) = warnings;
         }
         self.kind.change_stored(object, |kind, stored| prepare::create(kind, self.release(), stored));

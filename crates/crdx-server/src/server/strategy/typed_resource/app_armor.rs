@@ -1,7 +1,7 @@
 //! The `AppArmor` profiles of a new Pod, which annotations of older clients and fields may name (`applyAppArmorVersionSkew` in
 //! `pkg/registry/core/pod/strategy.go`).
 
-use crdx_value::release::{Release, V1_30};
+use crdx_value::release::Release;
 use crdx_value::{Map, Value, object};
 
 const ANNOTATION: &str = "container.apparmor.security.beta.kubernetes.io/";
@@ -30,27 +30,6 @@ pub(super) fn synchronize(pod: &mut Value, release: Release) {
     if annotates && !annotations.is_empty() {
         pod.insert_at(&["metadata", "annotations"], Value::Object(annotations));
     }
-}
-
-/// Warns about annotations that no field has, and about those that name no valid profile.
-pub(super) fn warnings(pod: &Value) -> Vec<String> {
-    let annotations = pod.at(&["metadata", "annotations"]).and_then(Value::as_object);
-    let Some(annotations) = annotations.filter(|_| pod.str_at(&["spec", "os", "name"]) != Some("windows")) else {
-        return Vec::new();
-    };
-    let pod_profile = pod.at(&["spec", "securityContext", "appArmorProfile"]);
-    let lists = ["initContainers", "containers", "ephemeralContainers"].into_iter();
-    let containers = lists.filter_map(|list| pod.at(&["spec", list])?.as_array()).flatten();
-    let warning = |container: &Value| {
-        let key = format!("{ANNOTATION}{}", container.str_at(&["name"]).unwrap_or_default());
-        let annotation = annotations.get(&key)?.as_str().unwrap_or_default();
-        let is_set = container.at(&["securityContext", "appArmorProfile"]).is_some();
-        let profile = profile_of(annotation);
-        let is_same = profile.is_some() && profile.as_ref() == pod_profile;
-        let text = r#"use the "appArmorProfile" field instead"#;
-        (!is_set && !is_same).then(|| format!("metadata.annotations[{key}]: deprecated since v{V1_30}; {text}"))
-    };
-    containers.filter_map(warning).collect()
 }
 
 fn synchronize_container(container: &mut Value, pod_profile: Option<&Value>, annotations: &mut Map, annotates: bool) {
@@ -121,19 +100,6 @@ mod tests {
         assert!(synchronized(&invalid, pod, "1.37").contains(r#"[{"name":"a"},{"name":"b"}]"#));
         let windows = pod.replacen('{', r#"{"os":{"name":"windows"},"#, 1);
         assert!(synchronized(annotations, &windows, "1.37").contains(r#"[{"name":"a"},{"name":"b"}]"#));
-    }
-
-    #[test]
-    fn an_annotation_without_a_field_is_deprecated() {
-        let found = |annotation: &str, spec: &str| {
-            let annotations = format!(r#"{{"container.apparmor.security.beta.kubernetes.io/a":"{annotation}"}}"#);
-            let text = format!(r#"{{"metadata":{{"annotations":{annotations}}},"spec":{spec}}}"#);
-            warnings(&read(text.as_bytes()).unwrap()).len()
-        };
-        assert_eq!(found("unconfined", r#"{"containers":[{"name":"a"}]}"#), 1);
-        assert_eq!(found("unconfined", r#"{"containers":[{"name":"b"}]}"#), 0);
-        let pod = r#"{"securityContext":{"appArmorProfile":{"type":"Unconfined"}},"containers":[{"name":"a"}]}"#;
-        assert_eq!((found("unconfined", pod), found("other", pod)), (0, 1));
     }
 
     #[test]
