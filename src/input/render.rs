@@ -37,7 +37,7 @@ pub struct Renderer {
     state: Arc<Mutex<State>>,
 }
 
-/// What charts can see of the cluster for which they are rendered.
+/// The properties of the cluster that charts can use.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub namespace: Option<String>,
@@ -57,7 +57,7 @@ pub struct Subject<'a> {
 
 #[derive(Debug, Default)]
 struct State {
-    /// What was rendered, by the names of the sources.
+    /// The rendered directories, by the names of the sources.
     rendered: BTreeMap<Arc<str>, Rendered>,
     /// The source files of the directory that was used last, by the name of its source.
     sources: Option<(Arc<str>, Sources)>,
@@ -165,7 +165,7 @@ impl Target {
         self.directory.display().to_string().into()
     }
 
-    /// What the user can do after an error.
+    /// Suggests what to do after an error.
     pub fn hint(&self, error: &RenderError) -> String {
         let directory = argument(&self.directory);
         match (error, self.kind) {

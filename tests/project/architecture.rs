@@ -182,7 +182,7 @@ fn a_module_imports_only_modules_above_it() {
         assert!(layers.len() > 4, "{layers:?}");
         let layer = |module: &str| layer_of(&layers, module);
         for Source { top, file, text, .. } in modules.iter().filter(|source| source.krate == krate) {
-            // What tests share is in no layer.
+            // Fixtures of tests are in no layer.
             if ["lib", "main", "fixture"].contains(&top.as_str()) {
                 continue;
             }

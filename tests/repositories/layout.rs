@@ -122,7 +122,10 @@ fn a_named_file_must_be_an_object_unless_others_are_skipped() {
         ("chart/values.yaml", "not a Kubernetes object"),
         ("chart/Chart.yaml", "a file of Helm,"),
         ("config/crd/kustomization.yaml", "configuration of kustomize"),
-        ("chart/templates/kite.yaml", "help: kubectl crdx validate --render CHART, or helm template … | kubectl crdx validate -f -"),
+        (
+            "chart/templates/kite.yaml",
+            "help: kubectl crdx validate --render CHART, or helm template … | kubectl crdx validate -f -",
+        ),
         ("empty.yaml", "there is no object in empty.yaml"),
     ] {
         let (code, text) = run(dir.path(), &format!("validate {file} --offline"));

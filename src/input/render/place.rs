@@ -7,8 +7,8 @@ use std::sync::Arc;
 /// Lines that are longer are not shown.
 const MAX_LINE: usize = 400;
 
-/// Returns the location in `file`, on `line` of which the rendered text was made. A part that the line has is marked; otherwise
-/// the whole line, without a column, because no text in it can be replaced.
+/// Returns the location of the line of `file` from which the rendered text was made. It marks the rendered text if the line
+/// has it, and otherwise the whole line, without a column, because no text in it can be replaced.
 pub fn in_line(file: &Arc<str>, line: Line<'_>, rendered: &SourceLocation) -> SourceLocation {
     let whole = SourceLocation::line(file, line.number + 1);
     let Some(excerpt) = &rendered.excerpt else { return whole };

@@ -93,7 +93,7 @@ impl<'a> List<'a> {
         (0..self.len()).map_while(|i| self.get(i))
     }
 
-    /// The list of these elements, of which those that do not match their declared type are kept as errors.
+    /// Creates a list of elements. It keeps the error of each element that does not match its declared type.
     ///
     /// # Errors
     /// Returns the first error of another kind.

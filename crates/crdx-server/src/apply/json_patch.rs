@@ -317,7 +317,7 @@ fn replace(document: &mut Value, path: &str, value: Value) -> Result<(), PatchEr
     Ok(())
 }
 
-/// What a `test` operation compares.
+/// The value that a `test` operation expects.
 #[derive(Clone, Copy, Debug)]
 pub enum Expected<'r> {
     /// The source text of the value in the request with the document, whose numbers are as the server encodes them.

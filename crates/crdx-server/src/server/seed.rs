@@ -138,11 +138,11 @@ impl Server {
 pub struct StoredForm {
     /// The object in the storage version.
     pub raw: Value,
-    /// What a read at the storage version returns.
+    /// The object as a read at the storage version returns it.
     pub read: ReadForm,
 }
 
-/// What a read of a stored object returns.
+/// A stored object as a read returns it.
 #[derive(Debug)]
 pub enum ReadForm {
     /// The stored object.
