@@ -7,7 +7,10 @@
 use std::collections::VecDeque;
 use std::io::{self, Read};
 
-/// The block size.
+/// The size of the first block: most files fit.
+const FIRST_BLOCK: usize = 1 << 13;
+
+/// The largest size of a block.
 const BLOCK: usize = 1 << 16;
 
 /// A reader of UTF-8.
@@ -40,7 +43,7 @@ impl<R: Read> Decoder<R> {
     pub fn new(inner: R) -> Self {
         Self {
             inner,
-            block: vec![0; BLOCK],
+            block: vec![0; FIRST_BLOCK],
             encoding: Encoding::Unknown,
             encoded: Vec::new(),
             decoded: VecDeque::new(),
@@ -53,6 +56,9 @@ impl<R: Read> Decoder<R> {
         let count = self.inner.read(&mut self.block)?;
         self.encoded.extend_from_slice(self.block.get(..count).unwrap_or_default());
         self.ended = count == 0;
+        if count == self.block.len() && count < BLOCK {
+            self.block.resize(2 * count, 0);
+        }
         if self.encoding == Encoding::Unknown {
             let (encoding, mark) = match self.encoded.as_slice() {
                 [_, _] | [_] | [] if !self.ended => return Ok(()),

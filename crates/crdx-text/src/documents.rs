@@ -16,6 +16,9 @@ use std::io::{self, BufRead, BufReader, Read};
 
 /// The number of bytes in which the first `{` is searched for.
 const PEEK: usize = 4096;
+
+/// The size of the buffer in bytes. It is cleared for every file, and most files are small.
+const BUFFER: usize = 1 << 14;
 /// A stream with more JSON values than this is not decoded as YAML after an error.
 const AMBIGUOUS: usize = 1;
 
@@ -164,7 +167,7 @@ impl<R: Read> Chunks<R> {
 
     fn with_limit(reader: R, limit: usize) -> Self {
         Self {
-            input: Pushback { pushed: Vec::new(), at: 0, inner: BufReader::with_capacity(1 << 16, reader) },
+            input: Pushback { pushed: Vec::new(), at: 0, inner: BufReader::with_capacity(BUFFER, reader) },
             limit,
             separator: Finder::new(b"\n---"),
             position: Position { line: 1, column: 1 },

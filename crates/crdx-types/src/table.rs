@@ -29,6 +29,7 @@ use crdx_embedded::embedded;
 use crdx_value::group_version;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::OnceLock;
 
 /// The rows of the table, indexed by kind and by type.
@@ -183,8 +184,12 @@ impl Table {
 
     /// Returns true if any release serves a kind of this group.
     pub fn has_group(&self, group: &str) -> bool {
-        let mut of_group = self.kinds.iter().filter(|(group_version, _)| group_version::group(group_version) == group);
-        of_group.any(|(_, kinds)| kinds.values().flatten().any(|row| row.served))
+        // The first key of a named group is `group/version`; the core group has versions alone.
+        let first = if group.is_empty() { String::new() } else { [group, "/"].concat() };
+        let from_first = self.kinds.range::<str, _>((Bound::Included(&*first), Bound::Unbounded));
+        let mut of_group = from_first.take_while(|(key, _)| group.is_empty() || key.starts_with(&first));
+        of_group
+            .any(|(key, kinds)| group_version::group(key) == group && kinds.values().flatten().any(|row| row.served))
     }
 
     pub(super) fn types(&self) -> &[TypeRow] {

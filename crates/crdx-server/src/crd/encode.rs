@@ -3,7 +3,6 @@
 
 use super::{
     Column, Condition, Conversion, CrdVersion, CustomResourceDefinition, Names, Scale, Spec, Status, Subresources,
-    Validation,
 };
 use crdx_value::base64::Encoding;
 use crdx_value::{Map, Value, object};
@@ -40,12 +39,11 @@ impl Spec {
                 v.selectable_fields.clone_from(&self.selectable_fields);
             }
         }
-        let mut shared = None;
         let mut spec = Map::new();
         spec.insert("group".to_owned(), Value::from(self.group.as_str()));
         spec.insert("names".to_owned(), self.names.to_value());
         spec.insert("scope".to_owned(), Value::from(self.scope.as_str()));
-        let versions = versions.iter().map(|v| version(v, &mut shared)).collect::<Vec<_>>();
+        let versions = encode_versions(&versions);
         // Go encodes an absent list as null, which the message about its storage version then shows.
         let is_absent = versions.is_empty() && !self.versions_empty;
         spec.insert("versions".to_owned(), if is_absent { Value::Null } else { Value::Array(versions) });
@@ -110,8 +108,27 @@ fn list(out: &mut Map, key: &str, items: &[String]) {
     }
 }
 
-/// Encodes a version. `shared` caches the last encoded schema, because versions often have the same schema.
-fn version(v: &CrdVersion, shared: &mut Option<(Arc<crate::schema::Schema>, Value)>) -> Value {
+/// Encodes the versions. One that shares the schema of the version before it gets a copy of what is written there.
+fn encode_versions(versions: &[CrdVersion]) -> Vec<Value> {
+    let schema = |v: &CrdVersion| v.schema.as_ref().and_then(|validation| validation.schema.clone());
+    let mut written: Vec<Value> = Vec::with_capacity(versions.len());
+    let mut before = None;
+    for v in versions {
+        let own = schema(v);
+        let encoded = own.as_ref().map(|schema| match (&before, written.last()) {
+            (Some(before), Some(last)) if Arc::ptr_eq(before, schema) => {
+                last.at(&["schema", "openAPIV3Schema"]).cloned().unwrap_or_default()
+            }
+            _ => schema.to_value(),
+        });
+        written.push(version(v, encoded));
+        before = own;
+    }
+    written
+}
+
+/// Encodes a version with its encoded schema.
+fn version(v: &CrdVersion, schema: Option<Value>) -> Value {
     let mut out = Map::from([
         ("name".to_owned(), Value::from(v.name.as_str())),
         ("served".to_owned(), Value::Bool(v.served)),
@@ -123,20 +140,9 @@ fn version(v: &CrdVersion, shared: &mut Option<(Arc<crate::schema::Schema>, Valu
     if let Some(warning) = &v.deprecation_warning {
         out.insert("deprecationWarning".to_owned(), Value::from(warning.as_str()));
     }
-    if let Some(Validation { schema }) = &v.schema {
-        let mut validation = Map::new();
-        if let Some(schema) = schema {
-            let written = match shared {
-                Some((last, written)) if Arc::ptr_eq(last, schema) => written.clone(),
-                _ => {
-                    let written = schema.to_value();
-                    *shared = Some((Arc::clone(schema), written.clone()));
-                    written
-                }
-            };
-            validation.insert("openAPIV3Schema".to_owned(), written);
-        }
-        out.insert("schema".to_owned(), Value::Object(validation));
+    if v.schema.is_some() {
+        let validation = schema.map(|schema| ("openAPIV3Schema".to_owned(), schema));
+        out.insert("schema".to_owned(), Value::Object(validation.into_iter().collect()));
     }
     if let Some(s) = &v.subresources {
         out.insert("subresources".to_owned(), subresources(s));

@@ -61,7 +61,9 @@ impl Resources {
     /// The other CRDs of a group, sorted by name. Decoding is slow, so the decoded CRD of the compiled resource is used
     /// if it is current.
     pub fn others(&self, name: &str, group: &str) -> Vec<Arc<CustomResourceDefinition>> {
-        let stored = self.definitions.objects.list("", "", &self.storage.revision).0;
+        // The name of a CRD ends with its group.
+        let is_close = |key: &str| key.strip_suffix(group).is_some_and(|rest| rest.ends_with('.')) && key != name;
+        let stored = self.definitions.objects.select(is_close);
         let served = self.served();
         let read = |(key, stored): &(String, Arc<Stored>)| {
             let crd = served.get(key).map(|serving| &serving.crd);
@@ -71,6 +73,6 @@ impl Resources {
                 None => typed(stored).map(Arc::new),
             }
         };
-        stored.iter().filter(|(key, _)| key != name).filter_map(read).filter(|crd| crd.spec.group == group).collect()
+        stored.iter().filter_map(read).filter(|crd| crd.spec.group == group).collect()
     }
 }
