@@ -63,6 +63,20 @@ pub trait Versions {
     fn ignored(&self, api_version: &str) -> Option<&Set>;
 }
 
+impl<V: Versions + ?Sized> Versions for &V {
+    fn type_of(&self, api_version: &str) -> Option<&Type> {
+        (**self).type_of(api_version)
+    }
+
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
+        (**self).convert(object, api_version)
+    }
+
+    fn ignored(&self, api_version: &str) -> Option<&Set> {
+        (**self).ignored(api_version)
+    }
+}
+
 /// An object at a version, with its merge type.
 #[derive(Clone)]
 struct Typed<'a> {

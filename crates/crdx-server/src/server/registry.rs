@@ -57,22 +57,23 @@ pub(in crate::server) enum Verb {
     DeleteCollection,
 }
 
-/// The verbs of one version of a resource or subresource.
+/// The verbs of one version of a resource or subresource. Requests for objects go through a `dyn` strategy, so that the
+/// verbs are compiled once.
 #[derive(Debug)]
-pub(in crate::server) struct Registry<'s, S> {
-    strategy: S,
+pub(in crate::server) struct Registry<'s, S: ?Sized> {
+    strategy: Box<S>,
     storage: &'s Storage,
     admission: &'s Chain,
 }
 
-impl<'s, S> Registry<'s, S> {
+impl<'s, S: ?Sized> Registry<'s, S> {
     /// Creates the registry for the resource of a strategy.
-    pub fn new(strategy: S, storage: &'s Storage, admission: &'s Chain) -> Self {
+    pub fn new(strategy: Box<S>, storage: &'s Storage, admission: &'s Chain) -> Self {
         Self { strategy, storage, admission }
     }
 }
 
-impl<S: Strategy> Registry<'_, S> {
+impl<S: Strategy + ?Sized> Registry<'_, S> {
     /// The strategy of the resource.
     pub fn strategy(&self) -> &S {
         &self.strategy

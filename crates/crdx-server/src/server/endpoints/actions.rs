@@ -99,7 +99,7 @@ impl Action {
         parent: TypedResource,
         name: &str,
     ) -> Result<Answer, Refusal> {
-        let parent = backend.registry(parent);
+        let parent = backend.registry(Box::new(parent));
         let created = || Ok(Answer { code: 201, content: Content::Status(status_value("Success", 201, "", "", None)) });
         if let Some(resumed) = &mut ctx.resumed {
             let on_conflict = std::mem::take(&mut resumed.on_conflict);
@@ -222,7 +222,8 @@ fn registry<'b>(
 ) -> Option<Registry<'b, TypedResource>> {
     let serving = backend.resources.get(definition)?;
     let version = serving.storage().cloned()?;
-    Some(backend.registry(TypedResource::new(serving, version, subresource, ctx, &backend.resources)?))
+    let resource = TypedResource::new(serving, version, subresource, ctx, &backend.resources)?;
+    Some(backend.registry(Box::new(resource)))
 }
 
 /// The condition of a type in `status.conditions`.

@@ -14,7 +14,7 @@ pub(in crate::server) struct Backend {
 
 impl Backend {
     /// The verbs of the resource of a strategy.
-    pub fn registry<S>(&self, strategy: S) -> Registry<'_, S> {
+    pub fn registry<S: ?Sized>(&self, strategy: Box<S>) -> Registry<'_, S> {
         Registry::new(strategy, &self.resources.storage, &self.admission)
     }
 }

@@ -18,6 +18,7 @@ use crate::server::strategy::scale::ScaleOf;
 use crate::server::strategy::serving::{Serving, Version};
 use crate::server::strategy::subresource::Subresource;
 use crate::server::strategy::typed_resource::TypedResource;
+use crdx_value::Value;
 use std::sync::Arc;
 
 /// Handles a request for a custom resource.
@@ -46,17 +47,25 @@ pub(super) fn handle(backend: &Backend, issued: &Issued, mut ctx: Context<'_>) -
         calls: ctx.calls.clone(),
     };
     if is_watch {
-        return backend.registry(resource).watch(ctx).into();
+        return backend.registry(Box::new(resource)).watch(ctx).into();
     }
     match ctx.target.subresource.as_str() {
-        "" => respond(backend, ctx, resource, &OBJECT_VERBS),
-        "status" if resource.version.has_status() => {
-            respond(backend, ctx, CustomResource { subresource: Subresource::Status, ..resource }, &SUBRESOURCE_VERBS)
+        "" => respond(backend, ctx, Box::new(resource), &OBJECT_VERBS),
+        "status" if resource.version.has_status() => respond(
+            backend,
+            ctx,
+            Box::new(CustomResource { subresource: Subresource::Status, ..resource }),
+            &SUBRESOURCE_VERBS,
+        ),
+        "finalize" if resource.serving.built_in.has_finalizers() => respond(
+            backend,
+            ctx,
+            Box::new(CustomResource { subresource: Subresource::Finalize, ..resource }),
+            &["update"],
+        ),
+        "scale" if let Some(scale) = ScaleOf::new(resource) => {
+            respond(backend, ctx, Box::new(scale), &SUBRESOURCE_VERBS)
         }
-        "finalize" if resource.serving.built_in.has_finalizers() => {
-            respond(backend, ctx, CustomResource { subresource: Subresource::Finalize, ..resource }, &["update"])
-        }
-        "scale" if let Some(scale) = ScaleOf::new(resource) => respond(backend, ctx, scale, &SUBRESOURCE_VERBS),
         _ => {
             let refusal = Refusal::not_found(named(&ctx), &ctx.target.name);
             Reply::Whole(ctx.refuse(refusal))
@@ -80,16 +89,16 @@ fn typed(
     let resource = TypedResource::new(Arc::clone(serving), Arc::clone(version), subresource, &ctx, &backend.resources);
     let Some(resource) = resource else { return Reply::Whole(not_found_page()) };
     if is_watch {
-        return backend.registry(resource).watch(ctx).into();
+        return backend.registry(Box::new(resource)).watch(ctx).into();
     }
     match ctx.target.subresource.as_str() {
-        "" => respond(backend, ctx, resource, &OBJECT_VERBS),
-        "status" if version.has_status() => respond(backend, ctx, resource, &SUBRESOURCE_VERBS),
+        "" => respond(backend, ctx, Box::new(resource), &OBJECT_VERBS),
+        "status" if version.has_status() => respond(backend, ctx, Box::new(resource), &SUBRESOURCE_VERBS),
         "scale" if version.scale().is_some() => match ScaleOf::new(resource) {
-            Some(scale) => respond(backend, ctx, scale, &SUBRESOURCE_VERBS),
+            Some(scale) => respond(backend, ctx, Box::new(scale), &SUBRESOURCE_VERBS),
             None => Reply::Whole(not_found_page()),
         },
-        "approval" if serving.has_approval() => respond(backend, ctx, resource, &SUBRESOURCE_VERBS),
+        "approval" if serving.has_approval() => respond(backend, ctx, Box::new(resource), &SUBRESOURCE_VERBS),
         _ if let Some(action) = actions::find(&ctx) => actions::handle(backend, issued, ctx, resource, action),
         _ => {
             let text = "the server could not find the requested resource";
@@ -117,7 +126,12 @@ fn find(backend: &Backend, ctx: &Context<'_>) -> Option<(Arc<Serving>, Arc<Versi
 }
 
 /// Runs the checks that precede every verb, in the server's order: verb, patch type, name, output format.
-fn respond(backend: &Backend, mut ctx: Context<'_>, strategy: impl Strategy, verbs: &[&str]) -> Reply {
+fn respond(
+    backend: &Backend,
+    mut ctx: Context<'_>,
+    strategy: Box<dyn Strategy<Object = Value>>,
+    verbs: &[&str],
+) -> Reply {
     let patch_kind = if strategy.accepts_strategic_merge() { patch::typed_kind } else { patch::kind };
     let registry = backend.registry(strategy);
     let verb = match ctx.target.verb {

@@ -31,7 +31,7 @@ pub(super) enum Source {
     Applied,
 }
 
-impl<S: Strategy> Registry<'_, S> {
+impl<S: Strategy + ?Sized> Registry<'_, S> {
     /// Handles a POST.
     pub(super) fn create(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
         let input = self.strategy.input(ctx.request.content_type.as_deref())?;

@@ -18,7 +18,7 @@ use crate::server::scope::{GroupResource, GroupVersionKind, is_typed};
 use crdx_value::{Value, group_version, object};
 use std::sync::Arc;
 
-impl<S: Strategy> Registry<'_, S> {
+impl<S: Strategy + ?Sized> Registry<'_, S> {
     /// Handles a DELETE of one object.
     pub(super) fn delete(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
         let name = ctx.name()?;
@@ -147,7 +147,7 @@ impl<S: Strategy> Registry<'_, S> {
         options: &DeleteOptions,
         deletion: Deletion,
     ) -> Result<Removal, Refusal> {
-        let strategy = &self.strategy;
+        let strategy = &*self.strategy;
         let (objects, resource) = (strategy.objects(), strategy.resource());
         let key = store::checked_key(namespace, name)?;
         let _lock = strategy.lock();

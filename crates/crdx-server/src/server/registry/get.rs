@@ -9,7 +9,7 @@ use crate::server::registry::revision::{check_not_ahead, invalid_revision, parse
 use crate::server::registry::store;
 use crate::server::registry::strategy::Strategy;
 
-impl<S: Strategy> Registry<'_, S> {
+impl<S: Strategy + ?Sized> Registry<'_, S> {
     /// Handles a GET of one object.
     pub(super) fn get(&self, ctx: &Context<'_>) -> Result<Answer, Refusal> {
         let name = ctx.name()?;

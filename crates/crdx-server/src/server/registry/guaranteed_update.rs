@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Changes an object.
 pub(in crate::server) type Change<'c> = dyn FnMut(&mut Value) -> Result<(), Refusal> + 'c;
 
-impl<S: Strategy<Object = Value>> Registry<'_, S> {
+impl<S: Strategy<Object = Value> + ?Sized> Registry<'_, S> {
     /// Changes the object with this name in the namespace of the request. Returns the changed object.
     ///
     /// # Errors
@@ -25,7 +25,7 @@ impl<S: Strategy<Object = Value>> Registry<'_, S> {
         dry_run: bool,
         change: &mut Change<'_>,
     ) -> Result<Arc<Value>, Refusal> {
-        let strategy = &self.strategy;
+        let strategy = &*self.strategy;
         let key = store::checked_key(&ctx.target.namespace, name)?;
         loop {
             let stored = strategy.objects().get(&key);

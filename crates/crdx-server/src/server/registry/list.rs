@@ -20,7 +20,7 @@ use crdx_value::release::{Release, V1_31, V1_33, V1_34};
 use crdx_value::{Value, json};
 use std::sync::Arc;
 
-impl<S: ReadStrategy> Registry<'_, S> {
+impl<S: ReadStrategy + ?Sized> Registry<'_, S> {
     /// Handles a list.
     pub(super) fn list(&self, ctx: &Context<'_>) -> Result<Answer, Refusal> {
         let options = self.list_options(ctx)?;
@@ -45,7 +45,7 @@ impl<S: ReadStrategy> Registry<'_, S> {
 
     /// The selected objects of one page.
     pub(super) fn select(&self, ctx: &Context<'_>, options: &ListOptions) -> Result<List, Refusal> {
-        let strategy = &self.strategy;
+        let strategy = &*self.strategy;
         let scope = Scope::new(ctx, strategy.is_namespaced(), options);
         let pages = Pages::read(ctx, &self.storage.revision, options)?;
         let (found, resource_version) = pages.objects(&self.storage.revision, strategy.objects(), &scope.prefix)?;

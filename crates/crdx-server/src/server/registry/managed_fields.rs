@@ -15,7 +15,7 @@ use crdx_value::release::Release;
 use crdx_value::{Map, Value, unicode};
 use std::cell::Cell;
 
-impl<S: Strategy> Registry<'_, S> {
+impl<S: Strategy + ?Sized> Registry<'_, S> {
     /// Sets the managedFields of an object that is created, or that replaces `live`.
     pub(crate) fn update_managed_fields(
         &self,
@@ -28,7 +28,7 @@ impl<S: Strategy> Registry<'_, S> {
             metadata::set(object, FIELD, None);
             return;
         }
-        let (strategy, manager) = (&self.strategy, manager(options, ctx.request.user_agent.as_deref()));
+        let (strategy, manager) = (&*self.strategy, manager(options, ctx.request.user_agent.as_deref()));
         with_manager(strategy, (&ctx.now(), ctx.release()), |fields| {
             let live = live.unwrap_or(fields.empty_object);
             if let Some(mut seen) = strategy.managed_form(object) {
@@ -42,7 +42,7 @@ impl<S: Strategy> Registry<'_, S> {
 }
 
 /// Applies `patch` to `live`, or creates the object if `live` is `None`.
-pub(in crate::server) fn apply<S: Strategy>(
+pub(in crate::server) fn apply<S: Strategy + ?Sized>(
     strategy: &S,
     ctx: &Context<'_>,
     live: Option<&Value>,
@@ -60,7 +60,7 @@ pub(in crate::server) fn apply<S: Strategy>(
 }
 
 /// Runs the field manager of a resource with a timestamp (RFC 3339) and a release.
-pub(in crate::server) fn with_manager<S: Strategy, T>(
+pub(in crate::server) fn with_manager<S: Strategy + ?Sized, T>(
     strategy: &S,
     (now, release): (&str, Release),
     act: impl FnOnce(&FieldManager<'_>) -> T,
@@ -68,7 +68,7 @@ pub(in crate::server) fn with_manager<S: Strategy, T>(
     let scope = strategy.scope();
     let (api_version, empty_object) = (api_version(scope.kind.group, scope.kind.version), strategy.empty_object());
     act(&FieldManager {
-        versions: strategy,
+        versions: &strategy,
         api_version: &api_version,
         kind: scope.kind.kind,
         subresource: scope.subresource,

@@ -75,10 +75,10 @@ pub(in crate::server) fn definition_kind(content_type: Option<&str>) -> Result<K
         .map_err(|refusal| Refusal::unrouted(refusal.code, refusal.reason, "415: Unsupported Media Type"))
 }
 
-impl<S: Strategy> Registry<'_, S> {
+impl<S: Strategy + ?Sized> Registry<'_, S> {
     /// Handles a PATCH.
     pub(super) fn patch(&self, ctx: &mut Context<'_>, kind: Kind) -> Result<Answer, Refusal> {
-        let strategy = &self.strategy;
+        let strategy = &*self.strategy;
         ctx.name()?;
         let (patch, options) = read(ctx, kind)?;
         let Some(patch) = patch else { return self.apply(ctx, &options) };

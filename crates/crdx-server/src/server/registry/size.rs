@@ -22,7 +22,7 @@ pub(super) enum ManagedFields {
     Kept,
 }
 
-impl<S: Strategy> Registry<'_, S> {
+impl<S: Strategy + ?Sized> Registry<'_, S> {
     /// Rejects an object that is too large for etcd, or drops its `managedFields` if it is small enough without them.
     /// `expected` is the revision of the existing object; `None` for a create that is not an apply.
     ///

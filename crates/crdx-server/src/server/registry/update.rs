@@ -36,10 +36,10 @@ pub(super) struct Update<'a> {
     pub options: &'a WriteOptions,
 }
 
-impl<S: Strategy> Registry<'_, S> {
+impl<S: Strategy + ?Sized> Registry<'_, S> {
     /// Handles a PUT.
     pub(super) fn put(&self, ctx: &mut Context<'_>) -> Result<Answer, Refusal> {
-        let strategy = &self.strategy;
+        let strategy = &*self.strategy;
         let name = ctx.name()?;
         body::check_size(&ctx.request.body)?;
         let options = options::write_options(&ctx.query, Write::Update, ctx.release())?;
@@ -84,7 +84,7 @@ impl<S: Strategy> Registry<'_, S> {
         update: &Update<'_>,
         transform: &mut Transform<'_, S::Object>,
     ) -> Result<Arc<Value>, Refusal> {
-        let (strategy, options) = (&self.strategy, update.options);
+        let (strategy, options) = (&*self.strategy, update.options);
         let (objects, resource) = (strategy.objects(), strategy.resource());
         let name = ctx.target.name.clone();
         let key = store::checked_key(&ctx.target.namespace, &name)?;

@@ -104,7 +104,7 @@ impl<S: ReadStrategy + 'static> Registry<'_, S> {
             bookmarks: options.allow_bookmarks,
             timeout_seconds,
             initial_end_pending: options.allow_bookmarks && options.send_initial_events == Some(true),
-            view: View::new(Box::new(self.strategy), options, scope, form.0, form.1),
+            view: View::new(self.strategy, options, scope, form.0, form.1),
             initial: start.initial,
             at: start.at,
             phase: if timeout_seconds.is_some_and(|seconds| seconds < 0) {

@@ -15,7 +15,7 @@ use crdx_value::json::go_kind;
 use crdx_value::release::V1_37;
 use crdx_value::{Map, Value};
 
-impl<S: Strategy> Registry<'_, S> {
+impl<S: Strategy + ?Sized> Registry<'_, S> {
     /// Applies the configuration to the existing object `live`, or creates an object if `live` is `None`.
     pub(super) fn applied(
         &self,
@@ -25,7 +25,7 @@ impl<S: Strategy> Registry<'_, S> {
         options: &WriteOptions,
     ) -> Result<S::Object, Refusal> {
         let patch = config.value()?;
-        let applied = managed_fields::apply(&self.strategy, ctx, live, &patch, options)?;
+        let applied = managed_fields::apply(&*self.strategy, ctx, live, &patch, options)?;
         let mut object = self.strategy.decode_applied(ctx, applied, &patch, options)?;
         config.check_duplicates(ctx, options)?;
         let uid = metadata::text(&object, "uid");

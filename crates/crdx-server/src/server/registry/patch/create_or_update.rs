@@ -19,7 +19,7 @@ use crate::server::registry::update::Update;
 use crdx_value::Value;
 use crdx_value::release::V1_37;
 
-impl<S: Strategy> Registry<'_, S> {
+impl<S: Strategy + ?Sized> Registry<'_, S> {
     /// Handles an apply.
     pub(super) fn apply(&self, ctx: &mut Context<'_>, options: &WriteOptions) -> Result<Answer, Refusal> {
         let config = Config::read(ctx)?;
