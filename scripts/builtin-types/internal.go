@@ -20,6 +20,7 @@ import (
 // them and the types that they contain.
 var printed = []string{
 	"apps.DaemonSetUpdateStrategy", "apps.DeploymentStrategy", "apps.StatefulSetUpdateStrategy", "batch.PodFailurePolicy", "batch.SuccessPolicy",
+	"certificates.PodCertificateRequestSpec",
 	"core.Container", "core.EventSource", "core.NodeAddress", "core.NodeAffinity", "core.NodeConfigSource", "core.ObjectReference", "core.Taint", "core.PersistentVolumeClaim", "core.PersistentVolumeSource", "core.PodTemplateSpec", "core.ScopeSelector", "core.VolumeNodeAffinity",
 	"flowcontrol.FlowSchemaSpec", "flowcontrol.PriorityLevelConfigurationSpec", "networking.ParentReference", "networking.ServiceCIDRSpec",
 	"resource.ResourceClaimSpec", "resource.ResourceClaimTemplateSpec", "resource.DeviceAttribute",

@@ -67,6 +67,10 @@ impl Encoder {
             (Type::Bool, Value::Null) => *value = Value::Bool(false),
             (Type::String, Value::Null) => *value = Value::from(""),
             (Type::Int(_) | Type::Uint(_) | Type::Float(_), Value::Null) => *value = Value::Int(0),
+            (Type::Int(_) | Type::Uint(_), Value::Int(number)) => *number = wrapped(type_, *number),
+            (Type::Int(_) | Type::Uint(_), Value::Float(number)) if number.fract() == 0.0 => {
+                *value = Value::Int(wrapped(type_, *number as i64));
+            }
             _ => {}
         }
     }
@@ -148,6 +152,20 @@ fn bytes(items: &[Value]) -> Value {
     }
 }
 
+/// An integer as Go stores it in a type with fewer bits (`reflect.Value.SetInt`). Only the results of patches and applies
+/// have numbers that do not fit, because decoding JSON rejects them.
+fn wrapped(type_: &Type, number: i64) -> i64 {
+    match type_ {
+        Type::Int(8) => i64::from(number as i8),
+        Type::Int(16) => i64::from(number as i16),
+        Type::Int(32) => i64::from(number as i32),
+        Type::Uint(8) => i64::from(number as u8),
+        Type::Uint(16) => i64::from(number as u16),
+        Type::Uint(32) => i64::from(number as u32),
+        _ => number,
+    }
+}
+
 impl Custom {
     /// Encodes a value of this type in place; null becomes the zero value.
     fn encode(self, value: &mut Value) {
@@ -190,6 +208,14 @@ mod tests {
     fn encoded(type_: &str, release: u32, text: &str) -> String {
         let types = Types::for_release(release);
         to_string(&encode(types, types.id(type_).unwrap(), json::read(text.as_bytes()).unwrap()))
+    }
+
+    #[test]
+    fn integers_that_do_not_fit_are_wrapped() {
+        let spec = |text: &str| encoded("coordination/v1.LeaseSpec", 37, text);
+        assert_eq!(spec(r#"{"leaseDurationSeconds":-9223372036854775808}"#), r#"{"leaseDurationSeconds":0}"#);
+        assert_eq!(spec(r#"{"leaseDurationSeconds":9007199254740993}"#), r#"{"leaseDurationSeconds":1}"#);
+        assert_eq!(spec(r#"{"leaseDurationSeconds":5.0}"#), r#"{"leaseDurationSeconds":5}"#);
     }
 
     #[test]

@@ -252,7 +252,8 @@ fn without_directives(value: Value) -> Option<Value> {
 
 /// `mergepatch.ErrBadArgType`
 fn bad_type(expected: &str, actual: &Value) -> PatchError {
-    PatchError::Other(format!("expected a {expected}, but received a {}", print::type_name(actual)))
+    let found = if actual.is_null() { "%!s(<nil>)" } else { print::type_name(actual) };
+    PatchError::Other(format!("expected a {expected}, but received a {found}"))
 }
 
 /// `mergepatch.ErrBadPatchType`
@@ -281,6 +282,15 @@ mod tests {
         let read = |text: &str| json::read(text.as_bytes()).unwrap().as_object().cloned().unwrap();
         let merged = merge(types, types.id(type_).unwrap(), read(original), read(patch));
         merged.map(|merged| to_string(&Value::Object(merged))).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_list_that_is_null_cannot_be_ordered() {
+        let pod = r#"{"containers":[{"name":"a"}]}"#;
+        assert_eq!(
+            patched("core/v1.PodSpec", pod, r#"{"containers":null,"$setElementOrder/containers":["a"]}"#),
+            Err("expected a []interface {}, but received a %!s(<nil>)".to_owned())
+        );
     }
 
     #[test]

@@ -230,6 +230,23 @@ impl TypeRow {
 }
 
 impl KindRow {
+    /// Returns the server's warning about a deprecated version of a kind in a release (`deprecation.WarningMessage`).
+    pub fn deprecation_warning(&self, api_version: &str, kind: &str, release: u32) -> Option<String> {
+        let since = self.deprecated?;
+        let minor = |version: &str| version.strip_prefix("1.")?.parse::<u32>().ok();
+        if minor(since).is_none_or(|since| since > release) {
+            return None;
+        }
+        let mut message = format!("{api_version} {kind} is deprecated in v{since}+");
+        if let Some(removed) = self.removed {
+            message = format!("{message}, unavailable in v{removed}+");
+        }
+        if let Some((api_version, kind)) = self.instead.and_then(|instead| instead.rsplit_once('/')) {
+            message = format!("{message}; use {api_version} {kind}");
+        }
+        Some(message)
+    }
+
     fn read(type_name: &'static str, words: impl Iterator<Item = &'static str>, releases: Releases) -> Self {
         let (deprecated, removed, instead) = (None, None, None);
         let mut row = Self { releases, type_name, served: false, cluster: false, deprecated, removed, instead };

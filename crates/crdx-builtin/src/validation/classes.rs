@@ -57,11 +57,15 @@ fn system_class_error(name: &str, value: i64, is_default: bool) -> Option<String
 /// `ValidateRuntimeClass` and `ValidateRuntimeClassUpdate`
 pub(crate) fn runtime_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let handler = object.child("handler");
+    let changes = old.is_some_and(|old| old.str_at(&["handler"]).unwrap_or_default() != handler.text());
     if let Some(old) = old {
         immutable::declared(errors, &handler, &FieldValue::new(old.get("handler"), ROOT), "string");
     }
     if handler.text().is_empty() && errors.release.since(V1_36) {
         errors.required(&handler, "");
+    } else if changes {
+        // Generated code stops after the error about the change.
+        errors.messages(&handler, names::name_is_label(handler.text(), false));
     } else {
         errors.messages(&handler, handler_errors(handler.text(), errors.release));
     }
@@ -134,6 +138,13 @@ mod tests {
         assert_eq!(update("", "1.37"), ["handler: Invalid value: null: field is immutable", "handler: Required value"]);
         assert_eq!(update("b", "1.36"), ["handler: Invalid value: \"b\": field is immutable"]);
         assert_eq!(update("A", "1.31").len(), 2);
+        assert_eq!(
+            update(&long, "1.37"),
+            [
+                "handler: Invalid value: null: field is immutable".to_owned(),
+                format!("handler: Invalid value: \"{long}\": must be no more than 63 characters")
+            ]
+        );
     }
 
     #[test]

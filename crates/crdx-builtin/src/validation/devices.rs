@@ -111,11 +111,10 @@ pub fn claim(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Valu
 /// `ValidateResourceClaimTemplate` and `ValidateResourceClaimTemplateUpdate`
 pub(crate) fn claim_template(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
-    let stored = specification_is_fixed(errors, &spec, old, ("resource.ResourceClaimTemplateSpec", Minor::NEVER));
-    if stored == Stored::No || !errors.release.since(V1_35) {
-        annotations::template_metadata(errors, &spec.child("metadata"));
-        claim_spec(errors, &spec.child("spec"), stored);
-    }
+    specification_is_fixed(errors, &spec, old, ("resource.ResourceClaimTemplateSpec", Minor::NEVER));
+    // An update is validated like a new template.
+    annotations::template_metadata(errors, &spec.child("metadata"));
+    claim_spec(errors, &spec.child("spec"), Stored::No);
 }
 
 /// Reports a changed specification of an internal type; since the release `declared`, without its value.

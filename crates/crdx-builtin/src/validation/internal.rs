@@ -146,7 +146,7 @@ impl Printer {
     fn list(&mut self, (type_, item): (&str, &str), package: &str, node: Node<'_>) {
         let items = node.value.as_array().unwrap_or_default();
         if matches!(item, "byte" | "uint8") && !self.is_go() {
-            return self.scalar("string", node.value);
+            return json::write_compact(&mut self.out, node.value);
         }
         if self.is_go() {
             self.out.push_str(&shown(type_, package));

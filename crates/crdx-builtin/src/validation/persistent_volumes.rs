@@ -105,7 +105,7 @@ fn capacity(errors: &mut Errors, capacity: &FieldValue<'_, '_>) {
     }
     for (_, quantity) in capacity.entries() {
         if let Some(value) = quantity.quantity().filter(|quantity| quantity.sign() < 0) {
-            let whole = value.as_int().unwrap_or_else(|| value.as_float().ceil() as i64);
+            let whole = value.value();
             if whole < 0 {
                 errors.invalid_value(&quantity.path, whole, "must be a valid resource quantity");
             }

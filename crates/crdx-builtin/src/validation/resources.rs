@@ -133,8 +133,7 @@ fn pod_resource_name(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &str
 pub(crate) fn quantity_of(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &str) {
     nonnegative_quantity(errors, field);
     let counts = INTEGER_RESOURCES.contains(&name) || is_extended(name, errors.release);
-    let is_whole = |quantity: &Quantity| milli_value(quantity).is_some_and(|milli| milli % 1000 == 0);
-    if counts && field.quantity().is_some_and(|quantity| !is_whole(&quantity)) {
+    if counts && field.quantity().is_some_and(|quantity| quantity.milli_value() % 1000 != 0) {
         // The server shows the quantity as a struct, with an encoder that prints its text.
         errors.invalid(field, "must be an integer");
     }
@@ -151,16 +150,6 @@ pub(crate) fn nonnegative_quantity(errors: &mut Errors, field: &FieldValue<'_, '
 pub(crate) fn positive_quantity(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     if field.quantity().is_some_and(|quantity| quantity.sign() <= 0) {
         errors.invalid(field, "must be greater than zero");
-    }
-}
-
-/// The value in thousandths, rounded up (`Quantity.MilliValue`); `None` if it is too large.
-fn milli_value(quantity: &Quantity) -> Option<i64> {
-    if let Some(value) = quantity.as_int() {
-        value.checked_mul(1000)
-    } else {
-        let milli = (quantity.as_float() * 1000.0).ceil();
-        (milli.abs() < 9e18).then_some(milli as i64)
     }
 }
 
@@ -227,8 +216,7 @@ pub fn requirements(
 pub(crate) fn is_divisible(name: &str, field: &FieldValue<'_, '_>) -> bool {
     let size = name.strip_prefix(HUGE_PAGES).and_then(|size| Quantity::parse(size).ok());
     let (Some(size), Some(quantity)) = (size.and_then(|size| size.as_int()), field.quantity()) else { return false };
-    let whole = quantity.as_int().unwrap_or_else(|| quantity.as_float().ceil() as i64);
-    size > 0 && whole % size == 0
+    size > 0 && quantity.value() % size == 0
 }
 
 /// `validateResourceClaimNames`

@@ -186,7 +186,8 @@ fn anchors(errors: &mut Errors, bundle: &FieldValue<'_, '_>) {
 pub(crate) fn pod_request(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     if let Some(old) = old {
-        return immutable::field(errors, &spec, &FieldValue::new(old.get("spec"), ROOT));
+        let old = FieldValue::new(old.get("spec"), ROOT);
+        return immutable::typed(errors, &spec, &old, "certificates.PodCertificateRequestSpec");
     }
     let signer = spec.child("signerName");
     signer_name(errors, &signer);

@@ -168,13 +168,13 @@ fn token_requests(errors: &mut Errors, requests: &FieldValue<'_, '_>) {
 /// `ValidateCSIStorageCapacity` and `ValidateCSIStorageCapacityUpdate`
 pub(crate) fn storage_capacity(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let (topology, class) = (object.child("nodeTopology"), object.child("storageClassName"));
-    if let Some(old) = old {
-        let old = FieldValue::new(Some(old), ROOT);
+    let allows_invalid = selectors::has_invalid_value(&FieldValue::new(old, ROOT).child("nodeTopology"), errors);
+    if old.is_some() {
+        let old = FieldValue::new(old, ROOT);
         immutable::typed(errors, &topology, &old.child("nodeTopology"), immutable::SELECTOR);
         immutable::typed(errors, &class, &old.child("storageClassName"), "string");
-        return;
     }
-    selectors::label_selector(errors, &topology, false);
+    selectors::label_selector(errors, &topology, allows_invalid);
     formats::object_name(errors, &class);
     resources::nonnegative_quantity(errors, &object.child("capacity"));
 }
@@ -271,5 +271,20 @@ mod tests {
                 r#"spec.volumeLifecycleModes: Invalid value: []storage.VolumeLifecycleMode{"Persistent", "Ephemeral"}: field is immutable"#
             ]
         );
+    }
+
+    #[test]
+    fn an_update_of_a_capacity_is_validated_like_a_new_one() {
+        let capacity = |class: &str| {
+            format!(
+                r#"{{"metadata":{{"name":"a","namespace":"default"}},"storageClassName":"{class}","capacity":"1Gi"}}"#
+            )
+        };
+        let update =
+            |class: &str| updated("storage.k8s.io/v1", "CSIStorageCapacity", &capacity("a"), &capacity(class), "1.37");
+        assert_eq!(update("b"), ["storageClassName: Invalid value: \"b\": field is immutable"]);
+        let both = update("!");
+        assert_eq!(both.len(), 2, "{both:?}");
+        assert!(both[1].starts_with("storageClassName: Invalid value: \"!\": a lowercase RFC 1123 subdomain"));
     }
 }

@@ -14,7 +14,6 @@ mod secrets;
 mod workloads;
 
 use super::field_value::FieldValue;
-use crdx_cel::value::Quantity;
 use crdx_value::Value;
 use crdx_value::field::{FieldPath, ROOT, names};
 use crdx_value::quote::go_quote;
@@ -84,23 +83,11 @@ impl Warnings {
     /// Warns about an amount of bytes that is no integer.
     fn fractional(&mut self, amounts: &FieldValue<'_, '_>, name: &str) {
         let amount = FieldValue::new(amounts.value.get(name), amounts.path.key(name));
-        if is_fractional(&amount) {
+        if amount.quantity().is_some_and(|quantity| quantity.milli_value() % 1000 != 0) {
             let text = format!("fractional byte value {} is invalid, must be an integer", go_quote(amount.text()));
             self.at(&amount.path, text);
         }
     }
-}
-
-/// Returns true if `MilliValue() % 1000` is not zero. That rounds up, so that 0.9995 counts as 1.
-fn is_fractional(amount: &FieldValue<'_, '_>) -> bool {
-    let Some(quantity) = amount.quantity() else { return false };
-    let has_fraction = amount.text().ends_with(['m', 'u', 'n']) || amount.text().contains("e-");
-    has_fraction && fraction(&quantity) <= 0.999
-}
-
-fn fraction(quantity: &Quantity) -> f64 {
-    let fraction = quantity.as_float().fract();
-    if fraction == 0.0 { 1.0 } else { fraction }
 }
 
 /// Returns the warnings about an object, as its Go type encodes it; `old` is the existing object of an update.

@@ -8,19 +8,9 @@ use crdx_types::table::{self, KindRow};
 use crdx_value::release::Release;
 use crdx_value::suggest;
 
-/// Returns the server's warning about a deprecated version (`deprecation.WarningMessage`).
+/// Returns the server's warning about a deprecated version.
 pub fn deprecation(row: &KindRow, identity: &Identity, release: u32, locator: &dyn FieldLocator) -> Option<Diagnostic> {
-    let deprecated = row.deprecated?;
-    if minor(deprecated).is_none_or(|since| since > release) {
-        return None;
-    }
-    let mut message = format!("{} {} is deprecated in v{deprecated}+", identity.api_version, identity.kind);
-    if let Some(removed) = row.removed {
-        message = format!("{message}, unavailable in v{removed}+");
-    }
-    if let Some((api_version, kind)) = row.instead.and_then(|instead| instead.rsplit_once('/')) {
-        message = format!("{message}; use {api_version} {kind}");
-    }
+    let message = row.deprecation_warning(&identity.api_version, &identity.kind, release)?;
     let location = Some(locator.field("apiVersion"));
     Some(Diagnostic {
         kind: "Warning".to_owned(),
@@ -29,11 +19,6 @@ pub fn deprecation(row: &KindRow, identity: &Identity, release: u32, locator: &d
         location,
         ..Diagnostic::default()
     })
-}
-
-/// Returns N of `1.N`.
-fn minor(version: &str) -> Option<u32> {
-    version.strip_prefix("1.")?.parse().ok()
 }
 
 /// Returns the item of a kind that no API server of the release serves without configuration: kubectl sends no request.

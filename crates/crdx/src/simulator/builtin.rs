@@ -43,6 +43,7 @@ use crdx_value::{Value, json};
 pub use created::{Created, CreatedObjects};
 use decoded::{BAD_REQUEST, PUBLISHED_SCHEMA, decoded_item, undecodable_item};
 pub use kept::is_named;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The options for built-in kinds.
@@ -398,20 +399,25 @@ fn answered_create(item: &mut ObjectReport, response: Response, release: Release
     }
     let identity = item.identity.clone();
     let answered = read_built_in_response(response, identity, locator, release);
-    let is_new = |warning: &Diagnostic| !item.warnings.iter().any(|known| known.message == warning.message);
-    let warnings: Vec<_> = answered.warnings.into_iter().filter(is_new).collect();
-    item.warnings.extend(warnings);
+    add_warnings(item, answered.warnings);
     (item.answer, item.object) = (answered.answer, answered.object);
     if answered.verdict == Verdict::Rejected {
         (item.verdict, item.errors) = (Verdict::Rejected, answered.errors);
     }
 }
 
+/// Adds the warnings of a response that the item does not have.
+fn add_warnings(item: &mut ObjectReport, warnings: Vec<Diagnostic>) {
+    let known: HashSet<&str> = item.warnings.iter().map(|known| known.message.as_str()).collect();
+    let new: Vec<_> = warnings.into_iter().filter(|warning| !known.contains(warning.message.as_str())).collect();
+    item.warnings.extend(new);
+}
+
 /// Completes the item of an update that was sent.
 fn answered_update(item: &mut ObjectReport, response: Response, release: Release, locator: &dyn FieldLocator) {
     let identity = item.identity.clone();
     let answered = read_built_in_response(response, identity, locator, release);
-    item.warnings.extend(answered.warnings);
+    add_warnings(item, answered.warnings);
     item.pruned = answered.pruned;
     item.object = answered.object;
     if answered.verdict == Verdict::Rejected {

@@ -160,6 +160,12 @@ fn specifications_of_claims_are_immutable() {
     assert_eq!(found, [format!("spec: Invalid value: {shown}: field is immutable")]);
     let found = updated(API, "ResourceClaimTemplate", &template("a"), &template("b"), "1.34");
     assert_eq!(found, [format!(r#"spec: Invalid value: {{"Spec":{shown}}}: field is immutable"#)]);
+    let found = updated(API, "ResourceClaimTemplate", &template("a"), &template("!"), "1.37");
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(
+        found[1].starts_with(r#"spec.spec.devices.requests[0].name: Invalid value: "!": a lowercase"#),
+        "{found:?}"
+    );
 }
 
 #[test]

@@ -128,6 +128,21 @@ fn pod_request(members: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_changed_request_of_a_pod_is_shown_as_the_internal_type() {
+    let request = |name: &str| {
+        format!(
+            r#"{{"metadata":{{"name":"a","namespace":"default"}},"spec":{{"podName":"{name}","maxExpirationSeconds":86400,"stubPKCS10Request":"YQ=="}}}}"#
+        )
+    };
+    assert_eq!(
+        updated(API, "PodCertificateRequest", &request("p"), &request("q"), "1.37"),
+        [
+            r#"spec: Invalid value: {"SignerName":"","PodName":"q","PodUID":"","ServiceAccountName":"","ServiceAccountUID":"","NodeName":"","NodeUID":"","MaxExpirationSeconds":86400,"PKIXPublicKey":null,"ProofOfPossession":null,"StubPKCS10Request":"YQ==","UnverifiedUserAnnotations":null}: field is immutable"#
+        ]
+    );
+}
+
+#[test]
 fn requests_of_pods_have_a_strong_key() {
     let lines: String = REQUEST.lines().filter(|line| !line.starts_with('-')).collect();
     assert_eq!(pod_request(&format!(r#""maxExpirationSeconds":3600,"stubPKCS10Request":"{lines}""#)), [""; 0]);

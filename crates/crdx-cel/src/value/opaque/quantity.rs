@@ -27,6 +27,7 @@ enum Amount {
 const FORMAT: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const NUMBER: &str = "unable to parse numeric part of quantity";
 const NANO: i32 = -9;
+const MILLI: i32 = -3;
 
 impl Quantity {
     /// Parses a quantity such as `1.5Gi`, `100m` or `1e3`.
@@ -99,6 +100,24 @@ impl Quantity {
         if exponent == 0 { base } else { base * pow10(exponent) }
     }
 
+    /// The value rounded up to an integer (`Value`); 0 or some other number if it does not fit in 64 bits.
+    pub fn value(&self) -> i64 {
+        self.scaled(0)
+    }
+
+    /// The value in thousandths, rounded up (`MilliValue`); 0 or some other number if it does not fit in 64 bits.
+    pub fn milli_value(&self) -> i64 {
+        self.scaled(MILLI)
+    }
+
+    /// `ScaledValue`
+    fn scaled(&self, exponent: i32) -> i64 {
+        match &self.amount {
+            Amount::Small(value, scale) => scaled_small(*value, *scale, exponent),
+            Amount::Large(decimal) => decimal.scaled(exponent),
+        }
+    }
+
     /// The sign: -1, 0 or 1.
     pub fn sign(&self) -> i64 {
         match &self.amount {
@@ -155,6 +174,26 @@ impl PartialEq for Quantity {
     fn eq(&self, other: &Self) -> bool {
         self.compare(other).is_eq()
     }
+}
+
+/// `AsScaledInt64`: `value * 10^scale` in units of `10^exponent`, rounded away from zero. What Go returns for a value that
+/// does not fit depends on the number of zeros.
+fn scaled_small(value: i64, scale: i32, exponent: i32) -> i64 {
+    let zeros = i64::from(scale) - i64::from(exponent);
+    let Ok(dropped) = u32::try_from(-zeros) else {
+        let product = |factor: i64| if value == i64::MIN { 0 } else { value.wrapping_mul(factor) };
+        return match zeros {
+            1 => product(10),
+            2 => product(100),
+            3 => product(1000),
+            6 => product(1_000_000),
+            9 => product(1_000_000_000),
+            zeros => i32::try_from(zeros).ok().and_then(|zeros| scale_up(value, zeros)).unwrap_or_default(),
+        };
+    };
+    let Some(divisor) = 10_i64.checked_pow(dropped) else { return value.signum() };
+    let rounding = if value % divisor == 0 { 0 } else { value.signum() };
+    value / divisor + rounding
 }
 
 fn scale_up(value: i64, scale: i32) -> Option<i64> {
@@ -281,6 +320,19 @@ mod tests {
 
     fn q(text: &str) -> Quantity {
         Quantity::parse(text).expect(text)
+    }
+
+    #[test]
+    fn values_are_rounded_up_as_go_does() {
+        let both = |text: &str| (q(text).value(), q(text).milli_value());
+        assert_eq!(both("1500m"), (2, 1500));
+        assert_eq!(both("-1500m"), (-2, -1500));
+        assert_eq!(both("9007199254740993"), (9_007_199_254_740_993, 9_007_199_254_740_993_000));
+        assert_eq!(both("9007199254740993100m"), (9_007_199_254_740_994, 9_007_199_254_740_993_100));
+        // What does not fit in 64 bits.
+        assert_eq!(both("1e300"), (0, 0));
+        assert_eq!(both("-0.5Ki"), (-512, -512_000));
+        assert_eq!(both("1000000000000000000000"), (3_875_820_019_684_212_736, 2_003_764_205_206_896_640));
     }
 
     #[test]

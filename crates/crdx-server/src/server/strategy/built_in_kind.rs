@@ -9,6 +9,7 @@ use autoscaler::Use;
 use behaviour::{Behaviour, InitialStatus};
 use crdx_types::merge::TypeRef;
 use crdx_types::openapi::OpenApiVersion;
+use crdx_types::table;
 use crdx_types::types::{TypeId, Types};
 use crdx_types::{Endpoint, conforms, defaults, encode, merge_type, openapi, protobuf, restore, strategic};
 use crdx_value::group_version::api_version;
@@ -214,6 +215,13 @@ impl BuiltInKind {
     /// Returns the reason why the patch cannot be applied.
     pub fn patch(&self, current: Map, patch: Map) -> Result<Map, strategic::PatchError> {
         strategic::merge(self.types, self.id, current, patch)
+    }
+
+    /// The warning about this version of the kind, if it is deprecated.
+    pub fn deprecation_warning(&self) -> Option<String> {
+        let (api_version, kind, minor) =
+            (self.api_version(), &self.endpoint.kind, self.release.minor().number().into());
+        table::table().kind(&api_version, kind, minor)?.deprecation_warning(&api_version, kind, minor)
     }
 
     /// The kind of the stored form, if it has other fields.

@@ -144,6 +144,24 @@ impl Decimal {
         (if self.negative { -base } else { base }, self.exponent)
     }
 
+    /// The value in units of `10^exponent`, as Go computes it (`scaledValue` in `scale_int.go`): digits above 64 bits are
+    /// lost, and a remainder adds one, to a negative value, too.
+    pub(super) fn scaled(&self, exponent: i32) -> i64 {
+        let dropped = i64::from(exponent) - self.exponent;
+        let kept = match usize::try_from(dropped) {
+            Ok(dropped) => self.digits.len().saturating_sub(dropped),
+            Err(_) => self.digits.len(),
+        };
+        let (whole, rest) = self.digits.split_at_checked(kept).unwrap_or_default();
+        let zeros = u32::try_from(-dropped.min(0)).unwrap_or(u32::MAX);
+        let digits = whole.iter().fold(0_u64, |value, digit| value.wrapping_mul(10).wrapping_add(u64::from(*digit)));
+        let magnitude = 10_u64.checked_pow(zeros).map_or(0, |factor| digits.wrapping_mul(factor)) as i64;
+        let value = if self.negative { magnitude.wrapping_neg() } else { magnitude };
+        let has_rest = rest.iter().any(|digit| *digit != 0);
+        // Only Go's fast path truncates a negative value before it adds one; the other path rounds it down.
+        value.wrapping_add(i64::from(has_rest && (!self.negative || dropped < 19)))
+    }
+
     fn whole_text(digits: &[u8], negative: bool) -> String {
         let text: String = digits.iter().map(|d| char::from(b'0' + d)).collect();
         match (text.is_empty(), negative) {

@@ -54,6 +54,28 @@ fn errors_with_the_same_text_are_reported_once_since_1_37() {
 }
 
 #[test]
+fn every_answer_about_a_deprecated_version_has_its_warning() {
+    let warnings = |minor: u16| {
+        let server = Server::builder(Release::new(minor).unwrap(), 1).with_built_in_kinds().build();
+        send(&server, Method::Get, "/api/v1/namespaces/default/endpoints/a", "").warnings
+    };
+    assert_eq!(warnings(32), [""; 0]);
+    assert_eq!(warnings(33), ["v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"]);
+}
+
+#[test]
+fn a_patch_may_not_change_the_version_to_another_type() {
+    let server = server();
+    send(&server, Method::Post, DEPLOYMENTS, DEPLOYMENT);
+    let path = format!("{DEPLOYMENTS}/d");
+    let patch = r#"{"apiVersion":["x"],"metadata":{"name":null}}"#;
+    let refused = answer(&server, Method::Patch, &path, "application/merge-patch+json", patch);
+    let message = "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go struct field .apiVersion of type string";
+    assert_eq!(refused.code, 422);
+    assert!(refused.body.message().contains(message), "{}", refused.body.message());
+}
+
+#[test]
 fn a_deployment_is_defaulted_and_has_a_generation() {
     let server = server();
     let created = send(&server, Method::Post, DEPLOYMENTS, DEPLOYMENT);
