@@ -17,6 +17,7 @@
 //! A line may end with the releases to which it applies, as in [`super::table`].
 
 mod functions;
+mod image;
 
 use super::releases::{Releases, split_releases};
 use super::table::table;

@@ -1,6 +1,6 @@
 //! The defaults that depend on other fields in ways that a table cannot express.
 
-use super::{find, is_empty, put};
+use super::{find, image, is_empty, put};
 use crdx_value::base64::Encoding;
 use crdx_value::{Map, Value};
 
@@ -51,7 +51,7 @@ impl Function {
             Self::PullPolicy => {
                 if is_empty(find(object, path)) {
                     let image = find(object, argument).and_then(Value::as_str).unwrap_or_default();
-                    let policy = if tag(image) == Some("latest") { "Always" } else { "IfNotPresent" };
+                    let policy = if image::tag(image) == Some("latest") { "Always" } else { "IfNotPresent" };
                     put(object, path, policy.into());
                 }
             }
@@ -116,47 +116,5 @@ fn merge(object: &mut Value, path: &[&str], from: &[&str]) {
     }
     if !merged.is_empty() {
         put(object, path, Value::Object(merged));
-    }
-}
-
-/// The tag of an image (`parsers.ParseImageName`): `latest` if it has neither tag nor digest; `None` if the reference is
-/// malformed.
-fn tag(image: &str) -> Option<&str> {
-    let (name, digest) = image.split_once('@').map_or((image, None), |(name, digest)| (name, Some(digest)));
-    let (path, tag) = match name.rsplit_once(':') {
-        Some((path, tag)) if !tag.contains('/') => (path, Some(tag)),
-        _ => (name, None),
-    };
-    let last = path.rsplit('/').next().unwrap_or_default();
-    let is_name = |text: &str| {
-        !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "._-".contains(c))
-    };
-    if !is_name(last) {
-        return None;
-    }
-    match (tag, digest) {
-        (Some(tag), _) => Some(tag),
-        (None, Some(_)) => Some(""),
-        (None, None) => Some("latest"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn images_without_tag_and_digest_are_the_latest() {
-        for (image, expected) in [
-            ("nginx", Some("latest")),
-            ("nginx:1.2", Some("1.2")),
-            ("localhost:5000/a/b", Some("latest")),
-            ("localhost:5000/a/b:latest", Some("latest")),
-            ("a@sha256:0123", Some("")),
-            ("", None),
-            ("A B", None),
-        ] {
-            assert_eq!(tag(image), expected, "{image}");
-        }
     }
 }

@@ -383,6 +383,10 @@ impl TypedResource {
         }
         if self.subresource == Subresource::None && self.resources.validates_content {
             let Endpoint { group, kind, .. } = &self.kind.endpoint;
+            // Validation sees the fields of the stored form.
+            let in_stored_form = |object| self.kind.stored_kind().and_then(|_| self.kind.stored(object));
+            let (stored, stored_old) = (in_stored_form(object), old.and_then(in_stored_form));
+            let (object, old) = (stored.as_ref().unwrap_or(object), stored_old.as_ref().or(old));
             let empties = self.empties.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let content = content::validate((group, kind), object, empties.as_deref(), old, self.release());
             if old.is_none() && !content.is_empty() && kind == "PodDisruptionBudget" {

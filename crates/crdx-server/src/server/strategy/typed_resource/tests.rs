@@ -334,6 +334,18 @@ fn some_kinds_return_the_deleted_object() {
 }
 
 #[test]
+fn an_old_autoscaler_is_validated_in_its_stored_form() {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
+    let autoscaler = r#"{"apiVersion":"autoscaling/v1","kind":"HorizontalPodAutoscaler","metadata":{"name":"a"},"spec":{
+        "scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"},"maxReplicas":3,
+        "targetCPUUtilizationPercentage":-1}}"#;
+    let path = "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers";
+    let refused = send(&server, Method::Post, path, autoscaler);
+    let message = "spec.metrics[0].resource.target.averageUtilization: Invalid value: -1: must be greater than 0";
+    assert!(refused.body.message().contains(message), "{}", refused.body.message());
+}
+
+#[test]
 fn autoscalers_have_two_versions() {
     let server = server();
     let path = |version: &str| format!("/apis/autoscaling/{version}/namespaces/default/horizontalpodautoscalers");
