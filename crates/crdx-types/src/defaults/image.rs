@@ -148,6 +148,6 @@ mod tests {
         ] {
             assert_eq!(tag(image), None, "{image}");
         }
-        assert_eq!(tag(&long[1..]), Some("latest"));
+        assert_eq!(tag(&"a".repeat(247)), Some("latest"));
     }
 }
