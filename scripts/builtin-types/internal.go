@@ -30,7 +30,7 @@ var printed = []string{
 
 // versions are the versioned packages whose JSON names the fields of an internal package have.
 var versions = map[string]string{
-	"apps": "apps/v1", "autoscaling": "autoscaling/v2", "batch": "batch/v1", "core": "core/v1", "flowcontrol": "flowcontrol/v1", "networking": "networking/v1", "node": "node/v1", "policy": "policy/v1",
+	"apps": "apps/v1", "autoscaling": "autoscaling/v2", "batch": "batch/v1", "certificates": "certificates/v1", "core": "core/v1", "flowcontrol": "flowcontrol/v1", "networking": "networking/v1", "node": "node/v1", "policy": "policy/v1",
 	"rbac": "rbac/v1", "resource": "resource/v1", "storage": "storage/v1",
 }
 
@@ -232,7 +232,7 @@ func internalField(owner string, f goField, internal, api map[string]goType) str
 // opaque are the types without fields in the table.
 func opaque(name string) bool {
 	_, isBasic := map[string]bool{"string": true, "bool": true, "int": true, "int32": true, "int64": true, "uint32": true, "uint8": true, "byte": true, "float64": true}[name]
-	return isBasic || slices.Contains(append(selfRead, "types.UID"), name)
+	return isBasic || slices.Contains(append(selfRead, "types.NodeName", "types.UID"), name)
 }
 
 // named are the named types of a type expression.

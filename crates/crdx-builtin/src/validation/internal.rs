@@ -26,6 +26,7 @@ const OPAQUE: &[&str] = &[
     "meta/v1.Time",
     "resource.Quantity",
     "runtime.RawExtension",
+    "types.NodeName",
     "types.UID",
 ];
 
@@ -299,7 +300,7 @@ impl Printer {
             ("resource.Quantity", Value::Null) => self.out.push_str("\"0\""),
             ("meta/v1.Duration", Value::Null) => self.out.push_str("\"0s\""),
             ("intstr.IntOrString", Value::Null) => self.out.push('0'),
-            ("types.UID", Value::Null) => self.out.push_str("\"\""),
+            ("types.NodeName" | "types.UID", Value::Null) => self.out.push_str("\"\""),
             (_, value) => json::write_compact(&mut self.out, value),
         }
     }
@@ -314,7 +315,7 @@ fn go_opaque(full: &str, value: &Value) -> String {
         ("intstr.IntOrString", value) => {
             format!("intstr.IntOrString{{Type:0, IntVal:{}, StrVal:\"\"}}", value.as_int().unwrap_or_default())
         }
-        ("types.UID", value) => go_quote(value.as_str().unwrap_or_default()),
+        ("types.NodeName" | "types.UID", value) => go_quote(value.as_str().unwrap_or_default()),
         ("resource.Quantity", value) => {
             let text = value.as_str().unwrap_or("0");
             let number = Quantity::parse(text).ok().and_then(|quantity| quantity.to_string().parse::<i64>().ok());
