@@ -9,7 +9,7 @@ use super::custom::Custom;
 use super::types::{Definition, Field, Struct, Type, TypeId, Types};
 use crdx_cel::value::Quantity;
 use crdx_value::base64::Encoding;
-use crdx_value::{Map, Value, time};
+use crdx_value::{Map, Value, number, time};
 use std::borrow::Cow;
 
 /// The maximum depth of values; deeper values are left as they are.
@@ -69,7 +69,7 @@ impl Encoder {
             (Type::Int(_) | Type::Uint(_) | Type::Float(_), Value::Null) => *value = Value::Int(0),
             (Type::Int(_) | Type::Uint(_), Value::Int(number)) => *number = wrapped(type_, *number),
             (Type::Int(_) | Type::Uint(_), Value::Float(number)) if number.fract() == 0.0 => {
-                *value = Value::Int(wrapped(type_, *number as i64));
+                *value = Value::Int(wrapped(type_, number::to_int64(*number)));
             }
             _ => {}
         }
@@ -156,12 +156,8 @@ fn bytes(items: &[Value]) -> Value {
 /// have numbers that do not fit, because decoding JSON rejects them.
 fn wrapped(type_: &Type, number: i64) -> i64 {
     match type_ {
-        Type::Int(8) => i64::from(number as i8),
-        Type::Int(16) => i64::from(number as i16),
-        Type::Int(32) => i64::from(number as i32),
-        Type::Uint(8) => i64::from(number as u8),
-        Type::Uint(16) => i64::from(number as u16),
-        Type::Uint(32) => i64::from(number as u32),
+        Type::Int(bits) => number::to_signed(number, *bits),
+        Type::Uint(bits) => number::to_unsigned(number, *bits),
         _ => number,
     }
 }

@@ -184,12 +184,11 @@ impl Table {
 
     /// Returns true if any release serves a kind of this group.
     pub fn has_group(&self, group: &str) -> bool {
-        // The first key of a named group is `group/version`; the core group has versions alone.
-        let first = if group.is_empty() { String::new() } else { [group, "/"].concat() };
-        let from_first = self.kinds.range::<str, _>((Bound::Included(&*first), Bound::Unbounded));
-        let mut of_group = from_first.take_while(|(key, _)| group.is_empty() || key.starts_with(&first));
-        of_group
-            .any(|(key, kinds)| group_version::group(key) == group && kinds.values().flatten().any(|row| row.served))
+        // The keys are `group/version`, and versions alone in the core group.
+        let from_group = self.kinds.range::<str, _>((Bound::Included(group), Bound::Unbounded));
+        let with_prefix = from_group.take_while(|(group_version, _)| group_version.starts_with(group));
+        let mut of_group = with_prefix.filter(|(group_version, _)| group_version::group(group_version) == group);
+        of_group.any(|(_, kinds)| kinds.values().flatten().any(|row| row.served))
     }
 
     pub(super) fn types(&self) -> &[TypeRow] {

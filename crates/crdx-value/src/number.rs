@@ -133,6 +133,18 @@ pub fn to_int64(x: f64) -> i64 {
     if (-LIMIT..LIMIT).contains(&x) { x as i64 } else { i64::MIN }
 }
 
+/// An integer as Go converts it to a signed type of this many bits: the upper bits are lost.
+pub fn to_signed(number: i64, bits: u32) -> i64 {
+    let lost = i64::BITS.saturating_sub(bits);
+    number.wrapping_shl(lost).wrapping_shr(lost)
+}
+
+/// An integer as Go converts it to an unsigned type of this many bits: the upper bits are lost.
+pub fn to_unsigned(number: i64, bits: u32) -> i64 {
+    let lost = u64::BITS.saturating_sub(bits);
+    (number as u64).wrapping_shl(lost).wrapping_shr(lost) as i64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,5 +168,14 @@ mod tests {
             assert_eq!(format_v(x), v);
             assert_eq!(format_json(x), json);
         }
+    }
+
+    #[test]
+    fn integers_lose_their_upper_bits() {
+        assert_eq!(
+            [8, 16, 32, 64].map(|bits| to_signed((1 << 40) + 0x8080_8080, bits)),
+            [-128, -32_640, -2_139_062_144, (1 << 40) + 0x8080_8080]
+        );
+        assert_eq!([8, 16, 32, 64].map(|bits| to_unsigned(-1, bits)), [0xff, 0xffff, 0xffff_ffff, -1]);
     }
 }

@@ -63,11 +63,8 @@ pub(crate) fn runtime_class(errors: &mut Errors, object: &FieldValue<'_, '_>, ol
     }
     if handler.text().is_empty() && errors.release.since(V1_36) {
         errors.required(&handler, "");
-    } else if changes {
-        // Generated code stops after the error about the change.
-        errors.messages(&handler, names::name_is_label(handler.text(), false));
     } else {
-        errors.messages(&handler, handler_errors(handler.text(), errors.release));
+        errors.messages(&handler, handler_errors(handler.text(), changes, errors.release));
     }
     let overhead = object.child("overhead");
     if overhead.is_set() {
@@ -91,10 +88,11 @@ pub(crate) fn runtime_class(errors: &mut Errors, object: &FieldValue<'_, '_>, ol
     }
 }
 
-/// The errors of a handler. Since 1.37, generated code validates it (`ShortName`), which measures the length in bytes.
-fn handler_errors(handler: &str, release: Release) -> Vec<String> {
+/// The errors of a handler. Since 1.37, generated code validates it (`ShortName`), which measures the length in bytes; it
+/// stops after the error about a handler that `changes`.
+fn handler_errors(handler: &str, changes: bool, release: Release) -> Vec<String> {
     let messages = names::name_is_label(handler, false);
-    if !release.since(V1_37) {
+    if changes || !release.since(V1_37) {
         return messages;
     }
     messages.into_iter().map(|message| message.replace("63 characters", "63 bytes")).collect()

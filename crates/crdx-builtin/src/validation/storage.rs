@@ -168,11 +168,12 @@ fn token_requests(errors: &mut Errors, requests: &FieldValue<'_, '_>) {
 /// `ValidateCSIStorageCapacity` and `ValidateCSIStorageCapacityUpdate`
 pub(crate) fn storage_capacity(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let (topology, class) = (object.child("nodeTopology"), object.child("storageClassName"));
-    let allows_invalid = selectors::has_invalid_value(&FieldValue::new(old, ROOT).child("nodeTopology"), errors);
+    let old_object = FieldValue::new(old, ROOT);
+    let old_topology = old_object.child("nodeTopology");
+    let allows_invalid = selectors::has_invalid_value(&old_topology, errors);
     if old.is_some() {
-        let old = FieldValue::new(old, ROOT);
-        immutable::typed(errors, &topology, &old.child("nodeTopology"), immutable::SELECTOR);
-        immutable::typed(errors, &class, &old.child("storageClassName"), "string");
+        immutable::typed(errors, &topology, &old_topology, immutable::SELECTOR);
+        immutable::typed(errors, &class, &old_object.child("storageClassName"), "string");
     }
     selectors::label_selector(errors, &topology, allows_invalid);
     formats::object_name(errors, &class);

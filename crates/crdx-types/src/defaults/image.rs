@@ -1,4 +1,5 @@
-//! References to images (`ParseNormalizedNamed` of `github.com/distribution/reference`), of which defaults depend on the tag.
+//! References to images (`ParseNormalizedNamed` of `github.com/distribution/reference`). The default pull policy depends on
+//! the tag.
 
 /// The domain of a reference that names none, and its older name.
 const DEFAULT_DOMAINS: [&str; 2] = ["docker.io", "index.docker.io"];
@@ -44,23 +45,19 @@ fn is_domain(part: &str) -> bool {
 
 /// `domainAndPort`
 fn is_host(text: &str) -> bool {
-    let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((address, port)) => {
-            let is_address = |byte: u8| byte.is_ascii_hexdigit() || byte == b':';
-            if address.is_empty() || !address.bytes().all(is_address) {
-                return false;
-            }
-            ("", port.strip_prefix(':').or(Some(port).filter(|port| !port.is_empty())))
-        }
-        None => text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port))),
-    };
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some((address, rest)) = text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        let is_address = |byte: u8| byte.is_ascii_hexdigit() || byte == b':';
+        let has_port = || rest.strip_prefix(':').is_some_and(is_port);
+        return !address.is_empty() && address.bytes().all(is_address) && (rest.is_empty() || has_port());
+    }
     let is_label = |label: &str| {
         let ends = [label.bytes().next(), label.bytes().next_back()];
         ends.iter().all(|end| end.is_some_and(|byte| byte.is_ascii_alphanumeric()))
             && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
-    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
-    (text.starts_with('[') || host.split('.').all(is_label)) && port.is_none_or(is_port)
+    let (host, port) = text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port)));
+    host.split('.').all(is_label) && port.is_none_or(is_port)
 }
 
 /// `pathComponent`: words of lower-case letters and digits, separated by `.`, `_`, `__` or dashes.

@@ -103,7 +103,7 @@ impl Walk {
 
 /// Converts a number to an integer of this size as Go does.
 fn integer(value: &mut Value, bits: u32, type_: &str) -> Result<(), String> {
-    let wrapped = |number: i64| Value::Int(if bits == 32 { i64::from(number as i32) } else { number });
+    let wrapped = |number: i64| Value::Int(number::to_signed(number, bits));
     match value {
         Value::Int(number) => *value = wrapped(*number),
         Value::Float(x) if x.fract() == 0.0 => *value = wrapped(number::to_int64(*x)),
@@ -120,7 +120,7 @@ fn byte(value: &mut Value) -> Result<(), String> {
     }
     integer(value, 64, "uint8")?;
     if let Value::Int(number) = value {
-        *number = i64::from(*number as u8);
+        *number = number::to_unsigned(*number, 8);
     }
     Ok(())
 }

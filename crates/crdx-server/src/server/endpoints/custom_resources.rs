@@ -77,7 +77,7 @@ pub(super) fn handle(backend: &Backend, issued: &Issued, mut ctx: Context<'_>) -
 fn typed(
     backend: &Backend,
     issued: &Issued,
-    mut ctx: Context<'_>,
+    ctx: Context<'_>,
     (serving, version): (&Arc<Serving>, &Arc<Version>),
     is_watch: bool,
 ) -> Reply {
@@ -86,9 +86,6 @@ fn typed(
         "approval" => Subresource::Approval,
         _ => Subresource::None,
     };
-    if let Some(warning) = serving.typed_version(&version.name).and_then(|kind| kind.deprecation_warning()) {
-        ctx.warn(warning);
-    }
     let resource = TypedResource::new(Arc::clone(serving), Arc::clone(version), subresource, &ctx, &backend.resources);
     let Some(resource) = resource else { return Reply::Whole(not_found_page()) };
     if is_watch {

@@ -39,7 +39,7 @@ pub(in crate::server) fn serve(resources: &Resources) {
         // Releases that do not serve a kind in this version have no type for it.
         let typed = [release, Release::NEWEST].into_iter();
         let mut typed = typed.filter_map(|release| BuiltInKind::new(group, version, kind, plural, release));
-        let (Some(typed), Some(definition)) = (typed.next(), definition(&[&resource], name.clone())) else {
+        let (Some(typed), Some(definition)) = (typed.next(), definition(&[&resource], name.clone(), release)) else {
             continue;
         };
         let objects = resources.storage.collection(&name);

@@ -9,7 +9,6 @@ use autoscaler::Use;
 use behaviour::{Behaviour, InitialStatus};
 use crdx_types::merge::TypeRef;
 use crdx_types::openapi::OpenApiVersion;
-use crdx_types::table;
 use crdx_types::types::{TypeId, Types};
 use crdx_types::{Endpoint, conforms, defaults, encode, merge_type, openapi, protobuf, restore, strategic};
 use crdx_value::group_version::api_version;
@@ -217,13 +216,6 @@ impl BuiltInKind {
         strategic::merge(self.types, self.id, current, patch)
     }
 
-    /// The warning about this version of the kind, if it is deprecated.
-    pub fn deprecation_warning(&self) -> Option<String> {
-        let (api_version, kind, minor) =
-            (self.api_version(), &self.endpoint.kind, self.release.minor().number().into());
-        table::table().kind(&api_version, kind, minor)?.deprecation_warning(&api_version, kind, minor)
-    }
-
     /// The kind of the stored form, if it has other fields.
     pub(crate) fn stored_kind(&self) -> Option<&Self> {
         match &self.conversion {
@@ -232,10 +224,15 @@ impl BuiltInKind {
         }
     }
 
+    /// An object in the form of [`Self::stored_kind`]; `None` if that has the same fields.
+    pub(crate) fn stored_fields(&self, object: &Value) -> Option<Value> {
+        self.stored_kind().and_then(|_| self.stored(object))
+    }
+
     /// Changes an object in the form of [`Self::stored_kind`], or in its own if that has the same fields.
     pub(crate) fn change_stored(&self, object: &mut Value, change: impl FnOnce(&Self, &mut Value)) {
         let Some(kind) = self.stored_kind() else { return change(self, object) };
-        let Some(mut stored) = self.stored(object) else { return };
+        let Some(mut stored) = self.stored_fields(object) else { return };
         change(kind, &mut stored);
         *object = self.encode(autoscaler::to_v1(&stored, self.release, Use::Internal));
     }

@@ -256,7 +256,7 @@ impl Strategy for TypedResource {
         if self.user.is_some() {
             return certificate_request::prepare_update(object, old, self.subresource, &time::format(self.now));
         }
-        let stored_old = self.kind.stored_kind().and_then(|_| self.kind.stored(old));
+        let stored_old = self.kind.stored_fields(old);
         let old = stored_old.as_ref().unwrap_or(old);
         if self.resources.allocations.is_some() {
             generated::update(&self.kind, object, old);
@@ -384,8 +384,8 @@ impl TypedResource {
         if self.subresource == Subresource::None && self.resources.validates_content {
             let Endpoint { group, kind, .. } = &self.kind.endpoint;
             // Validation sees the fields of the stored form.
-            let in_stored_form = |object| self.kind.stored_kind().and_then(|_| self.kind.stored(object));
-            let (stored, stored_old) = (in_stored_form(object), old.and_then(in_stored_form));
+            let (stored, stored_old) =
+                (self.kind.stored_fields(object), old.and_then(|old| self.kind.stored_fields(old)));
             let (object, old) = (stored.as_ref().unwrap_or(object), stored_old.as_ref().or(old));
             let empties = self.empties.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let content = content::validate((group, kind), object, empties.as_deref(), old, self.release());

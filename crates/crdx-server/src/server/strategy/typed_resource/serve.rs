@@ -5,6 +5,9 @@ use crate::server::strategy::built_in_kind::{BuiltInKind, EVENTS};
 use crate::server::strategy::resources::Resources;
 use crate::server::strategy::serving::{Serving, rank};
 use crdx_types::resources::{self, Resource};
+use crdx_types::table;
+use crdx_value::group_version::api_version;
+use crdx_value::release::Release;
 use crdx_value::{Map, Value};
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -31,7 +34,7 @@ pub(in crate::server) fn serve(resources: &Resources) {
             Some(serving) => Arc::clone(&serving.objects),
             None => Arc::new(resources.storage.collection(&name)),
         };
-        let Some(definition) = definition(&versions, name.clone()) else { continue };
+        let Some(definition) = definition(&versions, name.clone(), release) else { continue };
         let mut serving = Serving::compile(Arc::new(definition), objects, release);
         if let Some(known) = known {
             serving = serving.built_in(known.built_in);
@@ -40,9 +43,13 @@ pub(in crate::server) fn serve(resources: &Resources) {
     }
 }
 
-/// The CRD with the names, the scope and the subresources of a resource, and without schema; the first version is the
-/// storage version. `None` without versions.
-pub(in crate::server) fn definition(versions: &[&Resource], name: String) -> Option<CustomResourceDefinition> {
+/// The CRD with the names, the scope, the subresources and the deprecated versions of a resource, and without schema; the
+/// first version is the storage version. `None` without versions.
+pub(in crate::server) fn definition(
+    versions: &[&Resource],
+    name: String,
+    release: Release,
+) -> Option<CustomResourceDefinition> {
     let resource = versions.first()?;
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let names = Names {
@@ -59,10 +66,13 @@ pub(in crate::server) fn definition(versions: &[&Resource], name: String) -> Opt
             status_replicas_path: ".status.replicas".to_owned(),
             label_selector_path: None,
         });
+        let deprecation_warning = deprecation_warning(resource, release);
         CrdVersion {
             name: resource.version.to_owned(),
             served: true,
             storage: at == 0,
+            deprecated: deprecation_warning.is_some(),
+            deprecation_warning,
             subresources: Some(Subresources { status: resource.status, scale }),
             ..CrdVersion::default()
         }
@@ -87,4 +97,10 @@ pub(in crate::server) fn definition(versions: &[&Resource], name: String) -> Opt
         },
         ..CustomResourceDefinition::default()
     })
+}
+
+/// The warning about a version of a kind that is deprecated in a release.
+fn deprecation_warning(resource: &Resource, release: Release) -> Option<String> {
+    let (api_version, minor) = (api_version(resource.group, resource.version), release.minor().number().into());
+    table::table().kind(&api_version, resource.kind, minor)?.deprecation_warning(&api_version, resource.kind, minor)
 }
