@@ -1,7 +1,7 @@
 //! Any suite is read or rejected, and its cases run on a server with the CRD of the examples.
 
 use crdx::suites::case_runner::{CaseRunner, ServerSetup};
-use crdx::suites::{Coverage, Suite};
+use crdx::suites::{Coverage, Subject, Suite};
 use crdx_server::server::Timestamp;
 use crdx_text::yaml;
 use crdx_value::STACK_SIZE;
@@ -16,8 +16,7 @@ fn run(text: &[u8]) {
     let definition = Arc::new(yaml::read(KITES).expect("the example is YAML"));
     let setup = ServerSetup {
         release: Release::NEWEST,
-        file: Arc::clone(&definition),
-        definition: Arc::clone(&definition),
+        subject: Subject::CustomResource { definition: Arc::clone(&definition), file: Arc::clone(&definition) },
         additional_crds: Vec::new(),
         policies: Vec::new(),
         manages_fields: true,

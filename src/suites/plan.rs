@@ -3,6 +3,7 @@
 use super::load::Library;
 use crate::suites::suite_run::SuiteFailure;
 use crdx::suites::case_runner::ServerSetup;
+use crdx::suites::subject::{Resource, Subject};
 use crdx::suites::{Action, Suite, Variant, variant};
 use crdx_server::server::Timestamp;
 use crdx_value::release::{Release, ReleaseSet};
@@ -25,7 +26,7 @@ pub struct Selection {
 #[derive(Debug)]
 pub struct Planned {
     pub suite: Arc<Suite>,
-    /// The file of the CRD; empty if there is none.
+    /// The file of the CRD, or the resource of a built-in kind; empty if there is none.
     pub crd: Arc<str>,
     pub release: Release,
     /// The indices of the cases to run.
@@ -75,28 +76,34 @@ pub fn plan(suite: &Arc<Suite>, selection: &Selection, library: &mut Library, no
     let names: Vec<&str> = variants.iter().map(Variant::name).collect();
     let additional_crds: Vec<Variant> = library.additional_crds(suite, &names);
     let manages_fields = suite.cases.iter().any(|case| case.action == Action::Apply);
+    let setup = |release, subject| ServerSetup {
+        release,
+        subject,
+        additional_crds: additional_crds.iter().map(|crd| Arc::new(crd.installable())).collect(),
+        policies: policies.clone(),
+        manages_fields,
+        now,
+    };
+    let own = if policies.is_empty() && additional_crds.is_empty() { "" } else { &suite.source };
+    let version = suite.version.as_deref().unwrap_or_default();
+    let key = |release, source: &str, name: &str| {
+        format!("{release} {source} {name} {version} {} {manages_fields} {own}", suite.is_folder())
+    };
     let mut all = Vec::new();
     for release in releases {
+        if variants.is_empty() {
+            let subject = built_in(suite, release);
+            let name = subject.as_ref().map_or_else(|_| suite.crd_name.clone(), Resource::name);
+            let setup = subject.map(|resource| setup(release, Subject::BuiltIn(resource)));
+            let key = key(release, "", &name);
+            all.push(planned(&Arc::from(name), release, setup, key));
+        }
         for one in &variants {
-            let definition = definition(suite, &variants, one);
-            let own = if policies.is_empty() && additional_crds.is_empty() { "" } else { &suite.source };
-            let version = suite.version.as_deref().unwrap_or_default();
-            let key = format!(
-                "{release} {} {} {version} {} {manages_fields} {own}",
-                one.source,
-                one.name(),
-                suite.is_folder()
-            );
-            let setup = definition.map(|definition| ServerSetup {
-                release,
-                definition: Arc::new(definition),
-                file: Arc::clone(&one.definition),
-                additional_crds: additional_crds.iter().map(|crd| Arc::new(crd.installable())).collect(),
-                policies: policies.clone(),
-                manages_fields,
-                now,
+            let setup = definition(suite, &variants, one).map(|definition| {
+                let (definition, file) = (Arc::new(definition), Arc::clone(&one.definition));
+                setup(release, Subject::CustomResource { definition, file })
             });
-            all.push(planned(&one.source, release, setup, key));
+            all.push(planned(&one.source, release, setup, key(release, &one.source, one.name())));
         }
     }
     all
@@ -113,7 +120,24 @@ fn releases(suite: &Suite, selection: &Selection) -> Vec<Release> {
     }
 }
 
-/// Returns the CRDs of a suite.
+/// Returns the resource of the built-in kind that a suite tests.
+fn built_in(suite: &Suite, release: Release) -> Result<Resource, SuiteFailure> {
+    let name = &suite.crd_name;
+    let found =
+        if suite.is_folder() { Resource::of_built_in_kind(name, release) } else { Resource::built_in(name, release) };
+    let found = found.map(|resource| Resource { version: suite.version.clone(), ..resource });
+    found.ok_or_else(|| {
+        let message = format!("a server of Kubernetes {release} does not serve {name}");
+        failure("crdName", message, "name the versions that serve it with `kubernetesVersions`")
+    })
+}
+
+/// Returns true if some release serves the built-in kind that a suite names.
+fn names_built_in_kind(suite: &Suite) -> bool {
+    suite.crd.is_none() && Release::known().any(|release| built_in(suite, release).is_ok())
+}
+
+/// Returns the CRDs of a suite; none if it tests a built-in kind.
 fn variants(suite: &Suite, selection: &Selection, library: &mut Library) -> Result<Vec<Variant>, SuiteFailure> {
     let candidates = library.candidates(suite, &selection.crds);
     let is_it = |variant: &Variant| {
@@ -124,6 +148,9 @@ fn variants(suite: &Suite, selection: &Selection, library: &mut Library) -> Resu
         }
     };
     let mut variants: Vec<Variant> = candidates.into_iter().filter(is_it).collect();
+    if variants.is_empty() && names_built_in_kind(suite) {
+        return Ok(variants);
+    }
     if variants.is_empty() {
         let called = if suite.crd_name.is_empty() { "CRD".to_owned() } else { format!("CRD {}", suite.crd_name) };
         let missing = if suite.is_folder() { format!("CRD for {}", suite.crd_name) } else { called };

@@ -35,7 +35,7 @@ impl Counts {
                 for (_, outcome) in cases {
                     match &outcome.failure {
                         None => self.passed += 1,
-                        Some(Failure::Unfinished(_)) => self.cannot_tell += 1,
+                        Some(failure) if failure.is_unknown() => self.cannot_tell += 1,
                         Some(_) => self.failed += 1,
                     }
                 }
@@ -132,7 +132,7 @@ impl SuiteRun {
                 .collect();
             let (outcome, result) = match &outcome.failure {
                 None => (case::Outcome::Passed, "passed"),
-                Some(Failure::Unfinished(_)) => (case::Outcome::CannotTell, "cannot tell"),
+                Some(failure) if failure.is_unknown() => (case::Outcome::CannotTell, "cannot tell"),
                 Some(_) => (case::Outcome::Failed, "failed"),
             };
             Some(case::Case { subject: self.title(case), location, outcome, result, findings })
@@ -175,7 +175,7 @@ impl SuiteRun {
             let case = self.suite.cases.get(*index)?;
             let word = match &outcome.failure {
                 None => "passed",
-                Some(Failure::Unfinished(_)) => "cannotTell",
+                Some(failure) if failure.is_unknown() => "cannotTell",
                 Some(_) => "failed",
             };
             let mut members = head(&case.name, &self.location_of(case, None), word);

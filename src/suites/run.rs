@@ -51,7 +51,7 @@ pub fn run(planned: Vec<Planned>, jobs: NonZeroUsize, fail_fast: bool) -> io::Re
         {
             cases.truncate(failed + 1);
         }
-        let definition = planned.setup.ok().map(|setup| setup.definition);
+        let definition = planned.setup.ok().and_then(|setup| setup.subject.definition().cloned());
         SuiteRun { suite: planned.suite, crd: planned.crd, definition, release: planned.release, cases }
     };
     Ok(runs.map(run).collect())

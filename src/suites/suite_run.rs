@@ -9,9 +9,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct SuiteRun {
     pub suite: Arc<Suite>,
-    /// The file of the CRD; empty if none was found.
+    /// The file of the CRD, or the resource of a built-in kind; empty if none was found.
     pub crd: Arc<str>,
-    /// The CRD that was sent to the server, if any.
+    /// The CRD that was sent to the server; `None` for a built-in kind.
     pub definition: Option<Arc<Value>>,
     pub release: Release,
     /// The results of the cases by their index in the suite, or the reason why the suite did not run.

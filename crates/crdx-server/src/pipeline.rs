@@ -32,6 +32,7 @@ mod nulls;
 pub(crate) mod object_meta;
 mod prepare;
 pub mod prune;
+pub(crate) mod prune_defaults;
 pub mod rules;
 mod scale;
 pub mod unknown;
@@ -169,7 +170,13 @@ impl ResourceVersion {
     }
     /// The compiled schema, if there is a schema.
     fn root(&self) -> Option<&Node> {
-        let compile = |schema| Node::compile(schema, Dialect::Objects, self.release);
+        let compile = |schema| {
+            let mut root = Node::compile(schema, Dialect::Objects, self.release);
+            if !self.facts.preserve_unknown_fields {
+                prune_defaults::prune_defaults(&mut root, self.release);
+            }
+            root
+        };
         self.root.get_or_init(|| self.facts.schema.as_deref().map(compile)).as_ref()
     }
     /// Returns true if [`prepare_create`] or [`prepare_update`] may drop a defaulted field: the status.

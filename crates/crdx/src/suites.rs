@@ -1,4 +1,4 @@
-//! Test suites of CRD authors: a case sends a few requests to a [`Server`](crdx_server::server::Server) and compares the
+//! Test suites for custom resources and built-in kinds: a case sends a few requests to a [`Server`](crdx_server::server::Server) and compares the
 //! answers with its expectations.
 //!
 //! The format and its meaning are those of `openshift/api` (`tests/types.go`, `tests/generator.go`): [`suite`] parses a
@@ -12,6 +12,7 @@ mod fields;
 pub mod first;
 pub mod outcome;
 mod patch;
+pub mod subject;
 pub mod suite;
 pub mod update;
 pub mod variant;
@@ -20,5 +21,6 @@ mod yaml_text;
 pub use case_runner::CaseRunner;
 pub use coverage::Coverage;
 pub use outcome::{Failure, Outcome, Step};
+pub use subject::Subject;
 pub use suite::{Action, Case, Suite};
 pub use variant::Variant;

@@ -298,10 +298,18 @@ impl Node {
     }
     /// The schema of the property `name`.
     pub fn property(&self, name: &str) -> Option<&Self> {
-        let property = |i: &usize| self.properties.get(*i);
-        let order = |i: &usize| property(i).map_or(Ordering::Less, |(n, _)| by_length(n, name));
+        self.properties.get(self.index_of(name)?).map(|(_, p)| p)
+    }
+    /// As [`Self::property`], to change it.
+    pub(crate) fn property_mut(&mut self, name: &str) -> Option<&mut Self> {
+        let index = self.index_of(name)?;
+        self.properties.get_mut(index).map(|(_, p)| p)
+    }
+    /// The index of the property `name`.
+    fn index_of(&self, name: &str) -> Option<usize> {
+        let order = |i: &usize| self.properties.get(*i).map_or(Ordering::Less, |(n, _)| by_length(n, name));
         let at = self.by_length.binary_search_by(order).ok()?;
-        self.by_length.get(at).and_then(property).map(|(_, p)| p)
+        self.by_length.get(at).copied()
     }
     /// All properties, sorted by name.
     pub fn properties(&self) -> impl Iterator<Item = (&str, &Self)> {

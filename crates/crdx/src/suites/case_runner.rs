@@ -1,18 +1,21 @@
-//! A server with one CRD, and the requests of a case, as `tests/generator.go` of `openshift/api` sends them.
+//! A server with one CRD or the built-in kinds, and the requests of a case, as `tests/generator.go` of `openshift/api`
+//! sends them.
 
 use super::compare::comparable;
 use super::outcome::{Failure, Outcome, Step, Write};
 use super::patch;
+use super::subject::{Resource, Subject};
 use super::suite::{Action, Case, Source, SourceError};
 use crate::kubectl::{Operation, request};
 use crdx_server::policies;
 #[cfg(feature = "policies")]
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::policies::model::PolicyKind;
-#[cfg(feature = "policies")]
+#[cfg(feature = "builtin")]
 use crdx_server::server::Namespaces;
 use crdx_server::server::http::address;
 use crdx_server::server::{Method, Request, Response, ResponseBody, Server, Snapshot, Timestamp};
+use crdx_types::resources;
 use crdx_value::field::UNFINISHED;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version, object};
@@ -31,11 +34,9 @@ const CREATOR: &str = "kubectl-create";
 pub struct ServerSetup {
     /// The release.
     pub release: Release,
-    /// The CRD to install.
-    pub definition: Arc<Value>,
-    /// The CRD of the file, to which `initialCRDPatches` are applied.
-    pub file: Arc<Value>,
-    /// The CRDs to install besides it.
+    /// The resource that is tested.
+    pub subject: Subject,
+    /// The CRDs to install besides that of the resource.
     pub additional_crds: Vec<Arc<Value>>,
     /// Admission policies, their bindings and the objects to which they refer.
     pub policies: Vec<Arc<Value>>,
@@ -54,34 +55,6 @@ pub struct CaseRunner {
     /// The state in which every case starts.
     start: Snapshot,
     resource: Resource,
-}
-
-/// The resource that a CRD defines.
-#[derive(Debug)]
-struct Resource {
-    name: String,
-    group: String,
-    plural: String,
-    kind: String,
-    namespaced: bool,
-}
-
-impl Resource {
-    fn from_crd(crd: &Value) -> Self {
-        let text = |path: &[&str]| crd.str_at(path).unwrap_or_default().to_owned();
-        Self {
-            name: text(&["metadata", "name"]),
-            group: text(&["spec", "group"]),
-            plural: text(&["spec", "names", "plural"]),
-            kind: text(&["spec", "names", "kind"]),
-            namespaced: crd.str_at(&["spec", "scope"]) == Some("Namespaced"),
-        }
-    }
-
-    /// Returns the path of the collection of a version.
-    fn collection(&self, version: &str, namespace: &str) -> String {
-        address::collection(&self.group, version, &self.plural, self.namespaced.then_some(namespace))
-    }
 }
 
 /// The reason why the CRDs and objects that a case needs cannot be installed.
@@ -103,8 +76,8 @@ pub enum SetupError {
         /// The message.
         message: String,
     },
-    /// The object is neither a policy nor a custom resource.
-    #[error("{kind} of {api_version} is neither a policy nor defined by a CRD")]
+    /// The kind of the object is neither built in nor defined by a CRD.
+    #[error("{kind} of {api_version} is neither a built-in kind nor defined by a CRD")]
     UnknownKind {
         /// `apiVersion`
         api_version: String,
@@ -138,17 +111,21 @@ impl CaseRunner {
         if !setup.manages_fields {
             server = server.without_managed_fields();
         }
-        // Without the feature, the server refuses the policies.
+        // Without these features, the server serves neither policies nor built-in kinds.
+        #[cfg(feature = "builtin")]
+        if !setup.policies.is_empty() || matches!(setup.subject, Subject::BuiltIn(_)) {
+            server = server.with_namespaces(Namespaces::OnDemand, &[]).with_built_in_kinds();
+            server = server.with_content_validation().with_generated_fields().with_any_node_port();
+        }
         #[cfg(feature = "policies")]
         if !setup.policies.is_empty() {
-            server = server.with_namespaces(Namespaces::OnDemand, &[]);
             server = server.with_policies(Arc::new(Rules::allow_all()), Arc::default());
         }
         let server = server.build();
-        let resource = Resource::from_crd(&setup.definition);
+        let resource = setup.subject.resource();
         let start = server.snapshot();
         let mut bench = Self { setup, server, start, resource };
-        for crd in std::iter::once(&bench.setup.definition).chain(&bench.setup.additional_crds) {
+        for crd in bench.definitions() {
             let created = bench.send(request::plain(Operation::Create, address::DEFINITIONS, Value::clone(crd)));
             created.map_err(SetupError::of_definition)?;
         }
@@ -159,29 +136,33 @@ impl CaseRunner {
         Ok(bench)
     }
 
+    /// The CRDs to install.
+    fn definitions(&self) -> impl Iterator<Item = &Arc<Value>> {
+        self.setup.subject.definition().into_iter().chain(&self.setup.additional_crds)
+    }
+
     /// Creates a policy, or an object to which policies refer.
     fn install(&self, object: &Value) -> Result<(), SetupError> {
         let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
         let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
         let (group, version) = group_version::split(api_version);
         let namespace = Some(text(&["metadata", "namespace"])).filter(|ns| !ns.is_empty()).unwrap_or(NAMESPACE);
-        let resources = std::iter::once(&self.setup.definition)
-            .chain(&self.setup.additional_crds)
-            .map(|crd| Resource::from_crd(crd));
-        let path = match (group, kind) {
-            ("", "Namespace") => "/api/v1/namespaces".to_owned(),
-            ("", "ConfigMap") => format!("/api/v1/namespaces/{}/configmaps", address::encoded(namespace)),
-            (policies::GROUP, _) => address::collection(group, version, PolicyKind::resource_of(kind), None),
-            _ => {
-                let found = resources.into_iter().find(|r| r.group == group && r.kind == kind);
-                let found = found.ok_or_else(|| SetupError::UnknownKind {
-                    api_version: api_version.to_owned(),
-                    kind: kind.to_owned(),
-                })?;
-                found.collection(version, namespace)
-            }
+        let built_in = || resources::of_kind(api_version, kind, self.setup.release.minor().number().into());
+        let path = if group == policies::GROUP {
+            address::collection(group, version, PolicyKind::resource_of(kind), None)
+        } else if let Some(found) = built_in() {
+            address::collection(group, version, found.plural, found.namespaced.then_some(namespace))
+        } else {
+            let mut defined = self.definitions().map(|crd| Resource::from_crd(crd));
+            let found = defined.find(|resource| resource.group == group && resource.kind == kind);
+            let unknown = || SetupError::UnknownKind { api_version: api_version.to_owned(), kind: kind.to_owned() };
+            found.ok_or_else(unknown)?.collection(version, namespace)
         };
         let name = text(&["metadata", "name"]);
+        if (group, kind) == ("", "Namespace") {
+            // It may be the namespace that every server has.
+            self.server.withdraw("namespaces.", "", name);
+        }
         let created = self.send(request::plain(Operation::Create, &path, object.clone()));
         created.map(|_| ()).map_err(|rejected| SetupError::Object {
             kind: kind.to_owned(),
@@ -217,7 +198,7 @@ impl CaseRunner {
     /// Replaces the `spec` of the CRD and adds a property (`sentinel`) to its schema.
     fn redefine(&self, spec: &Value, sentinel: Option<&str>) -> Result<(), SetupError> {
         let failed = |rejected: Rejected| SetupError::Definition(rejected.message);
-        let path = address::object(address::DEFINITIONS, &self.resource.name);
+        let path = address::object(address::DEFINITIONS, &self.resource.name());
         let stored = self.get(&path).map_err(failed)?;
         let mut crd = Value::clone(&stored.object);
         let mut spec = spec.clone();
@@ -301,7 +282,8 @@ impl Run<'_> {
         let (api_version, kind) = (text("apiVersion"), text("kind"));
         let resource = &self.bench.resource;
         let (group, version) = group_version::split(api_version);
-        if group == resource.group && kind == resource.kind {
+        let is_tested = resource.version.as_deref().is_none_or(|only| only == version);
+        if group == resource.group && kind == resource.kind && is_tested {
             let path = resource.collection(version, namespace);
             if self.bench.server.handle(&Request::new(Method::Get, &format!("{path}?limit=1"), "")).code != 404 {
                 return Ok(path);
@@ -319,6 +301,22 @@ impl Run<'_> {
         old: Option<Arc<Value>>,
     ) -> Result<Arc<Value>, String> {
         self.record(step, object.clone(), request::plain(operation, path, object), old)
+    }
+
+    /// Sends the write of the status of the object at `path`.
+    fn send_status(
+        &mut self,
+        step: Step,
+        path: &str,
+        object: Value,
+        old: Option<Arc<Value>>,
+    ) -> Result<Result<Arc<Value>, String>, Failure> {
+        match self.bench.setup.subject {
+            Subject::CustomResource { .. } => {
+                Ok(self.send((step, Operation::Replace, &format!("{path}/status")), object, old))
+            }
+            Subject::BuiltIn(_) => Err(Failure::BuiltInStatus(step)),
+        }
     }
 
     fn record(
@@ -386,9 +384,7 @@ impl Run<'_> {
         let Some(mut object) = answer else { return self.check_warnings() };
         if let Some(status) = status {
             let old = Arc::clone(&object);
-            let path = format!("{}/status", stored.path);
-            let answer =
-                self.send((Step::UpdateStatus, Operation::Replace, &path), with_status(&object, status), Some(old));
+            let answer = self.send_status(Step::UpdateStatus, &stored.path, with_status(&object, status), Some(old))?;
             match Self::verdict(Step::UpdateStatus, answer, self.case.expected_status_error.as_ref())? {
                 Some(written) => object = written,
                 None => return self.check_warnings(),
@@ -451,8 +447,10 @@ impl Run<'_> {
         name(&mut initial);
         let patched = !self.case.patches.is_empty();
         if patched {
-            let crd = patch::apply(&self.case.patches, &self.bench.setup.file)
-                .map_err(|error| Failure::Patches(error.to_string()))?;
+            let Subject::CustomResource { file, .. } = &self.bench.setup.subject else {
+                return Err(Failure::Patches("a built-in kind has no CRD: remove them".to_owned()));
+            };
+            let crd = patch::apply(&self.case.patches, file).map_err(|error| Failure::Patches(error.to_string()))?;
             let spec = crd.get("spec").cloned().unwrap_or_default();
             self.bench.redefine(&spec, Some("+patched"))?;
             insert(&mut initial, "sentinel", "+patched".into());
@@ -465,12 +463,11 @@ impl Run<'_> {
         let path = path_of(&collection, &object);
         if let Some(status) = status {
             let old = Some(Arc::clone(&object));
-            let put = format!("{path}/status");
-            let answer = self.send((Step::InitialStatus, Operation::Replace, &put), with_status(&object, status), old);
+            let answer = self.send_status(Step::InitialStatus, &path, with_status(&object, status), old)?;
             object = answer.map_err(|message| Failure::Rejected(Step::InitialStatus, message))?;
         }
-        if patched {
-            let spec = self.bench.setup.definition.get("spec").cloned().unwrap_or_default();
+        if let (true, Some(definition)) = (patched, self.bench.setup.subject.definition()) {
+            let spec = definition.get("spec").cloned().unwrap_or_default();
             let uid = object.str_at(&["metadata", "uid"]).unwrap_or_default().to_owned();
             let sentinel = format!("{uid}+restored");
             self.bench.redefine(&spec, Some(&sentinel))?;

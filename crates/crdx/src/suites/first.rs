@@ -114,6 +114,7 @@ pub fn first_suite(definition: &Value, crd_file: &str, release: Release) -> Resu
 mod tests {
     use super::*;
     use crate::fixture::kites;
+    use crate::suites::Subject;
     use crate::suites::case_runner::{CaseRunner, ServerSetup};
     use crate::suites::suite::Suite;
 
@@ -144,8 +145,7 @@ mod tests {
         let definition = Arc::new(definition);
         let setup = ServerSetup {
             release: Release::NEWEST,
-            definition: Arc::clone(&definition),
-            file: definition,
+            subject: Subject::CustomResource { definition: Arc::clone(&definition), file: definition },
             additional_crds: Vec::new(),
             policies: Vec::new(),
             manages_fields: false,

@@ -1,4 +1,4 @@
-//! Validates the defaults in a schema (`pkg/apiserver/schema/defaulting/{validation,prune,surroundingobject}.go`).
+//! Validates the defaults in a schema (`pkg/apiserver/schema/defaulting/{validation,surroundingobject}.go`).
 //!
 //! Each default is validated as written, before nested defaults are applied. A default in metadata is validated inside
 //! an otherwise empty object. Defaults below `additionalProperties` are not validated.
@@ -8,14 +8,15 @@ use crate::crd::aggregate::aggregate;
 use crate::pipeline::coerce::coerce;
 use crate::pipeline::compiled::{Dialect, Node};
 use crate::pipeline::prune::prune;
+use crate::pipeline::prune_defaults::{ResourcePath, changes_any, is_unservable, wrap_at};
 use crate::pipeline::unknown::Unknown;
 use crate::pipeline::{embedded, validate};
 use crate::rules::{OBJECT_BUDGET, Rules};
 use crate::schema::{Items, Schema};
+use crdx_value::Value;
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath, ROOT};
 use crdx_value::release::Release;
 use crdx_value::steps::Steps;
-use crdx_value::{Map, Value, object};
 use std::sync::Arc;
 
 /// Validates all defaults of a structural schema.
@@ -86,34 +87,6 @@ struct DefaultContext<'a> {
     resource_path: Option<&'a ResourcePath<'a>>,
     /// True inside the metadata of the resource, and for its apiVersion and kind.
     in_metadata: bool,
-}
-
-/// A path inside an object, innermost step first. A step is a key, or `None` for a list item.
-struct ResourcePath<'a> {
-    outer: Option<&'a ResourcePath<'a>>,
-    key: Option<&'a str>,
-}
-
-/// Wraps `v` in objects and lists, so that it is at the path `at`.
-fn wrap_at(mut at: Option<&ResourcePath<'_>>, mut v: Value) -> Value {
-    while let Some(ResourcePath { outer, key }) = at {
-        v = match key {
-            Some(key) => object([(*key, v)]),
-            None => Value::Array(vec![v]),
-        };
-        at = *outer;
-    }
-    v
-}
-
-/// The value at a path of an object.
-fn take(at: Option<&ResourcePath<'_>>, v: Value) -> Option<Value> {
-    let Some(ResourcePath { outer, key }) = at else { return Some(v) };
-    match (take(*outer, v)?, key) {
-        (Value::Object(mut members), Some(key)) => members.remove(key),
-        (Value::Array(items), None) => items.into_iter().next(),
-        _ => None,
-    }
 }
 
 impl Walk {
@@ -227,36 +200,9 @@ impl Walk {
 
 /// Returns true if any default of a structural schema has unknown fields; false if a default cannot be checked.
 pub(crate) fn has_unpruned(root: &Schema, release: Release) -> bool {
-    if !root.any(&mut |s| s.default.is_some()) || !structural::is_structural(root) {
-        return false;
-    }
-    let compiled = Node::compile(root, Dialect::Defaults, release);
-    unpruned(&compiled, (&compiled, release), None) == Some(true)
-}
-
-/// Like [`has_unpruned`]; `None` if a default cannot be checked.
-fn unpruned(node: &Node, (root, release): (&Node, Release), at: Option<&ResourcePath<'_>>) -> Option<bool> {
-    let mut found = false;
-    if !node.has.defaults {
-        return Some(false);
-    }
-    if let Some(default) = &node.default {
-        let mut whole = wrap_at(at, default.clone());
-        if !matches!(whole, Value::Object(Map { .. })) {
-            return None;
-        }
-        coerce(&mut whole, root, true, true, &ROOT, &mut Unknown::new(false), release).ok()?;
-        prune(&mut whole, Some(root), true, &mut Unknown::new(false));
-        found = take(at, whole).as_ref() != Some(default);
-    }
-    if let Some(additional) = node.additional_schema() {
-        found |= unpruned(additional, (root, release), Some(&ResourcePath { outer: at, key: Some("*") }))?;
-    }
-    if let Some(items) = &node.items {
-        found |= unpruned(items, (root, release), Some(&ResourcePath { outer: at, key: None }))?;
-    }
-    for (name, property) in node.properties() {
-        found |= unpruned(property, (root, release), Some(&ResourcePath { outer: at, key: Some(name) }))?;
-    }
-    Some(found)
+    let has_default = root.any(&mut |s| s.default.is_some());
+    has_default
+        && structural::is_structural(root)
+        && !is_unservable(root)
+        && changes_any(&Node::compile(root, Dialect::Defaults, release), release)
 }

@@ -151,7 +151,6 @@ impl Refusal {
     pub fn not_allowed(of: GroupResource<'_>, message: &str) -> Self {
         Self::about(405, Reason::MethodNotAllowed, of, "", message.to_owned())
     }
-    /// `NewInternalError`
     /// The request needs the answer of a webhook. It is never sent ([`crate::server::http::calls`]).
     pub fn waiting() -> Self {
         Self::plain(500, Reason::InternalError, "the request waits for a webhook".to_owned())
@@ -203,6 +202,7 @@ impl Refusal {
         let metadata = Some(Box::new(metadata));
         Self { status: state, details, metadata, ..Self::plain(code, reason, text(status, "message")) }
     }
+    /// `NewInternalError`
     pub fn internal(message: impl Into<String>) -> Self {
         let cause = message.into();
         let mut refusal = Self::plain(500, Reason::InternalError, format!("Internal error occurred: {cause}"));

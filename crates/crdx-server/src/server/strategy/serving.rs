@@ -5,7 +5,7 @@ pub(in crate::server) mod storage;
 
 use crate::apply::types;
 use crate::crd::{CustomResourceDefinition, Spec};
-use crate::pipeline::{self, Decoded, Facts, ResourceVersion, ScalePaths, Source};
+use crate::pipeline::{self, Decoded, Facts, ResourceVersion, ScalePaths, Source, prune_defaults};
 use crate::server::http::calls::{Calls, Reviewed};
 use crate::server::http::status::Refusal;
 use crate::server::http::table::Columns;
@@ -175,6 +175,14 @@ impl Serving {
     /// Returns true if the CRD's names are accepted or the CRD is established.
     pub fn is_served(&self) -> bool {
         self.crd.is_true("NamesAccepted") || self.crd.is_true("Established")
+    }
+
+    /// Returns true if the server cannot compile some version of the CRD, although it accepted it
+    /// (`getOrCreateServingInfoFor`).
+    pub fn is_unservable(&self) -> bool {
+        let spec = &self.crd.spec;
+        let mut schemas = spec.versions.iter().filter_map(|version| spec.schema(&version.name));
+        !spec.preserves_unknown_fields() && schemas.any(|schema| prune_defaults::is_unservable(schema))
     }
 
     /// The version with this name.

@@ -44,8 +44,7 @@ fn runner() -> CaseRunner {
     let definition = Arc::new(kites(SCHEMA));
     CaseRunner::new(ServerSetup {
         release: Release::NEWEST,
-        definition: Arc::clone(&definition),
-        file: definition,
+        subject: Subject::CustomResource { definition: Arc::clone(&definition), file: definition },
         additional_crds: Vec::new(),
         policies: vec![read(FIXTURE)],
         manages_fields: true,
