@@ -11,6 +11,7 @@ use crate::output::printable::complain;
 use crdx_server::crd::{self, CustomResourceDefinition};
 use crdx_text::json::write::kubectl;
 use crdx_value::Value;
+use crdx_value::sort::sort_by_key;
 use json_schema::{Strictness, json_schema};
 use std::fs;
 use std::io::{self, Write};
@@ -105,7 +106,7 @@ fn versions(args: &args::Schema, crd: &CustomResourceDefinition) -> Result<Vec<S
             served: served.join(", "),
         });
     }
-    served.sort_by_key(|name| crd.storage_version() != Some(name));
+    sort_by_key(&mut served, |name| crd.storage_version() != Some(name));
     if served.is_empty() { Err(SchemaError::NothingServed(crd.name().to_owned())) } else { Ok(served) }
 }
 

@@ -16,6 +16,7 @@ use crdx_types as builtin;
 use crdx_value::Value;
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
+use crdx_value::sort::sort_by_key;
 use crdx_value::suggest;
 use std::cmp::Reverse;
 use std::io;
@@ -235,7 +236,7 @@ pub fn built_in(release: Release) -> Vec<Resource> {
     };
     let mut all: Vec<Resource> = resources.map(resource).collect();
     let number = |version: &str| version.strip_prefix('v').and_then(|number| number.parse::<u32>().ok());
-    all.sort_by_key(|resource| Reverse(number(&resource.version)));
+    sort_by_key(&mut all, |resource| Reverse(number(&resource.version)));
     all
 }
 

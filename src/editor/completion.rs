@@ -7,6 +7,7 @@ use super::suggestion::{Insertion, Suggestion};
 use super::text::Text;
 use super::{kinds, schema, skeleton};
 use crdx_text::spans::Step;
+use crdx_value::sort::sort_by;
 use crdx_value::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -149,7 +150,7 @@ impl<'a> Line<'a> {
                 what: Insertion::Field,
             })
             .collect();
-        suggestions.sort_by(|a, b| b.required.cmp(&a.required).then_with(|| a.label.cmp(&b.label)));
+        sort_by(&mut suggestions, |a, b| b.required.cmp(&a.required).then_with(|| a.label.cmp(&b.label)));
         Some(suggestions)
     }
 

@@ -1,6 +1,7 @@
 //! Finds the files with CRDs in the folders of the workspace.
 
 use crate::files::open::read_small;
+use crdx_value::sort::sort_by_key;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +31,7 @@ fn search(directory: &Path, left: &mut usize, found: &mut Vec<String>) {
         let Ok(entries) = fs::read_dir(&directory) else { continue };
         let mut entries: Vec<_> = entries.filter_map(Result::ok).take(*left).collect();
         *left -= entries.len();
-        entries.sort_by_key(fs::DirEntry::file_name);
+        sort_by_key(&mut entries, fs::DirEntry::file_name);
         let mut below = Vec::new();
         for entry in entries {
             let name = entry.file_name().to_string_lossy().into_owned();

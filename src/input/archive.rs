@@ -1,5 +1,6 @@
 //! CRDs in tarballs and packed Helm charts. Nothing is written to disk.
 
+use crdx_value::sort::{sort_by, sort_by_key};
 use flate2::read::MultiGzDecoder;
 use std::io::{self, Read};
 use std::path::{Component, Path};
@@ -92,7 +93,7 @@ pub fn definitions(archive: &[u8]) -> Result<Vec<Member>, ArchiveError> {
     if found.is_empty() {
         return Err(ArchiveError::ChartWithoutDefinitions);
     }
-    found.sort_by(|a, b| a.name.cmp(&b.name));
+    sort_by(&mut found, |a, b| a.name.cmp(&b.name));
     Ok(found)
 }
 
@@ -127,7 +128,7 @@ fn of_charts(
 fn charts(members: &[Member]) -> Vec<String> {
     let files = members.iter().filter_map(|member| member.name.strip_suffix("/Chart.yaml"));
     let mut folders: Vec<&str> = files.collect();
-    folders.sort_by_key(|folder| folder.len());
+    sort_by_key(&mut folders, |folder| folder.len());
     let Some(&top) = folders.first() else { return Vec::new() };
     let holds_all = members.iter().all(|member| member.name.starts_with(&format!("{top}/")));
     let has_archive_only = |above: &str| above.is_empty() || has_ending(above);
@@ -189,7 +190,7 @@ fn read(archive: &mut tar::Archive<impl Read>) -> Result<Vec<Member>, ArchiveErr
             members.push(Member { name, content });
         }
     }
-    members.sort_by(|a, b| a.name.cmp(&b.name));
+    sort_by(&mut members, |a, b| a.name.cmp(&b.name));
     Ok(members)
 }
 

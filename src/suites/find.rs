@@ -2,6 +2,7 @@
 
 use crate::files::open::read_regular;
 use crate::input::files;
+use crdx_value::sort::sort_by_key;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -67,7 +68,7 @@ fn add(path: &Path, found: &mut Vec<Found>) -> Result<(), FindError> {
 
 fn walk(directory: &Path, found: &mut Vec<Found>) -> io::Result<()> {
     let mut entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
-    entries.sort_by_key(fs::DirEntry::file_name);
+    sort_by_key(&mut entries, fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
         // `./a` and `a` are the same file; use the shorter name.

@@ -6,6 +6,7 @@ use crate::suites::suite_run::{SuiteFailure, SuiteRun};
 use crdx::suites::case_runner::SetupError;
 use crdx::suites::{CaseRunner, Outcome};
 use crdx_value::STACK_SIZE;
+use crdx_value::sort::sort_by_key;
 use std::collections::HashMap;
 use std::io;
 use std::num::NonZeroUsize;
@@ -89,7 +90,7 @@ fn groups(planned: &[Planned]) -> Vec<Vec<usize>> {
         }
     }
     let cases = |group: &Vec<usize>| group.iter().filter_map(|i| planned.get(*i)).map(|one| one.cases.len()).sum();
-    groups.sort_by_key(|group| std::cmp::Reverse::<usize>(cases(group)));
+    sort_by_key(&mut groups, |group| std::cmp::Reverse::<usize>(cases(group)));
     groups
 }
 

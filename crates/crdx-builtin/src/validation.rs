@@ -44,6 +44,7 @@ mod resources;
 mod selectors;
 mod services;
 mod signing_requests;
+mod statuses;
 mod storage;
 mod stored_data;
 mod tolerations;
@@ -57,6 +58,7 @@ use crdx_value::Value;
 use crdx_value::field::{ErrorList, ROOT};
 use crdx_value::release::Release;
 use field_value::{Errors, FieldValue};
+pub use statuses::{covers_status, validate_status};
 pub use warnings::{app_armor_warnings, warnings};
 
 /// Validates one kind; the last argument is the existing object of an update.

@@ -1,5 +1,6 @@
 //! Errors in an expression, formatted like cel-go's: `ERROR: <input>:1:6: …` with the source line and a caret.
 
+use crdx_value::sort::sort_by_key;
 use std::fmt::Write as _;
 
 /// The maximum number of errors that are stored; further errors are only counted.
@@ -94,7 +95,7 @@ impl Issues {
     /// Formats the errors like cel-go: sorted by location, one block each.
     pub fn display(&self) -> String {
         let mut sorted: Vec<&Issue> = self.list.iter().collect();
-        sorted.sort_by_key(|issue| issue.location);
+        sort_by_key(&mut sorted, |issue| issue.location);
         let mut out = String::new();
         for (at, issue) in sorted.iter().enumerate() {
             if at > 0 {

@@ -104,6 +104,11 @@ impl Server {
         self.resources().settings.release
     }
 
+    /// Returns true if writes of the status of a built-in kind are validated.
+    pub fn validates_status(&self, group: &str, kind: &str) -> bool {
+        self.resources().validates_content && strategy::content::covers_status(group, kind)
+    }
+
     /// Handles one request. Values may nest deeply and are processed recursively, so the calling thread needs a large
     /// stack (64 MiB or more for the deepest values). A watch returns the events so far. The controllers have run when
     /// this method returns, so a newly created CRD is already served.

@@ -4,6 +4,7 @@
 use super::custom::Custom;
 use super::resources::{Resource, resources};
 use super::types::{Definition, Field, Struct, Type, TypeId, Types};
+use crdx_value::sort::sort_by_key;
 use crdx_value::{Map, Value, group_version, object};
 use std::collections::BTreeMap;
 
@@ -136,7 +137,7 @@ impl Builder {
             of.fields.iter().map(|field| (field.name.to_owned(), self.field(field, missing))).collect();
         let mut schema = object([("type", "object")]);
         let mut required: Vec<&Field> = of.fields.iter().filter(|field| field.required).collect();
-        required.sort_by_key(|field| field.order);
+        sort_by_key(&mut required, |field| field.order);
         if !required.is_empty() {
             insert(&mut schema, "required", required.iter().map(|field| Value::from(field.name)).collect::<Vec<_>>());
         }

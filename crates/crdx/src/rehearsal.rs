@@ -14,6 +14,7 @@ use crdx_server::server::http::address;
 use crdx_server::server::{Method, Request, Response, ResponseBody, SeedError, Server, Timestamp};
 use crdx_value::field::{ErrorList, ErrorType, UNFINISHED};
 use crdx_value::release::{Release, ReleaseSet};
+use crdx_value::sort::sort_by_key;
 use crdx_value::{Value, object};
 use std::sync::Arc;
 
@@ -297,7 +298,7 @@ fn served(crd: &Value) -> Vec<String> {
     let versions = crd.at(&["spec", "versions"]).and_then(Value::as_array).unwrap_or_default();
     let is = |version: &Value, key: &str| version.get(key).and_then(Value::as_bool) == Some(true);
     let mut served: Vec<&Value> = versions.iter().filter(|v| is(v, "served")).collect();
-    served.sort_by_key(|v| !is(v, "storage"));
+    sort_by_key(&mut served, |v| !is(v, "storage"));
     served.iter().filter_map(|v| v.str_at(&["name"])).map(str::to_owned).collect()
 }
 

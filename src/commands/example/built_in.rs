@@ -8,6 +8,7 @@ use crdx_types::resources::{self, Resource};
 use crdx_value::Value;
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
+use crdx_value::sort::sort_by_key;
 
 /// Returns the built-in resource that a word names as for kubectl (`deployments`, `deploy`, `Deployment`, `deployment.apps`) in its
 /// newest version; `None` if the release has none.
@@ -26,7 +27,7 @@ pub fn find(word: &str, release: Release) -> Option<Resource> {
     let found = all.filter(|resource| resource.writable && is_of(resource) && names_it(resource));
     // kubectl prefers the core group, and stable versions.
     let mut found: Vec<Resource> = found.collect();
-    found.sort_by_key(|resource| (!resource.group.is_empty(), resource.version.len()));
+    sort_by_key(&mut found, |resource| (!resource.group.is_empty(), resource.version.len()));
     let group = found.first().map(|resource| resource.group)?;
     found.into_iter().filter(|resource| resource.group == group).max_by_key(|resource| stability(resource.version))
 }

@@ -4,6 +4,7 @@
 use crate::input::buffered_text::RankedText;
 use crate::input::compressed_groups::CompressedGroups;
 use crate::output::html::{self, Colour, Group};
+use crdx_value::sort::sort_by;
 use crdx_value::{Value, json};
 use std::io::{self, Write};
 
@@ -101,7 +102,7 @@ impl Compressed {
 
     fn write_to(self, titles: &[&str], offset: usize, out: &mut dyn Write) -> io::Result<()> {
         let mut order: Vec<(usize, &(usize, Group))> = self.headings.iter().enumerate().collect();
-        order.sort_by(|(_, (a, one)), (_, (b, other))| (a, &one.label).cmp(&(b, &other.label)));
+        sort_by(&mut order, |(_, (a, one)), (_, (b, other))| (a, &one.label).cmp(&(b, &other.label)));
         for (index, (_, group)) in order {
             out.write_all(group.heading(offset + index, titles).as_bytes())?;
         }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Sends random requests for built-in kinds to the real kube-apiserver and to that of envtest, and counts the responses that differ.
 
-usage: random_requests.py FOLDER --envtest FOLDER [--count 1000] [--seed 1] [--objects FILE]... [--only KIND]
+usage: random_requests.py FOLDER --envtest FOLDER [--count 1000] [--seed 1] [--objects FILE]... [--only KIND] [--operations create,status]
 
 FOLDER has kube-apiserver and etcd (tests/apiserver/kube-apiserver.sh builds them), --envtest names the folder that `kubectl crdx envtest` printed. The objects of
 objects.jsonl, and of each FILE with one object per line, are created in both servers. Then each request is a dry run of a create, an update or one of the four kinds of
-patches with random changes of one of them. The responses differ in their verdict, code, errors, warnings or object; generated values are masked. Answers that
+patches with random changes of one of them, or a write of a status (`statuses.jsonl` has examples), some of which are stored. The responses differ in their verdict, code, errors, warnings or object; generated values are masked. Answers that
 show addresses of Go pointers are compared by their code only. One example of each difference is printed.
 """
 import argparse, collections, copy, http.client, json, os, random, re, sys, tempfile
@@ -21,6 +21,7 @@ OPERATIONS = {
     "merge": ("PATCH", "application/merge-patch+json"),
     "strategic": ("PATCH", "application/strategic-merge-patch+json"),
     "apply": ("PATCH", "application/apply-patch+yaml"),
+    "status": ("PUT", "application/json"),
 }
 MASKED = [
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UID"),
@@ -103,11 +104,14 @@ def difference(path, real, simulated):
 class Requests:
     """Random requests about objects that exist in both servers."""
 
-    def __init__(self, objects, chance):
-        self.objects, self.chance = objects, chance
+    def __init__(self, objects, chance, operations):
+        self.objects, self.chance, self.operations = objects, chance, operations
         self.alike = collections.defaultdict(list)
         for given, *_ in objects:
             self.alike[given["kind"]].append(given)
+        self.statuses = collections.defaultdict(list)
+        for example in map(json.loads, open(os.path.join(HERE, "statuses.jsonl"))):
+            self.statuses[example["kind"]].append(example["status"])
 
     def transplant(self, given, kind):
         """Replaces a part of an object by the part of another object of the kind that has the same name."""
@@ -127,6 +131,15 @@ class Requests:
             elif given:
                 mutate.change(given, self.chance)
         return given
+
+    def change_status(self, status, kind):
+        """Changes a status, or replaces a part of it by that of another example."""
+        other = self.chance.choice(self.statuses[kind])
+        if self.chance.random() < 0.4:
+            key = self.chance.choice(list(other))
+            status[key] = copy.deepcopy(other[key])
+        elif status:
+            mutate.change(status, self.chance)
 
     def part(self, given):
         """A part of an object that a patch may have."""
@@ -175,8 +188,8 @@ class Requests:
     def next(self):
         """An operation, the path and query of its request, the body, and the kind of the object that it is about."""
         chance = self.chance
-        given, collection, stored = chance.choice(self.objects)
-        operation = chance.choice(list(OPERATIONS))
+        operation = chance.choice(self.operations)
+        given, collection, stored = chance.choice([one for one in self.objects if one[0]["kind"] in self.statuses] if operation == "status" else self.objects)
         query = chance.choice(["fieldValidation=Strict"] * 3 + ["fieldValidation=Ignore"]) + "&dryRun=All&fieldManager=random"
         if operation == "create":
             new = self.changed(given, given["kind"])
@@ -185,6 +198,15 @@ class Requests:
                 new["metadata"]["name"] += "0"
             return operation, f"{collection}?{query}", new, given["kind"]
         one = f"{collection}/{given['metadata']['name']}"
+        if operation == "status":
+            base = {key: value for key, value in stored.items() if key != "metadata"}
+            base["metadata"] = {key: value for key, value in stored["metadata"].items() if key in ("name", "namespace", "labels", "annotations")}
+            status = copy.deepcopy(chance.choice(self.statuses[given["kind"]]))
+            for _ in range(chance.choice([0, 1, 1, 2, 3])):
+                self.change_status(status, given["kind"])
+            if chance.random() < 0.2:
+                query = query.replace("dryRun=All&", "")
+            return operation, f"{one}/status?{query}", {**base, "status": status}, given["kind"]
         if operation == "update":
             base = copy.deepcopy(chance.choice([given, stored]))
             for key in ("resourceVersion", "uid"):
@@ -251,11 +273,12 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--objects", action="append", default=[])
     parser.add_argument("--only", default="")
+    parser.add_argument("--operations", default=",".join(OPERATIONS))
     args = parser.parse_args()
     work = tempfile.mkdtemp(prefix="random-")
     with control_plane.real_and_simulated(args.folder, args.envtest, work) as servers:
         objects, generated = seeds(args, servers)
-        requests, counts, differing, examples = Requests(objects, random.Random(args.seed)), collections.Counter(), collections.Counter(), {}
+        requests, counts, differing, examples = Requests(objects, random.Random(args.seed), args.operations.split(",")), collections.Counter(), collections.Counter(), {}
         for _ in range(args.count):
             operation, path, body, kind = requests.next()
             method, content_type = OPERATIONS[operation]
@@ -272,7 +295,7 @@ def main():
             how, lines = difference(path, *answers)
             if how:
                 differing[how] += 1
-                plural = path.split("?")[0].split("/")[-1 if operation == "create" else -2]
+                plural = path.split("?")[0].split("/")[{"create": -1, "status": -3}.get(operation, -2)]
                 shape = re.sub(r"[0-9]+", "0", re.sub(r'"[^"]*"', '"…"', "\n".join(line[:120] for line in lines[:3])))
                 key = how, plural, shape
                 examples.setdefault(key, [0, operation, path, text, lines])[0] += 1

@@ -188,12 +188,15 @@ impl Errors {
         self.list.extend(messages.into_iter().map(|message| FieldError::invalid(path, text, message)));
     }
 
-    /// `Invalid value: NAME`, for a text of a Go type with a `String` method, such as the name of a resource. Before 1.34,
-    /// it has no quotes.
+    /// `Invalid value: NAME`, for a text of a Go type with a `String` method.
     pub(crate) fn invalid_stringer(&mut self, path: &FieldPath<'_>, text: &str, detail: impl Into<String>) {
-        let quoted = self.release.since(V1_34);
-        let bad = if quoted { BadValue::from(text) } else { BadValue::Raw(text.to_owned()) };
+        let bad = self.stringer(text);
         self.list.push(FieldError::invalid(path, bad, detail));
+    }
+
+    /// A text of a Go type with a `String` method, such as the name of a resource. Before 1.34, it has no quotes.
+    pub(crate) fn stringer(&self, text: &str) -> BadValue {
+        if self.release.since(V1_34) { BadValue::from(text) } else { BadValue::Raw(text.to_owned()) }
     }
 
     /// `Unsupported value: TEXT`

@@ -27,13 +27,7 @@ const EXISTS_ONLY: &str = "must be 'Exists' when scope is any of ResourceQuotaSc
 pub fn quota(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     let hard = spec.child("hard");
-    for (name, quantity) in hard.entries() {
-        resources::resource_name(errors, &quantity, name);
-        if !name.contains('/') && !resources::is_quota_resource(name) {
-            errors.invalid_stringer(&quantity.path, name, "must be a standard resource for quota");
-        }
-        resources::quantity_of(errors, &quantity, name);
-    }
+    quantities(errors, &hard);
     let limited: BTreeSet<&str> = hard.entries().map(|(name, _)| name).collect();
     scopes(errors, &spec.child("scopes"), &limited);
     scope_selector(errors, &spec, &limited);
@@ -42,6 +36,17 @@ pub fn quota(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Valu
     let set = |list: &FieldValue<'_, '_>| list.texts().map(str::to_owned).collect::<BTreeSet<_>>();
     if set(&scopes) != set(&old_spec.child("scopes")) {
         errors.invalid_typed(&scopes, SCOPE_LIST, IMMUTABLE);
+    }
+}
+
+/// `ValidateResourceQuotaResourceName` and `ValidateResourceQuantityValue`, for each resource
+pub(crate) fn quantities(errors: &mut Errors, quantities: &FieldValue<'_, '_>) {
+    for (name, quantity) in quantities.entries() {
+        resources::resource_name(errors, &quantity, name);
+        if !name.contains('/') && !resources::is_quota_resource(name) {
+            errors.invalid_stringer(&quantity.path, name, "must be a standard resource for quota");
+        }
+        resources::quantity_of(errors, &quantity, name);
     }
 }
 

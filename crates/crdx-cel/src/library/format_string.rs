@@ -3,6 +3,7 @@
 
 use crate::value::{Error, Fuel, Value};
 use crdx_value::quote::go_quote;
+use crdx_value::sort::sort_by;
 use std::fmt::Write as _;
 
 /// A clause of a format string.
@@ -316,7 +317,7 @@ fn string(value: &Value<'_>, fuel: &Fuel) -> Result<String, FormatError> {
                 let value = value.ok_or_else(|| format!("could not find key: {key}"))?.map_err(|e| e.to_string())?;
                 entries.push((key, literal(&value, fuel)?));
             }
-            entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+            sort_by(&mut entries, |(a, _), (b, _)| a.cmp(b));
             let entries: Vec<String> = entries.into_iter().map(|(key, value)| format!("{key}:{value}")).collect();
             let out = format!("{{{}}}", entries.join(", "));
             written(&out)?;

@@ -25,6 +25,8 @@ pub(super) enum Function {
     TemplateGeneration,
     /// The apiVersion and kind of claim templates.
     Claims,
+    /// The mode of the addresses of a load balancer.
+    IpMode,
 }
 
 /// The annotation of a `DaemonSet`, which is a field in the stored form.
@@ -42,6 +44,7 @@ impl Function {
             "leadingIP" => Self::LeadingIp,
             "templateGeneration" => Self::TemplateGeneration,
             "claims" => Self::Claims,
+            "ipMode" => Self::IpMode,
             _ => return None,
         })
     }
@@ -95,6 +98,11 @@ impl Function {
             Self::Claims => each(object, path, &mut |claim| {
                 put(claim, &["apiVersion"], "v1".into());
                 put(claim, &["kind"], "PersistentVolumeClaim".into());
+            }),
+            Self::IpMode => each(object, path, &mut |point| {
+                if !is_empty(point.get("ip")) && find(point, &["ipMode"]).is_none() {
+                    put(point, &["ipMode"], "VIP".into());
+                }
             }),
         }
     }

@@ -4,6 +4,7 @@ use super::lists::{self, Element};
 use super::lookup::Schema;
 use super::{DELETE_PREFIX, DIRECTIVE, Mode, ORDER_PREFIX, PatchError, RETAIN_KEYS, merge_map, strategy};
 use crate::types::{Merging, TypeId, Types};
+use crdx_value::sort::sort_by;
 use crdx_value::{Map, Value, object, print};
 
 /// The differences that are computed (`DiffOptions`).
@@ -187,7 +188,7 @@ fn diff_items(
     let by_key = |items: &[Value]| {
         let keyed = |item: &Value| Ok((print::format_v(lists::keyed(item, merge_key)?), item.clone()));
         let mut items = items.iter().map(keyed).collect::<Result<Vec<_>, PatchError>>()?;
-        items.sort_by(|a, b| a.0.cmp(&b.0));
+        sort_by(&mut items, |a, b| a.0.cmp(&b.0));
         Ok::<_, PatchError>(items)
     };
     let (mut old, mut new) = (by_key(old)?.into_iter().peekable(), by_key(new)?.into_iter().peekable());
@@ -227,7 +228,7 @@ fn diff_items(
 fn diff_scalars(old: &[Value], new: &[Value]) -> (Vec<Value>, Vec<Value>) {
     let by_text = |items: &[Value]| {
         let mut items: Vec<(String, Value)> = items.iter().map(|item| (print::format_v(item), item.clone())).collect();
-        items.sort_by(|a, b| a.0.cmp(&b.0));
+        sort_by(&mut items, |a, b| a.0.cmp(&b.0));
         items
     };
     let (mut old, mut new) = (by_text(old).into_iter().peekable(), by_text(new).into_iter().peekable());

@@ -92,7 +92,7 @@ pub enum Failure {
     },
     /// The request needs more steps or memory than the program uses for one.
     Unfinished(Step),
-    /// The case writes the status of a built-in kind, whose content is not validated.
+    /// The case writes the status of a built-in kind that is not validated.
     BuiltInStatus(Step),
     /// The case contains `expectedStatusError`, but `updated` has no status.
     NoStatus,
@@ -180,7 +180,7 @@ impl fmt::Display for Failure {
             Self::Unfinished(step) => write!(f, "cannot tell what the server answers to {}: {UNFINISHED}", step.text()),
             Self::BuiltInStatus(step) => write!(
                 f,
-                "cannot tell what the server answers to {}: the status of built-in kinds is not validated, so leave it out",
+                "cannot tell what the server answers to {}: the status of this kind is not validated, so leave it out",
                 step.text()
             ),
             Self::NoStatus => f.write_str("`expectedStatusError` is given, and `updated` has no status to write"),

@@ -7,6 +7,7 @@ use crate::output::report::members::location_object;
 use crate::output::{Cell, Column, Paint};
 use crdx::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
 use crdx::report::{Identity, ObjectReport, SourceLocation};
+use crdx_value::sort::sort_by;
 use crdx_value::{Map, Value, json, object};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -165,7 +166,7 @@ impl Counts {
     /// Returns the lost paths with the number of objects, the most frequent path first.
     pub fn most_lost(&self) -> Vec<(&str, usize)> {
         let mut most: Vec<(&str, usize)> = self.lost.iter().map(|(path, n)| (path.as_str(), *n)).collect();
-        most.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        sort_by(&mut most, |a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         most
     }
 

@@ -2,6 +2,7 @@
 
 use crdx_cel::value::{List, Message, Opaque, Value as CelValue};
 use crdx_value::base64::Encoding;
+use crdx_value::sort::sort_by;
 use crdx_value::steps::{Spent, Steps, memory};
 use crdx_value::{Map, Value, quote};
 
@@ -191,7 +192,7 @@ impl Conversion<'_> {
                     let go_syntax = self.counted(format!("{}:{}", go_syntax_of(&key), go_syntax_of(&value)))?;
                     entries.push((key.plain(), plain, go_syntax));
                 }
-                entries.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+                sort_by(&mut entries, |(a, ..), (b, ..)| a.cmp(b));
                 let plain: Vec<&str> = entries.iter().map(|(_, plain, _)| plain.as_str()).collect();
                 let go_syntax: Vec<&str> = entries.iter().map(|(.., go_syntax)| go_syntax.as_str()).collect();
                 let (plain, go_syntax) = (plain.join(" "), go_syntax.join(", "));

@@ -15,6 +15,7 @@ use crate::server::strategy::resources::Resources;
 use crate::server::strategy::serving::Serving;
 use crdx_types::openapi::OpenApiVersion;
 use crdx_value::release::Release;
+use crdx_value::sort::sort_by;
 use crdx_value::time::Timestamp;
 use crdx_value::{Value, json, object, time};
 use std::collections::BTreeMap;
@@ -53,7 +54,7 @@ const V2: &str = "";
 fn sources(resources: &Resources) -> Sources {
     let serving = resources.served();
     let mut established: Vec<&Arc<Serving>> = serving.values().filter(|s| s.crd.is_true("Established")).collect();
-    established.sort_by(|a, b| a.crd.name().cmp(b.crd.name()));
+    sort_by(&mut established, |a, b| a.crd.name().cmp(b.crd.name()));
     let own = openapi::OWN_PATHS.into_iter().chain([V2]);
     let mut all: Sources = own.map(|path| (path.to_owned(), Vec::new())).collect();
     for serving in established {

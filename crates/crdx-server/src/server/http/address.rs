@@ -11,10 +11,13 @@ const CAPACITY: usize = 128;
 /// The path of the collection of a resource.
 pub fn collection(group: &str, version: &str, plural: &str, namespace: Option<&str>) -> String {
     let mut path = String::with_capacity(CAPACITY);
-    path.push_str("/apis");
-    for part in [group, version] {
-        push_segment(&mut path, part);
+    if group.is_empty() {
+        path.push_str("/api");
+    } else {
+        path.push_str("/apis");
+        push_segment(&mut path, group);
     }
+    push_segment(&mut path, version);
     if let Some(namespace) = namespace {
         path.push_str("/namespaces");
         push_segment(&mut path, namespace);

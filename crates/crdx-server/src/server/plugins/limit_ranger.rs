@@ -9,6 +9,7 @@ use crate::server::scope::GroupResource;
 use crate::server::strategy::resources::Resources;
 use crdx_builtin::limit_ranger;
 use crdx_value::Value;
+use crdx_value::sort::sort_by_key;
 use std::sync::Arc;
 
 /// The `LimitRanger` plugin.
@@ -42,7 +43,7 @@ impl LimitRanger {
             let name = |range: &Value| metadata::text(range, "name").to_owned();
             ranges.retain(|stored| !known.iter().any(|known| name(known) == name(stored)));
             ranges.extend(known.iter().cloned());
-            ranges.sort_by_key(|range| name(range));
+            sort_by_key(&mut ranges, |range| name(range));
         }
         ranges
     }

@@ -1,7 +1,9 @@
 //! Validates the content of objects of built-in kinds, if the feature `builtin` has their validation.
 
 #[cfg(feature = "builtin")]
-pub(super) use crdx_builtin::validation::{app_armor_warnings, validate, warnings};
+pub(in crate::server) use crdx_builtin::validation::{
+    app_armor_warnings, covers_status, validate, validate_status, warnings,
+};
 
 /// Without the feature, the options of a server leave out all kinds whose content is validated, so this is not called.
 #[cfg(not(feature = "builtin"))]
@@ -10,6 +12,21 @@ pub(super) fn validate(
     _object: &crdx_value::Value,
     _empties: Option<&crdx_types::empties::Empties>,
     _old: Option<&crdx_value::Value>,
+    _release: crdx_value::release::Release,
+) -> crdx_value::field::ErrorList {
+    Vec::new()
+}
+
+#[cfg(not(feature = "builtin"))]
+pub(in crate::server) fn covers_status(_group: &str, _kind: &str) -> bool {
+    false
+}
+
+#[cfg(not(feature = "builtin"))]
+pub(super) fn validate_status(
+    _kind: (&str, &str),
+    _object: &crdx_value::Value,
+    _old: &crdx_value::Value,
     _release: crdx_value::release::Release,
 ) -> crdx_value::field::ErrorList {
     Vec::new()

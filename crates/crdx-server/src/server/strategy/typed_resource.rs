@@ -10,6 +10,7 @@ mod prepare;
 mod selector;
 mod serve;
 pub(in crate::server) mod services;
+mod status;
 #[cfg(test)]
 mod tests;
 
@@ -351,7 +352,10 @@ impl TypedResource {
             Subresource::None | Subresource::Finalize | Subresource::Approval => {
                 prepare::update(kind, self.release(), object, old);
             }
-            Subresource::Status => prepare::update_status(kind, object, old),
+            Subresource::Status => {
+                prepare::update_status(kind, object, old);
+                status::prepare(kind, object, old, (self.release(), self.now));
+            }
         }
     }
 
@@ -400,6 +404,10 @@ impl TypedResource {
             if errors.is_empty() {
                 warnings.extend(content::warnings((group, kind), object, old, self.release()));
             }
+        }
+        if let (Subresource::Status, true, Some(old)) = (self.subresource, self.resources.validates_content, old) {
+            let Endpoint { group, kind, .. } = &self.kind.endpoint;
+            errors.extend(content::validate_status((group, kind), object, old, self.release()));
         }
         if self.filters_errors() {
             remove_repeated(&mut errors);

@@ -2,6 +2,7 @@
 
 use crate::suites::suite::{Case, Suite};
 use crdx_text::Position;
+use crdx_value::sort::sort_by_key;
 
 /// The fields of a case.
 const FIELDS: &[&str] = &[
@@ -137,7 +138,7 @@ impl Editor {
 
     /// Returns the text with all changes.
     pub fn finish(mut self) -> String {
-        self.replaced.sort_by_key(|one| (one.start, one.end));
+        sort_by_key(&mut self.replaced, |one| (one.start, one.end));
         let mut out = String::new();
         let mut next = 0;
         for one in &self.replaced {

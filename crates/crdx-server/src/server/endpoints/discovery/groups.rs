@@ -7,6 +7,7 @@ use crate::server::endpoints::reviews::{self, REVIEWS, Review};
 use crate::server::strategy::resources::Resources;
 use crate::server::strategy::serving;
 use crate::server::strategy::serving::Serving;
+use crdx_value::sort::{sort_by, sort_by_key};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -69,7 +70,7 @@ pub(super) fn groups(resources: &Resources, has_reviews: bool) -> Vec<Group> {
     let serving = resources.served();
     let served = |s: &&Arc<Serving>| s.crd.is_true("Established") && !s.group.is_empty();
     let mut established: Vec<&Arc<Serving>> = serving.values().filter(served).collect();
-    established.sort_by(|a, b| a.crd.name().cmp(b.crd.name()));
+    sort_by(&mut established, |a, b| a.crd.name().cmp(b.crd.name()));
     let mut all = BTreeMap::from([(crd::GROUP.to_owned(), BTreeMap::from([("v1".to_owned(), vec![definitions()])]))]);
     for review in REVIEWS.iter().filter(|_| has_reviews) {
         let versions = all.entry(review.group.to_owned()).or_default();
@@ -84,7 +85,7 @@ pub(super) fn groups(resources: &Resources, has_reviews: bool) -> Vec<Group> {
     let ordered = all.into_iter().map(|(name, versions)| {
         let mut versions: Vec<GroupVersion> =
             versions.into_iter().map(|(name, resources)| GroupVersion { name, resources }).collect();
-        versions.sort_by(|a, b| serving::rank(&b.name).cmp(&serving::rank(&a.name)));
+        sort_by(&mut versions, |a, b| serving::rank(&b.name).cmp(&serving::rank(&a.name)));
         Group { name, versions }
     });
     ordered.collect()
@@ -152,7 +153,7 @@ fn resource(serving: &Serving, version: &str) -> Resource {
             let (group, version, name) = action.kind;
             (action.name, Kind { group: group.to_owned(), version: version.to_owned(), name: name.to_owned() })
         }));
-        subresources.sort_by_key(|(name, _)| *name);
+        sort_by_key(&mut subresources, |(name, _)| *name);
     }
     let storage = crd.spec.versions.iter().find(|v| v.storage && v.served);
     Resource {

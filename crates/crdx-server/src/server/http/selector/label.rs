@@ -3,6 +3,7 @@
 use crdx_value::Value;
 use crdx_value::field::{FieldError, FieldPath, ROOT, names};
 use crdx_value::release::Release;
+use crdx_value::sort::sort_by;
 use std::collections::BTreeSet;
 
 /// A parsed label selector.
@@ -53,7 +54,7 @@ impl LabelSelector {
     pub fn parse(text: &str, release: Release) -> Result<Self, String> {
         let mut parser = Parser { tokens: scan(text), position: 0, release };
         let mut requirements = parser.parse()?;
-        requirements.sort_by(|a, b| a.key.cmp(&b.key));
+        sort_by(&mut requirements, |a, b| a.key.cmp(&b.key));
         Ok(Self { requirements })
     }
 

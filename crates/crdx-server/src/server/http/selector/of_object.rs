@@ -1,6 +1,7 @@
 //! Label selectors of objects as text.
 
 use crdx_value::Value;
+use crdx_value::sort::sort_by;
 
 /// The label selector in the specification of an object, as text (`metav1.LabelSelectorAsSelector`).
 pub(in crate::server) fn of_object(object: &Value) -> Option<String> {
@@ -27,7 +28,7 @@ pub(in crate::server) fn of_object(object: &Value) -> Option<String> {
         };
         terms.push((key.to_owned(), term));
     }
-    terms.sort_by(|a, b| a.0.cmp(&b.0));
+    sort_by(&mut terms, |a, b| a.0.cmp(&b.0));
     Some(terms.into_iter().map(|(_, term)| term).collect::<Vec<_>>().join(","))
 }
 

@@ -47,6 +47,13 @@ fn set_template_generation(object: &mut Value, generation: &str) {
 /// Prepares an update; the caller has set the generation to the old one.
 pub(super) fn update(kind: &BuiltInKind, release: Release, new: &mut Value, old: &Value) {
     copy(new, old, &["status"]);
+    // A Service that is no load balancer any more has no address of one.
+    if kind.endpoint.kind == "Service"
+        && new.str_at(&["spec", "type"]) != Some("LoadBalancer")
+        && let Some(status) = new.get_mut("status").and_then(Value::as_object_mut)
+    {
+        status.insert("loadBalancer".to_owned(), Value::Object(Map::new()));
+    }
     let before = metadata::get(old, "annotations").and_then(|a| a.str_at(&[TEMPLATE_GENERATION])).map(str::to_owned);
     if let Some(before) = before.filter(|_| kind.endpoint.kind == "DaemonSet") {
         let path = ["spec", "template"];

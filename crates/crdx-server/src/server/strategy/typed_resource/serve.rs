@@ -8,6 +8,7 @@ use crdx_types::resources::{self, Resource};
 use crdx_types::table;
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
+use crdx_value::sort::sort_by_key;
 use crdx_value::{Map, Value};
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ pub(in crate::server) fn serve(resources: &Resources) {
     let release = resources.settings.release;
     let mut all: Vec<Resource> = resources::resources(release.minor().number().into()).collect();
     // The core group first: other groups share its objects. The newest version, which is stored, comes first.
-    all.sort_by_key(|resource| (resource.group, resource.plural, Reverse(rank(resource.version))));
+    sort_by_key(&mut all, |resource| (resource.group, resource.plural, Reverse(rank(resource.version))));
     for versions in all.chunk_by(|a, b| (a.group, a.plural) == (b.group, b.plural)) {
         // Namespaces have a life cycle of their own.
         let is_served =

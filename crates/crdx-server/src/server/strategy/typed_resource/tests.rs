@@ -769,6 +769,42 @@ fn an_empty_list_of_scaling_policies_has_no_default() {
 }
 
 #[test]
+fn statuses_are_validated() {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
+    send(&server, Method::Post, DEPLOYMENTS, DEPLOYMENT);
+    let path = format!("{DEPLOYMENTS}/d/status");
+    let status = DEPLOYMENT.replace(r#""replicas":7"#, r#""replicas":1,"readyReplicas":2"#);
+    let refused = send(&server, Method::Put, &path, &status);
+    assert_eq!(
+        (refused.code, refused.body.message()),
+        (
+            422,
+            r#"Deployment.apps "d" is invalid: status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas"#
+        )
+    );
+    assert_eq!(send(&server, Method::Put, &path, DEPLOYMENT).code, 200);
+}
+
+#[test]
+fn only_a_load_balancer_has_its_addresses() {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
+    let path = "/api/v1/namespaces/default/services";
+    let service = |type_: &str, status: &str| {
+        format!(
+            r#"{{"apiVersion":"v1","kind":"Service","metadata":{{"name":"s"}},"spec":{{"type":"{type_}","ports":[{{"port":80}}]}},"status":{{{status}}}}}"#
+        )
+    };
+    send(&server, Method::Post, path, &service("LoadBalancer", ""));
+    let balancer = r#""loadBalancer":{"ingress":[{"ip":"192.0.2.1"}]}"#;
+    let written = send(&server, Method::Put, &format!("{path}/s/status"), &service("LoadBalancer", balancer));
+    let mode =
+        body(&written).at(&["status", "loadBalancer", "ingress"]).and_then(Value::as_array).map(<[Value]>::to_vec);
+    assert_eq!(mode.unwrap()[0].str_at(&["ipMode"]), Some("VIP"));
+    let changed = send(&server, Method::Put, &format!("{path}/s"), &service("ClusterIP", ""));
+    assert_eq!(body(&changed).get("status"), Some(&json::read(br#"{"loadBalancer":{}}"#).unwrap()));
+}
+
+#[test]
 fn an_empty_family_policy_of_a_service_is_rejected() {
     let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation();
     let server = server.with_generated_fields().build();

@@ -1,6 +1,7 @@
 //! The metrics of `HorizontalPodAutoscaler`s: the fields of each source in `autoscaling/v1` and `autoscaling/v2`.
 
 use crdx_value::json::to_string;
+use crdx_value::sort::sort_by_key;
 use crdx_value::{Map, Value, object};
 
 /// The sources of metrics, and their fields.
@@ -212,7 +213,7 @@ pub(super) fn ordered(value: &Value) -> String {
         }
         Value::Object(members) => {
             let mut members: Vec<_> = members.iter().collect();
-            members.sort_by_key(|(key, _)| ORDER.iter().position(|known| known == key));
+            sort_by_key(&mut members, |(key, _)| ORDER.iter().position(|known| known == key));
             let members = members.into_iter().map(|(key, value)| {
                 // The keys of a Go map are sorted.
                 let value = if key == "matchLabels" { to_string(value) } else { ordered(value) };

@@ -1,0 +1,171 @@
+//! Validates writes of the subresource `status`: `Validate…StatusUpdate` in `pkg/apis/*/validation`.
+
+mod jobs;
+mod load_balancers;
+mod pods;
+mod workloads;
+
+use super::field_value::{Errors, FieldValue};
+use super::{quotas, resources};
+use crdx_value::Value;
+use crdx_value::field::names;
+use crdx_value::field::{ErrorList, FieldError, ROOT};
+use crdx_value::release::{Release, V1_32, V1_34, V1_37};
+
+/// Validates the status of one kind; the last argument is the existing object.
+type StatusValidator = fn(&mut Errors, &FieldValue<'_, '_>, &FieldValue<'_, '_>);
+
+/// The kinds whose status has a validator, by group and kind.
+const VALIDATORS: &[(&str, &str, StatusValidator)] = &[
+    ("", "PersistentVolume", metadata_only),
+    ("", "PersistentVolumeClaim", claim),
+    ("", "Pod", pods::pod),
+    ("", "ReplicationController", workloads::replica_set),
+    ("", "ResourceQuota", quota),
+    ("", "Service", load_balancers::service),
+    ("apps", "DaemonSet", workloads::daemon_set),
+    ("apps", "Deployment", workloads::deployment),
+    ("apps", "ReplicaSet", workloads::replica_set),
+    ("apps", "StatefulSet", workloads::stateful_set),
+    ("autoscaling", "HorizontalPodAutoscaler", autoscaler),
+    ("batch", "CronJob", metadata_only),
+    ("batch", "Job", jobs::job),
+    ("networking.k8s.io", "Ingress", load_balancers::ingress),
+];
+
+fn validator(group: &str, kind: &str) -> Option<StatusValidator> {
+    let (.., validate) = VALIDATORS.iter().find(|(g, k, _)| (*g, *k) == (group, kind))?;
+    Some(*validate)
+}
+
+/// Returns true if the status of the kind is validated.
+pub fn covers_status(group: &str, kind: &str) -> bool {
+    validator(group, kind).is_some()
+}
+
+/// Validates a write of the status of an object, without its metadata; `old` is the existing object.
+pub fn validate_status((group, kind): (&str, &str), object: &Value, old: &Value, release: Release) -> ErrorList {
+    let mut errors = Errors::new(release);
+    if let Some(validate) = validator(group, kind) {
+        validate(&mut errors, &FieldValue::new(Some(object), ROOT), &FieldValue::new(Some(old), ROOT));
+    }
+    errors.list
+}
+
+/// A kind whose status can have any content.
+fn metadata_only(_: &mut Errors, _: &FieldValue<'_, '_>, _: &FieldValue<'_, '_>) {}
+
+/// Reports the negative numbers among the fields of `status`.
+fn nonnegative(errors: &mut Errors, status: &FieldValue<'_, '_>, fields: &[&str]) {
+    for field in fields {
+        errors.nonnegative(&status.child(field));
+    }
+}
+
+/// `ValidateResourceQuotaStatusUpdate`
+fn quota(errors: &mut Errors, object: &FieldValue<'_, '_>, _: &FieldValue<'_, '_>) {
+    let status = object.child("status");
+    for field in ["hard", "used"] {
+        quotas::quantities(errors, &status.child(field));
+    }
+}
+
+/// `ValidateHorizontalPodAutoscalerStatusUpdate`
+fn autoscaler(errors: &mut Errors, object: &FieldValue<'_, '_>, _: &FieldValue<'_, '_>) {
+    let status = object.child("status");
+    if errors.release.since(V1_37) {
+        for condition in status.child("conditions").items() {
+            errors.nonnegative(&condition.child("observedGeneration"));
+        }
+    }
+    nonnegative(errors, &status, &["currentReplicas", "desiredReplicas"]);
+}
+
+/// The states of a resize, sorted.
+const RESIZE_STATUSES: &[&str] = &[
+    "ControllerResizeInProgress",
+    "ControllerResizeInfeasible",
+    "NodeResizeInProgress",
+    "NodeResizeInfeasible",
+    "NodeResizePending",
+];
+
+/// `ValidatePersistentVolumeClaimStatusUpdate`
+fn claim(errors: &mut Errors, object: &FieldValue<'_, '_>, _: &FieldValue<'_, '_>) {
+    let (spec, status) = (object.child("spec"), object.child("status"));
+    if spec.child("accessModes").len() == 0 {
+        errors.list.push(FieldError::required(&ROOT.child("Spec").child("accessModes"), ""));
+    }
+    for (_, quantity) in status.child("capacity").entries() {
+        basic_resource(errors, &quantity);
+    }
+    if !errors.release.since(V1_32) {
+        return;
+    }
+    // The field had another name in messages before 1.34.
+    let resizes = if errors.release.since(V1_34) { "allocatedResourceStatuses" } else { "allocatedResourceStatus" };
+    let resizes = status.path.child(resizes);
+    let states = status.child("allocatedResourceStatuses");
+    for (name, state) in states.entries() {
+        let path = FieldValue { path: resizes, ..states };
+        claim_resource(errors, &path, name);
+        if !RESIZE_STATUSES.contains(&state.text()) {
+            // The server shows the name of the resource.
+            let bad = errors.stringer(name);
+            errors.list.push(FieldError::not_supported(&resizes, bad, RESIZE_STATUSES));
+        }
+    }
+    let allocated = status.child("allocatedResources");
+    for (name, quantity) in allocated.entries() {
+        if claim_resource(errors, &allocated, name) && basic_resource(errors, &quantity) {
+            resources::quantity_of(errors, &quantity, "storage");
+        }
+    }
+}
+
+/// `validateBasicResource`. Returns true without errors.
+fn basic_resource(errors: &mut Errors, field: &FieldValue<'_, '_>) -> bool {
+    let value = field.quantity().map_or(0, |quantity| quantity.value());
+    if value < 0 {
+        errors.invalid_value(&field.path, value, "must be a valid resource quantity");
+    }
+    value >= 0
+}
+
+/// `validatePersistentVolumeClaimResourceKey`. Returns true without errors.
+fn claim_resource(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &str) -> bool {
+    let before = errors.list.len();
+    let messages = names::qualified_name(name, errors.release);
+    errors.messages_at(&field.path, name, messages);
+    if errors.list.len() == before && resources::is_native(name) && name != "storage" {
+        errors.list.push(FieldError::not_supported(&field.path, name, &["storage"]));
+    }
+    errors.list.len() == before
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crdx_text::json;
+
+    /// The errors about a write of a status; the objects are in JSON.
+    pub(super) fn errors(group_kind: (&str, &str), old: &str, new: &str, release: &str) -> Vec<String> {
+        let read = |text: &str| json::read(text.as_bytes()).unwrap();
+        assert!(covers_status(group_kind.0, group_kind.1));
+        let errors = validate_status(group_kind, &read(new), &read(old), release.parse().unwrap());
+        errors.iter().map(|error| format!("{}: {}", error.field, error.body())).collect()
+    }
+
+    #[test]
+    fn resources_of_a_claim_are_storage() {
+        let new =
+            r#"{"spec":{"accessModes":["ReadWriteOnce"]},"status":{"allocatedResourceStatuses":{"cpu":"Other"}}}"#;
+        assert_eq!(
+            errors(("", "PersistentVolumeClaim"), "{}", new, "1.37"),
+            [
+                r#"status.allocatedResourceStatuses: Unsupported value: "cpu": supported values: "storage""#,
+                r#"status.allocatedResourceStatuses: Unsupported value: "cpu": supported values: "ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible", "NodeResizePending""#
+            ]
+        );
+    }
+}

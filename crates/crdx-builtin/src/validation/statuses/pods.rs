@@ -1,0 +1,274 @@
+//! Statuses of Pods (`ValidatePodStatusUpdate` in `pkg/apis/core/validation`), without what a kubelet reports about claims,
+//! allocated resources, users and the health of volumes.
+
+use crate::validation::field_value::{Errors, FieldValue};
+use crate::validation::{formats, immutable, network};
+use crdx_value::field::{BadValue, FieldError};
+use crdx_value::release::{Release, V1_32, V1_33, V1_34, V1_35, V1_36, V1_37};
+
+/// `ValidatePodStatusUpdate`
+pub fn pod(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) {
+    let (status, old_status, old_spec) = (object.child("status"), old.child("status"), old.child("spec"));
+    let release = errors.release;
+    for condition in status.child("conditions").items() {
+        generation(errors, &condition);
+        let type_ = condition.child("type");
+        if !matches!(type_.text(), "PodScheduled" | "Ready" | "Initialized") {
+            // The server reports the name of the Go field.
+            formats::qualified_name(errors, &FieldValue { path: condition.path.child("Type"), ..type_ });
+        }
+    }
+    let node = status.child("nominatedNodeName");
+    let changes_node = node.text() != old_status.child("nominatedNodeName").text() && !node.text().is_empty();
+    if changes_node {
+        formats::object_name(errors, &node);
+        if release.since(V1_35) && !old_spec.child("nodeName").text().is_empty() {
+            errors.forbidden(&node, "may not be set on pods that are already bound to a node");
+        }
+    }
+    generation(errors, &status);
+    if release.since(V1_32) {
+        immutable::text(errors, &status.child("qosClass"), &old_status.child("qosClass"));
+    }
+    restarts(errors, &status, &old_status, &old_spec);
+    for (list, type_) in [("podIPs", "PodIP"), ("hostIPs", "HostIP")] {
+        addresses(errors, &status.child(list), &old_status.child(list), type_);
+    }
+    if release.since(V1_37) {
+        pod_address(errors, &status);
+    }
+    let host_ips = status.child("hostIPs");
+    let first = host_ips.index(0);
+    if host_ips.len() > 0 && first.child("ip").text() != status.child("hostIP").text() {
+        errors.invalid(&first.child("ip"), "must be equal to `hostIP`");
+    }
+}
+
+/// The observed generation of a status or condition, since 1.33
+fn generation(errors: &mut Errors, owner: &FieldValue<'_, '_>) {
+    let generation = owner.child("observedGeneration");
+    if errors.release.since(V1_33) && generation.int().is_some_and(|value| value < 0) {
+        errors.invalid(&generation, "must be a non-negative integer");
+    }
+}
+
+/// Terminated containers that run again: `ValidateContainerStateTransition` and its counterparts
+fn restarts(
+    errors: &mut Errors,
+    status: &FieldValue<'_, '_>,
+    old_status: &FieldValue<'_, '_>,
+    spec: &FieldValue<'_, '_>,
+) {
+    for (list, containers) in [
+        ("containerStatuses", "containers"),
+        ("initContainerStatuses", "initContainers"),
+        ("ephemeralContainerStatuses", ""),
+    ] {
+        if all_may_restart(spec, errors.release) && !containers.is_empty() {
+            continue;
+        }
+        let (new, containers) = (status.child(list), spec.child(containers));
+        for (at, old) in old_status.child(list).items().enumerate() {
+            let state = old.child("state");
+            let terminated = state.child("terminated");
+            let name = old.child("name").text();
+            let runs_again = |one: &FieldValue<'_, '_>| one.child("name").text() == name && !is_terminated(one);
+            let exit_code = terminated.child("exitCode").int().unwrap_or_default();
+            let container = containers.items().find(|one| one.child("name").text() == name);
+            if terminated.is_set()
+                && !may_restart(container.as_ref(), spec, exit_code, (list, errors.release))
+                && new.items().any(|one| runs_again(&one))
+            {
+                let item = new.path.index(at);
+                let state = FieldValue::new(None, item.child("state"));
+                errors.forbidden(&state, "may not be transitioned to non-terminated state");
+            }
+        }
+    }
+}
+
+fn is_terminated(status: &FieldValue<'_, '_>) -> bool {
+    status.child("state").child("terminated").is_set()
+}
+
+/// `AllContainersCouldRestart`, since 1.36
+fn all_may_restart(spec: &FieldValue<'_, '_>, release: Release) -> bool {
+    let restarts_all = |container: FieldValue<'_, '_>| {
+        let rules = container.child("restartPolicyRules");
+        rules.items().any(|rule| rule.child("action").text() == "RestartAllContainers")
+    };
+    release.since(V1_36)
+        && ["initContainers", "containers"].iter().any(|list| spec.child(list).items().any(restarts_all))
+}
+
+/// Returns true if a container may leave the terminated state. Since 1.35, containers have rules of their own
+/// (`ContainerShouldRestart`).
+fn may_restart(
+    container: Option<&FieldValue<'_, '_>>,
+    spec: &FieldValue<'_, '_>,
+    exit_code: i64,
+    (list, release): (&str, Release),
+) -> bool {
+    let by_policy = |policy: &str| match policy {
+        "OnFailure" => exit_code != 0,
+        policy => policy != "Never",
+    };
+    let pod_policy = by_policy(spec.child("restartPolicy").text());
+    if list == "ephemeralContainerStatuses" {
+        return false;
+    }
+    let own = container.map(|container| container.child("restartPolicy").text()).unwrap_or_default();
+    if !release.since(V1_35) {
+        return pod_policy || list == "initContainerStatuses" && own == "Always";
+    }
+    let Some(container) = container else { return false };
+    if own.is_empty() {
+        return pod_policy;
+    }
+    let matches = |rule: &FieldValue<'_, '_>| {
+        let codes = rule.child("exitCodes");
+        let values = codes.child("values");
+        let is_listed = values.items().any(|code| code.int() == Some(exit_code));
+        match codes.child("operator").text() {
+            "In" => is_listed,
+            "NotIn" => !is_listed,
+            _ => false,
+        }
+    };
+    let rules = container.child("restartPolicyRules");
+    let restarts = rules.items().find(matches).is_some_and(|rule| match rule.child("action").text() {
+        "Restart" => true,
+        "RestartAllContainers" => release.since(V1_36),
+        _ => false,
+    });
+    restarts
+        || match own {
+            "Always" | "OnFailure" | "Never" => by_policy(own),
+            _ => pod_policy,
+        }
+}
+
+/// Addresses of a Pod or its host (`validatePodIPs`, `validateHostIPs`): at most one of each family. Since 1.33, the
+/// existing ones are kept.
+fn addresses(errors: &mut Errors, list: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>, type_: &str) {
+    let release = errors.release;
+    let is_existing = |text: &str| old.items().any(|one| one.child("ip").text() == text);
+    let mut families = Vec::new();
+    let mut no_address = None;
+    for (at, item) in list.items().enumerate() {
+        let ip = item.child("ip");
+        if !(release.since(V1_33) && is_existing(ip.text())) {
+            network::legacy_ip(errors, &FieldValue { path: item.path, ..ip });
+        }
+        match network::parse_ip(ip.text()) {
+            Some(address) => families.push(network::is_ipv4(address)),
+            None => no_address = no_address.or(Some((at, ip.text()))),
+        }
+    }
+    if list.len() <= 1 {
+        return;
+    }
+    if let Some((at, text)) = no_address {
+        let detail = format!("failed to check for dual stack with error:invalid IP[{at}]: {text}");
+        errors.list.push(FieldError::internal(&list.path, detail));
+    }
+    let is_pair = list.len() == 2 && families.contains(&true) && families.contains(&false);
+    if !is_pair {
+        let bad = shown(list, type_, release);
+        errors.invalid_value(&list.path, bad, "may specify no more than one IP for each IP family");
+    }
+}
+
+/// `podIP` is the first of `podIPs`, as the decoder makes it.
+fn pod_address(errors: &mut Errors, status: &FieldValue<'_, '_>) {
+    let (ip, list) = (status.child("podIP").text(), status.child("podIPs"));
+    let first = list.index(0);
+    if ip.is_empty() != (list.len() == 0) {
+        let bad = shown(&list, "PodIP", errors.release);
+        errors.invalid_value(&list.path, bad, "podIP and podIPs must either both be set or both be unset");
+    } else if first.child("ip").text() != ip {
+        errors.invalid(&first.child("ip"), "must be equal to `podIP`");
+    }
+}
+
+/// A list of the internal type `PodIP` or `HostIP` as an error shows it.
+fn shown(list: &FieldValue<'_, '_>, type_: &str, release: Release) -> BadValue {
+    let items = list.items().map(|item| {
+        let ip = item.child("ip").text();
+        if release.since(V1_34) { format!(r#"{{"IP":"{ip}"}}"#) } else { format!(r#"core.{type_}{{IP:"{ip}"}}"#) }
+    });
+    let items: Vec<String> = items.collect();
+    BadValue::Raw(if release.since(V1_34) {
+        format!("[{}]", items.join(","))
+    } else {
+        format!("[]core.{type_}{{{}}}", items.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::validation::statuses::tests::errors;
+
+    fn pod(old: &str, new: &str, release: &str) -> Vec<String> {
+        errors(("", "Pod"), old, new, release)
+    }
+
+    #[test]
+    fn a_container_that_ended_stays_terminated() {
+        let status = |code: i64| {
+            format!(
+                r#""status":{{"containerStatuses":[{{"name":"a","state":{{"terminated":{{"exitCode":{code}}}}}}}]}}"#
+            )
+        };
+        let new = r#"{"status":{"containerStatuses":[{"name":"a","state":{"running":{}}}]}}"#;
+        let old = |policy: &str, code: i64, own: &str| {
+            format!(r#"{{"spec":{{"restartPolicy":"{policy}","containers":[{{"name":"a"{own}}}]}},{}}}"#, status(code))
+        };
+        let error = "status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state";
+        for release in ["1.37", "1.34"] {
+            assert_eq!(pod(&old("Never", 1, ""), new, release), [error]);
+            assert_eq!(pod(&old("OnFailure", 0, ""), new, release), [error]);
+            assert_eq!(pod(&old("OnFailure", 1, ""), new, release), [""; 0]);
+            assert_eq!(pod(&old("Always", 0, ""), new, release), [""; 0]);
+        }
+        let rules = r#","restartPolicy":"Never","restartPolicyRules":[{"action":"Restart","exitCodes":{"operator":"In","values":[3]}}]"#;
+        assert_eq!(pod(&old("Never", 3, rules), new, "1.37"), [""; 0]);
+        assert_eq!(pod(&old("Never", 4, rules), new, "1.37"), [error]);
+    }
+
+    #[test]
+    fn the_quality_of_service_is_immutable() {
+        let status = |class: &str| format!(r#"{{"status":{{"qosClass":"{class}"}}}}"#);
+        assert_eq!(
+            pod(&status("Burstable"), &status("Guaranteed"), "1.37"),
+            [r#"status.qosClass: Invalid value: "Guaranteed": field is immutable"#]
+        );
+        assert_eq!(pod(&status("Burstable"), &status("Guaranteed"), "1.31"), [""; 0]);
+    }
+
+    #[test]
+    fn a_pod_has_one_address_of_each_family() {
+        let status = |ips: &str| format!(r#"{{"status":{{"podIP":"1.2.3.4","podIPs":[{ips}]}}}}"#);
+        let two = status(r#"{"ip":"1.2.3.4"},{"ip":"1.2.3.5"}"#);
+        assert_eq!(
+            pod("{}", &two, "1.37"),
+            [
+                r#"status.podIPs: Invalid value: [{"IP":"1.2.3.4"},{"IP":"1.2.3.5"}]: may specify no more than one IP for each IP family"#
+            ]
+        );
+        assert_eq!(
+            pod("{}", &two, "1.33"),
+            [
+                r#"status.podIPs: Invalid value: []core.PodIP{core.PodIP{IP:"1.2.3.4"}, core.PodIP{IP:"1.2.3.5"}}: may specify no more than one IP for each IP family"#
+            ]
+        );
+        assert_eq!(pod("{}", &status(r#"{"ip":"1.2.3.4"},{"ip":"::1"}"#), "1.37"), [""; 0]);
+    }
+
+    #[test]
+    fn conditions_have_qualified_types() {
+        let new = r#"{"status":{"conditions":[{"type":"Ready"},{"type":"a b"}]}}"#;
+        let found = pod("{}", new, "1.37");
+        assert!(found.len() == 1 && found[0].starts_with("status.conditions[1].Type: Invalid value: \"a b\": "));
+    }
+}

@@ -1,0 +1,113 @@
+//! What a write of a status leaves unchanged or sets besides what its kind's behaviour names (`PrepareForUpdate` in
+//! `pkg/registry/core/{pod,persistentvolume}/strategy.go` and `pkg/registry/apps/{deployment,replicaset}/strategy.go`).
+
+use super::prepare::copy;
+use crate::server::strategy::built_in_kind::BuiltInKind;
+use crdx_value::release::{Release, V1_32, V1_33, V1_35};
+use crdx_value::time::{self, Timestamp};
+use crdx_value::{Map, Value};
+
+/// Prepares the status of a kind with such fields.
+pub(super) fn prepare(kind: &BuiltInKind, new: &mut Value, old: &Value, (release, now): (Release, Timestamp)) {
+    match (kind.endpoint.group.as_str(), kind.endpoint.kind.as_str()) {
+        ("", "Pod") => pod(new, old, release),
+        ("", "PersistentVolume") => set_phase_time(new, old, now),
+        ("apps", "Deployment" | "ReplicaSet") if !release.since(V1_35) => drop_terminating(new, old),
+        _ => {}
+    }
+}
+
+/// Keeps the class of a Pod, which old kubelets dropped, since 1.32, and the observed generations that a client leaves out,
+/// since 1.33.
+fn pod(new: &mut Value, old: &Value, release: Release) {
+    let class = ["status", "qosClass"];
+    if release.since(V1_32) && new.str_at(&class).is_none_or(str::is_empty) {
+        copy(new, old, &class);
+    }
+    if !release.since(V1_33) {
+        return;
+    }
+    let generation = ["status", "observedGeneration"];
+    if new.at(&generation).and_then(Value::as_int).unwrap_or_default() == 0 {
+        copy(new, old, &generation);
+    }
+    let old = old.at(&["status", "conditions"]).and_then(Value::as_array).unwrap_or_default();
+    let mut old: Vec<&Value> = old.iter().collect();
+    let conditions = new.get_mut("status").and_then(|status| status.get_mut("conditions"));
+    let Some(Value::Array(conditions)) = conditions else { return };
+    // There may be several conditions of a type.
+    for condition in conditions {
+        let Some(at) = old.iter().position(|one| one.get("type") == condition.get("type")) else { continue };
+        let old = old.remove(at);
+        if condition.get("observedGeneration").and_then(Value::as_int).unwrap_or_default() == 0 {
+            copy(condition, old, &["observedGeneration"]);
+        }
+    }
+}
+
+/// Drops the number of terminating replicas, unless it is in use (`dropDisabledStatusFields`).
+fn drop_terminating(new: &mut Value, old: &Value) {
+    let path = ["status", "terminatingReplicas"];
+    if old.at(&path).is_none_or(Value::is_null) {
+        copy(new, old, &path);
+    }
+}
+
+/// Sets the time of the last change of a volume's phase, unless the client does.
+fn set_phase_time(new: &mut Value, old: &Value, now: Timestamp) {
+    let (phase, time) = (["status", "phase"], ["status", "lastPhaseTransitionTime"]);
+    let is_given = new.at(&time).is_some_and(|time| !time.is_null());
+    let changes = new.str_at(&phase).unwrap_or_default() != old.str_at(&phase).unwrap_or_default();
+    if !changes && !is_given {
+        copy(new, old, &time);
+    } else if changes && (!is_given || new.at(&time) == old.at(&time)) {
+        let status = new.as_object_mut().map(|members| members.entry("status".to_owned()).or_default());
+        let Some(status) = status else { return };
+        if status.is_null() {
+            *status = Value::Object(Map::new());
+        }
+        if let Some(status) = status.as_object_mut() {
+            status.insert("lastPhaseTransitionTime".to_owned(), time::format(now).into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crdx_text::json;
+
+    fn read(text: &str) -> Value {
+        json::read(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn generations_that_are_left_out_are_kept() {
+        let old = r#"{"status":{"qosClass":"Burstable","observedGeneration":2,
+            "conditions":[{"type":"a","observedGeneration":1},{"type":"a","observedGeneration":2}]}}"#;
+        let mut new =
+            read(r#"{"status":{"conditions":[{"type":"a"},{"type":"b"},{"type":"a","observedGeneration":3}]}}"#);
+        let mut older = new.clone();
+        pod(&mut new, &read(old), Release::NEWEST);
+        assert_eq!(
+            new,
+            read(
+                r#"{"status":{"qosClass":"Burstable","observedGeneration":2,"conditions":[
+                {"type":"a","observedGeneration":1},{"type":"b"},{"type":"a","observedGeneration":3}]}}"#
+            )
+        );
+        pod(&mut older, &read(old), "1.32".parse().unwrap());
+        assert_eq!(older.at(&["status", "observedGeneration"]), None);
+    }
+
+    #[test]
+    fn a_new_phase_has_the_time_of_the_request() {
+        let phase = |phase: &str, time: &str| read(&format!(r#"{{"status":{{"phase":"{phase}"{time}}}}}"#));
+        let before = r#","lastPhaseTransitionTime":"2026-01-02T03:04:05Z""#;
+        let mut new = phase("Bound", "");
+        set_phase_time(&mut new, &phase("Bound", before), Timestamp::default());
+        assert_eq!(new, phase("Bound", before));
+        set_phase_time(&mut new, &phase("Pending", before), Timestamp::default());
+        assert_ne!(new, phase("Bound", before));
+    }
+}
