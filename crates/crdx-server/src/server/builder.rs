@@ -160,6 +160,7 @@ impl ServerBuilder {
             pause_before_removal: self.pause_before_removal,
         };
         let mut resources = Resources::new(settings, storage);
+        resources.serves_built_in_kinds = self.built_in_kinds;
         resources.validates_content = self.validates_content;
         resources.allocations = self.generates_fields.then(|| Allocations::new(self.allows_any_node_port));
         if let Some((rule, names)) = namespaces {

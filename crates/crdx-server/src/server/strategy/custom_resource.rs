@@ -20,6 +20,7 @@ use crate::server::http::status::Refusal;
 use crate::server::http::table::Columns;
 use crate::server::metadata;
 use crate::server::registry::patched_object::PatchedObject;
+use crate::server::registry::rest;
 use crate::server::registry::store::{Collection, Stored};
 use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
 use crate::server::registry::written::Written;
@@ -286,6 +287,15 @@ impl Strategy for CustomResource {
 
     fn may_be_removed(&self, object: &Value) -> bool {
         self.serving.built_in.may_be_removed(object)
+    }
+
+    /// The server of CRDs alone has a prefix of its own in etcd.
+    fn shown_key(&self, key: &str, dry_run: bool) -> String {
+        match (dry_run, self.resources.serves_built_in_kinds) {
+            (true, _) => rest::dry_key(self.resource(), key),
+            (false, true) => format!("/registry{}", rest::dry_key(self.resource(), key)),
+            (false, false) => rest::etcd_key(self.resource(), key),
+        }
     }
 
     fn before_insert(&self, ctx: &Context<'_>) {

@@ -30,6 +30,8 @@ pub(in crate::server) struct Resources {
     pub deleted_namespaces: WorkQueue,
     /// Which namespaces exist; `None` if the server has no namespaces and accepts all of them.
     pub namespaces: Option<Namespaces>,
+    /// True if built-in kinds are served, as by a whole kube-apiserver.
+    pub serves_built_in_kinds: bool,
     /// True if the content of objects of built-in kinds is validated.
     pub validates_content: bool,
     /// The addresses and ports of Services, if fields of new objects are generated.
@@ -47,6 +49,7 @@ impl Resources {
             written_definitions: WorkQueue::default(),
             deleted_namespaces: WorkQueue::default(),
             namespaces: None,
+            serves_built_in_kinds: false,
             validates_content: false,
             allocations: None,
             served: RwLock::default(),

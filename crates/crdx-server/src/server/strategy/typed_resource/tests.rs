@@ -769,6 +769,23 @@ fn an_empty_list_of_scaling_policies_has_no_default() {
 }
 
 #[test]
+fn keys_of_custom_resources_have_no_prefix_beside_built_in_kinds() {
+    let crd = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"kites.a.com"},
+        "spec":{"group":"a.com","scope":"Cluster","names":{"plural":"kites","kind":"Kite"},"versions":[{"name":"v1","served":true,
+        "storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}"#;
+    let kite = r#"{"apiVersion":"a.com/v1","kind":"Kite","metadata":{"name":"k"}}"#;
+    let key = |server: &Server| {
+        send(server, Method::Post, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd);
+        send(server, Method::Post, "/apis/a.com/v1/kites", kite);
+        let other = kite.replace(r#""name":"k""#, r#""name":"k","uid":"b0045219-e219-11e8-9f93-42010a80021d""#);
+        let message = send(server, Method::Put, "/apis/a.com/v1/kites/k", &other).body.message().to_owned();
+        message.split("Key: ").nth(1).and_then(|rest| rest.split(',').next()).unwrap_or(&message).to_owned()
+    };
+    assert_eq!(key(&server()), "/registry/a.com/kites/k");
+    assert_eq!(key(&Server::new(Release::NEWEST, 1)), "/registry/apiextensions.kubernetes.io/a.com/kites/k");
+}
+
+#[test]
 fn statuses_are_validated() {
     let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
     send(&server, Method::Post, DEPLOYMENTS, DEPLOYMENT);
