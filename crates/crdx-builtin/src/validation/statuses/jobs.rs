@@ -307,7 +307,7 @@ fn invalid_time(errors: &mut Errors, time: &FieldValue<'_, '_>, detail: &str) {
 /// The internal `UncountedTerminatedPods` as an error shows it.
 fn uncounted_value(succeeded: &FieldValue<'_, '_>, failed: &FieldValue<'_, '_>, release: Release) -> BadValue {
     let list = |list: &FieldValue<'_, '_>| {
-        let items: Vec<String> = list.texts().map(|uid| go_quote(uid)).collect();
+        let items: Vec<String> = list.texts().map(go_quote).collect();
         match (release.since(V1_34), items.is_empty()) {
             (true, true) => "null".to_owned(),
             (true, false) => format!("[{}]", items.join(",")),
