@@ -1,5 +1,5 @@
-//! Test suites for custom resources and built-in kinds: a case sends a few requests to a [`Server`](crdx_server::server::Server) and compares the
-//! answers with its expectations.
+//! Test suites for custom resources and built-in kinds: a case sends a few requests to a
+//! [`Server`](crdx_server::server::Server) and compares the answers with its expectations.
 //!
 //! The format and its meaning are those of `openshift/api` (`tests/types.go`, `tests/generator.go`): [`suite`] parses a
 //! file, [`variant`] selects among the CRDs with the same name, [`case_runner`] installs one of them and runs cases.

@@ -5,7 +5,7 @@ usage: random_requests.py FOLDER --envtest FOLDER [--count 1000] [--seed 1] [--o
 
 FOLDER has kube-apiserver and etcd (tests/apiserver/kube-apiserver.sh builds them), --envtest names the folder that `kubectl crdx envtest` printed. The objects of
 objects.jsonl, and of each FILE with one object per line, are created in both servers. Then each request is a dry run of a create, an update or one of the four kinds of
-patches with random changes of one of them, or a write of a status (`statuses.jsonl` has examples), some of which are stored. The responses differ in their verdict, code, errors, warnings or object; generated values are masked. Answers that
+patches with random changes of one of them, or writes a changed status from statuses.jsonl. One in five writes of a status is no dry run. The responses differ in their verdict, code, errors, warnings or object; generated values are masked. Answers that
 show addresses of Go pointers are compared by their code only. One example of each difference is printed.
 """
 import argparse, collections, copy, http.client, json, os, random, re, sys, tempfile

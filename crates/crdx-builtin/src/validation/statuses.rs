@@ -1,6 +1,6 @@
 //! Validates writes of the subresource `status`: `Validate…StatusUpdate` in `pkg/apis/*/validation`.
 
-mod jobs;
+pub(super) mod jobs;
 mod load_balancers;
 mod pods;
 mod workloads;
@@ -15,27 +15,22 @@ use crdx_value::release::{Release, V1_32, V1_34, V1_37};
 /// Validates the status of one kind; the last argument is the existing object.
 type StatusValidator = fn(&mut Errors, &FieldValue<'_, '_>, &FieldValue<'_, '_>);
 
-/// The kinds whose status has a validator, by group and kind.
-const VALIDATORS: &[(&str, &str, StatusValidator)] = &[
-    ("", "PersistentVolume", metadata_only),
-    ("", "PersistentVolumeClaim", claim),
-    ("", "Pod", pods::pod),
-    ("", "ReplicationController", workloads::replica_set),
-    ("", "ResourceQuota", quota),
-    ("", "Service", load_balancers::service),
-    ("apps", "DaemonSet", workloads::daemon_set),
-    ("apps", "Deployment", workloads::deployment),
-    ("apps", "ReplicaSet", workloads::replica_set),
-    ("apps", "StatefulSet", workloads::stateful_set),
-    ("autoscaling", "HorizontalPodAutoscaler", autoscaler),
-    ("batch", "CronJob", metadata_only),
-    ("batch", "Job", jobs::job),
-    ("networking.k8s.io", "Ingress", load_balancers::ingress),
-];
-
 fn validator(group: &str, kind: &str) -> Option<StatusValidator> {
-    let (.., validate) = VALIDATORS.iter().find(|(g, k, _)| (*g, *k) == (group, kind))?;
-    Some(*validate)
+    Some(match (group, kind) {
+        ("", "PersistentVolume") | ("batch", "CronJob") => metadata_only,
+        ("", "PersistentVolumeClaim") => claim,
+        ("", "Pod") => pods::pod,
+        ("", "ReplicationController") | ("apps", "ReplicaSet") => workloads::replica_set,
+        ("", "ResourceQuota") => quota,
+        ("", "Service") => load_balancers::service,
+        ("apps", "DaemonSet") => workloads::daemon_set,
+        ("apps", "Deployment") => workloads::deployment,
+        ("apps", "StatefulSet") => workloads::stateful_set,
+        ("autoscaling", "HorizontalPodAutoscaler") => autoscaler,
+        ("batch", "Job") => jobs::job,
+        ("networking.k8s.io", "Ingress") => load_balancers::ingress,
+        _ => return None,
+    })
 }
 
 /// Returns true if the status of the kind is validated.

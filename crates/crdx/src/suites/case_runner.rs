@@ -311,18 +311,9 @@ impl Run<'_> {
         self.record(step, object.clone(), request::plain(operation, path, object), old)
     }
 
-    /// Sends the write of the status of the object at `path`.
-    fn send_status(
-        &mut self,
-        step: Step,
-        path: &str,
-        object: Value,
-        old: Option<Arc<Value>>,
-    ) -> Result<Result<Arc<Value>, String>, Failure> {
-        if !self.bench.validates_status() {
-            return Err(Failure::BuiltInStatus(step));
-        }
-        Ok(self.send((step, Operation::Replace, &format!("{path}/status")), object, old))
+    /// The path of the status of an object, if the server validates its content.
+    fn status_path(&self, step: Step, path: &str) -> Result<String, Failure> {
+        if self.bench.validates_status() { Ok(format!("{path}/status")) } else { Err(Failure::BuiltInStatus(step)) }
     }
 
     fn record(
@@ -390,7 +381,9 @@ impl Run<'_> {
         let Some(mut object) = answer else { return self.check_warnings() };
         if let Some(status) = status {
             let old = Arc::clone(&object);
-            let answer = self.send_status(Step::UpdateStatus, &stored.path, with_status(&object, status), Some(old))?;
+            let path = self.status_path(Step::UpdateStatus, &stored.path)?;
+            let answer =
+                self.send((Step::UpdateStatus, Operation::Replace, &path), with_status(&object, status), Some(old));
             match Self::verdict(Step::UpdateStatus, answer, self.case.expected_status_error.as_ref())? {
                 Some(written) => object = written,
                 None => return self.check_warnings(),
@@ -469,7 +462,8 @@ impl Run<'_> {
         let path = path_of(&collection, &object);
         if let Some(status) = status {
             let old = Some(Arc::clone(&object));
-            let answer = self.send_status(Step::InitialStatus, &path, with_status(&object, status), old)?;
+            let put = self.status_path(Step::InitialStatus, &path)?;
+            let answer = self.send((Step::InitialStatus, Operation::Replace, &put), with_status(&object, status), old);
             object = answer.map_err(|message| Failure::Rejected(Step::InitialStatus, message))?;
         }
         if let (true, Some(definition)) = (patched, self.bench.setup.subject.definition()) {

@@ -1,8 +1,10 @@
 //! Updates of Jobs (`ValidateJobSpecUpdate`).
 
 use crate::validation::field_value::{Errors, FieldValue};
+use crate::validation::statuses::jobs::has_condition;
 use crate::validation::{immutable, pod_spec};
 use crdx_value::Value;
+use crdx_value::field::ROOT;
 use crdx_value::release::{V1_31, V1_32, V1_36};
 
 /// Reports changes of fields that are immutable; `old` is the existing Job.
@@ -40,10 +42,7 @@ fn completions(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: &FieldValue<
 fn template(errors: &mut Errors, spec: &FieldValue<'_, '_>, old_spec: &FieldValue<'_, '_>, old: &Value) {
     let is_suspended = old_spec.child("suspend").bool();
     let has_started = old.at(&["status", "startTime"]).is_some_and(|time| !time.is_null());
-    let conditions = old.at(&["status", "conditions"]).and_then(Value::as_array).unwrap_or_default();
-    let has_condition = conditions.iter().any(|condition| {
-        condition.str_at(&["type"]) == Some("Suspended") && condition.str_at(&["status"]) == Some("True")
-    });
+    let has_condition = has_condition(&FieldValue::new(old.get("status"), ROOT), "Suspended", "True");
     let is_active = old.at(&["status", "active"]).and_then(Value::as_int).unwrap_or_default() != 0;
     let is_mutable = is_suspended && (!has_started || has_condition) && !is_active;
     let changes_scheduling = if errors.release.since(V1_36) { is_mutable } else { is_suspended && !has_started };

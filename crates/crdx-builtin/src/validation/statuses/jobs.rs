@@ -80,7 +80,8 @@ impl Conditions {
     }
 }
 
-fn has_condition(status: &FieldValue<'_, '_>, type_: &str, value: &str) -> bool {
+/// Returns true if a Job has a condition with this status.
+pub(crate) fn has_condition(status: &FieldValue<'_, '_>, type_: &str, value: &str) -> bool {
     let conditions = status.child("conditions");
     conditions.items().any(|one| one.child("type").text() == type_ && one.child("status").text() == value)
 }
@@ -171,16 +172,14 @@ impl Write<'_, '_, '_> {
                 errors.required(&completion, "completionTime is required for Complete jobs");
             }
         }
-        if (changes_start || changes_completion) && start.is_set() && completion.text() < start.text() {
-            let since_1_34 = release.since(V1_34);
-            let detail = if since_1_34 {
+        let ends_before_start = start.is_set() && completion.is_set() && completion.text() < start.text();
+        if (changes_start || changes_completion) && ends_before_start {
+            let detail = if release.since(V1_34) {
                 "must be equal to or after `startTime`"
             } else {
                 "completionTime cannot be set before startTime"
             };
-            if completion.is_set() {
-                invalid_time(errors, &completion, detail);
-            }
+            invalid_time(errors, &completion, detail);
         }
         let active = status.child("active");
         if (changes_finished || self.changes_count("active")) && new.finished() && active.int().is_some_and(|n| n > 0) {

@@ -59,32 +59,36 @@ fn restarts(
     old_status: &FieldValue<'_, '_>,
     spec: &FieldValue<'_, '_>,
 ) {
-    for (list, containers) in [
-        ("containerStatuses", "containers"),
-        ("initContainerStatuses", "initContainers"),
-        ("ephemeralContainerStatuses", ""),
-    ] {
-        if all_may_restart(spec, errors.release) && !containers.is_empty() {
-            continue;
-        }
-        let (new, containers) = (status.child(list), spec.child(containers));
+    let release = errors.release;
+    let policy = spec.child("restartPolicy").text();
+    let mut check = |list: &str, may_restart: &dyn Fn(&str, i64) -> bool| {
+        let new = status.child(list);
         for (at, old) in old_status.child(list).items().enumerate() {
-            let state = old.child("state");
-            let terminated = state.child("terminated");
-            let name = old.child("name").text();
-            let runs_again = |one: &FieldValue<'_, '_>| one.child("name").text() == name && !is_terminated(one);
-            let exit_code = terminated.child("exitCode").int().unwrap_or_default();
-            let container = containers.items().find(|one| one.child("name").text() == name);
-            if terminated.is_set()
-                && !may_restart(container.as_ref(), spec, exit_code, (list, errors.release))
-                && new.items().any(|one| runs_again(&one))
-            {
+            let (name, state) = (old.child("name").text(), old.child("state"));
+            let exit_code = state.child("terminated").child("exitCode").int().unwrap_or_default();
+            let runs_again = |one: FieldValue<'_, '_>| one.child("name").text() == name && !is_terminated(&one);
+            if is_terminated(&old) && !may_restart(name, exit_code) && new.items().any(runs_again) {
                 let item = new.path.index(at);
                 let state = FieldValue::new(None, item.child("state"));
                 errors.forbidden(&state, "may not be transitioned to non-terminated state");
             }
         }
+    };
+    if !all_may_restart(spec, release) {
+        for (list, containers) in [("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")] {
+            let containers = spec.child(containers);
+            check(list, &|name, exit_code| {
+                let container = containers.items().find(|one| one.child("name").text() == name);
+                if release.since(V1_35) {
+                    container.is_some_and(|container| should_restart(&container, policy, exit_code, release))
+                } else {
+                    let own = container.map(|container| container.child("restartPolicy").text()).unwrap_or_default();
+                    restarts_by(policy, exit_code) || list == "initContainerStatuses" && own == "Always"
+                }
+            });
+        }
     }
+    check("ephemeralContainerStatuses", &|_, _| false);
 }
 
 fn is_terminated(status: &FieldValue<'_, '_>) -> bool {
@@ -101,29 +105,19 @@ fn all_may_restart(spec: &FieldValue<'_, '_>, release: Release) -> bool {
         && ["initContainers", "containers"].iter().any(|list| spec.child(list).items().any(restarts_all))
 }
 
-/// Returns true if a container may leave the terminated state. Since 1.35, containers have rules of their own
-/// (`ContainerShouldRestart`).
-fn may_restart(
-    container: Option<&FieldValue<'_, '_>>,
-    spec: &FieldValue<'_, '_>,
-    exit_code: i64,
-    (list, release): (&str, Release),
-) -> bool {
-    let by_policy = |policy: &str| match policy {
+/// Returns true if a restart policy restarts a container that ended with this code. `Always` is the default.
+fn restarts_by(policy: &str, exit_code: i64) -> bool {
+    match policy {
         "OnFailure" => exit_code != 0,
         policy => policy != "Never",
-    };
-    let pod_policy = by_policy(spec.child("restartPolicy").text());
-    if list == "ephemeralContainerStatuses" {
-        return false;
     }
-    let own = container.map(|container| container.child("restartPolicy").text()).unwrap_or_default();
-    if !release.since(V1_35) {
-        return pod_policy || list == "initContainerStatuses" && own == "Always";
-    }
-    let Some(container) = container else { return false };
+}
+
+/// `ContainerShouldRestart`: by the rules of the container, its policy, or that of the Pod
+fn should_restart(container: &FieldValue<'_, '_>, pod_policy: &str, exit_code: i64, release: Release) -> bool {
+    let own = container.child("restartPolicy").text();
     if own.is_empty() {
-        return pod_policy;
+        return restarts_by(pod_policy, exit_code);
     }
     let matches = |rule: &FieldValue<'_, '_>| {
         let codes = rule.child("exitCodes");
@@ -141,11 +135,8 @@ fn may_restart(
         "RestartAllContainers" => release.since(V1_36),
         _ => false,
     });
-    restarts
-        || match own {
-            "Always" | "OnFailure" | "Never" => by_policy(own),
-            _ => pod_policy,
-        }
+    let policy = if matches!(own, "Always" | "OnFailure" | "Never") { own } else { pod_policy };
+    restarts || restarts_by(policy, exit_code)
 }
 
 /// Addresses of a Pod or its host (`validatePodIPs`, `validateHostIPs`): at most one of each family. Since 1.33, the

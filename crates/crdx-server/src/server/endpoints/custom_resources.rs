@@ -33,7 +33,7 @@ pub(super) fn handle(backend: &Backend, issued: &Issued, mut ctx: Context<'_>) -
         }
         return Reply::Whole(not_found_page());
     };
-    if serving.is_unservable() {
+    if serving.unservable {
         return Reply::Whole(ctx.refuse(Refusal::internal("error resolving resource")));
     }
     if let Some(warning) = &version.deprecation {

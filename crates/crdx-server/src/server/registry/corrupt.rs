@@ -2,7 +2,7 @@
 //! webhook that fails makes one.
 
 use crate::server::http::status::{Cause, Details, Reason, Refusal};
-use crate::server::registry::rest::{dry_key, etcd_key};
+use crate::server::registry::rest::dry_key;
 use crate::server::scope::GroupResource;
 
 /// The refusal of a read of the object at `key` (`corruptObjectDeleter.Get`); other refusals stay as they are.
@@ -14,10 +14,11 @@ pub(super) fn of_object(refusal: Refusal, resource: GroupResource<'_>, key: &str
     }
 }
 
-/// The refusal of a list with these objects (`aggregatedStorageError.NewAPIStatusError`), which are not none.
+/// The refusal of a list with these objects (`aggregatedStorageError.NewAPIStatusError`), by their keys as messages show
+/// them; `None` without such objects.
 pub(super) fn of_list(refusals: &[(String, Refusal)], resource: GroupResource<'_>) -> Option<Refusal> {
     let cause = |(key, refusal): &(String, Refusal)| {
-        let field = etcd_key(resource, key);
+        let field = key.clone();
         let message = storage_error(&field, &refusal.message);
         Cause { reason: "UnexpectedServerResponse".to_owned(), message, field }
     };

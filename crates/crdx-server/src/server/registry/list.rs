@@ -67,7 +67,7 @@ impl<S: ReadStrategy + ?Sized> Registry<'_, S> {
                 // The conversions of all objects are requested together.
                 Err(_) if ctx.calls.is_waiting() => continue,
                 Err(refusal) if refusal.reason == Reason::Undecodable => {
-                    undecodable.push((key, refusal));
+                    undecodable.push((strategy.shown_key(&key, false), refusal));
                     continue;
                 }
                 read => read?,

@@ -28,6 +28,12 @@ use std::sync::{Arc, MutexGuard};
 
 /// The part of a strategy that get, list and watch need, for one version of a resource.
 pub(in crate::server) trait ReadStrategy: Debug + Send + Sync {
+    /// A key as error messages show it.
+    fn shown_key(&self, key: &str, dry_run: bool) -> String {
+        let resource = self.resource();
+        if dry_run { rest::dry_key(resource, key) } else { rest::etcd_key(resource, key) }
+    }
+
     /// The group and resource, for messages.
     fn resource(&self) -> GroupResource<'_>;
 
@@ -337,12 +343,6 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     /// See [`Strategy::written`].
     fn dry_run(&self, object: Value, decoded: bool) -> Result<Written, Refusal> {
         self.written(object, decoded)
-    }
-
-    /// A key as error messages show it.
-    fn shown_key(&self, key: &str, dry_run: bool) -> String {
-        let resource = self.resource();
-        if dry_run { rest::dry_key(resource, key) } else { rest::etcd_key(resource, key) }
     }
 
     /// The prefix of the keys of etcd, before the namespace and name.

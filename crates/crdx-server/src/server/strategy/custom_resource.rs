@@ -74,6 +74,15 @@ impl CustomResource {
 }
 
 impl ReadStrategy for CustomResource {
+    /// The server of CRDs alone has a prefix of its own in etcd.
+    fn shown_key(&self, key: &str, dry_run: bool) -> String {
+        match (dry_run, self.resources.serves_built_in_kinds) {
+            (true, _) => rest::dry_key(self.resource(), key),
+            (false, true) => format!("/registry{}", rest::dry_key(self.resource(), key)),
+            (false, false) => rest::etcd_key(self.resource(), key),
+        }
+    }
+
     fn resource(&self) -> GroupResource<'_> {
         self.serving.resource()
     }
@@ -287,15 +296,6 @@ impl Strategy for CustomResource {
 
     fn may_be_removed(&self, object: &Value) -> bool {
         self.serving.built_in.may_be_removed(object)
-    }
-
-    /// The server of CRDs alone has a prefix of its own in etcd.
-    fn shown_key(&self, key: &str, dry_run: bool) -> String {
-        match (dry_run, self.resources.serves_built_in_kinds) {
-            (true, _) => rest::dry_key(self.resource(), key),
-            (false, true) => format!("/registry{}", rest::dry_key(self.resource(), key)),
-            (false, false) => rest::etcd_key(self.resource(), key),
-        }
     }
 
     fn before_insert(&self, ctx: &Context<'_>) {

@@ -130,6 +130,10 @@ impl<P: Scalable> ScaleOf<P> {
 }
 
 impl<P: Scalable> ReadStrategy for ScaleOf<P> {
+    fn shown_key(&self, key: &str, dry_run: bool) -> String {
+        self.parent.shown_key(key, dry_run)
+    }
+
     fn resource(&self) -> GroupResource<'_> {
         self.parent.resource()
     }

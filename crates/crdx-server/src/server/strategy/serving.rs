@@ -44,6 +44,8 @@ pub(in crate::server) struct Serving {
     pub namespaced: bool,
     /// True if the CRD is being deleted.
     pub terminating: bool,
+    /// True if the server cannot compile some version of the CRD, although it accepted it (`getOrCreateServingInfoFor`).
+    pub unservable: bool,
     /// The versions, in the order of the CRD.
     pub versions: Vec<Arc<Version>>,
     /// The collection of stored objects.
@@ -86,6 +88,9 @@ impl Serving {
         let names = &crd.status.accepted_names;
         let compile = |name: &str| Arc::new(Version::compile(&crd, name, objects.next_id(), release));
         let versions = spec.versions.iter().map(|v| compile(&v.name)).collect();
+        let mut schemas = spec.versions.iter().filter_map(|v| spec.schema(&v.name));
+        let unservable =
+            !spec.preserves_unknown_fields() && schemas.any(|schema| prune_defaults::is_unservable(schema));
         Self {
             group: spec.group.clone(),
             plural: names.plural.clone(),
@@ -93,6 +98,7 @@ impl Serving {
             list_kind: names.list_kind.clone(),
             namespaced: spec.namespaced(),
             terminating: is_terminating(&crd),
+            unservable,
             versions,
             objects,
             built_in: &Custom,
@@ -112,6 +118,7 @@ impl Serving {
             kind: self.kind.clone(),
             list_kind: self.list_kind.clone(),
             namespaced: self.namespaced,
+            unservable: self.unservable,
             versions: self.versions.clone(),
             objects: Arc::clone(&self.objects),
             built_in: self.built_in,
@@ -175,14 +182,6 @@ impl Serving {
     /// Returns true if the CRD's names are accepted or the CRD is established.
     pub fn is_served(&self) -> bool {
         self.crd.is_true("NamesAccepted") || self.crd.is_true("Established")
-    }
-
-    /// Returns true if the server cannot compile some version of the CRD, although it accepted it
-    /// (`getOrCreateServingInfoFor`).
-    pub fn is_unservable(&self) -> bool {
-        let spec = &self.crd.spec;
-        let mut schemas = spec.versions.iter().filter_map(|version| spec.schema(&version.name));
-        !spec.preserves_unknown_fields() && schemas.any(|schema| prune_defaults::is_unservable(schema))
     }
 
     /// The version with this name.

@@ -112,6 +112,10 @@ impl TypedResource {
 }
 
 impl ReadStrategy for TypedResource {
+    fn shown_key(&self, key: &str, dry_run: bool) -> String {
+        stored_key(self.resource(), key, dry_run)
+    }
+
     fn resource(&self) -> GroupResource<'_> {
         self.serving.resource()
     }
@@ -295,10 +299,6 @@ impl Strategy for TypedResource {
             Some(raw) => Written { shown: self.kind.restored(&raw).or(Some(object)), raw, dropped: Vec::new() },
             None => Written { raw: object, shown: None, dropped: Vec::new() },
         })
-    }
-
-    fn shown_key(&self, key: &str, dry_run: bool) -> String {
-        stored_key(self.resource(), key, dry_run)
     }
 
     fn before_insert(&self, ctx: &Context<'_>) {

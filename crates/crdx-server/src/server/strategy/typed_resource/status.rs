@@ -1,11 +1,11 @@
-//! What a write of a status leaves unchanged or sets besides what its kind's behaviour names (`PrepareForUpdate` in
+//! Fields of a status that the server keeps, sets or drops when a client writes the status (`PrepareForUpdate` in
 //! `pkg/registry/core/{pod,persistentvolume}/strategy.go` and `pkg/registry/apps/{deployment,replicaset}/strategy.go`).
 
 use super::prepare::copy;
 use crate::server::strategy::built_in_kind::BuiltInKind;
+use crdx_value::Value;
 use crdx_value::release::{Release, V1_32, V1_33, V1_35};
 use crdx_value::time::{self, Timestamp};
-use crdx_value::{Map, Value};
 
 /// Prepares the status of a kind with such fields.
 pub(super) fn prepare(kind: &BuiltInKind, new: &mut Value, old: &Value, (release, now): (Release, Timestamp)) {
@@ -60,15 +60,11 @@ fn set_phase_time(new: &mut Value, old: &Value, now: Timestamp) {
     let changes = new.str_at(&phase).unwrap_or_default() != old.str_at(&phase).unwrap_or_default();
     if !changes && !is_given {
         copy(new, old, &time);
-    } else if changes && (!is_given || new.at(&time) == old.at(&time)) {
-        let status = new.as_object_mut().map(|members| members.entry("status".to_owned()).or_default());
-        let Some(status) = status else { return };
-        if status.is_null() {
-            *status = Value::Object(Map::new());
-        }
-        if let Some(status) = status.as_object_mut() {
-            status.insert("lastPhaseTransitionTime".to_owned(), time::format(now).into());
-        }
+    } else if changes
+        && (!is_given || new.at(&time) == old.at(&time))
+        && let Some(status) = new.get_mut("status").and_then(Value::as_object_mut)
+    {
+        status.insert("lastPhaseTransitionTime".to_owned(), time::format(now).into());
     }
 }
 

@@ -786,6 +786,16 @@ fn keys_of_custom_resources_have_no_prefix_beside_built_in_kinds() {
 }
 
 #[test]
+fn the_key_of_a_scale_is_that_of_its_object() {
+    let server = server();
+    send(&server, Method::Post, DEPLOYMENTS, DEPLOYMENT);
+    let scale = r#"{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"d","namespace":"default",
+        "uid":"b0045219-e219-11e8-9f93-42010a80021d"},"spec":{"replicas":1}}"#;
+    let refused = send(&server, Method::Put, &format!("{DEPLOYMENTS}/d/scale"), scale);
+    assert!(refused.body.message().contains("Key: /registry/deployments/default/d,"), "{}", refused.body.message());
+}
+
+#[test]
 fn statuses_are_validated() {
     let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
     send(&server, Method::Post, DEPLOYMENTS, DEPLOYMENT);
