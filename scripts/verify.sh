@@ -70,7 +70,7 @@ traffic() {
         # It prints its URL when it is ready. On 1.36, /readyz fails forever, because an informer of the CRD server never lists its objects.
         for _ in $(seq 600); do grep -q '^http' "$out/logs/$release-server.txt" && break; sleep 0.2; done
         start=$SECONDS
-        CRDX_REAL=http://127.0.0.1:$port CRDX_VERSION=$release CRDX_CORPUS=../shared/corpus CRDX_SEED=$((seed + runs)) \
+        CRDX_REAL=http://127.0.0.1:$port CRDX_VERSION=$release CRDX_CORPUS=../shared/corpus CRDX_SEED=$((seed + runs)) CRDX_ROUNDS=400 \
             CRDX_SECONDS=$left "$tests" --ignored --nocapture --test-threads 1 --exact "conformance::differential::$generator" > "$log.run" 2>&1
         left=$((left - (SECONDS - start) - 1))
         kill "$server"
@@ -119,7 +119,7 @@ fi
 
 section "Faults" "| what | result |"
 progress "faults"
-if python3 tests/serve/faults/run.py "$binary" --seed "$seed" > "$out/logs/faults.txt" 2>&1; then
+if timeout 1200 python3 tests/serve/faults/run.py "$binary" --seed "$seed" > "$out/logs/faults.txt" 2>&1; then
     row "\`tests/serve/faults/run.py --seed $seed\`" "no acknowledged write was lost"
 else
     row "\`tests/serve/faults/run.py --seed $seed\`" "failed: $(last_lines "$out/logs/faults.txt")"
