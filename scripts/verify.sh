@@ -60,6 +60,7 @@ server_of() {
 }
 
 # Runs a generator against the server of a release until its seconds are over, each time with the next seed. Starting the server does not count.
+# With fewer rounds, a generator would spend most of its time on installing CRDs or on starting servers.
 traffic() {
     local release=$1 generator=$2 left=$3 port=$4 requests=0 differ=0 runs=0 log
     log=$out/logs/$release-$generator.txt
@@ -119,7 +120,7 @@ fi
 
 section "Faults" "| what | result |"
 progress "faults"
-if timeout 1200 python3 tests/serve/faults/run.py "$binary" --seed "$seed" > "$out/logs/faults.txt" 2>&1; then
+if python3 tests/serve/faults/run.py "$binary" --seed "$seed" > "$out/logs/faults.txt" 2>&1; then
     row "\`tests/serve/faults/run.py --seed $seed\`" "no acknowledged write was lost"
 else
     row "\`tests/serve/faults/run.py --seed $seed\`" "failed: $(last_lines "$out/logs/faults.txt")"
