@@ -60,19 +60,19 @@ fn explain(args: &args::Explain, failures: &mut Vec<Failure>) -> Result<Text, Fa
     let source = Source::of_definitions(&args.crds, args.kubernetes, &args.cluster, failures)?;
     let found = |word: &str| Ok(Some(source.resource(word)?));
     let (resource, fields) = resource(&source.resources()?, found, &args.resource)?;
+    let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
     let Some(definition) = source.definition(&resource)? else {
         let live = match &source {
             Source::Live(connection) => Some(&**connection),
             Source::Files(_) => None,
         };
-        let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
         return Ok(text_of(built_in::explain(args, release, &resource, &fields, live)?));
     };
     let crd = crd::decode(&definition).map_err(|error| Failure::message(error.to_string()))?.crd;
     let version = version(args, &crd, &resource)?;
     let document = match args.output {
-        ExplainFormat::Plaintext => openapi::v3(&crd, &version),
-        ExplainFormat::PlaintextOpenapiv2 => openapi::v2(&crd, &version),
+        ExplainFormat::Plaintext => openapi::v3(&crd, &version, release),
+        ExplainFormat::PlaintextOpenapiv2 => openapi::v2(&crd, &version, release),
     };
     let explained = Explained {
         document: &document,

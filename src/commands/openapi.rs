@@ -47,17 +47,18 @@ enum OpenapiError {
 }
 
 fn document(args: &args::Openapi, definitions: &[Definition]) -> Result<Value, OpenapiError> {
+    let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
     let mut documents = Vec::new();
     for definition in definitions {
         let crd = crd::decode(&definition.value)?.crd;
         let publish = if args.v2 { openapi::v2 } else { openapi::v3 };
         for version in versions(args, &crd)? {
-            documents.push(publish(&crd, &version));
+            documents.push(publish(&crd, &version, release));
         }
     }
     let mut document = openapi::merge(documents);
     let openapi_version = if args.v2 { OpenApiVersion::V2 } else { OpenApiVersion::V3 };
-    openapi::adapt(&mut document, openapi_version, args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST));
+    openapi::adapt(&mut document, openapi_version, release);
     Ok(document)
 }
 

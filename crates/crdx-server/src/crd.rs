@@ -24,6 +24,7 @@ pub use decode::{
     webhook_client_config,
 };
 
+use crate::pipeline::prune_defaults;
 use crate::schema::Schema;
 use crdx_text::malformed::MalformedStrings;
 use crdx_value::{Map, Value};
@@ -314,6 +315,14 @@ impl Spec {
         }
     }
 
+    /// The index of a version whose objects cannot be served although the CRD is accepted: a default is in `items` of
+    /// the root of its schema, which no object can have. Then no version of the CRD is served (`PruneDefaults` in
+    /// `pkg/apiserver/schema/defaulting/prune.go`).
+    pub fn unservable_version(&self) -> Option<usize> {
+        let is_unservable = |v: &CrdVersion| self.schema(&v.name).is_some_and(|s| prune_defaults::is_unservable(s));
+        self.versions.iter().position(|v| !self.preserves_unknown_fields() && is_unservable(v))
+    }
+
     /// Moves the schema, subresources, printer columns and selectable fields from the versions to the spec where all
     /// versions have the same, each independently, as the conversion from v1 does (`v1/conversion.go`).
     pub(crate) fn hoist(&mut self) {
@@ -450,7 +459,7 @@ mod tests {
         assert!(crd.spec.preserves_unknown_fields() && crd.spec.namespaced());
         assert_eq!(crd.spec.columns("v1")[0].json_path, ".spec.cronSpec");
         assert_eq!(validation::validate_existing(&crd, crdx_value::release::Release::NEWEST), Vec::new());
-        conditions::check_structure(&mut crd, "2026-01-01T00:00:00Z");
+        conditions::check_structure(&mut crd, crdx_value::release::Release::NEWEST, "2026-01-01T00:00:00Z");
         let condition = crd.condition("NonStructuralSchema").unwrap();
         assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("True", "Violations"));
         // `calculateCondition` in controller/nonstructuralschema

@@ -88,7 +88,8 @@ spec:
 
     fn explain(fields: &[&str], recursive: bool, v2: bool) -> Explanation {
         let crd = decode(&yaml::read(CRD.as_bytes()).unwrap()).unwrap().crd;
-        let document = if v2 { openapi::v2(&crd, "v1") } else { openapi::v3(&crd, "v1") };
+        let release = crdx_value::release::Release::NEWEST;
+        let document = if v2 { openapi::v2(&crd, "v1", release) } else { openapi::v3(&crd, "v1", release) };
         let fields: Vec<String> = fields.iter().map(|field| (*field).to_owned()).collect();
         let explained = Explained {
             document: &document,

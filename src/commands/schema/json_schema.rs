@@ -10,6 +10,7 @@ mod pattern;
 
 use crdx_server::crd::{CustomResourceDefinition, openapi};
 use crdx_server::schema::{Items, Schema, SchemaOrBool};
+use crdx_value::release::Release;
 use crdx_value::{Map, Value, object};
 use pattern::is_portable;
 use std::collections::BTreeSet;
@@ -34,7 +35,7 @@ pub fn json_schema(crd: &CustomResourceDefinition, version: &str, strictness: St
     let mut root = Converter { strictness }.value(schema);
     let Some(members) = root.as_object_mut() else { return root };
     let only = |text: String| object([("type", Value::from("string")), ("enum", vec![Value::from(text)].into())]);
-    let of_server = openapi::resolved(crd, version);
+    let of_server = openapi::resolved(crd, version, Release::NEWEST);
     let described = |name: &str, mut property: Value| {
         let description = of_server.at(&["properties", name, "description"]).cloned();
         if let (Some(members), Some(description)) = (property.as_object_mut(), description) {

@@ -12,6 +12,7 @@ use super::{CLEANUP_FINALIZER, Condition, CustomResourceDefinition, Names, Spec}
 use crdx_text::malformed::MalformedStrings;
 use crdx_value::Value;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
+use crdx_value::release::Release;
 use std::collections::BTreeSet;
 
 /// Sets a condition. Its transition time changes only if its status changes.
@@ -147,9 +148,9 @@ pub(crate) fn establish(crd: &mut CustomResourceDefinition, now: &str) {
 }
 
 /// Sets or removes `NonStructuralSchema`, which only CRDs created as v1beta1 can have.
-pub(crate) fn check_structure(crd: &mut CustomResourceDefinition, now: &str) {
+pub(crate) fn check_structure(crd: &mut CustomResourceDefinition, release: Release, now: &str) {
     const TYPE: &str = "NonStructuralSchema";
-    let new = match structural_errors(&crd.spec) {
+    let new = match structural_errors(&crd.spec, release) {
         Ok(errors) if errors.is_empty() => {
             if crd.condition(TYPE).is_some()
                 && let Some(conditions) = &mut crd.status.conditions
@@ -173,7 +174,7 @@ pub(crate) fn check_structure(crd: &mut CustomResourceDefinition, now: &str) {
 ///
 /// # Errors
 /// Returns an error text if a schema cannot be converted to a structural schema at all.
-pub fn structural_errors(spec: &Spec) -> Result<ErrorList, String> {
+pub fn structural_errors(spec: &Spec, release: Release) -> Result<ErrorList, String> {
     let mut errors = Vec::new();
     let path = FieldPath::new("spec");
     if spec.preserves_unknown_fields() {
@@ -183,12 +184,13 @@ pub fn structural_errors(spec: &Spec) -> Result<ErrorList, String> {
     let path = path.child("versions");
     for (i, v) in spec.versions.iter().enumerate() {
         let Some(schema) = spec.schema(&v.name) else { continue };
-        if let Some(reason) = structural::unsupported(schema) {
+        if let Some(reason) = structural::unsupported(schema, release) {
             return Err(format!("failed to check validation schema for version {}: {reason}", v.name));
         }
         let path = path.index(i);
         let path = path.child("schema");
-        errors.append(&mut structural::validate(schema, &MalformedStrings::default(), &path.child("openAPIV3Schema")));
+        let path = path.child("openAPIV3Schema");
+        errors.append(&mut structural::validate(schema, &MalformedStrings::default(), release, &path));
     }
     Ok(errors)
 }

@@ -23,6 +23,7 @@ use super::CustomResourceDefinition;
 use crdx_embedded::embedded;
 use crdx_text::json;
 use crdx_types::openapi::{OpenApiVersion, PREFIX_V2, PREFIX_V3};
+use crdx_value::release::Release;
 use crdx_value::{Map, Value, object};
 use std::sync::OnceLock;
 
@@ -45,8 +46,8 @@ pub fn model_name(group: &str, version: &str, kind: &str) -> String {
 }
 
 /// The document at `/openapi/v3/apis/<group>/<version>` if this is the only CRD.
-pub fn v3(crd: &CustomResourceDefinition, version: &str) -> Value {
-    let schemas = definitions(crd, version, OpenApiVersion::V3);
+pub fn v3(crd: &CustomResourceDefinition, version: &str, release: Release) -> Value {
+    let schemas = definitions(crd, version, OpenApiVersion::V3, release);
     object([
         ("openapi", Value::from("3.0.0")),
         ("info", info()),
@@ -56,8 +57,8 @@ pub fn v3(crd: &CustomResourceDefinition, version: &str) -> Value {
 }
 
 /// The part of `/openapi/v2` for this CRD.
-pub fn v2(crd: &CustomResourceDefinition, version: &str) -> Value {
-    let mut definitions = Value::Object(definitions(crd, version, OpenApiVersion::V2));
+pub fn v2(crd: &CustomResourceDefinition, version: &str, release: Release) -> Value {
+    let mut definitions = Value::Object(definitions(crd, version, OpenApiVersion::V2, release));
     definitions.as_object_mut().into_iter().flat_map(Map::values_mut).for_each(|v| remove_keywords(v, &["default"]));
     let mut parameters = builtin("parameters").clone();
     if !crd.spec.namespaced() {
@@ -99,7 +100,12 @@ pub fn merge(documents: impl IntoIterator<Item = Value>) -> Value {
     Value::Object(all)
 }
 
-fn definitions(crd: &CustomResourceDefinition, version: &str, openapi_version: OpenApiVersion) -> Map {
+fn definitions(
+    crd: &CustomResourceDefinition,
+    version: &str,
+    openapi_version: OpenApiVersion,
+    release: Release,
+) -> Map {
     let scale = crd.spec.subresources(version).is_some_and(|s| s.scale.is_some());
     let builtin = builtin("definitions").iter().filter(|(name, _)| scale || !name.starts_with(SCALE));
     let mut all: Map = builtin.map(|(name, v)| (name.clone(), v.clone())).collect();
@@ -108,7 +114,7 @@ fn definitions(crd: &CustomResourceDefinition, version: &str, openapi_version: O
     }
     let names = &crd.spec.names;
     let group = &crd.spec.group;
-    all.insert(model_name(group, version, &names.kind), schema::object_schema(crd, version, openapi_version));
+    all.insert(model_name(group, version, &names.kind), schema::object_schema(crd, version, openapi_version, release));
     all.insert(model_name(group, version, &names.list_kind), schema::list_schema(crd, version, openapi_version));
     all
 }
@@ -180,14 +186,14 @@ mod tests {
     fn openapi_v3_is_complete_and_v2_is_reduced_for_kubectl() {
         let crd = decode(&json::read(WIDGET.as_bytes()).unwrap()).unwrap().crd;
         assert_eq!(
-            spec(&v3(&crd, "v1"), &["components", "schemas"]),
+            spec(&v3(&crd, "v1", Release::NEWEST), &["components", "schemas"]),
             concat!(
                 r#"{"properties":{"default":{"type":"string"},"port":{"anyOf":[{"type":"integer"},{"type":"string"}],"default":80,"x-kubernetes-int-or-string":true},"#,
                 r#""soft":{"nullable":true,"properties":{"a":{"type":"string"}},"type":"object"}},"required":["port","soft"],"type":"object"}"#
             )
         );
         assert_eq!(
-            spec(&v2(&crd, "v1"), &["definitions"]),
+            spec(&v2(&crd, "v1", Release::NEWEST), &["definitions"]),
             concat!(
                 r#"{"properties":{"default":{"type":"string"},"port":{"x-kubernetes-int-or-string":true},"soft":{}},"#,
                 r#""required":["port"],"type":"object"}"#
@@ -200,7 +206,7 @@ mod tests {
         let first = decode(&json::read(WIDGET.as_bytes()).unwrap()).unwrap().crd;
         let other = WIDGET.replace("widget", "gadget").replace("Widget", "Gadget");
         let second = decode(&json::read(other.as_bytes()).unwrap()).unwrap().crd;
-        let all = merge([v3(&first, "v1"), v3(&second, "v1")]);
+        let all = merge([v3(&first, "v1", Release::NEWEST), v3(&second, "v1", Release::NEWEST)]);
         let count = |path: &[&str]| all.at(path).and_then(Value::as_object).map(Map::len);
         assert_eq!(count(&["paths"]), Some(8));
         assert_eq!(count(&["components", "schemas"]), Some(builtin("definitions").len() - 3 + 4));

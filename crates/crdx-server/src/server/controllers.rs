@@ -86,8 +86,9 @@ impl<'a> Controllers<'a> {
             // The CRD is served before it is established, because clients send objects as soon as they see the condition.
             self.resources.serve(name, definition.clone());
         }
+        let release = self.resources.settings.release;
         let steps: [&dyn Fn(&mut CustomResourceDefinition); 3] =
-            [&|crd| conditions::establish(crd, now), &|crd| conditions::check_structure(crd, now), &|crd| {
+            [&|crd| conditions::establish(crd, now), &|crd| conditions::check_structure(crd, release, now), &|crd| {
                 conditions::check_approval(crd, now);
             }];
         for step in steps {

@@ -82,6 +82,18 @@ pub fn definition(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: T
         releases: releases.single().is_none().then_some(one.by),
         ..Diagnostic::default()
     }));
+    linted.item.warnings.extend(typed.spec.unservable_version().map(|index| {
+        let field = format!("spec.versions[{index}].schema.openAPIV3Schema.items");
+        Diagnostic {
+            kind: "Unservable".to_owned(),
+            message:
+                "the server accepts this CRD but cannot serve its objects: remove the default from items of the root"
+                    .to_owned(),
+            location: Some(located(&field)),
+            field: Some(field),
+            ..Diagnostic::default()
+        }
+    }));
     if let Some(old) = old.and_then(|old| crd::decode(&old.value).ok()) {
         let changes = breaking::changes(&old.crd.spec, &typed.spec);
         linted.breaking =
@@ -177,7 +189,7 @@ fn beta(new: &Object, mut crd: CustomResourceDefinition, release: Release) -> Ob
     for error in validation::validate_existing(&crd, release) {
         item.errors.push(problem(error.kind.reason(), &error.field, error.to_string()));
     }
-    match conditions::structural_errors(&crd.spec) {
+    match conditions::structural_errors(&crd.spec, release) {
         Ok(errors) => {
             for structural_error in errors {
                 item.warnings.push(problem(

@@ -158,9 +158,8 @@ pub fn costs(spec: &Spec, releases: &ReleaseSet) -> Vec<SchemaCost> {
     let mut found = Vec::new();
     for (schema, index, versions) in seen {
         let has_rules = schema.any(&mut |s| !s.x_validations.is_empty());
-        if !has_rules || !structural::is_structural(schema) {
-            continue;
-        }
+        let structural = releases.iter().filter(|release| has_rules && structural::is_structural(schema, *release));
+        let Some(releases) = &ReleaseSet::from_releases(structural) else { continue };
         let prefix = format!("spec.versions[{index}].schema.openAPIV3Schema");
         let mut cost = SchemaCost { versions, releases: releases.clone(), expressions: Vec::new(), bounds: Vec::new() };
         cost.expressions = expressions(schema, &prefix, releases);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 /// The types of findings of this program: none is the server's, and none decides a verdict or an exit code.
-const TYPES: [&str; 10] = [
+const TYPES: [&str; 11] = [
     DROPPED_FIELD,
     "ExpressionType",
     "Format",
@@ -17,6 +17,7 @@ const TYPES: [&str; 10] = [
     "PolicyNotFound",
     "PublishedSchema",
     "StoredVersions",
+    "Unservable",
 ];
 
 /// The type of a warning about the text of an input.

@@ -41,7 +41,7 @@ fn of_definition((group, version, kind): &Kind, known: &Definitions, release: Re
         return None;
     }
     let crd = crd::decode(&route.definition).ok()?.crd;
-    definitions(openapi::v2(&crd, version), openapi::model_name(group, version, kind), release)
+    definitions(openapi::v2(&crd, version, release), openapi::model_name(group, version, kind), release)
 }
 
 fn definitions(mut document: Value, name: String, release: Release) -> Option<Model> {

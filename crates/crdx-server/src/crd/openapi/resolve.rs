@@ -4,12 +4,13 @@
 use super::{definitions, model_name};
 use crate::crd::CustomResourceDefinition;
 use crdx_types::openapi::{OpenApiVersion, PREFIX_V3};
+use crdx_value::release::Release;
 use crdx_value::{Map, Value, object};
 
 /// The OpenAPI v3 schema of a version's objects, with every reference replaced by the schema it refers to. A recursive
 /// reference becomes an object without properties.
-pub fn resolved(crd: &CustomResourceDefinition, version: &str) -> Value {
-    let schemas = definitions(crd, version, OpenApiVersion::V3);
+pub fn resolved(crd: &CustomResourceDefinition, version: &str, release: Release) -> Value {
+    let schemas = definitions(crd, version, OpenApiVersion::V3, release);
     let name = model_name(&crd.spec.group, version, &crd.spec.names.kind);
     let mut schema = schemas.get(&name).cloned().unwrap_or_default();
     populate(&schemas, &mut vec![name], &mut schema);

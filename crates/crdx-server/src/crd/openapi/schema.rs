@@ -4,6 +4,7 @@ use super::{META, OpenApiVersion, builtin, model_name};
 use crate::crd::validation::structural;
 use crate::crd::{CustomResourceDefinition, Spec};
 use crate::schema::{Items, Schema, SchemaOrBool};
+use crdx_value::release::Release;
 use crdx_value::{Map, Value, object};
 
 const METADATA: &str = "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
@@ -12,16 +13,21 @@ const EMBEDDED_VERSION: &str = "apiVersion defines the versioned schema of this 
 const EMBEDDED_KIND: &str = "kind is a string value representing the type of this object. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds";
 
 /// Builds the schema of the kind.
-pub fn object_schema(crd: &CustomResourceDefinition, version: &str, openapi_version: OpenApiVersion) -> Value {
+pub fn object_schema(
+    crd: &CustomResourceDefinition,
+    version: &str,
+    openapi_version: OpenApiVersion,
+    release: Release,
+) -> Value {
     let spec = &crd.spec;
-    let published = spec.schema(version).filter(|s| is_published(s));
+    let published = spec.schema(version).filter(|s| is_published(s, release));
     let mut out = match published {
         Some(s)
             if openapi_version == OpenApiVersion::V3
                 || !(s.preserves_unknown_fields() || spec.preserves_unknown_fields()) =>
         {
             let mut s = Schema::clone(s);
-            unfold(&mut s);
+            unfold(&mut s, release);
             if openapi_version == OpenApiVersion::V2 {
                 drop_unsupported(&mut s);
             }
@@ -83,9 +89,9 @@ fn add_extensions(out: &mut Map, spec: &Spec, version: &str, kind: &str) {
 }
 
 /// Returns true if the schema is published, that is, structural.
-fn is_published(s: &Schema) -> bool {
+fn is_published(s: &Schema, release: Release) -> bool {
     let types = crate::crd::validation::TYPES;
-    !s.any(&mut |s| !s.type_.is_empty() && !types.contains(&s.type_.as_str())) && structural::is_structural(s)
+    !s.any(&mut |s| !s.type_.is_empty() && !types.contains(&s.type_.as_str())) && structural::is_structural(s, release)
 }
 
 fn add_type_meta(properties: &mut Map) {
@@ -112,11 +118,10 @@ fn visit(s: &mut Schema, change: &mut impl FnMut(&mut Schema)) {
 }
 
 /// Adds the `anyOf` with integer and string to every int-or-string (`Unfold`).
-fn unfold(s: &mut Schema) {
+fn unfold(s: &mut Schema, release: Release) {
     visit(s, &mut |s| {
-        let has_any_of =
-            structural::is_int_or_string_any_of(s) || s.all_of.first().is_some_and(structural::is_int_or_string_any_of);
-        if !s.x_int_or_string || has_any_of {
+        let has_any_of = |s: &Schema| structural::is_int_or_string_any_of(s, release);
+        if !s.x_int_or_string || has_any_of(s) || s.all_of.first().is_some_and(has_any_of) {
             return;
         }
         let only = |type_: &str| Schema { type_: type_.to_owned(), ..Schema::default() };

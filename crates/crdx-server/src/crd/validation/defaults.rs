@@ -36,7 +36,7 @@ pub(crate) fn validate_all(root: &Schema, pruned: bool, release: Release, path: 
 /// validation modifies the stored defaults in this way. Defaults that cannot be coerced are left to [`validate_all`].
 pub fn coerce_all(root: &mut Arc<Schema>, release: Release) {
     let has_default = root.any(&mut |s| s.default.is_some());
-    if !has_default || !root.any(&mut |s| s.x_embedded_resource) || !structural::is_structural(root) {
+    if !has_default || !root.any(&mut |s| s.x_embedded_resource) || !structural::is_structural(root, release) {
         return;
     }
     let compiled = Node::compile(root, Dialect::Defaults, release);
@@ -202,7 +202,7 @@ impl Walk {
 pub(crate) fn has_unpruned(root: &Schema, release: Release) -> bool {
     let has_default = root.any(&mut |s| s.default.is_some());
     has_default
-        && structural::is_structural(root)
+        && structural::is_structural(root, release)
         && !is_unservable(root)
         && changes_any(&Node::compile(root, Dialect::Defaults, release), release)
 }

@@ -64,7 +64,7 @@ pub fn texts(s: &Schema, supported: bool, path: &FieldPath<'_>, release: Release
         if has_newline(&rule.field_path) {
             invalid("must not contain line breaks");
         }
-        let checked = supported || structural::unsupported(s).is_none();
+        let checked = supported || structural::unsupported(s, release).is_none();
         if checked && field_path::follow(&rule.field_path, s, true).is_err() {
             invalid("must be a valid path");
         }

@@ -29,10 +29,10 @@ pub fn validate(
     }
 
     let schema_path = path.child("openAPIV3Schema");
-    let unsupported = structural::unsupported(schema);
+    let unsupported = structural::unsupported(schema, options.release);
     let mut rules_can_run = false;
     if options.structural && unsupported.is_none() {
-        let mut found = structural::validate(schema, &options.malformed, &schema_path);
+        let mut found = structural::validate(schema, &options.malformed, options.release, &schema_path);
         if found.is_empty() {
             found = defaults::validate_all(schema, options.pruned_defaults, options.release, &schema_path);
         }

@@ -369,7 +369,7 @@ fn selectable_fields(
 ) {
     let nothing = Schema::default();
     let mut schema = schema.unwrap_or(&nothing);
-    if let Some(reason) = super::structural::unsupported(schema) {
+    if let Some(reason) = super::structural::unsupported(schema, release) {
         // The server continues with an empty schema, in which no path can be resolved.
         errors.push(FieldError::invalid(schema_path, "", reason));
         schema = &nothing;

@@ -2,14 +2,18 @@
 //!
 //! A structural schema specifies fields and types outside `allOf`, `anyOf`, `oneOf` and `not`, which may only restrict
 //! values. As on the server, errors are sorted by text.
+//!
+//! Up to 1.30, `additionalProperties: false` under these is an error like every other value; since 1.31 the conversion
+//! drops it.
 
 use crate::schema::{Items, Schema, SchemaOrBool};
 use crdx_regexp::Regexp;
 use crdx_text::malformed::MalformedStrings;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
+use crdx_value::release::{Release, V1_31};
 
 /// The first reason, in the server's order, why `s` cannot be converted to a structural schema (`NewStructural`).
-pub fn unsupported(s: &Schema) -> Option<String> {
+pub fn unsupported(s: &Schema, release: Release) -> Option<String> {
     let name = if !s.id.is_empty() {
         "id"
     } else if !s.schema.is_empty() {
@@ -31,8 +35,14 @@ pub fn unsupported(s: &Schema) -> Option<String> {
         return Some(format!("OpenAPIV3Schema '{name}' is not supported"));
     }
     let junctors = s.not.as_deref().into_iter().chain(&s.all_of).chain(&s.any_of).chain(&s.one_of);
-    if let Some(reason) = junctors.map(unsupported).find(Option::is_some) {
-        return reason;
+    // Up to 1.30, the schema in `additionalProperties` is converted before the other children.
+    let (before, after) = if release.since(V1_31) {
+        (None, s.additional_properties_schema())
+    } else {
+        (s.additional_properties_schema(), None)
+    };
+    if let Some(reason) = junctors.chain(before).find_map(|s| unsupported(s, release)) {
+        return Some(reason);
     }
     if s.x_preserve_unknown_fields == Some(false) {
         return Some("internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined".to_owned());
@@ -40,23 +50,20 @@ pub fn unsupported(s: &Schema) -> Option<String> {
     if matches!(&s.items, Some(Items::Schemas(many)) if !many.is_empty()) {
         return Some("OpenAPIV3Schema 'items' must be a schema, but is an array".to_owned());
     }
-    let children = s
-        .items_schema()
-        .into_iter()
-        .chain(s.properties.values().map(Box::as_ref))
-        .chain(s.additional_properties_schema());
-    children.map(unsupported).find(Option::is_some).flatten()
+    let children = s.items_schema().into_iter().chain(s.properties.values().map(Box::as_ref)).chain(after);
+    children.into_iter().find_map(|s| unsupported(s, release))
 }
 
 /// Returns true if `s` is structural.
-pub fn is_structural(s: &Schema) -> bool {
-    unsupported(s).is_none() && validate(s, &MalformedStrings::default(), &FieldPath::new("")).is_empty()
+pub fn is_structural(s: &Schema, release: Release) -> bool {
+    unsupported(s, release).is_none()
+        && validate(s, &MalformedStrings::default(), release, &FieldPath::new("")).is_empty()
 }
 
 /// The reasons why `s`, the root schema of a resource, is not structural. Requires that [`unsupported`] returns `None`.
 /// `malformed` are the strings of the schema that are not UTF-8.
-pub fn validate(s: &Schema, malformed: &MalformedStrings, path: &FieldPath<'_>) -> ErrorList {
-    let mut found = Found { malformed, errors: Vec::new() };
+pub fn validate(s: &Schema, malformed: &MalformedStrings, release: Release, path: &FieldPath<'_>) -> ErrorList {
+    let mut found = Found { malformed, release, errors: Vec::new() };
     invariants(s, Level::Root, path, &mut found);
     completeness(s, s, path, path, &mut found);
     let mut errors = found.errors;
@@ -67,6 +74,7 @@ pub fn validate(s: &Schema, malformed: &MalformedStrings, path: &FieldPath<'_>) 
 /// The errors found so far.
 struct Found<'m> {
     malformed: &'m MalformedStrings,
+    release: Release,
     errors: ErrorList,
 }
 
@@ -116,8 +124,9 @@ fn invariants(s: &Schema, level: Level, path: &FieldPath<'_>, errors: &mut Found
         errors.push(FieldError::invalid(&path, true, int_or_string));
     }
 
-    let skip_first = s.all_of.first().is_some_and(is_int_or_string_any_of);
-    values(s, is_int_or_string_any_of(s), skip_first, path, errors);
+    let release = errors.release;
+    let skip_first = s.all_of.first().is_some_and(|first| is_int_or_string_any_of(first, release));
+    values(s, is_int_or_string_any_of(s, release), skip_first, path, errors);
 
     if s.x_embedded_resource && s.type_ != "object" {
         let detail = "must be object if x-kubernetes-embedded-resource is true";
@@ -208,7 +217,7 @@ fn is_empty_but(s: &Schema, clear: impl FnOnce(&mut Schema)) -> bool {
 }
 
 /// Returns true if `anyOf` is `[{type: integer}, {type: string}]`, which is allowed for an int-or-string.
-pub(crate) fn is_int_or_string_any_of(s: &Schema) -> bool {
+pub(crate) fn is_int_or_string_any_of(s: &Schema, release: Release) -> bool {
     let is_only = |s: &Schema, type_: &str| {
         s.type_ == type_
             && s.properties.is_empty()
@@ -216,11 +225,16 @@ pub(crate) fn is_int_or_string_any_of(s: &Schema) -> bool {
             && is_empty_but(s, |rest| {
                 rest.type_ = String::new();
                 rest.reference = None;
-                // The conversion of a junctor's branch drops `additionalProperties: false`.
-                rest.additional_properties = rest.additional_properties.take_if(|a| *a != SchemaOrBool::Bool(false));
+                rest.additional_properties =
+                    rest.additional_properties.take_if(|additional| !is_dropped(additional, release));
             })
     };
     matches!(s.any_of.as_slice(), [a, b] if is_only(a, "integer") && is_only(b, "string"))
+}
+
+/// Returns true if the conversion of a junctor's branch drops its `additionalProperties`.
+fn is_dropped(additional: &SchemaOrBool, release: Release) -> bool {
+    *additional == SchemaOrBool::Bool(false) && release.since(V1_31)
 }
 
 /// Validates the junctors and the pattern of one node.
@@ -277,12 +291,13 @@ fn nested(s: &Schema, skip_any_of: bool, path: &FieldPath<'_>, errors: &mut Foun
             errors.push(FieldError::forbidden(&path, "must not be specified in a nested context"));
         }
     }
+    let release = errors.release;
     let mut forbid = |name: &str, is: &str, present: bool| {
         if present {
             errors.push(FieldError::forbidden(&path.child(name), format!("must be {is} to be structural")));
         }
     };
-    let additional = s.additional_properties.as_ref().is_some_and(|a| *a != SchemaOrBool::Bool(false));
+    let additional = s.additional_properties.as_ref().is_some_and(|a| !is_dropped(a, release));
     forbid("type", "empty", !s.type_.is_empty());
     forbid("additionalProperties", "undefined", additional);
     forbid("default", "undefined", s.default.is_some());

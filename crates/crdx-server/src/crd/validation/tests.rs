@@ -32,6 +32,34 @@ fn errors_have_the_servers_messages() {
 }
 
 #[test]
+fn a_false_in_a_junctor_is_dropped_since_1_31() {
+    let spec = |any_of: &str| {
+        format!(
+            r#"{{"group":"lab.example.io","names":{{"kind":"Gizmo","plural":"gizmos"}},"scope":"Namespaced","versions":[{{"name":"v1","schema":{{"openAPIV3Schema":{{"properties":{{"a":{{"anyOf":{any_of},"x-kubernetes-int-or-string":true}}}},"type":"object"}}}},"served":true,"storage":true}}]}}"#
+        )
+    };
+    let errors = |any_of: &str, release: &str| {
+        let mut crd = definition(&spec(any_of));
+        let release = release.parse().unwrap();
+        strategy::prepare_create(&mut crd, release);
+        let mut errors: Vec<String> = validate_create(&crd, release).iter().map(ToString::to_string).collect();
+        errors.sort();
+        errors
+    };
+    let a = "spec.validation.openAPIV3Schema.properties[a]";
+    let with_false = r#"[{"additionalProperties":false,"type":"integer"},{"type":"string"}]"#;
+    assert_eq!(
+        errors(with_false, "1.30"),
+        [
+            format!("{a}.anyOf[0].additionalProperties: Forbidden: must be undefined to be structural"),
+            format!("{a}.anyOf[0].type: Forbidden: must be empty to be structural"),
+            format!("{a}.anyOf[1].type: Forbidden: must be empty to be structural"),
+        ]
+    );
+    assert_eq!(errors(with_false, "1.31"), [""; 0]);
+}
+
+#[test]
 fn strings_that_are_not_utf8_are_shown_like_in_go() {
     let mut malformed = MalformedStrings::default();
     let mut text = |bytes: &[u8]| malformed.decode(bytes);

@@ -26,7 +26,7 @@ impl Options {
             schema: spec.validation.as_ref().is_some_and(|v| v.schema.is_some())
                 || spec.versions.iter().all(|v| v.schema.as_ref().is_some_and(|v| v.schema.is_some())),
             valid_types: !has(|s| !s.type_.is_empty() && !TYPES.contains(&s.type_.as_str())),
-            structural: schemas().all(structural::is_structural),
+            structural: schemas().all(|schema| structural::is_structural(schema, release)),
             pruned_defaults: !schemas().any(|schema| has_unpruned(schema, release)),
             atomic_sets: !has(is_non_atomic_set),
             list_map_keys: !has(has_loose_keys),

@@ -3,6 +3,7 @@
 use crate::crd::{CustomResourceDefinition, openapi};
 use crate::policies::request::Kind;
 use crate::schema::Schema;
+use crdx_value::release::Release;
 use std::sync::Arc;
 
 /// A kind and its published schema.
@@ -17,7 +18,7 @@ pub struct KnownType {
 }
 
 impl KnownType {
-    /// Returns the kinds of a CRD, one for each served version.
+    /// Returns the kinds of a CRD, one for each served version, as the newest release publishes them.
     pub fn of_definition(crd: &CustomResourceDefinition) -> Vec<Self> {
         let spec = &crd.spec;
         let names = &spec.names;
@@ -25,7 +26,7 @@ impl KnownType {
         let served = spec.versions.iter().filter(|version| version.served);
         served
             .filter_map(|version| {
-                let schema = Schema::from_value(&openapi::resolved(crd, &version.name)).ok()?;
+                let schema = Schema::from_value(&openapi::resolved(crd, &version.name, Release::NEWEST)).ok()?;
                 Some(Self {
                     kind: Kind { group: spec.group.clone(), version: version.name.clone(), kind: names.kind.clone() },
                     resources: [names.plural.clone(), singular.clone()],

@@ -86,11 +86,11 @@ impl Published {
 }
 
 fn write(path: &str, of: &[(Arc<Serving>, String)], release: Release) -> Value {
-    let (openapi_version, publish): (_, fn(&CustomResourceDefinition, &str) -> Value) =
+    let (openapi_version, publish): (_, fn(&CustomResourceDefinition, &str, Release) -> Value) =
         if path == V2 { (OpenApiVersion::V2, openapi::v2) } else { (OpenApiVersion::V3, openapi::v3) };
     let own = openapi::own(openapi_version, path, release, !of.is_empty());
     let mut document = openapi::merge(own.into_iter().chain(of.iter().map(|(serving, version)| {
-        let mut document = publish(&serving.crd, version);
+        let mut document = publish(&serving.crd, version, release);
         if serving.group.is_empty() {
             rewrite_core_paths(&mut document);
         }

@@ -5,7 +5,7 @@ pub(in crate::server) mod storage;
 
 use crate::apply::types;
 use crate::crd::{CustomResourceDefinition, Spec};
-use crate::pipeline::{self, Decoded, Facts, ResourceVersion, ScalePaths, Source, prune_defaults};
+use crate::pipeline::{self, Decoded, Facts, ResourceVersion, ScalePaths, Source};
 use crate::server::http::calls::{Calls, Reviewed};
 use crate::server::http::status::Refusal;
 use crate::server::http::table::Columns;
@@ -88,9 +88,6 @@ impl Serving {
         let names = &crd.status.accepted_names;
         let compile = |name: &str| Arc::new(Version::compile(&crd, name, objects.next_id(), release));
         let versions = spec.versions.iter().map(|v| compile(&v.name)).collect();
-        let mut schemas = spec.versions.iter().filter_map(|v| spec.schema(&v.name));
-        let unservable =
-            !spec.preserves_unknown_fields() && schemas.any(|schema| prune_defaults::is_unservable(schema));
         Self {
             group: spec.group.clone(),
             plural: names.plural.clone(),
@@ -98,7 +95,7 @@ impl Serving {
             list_kind: names.list_kind.clone(),
             namespaced: spec.namespaced(),
             terminating: is_terminating(&crd),
-            unservable,
+            unservable: spec.unservable_version().is_some(),
             versions,
             objects,
             built_in: &Custom,
