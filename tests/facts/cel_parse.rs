@@ -5,13 +5,15 @@ use crate::facts::unpacked;
 use crate::large_stack::on_large_stack;
 use crdx_cel::ast::{Ast, Expr, ExprKind, Literal};
 use crdx_cel::env::{BaseEnv, Env};
-use crdx_cel::syntax::{MacroSet, ParseOptions, parse};
+use crdx_cel::syntax::{ParseOptions, parse};
 use crdx_cel::types::Type;
 use crdx_value::release::Release;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-const OPTIONS: ParseOptions = ParseOptions { optional_syntax: true, macros: MacroSet::ALL };
+fn options() -> ParseOptions {
+    BaseEnv::for_stored(Release::NEWEST).parse_options
+}
 
 #[derive(Clone)]
 pub struct Fact {
@@ -54,7 +56,7 @@ fn trees_and_errors_are_those_of_cel_go() {
                 // Deep trees were not recorded.
                 (None, None) => "(parses)".to_owned(),
             };
-            let ours = match parse(&fact.expr, OPTIONS) {
+            let ours = match parse(&fact.expr, options()) {
                 Ok(_) if theirs == "(parses)" => continue,
                 Ok(ast) => dump(&ast),
                 Err(issues) => issues.display(),

@@ -26,7 +26,7 @@ const MAX_TYPE: usize = 1000;
 impl Env {
     /// Parses and type-checks an expression.
     pub fn compile(&self, source: &str) -> Result<CheckedAst, Issues> {
-        check(self, syntax::parse(source, self.base.parse_options)?)
+        check(self, syntax::parse(source, self.parse_options())?)
     }
 }
 

@@ -21,19 +21,17 @@ use path::{Path, Paths};
 /// Estimates the cost of an expression. `root` is the declared type of the variables whose sizes are known: like the server,
 /// it treats every variable as having this type.
 pub fn estimate(checked: &CheckedAst, root: Option<&DeclType>) -> Interval {
-    estimate_with(checked, &|_| root)
+    estimate_with_sizes(checked, &|path| declared_size(root, path))
 }
 
-/// Like [`estimate`], with a declared type for each variable.
-pub(crate) fn estimate_with<'a>(
-    checked: &'a CheckedAst,
-    declared: &'a dyn Fn(&str) -> Option<&'a DeclType>,
-) -> Interval {
+/// Like [`estimate`], with the maximum size of the value at a path: a variable, then the names of fields, `@items`,
+/// `@values` and `@keys`. Without a size, the value may have any.
+pub fn estimate_with_sizes(checked: &CheckedAst, size_at: &dyn Fn(&[&str]) -> Option<u64>) -> Interval {
     let size = checked.types.len();
     let mut estimator = Estimator {
         checked,
         server: checked.server,
-        declared,
+        size_at,
         paths: Paths::default(),
         by_id: vec![Path::NONE; size],
         sizes: vec![None; size],
@@ -81,8 +79,8 @@ struct Estimator<'a> {
     checked: &'a CheckedAst,
     /// The minor version of the server.
     server: Minor,
-    /// The declared type of a variable.
-    declared: &'a dyn Fn(&str) -> Option<&'a DeclType>,
+    /// The maximum size of the value at a path.
+    size_at: &'a dyn Fn(&[&str]) -> Option<u64>,
     paths: Paths<'a>,
     by_id: Vec<Path>,
     sizes: Vec<Option<Interval>>,
@@ -383,21 +381,9 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// The size that the declared type at a path allows. The first part of the path is a variable.
+    /// The size that the declared type at a path allows.
     fn declared_size(&self, path: Path) -> Option<Interval> {
-        let mut parts = self.paths.parts(path).iter();
-        let mut at = (self.declared)(parts.next()?)?;
-        for part in parts {
-            at = match (&at.shape, *part) {
-                (Shape::List { items, .. }, "@items" | "@values") => items,
-                (Shape::Map(values), "@items" | "@values") => values,
-                // Keys have no maximum size, which the estimate treats as size 0.
-                (Shape::Map(_), "@keys") => &KEY,
-                (Shape::Object(fields), name) => &fields.get(name)?.type_,
-                _ => return None,
-            };
-        }
-        Some(Interval::new(0, at.max_elements))
+        (self.size_at)(self.paths.parts(path)).map(|most| Interval::new(0, most))
     }
 
     /// The size of an argument: the computed size or, if there is none, the declared size.
@@ -409,6 +395,23 @@ impl<'a> Estimator<'a> {
     fn operand_size(&self, node: &Node) -> Interval {
         if self.tracks_locals() { node.size.unwrap_or(Interval::UNKNOWN) } else { self.operand_size_early(node) }
     }
+}
+
+/// The maximum size of the value at a path that begins with a variable of type `root`.
+pub(crate) fn declared_size(root: Option<&DeclType>, path: &[&str]) -> Option<u64> {
+    let (_, below) = path.split_first()?;
+    let mut at = root?;
+    for part in below {
+        at = match (&at.shape, *part) {
+            (Shape::List { items, .. }, "@items" | "@values") => items,
+            (Shape::Map(values), "@items" | "@values") => values,
+            // Keys have no maximum size, which the estimate treats as size 0.
+            (Shape::Map(_), "@keys") => &KEY,
+            (Shape::Object(fields), name) => &fields.get(name)?.type_,
+            _ => return None,
+        };
+    }
+    Some(at.max_elements)
 }
 
 /// The declared type of map keys.

@@ -160,17 +160,20 @@ fn compares_across_types(id: &str) -> bool {
 /// The macros available at a compatibility version.
 pub fn macros(version: Minor) -> MacroSet {
     let introduced = |which| match which {
-        Macro::Has | Macro::All | Macro::Exists | Macro::ExistsOne | Macro::Map | Macro::Filter => Minor::ALWAYS,
-        Macro::OptMap | Macro::OptFlatMap => Minor(28),
-        Macro::SortBy => V1_34,
+        Macro::Has | Macro::All | Macro::Exists | Macro::ExistsOne | Macro::Map | Macro::Filter => Some(Minor::ALWAYS),
+        Macro::OptMap | Macro::OptFlatMap => Some(Minor(28)),
+        Macro::SortBy => Some(V1_34),
         Macro::All2
         | Macro::Exists2
         | Macro::ExistsOne2
         | Macro::TransformList
         | Macro::TransformMap
-        | Macro::TransformMapEntry => V1_32,
+        | Macro::TransformMapEntry => Some(V1_32),
+        // Only environments that add it have it.
+        Macro::Bind => None,
     };
-    let there = Macro::FORMS.iter().map(|(which, ..)| *which).filter(|which| introduced(*which) <= version);
+    let is_there = |which: &Macro| introduced(*which).is_some_and(|since| since <= version);
+    let there = Macro::FORMS.iter().map(|(which, ..)| *which).filter(is_there);
     there.fold(MacroSet::default(), MacroSet::with)
 }
 
@@ -245,18 +248,32 @@ pub struct Env {
     pub objects: Arc<Objects>,
     /// A prefix of object type names, and its replacement in error messages.
     pub rename: Option<(Arc<str>, &'static str)>,
+    /// Macros that the base environment does not have.
+    macros: MacroSet,
 }
 
 impl Env {
     /// Creates an environment without variables.
     pub fn new(base: Arc<BaseEnv>) -> Self {
-        Self { base, variables: Vec::new(), objects: Arc::default(), rename: None }
+        Self { base, variables: Vec::new(), objects: Arc::default(), rename: None, macros: MacroSet::default() }
     }
 
     /// Adds a variable.
     pub fn with_variable(mut self, name: &str, type_: Type) -> Self {
         self.variables.push(Variable { name: name.into(), type_ });
         self
+    }
+
+    /// Adds a macro.
+    #[must_use]
+    pub fn with_macro(self, added: Macro) -> Self {
+        Self { macros: self.macros.with(added), ..self }
+    }
+
+    /// The options of the parser.
+    pub fn parse_options(&self) -> ParseOptions {
+        let ParseOptions { optional_syntax, macros } = self.base.parse_options;
+        ParseOptions { optional_syntax, macros: macros.and(self.macros) }
     }
 
     /// The patch message type with this name, if expressions may construct patch types.

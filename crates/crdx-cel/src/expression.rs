@@ -2,7 +2,7 @@
 
 use crate::ast::Expr;
 use crate::check::check;
-use crate::cost::{Interval, estimate_with};
+use crate::cost::{Interval, declared_size, estimate_with_sizes};
 use crate::decl::{DeclType, Shape};
 use crate::env::{BaseEnv, Env, Objects};
 use crate::eval::{Outcome, PER_CALL_LIMIT, Program};
@@ -94,11 +94,12 @@ impl Environment {
     }
 
     fn compile_here(&self, source: &str) -> Result<Expression, CompileError> {
-        let parsed = parse(source, self.env.base.parse_options).map_err(CompileError::Syntax)?;
+        let parsed = parse(source, self.env.parse_options()).map_err(CompileError::Syntax)?;
         let checked = check(&self.env, parsed).map_err(CompileError::Check)?;
         let program = Program::plan(&checked, &self.env).map_err(CompileError::Plan)?;
         let declared = |name: &str| self.declared.get(self.position(name)?)?.as_deref();
-        let cost = estimate_with(&checked, &declared);
+        let size_at = |path: &[&str]| declared_size(declared(path.first()?), path);
+        let cost = estimate_with_sizes(&checked, &size_at);
         let result_type = checked.result_type().clone();
         let is_shallow = !is_deeper(&checked.ast.expr, SHALLOW);
         Ok(Expression { program, result_type, cost, environment: self.clone(), is_shallow })

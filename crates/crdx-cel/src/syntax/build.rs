@@ -133,7 +133,7 @@ impl<'s> Builder<'s> {
 
     /// Creates a call, or expands the macro with that name. `id` was assigned before the arguments were parsed.
     pub fn call(&mut self, id: ExprId, function: String, target: Option<Expr>, args: Vec<Expr>) -> Expr {
-        let Some(which) = self.options.macros.find(&function, args.len(), target.is_some()) else {
+        let Some(which) = self.options.macros.find(&function, target.as_ref(), args.len()) else {
             return Expr { id, kind: ExprKind::Call { target: target.map(Box::new), function, args } };
         };
         let expanded = if self.too_large {

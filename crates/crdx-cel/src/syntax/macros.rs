@@ -47,6 +47,8 @@ pub enum Macro {
     TransformMap,
     /// `a.transformMapEntry(k, v, f)`, `a.transformMapEntry(k, v, p, f)`
     TransformMapEntry,
+    /// `cel.bind(x, a, b)`
+    Bind,
 }
 
 impl Macro {
@@ -72,6 +74,7 @@ impl Macro {
         (Self::TransformMap, "transformMap", 4, true),
         (Self::TransformMapEntry, "transformMapEntry", 3, true),
         (Self::TransformMapEntry, "transformMapEntry", 4, true),
+        (Self::Bind, "bind", 3, true),
     ];
 
     /// The macro with this name and number of arguments.
@@ -93,14 +96,21 @@ impl MacroSet {
         Self(self.0 | 1 << added as u8)
     }
 
+    /// The macros of both sets.
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// Returns true if the set contains the macro.
     pub const fn has(self, sought: Macro) -> bool {
         self.0 >> sought as u8 & 1 == 1
     }
 
-    /// The macro with this name and number of arguments, if the set contains it.
-    pub(super) fn find(self, name: &str, arguments: usize, member: bool) -> Option<Macro> {
-        Macro::find(name, arguments, member).filter(|found| self.has(*found))
+    /// The macro that a call with this name, receiver and number of arguments uses, if the set contains it.
+    pub(super) fn find(self, name: &str, target: Option<&Expr>, arguments: usize) -> Option<Macro> {
+        let found = Macro::find(name, arguments, target.is_some()).filter(|found| self.has(*found))?;
+        let is_cel = || target.is_some_and(|target| matches!(&target.kind, ExprKind::Ident(name) if name == "cel"));
+        (found != Macro::Bind || is_cel()).then_some(found)
     }
 }
 
@@ -176,6 +186,15 @@ impl<'b, I: Ids> Expander<'b, I> {
                     ));
                 };
                 Ok(self.opt_map(which, target, &name, body))
+            }
+            Macro::Bind => {
+                let (var, init, body) = (next(), next(), next());
+                let ExprKind::Ident(name) = var.kind else {
+                    let text = "cel.bind() variable names must be simple identifiers";
+                    return Err(MacroError(var.id, text.to_owned()));
+                };
+                let range = self.list(Vec::new());
+                Ok(self.bind_to(range, &name, init, body))
             }
             Macro::SortBy => {
                 let (var, key) = (next(), next());
@@ -344,12 +363,17 @@ impl<'b, I: Ids> Expander<'b, I> {
         let range = self.list(Vec::new());
         let copy = self.copy(&copy_of);
         let init = self.member_call(copy, "value", Vec::new());
-        let condition = self.bool(false);
-        let step = self.ident(name);
-        let bound = self.bind(range, (UNUSED.to_owned(), None), name, Fold { init, condition, step, result: body });
+        let bound = self.bind_to(range, name, init, body);
         let some = if which == Macro::OptMap { self.call("optional.of", vec![bound]) } else { bound };
         let none = self.call("optional.none", Vec::new());
         self.call("_?_:_", vec![has_value, some, none])
+    }
+
+    /// A fold over `range`, an empty list, that binds `name` to `init` in `body`.
+    fn bind_to(&mut self, range: Expr, name: &str, init: Expr, body: Expr) -> Expr {
+        let condition = self.bool(false);
+        let step = self.ident(name);
+        self.bind(range, (UNUSED.to_owned(), None), name, Fold { init, condition, step, result: body })
     }
 
     fn sort_by(&mut self, target: Expr, var: &Expr, key: Expr) -> Result<Expr, MacroError> {

@@ -24,12 +24,13 @@ fn slice(spec: &str) -> Vec<String> {
     created(API, "ResourceSlice", &object, "1.37")
 }
 
+fn selector(expression: &str) -> Vec<String> {
+    let expression = crdx_value::json::to_string(&expression.into());
+    create_class(&format!(r#"{{"selectors":[{{"cel":{{"expression":{expression}}}}}]}}"#), "1.37")
+}
+
 #[test]
 fn expressions_select_devices() {
-    let selector = |expression: &str| {
-        let expression = crdx_value::json::to_string(&expression.into());
-        create_class(&format!(r#"{{"selectors":[{{"cel":{{"expression":{expression}}}}}]}}"#), "1.37")
-    };
     for expression in [
         r#"device.driver == "a.b" && device.attributes["a.b"].model.startsWith("x")"#,
         r#"device.attributes["a.b"].flag"#,
@@ -44,7 +45,26 @@ fn expressions_select_devices() {
     );
     assert!(selector("device.other")[0].contains("compilation failed: ERROR: <input>:1:7: undefined field 'other'"));
     assert_eq!(create_class(r#"{"selectors":[{}]}"#, "1.34"), ["spec.selectors[0].cel: Required value"]);
-    assert_eq!(selector("cel.bind(d, device.driver, d == '')").len(), 1);
+}
+
+#[test]
+fn expressions_may_bind_variables() {
+    for expression in
+        ["cel.bind(d, device.driver, d == '')", "cel.bind(a, device.attributes['a.b'], a.x && a.y == 'z')"]
+    {
+        assert_eq!(selector(expression), [""; 0], "{expression}");
+    }
+    let error = "cel.bind() variable names must be simple identifiers";
+    assert!(selector("cel.bind(d.e, 1, true)")[0].contains(error));
+    assert!(selector("device.bind(d, 1, true)")[0].contains("undeclared reference to 'bind'"));
+}
+
+#[test]
+fn expressions_must_not_be_too_costly() {
+    let sum = "device.attributes.all(a, device.attributes.all(b, device.attributes.all(c, a + b == c)))";
+    assert_eq!(selector(sum), [""; 0]);
+    let costly = format!("device.attributes.all(d, {sum})");
+    assert_eq!(selector(&costly), ["spec.selectors[0].cel.expression: Forbidden: too complex, exceeds cost limit"]);
 }
 
 #[test]
