@@ -56,8 +56,8 @@ def main():
             found += added
             print(f"| {label} | " + " | ".join(row(added)) + " |", flush=True)
     print("| all | " + " | ".join(row(found)) + " |")
-    differing = [each for each in found if set(each.outcomes.values()) & {"wrong", "text", "object", "nothing", "cannotTell"} and each.kind in CLASSES[:2]]
-    differing += [each for each in found if "wrong" in each.outcomes.values() and each.kind not in CLASSES[:2]]
+    worth_showing = {**dict.fromkeys(CLASSES, {"wrong"}), **dict.fromkeys(CLASSES[:3], {"wrong", "text", "object"}), **dict.fromkeys(CLASSES[:2], set(COUNTED) - {"decodes"})}
+    differing = [each for each in found if set(each.outcomes.values()) & worth_showing[each.kind]]
     differing.sort(key=lambda each: "wrong" not in each.outcomes.values())
     for each in differing[:arguments.show]:
         print(f"\n{each.kind} {each.repository} {each.place} ({each.pass_})\n  kubectl: {(each.error or 'accepted')[:600]}")
@@ -84,7 +84,7 @@ def counts(found):
 
 def header():
     shared = ["wrong verdicts", "other texts or objects", "cannot tell"]
-    return ["CRDs", "rejected", *shared, "custom resources", "rejected", *shared, "built-in kinds", "rejected", "decode, but are rejected", "wrong verdicts", "other documents", "wrong verdicts"]
+    return ["CRDs", "rejected", *shared, "custom resources", "rejected", *shared, "built-in kinds", "rejected", "decode, but are rejected", "wrong verdicts", "other texts or objects", "other documents", "wrong verdicts"]
 
 
 def row(found):
@@ -97,7 +97,7 @@ def row(found):
     for kind in CLASSES[:2]:
         cells += [of[kind]["objects"], of[kind]["rejected"], both(kind, "wrong"), both(kind, "text", "object"), both(kind, "cannotTell", "nothing")]
     kind = "built-in kind"
-    cells += [of[kind]["objects"], of[kind]["rejected"], both(kind, "decodes, rejected by the server"), both(kind, "wrong")]
+    cells += [of[kind]["objects"], of[kind]["rejected"], both(kind, "decodes, rejected by the server"), both(kind, "wrong"), both(kind, "text", "object")]
     others = CLASSES[3:]
     cells.append(sum(of[kind]["objects"] for kind in others))
     cells.append(" / ".join(str(sum(of[kind][mode]["wrong"] + of[kind][mode]["decodes"] for kind in others)) for mode in ("offline", "live")))
@@ -274,7 +274,7 @@ class Repository:
     def described(self, outcome, result, items):
         if outcome != "object":
             return verdicts.words(items)
-        pair = [json.dumps(verdicts.comparable(each), indent=1, sort_keys=True).split("\n") for each in (result, items[0]["result"])]
+        pair = [json.dumps(verdicts.comparable(each), indent=1, sort_keys=True).split("\n") for each in (verdicts.without_allocated(result, items[0]["result"]), items[0]["result"])]
         return "\n".join(difflib.unified_diff(*pair, "kubectl", "validate", n=1, lineterm=""))
 
 

@@ -7,8 +7,8 @@ mod addresses;
 
 use super::field_value::{Errors, FieldValue};
 use super::{endpoints, formats, network};
-use crdx_value::field::{BadValue, FieldError, FieldPath, ROOT};
-use crdx_value::release::{V1_30, V1_34};
+use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath, ROOT};
+use crdx_value::release::{Release, V1_30, V1_34};
 use crdx_value::{Value, json};
 use std::collections::HashSet;
 
@@ -56,6 +56,18 @@ pub fn service(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Va
     }
     load_balancer_class(errors, &spec, None);
     traffic_policies(errors, &spec);
+}
+
+/// The errors about the addresses and families of a new Service (`initIPFamilyFields`). The server reports them before it
+/// allocates an address, and then nothing else.
+pub fn families(service: &Value, release: Release) -> ErrorList {
+    let service = FieldValue::new(Some(service), ROOT);
+    let spec = service.child("spec");
+    let completed = addresses::complete(&spec, None);
+    let spec = FieldValue { value: completed.as_ref().unwrap_or(spec.value), ..spec };
+    let mut errors = Errors::new(release);
+    addresses::initialize(&mut errors, &spec, None);
+    errors.list
 }
 
 fn is_load_balancer(spec: &FieldValue<'_, '_>) -> bool {

@@ -111,9 +111,11 @@ pub fn decode(
     let namespace = if row.cluster { Namespace::None } else { Namespace::Or(context.namespace) };
     let identity = identity::identity(object.value(), namespace);
     let mut sent = object.take_value();
-    // The patch of an update and policies depend on nulls.
-    let depends_on_nulls =
-        before.stored != EarlierObject::None || context.admission.is_some() || context.updates.existing.may_find();
+    // The patch of an update, policies and the last-applied annotation depend on nulls.
+    let depends_on_nulls = before.stored != EarlierObject::None
+        || context.admission.is_some()
+        || context.updates.existing.may_find()
+        || context.show_last_applied;
     let written = depends_on_nulls.then(|| sent.clone());
     // Any text of kubectl's last-applied annotation can be decoded.
     if rules.verb == Verb::Apply {
@@ -150,6 +152,7 @@ pub fn decode(
         endpoint: &endpoint,
         plural: &plural,
         covered,
+        written: written.as_ref().unwrap_or(&sent),
         sent: &sent,
         body: body.as_deref(),
         namespace_objects: namespace_objects.as_ref(),
@@ -159,7 +162,7 @@ pub fn decode(
     if let Some(admission) = context.admission {
         context.built_in.prepare(admission, options, namespace);
     }
-    let write = Write { sent: written.as_ref().unwrap_or(&sent), ..sending.write(&item.identity) };
+    let write = sending.write(&item.identity);
     read_limit_ranges(context, options, &write);
     let (updated, after) = match &found {
         Found::Object(existing, _) => {
@@ -253,7 +256,9 @@ struct Sending<'a> {
     plural: &'a str,
     /// True if the verdict is the server's.
     covered: bool,
-    /// The object as kubectl sends it.
+    /// The object of the input.
+    written: &'a Value,
+    /// The object as kubectl sends it: without nulls if `apply` creates it.
     sent: &'a Value,
     /// Its JSON; `None` if it is decoded without findings.
     body: Option<&'a str>,
@@ -281,7 +286,7 @@ impl<'a> Sending<'a> {
             identity,
             kind: &self.endpoint.kind,
             plural: self.plural,
-            sent: self.sent,
+            sent: self.written,
             existing: None,
             namespace_objects: self.namespace_objects,
         }

@@ -2,10 +2,18 @@
 
 #[cfg(feature = "builtin")]
 pub(in crate::server) use crdx_builtin::validation::{
-    app_armor_warnings, covers_status, validate, validate_status, warnings,
+    app_armor_warnings, covers_status, service_families, validate, validate_status, warnings,
 };
 
 /// Without the feature, the options of a server leave out all kinds whose content is validated, so this is not called.
+#[cfg(not(feature = "builtin"))]
+pub(super) fn service_families(
+    _service: &crdx_value::Value,
+    _release: crdx_value::release::Release,
+) -> crdx_value::field::ErrorList {
+    Vec::new()
+}
+
 #[cfg(not(feature = "builtin"))]
 pub(super) fn validate(
     _kind: (&str, &str),

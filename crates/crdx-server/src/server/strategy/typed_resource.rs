@@ -218,6 +218,12 @@ impl Strategy for TypedResource {
 
     fn begin_create(&self, object: &mut Value) -> Result<(), Refusal> {
         let Some(services) = self.services() else { return Ok(()) };
+        if self.resources.validates_content {
+            let errors = content::service_families(object, self.release());
+            if !errors.is_empty() {
+                return Err(self.invalid(object, errors));
+            }
+        }
         services.create(object).map_err(|error| self.unallocated(object, error))
     }
 

@@ -20,7 +20,12 @@ pub(crate) fn remove_generated(kind: &str, object: &mut Value, sent: &Value) {
     };
     match kind {
         "Service" => {
-            remove(object, &["spec"], &["clusterIP", "clusterIPs", "healthCheckNodePort"]);
+            let is_given = |name: &str| sent.at(&["spec", name]).is_some_and(|value| !is_empty(value));
+            // The server completes one from the other.
+            if !["clusterIP", "clusterIPs"].into_iter().any(is_given) {
+                remove(object, &["spec"], &["clusterIP", "clusterIPs"]);
+            }
+            remove(object, &["spec"], &["healthCheckNodePort"]);
             let sent = sent.at(&["spec", "ports"]).and_then(Value::as_array).unwrap_or_default();
             let Some(Value::Array(ports)) = at_mut(object, &["spec", "ports"]) else { return };
             for (at, port) in ports.iter_mut().enumerate() {
@@ -143,6 +148,14 @@ mod tests {
         );
         remove_generated("Service", &mut stored, &sent);
         assert_eq!(stored, read(r#"{"spec":{"type":"NodePort","ports":[{"port":1},{"port":2,"nodePort":30002}]}}"#));
+    }
+
+    #[test]
+    fn addresses_completed_from_a_given_one_are_kept() {
+        let text = r#"{"spec":{"clusterIP":"None","clusterIPs":["None"]}}"#;
+        let mut stored = read(text);
+        remove_generated("Service", &mut stored, &read(r#"{"spec":{"clusterIP":"None"}}"#));
+        assert_eq!(stored, read(text));
     }
 
     #[test]

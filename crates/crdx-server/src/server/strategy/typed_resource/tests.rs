@@ -711,6 +711,14 @@ fn a_cluster_ip_of_another_family_is_reported_as_not_configured() {
 }
 
 #[test]
+fn a_family_that_is_not_configured_is_reported_before_an_address_is_allocated() {
+    let object = r#"{"metadata":{"name":"s"},"spec":{"ipFamilies":["IPv6"],"ports":[{"port":80}]}}"#;
+    let response = send(&validating(), Method::Post, "/api/v1/namespaces/default/services", object);
+    let text = r#"Service "s" is invalid: spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster"#;
+    assert_eq!(response.body.message(), text);
+}
+
+#[test]
 fn metadata_of_a_disruption_budget_are_validated_last() {
     let create = |policy: &str| {
         let object =
