@@ -45,10 +45,12 @@ cargo test --locked --release --test tests --no-run > "$out/logs/build-tests.txt
 tests=$(sed -n 's/.*Executable.*(\(.*\))/\1/p' "$out/logs/build-tests.txt")
 binary=target/release/kubectl-crdx
 
-# Builds the real CRD server of a release, unless it is there. Its name is that of the manager of the status of CRDs, which the tests mask.
+# Builds the real CRD server of a release, unless it is there. Its name is that of the manager of the status of CRDs, by which entries of managedFields are
+# ordered.
 server_of() {
-    local server=$out/servers/apiserver-$1
+    local server=$out/servers/$1/kube-apiserver
     [ -x "$server" ] && return
+    mkdir -p "$(dirname "$server")"
     if [ -x ../shared/apiserver/build.sh ]; then
         bash ../shared/apiserver/build.sh "$1" "$server"
     elif [ "$1" = 1.37 ]; then
@@ -66,7 +68,7 @@ traffic() {
     log=$out/logs/$release-$generator.txt
     : > "$log"
     while [ "$left" -gt 0 ]; do
-        "$out/servers/apiserver-$release" -port "$port" > "$out/logs/$release-server.txt" 2>&1 &
+        "$out/servers/$release/kube-apiserver" -port "$port" > "$out/logs/$release-server.txt" 2>&1 &
         local server=$! start
         # It prints its URL when it is ready. On 1.36, /readyz fails forever, because an informer of the CRD server never lists its objects.
         for _ in $(seq 600); do grep -q '^http' "$out/logs/$release-server.txt" && break; sleep 0.2; done

@@ -27,6 +27,8 @@ patterns! {
     NUMBER: r"\d{2,}";
     /// The manager has the name of the server's executable.
     MANAGER: r"\bapiserver-1\.\d+";
+    /// The time of an entry of managedFields, in JSON or YAML.
+    WRITTEN: r#"\btime"?: ?"[^"]*""#;
     MANAGER_TIME: r#"("time":)"[^"]*""#;
     /// A cell of a Table as JSON that shows an age.
     AGE: r#""\d+[smh](\d+[sm])?""#;

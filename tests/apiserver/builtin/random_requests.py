@@ -22,7 +22,9 @@ OPERATIONS = {
     "strategic": ("PATCH", "application/strategic-merge-patch+json"),
     "apply": ("PATCH", "application/apply-patch+yaml"),
     "status": ("PUT", "application/json"),
+    "merge-status": ("PATCH", "application/merge-patch+json"),
 }
+STATUS_OPERATIONS = ("status", "merge-status")
 MASKED = [
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UID"),
     (r'"(creationTimestamp|deletionTimestamp|lastPhaseTransitionTime|time)": "20[^"]*"', r'"\1": "TIME"'),
@@ -189,7 +191,7 @@ class Requests:
         """An operation, the path and query of its request, the body, and the kind of the object that it is about."""
         chance = self.chance
         operation = chance.choice(self.operations)
-        given, collection, stored = chance.choice([one for one in self.objects if one[0]["kind"] in self.statuses] if operation == "status" else self.objects)
+        given, collection, stored = chance.choice([one for one in self.objects if one[0]["kind"] in self.statuses] if operation in STATUS_OPERATIONS else self.objects)
         query = chance.choice(["fieldValidation=Strict"] * 3 + ["fieldValidation=Ignore"]) + "&dryRun=All&fieldManager=random"
         if operation == "create":
             new = self.changed(given, given["kind"])
@@ -198,7 +200,7 @@ class Requests:
                 new["metadata"]["name"] += "0"
             return operation, f"{collection}?{query}", new, given["kind"]
         one = f"{collection}/{given['metadata']['name']}"
-        if operation == "status":
+        if operation in STATUS_OPERATIONS:
             base = {key: value for key, value in stored.items() if key != "metadata"}
             base["metadata"] = {key: value for key, value in stored["metadata"].items() if key in ("name", "namespace", "labels", "annotations")}
             status = copy.deepcopy(chance.choice(self.statuses[given["kind"]]))
@@ -206,7 +208,9 @@ class Requests:
                 self.change_status(status, given["kind"])
             if chance.random() < 0.2:
                 query = query.replace("dryRun=All&", "")
-            return operation, f"{one}/status?{query}", {**base, "status": status}, given["kind"]
+            # A PUT of some kinds needs the resourceVersion, which differs between the servers.
+            body = {"status": status} if operation == "merge-status" else {**base, "status": status}
+            return operation, f"{one}/status?{query}", body, given["kind"]
         if operation == "update":
             base = copy.deepcopy(chance.choice([given, stored]))
             for key in ("resourceVersion", "uid"):
@@ -295,7 +299,7 @@ def main():
             how, lines = difference(path, *answers)
             if how:
                 differing[how] += 1
-                plural = path.split("?")[0].split("/")[{"create": -1, "status": -3}.get(operation, -2)]
+                plural = path.split("?")[0].split("/")[{"create": -1, **dict.fromkeys(STATUS_OPERATIONS, -3)}.get(operation, -2)]
                 shape = re.sub(r"[0-9]+", "0", re.sub(r'"[^"]*"', '"…"', "\n".join(line[:120] for line in lines[:3])))
                 key = how, plural, shape
                 examples.setdefault(key, [0, operation, path, text, lines])[0] += 1

@@ -29,6 +29,21 @@ pub fn namespace(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&
     }
 }
 
+/// `ValidateNamespaceStatusUpdate`
+pub(super) fn status(errors: &mut Errors, object: &FieldValue<'_, '_>, _: &FieldValue<'_, '_>) {
+    let status = object.child("status");
+    let phase = status.child("phase");
+    let deleted = object.child("metadata").child("deletionTimestamp").is_set();
+    let (wanted, detail) = if deleted {
+        ("Terminating", "may only be 'Terminating' if `deletionTimestamp` is not empty")
+    } else {
+        ("Active", "may only be 'Active' if `deletionTimestamp` is empty")
+    };
+    if phase.text() != wanted {
+        errors.invalid_value(&status.path.child("Phase"), phase.text(), detail);
+    }
+}
+
 /// The admission plugin `PodSecurity` (`PolicyToEvaluate` in `k8s.io/pod-security-admission/api`). An update may keep
 /// labels that are invalid.
 fn pod_security(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {

@@ -19,15 +19,7 @@ pub fn node(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value
     let (metadata, spec, status) = (object.child("metadata"), object.child("spec"), object.child("status"));
     let checks = if old.is_some() { 2 } else { 1 };
     for _ in 0..checks {
-        annotations(errors, &metadata.child("annotations"));
-        taints(errors, &FieldValue { path: metadata.path.child("taints"), ..spec.child("taints") });
-        for list in ["capacity", "allocatable"].map(|name| status.child(name)) {
-            for (name, quantity) in list.value.as_object().into_iter().flatten() {
-                let path = list.path.child(name);
-                resources::quantity_of(errors, &FieldValue::new(Some(quantity), path), name);
-            }
-        }
-        declared_features(errors, &status.child("declaredFeatures"));
+        always(errors, object);
     }
     let swap = status.value.at(&["nodeInfo", "swap", "capacity"]);
     if errors.release.since(V1_33) && swap.and_then(Value::as_int).is_some() {
@@ -40,6 +32,26 @@ pub fn node(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value
     if let Some(old) = old {
         update(errors, &spec, &status, old);
     }
+}
+
+/// `ValidateNodeUpdate`, which validates a write of the status, too
+pub(super) fn status(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) {
+    always(errors, object);
+    update(errors, &object.child("spec"), &object.child("status"), old.value);
+}
+
+/// What both `ValidateNode` and `ValidateNodeUpdate` validate
+fn always(errors: &mut Errors, object: &FieldValue<'_, '_>) {
+    let (metadata, spec, status) = (object.child("metadata"), object.child("spec"), object.child("status"));
+    annotations(errors, &metadata.child("annotations"));
+    taints(errors, &FieldValue { path: metadata.path.child("taints"), ..spec.child("taints") });
+    for list in ["capacity", "allocatable"].map(|name| status.child(name)) {
+        for (name, quantity) in list.value.as_object().into_iter().flatten() {
+            let path = list.path.child(name);
+            resources::quantity_of(errors, &FieldValue::new(Some(quantity), path), name);
+        }
+    }
+    declared_features(errors, &status.child("declaredFeatures"));
 }
 
 /// `ValidateNodeUpdate`, without what `ValidateNode` validates as well

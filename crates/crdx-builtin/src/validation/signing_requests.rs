@@ -8,6 +8,7 @@ use super::{annotations, formats, immutable, pem};
 use crdx_value::Value;
 use crdx_value::base64::Encoding;
 use crdx_value::field::{BadValue, FieldError, ROOT, names};
+use crdx_value::quote;
 use crdx_value::release::V1_34;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,6 +77,42 @@ pub(crate) fn signing_request(errors: &mut Errors, object: &FieldValue<'_, '_>, 
     if expiration.int().is_some_and(|seconds| seconds < 600) {
         errors.invalid(&expiration, "may not specify a duration less than 600 seconds (10 minutes)");
     }
+}
+
+/// The certificate of a status that is written (`validateCertificate`); the strategy validates the rest. A certificate that
+/// did not change, or that replaces an invalid one, may have any content.
+pub(super) fn status(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) {
+    let status = object.child("status");
+    let old_status = old.child("status");
+    let (new, before) = (status.child("certificate"), old_status.child("certificate"));
+    if new.text() != before.text()
+        && certificate(&decoded(&before)).is_ok()
+        && let Err(reason) = certificate(&decoded(&new))
+    {
+        errors.invalid_value(&new.path, "<certificate data>", reason);
+    }
+}
+
+/// The reason why a text is not a list of certificates in PEM
+fn certificate(text: &[u8]) -> Result<(), String> {
+    let (mut rest, mut found) = (text, text.is_empty());
+    while let Some((block, after)) = pem::decode(rest) {
+        if block.label != b"CERTIFICATE" {
+            let label = quote::go_quote(&String::from_utf8_lossy(block.label));
+            return Err(format!("only CERTIFICATE PEM blocks are allowed, found {label}"));
+        }
+        if block.has_headers {
+            return Err("no PEM block headers are permitted".to_owned());
+        }
+        if block.contents.is_empty() {
+            return Err("found CERTIFICATE PEM block containing 0 certificates".to_owned());
+        }
+        if x509::read_certificate(&block.contents).is_none() {
+            return Err("x509: malformed certificate".to_owned());
+        }
+        (rest, found) = (after, true);
+    }
+    if found { Ok(()) } else { Err("must contain at least one CERTIFICATE PEM block".to_owned()) }
 }
 
 /// Bytes as the server shows them.

@@ -1,12 +1,13 @@
 //! Validates writes of the subresource `status`: `Validate…StatusUpdate` in `pkg/apis/*/validation`.
 
+mod conditions;
 pub(super) mod jobs;
 mod load_balancers;
 mod pods;
 mod workloads;
 
 use super::field_value::{Errors, FieldValue};
-use super::{quotas, resources};
+use super::{namespaces, nodes, quotas, resources, signing_requests};
 use crdx_value::Value;
 use crdx_value::field::names;
 use crdx_value::field::{ErrorList, FieldError, ROOT};
@@ -17,7 +18,9 @@ type StatusValidator = fn(&mut Errors, &FieldValue<'_, '_>, &FieldValue<'_, '_>)
 
 fn validator(group: &str, kind: &str) -> Option<StatusValidator> {
     Some(match (group, kind) {
-        ("", "PersistentVolume") | ("batch", "CronJob") => metadata_only,
+        ("", "Namespace") => namespaces::status,
+        ("", "Node") => nodes::status,
+        ("", "PersistentVolume") | ("batch", "CronJob") | ("networking.k8s.io", "ServiceCIDR") => metadata_only,
         ("", "PersistentVolumeClaim") => claim,
         ("", "Pod") => pods::pod,
         ("", "ReplicationController") | ("apps", "ReplicaSet") => workloads::replica_set,
@@ -26,9 +29,14 @@ fn validator(group: &str, kind: &str) -> Option<StatusValidator> {
         ("apps", "DaemonSet") => workloads::daemon_set,
         ("apps", "Deployment") => workloads::deployment,
         ("apps", "StatefulSet") => workloads::stateful_set,
+        ("apiregistration.k8s.io", "APIService") => conditions::api_service,
         ("autoscaling", "HorizontalPodAutoscaler") => autoscaler,
         ("batch", "Job") => jobs::job,
+        ("certificates.k8s.io", "CertificateSigningRequest") => signing_requests::status,
+        ("flowcontrol.apiserver.k8s.io", "FlowSchema" | "PriorityLevelConfiguration") => conditions::flow_control,
         ("networking.k8s.io", "Ingress") => load_balancers::ingress,
+        ("policy", "PodDisruptionBudget") => conditions::disruption_budget,
+        ("resource.k8s.io", "DeviceTaintRule") => conditions::taint_rule,
         _ => return None,
     })
 }

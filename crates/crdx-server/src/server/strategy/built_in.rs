@@ -38,6 +38,11 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
         (ErrorList::new(), Vec::new())
     }
 
+    /// Validates a write of the status.
+    fn validate_status(&self, _object: &Value, _old: &Value, _release: Release) -> ErrorList {
+        ErrorList::new()
+    }
+
     /// Returns true if the real server has a Go type for the kind, so that it accepts strategic merge patches.
     fn has_go_type(&self) -> bool {
         true

@@ -38,7 +38,8 @@ const DEFINITION: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"Cust
     "schema":{"openAPIV3Schema":{"type":"object","properties":{
     "spec":{"type":"object","properties":{"finalizers":{"type":"array","items":{"type":"string"}}}},
     "status":{"type":"object","properties":{"phase":{"type":"string"},
-    "conditions":{"type":"array","items":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}}}}}}]},
+    "conditions":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["type"],"items":{"type":"object",
+    "x-kubernetes-preserve-unknown-fields":true,"properties":{"type":{"type":"string"}}}}}}}}}}]},
     "status":{"acceptedNames":{"plural":"namespaces","singular":"namespace","kind":"Namespace","listKind":"NamespaceList","shortNames":["ns"]},
     "conditions":[{"type":"NamesAccepted","status":"True"},{"type":"Established","status":"True"}],"storedVersions":["v1"]}}"#;
 
@@ -180,6 +181,24 @@ mod tests {
         assert_eq!(send(Method::Patch, "/api/v1/namespaces/north", r#"{"metadata":{"labels":{"a":"b"}}}"#), 200);
         assert_eq!(send(Method::Delete, "/api/v1/namespaces/north", ""), 200);
         assert_eq!(send(Method::Get, "/api/v1/namespaces/north", ""), 404);
+    }
+
+    #[test]
+    fn the_phase_follows_from_the_deletion() {
+        let server = Server::builder(Release::NEWEST, 1)
+            .with_namespaces(Namespaces::Finalized, &["north".to_owned()])
+            .with_content_validation()
+            .build();
+        let patch = |status: &str| {
+            let body = format!(r#"{{"status":{status}}}"#);
+            server.handle(&Request::new(Method::Patch, "/api/v1/namespaces/north/status", body.as_str()))
+        };
+        let condition = r#"{"type":"A","status":"True"}"#;
+        assert_eq!(patch(&format!(r#"{{"conditions":[{condition},{condition}]}}"#)).code, 200);
+        let text =
+            r#"status.Phase: Invalid value: "Terminating": may only be 'Active' if `deletionTimestamp` is empty"#;
+        let refused = patch(r#"{"phase":"Terminating"}"#);
+        assert!(refused.code == 422 && refused.body.message().ends_with(text), "{}", refused.body.message());
     }
 
     #[test]

@@ -43,6 +43,10 @@ impl BuiltIn for FinalizedNamespace {
         (content::validate(("", "Namespace"), object, None, old, release), Vec::new())
     }
 
+    fn validate_status(&self, object: &Value, old: &Value, release: Release) -> ErrorList {
+        content::validate_status(("", "Namespace"), object, old, release)
+    }
+
     fn name_rule(&self) -> NameRule {
         NameRule::Label
     }
