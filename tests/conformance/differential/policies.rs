@@ -7,14 +7,15 @@
 mod expressions;
 mod objects;
 
-use super::{Pair, mutate::Rng};
+use super::{Pair, mutate::Rng, setting};
 use crate::conformance::exchange::InProcess;
 use crdx_server::policies::authorizer::Rules;
-use crdx_server::server::{Server, UserInfo};
+use crdx_server::server::{Namespaces, SYSTEM_NAMESPACES, Server, UserInfo};
 use crdx_value::release::Release;
 use expressions::Scope;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
+use std::time::Duration;
 
 const JSON: &str = "application/json";
 const ADMISSION: &str = "/apis/admissionregistration.k8s.io/v1";
@@ -31,13 +32,39 @@ const AUTHORIZER: &str = "rules:
 - {path: '*', decision: allow, reason: everything is allowed}
 ";
 
-/// Returns the simulated server, configured as the real one with `-policies`.
+/// Returns the simulated server, configured as the real one: that with `-policies`, or the whole one.
 pub fn ours(release: Release) -> InProcess {
+    if is_whole() {
+        return whole(release);
+    }
     let rules = Rules::read(&crdx_text::yaml::read(AUTHORIZER.as_bytes()).unwrap()).unwrap();
     let user =
         UserInfo { username: "crdx".to_owned(), groups: vec!["system:masters".to_owned()], ..UserInfo::default() };
     let server = Server::builder(release, 1).with_policies(Arc::new(rules), Arc::default());
     InProcess::with(server.with_user(user).build())
+}
+
+/// Returns the simulated server, configured as the whole kube-apiserver that `tests/apiserver/whole.py` starts.
+fn whole(release: Release) -> InProcess {
+    let user = UserInfo {
+        username: "admin".to_owned(),
+        groups: vec!["system:masters".to_owned(), "system:authenticated".to_owned()],
+        ..UserInfo::default()
+    };
+    let names: Vec<String> = SYSTEM_NAMESPACES.into_iter().chain(["other"]).map(str::to_owned).collect();
+    let server = Server::builder(release, 1)
+        .with_namespaces(Namespaces::Finalized, &names)
+        .with_policies(Arc::new(Rules::allow_all()), Arc::default())
+        .with_policy_validation()
+        .with_built_in_kinds()
+        .with_content_validation()
+        .with_generated_fields();
+    InProcess::with(server.with_user(user).build())
+}
+
+/// Returns true if the real server is the whole kube-apiserver (`CRDX_WHOLE=1`).
+fn is_whole() -> bool {
+    setting("CRDX_WHOLE", 0) > 0
 }
 
 /// The cases that the rounds covered.
@@ -74,6 +101,10 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) -> Seen {
             seen.validating += usize::from(path.ends_with("/validatingadmissionpolicies"));
             seen.mutating += usize::from(path.ends_with("/mutatingadmissionpolicies"));
             pair.both("POST", path, Some(object));
+        }
+        if is_whole() {
+            // It looks for changed policies once a second.
+            std::thread::sleep(Duration::from_millis(2500));
         }
         let mutates = policies.iter().any(|(path, _)| path.contains("mutating"));
         for _ in 0..8 {
