@@ -209,6 +209,11 @@ fn url_error(path: &str) -> Option<&'static str> {
     }
 }
 
+/// `ValidateFlowSchemaStatusUpdate` and `ValidatePriorityLevelConfigurationStatusUpdate`
+pub(super) fn status(errors: &mut Errors, object: &FieldValue<'_, '_>, _: &FieldValue<'_, '_>) {
+    conditions(errors, object);
+}
+
 /// `ValidateFlowSchemaStatus` and `ValidatePriorityLevelConfigurationStatus`
 fn conditions(errors: &mut Errors, object: &FieldValue<'_, '_>) {
     let status = object.child("status");

@@ -7,7 +7,7 @@ mod pods;
 mod workloads;
 
 use super::field_value::{Errors, FieldValue};
-use super::{namespaces, nodes, quotas, resources, signing_requests};
+use super::{flow_control, namespaces, nodes, quotas, resources, signing_requests};
 use crdx_value::Value;
 use crdx_value::field::names;
 use crdx_value::field::{ErrorList, FieldError, ROOT};
@@ -33,7 +33,7 @@ fn validator(group: &str, kind: &str) -> Option<StatusValidator> {
         ("autoscaling", "HorizontalPodAutoscaler") => autoscaler,
         ("batch", "Job") => jobs::job,
         ("certificates.k8s.io", "CertificateSigningRequest") => signing_requests::status,
-        ("flowcontrol.apiserver.k8s.io", "FlowSchema" | "PriorityLevelConfiguration") => conditions::flow_control,
+        ("flowcontrol.apiserver.k8s.io", "FlowSchema" | "PriorityLevelConfiguration") => flow_control::status,
         ("networking.k8s.io", "Ingress") => load_balancers::ingress,
         ("policy", "PodDisruptionBudget") => conditions::disruption_budget,
         ("resource.k8s.io", "DeviceTaintRule") => conditions::taint_rule,

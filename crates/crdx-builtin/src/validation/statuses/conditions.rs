@@ -31,19 +31,6 @@ pub(super) fn taint_rule(errors: &mut Errors, object: &FieldValue<'_, '_>, _: &F
     }
 }
 
-/// `ValidateFlowSchemaStatusUpdate` and `ValidatePriorityLevelConfigurationStatusUpdate`
-pub(super) fn flow_control(errors: &mut Errors, object: &FieldValue<'_, '_>, _: &FieldValue<'_, '_>) {
-    let status = object.child("status");
-    let mut seen = HashSet::new();
-    for condition in status.child("conditions").items() {
-        let type_ = condition.child("type");
-        if !seen.insert(type_.text()) {
-            errors.duplicate(&type_);
-        }
-        errors.require_text(&type_);
-    }
-}
-
 /// `ValidateAPIServiceStatusUpdate`
 pub(super) fn api_service(errors: &mut Errors, object: &FieldValue<'_, '_>, _: &FieldValue<'_, '_>) {
     for condition in object.child("status").child("conditions").items() {

@@ -24,16 +24,18 @@ impl BuiltIn for Validated {
     }
 }
 
-/// The resources; those of the newest release, because the kinds and their fields are the same in all of them.
-fn kinds() -> impl Iterator<Item = Resource> {
-    let all = resources(Release::NEWEST.minor().number().into());
+/// The resources of a release.
+fn kinds(release: Release) -> impl Iterator<Item = Resource> {
+    let all = resources(release.minor().number().into());
     all.filter(|r| is_admission(r.group) || r.group.is_empty() && r.plural == "configmaps")
 }
 
 /// Serves policies, bindings, webhook configurations and config maps.
 pub(in crate::server) fn serve(resources: &Resources) {
     let release = resources.settings.release;
-    for resource in kinds() {
+    // A server of CRDs alone has those of the newest release: the kinds and their fields are the same in all of them.
+    let has_own = resources.serves_built_in_kinds;
+    for resource in kinds(if has_own { release } else { Release::NEWEST }) {
         let Resource { group, version, plural, kind, .. } = resource;
         let name = format!("{plural}.{group}");
         // Releases that do not serve a kind in this version have no type for it.
@@ -61,6 +63,7 @@ pub(in crate::server) fn validate(resources: &Resources) {
 mod tests {
     use super::*;
     use crate::policies::GROUP as ADMISSION;
+    use crate::policies::authorizer::Rules;
     use crate::server::{Method, Request, Server};
     use crdx_text::json;
     use crdx_value::release::ReleaseSet;
@@ -70,8 +73,7 @@ mod tests {
         let releases: ReleaseSet = "1.30..1.37".parse().unwrap();
         let server = |release| {
             let builder = Server::builder(release, 0);
-            let builder =
-                builder.with_policies(Arc::new(crate::policies::authorizer::Rules::allow_all()), Arc::default());
+            let builder = builder.with_policies(Arc::new(Rules::allow_all()), Arc::default());
             builder.with_policy_validation().build()
         };
         releases.iter().map(server).collect()
@@ -86,12 +88,23 @@ mod tests {
     #[test]
     fn every_release_has_all_kinds() {
         for server in servers() {
-            for resource in kinds() {
+            for resource in kinds(Release::NEWEST) {
                 let name = format!("{}.{}", resource.plural, resource.group);
                 let serving = server.resources().get(&name).unwrap();
                 assert_eq!(serving.typed.len(), 1, "{name}");
             }
         }
+    }
+
+    #[test]
+    fn a_whole_server_has_the_kinds_of_its_release() {
+        let code = |release: &str| {
+            let server = Server::builder(release.parse().unwrap(), 1).with_built_in_kinds();
+            let server = server.with_policies(Arc::new(Rules::allow_all()), Arc::default()).build();
+            let path = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies";
+            server.handle(&Request::new(Method::Get, path, "")).code
+        };
+        assert_eq!(["1.34", "1.35", "1.36", "1.37"].map(code), [404, 404, 200, 200]);
     }
 
     #[test]
