@@ -4,13 +4,13 @@
 //! values. As on the server, errors are sorted by text.
 //!
 //! Up to 1.30, `additionalProperties: false` under these is an error like every other value; since 1.31 the conversion
-//! drops it.
+//! drops it. Up to 1.35 the conversion drops `example` and `externalDocs`.
 
 use crate::schema::{Items, Schema, SchemaOrBool};
 use crdx_regexp::Regexp;
 use crdx_text::malformed::MalformedStrings;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
-use crdx_value::release::{Release, V1_31};
+use crdx_value::release::{Release, V1_31, V1_36};
 
 /// The first reason, in the server's order, why `s` cannot be converted to a structural schema (`NewStructural`).
 pub fn unsupported(s: &Schema, release: Release) -> Option<String> {
@@ -176,19 +176,19 @@ fn meta_properties(s: &Schema, level: Level, path: &FieldPath<'_>, errors: &mut 
     if resource && metadata.type_ != "object" {
         errors.push(FieldError::invalid(&path.child("type"), metadata.type_.as_str(), "must be object"));
     }
-    if level == Level::Root && !only_names(metadata) {
+    if level == Level::Root && !only_names(metadata, errors.release) {
         let detail = "must not specify anything other than name and generateName, but metadata is implicitly specified";
         errors.push(FieldError::forbidden(&path, detail));
     }
 }
 
 /// Returns true if a schema of `metadata` specifies nothing except a type, a default, `name` and `generateName`.
-fn only_names(metadata: &Schema) -> bool {
+fn only_names(metadata: &Schema, release: Release) -> bool {
     let names = metadata.properties.keys().all(|name| name == "name" || name == "generateName");
     let Schema { properties, type_, default, reference, .. } = Schema::default();
     // Checks that nothing is left after removing the allowed parts, without copying the properties.
     names
-        && is_empty_but(metadata, |rest| {
+        && is_empty_but(metadata, release, |rest| {
             rest.properties = properties;
             rest.type_ = type_;
             rest.default = default;
@@ -197,7 +197,7 @@ fn only_names(metadata: &Schema) -> bool {
 }
 
 /// Returns true if a schema is empty after `clear` has cleared parts of it.
-fn is_empty_but(s: &Schema, clear: impl FnOnce(&mut Schema)) -> bool {
+fn is_empty_but(s: &Schema, release: Release, clear: impl FnOnce(&mut Schema)) -> bool {
     // The server does not treat an empty list as absent here.
     if ["required", "x-kubernetes-list-map-keys", "x-kubernetes-validations"].iter().any(|name| s.empty.has(name)) {
         return false;
@@ -213,6 +213,9 @@ fn is_empty_but(s: &Schema, clear: impl FnOnce(&mut Schema)) -> bool {
     let mut rest = s.clone();
     clear(&mut rest);
     rest.items = None;
+    if !release.since(V1_36) {
+        (rest.example, rest.external_docs) = (None, None);
+    }
     rest == Schema::default()
 }
 
@@ -222,7 +225,7 @@ pub(crate) fn is_int_or_string_any_of(s: &Schema, release: Release) -> bool {
         s.type_ == type_
             && s.properties.is_empty()
             && !s.empty.has("properties")
-            && is_empty_but(s, |rest| {
+            && is_empty_but(s, release, |rest| {
                 rest.type_ = String::new();
                 rest.reference = None;
                 rest.additional_properties =

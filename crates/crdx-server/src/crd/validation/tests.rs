@@ -32,7 +32,7 @@ fn errors_have_the_servers_messages() {
 }
 
 #[test]
-fn a_false_in_a_junctor_is_dropped_since_1_31() {
+fn older_releases_convert_other_keywords_in_a_junctor() {
     let spec = |any_of: &str| {
         format!(
             r#"{{"group":"lab.example.io","names":{{"kind":"Gizmo","plural":"gizmos"}},"scope":"Namespaced","versions":[{{"name":"v1","schema":{{"openAPIV3Schema":{{"properties":{{"a":{{"anyOf":{any_of},"x-kubernetes-int-or-string":true}}}},"type":"object"}}}},"served":true,"storage":true}}]}}"#
@@ -57,6 +57,8 @@ fn a_false_in_a_junctor_is_dropped_since_1_31() {
         ]
     );
     assert_eq!(errors(with_false, "1.31"), [""; 0]);
+    let with_example = r#"[{"example":"5%","externalDocs":{"url":"https://a"},"type":"integer"},{"type":"string"}]"#;
+    assert_eq!(["1.30", "1.35", "1.36", "1.37"].map(|release| errors(with_example, release).len()), [0, 0, 2, 2]);
 }
 
 #[test]
