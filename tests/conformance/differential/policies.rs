@@ -67,6 +67,13 @@ fn is_whole() -> bool {
     setting("CRDX_WHOLE", 0) > 0
 }
 
+/// Waits until the whole kube-apiserver, which looks for changed policies once a second, has seen them.
+fn wait() {
+    if is_whole() {
+        std::thread::sleep(Duration::from_millis(2500));
+    }
+}
+
 /// The cases that the rounds covered.
 #[derive(Debug, Default)]
 pub struct Seen {
@@ -102,10 +109,7 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) -> Seen {
             seen.mutating += usize::from(path.ends_with("/mutatingadmissionpolicies"));
             pair.both("POST", path, Some(object));
         }
-        if is_whole() {
-            // It looks for changed policies once a second.
-            std::thread::sleep(Duration::from_millis(2500));
-        }
+        wait();
         let mutates = policies.iter().any(|(path, _)| path.contains("mutating"));
         for _ in 0..8 {
             let (method, path, body, content_type) = objects::request(rng, mutates);
@@ -122,6 +126,7 @@ pub fn compare(pair: &mut Pair, rng: &mut Rng, rounds: u64) -> Seen {
         for (path, object) in policies.iter().rev() {
             pair.both("DELETE", &format!("{path}/{}", object["metadata"]["name"].as_str().unwrap()), None);
         }
+        wait();
         for path in objects::collections() {
             pair.both("DELETE", path, None);
         }
