@@ -61,13 +61,21 @@ pub fn service(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Va
 /// The errors about the addresses and families of a new Service (`initIPFamilyFields`). The server reports them before it
 /// allocates an address, and then nothing else.
 pub fn families(service: &Value, release: Release) -> ErrorList {
+    let mut errors = Errors::new(release);
+    with_completed_spec(service, |spec| addresses::initialize(&mut errors, spec, None));
+    errors.list
+}
+
+/// Returns true if a new Service is rejected because, as assumed, the cluster has no addresses except IPv4.
+pub fn needs_other_families(service: &Value, release: Release) -> bool {
+    with_completed_spec(service, |spec| addresses::needs_other_families(spec, release))
+}
+
+fn with_completed_spec<T>(service: &Value, then: impl FnOnce(&FieldValue<'_, '_>) -> T) -> T {
     let service = FieldValue::new(Some(service), ROOT);
     let spec = service.child("spec");
     let completed = addresses::complete(&spec, None);
-    let spec = FieldValue { value: completed.as_ref().unwrap_or(spec.value), ..spec };
-    let mut errors = Errors::new(release);
-    addresses::initialize(&mut errors, &spec, None);
-    errors.list
+    then(&FieldValue { value: completed.as_ref().unwrap_or(spec.value), ..spec })
 }
 
 fn is_load_balancer(spec: &FieldValue<'_, '_>) -> bool {

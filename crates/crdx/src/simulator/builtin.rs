@@ -46,6 +46,9 @@ pub use kept::is_named;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+/// Said where a cluster with IPv6 may accept a Service.
+const FAMILIES_ASSUMED: &str = "a cluster whose Services have IPv4 addresses only is assumed; ask a cluster with IPv6: kubectl apply --dry-run=server";
+
 /// The options for built-in kinds.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -340,6 +343,14 @@ impl<'a> Sending<'a> {
         let findings = response.trace.policies.take();
         let created = kept::created(&response);
         answered_create(item, response, self.rules.release, self.locator);
+        if item.verdict == Verdict::Rejected
+            && self.endpoint.kind == "Service"
+            && validation::needs_other_families(self.sent, self.rules.release)
+        {
+            for error in &mut item.errors {
+                error.help.get_or_insert_with(|| FAMILIES_ASSUMED.to_owned());
+            }
+        }
         accept(item, self.sent, context);
         admitted(item, findings, context.admission);
         created

@@ -7,6 +7,7 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::network;
 use crdx_value::Value;
 use crdx_value::field::{BadValue, FieldError};
+use crdx_value::release::Release;
 use std::collections::HashSet;
 use std::net::IpAddr;
 
@@ -79,17 +80,42 @@ pub fn initialize(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: Option<&F
         return;
     }
     validate(errors, spec, old);
-    if !errors.list.is_empty() {
-        return;
+    if errors.list.is_empty() {
+        policy(errors, spec, old);
+        configured(errors, spec);
     }
-    let (policy, families) = (spec.child("ipFamilyPolicy"), spec.child("ipFamilies"));
-    let ips = Addresses::given(spec).all;
-    let is_unselective = spec.child("clusterIP").text() == "None" && spec.child("selector").len() == 0;
-    let effective = match policy.text() {
-        "" if is_unselective => "RequireDualStack",
+}
+
+/// Returns true if only the families of the cluster are a reason to reject a new Service.
+pub fn needs_other_families(spec: &FieldValue<'_, '_>, release: Release) -> bool {
+    let (mut always, mut here) = (Errors::new(release), Errors::new(release));
+    if !is_external_name(spec) {
+        validate(&mut always, spec, None);
+        policy(&mut always, spec, None);
+        configured(&mut here, spec);
+    }
+    always.list.is_empty() && !here.list.is_empty()
+}
+
+/// A headless Service without selector
+fn is_unselective(spec: &FieldValue<'_, '_>) -> bool {
+    spec.child("clusterIP").text() == "None" && spec.child("selector").len() == 0
+}
+
+/// The policy of a Service, or its default
+fn effective_policy<'v>(spec: &FieldValue<'v, '_>) -> &'v str {
+    match spec.child("ipFamilyPolicy").text() {
+        "" if is_unselective(spec) => "RequireDualStack",
         "" => "SingleStack",
         text => text,
-    };
+    }
+}
+
+/// The numbers of addresses and families that the policy of a new Service allows
+fn policy(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: Option<&FieldValue<'_, '_>>) {
+    let (policy, families) = (spec.child("ipFamilyPolicy"), spec.child("ipFamilies"));
+    let ips = Addresses::given(spec).all;
+    let effective = effective_policy(spec);
     let shown = BadValue::from(effective);
     if effective == "SingleStack" && old.is_none() {
         for (is_wrong, what) in [(ips.len() == 2, "cluster IPs"), (families.len() == 2, "IP families")] {
@@ -100,18 +126,25 @@ pub fn initialize(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: Option<&F
             }
         }
     }
-    let list = spec.child("clusterIPs");
+}
+
+/// The families that a cluster with IPv4 alone does not have
+fn configured(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
+    let (list, families) = (spec.child("clusterIPs"), spec.child("ipFamilies"));
+    let ips = Addresses::given(spec).all;
     for (at, ip) in ips.iter().enumerate().take_while(|(_, ip)| **ip != "None").skip(families.len()) {
         if !network::parse_ip(ip).is_some_and(network::is_ipv4) {
             let bad = BadValue::strings(ips.iter().copied(), errors.release);
             errors.invalid_value(&list.path.index(at), bad, "IPv6 is not configured on this cluster");
         }
     }
-    if !errors.list.is_empty() || is_unselective {
+    if !errors.list.is_empty() || is_unselective(spec) {
         return;
     }
+    let effective = effective_policy(spec);
     if effective == "RequireDualStack" {
-        errors.invalid_value(&policy.path, shown, "this cluster is not configured for dual-stack services");
+        let policy = spec.child("ipFamilyPolicy");
+        errors.invalid_value(&policy.path, effective, "this cluster is not configured for dual-stack services");
     }
     for family in families.items().filter(|family| family.text() != "IPv4") {
         errors.invalid(&family, "not configured on this cluster");
