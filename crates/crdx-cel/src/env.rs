@@ -8,11 +8,11 @@ mod signature;
 use super::{
     decl::DeclType,
     library::{self, Overload},
-    syntax::{Macro, MacroSet, ParseOptions},
+    syntax::{Backquotes, Macro, MacroSet, ParseOptions},
     types::Type,
     value::message,
 };
-use crdx_value::release::{Minor, Release, V1_30, V1_31, V1_32, V1_34};
+use crdx_value::release::{Minor, Release, V1_30, V1_31, V1_32, V1_33, V1_34, V1_37};
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, OnceLock, PoisonError},
@@ -125,7 +125,11 @@ impl BaseEnv {
         Self {
             server,
             version,
-            parse_options: ParseOptions { optional_syntax: version >= Minor(28), macros: macros(version) },
+            parse_options: ParseOptions {
+                optional_syntax: version >= Minor(28),
+                macros: macros(version),
+                backquotes: backquotes(server),
+            },
             keyword_fields: version >= V1_31,
             validators: version >= Minor(29),
             patch_types,
@@ -175,6 +179,15 @@ pub fn macros(version: Minor) -> MacroSet {
     let is_there = |which: &Macro| introduced(*which).is_some_and(|since| since <= version);
     let there = Macro::FORMS.iter().map(|(which, ..)| *which).filter(is_there);
     there.fold(MacroSet::default(), MacroSet::with)
+}
+
+/// The treatment of backquotes by the parser of a server.
+fn backquotes(server: Minor) -> Backquotes {
+    match server {
+        _ if server < V1_33 => Backquotes::Unknown,
+        _ if server < V1_37 => Backquotes::Unsupported,
+        _ => Backquotes::Supported,
+    }
 }
 
 /// The type names and named constants available at a compatibility version.
@@ -272,8 +285,8 @@ impl Env {
 
     /// The options of the parser.
     pub fn parse_options(&self) -> ParseOptions {
-        let ParseOptions { optional_syntax, macros } = self.base.parse_options;
-        ParseOptions { optional_syntax, macros: macros.and(self.macros) }
+        let options = self.base.parse_options;
+        ParseOptions { macros: options.macros.and(self.macros), ..options }
     }
 
     /// The patch message type with this name, if expressions may construct patch types.

@@ -38,6 +38,19 @@ pub struct ParseOptions {
     pub optional_syntax: bool,
     /// The available macros.
     pub macros: MacroSet,
+    /// The treatment of backquotes.
+    pub backquotes: Backquotes,
+}
+
+/// The treatment of backquotes, as in ``labels.`a-b` ``.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backquotes {
+    /// They are no tokens, as before cel-go 0.23.
+    Unknown,
+    /// They are tokens, but not supported.
+    Unsupported,
+    /// They enclose the name of a field, as since cel-go 0.29.
+    Supported,
 }
 
 /// Parses an expression.

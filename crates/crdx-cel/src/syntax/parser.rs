@@ -2,6 +2,7 @@
 //! parses the source again to report errors.
 
 use super::{
+    Backquotes,
     build::{Builder, with_dot},
     lexer::Lexer,
     token::{Kind, Token},
@@ -42,7 +43,7 @@ struct Parser<'b, 's> {
 /// Parses the builder's source.
 pub(super) fn parse(builder: &mut Builder) -> Result<Expr, InvalidSource> {
     let mut tokens = Vec::with_capacity(builder.source.len() / 3 + 2);
-    let mut lexer = Lexer::new(builder.source);
+    let mut lexer = Lexer::new(builder.source, builder.options.backquotes);
     loop {
         let token = lexer.next_token().map_err(|bad| InvalidSource::At(bad.offset))?;
         if !matches!(token.kind, Kind::Whitespace | Kind::Comment) {
@@ -241,6 +242,10 @@ impl<'s> Parser<'_, 's> {
         }
     }
 
+    fn supports_backquotes(&self) -> bool {
+        self.builder.options.backquotes == Backquotes::Supported
+    }
+
     fn select(&mut self, operand: Tree) -> Parsed {
         let dot = self.offset();
         self.at += 1;
@@ -248,7 +253,7 @@ impl<'s> Parser<'_, 's> {
         let name = self.advance()?;
         let text = match name.kind {
             Kind::Identifier => self.text(name),
-            Kind::EscapedIdentifier => self.text(name).trim_matches('`'),
+            Kind::EscapedIdentifier if self.supports_backquotes() => self.text(name).trim_matches('`'),
             _ => return Err(InvalidSource::At(name.offset)),
         };
         if !optional && name.kind == Kind::Identifier && self.peek() == Kind::LeftParen {
@@ -445,7 +450,7 @@ impl<'s> Parser<'_, 's> {
             let name = self.advance()?;
             let name = match name.kind {
                 Kind::Identifier => self.text(name),
-                Kind::EscapedIdentifier => self.text(name).trim_matches('`'),
+                Kind::EscapedIdentifier if self.supports_backquotes() => self.text(name).trim_matches('`'),
                 _ => return Err(InvalidSource::At(name.offset)),
             };
             let colon = self.expect(Kind::Colon)?;

@@ -117,7 +117,7 @@ struct Recovery<'b, 's> {
 pub(super) fn recover(builder: &mut Builder) -> Result<Recovered, Abort> {
     let grammar = grammar();
     let mut recovery = Recovery {
-        lexer: Lexer::new(builder.source),
+        lexer: Lexer::new(builder.source, builder.options.backquotes),
         builder,
         grammar,
         predictor: Predictor::new(grammar),

@@ -1,6 +1,7 @@
 use super::*;
 
-const ALL: ParseOptions = ParseOptions { optional_syntax: true, macros: MacroSet::ALL };
+const ALL: ParseOptions =
+    ParseOptions { optional_syntax: true, macros: MacroSet::ALL, backquotes: Backquotes::Supported };
 
 /// Unoptimized code needs more stack space than test threads have.
 fn on_large_stack(run: impl FnOnce() + Send + 'static) {
@@ -58,4 +59,26 @@ fn size_is_bounded() {
         let doubled = format!("a{}", ".optMap(x, x)".repeat(60));
         assert_eq!(error(&doubled), "ERROR: <input>:-1:0: expression too large");
     });
+}
+
+#[cfg(feature = "recovery")]
+#[test]
+fn backquotes_depend_on_the_server() {
+    let error = |backquotes, source: &str| {
+        parse(source, ParseOptions { backquotes, ..ALL })
+            .map_or_else(|issues| issues.display(), |_| "parsed".to_owned())
+    };
+    let select = "self.`a-b` == 'x'";
+    assert_eq!(error(Backquotes::Supported, select), "parsed");
+    assert_eq!(
+        error(Backquotes::Unsupported, select),
+        "ERROR: <input>:1:6: unsupported syntax: '`'\n | self.`a-b` == 'x'\n | .....^"
+    );
+    assert_eq!(
+        error(Backquotes::Unknown, "has(self.`a-b`)"),
+        "ERROR: <input>:1:10: Syntax error: token recognition error at: '`'\n | has(self.`a-b`)\n | .........^\n\
+         ERROR: <input>:1:12: invalid argument to has() macro\n | has(self.`a-b`)\n | ...........^\n\
+         ERROR: <input>:1:14: Syntax error: token recognition error at: '`'\n | has(self.`a-b`)\n | .............^"
+    );
+    assert_eq!(error(Backquotes::Unknown, "'`' == ''"), "parsed");
 }

@@ -2,6 +2,7 @@
 //! together with the syntax errors: reserved names, invalid literals, wrong macro arguments.
 
 use super::{
+    Backquotes,
     build::{Builder, with_dot},
     grammar::{Label, Rule},
     parser::{MAX_DEPTH, calc_operator, relation_operator},
@@ -161,6 +162,7 @@ impl<'t> Visitor<'_, '_, 't> {
         let node = id.and_then(|id| self.node(id));
         match node.map(|node| (node.alternative, node.word(Label::Id))) {
             Some((1, Some(word))) => Ok(self.text(word)),
+            Some((2, _)) if self.builder.options.backquotes != Backquotes::Supported => Err("unsupported syntax: '`'"),
             Some((2, Some(word))) => Ok(self.text(word).trim_matches('`').to_owned()),
             _ => Err("unsupported ident kind"),
         }
