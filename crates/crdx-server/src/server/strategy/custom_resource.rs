@@ -31,7 +31,6 @@ use crate::server::strategy::serving::{Serving, Version};
 use crate::server::strategy::subresource::Subresource;
 use crate::server::strategy::typed_resource::decode as typed_decode;
 use crdx_text::strict::StrictError;
-use crdx_value::field::ErrorType;
 use crdx_value::release::{Release, V1_34};
 use crdx_value::steps::Spent;
 use crdx_value::{Map, Value, object};
@@ -274,10 +273,6 @@ impl Strategy for CustomResource {
             Subresource::Status => {
                 let mut verdict = pipeline::validate_status_update(&self.version.stages, object, old);
                 let release = self.version.stages.release();
-                if self.serving.built_in.has_go_type() {
-                    // Its schema tells who owns items of lists. The server does not look for duplicates in them.
-                    verdict.errors.retain(|error| error.kind != ErrorType::Duplicate);
-                }
                 verdict.errors.extend(self.serving.built_in.validate_status(object, old, release));
                 verdict
             }

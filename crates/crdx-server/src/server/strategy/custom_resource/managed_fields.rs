@@ -15,7 +15,9 @@ use std::sync::LazyLock;
 
 impl Versions for CustomResource {
     fn type_of(&self, api_version: &str) -> Option<&Type> {
-        self.serving.version_of(api_version).map(|version| version.merge_type())
+        let version = self.serving.version_of(api_version)?;
+        let go_type = self.go_type(self.version.stages.release());
+        Some(go_type.map_or_else(|| version.merge_type(), |kind| kind.merge_type().resolve()))
     }
 
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
