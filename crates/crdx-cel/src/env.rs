@@ -286,7 +286,7 @@ impl Env {
     /// The options of the parser.
     pub fn parse_options(&self) -> ParseOptions {
         let options = self.base.parse_options;
-        ParseOptions { macros: options.macros.and(self.macros), ..options }
+        ParseOptions { macros: options.macros.union(self.macros), ..options }
     }
 
     /// The patch message type with this name, if expressions may construct patch types.

@@ -42,6 +42,11 @@ pub struct ParseOptions {
     pub backquotes: Backquotes,
 }
 
+impl ParseOptions {
+    /// Every option enabled.
+    pub const ALL: Self = Self { optional_syntax: true, macros: MacroSet::ALL, backquotes: Backquotes::Supported };
+}
+
 /// The treatment of backquotes, as in ``labels.`a-b` ``.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backquotes {

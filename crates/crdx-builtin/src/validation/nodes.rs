@@ -40,7 +40,7 @@ pub(super) fn status(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &Fie
     update(errors, &object.child("spec"), &object.child("status"), old.value);
 }
 
-/// What both `ValidateNode` and `ValidateNodeUpdate` validate
+/// The checks that `ValidateNode` and `ValidateNodeUpdate` share
 fn always(errors: &mut Errors, object: &FieldValue<'_, '_>) {
     let (metadata, spec, status) = (object.child("metadata"), object.child("spec"), object.child("status"));
     annotations(errors, &metadata.child("annotations"));

@@ -96,8 +96,8 @@ impl MacroSet {
         Self(self.0 | 1 << added as u8)
     }
 
-    /// The macros of both sets.
-    pub(crate) const fn and(self, other: Self) -> Self {
+    /// The macros that are in one of the sets.
+    pub(crate) const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 

@@ -1,20 +1,17 @@
 use super::*;
 
-const ALL: ParseOptions =
-    ParseOptions { optional_syntax: true, macros: MacroSet::ALL, backquotes: Backquotes::Supported };
-
 /// Unoptimized code needs more stack space than test threads have.
 fn on_large_stack(run: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(64 << 20).spawn(run).unwrap().join().unwrap();
 }
 
 fn error(source: &str) -> String {
-    parse(source, ALL).map_or_else(|issues| issues.display(), |_| "parsed".to_owned())
+    parse(source, ParseOptions::ALL).map_or_else(|issues| issues.display(), |_| "parsed".to_owned())
 }
 
 #[test]
 fn ids_are_handed_out_in_visiting_order() {
-    let ast = parse("a.b + f(c, 1)", ALL).unwrap();
+    let ast = parse("a.b + f(c, 1)", ParseOptions::ALL).unwrap();
     assert_eq!(ast.expr.id, 3);
     assert_eq!(ast.source_info.offsets, [-1, 0, 1, 4, 7, 8, 11]);
 }
@@ -65,7 +62,7 @@ fn size_is_bounded() {
 #[test]
 fn backquotes_depend_on_the_server() {
     let error = |backquotes, source: &str| {
-        parse(source, ParseOptions { backquotes, ..ALL })
+        parse(source, ParseOptions { backquotes, ..ParseOptions::ALL })
             .map_or_else(|issues| issues.display(), |_| "parsed".to_owned())
     };
     let select = "self.`a-b` == 'x'";

@@ -1,7 +1,7 @@
 //! The names and constants in the CEL rules of a schema node; changes try these values first.
 
 use crdx_cel::ast::{Expr, ExprKind, Literal};
-use crdx_cel::syntax::{Backquotes, MacroSet, ParseOptions, parse};
+use crdx_cel::syntax::{ParseOptions, parse};
 use crdx_server::rules::escape::unescape;
 use crdx_server::schema::Schema;
 use std::collections::BTreeSet;
@@ -25,10 +25,7 @@ impl Vocabulary {
     pub(crate) fn from_schema(schema: &Schema) -> Self {
         let mut words = Self::default();
         for rule in &schema.x_validations {
-            if let Ok(ast) = parse(
-                &rule.rule,
-                ParseOptions { optional_syntax: true, macros: MacroSet::ALL, backquotes: Backquotes::Supported },
-            ) {
+            if let Ok(ast) = parse(&rule.rule, ParseOptions::ALL) {
                 words.add(&ast.expr);
             }
         }

@@ -1,4 +1,4 @@
-//! Statuses that consist of conditions.
+//! Conditions, and the kinds whose status is validated by its conditions.
 
 use super::nonnegative;
 use crate::validation::field_value::{Errors, FieldValue};
