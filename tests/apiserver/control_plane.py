@@ -3,7 +3,7 @@
     with ControlPlane("/tmp/assets", WORK) as plane:
         subprocess.run(["kubectl", "--kubeconfig", plane.kubeconfig, "get", "namespaces"])
 """
-import contextlib, http.client, json, os, socket, ssl, subprocess, time
+import argparse, contextlib, http.client, json, os, socket, ssl, subprocess, time
 
 KUBECONFIG = """apiVersion: v1
 kind: Config
@@ -141,6 +141,22 @@ class ControlPlane(Server):
         for process in (self.process, self.etcd):
             process.kill()
             process.wait()
+
+
+def parser(doc):
+    """A parser of the arguments of a script that compares the servers of `real_and_simulated`; `doc` is its description."""
+    found = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found.add_argument("folder")
+    found.add_argument("--envtest", required=True)
+    return found
+
+
+def random_parser(doc):
+    """The same for a script that sends random requests."""
+    found = parser(doc)
+    found.add_argument("--count", type=int, default=1000)
+    found.add_argument("--seed", type=int, default=1)
+    return found
 
 
 @contextlib.contextmanager

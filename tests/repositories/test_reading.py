@@ -1,6 +1,6 @@
 """python3 -m unittest discover tests/repositories"""
 import unittest
-import documents, kubectl
+import documents, kubectl, verdicts
 
 
 class Reading(unittest.TestCase):
@@ -34,6 +34,15 @@ class Reading(unittest.TestCase):
         text = 'error when retrieving current configuration of:\nResource: "a"\nName: "", Namespace: "b"\nfrom server for: "/x/000007.yaml": resource name may not be empty\n'
         found, others = kubectl.errors(text)
         self.assertEqual(({number: kubectl.message(error) for number, error in found.items()}, others), ({7: "resource name may not be empty"}, []))
+
+    def test_only_allocated_values_that_are_not_shown_are_left_out(self):
+        service = {"kind": "Service", "spec": {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"], "type": "NodePort", "ports": [{"port": 1, "nodePort": 30001}, {"port": 2, "nodePort": 30002}]}}
+        shown = {"kind": "Service", "spec": {"ports": [{"port": 1}, {"port": 2, "nodePort": 30003}]}}
+        self.assertEqual(verdicts.without_allocated(service, shown), {"kind": "Service", "spec": {"type": "NodePort", "ports": [{"port": 1}, {"port": 2, "nodePort": 30002}]}})
+        labels = {"app": "a", "job-name": "j", "controller-uid": "u"}
+        job = {"kind": "Job", "metadata": {"labels": labels}, "spec": {"selector": {}, "template": {"metadata": {"labels": {"job-name": "j"}}}}}
+        self.assertEqual(verdicts.without_allocated(job, {"spec": {}}), {"kind": "Job", "metadata": {"labels": {"app": "a"}}, "spec": {"template": {"metadata": {}}}})
+        self.assertEqual(verdicts.without_allocated(job, job), job)
 
     def test_the_file_of_an_unsent_object_is_no_part_of_the_message(self):
         text = 'error: error when retrieving current configuration of:\nResource: "a"\nName: "", Namespace: "b"\nfrom server for: "c": resource name may not be empty'

@@ -6,7 +6,7 @@ usage: compare.py FOLDER [--envtest FOLDER] [--only KIND]
 FOLDER has kube-apiserver and etcd (tests/apiserver/kube-apiserver.sh builds them), --envtest names the folder that `kubectl crdx envtest` printed. Each object
 of objects.jsonl is created, read, patched, applied, updated, listed, printed as a Table and deleted in a dry run. Generated values are masked.
 """
-import argparse, difflib, json, os, re, sys, tempfile
+import difflib, json, os, re, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
@@ -82,9 +82,7 @@ class Comparison:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder")
-    parser.add_argument("--envtest", required=True)
+    parser = control_plane.parser(__doc__)
     parser.add_argument("--only", default="")
     args = parser.parse_args()
     work = tempfile.mkdtemp(prefix="compare-")

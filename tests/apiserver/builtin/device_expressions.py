@@ -6,7 +6,7 @@ usage: device_expressions.py FOLDER --envtest FOLDER [--count 1000] [--seed 1]
 FOLDER has kube-apiserver and etcd (tests/apiserver/kube-apiserver.sh builds them), --envtest names the folder that `kubectl crdx envtest` printed. Every
 request is a dry run. The responses differ in their code or message. The expressions nest loops, so that about half of those that compile are too costly.
 """
-import argparse, collections, json, os, random, sys, tempfile
+import collections, json, os, random, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..")]
@@ -28,9 +28,12 @@ class Expressions:
         self.last += 1
         return f"v{self.last}"
 
+    @staticmethod
+    def known(names, kind):
+        return [name for name, its_kind in names if its_kind == kind]
+
     def text(self, depth, names):
-        pick, chance = self.chance.random(), self.chance
-        known = [name for name, kind in names if kind == "text"]
+        pick, chance, known = self.chance.random(), self.chance, self.known(names, "text")
         if known and pick < 0.4:
             return chance.choice(known)
         if depth > 0 and pick < 0.5:
@@ -40,8 +43,7 @@ class Expressions:
         return chance.choice(STRINGS)
 
     def list(self, depth, names):
-        pick, chance = self.chance.random(), self.chance
-        known = [name for name, kind in names if kind == "list"]
+        pick, chance, known = self.chance.random(), self.chance, self.known(names, "list")
         if known and pick < 0.3:
             return chance.choice(known)
         if depth > 0 and pick < 0.5:
@@ -89,12 +91,7 @@ class Expressions:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder")
-    parser.add_argument("--envtest", required=True)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
+    args = control_plane.random_parser(__doc__).parse_args()
     work, chance = tempfile.mkdtemp(prefix="device-expressions-"), random.Random(args.seed)
     codes, same = collections.Counter(), 0
     with control_plane.real_and_simulated(args.folder, args.envtest, work) as servers:

@@ -7,7 +7,7 @@ usage: pod_security.py FOLDER --envtest FOLDER [--count 1000] [--seed 1]
 FOLDER has kube-apiserver and etcd (tests/apiserver/kube-apiserver.sh builds them), --envtest names the folder that `kubectl crdx envtest` printed. Every
 request is a dry run of a create, or of an update of a Pod. The responses differ in their code, message or warnings about pod security; others are left out.
 """
-import argparse, collections, copy, json, os, random, sys, tempfile
+import collections, copy, json, os, random, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..")]
@@ -127,12 +127,7 @@ def labels(chance):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder")
-    parser.add_argument("--envtest", required=True)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
+    args = control_plane.random_parser(__doc__).parse_args()
     work, chance = tempfile.mkdtemp(prefix="pod-security-"), random.Random(args.seed)
     pods, counts, codes = Pods(chance), collections.Counter(), collections.Counter()
     with control_plane.real_and_simulated(args.folder, args.envtest, work) as servers:

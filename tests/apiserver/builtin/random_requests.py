@@ -8,7 +8,7 @@ objects.jsonl, and of each FILE with one object per line, are created in both se
 patches with random changes of one of them, or writes a changed status from statuses.jsonl. One in five writes of a status is no dry run. The responses differ in their verdict, code, errors, warnings or object; generated values are masked. Answers that
 show addresses of Go pointers are compared by their code only. One example of each difference is printed.
 """
-import argparse, collections, copy, http.client, json, os, random, re, sys, tempfile
+import collections, copy, http.client, json, os, random, re, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "../../repositories")]
@@ -270,11 +270,7 @@ def generated_values(real, simulated):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder")
-    parser.add_argument("--envtest", required=True)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser = control_plane.random_parser(__doc__)
     parser.add_argument("--objects", action="append", default=[])
     parser.add_argument("--only", default="")
     parser.add_argument("--operations", default=",".join(OPERATIONS))
