@@ -15,6 +15,9 @@ pub struct Lines {
 }
 
 fn characters(text: &[u8]) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
     text.iter().filter(|b| (**b & 0xc0) != 0x80).count()
 }
 

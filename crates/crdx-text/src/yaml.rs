@@ -1,7 +1,7 @@
 //! Decodes YAML like kubectl and the API server: `sigs.k8s.io/yaml` 1.6 with `go.yaml.in/yaml/v2`, which is YAML 1.1.
 //!
 //! Stages: [`source`] (invalid characters) -> [`scanner`] (tokens) -> [`parser`] (events) -> [`tree`] (nodes with
-//! positions) -> [`decode`] (value). [`block`] takes a short cut for ordinary manifests. As in Go, all documents except
+//! positions) -> [`decode`] (value, outline). [`block`] takes a short cut for ordinary manifests. As in Go, all documents except
 //! the first one are ignored; [`super::documents`] splits streams.
 
 mod block;
@@ -105,11 +105,11 @@ pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
 /// The positions of the nodes of the first document; empty if it cannot be decoded.
 pub(super) fn outline(text: &[u8]) -> Outline {
     let source = Source::new(text);
-    match tree::parse(&source) {
-        // Offsets in UTF-16 text would differ from those in the converted text.
-        Ok(tree) if matches!(source.text, Cow::Borrowed(_)) => decode::outline(&tree),
-        _ => Outline::default(),
+    // Offsets in UTF-16 text would differ from those in the converted text.
+    if matches!(source.text, Cow::Owned(_)) {
+        return Outline::default();
     }
+    block::outline(&source).or_else(|| Some(decode::outline(&tree::parse(&source).ok()?))).unwrap_or_default()
 }
 
 #[cfg(test)]

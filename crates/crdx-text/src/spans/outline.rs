@@ -7,12 +7,12 @@ use std::ops::Range;
 const MAX_MERGED: usize = 10_000;
 
 /// The nodes of a document; the first node is the root.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct Outline {
     pub nodes: Vec<OutlineNode>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct OutlineNode {
     /// The byte range in the text.
     pub range: Range<usize>,
@@ -21,7 +21,7 @@ pub(crate) struct OutlineNode {
 }
 
 /// The kind of a node.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub enum Shape {
     /// A scalar, with its text if it is a key.
     Scalar(Option<String>),

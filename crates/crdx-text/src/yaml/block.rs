@@ -1,9 +1,11 @@
-//! Reads ordinary manifests directly to values, without tokens, events and nodes: block mappings and sequences with plain
-//! or quoted keys, scalars, and flow collections on one line.
+//! Reads ordinary manifests directly to values or positions, without tokens, events and nodes: block mappings and
+//! sequences with plain or quoted keys, scalars, and flow collections on one line.
 //!
-//! This only saves time. Where a text has anything else, or an error, or a key twice, [`read`] returns `None`, and the
-//! stages of [`super`] read it. Scalars that are not simple are scanned by [`Scanner::scalar`].
+//! This only saves time. Where a text has anything else, or an error, [`read`] and [`outline`] return `None`, and the
+//! stages of [`super`] read it; [`read`] also leaves a text with a key twice. Scalars that are not simple are scanned by
+//! [`Scanner::scalar`].
 
+mod builder;
 #[cfg(test)]
 mod tests;
 
@@ -11,7 +13,9 @@ use super::resolve::{self, Scalar};
 use super::scanner::Scanner;
 use super::source::Source;
 use super::token::Style;
-use crdx_value::{Map, Value};
+use crate::spans::outline::Outline;
+use builder::{Builder, Key, Positions, Values};
+use crdx_value::Value;
 use std::borrow::Cow;
 
 /// The maximum depth of collections that are read here.
@@ -21,14 +25,49 @@ const MAX_KEY: usize = 512;
 /// The column after the last line.
 const END: i32 = -1;
 
+/// The characters of a plain key except `:`.
+static IN_KEY: [bool; 256] = printable_except(b":");
+/// The characters of a plain scalar in a flow collection except `:`.
+static IN_FLOW: [bool; 256] = printable_except(b":,?[]{}");
+
+/// The printable ASCII characters other than a space and `excluded`.
+const fn printable_except(excluded: &[u8]) -> [bool; 256] {
+    let mut set = [false; 256];
+    let mut c = b'!';
+    #[allow(clippy::indexing_slicing)] // constant indexes
+    while c <= b'~' {
+        let mut at = 0;
+        while at < excluded.len() && excluded[at] != c {
+            at += 1;
+        }
+        set[c as usize] = at == excluded.len();
+        c += 1;
+    }
+    set
+}
+
 /// The value of a text that consists of one ordinary document.
 pub fn read(source: &Source<'_>) -> Option<Value> {
+    build(source, &mut Values)
+}
+
+/// The positions of the nodes of such a text.
+pub fn outline(source: &Source<'_>) -> Option<Outline> {
+    let mut positions = Positions::default();
+    build(source, &mut positions)?;
+    Some(positions.outline)
+}
+
+/// Passes the nodes of a text that consists of one ordinary document to `builder`, and returns the root.
+fn build<B: Builder>(source: &Source<'_>, builder: &mut B) -> Option<B::Node> {
     if source.emulates_chunks || source.start > 0 || !source.text.ends_with('\n') || has_other_breaks(&source.text) {
         return None;
     }
+    // The scanner's offsets are of this type.
+    u32::try_from(source.text.len()).ok()?;
     let bytes = source.text.as_bytes();
     let has_tabs = memchr::memchr(b'\t', bytes).is_some();
-    let mut reader = Reader { source, text: &source.text, bytes, has_tabs, at: 0, column: END };
+    let mut reader = Reader { source, text: &source.text, bytes, has_tabs, at: 0, column: END, builder };
     if let Some(rest) = source.text.strip_prefix("---")
         && rest.starts_with(['\n', ' '])
     {
@@ -49,7 +88,7 @@ fn has_other_breaks(text: &str) -> bool {
 }
 
 /// The position in a text. Between two nodes it is at the first character of a line that is not a space.
-struct Reader<'a> {
+struct Reader<'a, 'b, B> {
     source: &'a Source<'a>,
     text: &'a str,
     bytes: &'a [u8],
@@ -58,9 +97,10 @@ struct Reader<'a> {
     at: usize,
     /// The number of spaces before `at` on its line, or [`END`].
     column: i32,
+    builder: &'b mut B,
 }
 
-impl<'a> Reader<'a> {
+impl<'a, B: Builder> Reader<'a, '_, B> {
     fn byte(&self, at: usize) -> u8 {
         self.bytes.get(at).copied().unwrap_or(b'\n')
     }
@@ -124,6 +164,11 @@ impl<'a> Reader<'a> {
         self.at += self.rest().iter().take_while(|c| **c == b' ').count();
     }
 
+    fn skip_while(&mut self, set: &[bool; 256]) {
+        let belongs = |c: &&u8| set.get(usize::from(**c)).copied().unwrap_or_default();
+        self.at += self.rest().iter().take_while(belongs).count();
+    }
+
     fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
@@ -139,7 +184,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the collection at the start of this line.
-    fn block(&mut self, depth: usize) -> Option<Value> {
+    fn block(&mut self, depth: usize) -> Option<B::Node> {
         if self.at_entry() {
             return self.sequence(self.column, depth);
         }
@@ -149,19 +194,18 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the rest of a mapping after its first key.
-    fn mapping(&mut self, column: i32, first: Cow<'a, str>, depth: usize) -> Option<Value> {
+    fn mapping(&mut self, column: i32, first: Key<'a>, depth: usize) -> Option<B::Node> {
         if depth > MAX_DEPTH {
             return None;
         }
-        let mut members = Map::new();
+        let mut mapping = self.builder.start_mapping(first.start);
         let mut key = first;
         loop {
+            let key_node = self.builder.key(key);
             let value = self.member(column, depth)?;
-            if members.insert(key.into_owned(), value).is_some() {
-                return None;
-            }
+            self.builder.add_member(&mut mapping, key_node, value)?;
             if self.column < column {
-                return Some(Value::Object(members));
+                return Some(self.builder.end_mapping(mapping, self.at));
             }
             if self.column > column || self.at_entry() {
                 return None;
@@ -171,7 +215,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the value after a key and its `:`.
-    fn member(&mut self, column: i32, depth: usize) -> Option<Value> {
+    fn member(&mut self, column: i32, depth: usize) -> Option<B::Node> {
         let end = self.at;
         self.skip_spaces();
         if !self.at_line_end(end) {
@@ -184,33 +228,34 @@ impl<'a> Reader<'a> {
         } else if self.column == column && self.at_entry() {
             self.sequence(column, depth + 1)
         } else {
-            Some(Value::Null)
+            Some(self.builder.null(end))
         }
     }
 
-    fn sequence(&mut self, column: i32, depth: usize) -> Option<Value> {
+    fn sequence(&mut self, column: i32, depth: usize) -> Option<B::Node> {
         if depth > MAX_DEPTH {
             return None;
         }
-        let mut items = Vec::new();
+        let mut sequence = self.builder.start_sequence(self.at);
         while self.column == column && self.at_entry() {
             self.at += 1;
             let end = self.at;
             self.skip_spaces();
-            items.push(if self.at_line_end(end) {
+            let item = if self.at_line_end(end) {
                 self.skip_line();
                 self.next_line()?;
-                if self.column > column { self.block(depth + 1)? } else { Value::Null }
+                if self.column > column { self.block(depth + 1)? } else { self.builder.null(end) }
             } else {
                 self.item(column, column + i32::try_from(self.at - end).ok()? + 1, depth)?
-            });
+            };
+            self.builder.add_item(&mut sequence, item);
         }
         // After an item, a deeper line is an error, and a line at the same column is the next key of the parent.
-        (self.column <= column).then_some(Value::Array(items))
+        (self.column <= column).then(|| self.builder.end_sequence(sequence, self.at))
     }
 
     /// Reads what follows `- ` on its line, at `column`.
-    fn item(&mut self, sequence: i32, column: i32, depth: usize) -> Option<Value> {
+    fn item(&mut self, sequence: i32, column: i32, depth: usize) -> Option<B::Node> {
         if self.at_entry() {
             self.column = column;
             return self.sequence(column, depth + 1);
@@ -224,65 +269,71 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a plain or quoted key and its `:`, and leaves everything else unread.
-    fn key(&mut self) -> Option<Cow<'a, str>> {
+    fn key(&mut self) -> Option<Key<'a>> {
         let start = self.at;
         let first = self.byte(start);
         if first == b'"' || first == b'\'' {
             let text = self.simple_quoted()?;
+            let end = self.at;
             let is_key = self.at_indicator(b':');
             self.at += 1;
-            return (is_key && text.len() <= MAX_KEY).then_some(Cow::Borrowed(text));
+            return (is_key && text.len() <= MAX_KEY).then_some(Key { text: Cow::Borrowed(text), start, end });
         }
         if !first.is_ascii_alphanumeric() && !matches!(first, b'_' | b'/' | b'.' | b'$') {
             return None;
         }
-        while !self.at_indicator(b':') {
-            match self.byte(self.at) {
-                b'!'..=b'~' => self.at += 1,
-                _ => return None,
+        loop {
+            self.skip_while(&IN_KEY);
+            if self.byte(self.at) != b':' {
+                return None;
             }
+            if self.at_indicator(b':') {
+                break;
+            }
+            self.at += 1;
         }
-        let text = self.slice(start, self.at);
+        let end = self.at;
+        let text = self.slice(start, end);
         self.at += 1;
         if text.len() > MAX_KEY {
             return None;
         }
-        match resolve::plain(text) {
-            Scalar::Text(text) => Some(text),
-            scalar => super::decode::key_text(&scalar).map(Cow::Owned),
-        }
+        Some(Key { text: plain_key(text)?, start, end })
     }
 
     /// Reads a scalar or a flow collection that begins on this line, in the collection at `indent`, and moves to the
     /// next line.
-    fn inline(&mut self, indent: i32) -> Option<Value> {
+    fn inline(&mut self, indent: i32) -> Option<B::Node> {
         let start = self.at;
-        let value = match self.byte(start) {
+        let (text, style) = match self.byte(start) {
             b'[' | b'{' => {
                 let value = self.flow(0)?;
                 self.end_line()?;
                 return (self.column <= indent).then_some(value);
             }
             b'"' | b'\'' => match self.simple_quoted() {
-                Some(text) => Value::String(text.to_owned()),
+                Some(text) => (text, Style::Quoted),
                 None => return self.scalar(start, indent),
             },
             b'|' | b'>' => return self.scalar(start, indent),
-            b'-' if !matches!(self.byte(start + 1), b' ' | b'\n' | b'\t') => self.plain()?,
-            c if c.is_ascii_alphanumeric() || c >= 0x80 => self.plain()?,
-            b'/' | b'.' | b'_' | b'$' | b'(' | b'<' | b'=' | b'~' | b'+' | b'^' | b'\\' | b';' => self.plain()?,
+            b'-' if !matches!(self.byte(start + 1), b' ' | b'\n' | b'\t') => (self.plain()?, Style::Plain),
+            c if c.is_ascii_alphanumeric() || c >= 0x80 => (self.plain()?, Style::Plain),
+            b'/' | b'.' | b'_' | b'$' | b'(' | b'<' | b'=' | b'~' | b'+' | b'^' | b'\\' | b';' => {
+                (self.plain()?, Style::Plain)
+            }
             _ => return None,
         };
+        let end = self.at;
         self.end_line()?;
         if self.column > indent {
             // A plain scalar continues here; after another one this is an error.
             return self.scalar(start, indent);
         }
-        Some(value)
+        self.builder.scalar(Cow::Borrowed(text), style, start..end)
     }
 
     /// Reads the plain scalar up to the end of this line.
-    fn plain(&mut self) -> Option<Value> {
+    fn plain(&mut self) -> Option<&'a str> {
         let start = self.at;
         loop {
             self.at += memchr::memchr3(b'\n', b':', b'#', self.rest())?;
@@ -297,15 +348,8 @@ impl<'a> Reader<'a> {
             self.at -= 1;
         }
         let text = self.slice(start, self.at);
-        if self.has_tabs && text.contains('\t') {
-            return None;
-        }
-        Self::resolve(text)
-    }
-
-    fn resolve(text: &str) -> Option<Value> {
-        let scalar = resolve::plain(text);
-        (!scalar.is_infinite()).then(|| scalar.into_value())
+        let has_tab = self.has_tabs && text.contains('\t');
+        (!has_tab).then_some(text)
     }
 
     /// Reads a quoted scalar on one line without escape sequences.
@@ -328,12 +372,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Scans a scalar with line breaks or escape sequences, and moves to the next line.
-    fn scalar(&mut self, start: usize, indent: i32) -> Option<Value> {
-        let (text, style, end) = Scanner::scalar(self.source, start, indent)?;
-        let value = match style {
-            Style::Plain => Self::resolve(&text)?,
-            Style::Quoted => Value::String(text.into_owned()),
-        };
+    fn scalar(&mut self, start: usize, indent: i32) -> Option<B::Node> {
+        let (text, style, range, end) = Scanner::scalar(self.source, start, indent)?;
+        let node = self.builder.scalar(text, style, range)?;
         let line = memchr::memrchr(b'\n', self.bytes.get(..end)?).map_or(0, |before| before + 1);
         let is_at_start = line > start && self.bytes.get(line..end)?.iter().all(|c| *c == b' ');
         self.at = if is_at_start { line } else { end };
@@ -346,59 +387,77 @@ impl<'a> Reader<'a> {
             self.skip_line();
         }
         self.next_line()?;
-        (self.column <= indent).then_some(value)
+        (self.column <= indent).then_some(node)
     }
 
     /// Reads a flow collection, which must end on this line.
-    fn flow(&mut self, depth: usize) -> Option<Value> {
+    fn flow(&mut self, depth: usize) -> Option<B::Node> {
         if depth > MAX_DEPTH {
             return None;
         }
-        let is_mapping = self.byte(self.at) == b'{';
-        let end = if is_mapping { b'}' } else { b']' };
+        let start = self.at;
         self.at += 1;
-        let (mut members, mut items) = (Map::new(), Vec::new());
-        loop {
-            self.skip_spaces();
-            if self.byte(self.at) == end {
-                break;
-            }
-            if is_mapping {
+        if self.byte(start) == b'{' {
+            let mut mapping = self.builder.start_mapping(start);
+            while self.at_flow_entry(b'}') {
                 let key = self.flow_key()?;
+                let key = self.builder.key(key);
                 self.skip_spaces();
-                if members.insert(key, self.flow_item(depth)?).is_some() {
-                    return None;
-                }
-            } else {
-                items.push(self.flow_item(depth)?);
+                let value = self.flow_item(depth)?;
+                self.builder.add_member(&mut mapping, key, value)?;
+                self.flow_separator(b'}')?;
             }
-            self.skip_spaces();
-            match self.byte(self.at) {
-                b',' => self.at += 1,
-                c if c == end => break,
-                _ => return None,
+            Some(self.builder.end_mapping(mapping, self.at))
+        } else {
+            let mut sequence = self.builder.start_sequence(start);
+            while self.at_flow_entry(b']') {
+                let item = self.flow_item(depth)?;
+                self.builder.add_item(&mut sequence, item);
+                self.flow_separator(b']')?;
             }
+            Some(self.builder.end_sequence(sequence, self.at))
         }
-        self.at += 1;
-        Some(if is_mapping { Value::Object(members) } else { Value::Array(items) })
     }
 
-    fn flow_item(&mut self, depth: usize) -> Option<Value> {
+    /// Moves to the next entry of a flow collection and returns true, or past its `end` and returns false.
+    fn at_flow_entry(&mut self, end: u8) -> bool {
+        self.skip_spaces();
+        let is_end = self.byte(self.at) == end;
+        self.at += usize::from(is_end);
+        !is_end
+    }
+
+    /// Moves past the `,` after an entry of a flow collection; `end` needs none.
+    fn flow_separator(&mut self, end: u8) -> Option<()> {
+        self.skip_spaces();
         match self.byte(self.at) {
-            b'[' | b'{' => self.flow(depth + 1),
-            b'"' | b'\'' => self.simple_quoted().map(|text| Value::String(text.to_owned())),
-            _ => Self::resolve(self.word()?),
+            b',' => self.at += 1,
+            c if c == end => {}
+            _ => return None,
         }
+        Some(())
     }
 
-    fn flow_key(&mut self) -> Option<String> {
-        let key = match self.byte(self.at) {
-            b'"' | b'\'' => self.simple_quoted()?.to_owned(),
-            _ => super::decode::key_text(&resolve::plain(self.word()?))?,
+    fn flow_item(&mut self, depth: usize) -> Option<B::Node> {
+        let start = self.at;
+        let (text, style) = match self.byte(start) {
+            b'[' | b'{' => return self.flow(depth + 1),
+            b'"' | b'\'' => (self.simple_quoted()?, Style::Quoted),
+            _ => (self.word()?, Style::Plain),
         };
-        let is_key = self.at_indicator(b':') && key.len() <= MAX_KEY;
+        self.builder.scalar(Cow::Borrowed(text), style, start..self.at)
+    }
+
+    fn flow_key(&mut self) -> Option<Key<'a>> {
+        let start = self.at;
+        let text = match self.byte(start) {
+            b'"' | b'\'' => Cow::Borrowed(self.simple_quoted()?),
+            _ => plain_key(self.word()?)?,
+        };
+        let end = self.at;
+        let is_key = self.at_indicator(b':') && text.len() <= MAX_KEY;
         self.at += 1;
-        is_key.then_some(key)
+        is_key.then_some(Key { text, start, end })
     }
 
     /// Reads a plain scalar in a flow collection. It begins with a letter, a digit or one of a few other characters, and may
@@ -432,12 +491,20 @@ impl<'a> Reader<'a> {
     /// Skips the printable characters of a plain scalar in a flow collection up to a space or an indicator.
     fn skip_flow_run(&mut self) {
         loop {
-            match self.byte(self.at) {
-                b',' | b'?' | b'[' | b']' | b'{' | b'}' => return,
-                b':' if !self.byte(self.at + 1).is_ascii_alphanumeric() && self.byte(self.at + 1) != b'/' => return,
-                b'!'..=b'~' => self.at += 1,
-                _ => return,
+            self.skip_while(&IN_FLOW);
+            let after = self.byte(self.at + 1);
+            if self.byte(self.at) != b':' || (!after.is_ascii_alphanumeric() && after != b'/') {
+                return;
             }
+            self.at += 1;
         }
+    }
+}
+
+/// The text of a plain scalar that is a key.
+fn plain_key(text: &str) -> Option<Cow<'_, str>> {
+    match resolve::plain(text) {
+        Scalar::Text(text) => Some(text),
+        scalar => super::decode::key_text(&scalar).map(Cow::Owned),
     }
 }

@@ -1,6 +1,7 @@
-//! The short cut gives the same values as the scanner and the parser.
+//! The short cut gives the same values and outlines as the scanner and the parser.
 
-use super::read;
+use super::{outline, read};
+use crate::spans::outline::Outline;
 use crate::yaml::source::Source;
 use crate::yaml::{decode, tree};
 use crdx_value::{Value, json};
@@ -18,10 +19,22 @@ fn staged(text: &str) -> Option<Value> {
     (decoded.duplicates.is_empty() && !decoded.repeated && tree.rest.is_none()).then_some(decoded.value)
 }
 
+/// The outline of the stages, if the text can be parsed.
+fn staged_outline(text: &str) -> Option<Outline> {
+    let source = Source::new(text.as_bytes());
+    Some(decode::outline(&tree::parse(&source).ok()?))
+}
+
+fn short_cut_outline(text: &str) -> Option<Outline> {
+    outline(&Source::new(text.as_bytes()))
+}
+
 #[track_caller]
 fn is_read_as(text: &str, value: &str) {
     assert_eq!(short_cut(text).map(|v| json::to_string(&v)).as_deref(), Some(value), "{text}");
     assert_eq!(staged(text), short_cut(text), "{text}");
+    assert!(short_cut_outline(text).is_some(), "{text}");
+    assert_eq!(staged_outline(text), short_cut_outline(text), "{text}");
 }
 
 #[track_caller]
@@ -228,6 +241,13 @@ proptest! {
     fn values_are_those_of_the_stages(text in text()) {
         if let Some(value) = short_cut(&text) {
             prop_assert_eq!(Some(value), staged(&text), "{}", text);
+        }
+    }
+
+    #[test]
+    fn outlines_are_those_of_the_stages(text in text()) {
+        if let Some(outline) = short_cut_outline(&text) {
+            prop_assert_eq!(Some(outline), staged_outline(&text), "{}", text);
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::Error;
 use crate::yaml::source::Source;
 use crate::yaml::token::{Kind, Mark, Style, Token};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Line breaks between the lines of a scalar that have not been folded yet.
 #[derive(Default)]
@@ -35,9 +36,14 @@ impl Breaks {
 }
 
 impl<'a> Scanner<'a> {
-    /// Scans the scalar at the offset `at` in a block collection at the column `indent`. Returns its text, its style and
-    /// the offset of the next character that does not belong to it; `None` if it has an error.
-    pub fn scalar(source: &'a Source<'a>, at: usize, indent: i32) -> Option<(Cow<'a, str>, Style, usize)> {
+    /// Scans the scalar at the offset `at` in a block collection at the column `indent`. Returns its text, its style, its
+    /// range, and the offset of the next character that is neither part of it nor white space after it; `None` if it has
+    /// an error.
+    pub fn scalar(
+        source: &'a Source<'a>,
+        at: usize,
+        indent: i32,
+    ) -> Option<(Cow<'a, str>, Style, Range<usize>, usize)> {
         let mut scanner = Self::new(source);
         (scanner.at, scanner.extra, scanner.indent) = (at, 0, indent);
         match scanner.byte(0) {
@@ -46,8 +52,9 @@ impl<'a> Scanner<'a> {
             _ => scanner.scan_plain(),
         }
         .ok()?;
-        match scanner.tokens.pop_front()?.kind {
-            Kind::Scalar(text, style) => Some((text, style, scanner.at)),
+        let token = scanner.tokens.pop_front()?;
+        match token.kind {
+            Kind::Scalar(text, style) => Some((text, style, at..token.end.at as usize, scanner.at)),
             _ => None,
         }
     }
