@@ -14,8 +14,9 @@ use std::vec;
 /// The largest number of members in a vector: a few cache lines per search, 2 KB per insertion.
 const FEW: usize = 32;
 
-/// The largest number of members that are searched one after the other.
-const LINEAR: usize = 8;
+/// The largest number of members that are searched one after the other. Most names differ in length, which is seen faster
+/// than how two names are ordered.
+const LINEAR: usize = 16;
 
 /// The members of an object, sorted by name, as Go writes them.
 #[derive(Clone)]
@@ -59,7 +60,7 @@ impl Map {
     /// Returns the name and the value of a member.
     pub fn get_key_value(&self, key: &str) -> Option<(&String, &Value)> {
         match &self.members {
-            Few(members) => members.get(find(members, key)?).map(|(key, value)| (key, value)),
+            Few(members) => find(members, key).map(|(key, value)| (key, value)),
             Many(members) => members.get_key_value(key),
         }
     }
@@ -68,7 +69,7 @@ impl Map {
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
         match &mut self.members {
             Few(members) => {
-                let at = find(members, key)?;
+                let at = index(members, key)?;
                 members.get_mut(at).map(|(_, value)| value)
             }
             Many(members) => members.get_mut(key),
@@ -106,7 +107,7 @@ impl Map {
     /// Removes a member. Returns its name and value.
     pub fn remove_entry(&mut self, key: &str) -> Option<(String, Value)> {
         match &mut self.members {
-            Few(members) => find(members, key).map(|at| members.remove(at)),
+            Few(members) => index(members, key).map(|at| members.remove(at)),
             Many(members) => members.remove_entry(key),
         }
     }
@@ -178,9 +179,16 @@ impl Map {
     }
 }
 
+/// Returns a member.
+fn find<'m>(members: &'m [(String, Value)], key: &str) -> Option<&'m (String, Value)> {
+    if members.len() <= LINEAR {
+        return members.iter().find(|(known, _)| known == key);
+    }
+    members.get(index(members, key)?)
+}
+
 /// Returns the index of a member.
-fn find(members: &[(String, Value)], key: &str) -> Option<usize> {
-    // Names of different lengths differ without a look at their bytes.
+fn index(members: &[(String, Value)], key: &str) -> Option<usize> {
     if members.len() <= LINEAR {
         return members.iter().position(|(known, _)| known == key);
     }
