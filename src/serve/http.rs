@@ -104,6 +104,7 @@ pub(super) async fn answer(service: Arc<Service>, client: &Client, request: Requ
         user: impersonated.or(user),
         skips_admission: false,
         hides_dry_run: false,
+        conforms: false,
         namespace_state: server::NamespaceState::default(),
         namespace_objects: None,
         body: if bytes.is_empty() { server::Body::Empty } else { server::Body::Bytes(bytes) },

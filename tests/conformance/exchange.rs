@@ -102,6 +102,7 @@ impl Client for InProcess {
             user: None,
             skips_admission: false,
             hides_dry_run: false,
+            conforms: false,
             namespace_state: crdx_server::server::NamespaceState::default(),
             namespace_objects: None,
             body: body.map_or(Body::Empty, |bytes| Body::Bytes(bytes.to_vec())),

@@ -65,6 +65,8 @@ pub struct Write<'a> {
     pub plural: &'a str,
     /// The object as it is written in the input.
     pub sent: &'a Value,
+    /// True if its Go type decodes it without findings.
+    pub conforms: bool,
     /// The existing object of an update.
     pub existing: Option<ExistingObject<'a>>,
     /// The objects in its namespace on which the answer depends and which the server does not store.
@@ -129,6 +131,7 @@ impl BuiltInServer {
         let object = kubectl_errors::in_namespace(write.sent.clone(), write.identity);
         let mut request = create(target(write, &definition, &collection), object, options.kind, request);
         request.hides_dry_run = true;
+        request.conforms = write.conforms;
         let namespace = write.identity.namespace.as_deref().unwrap_or_default();
         // Policies may read an object of the input, such as its Namespace or a ConfigMap with params.
         let read_by_policies =
@@ -248,7 +251,7 @@ fn store(
     let object = existing.object();
     let is_input = matches!(existing, ExistingObject::Input(_));
     if is_input || object.str_at(&["metadata", "uid"]).is_none() {
-        let create = Write { sent: object, existing: None, ..*write };
+        let create = Write { sent: object, conforms: false, existing: None, ..*write };
         let options = RequestOptions { level: FieldValidation::Ignore, ..options };
         // Unlike `kubectl apply`, a create adds no annotation, so the patch removes nothing that the input leaves out.
         let by_create = RequestKind { verb: Verb::Create, ..RequestKind::default() };
@@ -305,8 +308,15 @@ mod tests {
             namespace: Some("default".to_owned()),
             name: "m".to_owned(),
         };
-        let write =
-            Write { identity: &identity, kind, plural, sent: &sent, existing: Some(existing), namespace_objects: None };
+        let write = Write {
+            identity: &identity,
+            kind,
+            plural,
+            sent: &sent,
+            conforms: false,
+            existing: Some(existing),
+            namespace_objects: None,
+        };
         let server = BuiltInServer::default();
         let options = RequestOptions {
             level: FieldValidation::Strict,
@@ -390,6 +400,7 @@ mod tests {
             kind: "Namespace",
             plural: "namespaces",
             sent: &sent,
+            conforms: false,
             existing: None,
             namespace_objects: None,
         };

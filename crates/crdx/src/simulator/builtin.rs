@@ -42,6 +42,7 @@ use crdx_value::release::Release;
 use crdx_value::{Value, json};
 pub use created::{Created, CreatedObjects};
 use decoded::{BAD_REQUEST, PUBLISHED_SCHEMA, decoded_item, undecodable_item};
+use kept::AcceptedObject;
 pub use kept::is_named;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -208,11 +209,7 @@ pub fn decode(
     }
     item.warnings.extend(input_warnings);
     if let Some(created) = created.filter(|_| kept::is_named(&sent)) {
-        stored = if kept::is_reproducible(context, kind) {
-            kept::keep_sent(context, sent, &locator)
-        } else {
-            EarlierObject::put(context.store, &created, None)
-        };
+        stored = created.keep(context, sent, &locator);
     }
     Simulated { item, stored }
 }
@@ -290,6 +287,7 @@ impl<'a> Sending<'a> {
             kind: &self.endpoint.kind,
             plural: self.plural,
             sent: self.written,
+            conforms: self.body.is_none(),
             existing: None,
             namespace_objects: self.namespace_objects,
         }
@@ -335,13 +333,13 @@ impl<'a> Sending<'a> {
     }
 
     /// Creates the object, and completes its item. Returns the stored object, if the server accepts it.
-    fn create(&self, item: &mut ObjectReport) -> Option<Arc<Value>> {
+    fn create(&self, item: &mut ObjectReport) -> Option<AcceptedObject> {
         let context = self.context;
         let is_reproducible = kept::is_reproducible(context, &self.endpoint.kind);
         let annotated = self.body.is_some() || !is_reproducible || needs_annotation(context, &item.identity);
         let mut response = context.built_in.create(self.options(), &self.write(&item.identity), annotated);
         let findings = response.trace.policies.take();
-        let created = kept::created(&response);
+        let created = AcceptedObject::from_response(&response, is_reproducible);
         answered_create(item, response, self.rules.release, self.locator);
         if item.verdict == Verdict::Rejected
             && self.endpoint.kind == "Service"

@@ -39,6 +39,7 @@ impl PolicyRehearsal<'_> {
             kind: &identity.kind,
             plural: &plural,
             sent: &next,
+            conforms: false,
             existing: Some(ExistingObject::Stored(stored)),
             namespace_objects: None,
         };

@@ -73,6 +73,9 @@ pub struct Request {
     pub skips_admission: bool,
     /// True to hide a dry run from policies and webhooks: the request simulates a write that is not a dry run.
     pub hides_dry_run: bool,
+    /// True if the sender knows that the Go type of the resource decodes the value of the body without findings
+    /// ([`crdx_types::conforms`]), which is not checked again.
+    pub conforms: bool,
     /// The state of the namespace of a create.
     pub namespace_state: NamespaceState,
     /// The objects in the namespace on which the answer depends, if the sender knows them.
@@ -107,6 +110,7 @@ impl Request {
             user: None,
             skips_admission: false,
             hides_dry_run: false,
+            conforms: false,
             namespace_state: NamespaceState::default(),
             namespace_objects: None,
             body: body.into(),

@@ -18,16 +18,35 @@ pub fn is_named(object: &Value) -> bool {
     object.str_at(&["metadata", "name"]).is_some_and(|name| !name.is_empty())
 }
 
-/// The object of a create that was accepted, if the response has one.
-pub fn created(response: &Response) -> Option<Arc<Value>> {
-    match &response.body {
-        ResponseBody::Json(object) if response.code < 300 => Some(Arc::clone(object)),
-        _ => None,
+/// The object of a create that was accepted.
+pub enum AcceptedObject {
+    /// Creating the object that was sent gives it again.
+    Reproducible,
+    /// The object in the response.
+    Stored(Arc<Value>),
+}
+
+impl AcceptedObject {
+    /// The object of a response, if it has one.
+    pub fn from_response(response: &Response, is_reproducible: bool) -> Option<Self> {
+        match &response.body {
+            ResponseBody::Json(_) if response.code < 300 && is_reproducible => Some(Self::Reproducible),
+            ResponseBody::Json(object) if response.code < 300 => Some(Self::Stored(Arc::clone(object))),
+            _ => None,
+        }
+    }
+
+    /// Keeps it in the store.
+    pub fn keep(self, context: SimulationContext<'_>, sent: Value, locator: &dyn FieldLocator) -> EarlierObject {
+        match self {
+            Self::Reproducible => keep_sent(context, sent, locator),
+            Self::Stored(object) => EarlierObject::put(context.store, &object, None),
+        }
     }
 }
 
 /// Keeps an object that was sent, so that it can be created again.
-pub(crate) fn keep_sent(context: SimulationContext<'_>, mut sent: Value, locator: &dyn FieldLocator) -> EarlierObject {
+fn keep_sent(context: SimulationContext<'_>, mut sent: Value, locator: &dyn FieldLocator) -> EarlierObject {
     let text = locator.text();
     if let Some(metadata) = sent.get_mut("metadata").and_then(Value::as_object_mut).filter(|_| text.is_none()) {
         // An object with a UID is one that a server has stored.

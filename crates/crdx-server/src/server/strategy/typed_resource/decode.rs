@@ -36,7 +36,7 @@ pub(super) fn decoded_object(
     let request = ctx.request;
     let (text, mut strict): (Cow<'_, [u8]>, Vec<StrictError>) = match (ctx.object.take(), &request.body, input) {
         // Almost all objects need no text.
-        (Some(value), ..) if kind.conforms(&value) => return Ok(value),
+        (Some(value), ..) if request.conforms || kind.conforms(&value) => return Ok(value),
         (Some(value), ..) => (json::to_string(&value).into_bytes().into(), Vec::new()),
         (None, Body::Bytes(bytes), Input::Yaml) => {
             let read = text::yaml::read_strict(bytes).map_err(|error| unrecognized(kind, bytes, &error.message))?;
