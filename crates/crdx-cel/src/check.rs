@@ -12,10 +12,10 @@ use super::{
     env::{Env, Function, Named},
     issues::{Issues, Location},
     library::Overload,
-    syntax::{self, is_reserved},
+    syntax::{self, ParserVersion, is_reserved},
     types::Type,
 };
-use crdx_value::release::V1_32;
+use crdx_value::release::{V1_32, V1_37};
 use std::sync::Arc;
 use unify::{Bindings, has_variables, is_dyn_or_error, less_specific, shift};
 
@@ -90,8 +90,23 @@ impl Checker<'_> {
     }
 
     fn set_type(&mut self, id: ExprId, type_: Type) {
+        if self.env.parse_options().version == ParserVersion::V0_17
+            && let Some(known) = self.types.get(id as usize).and_then(Option::as_ref)
+        {
+            return self.require_same_type(id, &known.clone(), &type_);
+        }
         if let Some(slot) = self.types.get_mut(id as usize) {
             *slot = Some(type_);
+        }
+    }
+
+    /// Reports a node that is checked twice with different types, because a macro uses it twice: each time, an empty list
+    /// or `optional.none()` has a type with a new variable. The server's message also has the node in Go's syntax.
+    fn require_same_type(&mut self, id: ExprId, known: &Type, new: &Type) {
+        let (known, new) = (self.bindings.resolve(known), self.bindings.resolve(new));
+        if known != new {
+            let (known, new) = (self.env.type_name(&known), self.env.type_name(&new));
+            self.report(id, format!("incompatible type already exists for expression: ({id}) old:{known}, new:{new}"));
         }
     }
 
@@ -151,6 +166,11 @@ impl Checker<'_> {
         // The leading dot is kept only if a loop variable shadows the name.
         let rename = plain.filter(|_| local.is_none()).map(str::to_owned);
         Some((self.resolve_global(id, plain.unwrap_or(name))?, rename))
+    }
+
+    fn type_of_variable(&self, name: &str) -> Option<Type> {
+        let local = self.scopes.iter().rev().find(|(local, _)| local == name).map(|(_, type_)| type_.clone());
+        local.or_else(|| Some(self.env.variable(name)?.type_.clone()))
     }
 
     fn resolve_global(&mut self, id: ExprId, name: &str) -> Option<Type> {
@@ -477,18 +497,25 @@ impl Checker<'_> {
             Some(Named::Type(named)) => Some(named.clone()),
             _ => None,
         });
-        let Some(named) = named else {
-            let name = type_name.clone();
-            self.undeclared(id, &name);
-            return Type::Error;
+        // Before cel-go 0.29, a variable is found, too, and is not a type.
+        let variable = || self.type_of_variable(&plain).filter(|_| self.env.base.server < V1_37);
+        let (named, is_variable) = match (named, variable()) {
+            (Some(named), _) => (named, false),
+            (None, Some(type_)) => (type_, true),
+            (None, None) => {
+                let name = type_name.clone();
+                self.undeclared(id, &name);
+                return Type::Error;
+            }
         };
         self.set_reference(id, Reference::Type(named.clone()));
-        let message = if made.is_some() { Some(plain.as_str()) } else { message::of(&named) };
+        let message = if made.is_some() { Some(plain.as_str()) } else { message::of(&named).filter(|_| !is_variable) };
         let result = if message.is_some() {
             named
         } else {
             let name = message::declared_name(&named);
-            self.report(id, format!("'{name}' is not a message type"));
+            let wanted = if is_variable { "type" } else { "message type" };
+            self.report(id, format!("'{name}' is not a {wanted}"));
             Type::Error
         };
         let message_name = message.unwrap_or(&plain).to_owned();
@@ -623,6 +650,7 @@ fn literal_type(value: &Literal) -> Type {
 #[cfg(test)]
 mod tests {
     use crate::env::{BaseEnv, Env};
+    use crate::types::Type;
     use crdx_value::release::Release;
 
     #[test]
@@ -632,5 +660,34 @@ mod tests {
         assert!(env.compile(&chain(8)).is_ok());
         let issues = env.compile(&chain(60)).unwrap_err();
         assert!(issues.display().contains("type too large"));
+    }
+
+    #[test]
+    fn variables_are_no_types() {
+        let compile = |minor, source: &str| {
+            let env = Env::new(BaseEnv::for_stored(Release::new(minor).unwrap())).with_variable("self", Type::String);
+            env.compile(source).unwrap_err().display()
+        };
+        let error = compile(36, "self{a: 1}");
+        assert!(error.contains("1:5: 'string' is not a type"), "{error}");
+        assert!(error.contains("1:7: unexpected failed resolution of 'self'"), "{error}");
+        assert!(compile(36, "[1].all(x, x{} == 1)").contains("'int' is not a type"));
+        assert!(compile(37, "self{a: 1}").contains("1:5: undeclared reference to 'self'"));
+    }
+
+    #[test]
+    fn nodes_that_a_macro_uses_twice_have_one_type() {
+        let compile = |minor: u16, source: &str| {
+            let release = Release::new(minor).unwrap();
+            let found = Env::new(BaseEnv::for_stored(release)).compile(source);
+            found.map_or_else(|issues| issues.display(), |_| "compiled".to_owned())
+        };
+        for source in ["optional.none().optMap(x, x)", "optional.of([]).optFlatMap(x, optional.of(x))"] {
+            assert!(compile(31, source).contains("incompatible type already exists for expression"), "{source}");
+            assert_eq!(compile(32, source), "compiled");
+        }
+        assert_eq!(compile(31, "optional.of(1).optMap(x, x + 1)"), "compiled");
+        let repeated = format!("optional.of(1){}", ".optMap(x, x)".repeat(60));
+        assert_eq!(compile(31, &repeated), compile(32, &repeated));
     }
 }

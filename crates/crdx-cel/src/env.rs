@@ -8,7 +8,7 @@ mod signature;
 use super::{
     decl::DeclType,
     library::{self, Overload},
-    syntax::{Backquotes, Macro, MacroSet, ParseOptions},
+    syntax::{Macro, MacroSet, ParseOptions, ParserVersion},
     types::Type,
     value::message,
 };
@@ -128,7 +128,7 @@ impl BaseEnv {
             parse_options: ParseOptions {
                 optional_syntax: version >= Minor(28),
                 macros: macros(version),
-                backquotes: backquotes(server),
+                version: parser_version(server),
             },
             keyword_fields: version >= V1_31,
             validators: version >= Minor(29),
@@ -181,12 +181,13 @@ pub fn macros(version: Minor) -> MacroSet {
     there.fold(MacroSet::default(), MacroSet::with)
 }
 
-/// The treatment of backquotes by the parser of a server.
-fn backquotes(server: Minor) -> Backquotes {
+/// The version of a server's parser.
+fn parser_version(server: Minor) -> ParserVersion {
     match server {
-        _ if server < V1_33 => Backquotes::Unknown,
-        _ if server < V1_37 => Backquotes::Unsupported,
-        _ => Backquotes::Supported,
+        _ if server < V1_32 => ParserVersion::V0_17,
+        _ if server < V1_33 => ParserVersion::V0_22,
+        _ if server < V1_37 => ParserVersion::V0_23,
+        _ => ParserVersion::V0_29,
     }
 }
 

@@ -271,6 +271,39 @@ mod tests {
         assert!(env.compile("dyn(timestamp) == 1").is_ok());
     }
 
+    /// Answers of real servers of 1.35 and 1.37.
+    #[test]
+    fn computed_patterns_match_in_every_release() {
+        for minor in [30, 36, 37] {
+            let release = crdx_value::release::Release::new(minor).unwrap();
+            let env = Env::new(BaseEnv::for_stored(release)).with_variable("self", Type::String);
+            let matches = |source: &str| {
+                let program = Program::plan(&env.compile(source).unwrap(), &env).unwrap();
+                let outcome = program.run(&[Ok(Value::string("b+"))], PER_CALL_LIMIT, &Steps::of_request());
+                outcome.result.map_or_else(|error| error.to_string(), |value| value.to_string())
+            };
+            assert_eq!(matches("matches('abba', self)"), "true", "{minor}");
+            assert_eq!(matches("matches('aa', self)"), "false", "{minor}");
+            assert_eq!(matches("'abba'.matches(self) && 'abba'.find(self) == 'bb'"), "true", "{minor}");
+            assert_eq!(matches("matches(self, 'b')"), "true", "{minor}");
+        }
+    }
+
+    /// Answers of real servers of 1.33 and 1.37, and of 1.30.
+    #[test]
+    fn values_that_are_not_optional_depend_on_the_release() {
+        let run = |minor, source: &str| {
+            let env = Env::new(BaseEnv::for_stored(crdx_value::release::Release::new(minor).unwrap()));
+            let program = Program::plan(&env.compile(source).unwrap(), &env).unwrap();
+            let outcome = program.run(&[], PER_CALL_LIMIT, &Steps::of_request());
+            outcome.result.map_or_else(|error| error.to_string(), |value| value.to_string())
+        };
+        assert_eq!(run(36, "dyn(0).orValue(3)"), "0");
+        assert_eq!(run(37, "dyn(0).orValue(3)"), "no such overload");
+        assert_eq!(run(30, "dyn(optional.of(1)).asInteger()"), "no such overload: asInteger(optional)");
+        assert_eq!(run(31, "dyn(optional.of(1)).asInteger()"), "no such overload: asInteger(optional_type)");
+    }
+
     #[test]
     fn fields_are_computed_when_they_are_selected() {
         assert_eq!(evaluate_patch("variables.there + variables['there']"), ("14".to_owned(), 5));

@@ -15,6 +15,8 @@ mod parser;
 mod predict;
 #[cfg(feature = "recovery")]
 mod recover;
+#[cfg(feature = "recovery")]
+mod sprintf;
 mod token;
 mod unescape;
 #[cfg(feature = "recovery")]
@@ -38,24 +40,26 @@ pub struct ParseOptions {
     pub optional_syntax: bool,
     /// The available macros.
     pub macros: MacroSet,
-    /// The treatment of backquotes.
-    pub backquotes: Backquotes,
+    /// The version of the parser.
+    pub version: ParserVersion,
 }
 
 impl ParseOptions {
     /// Every option enabled.
-    pub const ALL: Self = Self { optional_syntax: true, macros: MacroSet::ALL, backquotes: Backquotes::Supported };
+    pub const ALL: Self = Self { optional_syntax: true, macros: MacroSet::ALL, version: ParserVersion::V0_29 };
 }
 
-/// The treatment of backquotes, as in ``labels.`a-b` ``.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Backquotes {
-    /// They are no tokens, as before cel-go 0.23.
-    Unknown,
-    /// They are tokens, but not supported.
-    Unsupported,
-    /// They enclose the name of a field, as since cel-go 0.29.
-    Supported,
+/// The first version of cel-go with a parser that accepts, or reports errors, as this one does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ParserVersion {
+    /// `optMap` and `optFlatMap` use the nodes of their target twice (Kubernetes 1.30 and 1.31).
+    V0_17,
+    /// They copy them. Has no backquotes, and replaces surrogates in string literals (Kubernetes 1.32).
+    V0_22,
+    /// Has backquotes, as in ``labels.`a-b` ``, but does not support them (Kubernetes 1.33 to 1.36).
+    V0_23,
+    /// Supports names of fields in backquotes.
+    V0_29,
 }
 
 /// Parses an expression.

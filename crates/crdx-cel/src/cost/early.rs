@@ -3,9 +3,10 @@
 
 use super::{Estimator, Interval, Node, Path, SELECT, is_scalar, literal_size};
 use crate::{
-    ast::{Comprehension, Expr, ExprId},
+    ast::{Comprehension, Expr, ExprId, ExprKind},
     types::Type,
 };
+use crdx_value::release::V1_31;
 
 impl<'a> Estimator<'a> {
     /// An identifier: each use of a loop variable creates a new path.
@@ -41,9 +42,11 @@ impl<'a> Estimator<'a> {
         before.add(after).add(rounds.multiply(step.add(condition)))
     }
 
-    /// The computed size, or the size of a literal.
+    /// The computed size, or the size of a literal. In 1.30, a message has the size 0.
     pub(super) fn size_early(&self, expr: &Expr) -> Option<Interval> {
-        self.sizes.get(expr.id as usize).copied().flatten().or_else(|| literal_size(expr))
+        let computed = self.sizes.get(expr.id as usize).copied().flatten();
+        let is_empty = self.server < V1_31 && matches!(expr.kind, ExprKind::Struct { .. });
+        computed.or_else(|| if is_empty { Some(Interval::ZERO) } else { literal_size(expr) })
     }
 
     pub(super) fn operand_size_early(&self, node: &Node) -> Interval {

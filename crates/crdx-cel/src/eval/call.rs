@@ -6,6 +6,7 @@ use crate::{
     types::Type,
     value::{Error, Fuel, Value},
 };
+use crdx_value::release::{Minor, V1_31};
 
 /// The function of a call with its overloads.
 #[derive(Debug)]
@@ -81,7 +82,15 @@ impl Callee {
                 return call.compute(args, fuel);
             }
         }
-        let types: Vec<_> = args.iter().map(Value::type_name).collect();
+        let types: Vec<_> = args.iter().map(|arg| type_name(arg, fuel.server())).collect();
         Err(Error::new(format!("no such overload: {}({})", self.function, types.join(", "))))
+    }
+}
+
+/// The name of a value's type in the errors of a release.
+fn type_name<'v>(value: &'v Value<'_>, server: Minor) -> &'v str {
+    match value {
+        Value::Optional(_) if server < V1_31 => "optional",
+        _ => value.type_name(),
     }
 }

@@ -8,11 +8,11 @@ use super::{
     node::{Attribute, Call, Element, Entry, Match, MatchKind, MessageNode, Node, Root},
 };
 use crate::{
-    library::{self, CallCost},
+    library,
     value::{Error, Fuel, Key, Map, Message, Text, Value, equal, message, well_known},
 };
 use crdx_regexp::Regexp;
-use crdx_value::release::Minor;
+use crdx_value::release::{Minor, V1_37};
 use crdx_value::steps::Steps;
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -258,6 +258,8 @@ impl<'a> Run<'a, '_> {
                     Value::Optional(Some(inner)) if *value => Ok((*inner).clone()),
                     found @ Value::Optional(Some(_)) => Ok(found),
                     Value::Optional(None) => self.exec(second),
+                    // Before cel-go 0.29, the type is not checked.
+                    found if self.server < V1_37 => Ok(found),
                     _ => Err(Error::no_such_overload()),
                 }
             }
@@ -426,23 +428,27 @@ impl<'a> Run<'a, '_> {
         };
         if let Some(cost) = known? {
             self.charge(cost)?;
-            let result = match (values, callee.price()) {
-                ([Value::String(text), Value::String(pattern)], CallCost::Match | CallCost::Find) => {
-                    self.match_computed(callee, text, pattern, None)
-                }
-                ([Value::String(text), Value::String(pattern), Value::Int(limit)], CallCost::Find) => {
-                    self.match_computed(callee, text, pattern, Some(*limit))
-                }
-                _ => callee.invoke(values, &self.fuel),
-            };
+            let result = self.compute(callee, values);
             // If the server panics, it has not charged the call yet.
             if matches!(result, Err(Error::Internal(_))) {
                 self.cost.total = self.cost.total.saturating_sub(cost);
             }
             return result;
         }
-        let result = callee.invoke(values, &self.fuel);
+        let result = self.compute(callee, values);
         self.charged(cost::after(callee, result.as_ref().ok()), result)
+    }
+
+    fn compute(&mut self, callee: &Callee, values: &[Value<'a>]) -> Result<Value<'a>, Error> {
+        match (values, callee.function) {
+            ([Value::String(text), Value::String(pattern)], "matches" | "find" | "findAll") => {
+                self.match_computed(callee, text, pattern, None)
+            }
+            ([Value::String(text), Value::String(pattern), Value::Int(limit)], "findAll") => {
+                self.match_computed(callee, text, pattern, Some(*limit))
+            }
+            _ => callee.invoke(values, &self.fuel),
+        }
     }
 
     fn match_computed(

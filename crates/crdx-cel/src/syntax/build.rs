@@ -2,7 +2,7 @@
 //! sources with syntax errors, by the visitor of the recovered tree.
 
 use super::{
-    ParseOptions,
+    ParseOptions, ParserVersion,
     macros::{Expander, Ids, MacroError},
     unescape::unescape,
 };
@@ -65,6 +65,10 @@ impl Ids for Builder<'_> {
 
     fn offset(&self, id: ExprId) -> i32 {
         Builder::offset(self, id)
+    }
+
+    fn version(&self) -> ParserVersion {
+        self.options.version
     }
 }
 
@@ -187,7 +191,7 @@ impl<'s> Builder<'s> {
 
     /// Parses a string literal.
     pub fn string(&mut self, offset: i32, text: &str) -> Expr {
-        let value = match unescape(text, false) {
+        let value = match unescape(text, false, self.options.version) {
             Ok(bytes) => String::from_utf8(bytes).unwrap_or_default(),
             Err(message) => {
                 self.error(offset, message);
@@ -199,7 +203,7 @@ impl<'s> Builder<'s> {
 
     /// Parses a bytes literal; `text` excludes the `b`.
     pub fn bytes(&mut self, offset: i32, text: &str) -> Expr {
-        let value = match unescape(text, true) {
+        let value = match unescape(text, true, self.options.version) {
             Ok(bytes) => bytes,
             Err(message) => {
                 self.error(offset, message);

@@ -2,6 +2,7 @@
 //! layout of ANTLR, which generates cel-go's parser. The tokens that an error message lists as expected depend on these
 //! states.
 
+use super::ParserVersion;
 use super::kind_set::KindSet;
 use super::token::Kind;
 use std::sync::OnceLock;
@@ -163,10 +164,13 @@ const fn k(kind: Kind) -> KindSet {
     kind.bit()
 }
 
-/// The grammar, built on first use.
-pub(super) fn grammar() -> &'static Grammar {
-    static GRAMMAR: OnceLock<Grammar> = OnceLock::new();
-    GRAMMAR.get_or_init(lay_out)
+/// The grammar of a version, built on first use.
+pub(super) fn grammar(version: ParserVersion) -> &'static Grammar {
+    static WITHOUT_BACKQUOTES: OnceLock<Grammar> = OnceLock::new();
+    static WITH_BACKQUOTES: OnceLock<Grammar> = OnceLock::new();
+    let has_backquotes = version >= ParserVersion::V0_23;
+    let grammar = if has_backquotes { &WITH_BACKQUOTES } else { &WITHOUT_BACKQUOTES };
+    grammar.get_or_init(|| lay_out(has_backquotes))
 }
 
 const ALL_RULES: [Rule; RULES] = [
@@ -189,9 +193,15 @@ const ALL_RULES: [Rule; RULES] = [
     Rule::Literal,
 ];
 
-fn lay_out() -> Grammar {
-    let mut layout =
-        Layout { states: Vec::new(), calls: Vec::new(), rule: Rule::Start, start: [0; RULES], stop: [0; RULES] };
+fn lay_out(has_backquotes: bool) -> Grammar {
+    let mut layout = Layout {
+        has_backquotes,
+        states: Vec::new(),
+        calls: Vec::new(),
+        rule: Rule::Start,
+        start: [0; RULES],
+        stop: [0; RULES],
+    };
     for (index, rule) in ALL_RULES.into_iter().enumerate() {
         layout.rule = rule;
         let (start, stop) = (layout.state(StateKind::Plain), layout.state(StateKind::RuleStop));
@@ -281,6 +291,7 @@ impl Grammar {
 }
 
 struct Layout {
+    has_backquotes: bool,
     states: Vec<State>,
     /// The calls of rules with their precedence.
     calls: Vec<(StateId, Rule, u32)>,
@@ -396,7 +407,7 @@ impl Layout {
         self.rule = rule;
         let start = self.start.get(rule as usize).copied().unwrap_or_default();
         let stop = self.stop.get(rule as usize).copied().unwrap_or_default();
-        match rule_spec(rule) {
+        match rule_spec(rule, self.has_backquotes) {
             RuleSpec::Sequence(specs) => {
                 let (first, last, parts) = self.sequence(specs);
                 self.free(start, first);
@@ -454,12 +465,15 @@ enum RuleSpec {
     LeftRecursive(Vec<Spec>, Vec<(u32, Vec<Spec>)>),
 }
 
-fn rule_spec(rule: Rule) -> RuleSpec {
+/// The parts of a rule. Without backquotes, a field is named by a token instead of the rule [`Rule::EscapeIdent`], and
+/// identifiers and calls of global functions are one alternative.
+fn rule_spec(rule: Rule, has_backquotes: bool) -> RuleSpec {
     use Kind as K;
     let t = |kind: Kind, label: Label| T(k(kind), label);
     let plain = |kind: Kind| T(k(kind), Label::None);
     let maybe = |kind: Kind, label: Label| Opt(OneToken, vec![T(k(kind), label)]);
     let one = |spec: Spec| vec![spec];
+    let field = || if has_backquotes { R(Rule::EscapeIdent, 0, Label::Id) } else { t(K::Identifier, Label::Id) };
     let chain = |of: Rule, precedence: u32, operator: Kind| {
         RuleSpec::Sequence(vec![
             R(of, precedence, Label::Operand),
@@ -520,7 +534,7 @@ fn rule_spec(rule: Rule) -> RuleSpec {
         Rule::Member => RuleSpec::LeftRecursive(
             one(R(Rule::Primary, 0, Label::None)),
             vec![
-                (3, vec![t(K::Dot, Label::Op), maybe(K::QuestionMark, Label::Opt), R(Rule::EscapeIdent, 0, Label::Id)]),
+                (3, vec![t(K::Dot, Label::Op), maybe(K::QuestionMark, Label::Opt), field()]),
                 (
                     2,
                     vec![
@@ -542,17 +556,19 @@ fn rule_spec(rule: Rule) -> RuleSpec {
                 ),
             ],
         ),
-        Rule::Primary => RuleSpec::Alternatives(
-            Lookahead,
-            vec![
-                vec![maybe(K::Dot, Label::LeadingDot), t(K::Identifier, Label::Id)],
-                vec![
-                    maybe(K::Dot, Label::LeadingDot),
-                    t(K::Identifier, Label::Id),
-                    t(K::LeftParen, Label::Op),
-                    Opt(OneToken, one(R(Rule::ExprList, 0, Label::Args))),
-                    plain(K::RightParen),
-                ],
+        Rule::Primary => {
+            let name = || vec![maybe(K::Dot, Label::LeadingDot), t(K::Identifier, Label::Id)];
+            let call = vec![
+                t(K::LeftParen, Label::Op),
+                Opt(OneToken, one(R(Rule::ExprList, 0, Label::Args))),
+                plain(K::RightParen),
+            ];
+            let identifier_or_call = if has_backquotes {
+                vec![name(), name().into_iter().chain(call).collect()]
+            } else {
+                vec![name().into_iter().chain([Opt(OneToken, call)]).collect()]
+            };
+            let others = vec![
                 vec![plain(K::LeftParen), R(Rule::Expr, 0, Label::Operand), plain(K::RightParen)],
                 vec![
                     t(K::LeftBracket, Label::Op),
@@ -576,15 +592,14 @@ fn rule_spec(rule: Rule) -> RuleSpec {
                     plain(K::RightBrace),
                 ],
                 one(R(Rule::Literal, 0, Label::None)),
-            ],
-        ),
+            ];
+            RuleSpec::Alternatives(Lookahead, identifier_or_call.into_iter().chain(others).collect())
+        }
         Rule::ExprList => comma_list(OneToken, Rule::Expr, Label::Elements),
         Rule::ListInit => comma_list(Lookahead, Rule::OptExpr, Label::Elements),
         Rule::FieldInitializerList => pairs(Rule::OptField),
         Rule::MapInitializerList => pairs(Rule::OptExpr),
-        Rule::OptField => {
-            RuleSpec::Sequence(vec![maybe(K::QuestionMark, Label::Opt), R(Rule::EscapeIdent, 0, Label::Id)])
-        }
+        Rule::OptField => RuleSpec::Sequence(vec![maybe(K::QuestionMark, Label::Opt), field()]),
         Rule::EscapeIdent => RuleSpec::Alternatives(
             OneToken,
             vec![one(t(K::Identifier, Label::Id)), one(t(K::EscapedIdentifier, Label::Id))],

@@ -1,7 +1,7 @@
 //! The lexer, which makes the same choices as cel-go's generated lexer: the longest token wins; if no token matches,
 //! the text up to and including the first invalid character is reported and skipped.
 
-use super::Backquotes;
+use super::ParserVersion;
 use super::token::{Kind, Token};
 
 /// A range of text that is not a token.
@@ -22,7 +22,7 @@ pub struct Lexer<'s> {
     bytes: &'s [u8],
     at: usize,
     offset: u32,
-    backquotes: Backquotes,
+    version: ParserVersion,
 }
 
 /// The result of scanning a string literal from its opening quote.
@@ -35,8 +35,8 @@ enum StringScan {
 
 impl<'s> Lexer<'s> {
     /// Creates a lexer at the beginning of a source.
-    pub fn new(source: &'s str, backquotes: Backquotes) -> Self {
-        Self { source, bytes: source.as_bytes(), at: 0, offset: 0, backquotes }
+    pub fn new(source: &'s str, version: ParserVersion) -> Self {
+        Self { source, bytes: source.as_bytes(), at: 0, offset: 0, version }
     }
 
     fn byte(&self, at: usize) -> u8 {
@@ -124,7 +124,7 @@ impl<'s> Lexer<'s> {
                     StringScan::Breaks(end) => Err(self.bad(end)),
                 };
             }
-            b'`' if self.backquotes != Backquotes::Unknown => {
+            b'`' if self.version >= ParserVersion::V0_23 => {
                 let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'/' | b' ');
                 let end = self.skip_while(at + 1, fits);
                 if end > at + 1 && self.byte(end) == b'`' {

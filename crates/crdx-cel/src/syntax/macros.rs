@@ -3,6 +3,7 @@
 //! New nodes get their ids in the order in which cel-go's expanders create them, children before parents. Their
 //! position is that of the call's parenthesis.
 
+use super::ParserVersion;
 use crate::ast::{Comprehension, Expr, ExprId, ExprKind, Literal};
 
 /// The accumulator variable of a fold, which cannot be written in source.
@@ -124,6 +125,9 @@ pub(super) trait Ids {
 
     /// The code point offset of a node.
     fn offset(&self, id: ExprId) -> i32;
+
+    /// The version of the parser.
+    fn version(&self) -> ParserVersion;
 }
 
 /// Creates nodes at the position of the macro call.
@@ -361,7 +365,9 @@ impl<'b, I: Ids> Expander<'b, I> {
         let copy_of = target.clone();
         let has_value = self.member_call(target, "hasValue", Vec::new());
         let range = self.list(Vec::new());
+        // The ids of the copy limit the size of the tree, even if it is not used.
         let copy = self.copy(&copy_of);
+        let copy = if self.ids.version() == ParserVersion::V0_17 { copy_of } else { copy };
         let init = self.member_call(copy, "value", Vec::new());
         let bound = self.bind_to(range, name, init, body);
         let some = if which == Macro::OptMap { self.call("optional.of", vec![bound]) } else { bound };

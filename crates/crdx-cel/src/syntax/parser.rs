@@ -2,7 +2,7 @@
 //! parses the source again to report errors.
 
 use super::{
-    Backquotes,
+    ParserVersion,
     build::{Builder, with_dot},
     lexer::Lexer,
     token::{Kind, Token},
@@ -43,7 +43,7 @@ struct Parser<'b, 's> {
 /// Parses the builder's source.
 pub(super) fn parse(builder: &mut Builder) -> Result<Expr, InvalidSource> {
     let mut tokens = Vec::with_capacity(builder.source.len() / 3 + 2);
-    let mut lexer = Lexer::new(builder.source, builder.options.backquotes);
+    let mut lexer = Lexer::new(builder.source, builder.options.version);
     loop {
         let token = lexer.next_token().map_err(|bad| InvalidSource::At(bad.offset))?;
         if !matches!(token.kind, Kind::Whitespace | Kind::Comment) {
@@ -243,7 +243,7 @@ impl<'s> Parser<'_, 's> {
     }
 
     fn supports_backquotes(&self) -> bool {
-        self.builder.options.backquotes == Backquotes::Supported
+        self.builder.options.version >= ParserVersion::V0_29
     }
 
     fn select(&mut self, operand: Tree) -> Parsed {

@@ -6,12 +6,14 @@
 //! that may follow.
 
 use super::{
+    ParserVersion,
     build::Builder,
     grammar::{Body, Choice, Grammar, Label, Part, RULES, Rule, StateId, StateKind, Suffix, grammar},
     kind_set::KindSet,
     lexer::Lexer,
     parser::MAX_DEPTH,
     predict::{EMPTY_STACK, NoViable, Predictor, Stack},
+    sprintf::without_arguments,
     token::{Kind, Token},
 };
 use crate::issues::Location;
@@ -115,9 +117,9 @@ struct Recovery<'b, 's> {
 
 /// Parses the builder's source and reports its errors.
 pub(super) fn recover(builder: &mut Builder) -> Result<Recovered, Abort> {
-    let grammar = grammar();
+    let grammar = grammar(builder.options.version);
     let mut recovery = Recovery {
-        lexer: Lexer::new(builder.source, builder.options.backquotes),
+        lexer: Lexer::new(builder.source, builder.options.version),
         builder,
         grammar,
         predictor: Predictor::new(grammar),
@@ -203,7 +205,10 @@ impl Recovery<'_, '_> {
         let offset = if self.builder.source.is_empty() { -1 } else { offset };
         if self.reports < MAX_REPORTS {
             self.reports += 1;
-            self.builder.issues.report(offset, format!("Syntax error: {message}"));
+            let message = format!("Syntax error: {message}");
+            // Before cel-go 0.23, the message is a format.
+            let is_format = self.builder.options.version < ParserVersion::V0_23;
+            self.builder.issues.report(offset, if is_format { without_arguments(&message) } else { message });
             return Ok(());
         }
         self.builder.issues.report(offset, format!("Syntax error: More than {MAX_REPORTS} syntax errors"));

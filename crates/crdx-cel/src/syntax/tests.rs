@@ -61,21 +61,50 @@ fn size_is_bounded() {
 #[cfg(feature = "recovery")]
 #[test]
 fn backquotes_depend_on_the_server() {
-    let error = |backquotes, source: &str| {
-        parse(source, ParseOptions { backquotes, ..ParseOptions::ALL })
+    let error = |version, source: &str| {
+        parse(source, ParseOptions { version, ..ParseOptions::ALL })
             .map_or_else(|issues| issues.display(), |_| "parsed".to_owned())
     };
     let select = "self.`a-b` == 'x'";
-    assert_eq!(error(Backquotes::Supported, select), "parsed");
+    assert_eq!(error(ParserVersion::V0_29, select), "parsed");
     assert_eq!(
-        error(Backquotes::Unsupported, select),
+        error(ParserVersion::V0_23, select),
         "ERROR: <input>:1:6: unsupported syntax: '`'\n | self.`a-b` == 'x'\n | .....^"
     );
     assert_eq!(
-        error(Backquotes::Unknown, "has(self.`a-b`)"),
+        error(ParserVersion::V0_17, "has(self.`a-b`)"),
         "ERROR: <input>:1:10: Syntax error: token recognition error at: '`'\n | has(self.`a-b`)\n | .........^\n\
          ERROR: <input>:1:12: invalid argument to has() macro\n | has(self.`a-b`)\n | ...........^\n\
          ERROR: <input>:1:14: Syntax error: token recognition error at: '`'\n | has(self.`a-b`)\n | .............^"
     );
-    assert_eq!(error(Backquotes::Unknown, "'`' == ''"), "parsed");
+    assert_eq!(error(ParserVersion::V0_17, "'`' == ''"), "parsed");
+}
+
+#[cfg(feature = "recovery")]
+#[test]
+fn syntax_errors_name_the_tokens_of_the_version() {
+    let error = |version, source: &str| {
+        let issues = parse(source, ParseOptions { version, ..ParseOptions::ALL }).unwrap_err();
+        issues.display().lines().next().unwrap_or_default().to_owned()
+    };
+    for (source, before, since) in [
+        (
+            "f([self.?",
+            "1:10: Syntax error: mismatched input '<EOF>' expecting IDENTIFIER",
+            "1:10: Syntax error: mismatched input '<EOF>' expecting {IDENTIFIER, ESC_IDENTIFIER}",
+        ),
+        (
+            "[self.u{].max()",
+            "1:9: Syntax error: mismatched input ']' expecting {'}', ',', '?', IDENTIFIER}",
+            "1:9: Syntax error: mismatched input ']' expecting {'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}",
+        ),
+        (
+            "f(% 1)",
+            "1:3: Syntax error: extraneous input '%!'(MISSING) expecting {'[', '{', '(', ')', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}",
+            "1:3: Syntax error: extraneous input '%' expecting {'[', '{', '(', ')', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}",
+        ),
+    ] {
+        assert!(error(ParserVersion::V0_17, source).ends_with(before), "{}", error(ParserVersion::V0_17, source));
+        assert!(error(ParserVersion::V0_23, source).ends_with(since), "{}", error(ParserVersion::V0_23, source));
+    }
 }

@@ -1,8 +1,10 @@
 //! Unescapes quoted literals.
 
+use super::ParserVersion;
+
 /// Removes the quotes and resolves escape sequences. If `is_bytes`, `\x` and octal escapes are bytes instead of code
 /// points.
-pub fn unescape(literal: &str, is_bytes: bool) -> Result<Vec<u8>, &'static str> {
+pub fn unescape(literal: &str, is_bytes: bool, version: ParserVersion) -> Result<Vec<u8>, &'static str> {
     const FAILED: &str = "unable to unescape string";
     let normalized;
     let mut text = literal;
@@ -46,8 +48,16 @@ pub fn unescape(literal: &str, is_bytes: bool) -> Result<Vec<u8>, &'static str> 
         }
         if is_bytes {
             out.push(value as u8);
+        } else if version < ParserVersion::V0_23 && value > i32::MAX.cast_unsigned() {
+            // A negative rune, of which the last byte remains.
+            out.push(value as u8);
         } else {
-            let c = char::from_u32(value).ok_or("invalid unicode code point")?;
+            let c = match char::from_u32(value) {
+                Some(c) => c,
+                None if version >= ParserVersion::V0_23 => return Err("invalid unicode code point"),
+                None if value > u32::from(char::MAX) => return Err(FAILED),
+                None => char::REPLACEMENT_CHARACTER,
+            };
             out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
         }
     }
@@ -71,7 +81,11 @@ fn simple(escape: char) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::unescape;
+    use super::ParserVersion;
+
+    fn unescape(literal: &str, is_bytes: bool) -> Result<Vec<u8>, &'static str> {
+        super::unescape(literal, is_bytes, ParserVersion::V0_29)
+    }
 
     #[test]
     fn escapes_are_code_points_in_strings_and_bytes_in_bytes() {
@@ -80,5 +94,13 @@ mod tests {
         assert_eq!(unescape(r"'\ud800'", false), Err("invalid unicode code point"));
         assert_eq!(unescape("r'\\d'", false), Ok(b"\\d".to_vec()));
         assert_eq!(unescape("'''a'b'''", false), Ok(b"a'b".to_vec()));
+    }
+
+    #[test]
+    fn invalid_code_points_depend_on_the_version() {
+        let read = |literal| super::unescape(literal, false, ParserVersion::V0_17);
+        assert_eq!(read(r"'a\ud800'"), Ok("a\u{fffd}".as_bytes().to_vec()));
+        assert_eq!(read(r"'\U00110000'"), Err("unable to unescape string"));
+        assert_eq!(read(r"'\UFFFFFF41'"), Ok(b"A".to_vec()));
     }
 }

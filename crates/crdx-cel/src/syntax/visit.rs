@@ -2,7 +2,7 @@
 //! together with the syntax errors: reserved names, invalid literals, wrong macro arguments.
 
 use super::{
-    Backquotes,
+    ParserVersion,
     build::{Builder, with_dot},
     grammar::{Label, Rule},
     parser::{MAX_DEPTH, calc_operator, relation_operator},
@@ -38,6 +38,20 @@ impl<'t> Visitor<'_, '_, 't> {
         self.tree.nodes.get(id)
     }
 
+    /// The alternative of a node in the grammar with backquotes.
+    fn alternative(&self, node: &Node) -> u8 {
+        match (node.rule, node.alternative) {
+            (Rule::Primary, alternative @ 1..) if !self.has_backquotes() => {
+                alternative + u8::from(alternative > 1 || node.word(Label::Op).is_some())
+            }
+            (_, alternative) => alternative,
+        }
+    }
+
+    fn has_backquotes(&self) -> bool {
+        self.builder.options.version >= ParserVersion::V0_23
+    }
+
     /// Descends to the first node that has more than a single child.
     fn unnest(&self, mut id: NodeId) -> Option<&'t Node> {
         loop {
@@ -49,8 +63,8 @@ impl<'t> Visitor<'_, '_, 't> {
                 }
                 Rule::Relation | Rule::Calc if node.word(Label::Op).is_none() => *node.children.first()?,
                 Rule::Unary | Rule::Member if node.alternative == 1 => *node.children.first()?,
-                Rule::Primary if node.alternative == 3 => node.child(Label::Operand)?,
-                Rule::Primary if node.alternative == 7 => *node.children.first()?,
+                Rule::Primary if self.alternative(node) == 3 => node.child(Label::Operand)?,
+                Rule::Primary if self.alternative(node) == 7 => *node.children.first()?,
                 _ => return Some(node),
             };
             id = down;
@@ -87,7 +101,7 @@ impl<'t> Visitor<'_, '_, 't> {
     }
 
     fn visit_node(&mut self, node: &'t Node) -> Result<Expr, Abort> {
-        match (node.rule, node.alternative) {
+        match (node.rule, self.alternative(node)) {
             (Rule::Expr, _) => {
                 let condition = self.visit(node.child(Label::Operand))?;
                 let id = self.id_of(node.word(Label::Op));
@@ -157,12 +171,15 @@ impl<'t> Visitor<'_, '_, 't> {
         Ok(Builder::operator(id, function, vec![operand]))
     }
 
-    /// The name in a field rule.
-    fn field_name(&self, id: Option<NodeId>) -> Result<String, &'static str> {
-        let node = id.and_then(|id| self.node(id));
+    /// The name of a field in the node of a selection or of a field with its value.
+    fn field_name(&self, parent: &Node) -> Result<String, &'static str> {
+        if !self.has_backquotes() {
+            return parent.word(Label::Id).map(|word| self.text(word)).ok_or("no identifier");
+        }
+        let node = parent.child(Label::Id).and_then(|id| self.node(id));
         match node.map(|node| (node.alternative, node.word(Label::Id))) {
             Some((1, Some(word))) => Ok(self.text(word)),
-            Some((2, _)) if self.builder.options.backquotes != Backquotes::Supported => Err("unsupported syntax: '`'"),
+            Some((2, _)) if self.builder.options.version < ParserVersion::V0_29 => Err("unsupported syntax: '`'"),
             Some((2, Some(word))) => Ok(self.text(word).trim_matches('`').to_owned()),
             _ => Err("unsupported ident kind"),
         }
@@ -170,11 +187,15 @@ impl<'t> Visitor<'_, '_, 't> {
 
     fn select(&mut self, node: &'t Node) -> Result<Expr, Abort> {
         let operand = self.visit(node.children.first().copied())?;
-        let (Some(id), Some(op)) = (node.child(Label::Id), node.word(Label::Op)) else {
+        let id = if self.has_backquotes() {
+            node.child(Label::Id).map(|id| self.node(id).map_or(-1, |id| id.start))
+        } else {
+            node.word(Label::Id).map(|word| word.offset)
+        };
+        let (Some(at), Some(op)) = (id, node.word(Label::Op)) else {
             return Ok(self.builder.node(node.start, ExprKind::Unspecified));
         };
-        let at = self.node(id).map_or(-1, |id| id.start);
-        let field = self.field_name(Some(id)).unwrap_or_else(|message| {
+        let field = self.field_name(node).unwrap_or_else(|message| {
             self.builder.error(at, message);
             String::new()
         });
@@ -304,8 +325,12 @@ impl<'t> Visitor<'_, '_, 't> {
                     self.builder.error(field.start, "unsupported syntax '?'");
                     continue;
                 }
-                let name = match self.field_name(field.child(Label::Id)) {
+                let name = match self.field_name(field) {
                     Ok(name) => name,
+                    Err(_) if !self.has_backquotes() => {
+                        fields.clear();
+                        break;
+                    }
                     Err(message) => {
                         self.builder.error(list.start, message);
                         continue;
