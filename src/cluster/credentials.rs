@@ -68,7 +68,7 @@ enum Source {
     Nothing,
     Fixed(HeaderValue),
     File { file: PathBuf, last: Arc<Mutex<Last<Instant>>> },
-    Plugin { plugin: Arc<Plugin>, cluster: Arc<Value>, limit: Duration, last: Mutex<Last<Timestamp>> },
+    Plugin { plugin: Arc<Plugin>, cluster: Value, limit: Duration, last: Mutex<Last<Timestamp>> },
 }
 
 /// The last header, and when it was read or when it expires.
@@ -124,7 +124,7 @@ impl Credentials {
         match &user.plugin {
             // As in client-go, a plugin is not run if there is a client certificate.
             Some(Ok(plugin)) if user.certificate.is_empty() => {
-                let (plugin, cluster) = (Arc::new(plugin.clone()), Arc::new(cluster));
+                let plugin = Arc::new(plugin.clone());
                 let (credential, header) = run(&plugin, &cluster, limit).await?;
                 let last = Mutex::new(Last { header, time: credential.expires });
                 let source = Source::Plugin { plugin, cluster, limit, last };
@@ -163,14 +163,17 @@ impl Credentials {
     }
 }
 
-/// Runs a plugin, which blocks its thread.
+/// Runs a plugin. Waiting for it blocks a thread.
 async fn run(
     plugin: &Arc<Plugin>,
-    cluster: &Arc<Value>,
+    cluster: &Value,
     limit: Duration,
 ) -> Result<(Credential, Option<HeaderValue>), CredentialsError> {
-    let (plugin, cluster) = (Arc::clone(plugin), Arc::clone(cluster));
-    let credential = spawn_blocking(move || plugin.run(&cluster, limit)).await;
+    let (running, waiting) = plugin.start(cluster)?;
+    let plugin = Arc::clone(plugin);
+    let credential = spawn_blocking(move || plugin.finish(waiting, limit)).await;
+    // Without the answer, as after the time limit of the request, this future is dropped, and the plugin with it.
+    drop(running);
     let credential = credential.map_err(|_| CredentialsError::Thread)??;
     let header =
         credential.token.as_ref().map(|token| bearer(token.expose(), "of the credential plugin")).transpose()?;

@@ -11,6 +11,7 @@ use crdx_value::{Value, json, object};
 use std::io::{IsTerminal, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -90,8 +91,8 @@ impl Plugin {
         self.interactive != Interactive::Never && std::io::stdin().is_terminal()
     }
 
-    /// Runs the plugin. `cluster` is given to it if it asks for it; a plugin that cannot prompt is ended after `limit`.
-    pub fn run(&self, cluster: &Value, limit: Duration) -> Result<Credential, PluginError> {
+    /// Starts the plugin. `cluster` is given to it if it asks for it. The plugin runs as long as the first value is kept.
+    pub fn start(&self, cluster: &Value) -> Result<(Running, Waiting), PluginError> {
         let is_interactive = self.is_interactive();
         if self.interactive == Interactive::Always && !is_interactive {
             return Err(PluginError::NoTerminal { command: self.name() });
@@ -112,12 +113,22 @@ impl Plugin {
         // A plugin must not read the objects on standard input.
         command.stdin(if is_interactive { Stdio::inherit() } else { Stdio::null() });
         command.stdout(Stdio::piped()).stderr(Stdio::inherit());
-        let start = |cause| PluginError::Start { command: self.name(), cause, hint: self.install_hint.clone() };
-        let mut child = command.spawn().map_err(start)?;
+        let mut child = command.spawn().map_err(|cause| self.not_started(cause))?;
+        let output = output(&mut child);
+        let child = Arc::new(Mutex::new(child));
+        Ok((Running(Arc::clone(&child)), Waiting { child, output, is_interactive }))
+    }
+
+    fn not_started(&self, cause: std::io::Error) -> PluginError {
+        PluginError::Start { command: self.name(), cause, hint: self.install_hint.clone() }
+    }
+
+    /// Waits for the end of the plugin. One that cannot prompt is ended after `limit`.
+    pub fn finish(&self, waiting: Waiting, limit: Duration) -> Result<Credential, PluginError> {
+        let Waiting { child, output, is_interactive } = waiting;
         // A plugin that prompts on the terminal has no time limit, because the user can end it.
         let until = if is_interactive { None } else { Some(Instant::now() + limit) };
-        let output = output(&mut child);
-        let Some(status) = wait(&mut child, until).map_err(start)? else {
+        let Some(status) = wait(&child, until).map_err(|cause| self.not_started(cause))? else {
             return Err(PluginError::Late { command: self.name(), limit });
         };
         if !status.success() {
@@ -167,6 +178,25 @@ impl Plugin {
     }
 }
 
+/// A plugin that was started. It is ended when this is dropped, because the caller may give up before the limit.
+pub struct Running(Arc<Mutex<Child>>);
+
+/// What [`Plugin::finish`] waits for, on a thread of its own.
+pub struct Waiting {
+    child: Arc<Mutex<Child>>,
+    output: Receiver<Vec<u8>>,
+    is_interactive: bool,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut child = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // It has no effect on a program that has ended.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
 /// Reads the output of a plugin on another thread.
 fn output(child: &mut Child) -> Receiver<Vec<u8>> {
     let (send, receive) = channel();
@@ -184,17 +214,18 @@ fn output(child: &mut Child) -> Receiver<Vec<u8>> {
 }
 
 /// Waits for the end of a plugin; `None` if it was ended because it did not end in time.
-fn wait(child: &mut Child, until: Option<Instant>) -> std::io::Result<Option<ExitStatus>> {
-    let Some(until) = until else { return child.wait().map(Some) };
+fn wait(child: &Mutex<Child>, until: Option<Instant>) -> std::io::Result<Option<ExitStatus>> {
     loop {
-        if let Some(status) = child.try_wait()? {
+        let mut running = child.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(status) = running.try_wait()? {
             return Ok(Some(status));
         }
-        if Instant::now() >= until {
-            child.kill()?;
-            child.wait()?;
+        if until.is_some_and(|until| Instant::now() >= until) {
+            running.kill()?;
+            running.wait()?;
             return Ok(None);
         }
+        drop(running);
         thread::sleep(PAUSE);
     }
 }

@@ -59,17 +59,12 @@ fn argument_index(rest: &mut &str, is_good: &mut bool) -> bool {
     let Some(inner) = rest.strip_prefix('[') else { return false };
     *is_good = false;
     // Go looks for the closing bracket only in a text of at least three bytes.
-    match inner.split_once(']').filter(|_| rest.len() > 2) {
-        Some((index, after)) => {
-            let mut end = index;
-            *rest = after;
-            number(&mut end).is_some() && end.is_empty()
-        }
-        None => {
-            *rest = inner;
-            false
-        }
-    }
+    let Some((mut index, after)) = inner.split_once(']').filter(|_| rest.len() > 2) else {
+        *rest = inner;
+        return false;
+    };
+    *rest = after;
+    number(&mut index).is_some() && index.is_empty()
 }
 
 /// Skips a number. One that is too large has no value, and ends the format.
