@@ -513,7 +513,10 @@ impl Checker<'_> {
         let result = if message.is_some() {
             named
         } else {
-            let name = message::declared_name(&named);
+            let name = match &named {
+                Type::Object(_) => self.env.type_name(&named),
+                _ => message::declared_name(&named),
+            };
             let wanted = if is_variable { "type" } else { "message type" };
             self.report(id, format!("'{name}' is not a {wanted}"));
             Type::Error
