@@ -36,14 +36,17 @@ impl Event {
     }
 
     /// The serialized event in one `form`, computed once for all watches that use this form.
-    pub fn text(&self, form: &str, write: impl FnOnce() -> Vec<u8>) -> Arc<[u8]> {
+    ///
+    /// # Errors
+    /// Returns the error of `write`.
+    pub fn text<E>(&self, form: &str, write: impl FnOnce() -> Result<Vec<u8>, E>) -> Result<Arc<[u8]>, E> {
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, text)) = texts.iter().find(|(f, _)| f == form) {
-            return Arc::clone(text);
+            return Ok(Arc::clone(text));
         }
-        let text: Arc<[u8]> = write().into();
+        let text: Arc<[u8]> = write()?.into();
         texts.push((form.to_owned(), Arc::clone(&text)));
-        text
+        Ok(text)
     }
 
     fn drop_texts(&self) {
@@ -175,9 +178,11 @@ mod tests {
     #[test]
     fn an_event_is_serialized_once_per_form() {
         let event = event(1);
-        let text = event.text("json", || vec![1]);
-        assert!(Arc::ptr_eq(&text, &event.text("json", || vec![2])));
-        assert_eq!(&*event.text("table", || vec![3]), [3]);
+        let text = |form, bytes| event.text(form, || Ok::<_, ()>(bytes)).unwrap();
+        let first = text("json", vec![1]);
+        assert!(Arc::ptr_eq(&first, &text("json", vec![2])));
+        assert_eq!(&*text("table", vec![3]), [3]);
+        assert_eq!(event.text("none", || Err("refused")), Err("refused"));
     }
 
     #[test]

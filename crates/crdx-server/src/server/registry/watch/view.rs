@@ -57,6 +57,13 @@ impl View {
         if !self.scope.contains(&event.key) {
             return Ok(None);
         }
+        if let Some(after) = event.after.as_deref().filter(|_| self.selects_all()) {
+            let type_ = if event.before.is_some() { "MODIFIED" } else { "ADDED" };
+            let write = || Ok::<_, Refusal>(line(type_, &self.shape(&*self.strategy.read(after)?, now)));
+            let text = event.text(&self.text_key(type_), write)?;
+            self.sent_columns = true;
+            return Ok(Some(text));
+        }
         let (before, after) = (self.visible(event.before.as_deref())?, self.visible(event.after.as_deref())?);
         let (type_, shown) = match (before, after) {
             (None, None) => return Ok(None),
@@ -68,8 +75,7 @@ impl View {
                 ("DELETED", Arc::new(deleted))
             }
         };
-        let text_key = format!("{type_} {} {}", self.includes_columns(), self.text_key);
-        let text = event.text(&text_key, || line(type_, &self.shape(&shown, now)));
+        let text = event.text(&self.text_key(type_), || Ok::<_, Refusal>(line(type_, &self.shape(&shown, now))))?;
         self.sent_columns = true;
         Ok(Some(text))
     }
@@ -90,6 +96,17 @@ impl View {
     /// An ERROR event, which ends the stream.
     pub fn error(refusal: Refusal) -> Arc<[u8]> {
         line("ERROR", &refusal.into_value()).into()
+    }
+
+    /// Returns true if the client sees every object in its scope. Then the object before a write is not needed, as in
+    /// `transform` of `etcd3/watcher.go`, and the one after it only for the first watch of its representation.
+    fn selects_all(&self) -> bool {
+        self.options.labels.is_empty() && self.options.fields.is_empty()
+    }
+
+    /// Identifies the text of an event of this type.
+    fn text_key(&self, type_: &str) -> String {
+        format!("{type_} {} {}", self.includes_columns(), self.text_key)
     }
 
     /// Decodes an object; `None` if the selectors do not match it.
