@@ -361,6 +361,7 @@ impl Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crdx_value::release::Release;
     use crdx_value::{json, object};
 
     /// Parses JSON text as the server does.
@@ -478,15 +479,31 @@ mod tests {
     }
 
     #[test]
+    fn an_invalid_ca_bundle_keeps_a_crd_from_being_served_since_1_31() {
+        let mut crd = decode(&read(GIZMO)).unwrap().crd;
+        let conversion = r#"{"strategy":"Webhook","webhook":{"clientConfig":{"url":"https://a","caBundle":"YQ=="},
+            "conversionReviewVersions":["v1"]}}"#;
+        let mut value = crd.to_value();
+        value.insert_at(&["spec", "conversion"], read(conversion));
+        crd = decode(&value).unwrap().crd;
+        conditions::accept_names(&mut crd, std::iter::empty(), "2026-01-01T00:00:00Z");
+        for (minor, is_established) in [(30, true), (31, false), (37, false)] {
+            let mut crd = crd.clone();
+            conditions::establish(&mut crd, Release::new(minor).unwrap(), "2026-01-01T00:00:00Z");
+            assert_eq!(crd.is_true("Established"), is_established, "{minor}");
+        }
+    }
+
+    #[test]
     fn names_are_accepted_unless_another_crd_has_them() {
         let mut first = decode(&read(GIZMO)).unwrap().crd;
         conditions::accept_names(&mut first, std::iter::empty(), "2026-01-01T00:00:00Z");
         assert!(!first.is_true("Established") && first.is_true("NamesAccepted"));
-        conditions::establish(&mut first, "2026-01-01T00:00:00Z");
+        conditions::establish(&mut first, Release::NEWEST, "2026-01-01T00:00:00Z");
         assert!(first.is_true("Established") && first.is_true("NamesAccepted"));
         let before = first.status.clone();
         conditions::accept_names(&mut first, std::iter::empty(), "2026-01-02T00:00:00Z");
-        conditions::establish(&mut first, "2026-01-02T00:00:00Z");
+        conditions::establish(&mut first, Release::NEWEST, "2026-01-02T00:00:00Z");
         assert!(first.status == before);
 
         let mut second = decode(&read(&GIZMO.replace("gizmos", "gizmoz"))).unwrap().crd;

@@ -12,7 +12,7 @@ use super::{CLEANUP_FINALIZER, Condition, CustomResourceDefinition, Names, Spec}
 use crdx_text::malformed::MalformedStrings;
 use crdx_value::Value;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
-use crdx_value::release::Release;
+use crdx_value::release::{Release, V1_31};
 use std::collections::BTreeSet;
 
 /// Sets a condition. Its transition time changes only if its status changes.
@@ -134,12 +134,12 @@ fn accept_once<'a>(
     set(crd, established, now);
 }
 
-/// Sets `Established` to true once the names are accepted, unless the conversion webhook's CA bundle is invalid.
-pub(crate) fn establish(crd: &mut CustomResourceDefinition, now: &str) {
+/// Sets `Established` to true once the names are accepted, since 1.31 unless the conversion webhook's CA bundle is invalid.
+pub(crate) fn establish(crd: &mut CustomResourceDefinition, release: Release, now: &str) {
     if !crd.is_true("NamesAccepted") || crd.is_true("Established") {
         return;
     }
-    let new = if super::validation::has_invalid_ca_bundle(&crd.spec) {
+    let new = if release.since(V1_31) && super::validation::has_invalid_ca_bundle(&crd.spec) {
         condition("Established", "False", "InvalidCABundle", "The conversion webhook CABundle is invalid")
     } else {
         condition("Established", "True", "InitialNamesAccepted", "the initial names have been accepted")

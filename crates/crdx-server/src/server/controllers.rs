@@ -87,10 +87,13 @@ impl<'a> Controllers<'a> {
             self.resources.serve(name, definition.clone());
         }
         let release = self.resources.settings.release;
-        let steps: [&dyn Fn(&mut CustomResourceDefinition); 3] =
-            [&|crd| conditions::establish(crd, now), &|crd| conditions::check_structure(crd, release, now), &|crd| {
+        let steps: [&dyn Fn(&mut CustomResourceDefinition); 3] = [
+            &|crd| conditions::establish(crd, release, now),
+            &|crd| conditions::check_structure(crd, release, now),
+            &|crd| {
                 conditions::check_approval(crd, now);
-            }];
+            },
+        ];
         for step in steps {
             let status = definition.status.clone();
             step(&mut definition);
