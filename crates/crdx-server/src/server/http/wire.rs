@@ -94,10 +94,16 @@ static GROUP_DISCOVERY_LIST: Order = Declared(
         "items",
         &Each(&Declared(
             &["metadata", "versions"],
-            &[(
-                "versions",
-                &Each(&Declared(&["version", "resources", "freshness"], &[("resources", &Each(&RESOURCE_DISCOVERY))])),
-            )],
+            &[
+                ("metadata", &Declared(&["name", "creationTimestamp"], &[])),
+                (
+                    "versions",
+                    &Each(&Declared(
+                        &["version", "resources", "freshness"],
+                        &[("resources", &Each(&RESOURCE_DISCOVERY))],
+                    )),
+                ),
+            ],
         )),
     )],
 );

@@ -9,12 +9,13 @@ use crate::server::http::context::Context;
 use crate::server::http::negotiate::Output;
 use crate::server::http::response::{Format, Response};
 use crate::server::http::wire;
+use crdx_value::release::{Release, V1_34};
 use crdx_value::{Map, Value, object};
 use std::sync::Arc;
 
 /// Writes the aggregated discovery document.
 pub(super) fn respond(ctx: Context<'_>, output: &Output, groups: &[Group]) -> Response {
-    let items = groups.iter().map(group).collect::<Vec<_>>();
+    let items = groups.iter().map(|of| group(of, ctx.release())).collect::<Vec<_>>();
     let mut list = Map::from([("items".to_owned(), items.into()), ("metadata".to_owned(), Map::new().into())]);
     // The server computes the hash before it sets the list's apiVersion and kind.
     let hash = digest::of_document(&wire::group_discovery(&Value::Object(list.clone())));
@@ -32,7 +33,15 @@ pub(super) fn respond(ctx: Context<'_>, output: &Output, groups: &[Group]) -> Re
     response
 }
 
-fn group(group: &Group) -> Value {
+fn group(group: &Group, release: Release) -> Value {
+    let mut metadata = Map::new();
+    if !group.name.is_empty() {
+        metadata.insert("name".to_owned(), group.name.as_str().into());
+    }
+    // Since 1.34, Go's `ObjectMeta` omits it.
+    if !release.since(V1_34) {
+        metadata.insert("creationTimestamp".to_owned(), Value::Null);
+    }
     let versions = group.versions.iter().map(|version| {
         object([
             ("version", Value::from(version.name.as_str())),
@@ -40,10 +49,7 @@ fn group(group: &Group) -> Value {
             ("freshness", "Current".into()),
         ])
     });
-    object([
-        ("metadata", object(Some(("name", group.name.as_str())).filter(|(_, name)| !name.is_empty()))),
-        ("versions", versions.collect::<Vec<_>>().into()),
-    ])
+    object([("metadata", Value::Object(metadata)), ("versions", versions.collect::<Vec<_>>().into())])
 }
 
 fn resource(r: &Resource) -> Value {
@@ -77,4 +83,27 @@ fn resource(r: &Resource) -> Value {
 
 fn kind(kind: &Kind) -> Value {
     object([("group", kind.group.as_str()), ("version", kind.version.as_str()), ("kind", kind.name.as_str())])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::server::{Method, Request, Server};
+    use crdx_value::release::Release;
+
+    /// The tags of the real servers without CRDs.
+    #[test]
+    fn the_tag_depends_on_the_release() {
+        let tag = |minor| {
+            let accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList".to_owned();
+            let request = Request { accept: Some(accept), ..Request::new(Method::Get, "/apis", "") };
+            let response = Server::new(Release::new(minor).unwrap(), 0).handle(&request);
+            response.headers.into_iter().find(|(name, _)| *name == "etag").unwrap().1
+        };
+        for minor in [30, 33] {
+            assert!(tag(minor).starts_with("\"24D1AF1A4126D388734975FBFD9765D8"), "{}", tag(minor));
+        }
+        for minor in [34, 37] {
+            assert!(tag(minor).starts_with("\"790BFBF6BFB40D7031B74F348C4565E8"), "{}", tag(minor));
+        }
+    }
 }
