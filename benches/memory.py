@@ -57,7 +57,7 @@ def status(pid, field):
 
 
 def peak_of_get(binary, crd, objects, flags):
-    """The peak of a child, from /usr/bin/time-like accounting: wait4 gives that of this child alone."""
+    """The peak of a child, or that of this script when it starts the child if that is larger."""
     child = subprocess.Popen([binary, "get", "gadgets", "-A", "-f", objects, "--crds", crd, "--offline", *flags], stdout=subprocess.PIPE)
     lines = sum(chunk.count(b"\n") for chunk in iter(lambda: child.stdout.read(1 << 16), b""))
     _, code, usage = os.wait4(child.pid, 0)

@@ -26,14 +26,13 @@ def read_watches(port, collection, at, clients, ready, stop, out):
         watch.socket.setblocking(False)
         chosen.register(watch.socket, selectors.EVENT_READ, bytearray() if number % 50 == 0 else None)
     ready.set()
-    size, delays, events, buffer = 0, [], 0, bytearray(1 << 20)
+    delays, events, buffer = [], 0, bytearray(1 << 20)
     while not stop.is_set():
         for key, _ in chosen.select(0.2):
             try:
                 got = key.fileobj.recv_into(buffer)
             except BlockingIOError:
                 continue
-            size += got
             if key.data is None:
                 continue
             now = time.monotonic_ns()
@@ -42,7 +41,7 @@ def read_watches(port, collection, at, clients, ready, stop, out):
             delays.extend((now - int(sent)) / 1e6 for sent in SENT.findall(key.data[:end]))
             events += key.data.count(EVENT, 0, end)
             del key.data[:end]
-    out.put((size, events, delays))
+    out.put((events, delays))
 
 
 def run(command, clients, a):
@@ -77,7 +76,7 @@ def run(command, clients, a):
         over.set()
         looker.join()
         stop.set()
-        _, events, delays = out.get()
+        events, delays = out.get()
         reader.join()
     finally:
         child.kill()
