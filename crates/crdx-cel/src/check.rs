@@ -12,7 +12,7 @@ use super::{
     env::{Env, Function, Named},
     issues::{Issues, Location},
     library::Overload,
-    syntax::{self, ParserVersion, is_reserved},
+    syntax::{self, is_reserved},
     types::Type,
 };
 use crdx_value::release::{V1_32, V1_37};
@@ -90,7 +90,7 @@ impl Checker<'_> {
     }
 
     fn set_type(&mut self, id: ExprId, type_: Type) {
-        if self.env.parse_options().version == ParserVersion::V0_17
+        if self.env.base.parse_options.version.reuses_targets()
             && let Some(known) = self.types.get(id as usize).and_then(Option::as_ref)
         {
             return self.require_same_type(id, &known.clone(), &type_);
@@ -157,7 +157,7 @@ impl Checker<'_> {
     /// Resolves an identifier: its type, and the name to replace it with if that differs.
     fn resolve_name(&mut self, id: ExprId, name: &str) -> Option<(Type, Option<String>)> {
         let plain = name.strip_prefix('.');
-        let local = self.scopes.iter().rev().find(|(local, _)| *local == plain.unwrap_or(name)).map(|(_, type_)| type_);
+        let local = self.local(plain.unwrap_or(name));
         if plain.is_none()
             && let Some(type_) = local
         {
@@ -168,9 +168,9 @@ impl Checker<'_> {
         Some((self.resolve_global(id, plain.unwrap_or(name))?, rename))
     }
 
-    fn type_of_variable(&self, name: &str) -> Option<Type> {
-        let local = self.scopes.iter().rev().find(|(local, _)| local == name).map(|(_, type_)| type_.clone());
-        local.or_else(|| Some(self.env.variable(name)?.type_.clone()))
+    /// The type of a loop variable or accumulator.
+    fn local(&self, name: &str) -> Option<&Type> {
+        self.scopes.iter().rev().find(|(local, _)| local == name).map(|(_, type_)| type_)
     }
 
     fn resolve_global(&mut self, id: ExprId, name: &str) -> Option<Type> {
@@ -498,15 +498,12 @@ impl Checker<'_> {
             _ => None,
         });
         // Before cel-go 0.29, a variable is found, too, and is not a type.
-        let variable = || self.type_of_variable(&plain).filter(|_| self.env.base.server < V1_37);
-        let (named, is_variable) = match (named, variable()) {
-            (Some(named), _) => (named, false),
-            (None, Some(type_)) => (type_, true),
-            (None, None) => {
-                let name = type_name.clone();
-                self.undeclared(id, &name);
-                return Type::Error;
-            }
+        let is_variable = named.is_none() && self.env.base.server < V1_37;
+        let variable = || self.local(&plain).or_else(|| Some(&self.env.variable(&plain)?.type_));
+        let Some(named) = named.or_else(|| variable().filter(|_| is_variable).cloned()) else {
+            let name = type_name.clone();
+            self.undeclared(id, &name);
+            return Type::Error;
         };
         self.set_reference(id, Reference::Type(named.clone()));
         let message = if made.is_some() { Some(plain.as_str()) } else { message::of(&named).filter(|_| !is_variable) };

@@ -271,37 +271,33 @@ mod tests {
         assert!(env.compile("dyn(timestamp) == 1").is_ok());
     }
 
+    /// The answer of a release, for which `self` is `b+`.
+    fn run_on(minor: u16, source: &str) -> String {
+        let release = crdx_value::release::Release::new(minor).unwrap();
+        let env = Env::new(BaseEnv::for_stored(release)).with_variable("self", Type::String);
+        let program = Program::plan(&env.compile(source).unwrap(), &env).unwrap();
+        let outcome = program.run(&[Ok(Value::string("b+"))], PER_CALL_LIMIT, &Steps::of_request());
+        outcome.result.map_or_else(|error| error.to_string(), |value| value.to_string())
+    }
+
     /// Answers of real servers of 1.35 and 1.37.
     #[test]
     fn computed_patterns_match_in_every_release() {
         for minor in [30, 36, 37] {
-            let release = crdx_value::release::Release::new(minor).unwrap();
-            let env = Env::new(BaseEnv::for_stored(release)).with_variable("self", Type::String);
-            let matches = |source: &str| {
-                let program = Program::plan(&env.compile(source).unwrap(), &env).unwrap();
-                let outcome = program.run(&[Ok(Value::string("b+"))], PER_CALL_LIMIT, &Steps::of_request());
-                outcome.result.map_or_else(|error| error.to_string(), |value| value.to_string())
-            };
-            assert_eq!(matches("matches('abba', self)"), "true", "{minor}");
-            assert_eq!(matches("matches('aa', self)"), "false", "{minor}");
-            assert_eq!(matches("'abba'.matches(self) && 'abba'.find(self) == 'bb'"), "true", "{minor}");
-            assert_eq!(matches("matches(self, 'b')"), "true", "{minor}");
+            assert_eq!(run_on(minor, "matches('abba', self)"), "true", "{minor}");
+            assert_eq!(run_on(minor, "matches('aa', self)"), "false", "{minor}");
+            assert_eq!(run_on(minor, "'abba'.matches(self) && 'abba'.find(self) == 'bb'"), "true", "{minor}");
+            assert_eq!(run_on(minor, "matches(self, 'b')"), "true", "{minor}");
         }
     }
 
     /// Answers of real servers of 1.33 and 1.37, and of 1.30.
     #[test]
     fn values_that_are_not_optional_depend_on_the_release() {
-        let run = |minor, source: &str| {
-            let env = Env::new(BaseEnv::for_stored(crdx_value::release::Release::new(minor).unwrap()));
-            let program = Program::plan(&env.compile(source).unwrap(), &env).unwrap();
-            let outcome = program.run(&[], PER_CALL_LIMIT, &Steps::of_request());
-            outcome.result.map_or_else(|error| error.to_string(), |value| value.to_string())
-        };
-        assert_eq!(run(36, "dyn(0).orValue(3)"), "0");
-        assert_eq!(run(37, "dyn(0).orValue(3)"), "no such overload");
-        assert_eq!(run(30, "dyn(optional.of(1)).asInteger()"), "no such overload: asInteger(optional)");
-        assert_eq!(run(31, "dyn(optional.of(1)).asInteger()"), "no such overload: asInteger(optional_type)");
+        assert_eq!(run_on(36, "dyn(0).orValue(3)"), "0");
+        assert_eq!(run_on(37, "dyn(0).orValue(3)"), "no such overload");
+        assert_eq!(run_on(30, "dyn(optional.of(1)).asInteger()"), "no such overload: asInteger(optional)");
+        assert_eq!(run_on(31, "dyn(optional.of(1)).asInteger()"), "no such overload: asInteger(optional_type)");
     }
 
     #[test]

@@ -62,6 +62,23 @@ pub enum ParserVersion {
     V0_29,
 }
 
+impl ParserVersion {
+    /// Returns true if a macro may use the nodes of its target twice, without a copy.
+    pub fn reuses_targets(self) -> bool {
+        self < Self::V0_22
+    }
+
+    /// Returns true if backquotes are in the grammar.
+    pub fn has_backquotes(self) -> bool {
+        self >= Self::V0_23
+    }
+
+    /// Returns true if a name in backquotes is a field.
+    pub fn supports_backquotes(self) -> bool {
+        self >= Self::V0_29
+    }
+}
+
 /// Parses an expression.
 pub fn parse(source: &str, options: ParseOptions) -> Result<Ast, Issues> {
     if source.len() > MAX_CODE_POINTS {

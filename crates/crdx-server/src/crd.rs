@@ -480,12 +480,11 @@ mod tests {
 
     #[test]
     fn an_invalid_ca_bundle_keeps_a_crd_from_being_served_since_1_31() {
-        let mut crd = decode(&read(GIZMO)).unwrap().crd;
         let conversion = r#"{"strategy":"Webhook","webhook":{"clientConfig":{"url":"https://a","caBundle":"YQ=="},
             "conversionReviewVersions":["v1"]}}"#;
-        let mut value = crd.to_value();
+        let mut value = read(GIZMO);
         value.insert_at(&["spec", "conversion"], read(conversion));
-        crd = decode(&value).unwrap().crd;
+        let mut crd = decode(&value).unwrap().crd;
         conditions::accept_names(&mut crd, std::iter::empty(), "2026-01-01T00:00:00Z");
         for (minor, is_established) in [(30, true), (31, false), (37, false)] {
             let mut crd = crd.clone();

@@ -66,6 +66,18 @@ pub(super) enum MatchKind {
     FindAll,
 }
 
+impl MatchKind {
+    /// The kind of a function.
+    pub fn of(function: &str) -> Option<Self> {
+        match function {
+            "matches" => Some(Self::Matches),
+            "find" => Some(Self::Find),
+            "findAll" => Some(Self::FindAll),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Element {
     pub node: Node,

@@ -265,12 +265,7 @@ fn optimize(callee: Callee, args: Vec<Node>) -> Result<Node, String> {
         let value = callee.invoke(&values, &Fuel::default()).map_err(|error| error.to_string())?;
         return Ok(Node::Constant(Constant::new(value)));
     }
-    let kind = match callee.function {
-        "matches" => Some(MatchKind::Matches),
-        "find" => Some(MatchKind::Find),
-        "findAll" => Some(MatchKind::FindAll),
-        _ => None,
-    };
+    let kind = MatchKind::of(callee.function);
     let pattern = args.get(1).and_then(constant).and_then(Constant::as_text).cloned();
     let (Some(kind), Some(source)) = (kind, pattern) else {
         return Ok(plain_call(callee, args));

@@ -440,38 +440,41 @@ impl<'a> Run<'a, '_> {
     }
 
     fn compute(&mut self, callee: &Callee, values: &[Value<'a>]) -> Result<Value<'a>, Error> {
-        match (values, callee.function) {
-            ([Value::String(text), Value::String(pattern)], "matches" | "find" | "findAll") => {
-                self.match_computed(callee, text, pattern, None)
-            }
-            ([Value::String(text), Value::String(pattern), Value::Int(limit)], "findAll") => {
-                self.match_computed(callee, text, pattern, Some(*limit))
-            }
-            _ => callee.invoke(values, &self.fuel),
+        let (text, pattern, limit) = match values {
+            [Value::String(text), Value::String(pattern)] => (text, pattern, -1),
+            [Value::String(text), Value::String(pattern), Value::Int(limit)] => (text, pattern, *limit),
+            _ => return callee.invoke(values, &self.fuel),
+        };
+        match MatchKind::of(callee.function) {
+            Some(kind) => self.match_computed(kind, text, pattern, limit),
+            None => callee.invoke(values, &self.fuel),
         }
     }
 
     fn match_computed(
         &mut self,
-        callee: &Callee,
+        kind: MatchKind,
         text: &Text<'a>,
         pattern: &Text<'a>,
-        limit: Option<i64>,
+        limit: i64,
     ) -> Result<Value<'a>, Error> {
-        let is_match = callee.function == "matches";
         if self.compiled.as_ref().is_none_or(|(source, _)| source != pattern) {
             let compiled = Regexp::new(pattern)
-                .map_err(|e| Error::new(if is_match { e } else { format!("Illegal regex: {e}") }))?;
+                .map_err(|e| Error::new(if kind == MatchKind::Matches { e } else { format!("Illegal regex: {e}") }))?;
             self.compiled = Some((pattern.clone(), compiled));
         }
         let Some((_, pattern)) = &self.compiled else {
             return Err(Error::no_such_overload());
         };
-        Ok(match callee.function {
-            "matches" => Value::Bool(pattern.is_match(text)),
-            "find" => library::first_match(pattern, text),
-            _ => library::all_matches(pattern, text, limit.unwrap_or(-1), &self.fuel)?,
-        })
+        self.matched(kind, pattern, text, limit)
+    }
+
+    fn matched(&self, kind: MatchKind, pattern: &Regexp, text: &Text<'a>, limit: i64) -> Result<Value<'a>, Error> {
+        match kind {
+            MatchKind::Matches => Ok(Value::Bool(pattern.is_match(text))),
+            MatchKind::Find => Ok(library::first_match(pattern, text)),
+            MatchKind::FindAll => library::all_matches(pattern, text, limit, &self.fuel),
+        }
     }
 
     fn match_pattern(&mut self, call: &'a Match) -> Result<Value<'a>, Error> {
@@ -482,12 +485,8 @@ impl<'a> Run<'a, '_> {
         };
         let cost = cost::before(self.server, &call.callee, &[Some(&text), Some(&call.pattern_value)], &self.fuel)?;
         self.charge(cost.unwrap_or(0))?;
-        match (text, call.kind, limit?) {
-            (Value::String(text), MatchKind::Matches, _) => Ok(Value::Bool(call.pattern.is_match(&text))),
-            (Value::String(text), MatchKind::Find, _) => Ok(library::first_match(&call.pattern, &text)),
-            (Value::String(text), MatchKind::FindAll, Value::Int(limit)) => {
-                library::all_matches(&call.pattern, &text, limit, &self.fuel)
-            }
+        match (text, limit?) {
+            (Value::String(text), Value::Int(limit)) => self.matched(call.kind, &call.pattern, &text, limit),
             _ => Err(Error::no_such_overload()),
         }
     }

@@ -168,7 +168,7 @@ const fn k(kind: Kind) -> KindSet {
 pub(super) fn grammar(version: ParserVersion) -> &'static Grammar {
     static WITHOUT_BACKQUOTES: OnceLock<Grammar> = OnceLock::new();
     static WITH_BACKQUOTES: OnceLock<Grammar> = OnceLock::new();
-    let has_backquotes = version >= ParserVersion::V0_23;
+    let has_backquotes = version.has_backquotes();
     let grammar = if has_backquotes { &WITH_BACKQUOTES } else { &WITHOUT_BACKQUOTES };
     grammar.get_or_init(|| lay_out(has_backquotes))
 }

@@ -124,7 +124,7 @@ impl<'s> Lexer<'s> {
                     StringScan::Breaks(end) => Err(self.bad(end)),
                 };
             }
-            b'`' if self.version >= ParserVersion::V0_23 => {
+            b'`' if self.version.has_backquotes() => {
                 let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'/' | b' ');
                 let end = self.skip_while(at + 1, fits);
                 if end > at + 1 && self.byte(end) == b'`' {

@@ -367,7 +367,7 @@ impl<'b, I: Ids> Expander<'b, I> {
         let range = self.list(Vec::new());
         // The ids of the copy limit the size of the tree, even if it is not used.
         let copy = self.copy(&copy_of);
-        let copy = if self.ids.version() == ParserVersion::V0_17 { copy_of } else { copy };
+        let copy = if self.ids.version().reuses_targets() { copy_of } else { copy };
         let init = self.member_call(copy, "value", Vec::new());
         let bound = self.bind_to(range, name, init, body);
         let some = if which == Macro::OptMap { self.call("optional.of", vec![bound]) } else { bound };

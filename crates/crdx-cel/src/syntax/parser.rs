@@ -2,7 +2,6 @@
 //! parses the source again to report errors.
 
 use super::{
-    ParserVersion,
     build::{Builder, with_dot},
     lexer::Lexer,
     token::{Kind, Token},
@@ -243,7 +242,7 @@ impl<'s> Parser<'_, 's> {
     }
 
     fn supports_backquotes(&self) -> bool {
-        self.builder.options.version >= ParserVersion::V0_29
+        self.builder.options.version.supports_backquotes()
     }
 
     fn select(&mut self, operand: Tree) -> Parsed {

@@ -23,7 +23,7 @@ fn verb<'f>(text: &'f str, out: &mut String) -> &'f str {
         rest = after;
         out.push_str("%!(BADWIDTH)");
         after_index = false;
-    } else if number(&mut rest).is_some() && after_index {
+    } else if number(&mut rest) && after_index {
         is_good = false;
     }
     if let Some(after) = rest.strip_prefix('.') {
@@ -64,21 +64,21 @@ fn argument_index(rest: &mut &str, is_good: &mut bool) -> bool {
         return false;
     };
     *rest = after;
-    number(&mut index).is_some() && index.is_empty()
+    number(&mut index) && index.is_empty()
 }
 
-/// Skips a number. One that is too large has no value, and ends the format.
-fn number(rest: &mut &str) -> Option<u32> {
-    let mut value: Option<u32> = None;
+/// Skips a number. Returns true if there is one; one that is too large ends the format.
+fn number(rest: &mut &str) -> bool {
+    let (mut value, mut is_number) = (0, false);
     while let Some(digit) = rest.chars().next().and_then(|c| c.to_digit(10)) {
-        if value.is_some_and(|value| value > MAX_NUMBER) {
+        if value > MAX_NUMBER {
             *rest = "";
-            return None;
+            return false;
         }
-        value = Some(value.unwrap_or(0) * 10 + digit);
+        (value, is_number) = (value * 10 + digit, true);
         *rest = rest.get(1..).unwrap_or_default();
     }
-    value
+    is_number
 }
 
 #[cfg(test)]

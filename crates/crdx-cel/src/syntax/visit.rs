@@ -2,7 +2,6 @@
 //! together with the syntax errors: reserved names, invalid literals, wrong macro arguments.
 
 use super::{
-    ParserVersion,
     build::{Builder, with_dot},
     grammar::{Label, Rule},
     parser::{MAX_DEPTH, calc_operator, relation_operator},
@@ -49,7 +48,7 @@ impl<'t> Visitor<'_, '_, 't> {
     }
 
     fn has_backquotes(&self) -> bool {
-        self.builder.options.version >= ParserVersion::V0_23
+        self.builder.options.version.has_backquotes()
     }
 
     /// Descends to the first node that has more than a single child.
@@ -179,7 +178,7 @@ impl<'t> Visitor<'_, '_, 't> {
         let node = parent.child(Label::Id).and_then(|id| self.node(id));
         match node.map(|node| (node.alternative, node.word(Label::Id))) {
             Some((1, Some(word))) => Ok(self.text(word)),
-            Some((2, _)) if self.builder.options.version < ParserVersion::V0_29 => Err("unsupported syntax: '`'"),
+            Some((2, _)) if !self.builder.options.version.supports_backquotes() => Err("unsupported syntax: '`'"),
             Some((2, Some(word))) => Ok(self.text(word).trim_matches('`').to_owned()),
             _ => Err("unsupported ident kind"),
         }
