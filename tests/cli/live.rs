@@ -11,6 +11,7 @@ mod hostile;
 mod lists;
 mod policies;
 mod real;
+mod service_families;
 
 use connection::with_tls;
 use fake::{Fake, Reply};

@@ -58,7 +58,7 @@ use crdx_value::Value;
 use crdx_value::field::{ErrorList, ROOT};
 use crdx_value::release::Release;
 use field_value::{Errors, FieldValue};
-pub use services::{families as service_families, needs_other_families};
+pub use services::service_addresses;
 pub use statuses::{covers_status, validate_status};
 pub use warnings::{app_armor_warnings, warnings};
 

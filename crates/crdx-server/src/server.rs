@@ -59,6 +59,7 @@ pub use seed::{ReadForm, SeedError, StoredForm};
 pub use snapshot::Snapshot;
 pub use strategy::namespace::SYSTEM_NAMESPACES;
 pub use strategy::namespace_rule::Namespaces;
+pub use strategy::typed_resource::services::needs_other_families;
 
 use self::http::context::Context;
 use self::http::page::{self, not_found_page};
@@ -66,6 +67,7 @@ use self::http::route::{Route, Target};
 use self::http::status::Refusal;
 use self::http::{authorization, body, query, route};
 use controllers::Controllers;
+use crdx_types::service_families::ServiceFamilies;
 use crdx_value::Value;
 use crdx_value::release::Release;
 pub use crdx_value::time::Timestamp;
@@ -107,6 +109,14 @@ impl Server {
     /// Returns true if writes of the status of a built-in kind are validated.
     pub fn validates_status(&self, group: &str, kind: &str) -> bool {
         self.resources().validates_content && strategy::content::covers_status(group, kind)
+    }
+
+    /// Sets the families from which addresses of Services are allocated, unless they were set before; without it IPv4 alone.
+    /// Servers that generate no fields ignore them.
+    pub fn set_service_families(&self, families: ServiceFamilies) {
+        if let Some(allocations) = &self.resources().allocations {
+            allocations.set_families(families);
+        }
     }
 
     /// Handles one request. Values may nest deeply and are processed recursively, so the calling thread needs a large

@@ -16,6 +16,7 @@
 //!   the results of both.
 //! - [`protobuf`] decodes Protobuf.
 //! - [`go_type`] shows the types to decoders that are elsewhere.
+//! - [`service_families`] has the address families on which Services depend.
 //! - `custom` has the types with their own `UnmarshalJSON`.
 
 pub mod conforms;
@@ -36,6 +37,7 @@ pub mod releases;
 pub mod resources;
 pub mod restore;
 pub mod reviews;
+pub mod service_families;
 pub mod strategic;
 pub mod table;
 pub mod types;

@@ -112,11 +112,14 @@ impl Builder {
 /// The merge type of a type with its own encoding.
 fn of_custom(custom: Custom) -> TypeRef {
     match custom {
-        Custom::Quantity | Custom::Time | Custom::MicroTime | Custom::IntOrString => scalar(Scalar::Untyped),
+        Custom::Quantity | Custom::Time | Custom::MicroTime => scalar(Scalar::Untyped),
         Custom::Duration => scalar(Scalar::String),
         Custom::FieldsV1 => map(MapType { other: Some(TypeRef::Deduced), ..MapType::default() }),
         Custom::RawExtension => TypeRef::Untyped,
-        Custom::Json | Custom::SchemaOrList | Custom::SchemaOrBool | Custom::SchemaOrNames => TypeRef::Deduced,
+        // Their published schemas have no type. The decoder rejects an `IntOrString` that is neither.
+        Custom::IntOrString | Custom::Json | Custom::SchemaOrList | Custom::SchemaOrBool | Custom::SchemaOrNames => {
+            TypeRef::Deduced
+        }
     }
 }
 
@@ -145,6 +148,19 @@ fn relation(merging: Merging) -> ListRelation {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_int_or_string_has_no_type_and_a_quantity_is_a_scalar() {
+        let types = Types::for_release(37);
+        let of = |name: &str, field: &str| {
+            let type_ = merge_type_named(types, name).clone();
+            type_.resolve().map.as_ref().unwrap().fields[field].type_.clone()
+        };
+        assert!(matches!(of("core/v1.ServicePort", "targetPort"), TypeRef::Deduced));
+        let limits = of("core/v1.ResourceRequirements", "limits");
+        let quantity = limits.resolve().map.as_ref().unwrap().other.as_ref().unwrap();
+        assert!(quantity.resolve().map.is_none() && quantity.resolve().list.is_none());
+    }
 
     #[test]
     fn markers_decide_how_lists_and_maps_are_merged() {

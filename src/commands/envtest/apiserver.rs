@@ -11,6 +11,7 @@ use crate::serve::tls::{self, Tls};
 use crate::serve::{self, Authentication, Options, Running, Runtime, Webhooks};
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{Method, Namespaces, Request, SYSTEM_NAMESPACES, Server, Timestamp};
+use crdx_types::service_families::{IpFamily, ServiceFamilies};
 use crdx_value::release::Release;
 use crdx_value::{Value, object};
 use std::fs;
@@ -35,6 +36,7 @@ authorization of users. The Kubernetes version is that of the folder, such as 1.
       --feature-gates strings             Gates that concern custom resources.
       --secure-port int                   The port. (default 6443)
       --service-account-issuer strings    The issuer and the default audience of service account tokens.
+      --service-cluster-ip-range strings  Families of cluster IPs; the addresses are 10.0.0.0/16 and fd00::/112. (default 10.0.0.0/24)
       --tls-cert-file string              The certificate of the server.
       --tls-private-key-file string       Its key.
       --token-auth-file string            Bearer tokens: lines of token,user,uid,\"group1,group2\".
@@ -43,7 +45,7 @@ authorization of users. The Kubernetes version is that of the folder, such as 1.
 ";
 
 /// The flags of [`HELP`].
-const KNOWN: [&str; 14] = [
+const KNOWN: [&str; 15] = [
     "anonymous-auth",
     "authorization-mode",
     "bind-address",
@@ -53,6 +55,7 @@ const KNOWN: [&str; 14] = [
     "feature-gates",
     "secure-port",
     "service-account-issuer",
+    "service-cluster-ip-range",
     "tls-cert-file",
     "tls-private-key-file",
     "token-auth-file",
@@ -86,6 +89,8 @@ struct Config {
     /// True if anonymous requests are authorized like others (`--authorization-mode=AlwaysAllow`).
     always_allow: bool,
     checks_namespaces: bool,
+    /// The families of `--service-cluster-ip-range`.
+    families: ServiceFamilies,
     /// Lines for standard error.
     notes: Vec<String>,
 }
@@ -125,6 +130,12 @@ impl Config {
             notes.extend(plugins.map(|name| format!("--disable-admission-plugins: {name} has no effect")));
         }
         let address = address(flags, &mut notes)?;
+        let families = match flags.last("service-cluster-ip-range").filter(|ranges| !ranges.is_empty()) {
+            Some(ranges) => ServiceFamilies::of_ranges(ranges.split(',')).ok_or_else(|| {
+                FlagError::value("service-cluster-ip-range", ranges, "is not a CIDR, or one of each address family")
+            })?,
+            None => ServiceFamilies::default(),
+        };
         Ok(Self {
             release: gated,
             address,
@@ -136,6 +147,7 @@ impl Config {
             anonymous: flags.is_on("anonymous-auth", true)?,
             always_allow: flags.items("authorization-mode").any(|mode| mode == "AlwaysAllow"),
             checks_namespaces: !flags.items("disable-admission-plugins").any(|plugin| plugin == "NamespaceLifecycle"),
+            families,
             notes,
         })
     }
@@ -209,7 +221,8 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
         server = server.with_authorization();
     }
     let server = server.build();
-    publish(&server, config.port, now);
+    server.set_service_families(config.families);
+    publish(&server, config, now);
     let (certificate, key) = certificate(config)?;
     let options = Options {
         address: config.address,
@@ -223,22 +236,26 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
     serve::start(runtime, Arc::new(server), options).map_err(EnvtestError::Serve)
 }
 
-/// Creates the Service `kubernetes` in the namespace `default`, as API servers do (`kubernetesservice/controller.go`).
-/// Without `--service-cluster-ip-range` the first address of the default range is its cluster IP.
-fn publish(server: &Server, port: u16, now: Timestamp) {
+/// Creates the Service `kubernetes` in the namespace `default`, as API servers do (`kubernetesservice/controller.go`). Its
+/// cluster IP is the first address of the default range of its family.
+fn publish(server: &Server, config: &Config, now: Timestamp) {
+    let address = match config.families.primary {
+        IpFamily::V4 => "10.0.0.1",
+        IpFamily::V6 => "fd00::1",
+    };
     let number = |port: u16| Value::Int(port.into());
     let https = object([
         ("name", Value::from("https")),
         ("port", number(443)),
         ("protocol", "TCP".into()),
-        ("targetPort", number(port)),
+        ("targetPort", number(config.port)),
     ]);
     let labels = object([("component", Value::from("apiserver")), ("provider", "kubernetes".into())]);
     let service = object([
         ("apiVersion", Value::from("v1")),
         ("kind", "Service".into()),
         ("metadata", object([("name", Value::from("kubernetes")), ("labels", labels)])),
-        ("spec", object([("clusterIP", Value::from("10.0.0.1")), ("ports", vec![https].into())])),
+        ("spec", object([("clusterIP", Value::from(address)), ("ports", vec![https].into())])),
     ]);
     let request = Request { now, ..Request::new(Method::Post, "/api/v1/namespaces/default/services", service) };
     server.handle(&request);
@@ -296,7 +313,6 @@ mod tests {
                 "--allow-privileged has no effect",
                 "--etcd-servers has no effect",
                 "--service-account-key-file has no effect",
-                "--service-cluster-ip-range has no effect",
                 "--disable-admission-plugins: ServiceAccount has no effect"
             ]
         );

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Sends random requests for built-in kinds to the real kube-apiserver and to that of envtest, and counts the responses that differ.
 
-usage: random_requests.py FOLDER --envtest FOLDER [--count 1000] [--seed 1] [--objects FILE]... [--only KIND] [--operations create,status]
+usage: random_requests.py FOLDER --envtest FOLDER [--count 1000] [--seed 1] [--objects FILE]... [--only KIND] [--operations create,status] [--ranges CIDRS]
 
 FOLDER has kube-apiserver and etcd (tests/apiserver/kube-apiserver.sh builds them), --envtest names the folder that `kubectl crdx envtest` printed. The objects of
 objects.jsonl, and of each FILE with one object per line, are created in both servers. Then each request is a dry run of a create, an update or one of the four kinds of
 patches with random changes of one of them, or writes a changed status from statuses.jsonl. One in five writes of a status is no dry run. The responses differ in their verdict, code, errors, warnings or object; generated values are masked. Answers that
-show addresses of Go pointers are compared by their code only. One example of each difference is printed.
+show addresses of Go pointers are compared by their code only. --ranges is the --service-cluster-ip-range of both servers (with services.jsonl). One example of each difference is printed.
 """
-import collections, copy, http.client, json, os, random, re, sys, tempfile
+import collections, copy, functools, http.client, json, os, random, re, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "../../repositories")]
@@ -29,7 +29,7 @@ MASKED = [
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UID"),
     (r'"(creationTimestamp|deletionTimestamp|lastPhaseTransitionTime|time)": "20[^"]*"', r'"\1": "TIME"'),
     (r'"resourceVersion": "[^"]*"', '"resourceVersion": "REVISION"'),
-    (r'"10\.[0-9]+\.[0-9]+\.[0-9]+"', '"ADDRESS"'),
+    (r"\b(10\.[0-9]+\.[0-9]+\.[0-9]+|fd00::[0-9a-f:]*)", "ADDRESS"),
     (r'"nodePort": [0-9]+', '"nodePort": 0'),
     (r'"healthCheckNodePort": [0-9]+', '"healthCheckNodePort": 0'),
     # The identity of the client's certificate, which envtest does not show.
@@ -42,7 +42,7 @@ MASKED = [
 CONTROLLED = ("flowschemas", "prioritylevelconfigurations", "apiservices", "servicecidrs", "ipaddresses")
 # These would change what other requests do, which envtest does not simulate.
 LIMITING = ("ResourceQuota", "LimitRange")
-GENERATED = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|10\.[0-9]+\.[0-9]+\.[0-9]+")
+GENERATED = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|10\.[0-9]+\.[0-9]+\.[0-9]+|fd00::[0-9a-f:]+")
 POINTER = re.compile(r"\(0x|0x[0-9a-f]{8}|\(\*[A-Za-z.]+\)|\[recursive\]")
 
 
@@ -274,9 +274,12 @@ def main():
     parser.add_argument("--objects", action="append", default=[])
     parser.add_argument("--only", default="")
     parser.add_argument("--operations", default=",".join(OPERATIONS))
+    parser.add_argument("--ranges", default="10.0.0.0/24")
     args = parser.parse_args()
+    # The address of the API server must be of the first family.
+    flags = {"service-cluster-ip-range": args.ranges, "advertise-address": "fd01::1" if ":" in args.ranges.split(",")[0] else "192.0.2.1"}
     work = tempfile.mkdtemp(prefix="random-")
-    with control_plane.real_and_simulated(args.folder, args.envtest, work) as servers:
+    with control_plane.real_and_simulated(args.folder, args.envtest, work, functools.partial(control_plane.Server, more=flags)) as servers:
         objects, generated = seeds(args, servers)
         requests, counts, differing, examples = Requests(objects, random.Random(args.seed), args.operations.split(",")), collections.Counter(), collections.Counter(), {}
         for _ in range(args.count):

@@ -1,7 +1,7 @@
 //! Services (`validateService` and `ValidateServiceUpdate`).
 //!
-//! The server initializes the addresses and the families of a Service before it validates the rest. An error there is the
-//! whole answer.
+//! The server completes the addresses and the families of a Service before it validates it. An error there is the whole
+//! answer.
 
 mod addresses;
 
@@ -24,12 +24,6 @@ const TOPOLOGY_MODE: &str = "service.kubernetes.io/topology-mode";
 pub fn service(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     let old_spec = old.map(|old| FieldValue::new(old.get("spec"), ROOT));
-    let completed = addresses::complete(&spec, old_spec.as_ref());
-    let spec = FieldValue { value: completed.as_ref().unwrap_or(spec.value), ..spec };
-    addresses::initialize(errors, &spec, old_spec.as_ref());
-    if !errors.list.is_empty() {
-        return;
-    }
     if let Some(old_spec) = &old_spec {
         addresses::update(errors, &spec, old_spec);
         load_balancer_class(errors, &spec, Some(old_spec));
@@ -45,7 +39,9 @@ pub fn service(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Va
     ports(errors, &spec);
     formats::labels(errors, &spec.child("selector"));
     session_affinity(errors, &spec);
-    addresses::validate(errors, &spec, old_spec.as_ref());
+    let existing: Vec<&str> =
+        old_spec.iter().flat_map(|old| old.child("clusterIPs").texts().collect::<Vec<_>>()).collect();
+    addresses::validate(errors, &spec, &existing);
     external_ips(errors, &spec, old_spec.as_ref());
     errors.one_of(&spec.child("type"), TYPES);
     node_ports(errors, &spec);
@@ -58,24 +54,13 @@ pub fn service(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Va
     traffic_policies(errors, &spec);
 }
 
-/// The errors about the addresses and families of a new Service (`initIPFamilyFields`). The server reports them before it
-/// allocates an address, and then nothing else.
-pub fn families(service: &Value, release: Release) -> ErrorList {
+/// The errors about the addresses and families in the specification of a Service (`ValidateServiceClusterIPsRelatedFields`),
+/// which the server reports before it completes them; `existing` are the addresses of the existing object.
+pub fn service_addresses(spec: &Value, existing: &[String], release: Release) -> ErrorList {
     let mut errors = Errors::new(release);
-    with_completed_spec(service, |spec| addresses::initialize(&mut errors, spec, None));
+    let existing: Vec<&str> = existing.iter().map(String::as_str).collect();
+    addresses::validate(&mut errors, &FieldValue::new(Some(spec), FieldPath::new("spec")), &existing);
     errors.list
-}
-
-/// Returns true if a new Service is rejected because, as assumed, the cluster has no addresses except IPv4.
-pub fn needs_other_families(service: &Value, release: Release) -> bool {
-    with_completed_spec(service, |spec| addresses::needs_other_families(spec, release))
-}
-
-fn with_completed_spec<T>(service: &Value, then: impl FnOnce(&FieldValue<'_, '_>) -> T) -> T {
-    let service = FieldValue::new(Some(service), ROOT);
-    let spec = service.child("spec");
-    let completed = addresses::complete(&spec, None);
-    then(&FieldValue { value: completed.as_ref().unwrap_or(spec.value), ..spec })
 }
 
 fn is_load_balancer(spec: &FieldValue<'_, '_>) -> bool {

@@ -409,19 +409,20 @@ fn mismatch(metadata: &Value, release: Release) -> Option<String> {
 /// The metadata of an object as the strategy decodes it.
 ///
 /// # Errors
-/// The strategy parses timestamps once more after they were converted to UTC. In the last hours of the year 9999 the
-/// result may exceed the range that can be parsed. Metadata that is not an object is an error, too.
+/// Since 1.37, the strategy decodes metadata once more after timestamps were converted to UTC: a malformed timestamp is an
+/// error, and so is one in the last hours of the year 9999, if the result exceeds the range that can be parsed. Earlier
+/// releases read each field separately, and treat a malformed one as absent. Metadata that is not an object is an error, too.
 pub fn read(object: &Value, release: Release) -> Result<Metadata<'_>, FieldError> {
     match object.get("metadata") {
         None | Some(Value::Null) => Ok(Metadata(None)),
         Some(whole @ Value::Object(members)) => {
-            // Earlier releases read each field separately and treat a field of the wrong type as absent.
-            if release.since(V1_37)
-                && let Some(text) = mismatch(whole, release)
-            {
+            let m = Metadata::new(members);
+            if !release.since(V1_37) {
+                return Ok(m);
+            }
+            if let Some(text) = mismatch(whole, release) {
                 return Err(FieldError::invalid(&FieldPath::new("metadata"), BadValue::new(whole, release), text));
             }
-            let m = Metadata::new(members);
             let own = ["creationTimestamp", "deletionTimestamp"].into_iter().filter_map(|key| m.get(key));
             let managers = m.list("managedFields").iter().filter_map(|entry| entry.get("time"));
             match own.chain(managers).filter_map(Value::as_str).find_map(|text| time::parse(text).err()) {
@@ -488,6 +489,15 @@ mod tests {
             created(&format!(r#"{{"name":"a","annotations":{{"K":"{big}"}}}}"#), false),
             ["metadata.annotations: Too long: may not be more than 262144 bytes"]
         );
+    }
+
+    #[test]
+    fn earlier_releases_treat_a_malformed_time_as_absent() {
+        let object = json(r#"{"metadata":{"name":"a","deletionTimestamp":"2020"}}"#);
+        let earlier = read(&object, "1.36".parse().unwrap()).unwrap();
+        assert_eq!(earlier.time("deletionTimestamp"), None);
+        let error = read(&object, Release::NEWEST).err().unwrap();
+        assert!(error.to_string().contains("parsing time \"2020\""), "{error}");
     }
 
     #[test]

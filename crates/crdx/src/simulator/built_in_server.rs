@@ -9,6 +9,7 @@ use crate::kubectl::{FieldValidation, RequestKind, UnsentError, Verb};
 use crate::report::Identity;
 use crate::simulator::kubectl_errors;
 use crdx_server::server::{NamespaceObjects, NamespaceState, Namespaces, Response, Server};
+use crdx_types::service_families::ServiceFamilies;
 use crdx_types::types::Types;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version};
@@ -99,6 +100,11 @@ impl BuiltInServer {
     /// Stores the objects of the cluster that policies need in a namespace.
     pub fn prepare(&self, admission: &Admission, options: WriteOptions<'_>, namespace: Option<&str>) {
         admission.prepare(namespace, self.opened(options));
+    }
+
+    /// Sets the families of the addresses of Services.
+    pub(crate) fn set_service_families(&self, options: WriteOptions<'_>, families: ServiceFamilies) {
+        self.opened(options).set_service_families(families);
     }
 
     /// Stores the limit ranges of a namespace, once; `list` is the list of the cluster.

@@ -9,6 +9,7 @@ mod decoded;
 mod kept;
 mod policies;
 mod service_accounts;
+mod service_families;
 mod size;
 
 use super::admission::admitted;
@@ -44,11 +45,9 @@ pub use created::{Created, CreatedObjects};
 use decoded::{BAD_REQUEST, PUBLISHED_SCHEMA, decoded_item, undecodable_item};
 use kept::AcceptedObject;
 pub use kept::is_named;
+use service_families::Families;
 use std::collections::HashSet;
 use std::sync::Arc;
-
-/// Said where a cluster with IPv6 may accept a Service.
-const FAMILIES_ASSUMED: &str = "a cluster whose Services have IPv4 addresses only is assumed; ask a cluster with IPv6: kubectl apply --dry-run=server";
 
 /// The options for built-in kinds.
 #[derive(Clone, Copy, Debug)]
@@ -160,9 +159,13 @@ pub fn decode(
         sent: &sent,
         body: body.as_deref(),
         namespace_objects: namespace_objects.as_ref(),
+        service_families: (covered && group.is_empty() && kind == "Service").then(|| Families::read(context)),
         locator: &locator,
     };
     let options = sending.options();
+    if let Some(families) = sending.service_families {
+        context.built_in.set_service_families(options, families.simulated());
+    }
     if let Some(admission) = context.admission {
         context.built_in.prepare(admission, options, namespace);
     }
@@ -264,6 +267,8 @@ struct Sending<'a> {
     body: Option<&'a str>,
     /// The objects in its namespace on which admission depends.
     namespace_objects: Option<&'a Arc<NamespaceObjects>>,
+    /// The families of the cluster, for a Service.
+    service_families: Option<Families>,
     locator: &'a dyn FieldLocator,
 }
 
@@ -341,13 +346,8 @@ impl<'a> Sending<'a> {
         let findings = response.trace.policies.take();
         let created = AcceptedObject::from_response(&response, is_reproducible);
         answered_create(item, response, self.rules.release, self.locator);
-        if item.verdict == Verdict::Rejected
-            && self.endpoint.kind == "Service"
-            && validation::needs_other_families(self.sent, self.rules.release)
-        {
-            for error in &mut item.errors {
-                error.help.get_or_insert_with(|| FAMILIES_ASSUMED.to_owned());
-            }
+        if let Some(families) = self.service_families {
+            families.explain(item, self);
         }
         accept(item, self.sent, context);
         admitted(item, findings, context.admission);

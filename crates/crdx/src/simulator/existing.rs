@@ -10,6 +10,7 @@ use crate::documents::Entry;
 use crate::report::{Identity, ObjectReport, SourceLocation, Verdict};
 use crate::simulation::identity::{FieldLocator as _, Namespace, identity};
 use crate::simulation::object;
+use crdx_types::service_families::ServiceFamilies;
 use crdx_value::Value;
 pub use pending::PendingObject;
 use std::collections::HashMap;
@@ -33,6 +34,8 @@ pub struct FileObjects {
     hasher: NameHasher,
     /// By group, kind and name.
     existing: HashMap<NameHash, Namesakes>,
+    /// The families of a `ServiceCIDR`, and its position.
+    service_families: Option<(ServiceFamilies, StoredAt)>,
     store: Arc<dyn ObjectStore>,
 }
 
@@ -154,15 +157,19 @@ impl ExistingObjects {
         store: Arc<dyn ObjectStore>,
         show: &mut dyn FnMut(ObjectReport),
     ) -> Self {
-        let mut given = FileObjects { hasher: NameHasher::default(), existing: HashMap::new(), store };
+        let mut given =
+            FileObjects { hasher: NameHasher::default(), existing: HashMap::new(), service_families: None, store };
         for entry in entries {
             let Some((mut object, (group, _, kind))) = object::read_with_kind(entry, show) else { continue };
             let name = object.value().str_at(&["metadata", "name"]).unwrap_or_default();
             let name = given.hasher.hash((&group, &kind, name));
+            let is_range = (group.as_str(), kind.as_str()) == ("networking.k8s.io", "ServiceCIDR");
+            let families = if is_range { ServiceFamilies::of_service_cidr(object.value()) } else { None };
             let location = object.finder().start();
             let stored = StoredObject { location, object: object.take_value() }.into_value();
             match given.store.put(&stored) {
                 Ok(stored_at) => {
+                    given.service_families = families.map(|families| (families, stored_at)).or(given.service_families);
                     let old = Old { stored_at, used: false };
                     given.existing.entry(name).and_modify(|all| all.push(old)).or_insert(Namesakes::One(old));
                 }
@@ -196,6 +203,12 @@ impl ExistingObjects {
         }
     }
 
+    /// Returns the families of the Services of the cluster, if its first `ServiceCIDR` is in the files.
+    pub(crate) fn service_families(&self) -> Option<ServiceFamilies> {
+        let Self::Files(given) = self else { return None };
+        given.lock().unwrap_or_else(PoisonError::into_inner).service_families.map(|(families, _)| families)
+    }
+
     /// Returns the existing object in the cluster, which is not requested yet; `None` if existing objects are not
     /// read from it.
     pub fn pending(&self, identity: &Identity, plural: &str) -> Option<PendingObject> {
@@ -214,7 +227,7 @@ impl ExistingObjects {
         let Self::Files(given) = self else { return Found::Nothing };
         let identity = wanted.identity;
         let mut given = given.lock().unwrap_or_else(PoisonError::into_inner);
-        let FileObjects { hasher, existing, store } = &mut *given;
+        let FileObjects { hasher, existing, store, .. } = &mut *given;
         if existing.is_empty() {
             return Found::Nothing;
         }
@@ -243,8 +256,10 @@ impl ExistingObjects {
     pub fn left(&self) -> Option<UnusedObjects> {
         let Self::Files(given) = self else { return None };
         let given = given.lock().unwrap_or_else(PoisonError::into_inner);
+        // A `ServiceCIDR` tells the families.
+        let is_used = |old: &Old| old.used || given.service_families.is_some_and(|(_, at)| at == old.stored_at);
         let unused =
-            || given.existing.values().flat_map(Namesakes::all).filter(|old| !old.used).map(|old| old.stored_at);
+            || given.existing.values().flat_map(Namesakes::all).filter(|old| !is_used(old)).map(|old| old.stored_at);
         let first = StoredObject::read(&*given.store, unused().min()?).map(|stored| stored.location);
         Some(UnusedObjects { count: unused().count(), first: first.unwrap_or_default() })
     }
@@ -301,6 +316,15 @@ mod tests {
         // Each object is returned once: a later input finds it in the store.
         assert!(matches!(find(&existing, Some("default"), "a"), Found::Nothing));
         assert_eq!(existing.left().map(|left| (left.count, left.first.line)), Some((2, 3)));
+    }
+
+    #[test]
+    fn a_service_cidr_tells_the_families_of_services() {
+        let range = "{apiVersion: networking.k8s.io/v1, kind: ServiceCIDR, metadata: {name: kubernetes}, spec: {cidrs: ['fd00::/108']}}\n";
+        let families = existing(range).service_families().unwrap();
+        assert_eq!((families.primary.name(), families.is_dual), ("IPv6", false));
+        assert_eq!(existing(range).left(), None);
+        assert_eq!(existing(&range.replace("kubernetes", "more")).service_families(), None);
     }
 
     #[test]

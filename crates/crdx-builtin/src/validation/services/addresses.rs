@@ -1,13 +1,10 @@
-//! Cluster IPs and families of a Service (`ValidateServiceClusterIPsRelatedFields`,
-//! `validateUpgradeDowngradeClusterIPs` and `initIPFamilyFields` in `pkg/registry/core/service/storage`), in a cluster
-//! with IPv4 alone.
+//! Cluster IPs and families of a Service (`ValidateServiceClusterIPsRelatedFields`, `validateUpgradeDowngradeClusterIPs` and
+//! `validateUpgradeDowngradeIPFamilies`), which the server has completed.
 
 use super::is_headless;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::network;
-use crdx_value::Value;
 use crdx_value::field::{BadValue, FieldError};
-use crdx_value::release::Release;
 use std::collections::HashSet;
 use std::net::IpAddr;
 
@@ -18,146 +15,19 @@ fn is_external_name(spec: &FieldValue<'_, '_>) -> bool {
     spec.child("type").text() == "ExternalName"
 }
 
-/// The cluster IPs of a Service: `clusterIP` and `clusterIPs`.
-#[derive(PartialEq)]
-struct Addresses<'v> {
-    single: &'v str,
-    all: Vec<&'v str>,
+/// The addresses in `clusterIPs`
+fn addresses<'v>(spec: &FieldValue<'v, '_>) -> Vec<&'v str> {
+    spec.child("clusterIPs").texts().collect()
 }
 
-impl<'v> Addresses<'v> {
-    fn given(spec: &FieldValue<'v, '_>) -> Self {
-        let all = spec.child("clusterIPs").value.as_array().unwrap_or_default();
-        let single = spec.child("clusterIP").value.as_str().unwrap_or_default();
-        Self { single, all: all.iter().filter_map(|address| address.as_str()).collect() }
-    }
-
-    /// The addresses as the server completes them (`patchAllocatedValues` and `NormalizeClusterIPs`).
-    fn completed(spec: &FieldValue<'v, '_>, old: Option<&FieldValue<'v, '_>>) -> Self {
-        let mut new = Self::given(spec);
-        let Some(old_spec) = old else {
-            if new.all.is_empty() && !new.single.is_empty() {
-                new.all = vec![new.single];
-            }
-            return new;
-        };
-        let old = Self::completed(old_spec, None);
-        if !is_external_name(spec) && !is_external_name(old_spec) {
-            if new.single.is_empty() {
-                new.single = old.single;
-            }
-            if new.all.is_empty() && new.single == old.single {
-                new.all.clone_from(&old.all);
-            }
-        }
-        if new.single == old.single {
-            if new.all.is_empty() {
-                new.all = old.all;
-            }
-        } else if new.all == old.all {
-            let is_cleared = !old.single.is_empty() && new.single.is_empty();
-            new.all = if is_cleared { Vec::new() } else { vec![new.single] };
-        }
-        new
-    }
-}
-
-/// The specification with the addresses as the server completes them; `None` if it has them.
-pub fn complete(spec: &FieldValue<'_, '_>, old: Option<&FieldValue<'_, '_>>) -> Option<Value> {
-    let (given, completed) = (Addresses::given(spec), Addresses::completed(spec, old));
-    if given == completed {
-        return None;
-    }
-    let mut members = spec.value.as_object()?.clone();
-    members.insert("clusterIP".to_owned(), completed.single.into());
-    members.insert("clusterIPs".to_owned(), completed.all.into_iter().map(Value::from).collect::<Vec<_>>().into());
-    Some(Value::Object(members))
-}
-
-/// The errors of the initialization (`initIPFamilyFields`). The first group of errors ends it.
-pub fn initialize(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: Option<&FieldValue<'_, '_>>) {
-    if is_external_name(spec) {
-        return;
-    }
-    validate(errors, spec, old);
-    if errors.list.is_empty() {
-        policy(errors, spec, old);
-        configured(errors, spec);
-    }
-}
-
-/// Returns true if only the families of the cluster are a reason to reject a new Service.
-pub fn needs_other_families(spec: &FieldValue<'_, '_>, release: Release) -> bool {
-    let (mut always, mut here) = (Errors::new(release), Errors::new(release));
-    if !is_external_name(spec) {
-        validate(&mut always, spec, None);
-        policy(&mut always, spec, None);
-        configured(&mut here, spec);
-    }
-    always.list.is_empty() && !here.list.is_empty()
-}
-
-/// A headless Service without selector
-fn is_unselective(spec: &FieldValue<'_, '_>) -> bool {
-    spec.child("clusterIP").text() == "None" && spec.child("selector").len() == 0
-}
-
-/// The policy of a Service, or its default
-fn effective_policy<'v>(spec: &FieldValue<'v, '_>) -> &'v str {
-    match spec.child("ipFamilyPolicy").text() {
-        "" if is_unselective(spec) => "RequireDualStack",
-        "" => "SingleStack",
-        text => text,
-    }
-}
-
-/// The numbers of addresses and families that the policy of a new Service allows
-fn policy(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: Option<&FieldValue<'_, '_>>) {
-    let (policy, families) = (spec.child("ipFamilyPolicy"), spec.child("ipFamilies"));
-    let ips = Addresses::given(spec).all;
-    let effective = effective_policy(spec);
-    let shown = BadValue::from(effective);
-    if effective == "SingleStack" && old.is_none() {
-        for (is_wrong, what) in [(ips.len() == 2, "cluster IPs"), (families.len() == 2, "IP families")] {
-            if is_wrong {
-                let detail =
-                    format!("must be 'RequireDualStack' or 'PreferDualStack' when multiple {what} are specified");
-                errors.invalid_value(&policy.path, shown.clone(), detail);
-            }
-        }
-    }
-}
-
-/// The families that a cluster with IPv4 alone does not have
-fn configured(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
-    let (list, families) = (spec.child("clusterIPs"), spec.child("ipFamilies"));
-    let ips = Addresses::given(spec).all;
-    for (at, ip) in ips.iter().enumerate().take_while(|(_, ip)| **ip != "None").skip(families.len()) {
-        if !network::parse_ip(ip).is_some_and(network::is_ipv4) {
-            let bad = BadValue::strings(ips.iter().copied(), errors.release);
-            errors.invalid_value(&list.path.index(at), bad, "IPv6 is not configured on this cluster");
-        }
-    }
-    if !errors.list.is_empty() || is_unselective(spec) {
-        return;
-    }
-    let effective = effective_policy(spec);
-    if effective == "RequireDualStack" {
-        let policy = spec.child("ipFamilyPolicy");
-        errors.invalid_value(&policy.path, effective, "this cluster is not configured for dual-stack services");
-    }
-    for family in families.items().filter(|family| family.text() != "IPv4") {
-        errors.invalid(&family, "not configured on this cluster");
-    }
-}
-
-/// `ValidateServiceClusterIPsRelatedFields`
-pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: Option<&FieldValue<'_, '_>>) {
+/// `ValidateServiceClusterIPsRelatedFields`; `existing` are the addresses of the existing object.
+pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, existing: &[&str]) {
     if is_external_name(spec) {
         return;
     }
     let list = spec.child("clusterIPs");
-    let Addresses { single, all: ips } = Addresses::given(spec);
+    let (address, ips) = (spec.child("clusterIP"), addresses(spec));
+    let single = address.text();
     let shown = BadValue::strings(ips.iter().copied(), errors.release);
     if single.is_empty() {
         if !ips.is_empty() {
@@ -179,7 +49,6 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: Option<&Fie
     if policy.is_set() {
         errors.supported(&policy, &["PreferDualStack", "RequireDualStack", "SingleStack"]);
     }
-    let existing = old.map(|old| Addresses::completed(old, None).all).unwrap_or_default();
     let before = errors.list.len();
     let mut is_misplaced = false;
     for (at, ip) in ips.iter().enumerate() {
@@ -224,55 +93,67 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: Option<&Fie
     }
 }
 
-/// `validateUpgradeDowngradeClusterIPs` and `validateUpgradeDowngradeIPFamilies`. Absent values are kept.
+/// `validateUpgradeDowngradeClusterIPs` and `validateUpgradeDowngradeIPFamilies`
 pub fn update(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) {
-    if is_external_name(spec) || is_external_name(old) {
+    if is_external_name(spec) || is_external_name(old) || is_headless(spec) && is_headless(old) {
         return;
     }
-    let (is_new_headless, is_old_headless) = (is_headless(spec), is_headless(old));
-    let (new_ips, old_ips) = (Addresses::given(spec).all, Addresses::completed(old, None).all);
-    let list = spec.child("clusterIPs");
-    let shown = BadValue::strings(new_ips.iter().copied(), errors.release);
-    let stays_headless = is_new_headless && is_old_headless;
-    if !stays_headless && !new_ips.is_empty() {
-        let compared = if new_ips.len() == old_ips.len() { old_ips.len() } else { old_ips.len().min(1) };
-        let pairs = old_ips.iter().zip(&new_ips).take(compared).enumerate();
-        for (at, _) in pairs.filter(|(_, (old, new))| old != new) {
-            errors.invalid_value(&list.path.index(at), shown.clone(), FIXED);
+    let (new_ips, old_ips) = (addresses(spec), addresses(old));
+    let [ips, families, policy] = ["clusterIPs", "ipFamilies", "ipFamilyPolicy"].map(|name| spec.child(name));
+    let is_single = policy.text() == "SingleStack";
+    let shown_ips = BadValue::strings(new_ips.iter().copied(), errors.release);
+    let changed = Changed { old: &old_ips, new: &new_ips };
+    for at in changed.positions() {
+        errors.invalid_value(&ips.path.index(at), shown_ips.clone(), FIXED);
+    }
+    if changed.is_shorter() {
+        if new_ips.is_empty() {
+            errors.invalid_value(&ips.path.index(0), shown_ips.clone(), "primary clusterIP can not be unset");
+        }
+        if new_ips.len() == 1 && !is_single {
+            errors.invalid(&policy, "must be set to 'SingleStack' when releasing the secondary clusterIP");
         }
     }
-    if is_new_headless || is_old_headless {
+    if is_headless(spec) || is_headless(old) {
         return;
     }
-    let (new_families, old_families) = (spec.child("ipFamilies"), old.child("ipFamilies"));
-    let same_length = new_families.len() == old_families.len();
-    let compared = if same_length { old_families.len() } else { 1 };
-    let pairs = old_families.texts().zip(new_families.texts()).take(compared);
-    for _ in pairs.filter(|(old, new)| old != new) {
-        let bad = if same_length { BadValue::strings(new_families.texts(), errors.release) } else { shown.clone() };
-        errors.invalid_value(&new_families.path.index(0), bad, FIXED);
+    let (new, old): (Vec<&str>, Vec<&str>) = (families.texts().collect(), old.child("ipFamilies").texts().collect());
+    let (changed, first) = (Changed { old: &old, new: &new }, families.path.index(0));
+    for _ in changed.positions() {
+        // If the number differs, the server shows the addresses.
+        let bad = if new.len() == old.len() {
+            BadValue::strings(new.iter().copied(), errors.release)
+        } else {
+            shown_ips.clone()
+        };
+        errors.invalid_value(&first, bad, FIXED);
+    }
+    if changed.is_shorter() {
+        if new_ips.is_empty() {
+            let bad = BadValue::strings(new.iter().copied(), errors.release);
+            errors.invalid_value(&first, bad, "primary ipFamily can not be unset");
+        }
+        if new.len() == 1 && !is_single {
+            errors.invalid(&policy, "must be set to 'SingleStack' when releasing the secondary ipFamily");
+        }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::validation::tests::updated;
+/// A list that may get or lose a second item, but not change its items.
+struct Changed<'a> {
+    old: &'a [&'a str],
+    new: &'a [&'a str],
+}
 
-    const OLD: &str =
-        r#"{"spec":{"clusterIP":"10.0.0.5","clusterIPs":["10.0.0.5"],"ipFamilies":["IPv4"],"ports":[{"port":80}]}}"#;
+impl Changed<'_> {
+    /// The positions whose items changed; of lists with different lengths, the first item is compared.
+    fn positions(&self) -> impl Iterator<Item = usize> {
+        let compared = if self.old.len() == self.new.len() { self.old.len() } else { 1 };
+        let pairs = self.old.iter().zip(self.new).take(compared).enumerate();
+        pairs.filter(|(_, (old, new))| old != new).map(|(at, _)| at)
+    }
 
-    #[test]
-    fn a_changed_cluster_ip_replaces_the_list() {
-        let update = |new: &str| updated("v1", "Service", OLD, &OLD.replace(r#""clusterIP":"10.0.0.5""#, new), "1.37");
-        assert_eq!(
-            update(r#""clusterIP":"None""#),
-            [r#"spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set"#]
-        );
-        let invalid = [
-            r#"spec.clusterIPs[0]: Invalid value: "a": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"#,
-        ];
-        assert_eq!(update(r#""clusterIP":"a""#), invalid);
-        assert_eq!(update(r#""clusterIP":"10.0.0.5""#), Vec::<String>::new());
-        assert_eq!(update(r#""clusterIP":"""#), Vec::<String>::new());
+    fn is_shorter(&self) -> bool {
+        self.new.len() < self.old.len()
     }
 }

@@ -2,13 +2,14 @@
 
 #[cfg(feature = "builtin")]
 pub(in crate::server) use crdx_builtin::validation::{
-    app_armor_warnings, covers_status, service_families, validate, validate_status, warnings,
+    app_armor_warnings, covers_status, service_addresses, validate, validate_status, warnings,
 };
 
 /// Without the feature, the options of a server leave out all kinds whose content is validated, so this is not called.
 #[cfg(not(feature = "builtin"))]
-pub(super) fn service_families(
-    _service: &crdx_value::Value,
+pub(super) fn service_addresses(
+    _spec: &crdx_value::Value,
+    _existing: &[String],
     _release: crdx_value::release::Release,
 ) -> crdx_value::field::ErrorList {
     Vec::new()

@@ -218,12 +218,6 @@ impl Strategy for TypedResource {
 
     fn begin_create(&self, object: &mut Value) -> Result<(), Refusal> {
         let Some(services) = self.services() else { return Ok(()) };
-        if self.resources.validates_content {
-            let errors = content::service_families(object, self.release());
-            if !errors.is_empty() {
-                return Err(self.invalid(object, errors));
-            }
-        }
         services.create(object).map_err(|error| self.unallocated(object, error))
     }
 
@@ -324,12 +318,18 @@ impl TypedResource {
     /// The Services, if this is their strategy and their addresses are allocated.
     fn services(&self) -> Option<Services<'_>> {
         let allocations = self.resources.allocations.as_ref().filter(|_| self.kind.endpoint.kind == "Service")?;
-        Some(Services { allocations, objects: &self.serving.objects, dry_run: self.dry_run })
+        Some(Services {
+            allocations,
+            objects: &self.serving.objects,
+            release: self.release(),
+            validates: self.resources.validates_content,
+            dry_run: self.dry_run,
+        })
     }
 
     fn unallocated(&self, object: &Value, error: AllocationError) -> Refusal {
         match error {
-            AllocationError::Invalid(error) => self.invalid(object, vec![error]),
+            AllocationError::Invalid(errors) => self.invalid(object, errors),
             AllocationError::Internal(text) => Refusal::internal(text),
             AllocationError::Unclassified(text) => Refusal::unclassified(text),
         }

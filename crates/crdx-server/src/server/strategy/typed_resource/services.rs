@@ -1,25 +1,35 @@
-//! Cluster IPs and node ports of Services in a cluster with IPv4 (`pkg/registry/core/service/storage`).
+//! Cluster IPs and node ports of Services (`pkg/registry/core/service/storage`).
 
+mod families;
 mod node_ports;
 
 use crate::server::registry::store::Collection;
+use crate::server::strategy::content;
+use crdx_types::service_families::{IpFamily, ServiceFamilies};
+use crdx_value::field::ErrorList;
+use crdx_value::release::Release;
 use crdx_value::{Map, Value};
+use families::{ADDRESSES, FAMILIES, set_texts, texts};
 pub(super) use node_ports::AllocationError;
 use node_ports::NodePorts;
 use std::cell::OnceCell;
 use std::collections::HashSet;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The first cluster IP; the one before is that of the Service `kubernetes`.
-const FIRST_ADDRESS: u32 = u32::from_be_bytes([10, 0, 0, 2]);
-const ADDRESSES: u32 = 0xffff - 2;
+/// The addresses of the first range; the first one is that of the Service `kubernetes`.
+const FIRST_ADDRESS: u32 = 2;
+const ADDRESSES_OF_RANGE: u32 = 0xffff - 2;
 const NODE_PORT: &str = "nodePort";
+const INTERNAL_TRAFFIC: &str = "internalTrafficPolicy";
 const HEALTH_CHECK_PORT: &str = "healthCheckNodePort";
 
-/// The addresses and ports that were allocated.
+/// The addresses and ports that were allocated, and from which families.
 #[derive(Debug)]
 pub(in crate::server) struct Allocations {
+    /// The families of the cluster, if they are known; otherwise IPv4 alone is assumed.
+    families: OnceLock<ServiceFamilies>,
     addresses: AtomicU32,
     ports: AtomicU32,
     /// True if requests may name node ports outside the range.
@@ -29,7 +39,21 @@ pub(in crate::server) struct Allocations {
 impl Allocations {
     /// Creates the value before anything is allocated.
     pub fn new(allows_any_port: bool) -> Self {
-        Self { addresses: AtomicU32::default(), ports: AtomicU32::default(), allows_any_port }
+        Self {
+            families: OnceLock::new(),
+            addresses: AtomicU32::default(),
+            ports: AtomicU32::default(),
+            allows_any_port,
+        }
+    }
+
+    /// Sets the families of the cluster, unless they were set before.
+    pub fn set_families(&self, families: ServiceFamilies) {
+        let _ = self.families.set(families);
+    }
+
+    fn families(&self) -> ServiceFamilies {
+        self.families.get().copied().unwrap_or_default()
     }
 }
 
@@ -37,6 +61,9 @@ impl Allocations {
 pub(super) struct Services<'a> {
     pub allocations: &'a Allocations,
     pub objects: &'a Collection,
+    pub release: Release,
+    /// True if the addresses in requests are validated.
+    pub validates: bool,
     /// True for a dry run, which allocates nothing: the first node port is the one after the range.
     pub dry_run: bool,
 }
@@ -45,7 +72,7 @@ impl Services<'_> {
     /// Completes a new Service (`allocateCreate`).
     ///
     /// # Errors
-    /// Returns an error if a port of the request cannot be allocated.
+    /// Returns an error if an address or a port of the request cannot be allocated.
     pub fn create(&self, service: &mut Value) -> Result<(), AllocationError> {
         self.complete(service, None)
     }
@@ -53,9 +80,11 @@ impl Services<'_> {
     /// Keeps what was allocated for a Service, and completes it (`patchAllocatedValues`, `allocateUpdate`).
     ///
     /// # Errors
-    /// Returns an error if a port of the request cannot be allocated.
+    /// Returns an error if an address or a port of the request cannot be allocated.
     pub fn update(&self, service: &mut Value, old: &Value) -> Result<(), AllocationError> {
         let Some(old) = old.get("spec").and_then(Value::as_object) else { return Ok(()) };
+        let restored = families::restored(old, self.allocations.families());
+        let old = restored.as_ref().unwrap_or(old);
         if let Some(spec) = service.get_mut("spec").and_then(Value::as_object_mut) {
             keep(spec, old);
         }
@@ -63,28 +92,28 @@ impl Services<'_> {
     }
 
     fn complete(&self, service: &mut Value, old: Option<&Map>) -> Result<(), AllocationError> {
-        let Some(spec) = service.get_mut("spec").and_then(Value::as_object_mut) else { return Ok(()) };
-        if !needs_cluster_ip(spec) {
+        let Some(spec) = service.get_mut("spec") else { return Ok(()) };
+        let Some(members) = spec.as_object_mut() else { return Ok(()) };
+        families::normalize(members, old);
+        if !needs_cluster_ip(members) {
+            // It is not shown, though the stored form may have it (`defaultOnReadInternalTrafficPolicy`).
+            if matches!(text(members, INTERNAL_TRAFFIC), "Cluster" | "Local") {
+                members.remove(INTERNAL_TRAFFIC);
+            }
             return Ok(());
         }
-        if old.is_none() && !text(spec, "clusterIP").is_empty() && is_empty_list(spec, "clusterIPs") {
-            // `NormalizeClusterIPs`
-            let address = Value::from(text(spec, "clusterIP"));
-            spec.insert("clusterIPs".to_owned(), vec![address].into());
-        }
-        set_families(spec, old);
+        let existing = old.map(|old| texts(old, ADDRESSES)).unwrap_or_default();
+        let validate = |spec: &Value| match self.validates {
+            true => content::service_addresses(spec, &existing, self.release),
+            false => ErrorList::new(),
+        };
+        let families = self.allocations.families();
+        families::initialize(spec, old, families, self.release, &validate).map_err(AllocationError::Invalid)?;
+        let Some(spec) = spec.as_object_mut() else { return Ok(()) };
         // Read only if something is allocated.
         let used = OnceCell::new();
         let used = || used.get_or_init(|| self.used());
-        if text(spec, "clusterIP").is_empty() {
-            let address = |n: u32| Ipv4Addr::from(FIRST_ADDRESS + n).to_string();
-            let n = free(&self.allocations.addresses, ADDRESSES, |n| used().addresses.contains(&address(n)));
-            spec.insert("clusterIP".to_owned(), address(n.unwrap_or_default()).into());
-        }
-        if is_empty_list(spec, "clusterIPs") {
-            let address = Value::from(text(spec, "clusterIP"));
-            spec.insert("clusterIPs".to_owned(), vec![address].into());
-        }
+        self.allocate_addresses(spec, old, &|address| used().addresses.contains(address));
         let is_used = |port: &i64| used().ports.contains(port);
         let ports = NodePorts {
             next: &self.allocations.ports,
@@ -95,15 +124,60 @@ impl Services<'_> {
         ports.complete(spec, old)
     }
 
+    /// `allocClusterIPs`, and on an update `updateClusterIPs`: a Service that had an address only gets a second one.
+    fn allocate_addresses(&self, spec: &mut Map, old: Option<&Map>, is_used: &dyn Fn(&str) -> bool) {
+        let (families, mut addresses) = (texts(spec, FAMILIES), texts(spec, ADDRESSES));
+        let old = old.filter(|old| needs_cluster_ip(old));
+        let is_complete = match old {
+            Some(old) => {
+                let lacks_second = texts(old, FAMILIES).len() == 1 && families.len() == 2;
+                is_headless(old) || families::keeps_preference(spec, old) || !lacks_second
+            }
+            None => addresses.first().is_some_and(|address| address == "None"),
+        };
+        if is_complete {
+            return;
+        }
+        addresses.resize(addresses.len().max(families.len()), String::new());
+        for (address, family) in addresses.iter_mut().zip(&families).filter(|(address, _)| address.is_empty()) {
+            let family = IpFamily::of_name(family).unwrap_or(IpFamily::V4);
+            let of = |n: u32| match family {
+                IpFamily::V4 => Ipv4Addr::from(u32::from(Ipv4Addr::new(10, 0, 0, 0)) + FIRST_ADDRESS + n).to_string(),
+                IpFamily::V6 => {
+                    let range = u128::from(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 0));
+                    Ipv6Addr::from(range + u128::from(FIRST_ADDRESS + n)).to_string()
+                }
+            };
+            let n = free(&self.allocations.addresses, ADDRESSES_OF_RANGE, |n| is_used(&of(n)));
+            *address = of(n.unwrap_or_default());
+        }
+        if let Some(first) = addresses.first() {
+            spec.insert("clusterIP".to_owned(), first.as_str().into());
+        }
+        set_texts(spec, ADDRESSES, addresses);
+    }
+
     fn used(&self) -> Used {
         let mut used = Used::default();
         for service in self.objects.all().iter().map(|stored| stored.raw()) {
             let Some(spec) = service.get("spec").and_then(Value::as_object) else { continue };
-            used.addresses.insert(text(spec, "clusterIP").to_owned());
+            used.addresses.extend(texts(spec, ADDRESSES));
             used.ports.extend(node_ports(spec));
         }
         used
     }
+}
+
+/// Returns true if a new Service is rejected only because a cluster has `assumed` and not both families.
+pub fn needs_other_families(service: &Value, assumed: ServiceFamilies, release: Release) -> bool {
+    let fits = |families| {
+        let mut spec = service.get("spec").cloned().unwrap_or_default();
+        let Some(members) = spec.as_object_mut().filter(|spec| needs_cluster_ip(spec)) else { return true };
+        families::normalize(members, None);
+        let validate = |spec: &Value| content::service_addresses(spec, &[], release);
+        families::initialize(&mut spec, None, families, release, &validate).is_ok()
+    };
+    !fits(assumed) && fits(ServiceFamilies { is_dual: true, ..assumed })
 }
 
 /// The addresses and ports of existing Services.
@@ -141,6 +215,10 @@ fn needs_cluster_ip(spec: &Map) -> bool {
     text(spec, "type") != "ExternalName"
 }
 
+fn is_headless(spec: &Map) -> bool {
+    text(spec, "clusterIP") == "None"
+}
+
 fn needs_node_ports(spec: &Map) -> bool {
     match text(spec, "type") {
         "NodePort" => true,
@@ -157,41 +235,14 @@ fn is_empty_list(spec: &Map, field: &str) -> bool {
     spec.get(field).and_then(Value::as_array).is_none_or(<[Value]>::is_empty)
 }
 
-/// `initIPFamilyFields`
-fn set_families(spec: &mut Map, old: Option<&Map>) {
-    let is_unselective =
-        text(spec, "clusterIP") == "None" && spec.get("selector").and_then(Value::as_object).is_none_or(Map::is_empty);
-    if spec.get("ipFamilyPolicy").is_none_or(Value::is_null) {
-        let before = old.map(|old| text(old, "ipFamilyPolicy")).filter(|policy| !policy.is_empty());
-        let policy = before.unwrap_or(if is_unselective { "RequireDualStack" } else { "SingleStack" });
-        spec.insert("ipFamilyPolicy".to_owned(), policy.into());
-    }
-    if spec.get("ipFamilies").and_then(Value::as_array).is_some_and(|families| !families.is_empty()) {
-        return;
-    }
-    let addresses = spec.get("clusterIPs").and_then(Value::as_array).unwrap_or_default();
-    let addresses = addresses.iter().filter_map(Value::as_str).filter(|address| *address != "None");
-    if addresses.clone().any(|address| address.contains(':')) {
-        // The family is not configured, which validation reports.
-        return;
-    }
-    let mut families: Vec<Value> = addresses.map(|_| "IPv4".into()).collect();
-    if families.is_empty() {
-        families.push("IPv4".into());
-        if is_unselective && text(spec, "ipFamilyPolicy") != "SingleStack" {
-            families.push("IPv6".into());
-        }
-    }
-    spec.insert("ipFamilies".to_owned(), families.into());
-}
-
 /// Copies what was allocated for the old Service and the new one lacks, and removes what the new type does not have
 /// (`patchAllocatedValues`, `dropTypeDependentFields`).
 fn keep(spec: &mut Map, old: &Map) {
     const ADDRESS_FIELDS: [&str; 4] = ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"];
     if needs_cluster_ip(old) && needs_cluster_ip(spec) {
-        for field in ADDRESS_FIELDS.into_iter().filter(|field| *field != "ipFamilyPolicy") {
-            if let Some(value) = old.get(field).filter(|_| !spec.contains_key(field)) {
+        let is_given = [!text(spec, "clusterIP").is_empty(), !is_empty_list(spec, ADDRESSES)];
+        for (field, is_given) in ["clusterIP", ADDRESSES].into_iter().zip(is_given) {
+            if let Some(value) = old.get(field).filter(|_| !is_given) {
                 spec.insert(field.to_owned(), value.clone());
             }
         }

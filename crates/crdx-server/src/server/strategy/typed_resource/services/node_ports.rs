@@ -4,7 +4,7 @@
 use super::{
     HEALTH_CHECK_PORT, NODE_PORT, free, needs_health_check_port, needs_node_ports, node_ports, number, ports, text,
 };
-use crdx_value::field::{FieldError, FieldPath};
+use crdx_value::field::{ErrorList, FieldError, FieldPath};
 use crdx_value::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -16,11 +16,11 @@ const PORTS: u32 = 2768;
 const LAST_PORT: i64 = 32_768;
 const ALLOCATED: &str = "provided port is already allocated";
 
-/// The reason why a port of a request cannot be allocated. The server validates nothing else then.
+/// The reason why an address or a port of a request cannot be allocated. The server validates nothing else then.
 #[derive(Debug)]
 pub(in crate::server::strategy::typed_resource) enum AllocationError {
     /// 422
-    Invalid(FieldError),
+    Invalid(ErrorList),
     /// 500
     Internal(String),
     /// 500, with a message that has no prefix
@@ -30,7 +30,10 @@ pub(in crate::server::strategy::typed_resource) enum AllocationError {
 impl fmt::Display for AllocationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Invalid(error) => write!(f, "{error}"),
+            Self::Invalid(errors) => {
+                let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                f.write_str(&errors.join(", "))
+            }
             Self::Internal(text) | Self::Unclassified(text) => f.write_str(text),
         }
     }
@@ -125,7 +128,7 @@ impl Operation<'_> {
             let spec = FieldPath::new("spec");
             let ports = spec.child("ports");
             let item = ports.index(index);
-            AllocationError::Invalid(FieldError::invalid(&item.child(NODE_PORT), port, detail))
+            AllocationError::Invalid(vec![FieldError::invalid(&item.child(NODE_PORT), port, detail)])
         })
     }
 

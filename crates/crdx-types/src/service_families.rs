@@ -1,0 +1,122 @@
+//! The address families of the Services of a cluster.
+
+use crdx_value::Value;
+use std::net::IpAddr;
+
+/// `IPFamily`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IpFamily {
+    /// `IPv4`
+    V4,
+    /// `IPv6`
+    V6,
+}
+
+impl IpFamily {
+    /// Returns the name in the API.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::V4 => "IPv4",
+            Self::V6 => "IPv6",
+        }
+    }
+
+    /// Returns the family with this name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        [Self::V4, Self::V6].into_iter().find(|family| family.name() == name)
+    }
+
+    /// Returns the family of a valid address. An IPv4 address in an IPv6 address is one of IPv4, as in Go.
+    pub fn of_address(text: &str) -> Self {
+        match text.parse() {
+            Ok(IpAddr::V6(address)) if address.to_ipv4_mapped().is_none() => Self::V6,
+            _ => Self::V4,
+        }
+    }
+
+    /// Returns the other family.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::V4 => Self::V6,
+            Self::V6 => Self::V4,
+        }
+    }
+}
+
+/// The families of the addresses that an API server allocates (`--service-cluster-ip-range`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServiceFamilies {
+    /// The family of a Service that asks for none.
+    pub primary: IpFamily,
+    /// True if both families have a range.
+    pub is_dual: bool,
+}
+
+/// IPv4 alone, the default of API servers.
+impl Default for ServiceFamilies {
+    fn default() -> Self {
+        Self { primary: IpFamily::V4, is_dual: false }
+    }
+}
+
+impl ServiceFamilies {
+    /// Returns the families of one or two ranges such as `10.96.0.0/12`; `None` for other texts.
+    pub fn of_ranges<'a>(ranges: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        let mut families = ranges.into_iter().map(|range| {
+            let (address, length) = range.trim().split_once('/')?;
+            let address: IpAddr = address.parse().ok()?;
+            let bits = if address.is_ipv4() { 32 } else { 128 };
+            length.parse::<u8>().is_ok_and(|length| length <= bits).then_some(match address {
+                IpAddr::V4(_) => IpFamily::V4,
+                IpAddr::V6(_) => IpFamily::V6,
+            })
+        });
+        let primary = families.next()??;
+        match (families.next(), families.next()) {
+            (None, _) => Some(Self { primary, is_dual: false }),
+            (Some(Some(second)), None) if second != primary => Some(Self { primary, is_dual: true }),
+            _ => None,
+        }
+    }
+
+    /// Returns the families of a `ServiceCIDR`, if it is the one that API servers make of their flag.
+    pub fn of_service_cidr(object: &Value) -> Option<Self> {
+        let ranges = object.at(&["spec", "cidrs"])?.as_array()?.iter().filter_map(Value::as_str);
+        (object.str_at(&["metadata", "name"]) == Some("kubernetes")).then(|| Self::of_ranges(ranges)).flatten()
+    }
+
+    /// Returns the families with these names; `None` if there is none, or an unknown one.
+    pub fn of_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        let families: Vec<IpFamily> = names.into_iter().map(IpFamily::of_name).collect::<Option<_>>()?;
+        Some(Self { primary: *families.first()?, is_dual: families.len() > 1 })
+    }
+
+    /// Returns true if addresses of the family are allocated.
+    pub fn has(self, family: IpFamily) -> bool {
+        self.is_dual || family == self.primary
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_have_families() {
+        let of = |text: &str| ServiceFamilies::of_ranges(text.split(','));
+        assert_eq!(of("10.96.0.0/12"), Some(ServiceFamilies::default()));
+        assert_eq!(of("fd00::/108"), Some(ServiceFamilies { primary: IpFamily::V6, is_dual: false }));
+        assert_eq!(of("fd00::/108, 10.0.0.0/24"), Some(ServiceFamilies { primary: IpFamily::V6, is_dual: true }));
+        for text in ["", "10.0.0.0", "10.0.0.0/33", "10.0.0.0/8,10.1.0.0/16", "10.0.0.0/8,fd00::/108,fd01::/108"] {
+            assert_eq!(of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_address_in_an_address_is_one_of_ipv4() {
+        assert_eq!(IpFamily::of_address("::ffff:1.2.3.4"), IpFamily::V4);
+        assert_eq!(IpFamily::of_address("fd00::1"), IpFamily::V6);
+        assert_eq!(IpFamily::of_address("10.0.0.1").other(), IpFamily::V6);
+    }
+}

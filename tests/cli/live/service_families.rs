@@ -1,0 +1,63 @@
+//! The address families of a cluster, on which the answer to a Service depends.
+
+use super::fake::{Fake, Reply};
+use super::{TestDir, cluster, group, groups, status};
+
+const RANGES: &str = "/apis/networking.k8s.io/v1/servicecidrs";
+
+/// A cluster with these ranges; `None` for a release without `ServiceCIDR`s.
+fn with_ranges(path: &str, ranges: Option<&str>) -> Reply {
+    let found = match (path, ranges) {
+        ("/api", _) => groups(&[group("", "v1", &[("namespaces", "Namespace"), ("services", "Service")])]),
+        ("/apis", _) => groups(&[]),
+        ("/api/v1/namespaces/default", _) => r#"{"status":{"phase":"Active"}}"#.to_owned(),
+        ("/api/v1/namespaces/default/services", _) => {
+            r#"{"items":[{"metadata":{"name":"kubernetes"},"spec":{"ipFamilies":["IPv6"]}}]}"#.to_owned()
+        }
+        (RANGES, Some(ranges)) => {
+            format!(r#"{{"items":[{{"metadata":{{"name":"kubernetes"}},"spec":{{"cidrs":[{ranges}]}}}}]}}"#)
+        }
+        (path, _) => return cluster(path),
+    };
+    Reply::Json(200, found)
+}
+
+fn services(place: &TestDir) {
+    let service = |name: &str, more: &str| {
+        format!(
+            "apiVersion: v1\nkind: Service\nmetadata: {{name: {name}}}\nspec: {{selector: {{a: b}}, ports: [{{port: 80}}]{more}}}\n---\n"
+        )
+    };
+    let dual = service("dual", ", ipFamilyPolicy: RequireDualStack");
+    place.write("services.yaml", &[service("any", ""), service("six", ", ipFamilies: [IPv6]"), dual].concat());
+}
+
+#[test]
+fn services_get_the_families_of_the_cluster() {
+    let place = TestDir::new("service-families");
+    services(&place);
+    let with = |ranges: &'static str| Fake::serve(move |path, _| with_ranges(path, Some(ranges)));
+    let both = with(r#""10.96.0.0/16","fd00::/108""#);
+    let validate =
+        |fake: &Fake, more: &str| place.run(&format!("validate -f services.yaml --server {}{more}", fake.url));
+    validate(&both, "").ends(0, &["3 objects: 3 accepted"]);
+    assert_eq!(both.count(RANGES), 1, "{:?}", both.paths());
+    let six = with(r#""fd00::/108""#);
+    validate(&six, " -o yaml")
+        .ends(1, &["ipFamilies:\n  - IPv6", "this cluster is not configured for dual-stack services"]);
+    validate(&with(r#""10.96.0.0/16""#), "").ends(1, &["1 accepted, 2 rejected"]);
+}
+
+#[test]
+fn families_that_an_older_cluster_does_not_tell_are_left_open() {
+    let place = TestDir::new("service-families-older");
+    services(&place);
+    let older = Fake::serve(|path, _| if path == RANGES { status(404, "no") } else { with_ranges(path, None) });
+    let validate = |fake: &Fake| place.run(&format!("validate -f services.yaml --server {}", fake.url));
+    validate(&older).ends(2, &["2 accepted", "whether the cluster has the address families that the Service asks for"]);
+    let silent = Fake::serve(|path, _| match path {
+        RANGES | "/api/v1/namespaces/default/services" => status(403, "no"),
+        path => with_ranges(path, None),
+    });
+    validate(&silent).ends(2, &["1 accepted, 2 cannot tell"]);
+}
