@@ -48,6 +48,7 @@ mod statuses;
 mod storage;
 mod stored_data;
 mod tolerations;
+mod versioned;
 mod volume_attachments;
 mod warnings;
 mod workloads;

@@ -1,13 +1,13 @@
 //! `resource.k8s.io`: `DeviceClass`es, `ResourceClaim`s and their templates, and `DeviceTaintRule`s
 //! (`pkg/apis/resource/validation`).
 
-mod names;
+pub(super) mod names;
 mod request_policy;
 mod selectors;
 pub mod slices;
 
 use super::field_value::{Errors, FieldValue};
-use super::{annotations, driver_names, formats, immutable};
+use super::{annotations, driver_names, formats, immutable, versioned};
 use crdx_value::field::{BadValue, FieldError, ROOT};
 use crdx_value::release::{Minor, V1_35, V1_36, V1_37};
 use crdx_value::{Value, json};
@@ -21,20 +21,22 @@ const MAX_PARAMETERS: usize = 10 << 10;
 const ONE_REQUEST: &str = "exactly one of `exactly` or `firstAvailable` is required";
 const REQUEST_NAME: &str =
     "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
+/// The key and the type of the items of a list of strings
+pub(super) const TEXTS: (&str, &str) = ("", "");
 const EFFECTS: &[&str] = &["NoExecute", "NoSchedule", "None"];
 
 /// The names of the requests of a claim, with those of their alternatives.
-type RequestNames<'v> = BTreeMap<&'v str, BTreeSet<&'v str>>;
+pub(super) type RequestNames<'v> = BTreeMap<&'v str, BTreeSet<&'v str>>;
 
 /// The state of a part of an object: some rules, such as limits on sizes, do not apply to parts that are already stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stored {
+pub(super) enum Stored {
     No,
     Yes,
 }
 
 /// `validateSlice`: reports a list that is too long, which is not validated further. Returns true if it is not.
-fn fits(errors: &mut Errors, list: &FieldValue<'_, '_>, max: usize) -> bool {
+pub(super) fn fits(errors: &mut Errors, list: &FieldValue<'_, '_>, max: usize) -> bool {
     let fits = list.len() <= max;
     if !fits {
         errors.too_many(list, list.len(), max as i64);
@@ -42,9 +44,9 @@ fn fits(errors: &mut Errors, list: &FieldValue<'_, '_>, max: usize) -> bool {
     fits
 }
 
-/// Reports items whose key an earlier item has. Since 1.37, the rule is declared in most types, whose errors show the
-/// item.
-fn unique(errors: &mut Errors, list: &FieldValue<'_, '_>, key: &str) {
+/// Reports items of a versioned type whose key an earlier item has. Before 1.35, the errors are about the key. Since 1.37,
+/// the rule is declared in most types, whose errors show the item.
+pub(super) fn unique(errors: &mut Errors, list: &FieldValue<'_, '_>, (key, type_): (&str, &str)) {
     let mut seen = HashSet::new();
     for item in list.items() {
         let text = if key.is_empty() { item.text() } else { item.value.str_at(&[key]).unwrap_or_default() };
@@ -52,11 +54,13 @@ fn unique(errors: &mut Errors, list: &FieldValue<'_, '_>, key: &str) {
             continue;
         }
         let shown = if errors.release.since(V1_37) && !key.is_empty() {
-            BadValue::Raw(json::to_string(item.value))
+            versioned::bad_value(type_, item.value, errors.release)
         } else {
             text.into()
         };
-        errors.list.push(FieldError::duplicate(&item.path, shown));
+        let is_about_key = !key.is_empty() && !errors.release.since(V1_35);
+        let path = if is_about_key { item.path.child(key) } else { item.path };
+        errors.list.push(FieldError::duplicate(&path, shown));
     }
 }
 
@@ -83,19 +87,23 @@ pub(crate) fn device_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old
 }
 
 /// `validateDeviceConfiguration`
-fn opaque(errors: &mut Errors, configuration: &FieldValue<'_, '_>, stored: Stored) {
+pub(super) fn opaque(errors: &mut Errors, configuration: &FieldValue<'_, '_>, stored: Stored) {
     let opaque = configuration.child("opaque");
     if !opaque.is_set() {
         return errors.required(&opaque, "");
     }
     driver_names::declared(errors, &opaque.child("driver"));
-    let parameters = opaque.child("parameters");
-    if !parameters.is_set() {
-        errors.required(&parameters, "");
-    } else if stored == Stored::No && json::to_string(parameters.value).len() > MAX_PARAMETERS {
-        errors.too_long(&parameters, MAX_PARAMETERS as i64);
-    } else if parameters.value.as_object().is_none() {
-        errors.invalid_value(&parameters.path, "<value omitted>", "must be a valid JSON object");
+    any_object(errors, &opaque.child("parameters"), stored);
+}
+
+/// `validateRawExtension`
+pub(super) fn any_object(errors: &mut Errors, field: &FieldValue<'_, '_>, stored: Stored) {
+    if !field.is_set() {
+        errors.required(field, "");
+    } else if stored == Stored::No && json::to_string(field.value).len() > MAX_PARAMETERS {
+        errors.too_long(field, MAX_PARAMETERS as i64);
+    } else if field.value.as_object().is_none() {
+        errors.invalid_value(&field.path, "<value omitted>", "must be a valid JSON object");
     }
 }
 
@@ -145,7 +153,7 @@ fn claim_spec(errors: &mut Errors, spec: &FieldValue<'_, '_>, stored: Stored) {
         for request in requests.items() {
             validate_request(errors, &request, stored);
         }
-        unique(errors, &requests, "name");
+        unique(errors, &requests, ("name", "resource/v1.DeviceRequest"));
     }
     if fits(errors, &constraints, MAX_LIST) {
         for constraint in constraints.items() {
@@ -161,7 +169,7 @@ fn claim_spec(errors: &mut Errors, spec: &FieldValue<'_, '_>, stored: Stored) {
 }
 
 /// `gatherRequestNames`
-fn request_names<'v>(requests: &FieldValue<'v, '_>) -> RequestNames<'v> {
+pub(super) fn request_names<'v>(requests: &FieldValue<'v, '_>) -> RequestNames<'v> {
     let name = |value: &'v Value| value.str_at(&["name"]).unwrap_or_default();
     let items = |value: &'v Value| value.as_array().unwrap_or_default();
     let named = items(requests.value).iter().map(|request| {
@@ -171,29 +179,31 @@ fn request_names<'v>(requests: &FieldValue<'v, '_>) -> RequestNames<'v> {
     named.collect()
 }
 
-/// References to requests (`validateRequestNameRef`)
-fn references(errors: &mut Errors, list: &FieldValue<'_, '_>, names: &RequestNames<'_>) {
+/// A list of references to requests
+pub(super) fn references(errors: &mut Errors, list: &FieldValue<'_, '_>, names: &RequestNames<'_>) {
     if !fits(errors, list, MAX_LIST) {
         return;
     }
-    for reference in list.items() {
-        let parts: Vec<&str> = reference.text().split('/').collect();
-        let is_known = match parts.as_slice() {
-            [name] => names.contains_key(name),
-            [name, alternative] => names.get(name).is_some_and(|names| names.contains(alternative)),
-            _ => {
-                errors.invalid(&reference, REQUEST_NAME);
-                continue;
-            }
-        };
-        for part in parts {
-            errors.messages_at(&reference.path, part, crdx_value::field::names::dns1123_label(part.as_bytes()));
-        }
-        if !is_known {
-            errors.invalid(&reference, REQUEST_NAME);
-        }
+    for item in list.items() {
+        reference(errors, &item, names);
     }
-    unique(errors, list, "");
+    unique(errors, list, TEXTS);
+}
+
+/// `validateRequestNameRef`
+pub(super) fn reference(errors: &mut Errors, reference: &FieldValue<'_, '_>, names: &RequestNames<'_>) {
+    let parts: Vec<&str> = reference.text().split('/').collect();
+    let is_known = match parts.as_slice() {
+        [name] => names.contains_key(name),
+        [name, alternative] => names.get(name).is_some_and(|names| names.contains(alternative)),
+        _ => return errors.invalid(reference, REQUEST_NAME),
+    };
+    for part in parts {
+        errors.messages_at(&reference.path, part, crdx_value::field::names::dns1123_label(part.as_bytes()));
+    }
+    if !is_known {
+        errors.invalid(reference, REQUEST_NAME);
+    }
 }
 
 /// `validateDeviceRequest`
@@ -212,7 +222,7 @@ fn validate_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: S
                 formats::label(errors, &alternative.child("name"));
                 exact_request(errors, &alternative, stored);
             }
-            unique(errors, &alternatives, "name");
+            unique(errors, &alternatives, ("name", "resource/v1.DeviceSubRequest"));
         }
         _ => {}
     }
@@ -242,7 +252,7 @@ fn exact_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: Stor
 }
 
 /// `validateDeviceToleration`
-fn validate_toleration(errors: &mut Errors, toleration: &FieldValue<'_, '_>) {
+pub(super) fn validate_toleration(errors: &mut Errors, toleration: &FieldValue<'_, '_>) {
     let [key, operator, value, effect] =
         ["key", "operator", "value", "effect"].map(|name| toleration.value.str_at(&[name]).unwrap_or_default());
     if !key.is_empty() {

@@ -73,7 +73,7 @@ pub(crate) fn resource_slice(errors: &mut Errors, object: &FieldValue<'_, '_>, o
         for set in counters.items() {
             counter_set(errors, &set, "name");
         }
-        unique(errors, &counters, "name");
+        unique(errors, &counters, ("name", "resource/v1.CounterSet"));
     }
 }
 
@@ -169,7 +169,7 @@ fn validate_device(errors: &mut Errors, device: &FieldValue<'_, '_>, old: Option
         for set in consumed.items() {
             counter_set(errors, &set, "counterSet");
         }
-        unique(errors, &consumed, "counterSet");
+        unique(errors, &consumed, ("counterSet", "resource/v1.DeviceCounterConsumption"));
     }
     device_nodes(errors, device, selects_per_device);
     binding_conditions(errors, device);
@@ -219,7 +219,7 @@ fn device_nodes(errors: &mut Errors, device: &FieldValue<'_, '_>, selects_per_de
 }
 
 /// `validateDeviceBindingParameters`
-fn binding_conditions(errors: &mut Errors, device: &FieldValue<'_, '_>) {
+pub(crate) fn binding_conditions(errors: &mut Errors, device: &FieldValue<'_, '_>) {
     let (needed, failed) = (device.child("bindingConditions"), device.child("bindingFailureConditions"));
     for list in [&needed, &failed] {
         if fits(errors, list, MAX_CONDITIONS) {
