@@ -335,6 +335,11 @@ impl TypedResource {
         }
     }
 
+    /// The empty lists and maps of the request's object
+    fn given_empties(&self) -> Option<Arc<Empties>> {
+        self.empties.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Encodes and defaults a decoded object, and keeps the places of its empty lists and maps for validation.
     fn complete(&self, decoded: Value) -> Value {
         if self.resources.validates_content {
@@ -360,7 +365,8 @@ impl TypedResource {
             }
             Subresource::Status => {
                 prepare::update_status(kind, object, old);
-                status::prepare(kind, object, old, (self.release(), self.now));
+                let empties = self.given_empties();
+                status::prepare(kind, object, old, (self.release(), self.now), empties.as_deref());
             }
         }
     }
@@ -397,7 +403,7 @@ impl TypedResource {
             let (stored, stored_old) =
                 (self.kind.stored_fields(object), old.and_then(|old| self.kind.stored_fields(old)));
             let (object, old) = (stored.as_ref().unwrap_or(object), stored_old.as_ref().or(old));
-            let empties = self.empties.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let empties = self.given_empties();
             let content = content::validate((group, kind), object, empties.as_deref(), old, self.release());
             if old.is_none() && !content.is_empty() && kind == "PodDisruptionBudget" {
                 // Its strategy does not validate the metadata, which is validated after it succeeded (`BeforeCreate`).

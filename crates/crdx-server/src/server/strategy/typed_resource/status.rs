@@ -1,30 +1,62 @@
 //! Fields of a status that the server keeps, sets or drops when a client writes the status (`PrepareForUpdate` in
-//! `pkg/registry/core/{pod,persistentvolume}/strategy.go` and `pkg/registry/apps/{deployment,replicaset}/strategy.go`).
+//! `pkg/registry/core/{pod,persistentvolume}/strategy.go`, `pkg/registry/apps/{deployment,replicaset}/strategy.go` and
+//! `pkg/registry/resource/resourceclaim/strategy.go`).
+
+mod devices;
+mod features;
 
 use super::prepare::copy;
 use crate::server::strategy::built_in_kind::BuiltInKind;
+use crdx_types::empties::Empties;
 use crdx_value::Value;
-use crdx_value::release::{Release, V1_32, V1_33, V1_35};
+use crdx_value::release::{Release, V1_32, V1_34, V1_35, V1_37};
 use crdx_value::time::{self, Timestamp};
 
-/// Prepares the status of a kind with such fields.
-pub(super) fn prepare(kind: &BuiltInKind, new: &mut Value, old: &Value, (release, now): (Release, Timestamp)) {
+/// Prepares the status of a kind with such fields. `empties` are the empty lists and maps of the request.
+pub(super) fn prepare(
+    kind: &BuiltInKind,
+    new: &mut Value,
+    old: &Value,
+    (release, now): (Release, Timestamp),
+    empties: Option<&Empties>,
+) {
     match (kind.endpoint.group.as_str(), kind.endpoint.kind.as_str()) {
-        ("", "Pod") => pod(new, old, release),
+        ("", "Pod") => pod(new, old, release, empties),
         ("", "PersistentVolume") => set_phase_time(new, old, now),
         ("apps", "Deployment" | "ReplicaSet") if !release.since(V1_35) => drop_terminating(new, old),
+        // The fields of disabled features were dropped last in 1.34.
+        ("resource.k8s.io", "ResourceClaim") if !release.since(V1_35) => devices::drop_deallocated(new, old),
         _ => {}
+    }
+    features::drop_disabled(&kind.endpoint.kind, new, release);
+    if kind.endpoint.kind == "ResourceClaim" && release.since(V1_35) {
+        devices::drop_deallocated(new, old);
     }
 }
 
-/// Keeps the class of a Pod, which old kubelets dropped, since 1.32, and the observed generations that a client leaves out,
-/// since 1.33.
-fn pod(new: &mut Value, old: &Value, release: Release) {
+/// The claims of a Pod, which clients of older releases do not know
+const CLAIMS: &[&str] =
+    &["resourceClaimStatuses", "extendedResourceClaimStatus", "nodeAllocatableResourceClaimStatuses"];
+
+/// Keeps the class of a Pod, which old kubelets dropped, since 1.32, the observed generations that a client leaves out,
+/// since 1.34, and the claims that it leaves out, since 1.37. An empty list removes claims.
+fn pod(new: &mut Value, old: &Value, release: Release, empties: Option<&Empties>) {
     let class = ["status", "qosClass"];
     if release.since(V1_32) && new.str_at(&class).is_none_or(str::is_empty) {
         copy(new, old, &class);
     }
-    if !release.since(V1_33) {
+    if release.since(V1_37) {
+        let empties = empties.and_then(|empties| empties.child("status"));
+        for name in CLAIMS {
+            let path = ["status", name];
+            let is_emptied =
+                empties.and_then(|empties| empties.child(name)).is_some_and(|one| one.text() == Some("[]"));
+            if new.at(&path).is_none_or(Value::is_null) && !is_emptied {
+                copy(new, old, &path);
+            }
+        }
+    }
+    if !release.since(V1_34) {
         return;
     }
     let generation = ["status", "observedGeneration"];
@@ -84,7 +116,7 @@ mod tests {
         let mut new =
             read(r#"{"status":{"conditions":[{"type":"a"},{"type":"b"},{"type":"a","observedGeneration":3}]}}"#);
         let mut older = new.clone();
-        pod(&mut new, &read(old), Release::NEWEST);
+        pod(&mut new, &read(old), Release::NEWEST, None);
         assert_eq!(
             new,
             read(
@@ -92,8 +124,21 @@ mod tests {
                 {"type":"a","observedGeneration":1},{"type":"b"},{"type":"a","observedGeneration":3}]}}"#
             )
         );
-        pod(&mut older, &read(old), "1.32".parse().unwrap());
+        pod(&mut older, &read(old), "1.32".parse().unwrap(), None);
         assert_eq!(older.at(&["status", "observedGeneration"]), None);
+    }
+
+    #[test]
+    fn claims_that_are_left_out_are_kept() {
+        let old = read(r#"{"status":{"resourceClaimStatuses":[{"name":"a"}]}}"#);
+        let removal = read(r#"{"status":{"resourceClaimStatuses":[]}}"#);
+        let empties = Empties::from_value(&removal);
+        let prepared = |release: &str, empties: Option<&Empties>| {
+            let mut new = read(r#"{"status":{}}"#);
+            pod(&mut new, &old, release.parse().unwrap(), empties);
+            new.at(&["status", "resourceClaimStatuses"]).is_some()
+        };
+        assert!(prepared("1.37", None) && !prepared("1.37", empties.as_ref()) && !prepared("1.36", None));
     }
 
     #[test]
