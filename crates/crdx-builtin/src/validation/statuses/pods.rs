@@ -1,5 +1,8 @@
-//! Statuses of Pods (`ValidatePodStatusUpdate` in `pkg/apis/core/validation`), without what a kubelet reports about claims,
-//! allocated resources, users and the health of volumes.
+//! Statuses of Pods (`ValidatePodStatusUpdate` in `pkg/apis/core/validation`). The server drops the statuses of volumes and
+//! of resources that a node allocates to claims, because they need features that no release enables by default.
+
+mod claims;
+mod containers;
 
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{formats, immutable, network};
@@ -31,6 +34,10 @@ pub fn pod(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &FieldValue<'_
         immutable::text(errors, &status.child("qosClass"), &old_status.child("qosClass"));
     }
     restarts(errors, &status, &old_status, &old_spec);
+    let spec = object.child("spec");
+    let extended = status.child("extendedResourceClaimStatus");
+    claims::statuses(errors, &status.child("resourceClaimStatuses"), &spec);
+    claims::extended(errors, &extended, &spec);
     for (list, type_) in [("podIPs", "PodIP"), ("hostIPs", "HostIP")] {
         addresses(errors, &status.child(list), &old_status.child(list), type_);
     }
@@ -42,12 +49,20 @@ pub fn pod(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &FieldValue<'_
     if host_ips.len() > 0 && first.child("ip").text() != status.child("hostIP").text() {
         errors.invalid(&first.child("ip"), "must be equal to `hostIP`");
     }
+    let lists = ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"];
+    let [main, init, ephemeral] = lists.map(|name| status.child(name));
+    for list in [&main, &init, &ephemeral] {
+        containers::users(errors, list, &spec);
+    }
+    containers::allocated_resources(errors, &main, &spec.child("containers"), &extended);
+    containers::allocated_resources(errors, &init, &spec.child("initContainers"), &extended);
+    containers::no_allocated_resources(errors, &ephemeral);
 }
 
-/// The observed generation of a status or condition, since 1.33
+/// The observed generation of a status or condition, since 1.34: it is dropped before.
 fn generation(errors: &mut Errors, owner: &FieldValue<'_, '_>) {
     let generation = owner.child("observedGeneration");
-    if errors.release.since(V1_33) && generation.int().is_some_and(|value| value < 0) {
+    if errors.release.since(V1_34) && generation.int().is_some_and(|value| value < 0) {
         errors.invalid(&generation, "must be a non-negative integer");
     }
 }

@@ -1,0 +1,232 @@
+//! Users and resources of containers that a status reports.
+
+use crate::validation::field_value::{Errors, FieldValue, range};
+use crate::validation::formats;
+use crdx_value::release::{V1_33, V1_37};
+use std::collections::HashSet;
+
+const CLAIM: &str = "claim:";
+const MAX_MESSAGE: usize = 1024;
+const HEALTH: &[&str] = &["Healthy", "Unhealthy", "Unknown"];
+
+/// `validateContainerStatusUsers`
+pub(super) fn users(errors: &mut Errors, list: &FieldValue<'_, '_>, spec: &FieldValue<'_, '_>) {
+    let os = spec.child("os");
+    let is_windows = os.is_set() && os.child("name").text() == "windows";
+    let is_linux = !os.is_set() || os.child("name").text() == "linux";
+    for status in list.items() {
+        let user = status.child("user");
+        let linux = user.child("linux");
+        if !linux.is_set() {
+            continue;
+        }
+        // Before 1.33, paths had no `user`.
+        let older = FieldValue { path: status.path.child("linux"), ..linux };
+        let linux = if errors.release.since(V1_33) { linux } else { older };
+        if is_windows {
+            errors.forbidden(&linux, "cannot be set for a windows pod");
+        } else if is_linux {
+            linux_user(errors, &linux);
+        }
+    }
+}
+
+/// `validateLinuxContainerUser`. Since 1.37, a container may run as any user of Linux.
+fn linux_user(errors: &mut Errors, user: &FieldValue<'_, '_>) {
+    let (uid, groups) = (user.child("uid"), user.child("supplementalGroups"));
+    if !errors.release.since(V1_37) {
+        formats::user_or_group_id(errors, &uid);
+    } else if uid.int().is_some_and(|id| !(0..=u32::MAX.into()).contains(&id)) {
+        errors.invalid(&uid, range(0, u32::MAX.into()));
+    }
+    formats::user_or_group_id(errors, &user.child("gid"));
+    for group in groups.items() {
+        formats::user_or_group_id(errors, &group);
+    }
+}
+
+/// `validateContainerStatusAllocatedResourcesStatus`, since 1.36: the statuses are dropped before.
+pub(super) fn allocated_resources(
+    errors: &mut Errors,
+    list: &FieldValue<'_, '_>,
+    containers: &FieldValue<'_, '_>,
+    extended: &FieldValue<'_, '_>,
+) {
+    for status in list.items() {
+        let mut containers = containers.items();
+        let container = containers.find(|one| one.child("name").text() == status.child("name").text());
+        for resource in status.child("allocatedResourcesStatus").items() {
+            if let Some(container) = &container {
+                resource_name(errors, &resource.child("name"), container, extended);
+            }
+            health(errors, &resource.child("resources"));
+        }
+    }
+}
+
+/// A name is that of a resource or a claim of the container.
+fn resource_name(
+    errors: &mut Errors,
+    name: &FieldValue<'_, '_>,
+    container: &FieldValue<'_, '_>,
+    extended: &FieldValue<'_, '_>,
+) {
+    let resources = container.child("resources");
+    let Some(claim) = name.text().strip_prefix(CLAIM) else {
+        if resources.child("requests").value.get(name.text()).is_none() {
+            errors.invalid_stringer(&name.path, name.text(), "must match one of the container's resource requests");
+        }
+        return;
+    };
+    let (given, request) = claim.split_once('/').unwrap_or((claim, ""));
+    let is_newest = errors.release.since(V1_37);
+    let is_claim = |one: FieldValue<'_, '_>| match one.child("request").text() {
+        "" => one.child("name").text() == claim,
+        request => {
+            claim.strip_prefix(one.child("name").text()).and_then(|rest| rest.strip_prefix('/')) == Some(request)
+        }
+    };
+    let is_known = resources.child("claims").items().any(is_claim)
+        || is_newest && matches_extended(container, (given, request), extended);
+    if !is_known {
+        let detail = if is_newest {
+            "must match one of the container's resource claims as 'claim:<claimName>/<requestName>' when container.resources.claims[*].request is set or 'claim:<claimName>' when it is empty"
+        } else {
+            "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty"
+        };
+        errors.invalid_stringer(&name.path, name.text(), detail);
+    }
+}
+
+/// `matchesExtendedResourceClaimStatus`
+fn matches_extended(
+    container: &FieldValue<'_, '_>,
+    (claim, request): (&str, &str),
+    extended: &FieldValue<'_, '_>,
+) -> bool {
+    if claim.is_empty() || request.is_empty() || extended.child("resourceClaimName").text() != claim {
+        return false;
+    }
+    let resources = container.child("resources");
+    let requests = resources.child("requests");
+    let name = container.child("name").text();
+    extended.child("requestMappings").items().any(|mapping| {
+        let resource = mapping.child("resourceName").text();
+        let amount = FieldValue::new(requests.value.get(resource), requests.path);
+        mapping.child("containerName").text() == name
+            && mapping.child("requestName").text() == request
+            && amount.quantity().is_some_and(|amount| amount.sign() != 0)
+    })
+}
+
+/// The health of the devices of a resource
+fn health(errors: &mut Errors, list: &FieldValue<'_, '_>) {
+    let mut seen = HashSet::new();
+    for resource in list.items() {
+        let (id, message) = (resource.child("resourceID"), resource.child("message"));
+        errors.supported(&resource.child("health"), HEALTH);
+        if message.is_set() && message.text().is_empty() {
+            errors.required(&message, "must be non-empty if specified");
+        } else if message.text().len() > MAX_MESSAGE {
+            errors.too_long(&message, MAX_MESSAGE as i64);
+        }
+        if !seen.insert(id.text()) {
+            errors.duplicate(&id);
+        }
+    }
+}
+
+/// `validateContainerStatusNoAllocatedResourcesStatus`
+pub(super) fn no_allocated_resources(errors: &mut Errors, list: &FieldValue<'_, '_>) {
+    for status in list.items() {
+        let resources = status.child("allocatedResourcesStatus");
+        if resources.len() > 0 {
+            errors.forbidden(&resources, "must not be specified in container status");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::validation::statuses::tests::errors;
+
+    fn written(spec: &str, status: &str, release: &str) -> Vec<String> {
+        let object = format!(r#"{{"spec":{spec},"status":{status}}}"#);
+        errors(("", "Pod"), &object, &object, release)
+    }
+
+    #[test]
+    fn users_are_those_of_the_operating_system() {
+        let user = |spec: &str, user: &str, release: &str| {
+            let status = format!(r#"{{"containerStatuses":[{{"name":"a","user":{{"linux":{user}}}}}]}}"#);
+            written(spec, &status, release)
+        };
+        let path = "status.containerStatuses[0].user.linux";
+        assert_eq!(
+            user(r#"{"os":{"name":"windows"}}"#, "{}", "1.37"),
+            [format!("{path}: Forbidden: cannot be set for a windows pod")]
+        );
+        let root = r#"{"uid":4294967295,"gid":-1,"supplementalGroups":[1,-2]}"#;
+        let group = |field: &str, id: i64| {
+            format!("{path}.{field}: Invalid value: {id}: must be between 0 and 2147483647, inclusive")
+        };
+        assert_eq!(user("{}", root, "1.37"), [group("gid", -1), group("supplementalGroups[1]", -2)]);
+        assert_eq!(
+            user("{}", root, "1.36"),
+            [group("uid", 4_294_967_295), group("gid", -1), group("supplementalGroups[1]", -2)]
+        );
+    }
+
+    const SPEC: &str = r#"{"containers":[{"name":"a","resources":{"requests":{"example.com/gpu":"1"},"claims":[{"name":"c"},{"name":"d","request":"r"}]}}]}"#;
+
+    fn allocated(resource: &str, release: &str) -> Vec<String> {
+        let status = format!(r#"{{"name":"a","allocatedResourcesStatus":[{resource}]}}"#);
+        let extended = r#""extendedResourceClaimStatus":{"resourceClaimName":"e","requestMappings":[{"containerName":"a","resourceName":"example.com/gpu","requestName":"r"}]}"#;
+        written(SPEC, &format!(r#"{{"containerStatuses":[{status}],{extended}}}"#), release)
+    }
+
+    #[test]
+    fn allocated_resources_are_requested() {
+        let error = |name: &str| allocated(&format!(r#"{{"name":"{name}"}}"#), "1.37");
+        for name in ["example.com/gpu", "claim:c", "claim:d/r", "claim:e/r"] {
+            assert_eq!(error(name), [""; 0], "{name}");
+        }
+        let path = "status.containerStatuses[0].allocatedResourcesStatus[0].name";
+        assert_eq!(
+            error("cpu"),
+            [format!(r#"{path}: Invalid value: "cpu": must match one of the container's resource requests"#)]
+        );
+        for name in ["claim:d", "claim:c/r", "claim:e"] {
+            let found = error(name);
+            assert!(found.len() == 1 && found[0].contains("resource claims as 'claim:"), "{found:?}");
+        }
+        assert_eq!(allocated(r#"{"name":"claim:e/r"}"#, "1.36").len(), 1);
+    }
+
+    #[test]
+    fn devices_have_a_known_health() {
+        let resources = r#"{"name":"claim:c","resources":[{"resourceID":"1","health":"Healthy","message":""},{"resourceID":"1","health":"x"}]}"#;
+        let path = "status.containerStatuses[0].allocatedResourcesStatus[0].resources";
+        assert_eq!(
+            allocated(resources, "1.37"),
+            [
+                format!("{path}[0].message: Required value: must be non-empty if specified"),
+                format!(
+                    r#"{path}[1].health: Unsupported value: "x": supported values: "Healthy", "Unhealthy", "Unknown""#
+                ),
+                format!(r#"{path}[1].resourceID: Duplicate value: "1""#),
+            ]
+        );
+    }
+
+    #[test]
+    fn ephemeral_containers_have_no_resources() {
+        let status = r#"{"ephemeralContainerStatuses":[{"name":"a","allocatedResourcesStatus":[{"name":"x"}]}]}"#;
+        assert_eq!(
+            written("{}", status, "1.37"),
+            [
+                "status.ephemeralContainerStatuses[0].allocatedResourcesStatus: Forbidden: must not be specified in container status"
+            ]
+        );
+    }
+}
