@@ -23,7 +23,7 @@ var printed = []string{
 	"certificates.PodCertificateRequestSpec",
 	"core.Container", "core.EventSource", "core.NodeAddress", "core.NodeAffinity", "core.NodeConfigSource", "core.ObjectReference", "core.Taint", "core.PersistentVolumeClaim", "core.PersistentVolumeSource", "core.PodTemplateSpec", "core.ScopeSelector", "core.VolumeNodeAffinity",
 	"flowcontrol.FlowSchemaSpec", "flowcontrol.PriorityLevelConfigurationSpec", "networking.ParentReference", "networking.ServiceCIDRSpec",
-	"resource.ResourceClaimSpec", "resource.ResourceClaimTemplateSpec", "resource.DeviceAttribute",
+	"resource.AllocationResult", "resource.ResourceClaimSpec", "resource.ResourceClaimTemplateSpec", "resource.DeviceAttribute",
 	"storage.CSINodeDriver", "storage.VolumeAttachmentSpec",
 	"meta/v1.LabelSelector", "networking.IngressRule", "policy.PodDisruptionBudgetSpec", "rbac.RoleRef", "storage.TokenRequest", "storage.VolumeLifecycleMode",
 }
@@ -232,7 +232,7 @@ func internalField(owner string, f goField, internal, api map[string]goType) str
 // opaque are the types without fields in the table.
 func opaque(name string) bool {
 	_, isBasic := map[string]bool{"string": true, "bool": true, "int": true, "int32": true, "int64": true, "uint32": true, "uint8": true, "byte": true, "float64": true}[name]
-	return isBasic || slices.Contains(append(selfRead, "types.NodeName", "types.UID"), name)
+	return isBasic || slices.Contains(append(selfRead, "runtime.Object", "types.NodeName", "types.UID"), name)
 }
 
 // named are the named types of a type expression.

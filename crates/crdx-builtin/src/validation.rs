@@ -61,7 +61,7 @@ use crdx_value::release::Release;
 use field_value::{Errors, FieldValue};
 pub use services::service_addresses;
 pub use statuses::{covers_status, validate_status};
-pub use warnings::{app_armor_warnings, warnings};
+pub use warnings::{app_armor_warnings, status_warnings, warnings};
 
 /// Validates one kind; the last argument is the existing object of an update.
 type Validator = fn(&mut Errors, &FieldValue<'_, '_>, Option<&Value>);

@@ -6,6 +6,7 @@ use crdx_types::empties::Empties;
 use crdx_value::Value;
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
 use crdx_value::release::{Release, V1_34};
+use crdx_value::time::Timestamp;
 
 const NULL: &Value = &Value::Null;
 
@@ -115,6 +116,8 @@ impl<'v, 'p> FieldValue<'v, 'p> {
 pub struct Errors {
     /// The simulated release.
     pub release: Release,
+    /// The time of the request; 0 if no rule depends on it.
+    pub now: Timestamp,
     /// The errors found so far.
     pub list: ErrorList,
 }
@@ -122,7 +125,7 @@ pub struct Errors {
 impl Errors {
     /// Creates an empty collection.
     pub fn new(release: Release) -> Self {
-        Self { release, list: ErrorList::new() }
+        Self { release, now: Timestamp::default(), list: ErrorList::new() }
     }
 
     /// `Required value`

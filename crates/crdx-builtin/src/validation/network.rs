@@ -95,6 +95,20 @@ pub(crate) fn canonical_cidr(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     }
 }
 
+/// `IsValidInterfaceAddress`: an address in its canonical form, with the length of its prefix
+pub(crate) fn interface_address(errors: &mut Errors, field: &FieldValue<'_, '_>) {
+    let text = field.text();
+    let Some((address, length)) = parse_cidr(text) else {
+        return errors.invalid(field, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)");
+    };
+    // Of an address that is mapped to IPv6, the prefix may be that of either address.
+    let length = if is_ipv4(address) && length > 32 { length - 96 } else { length };
+    let canonical = format!("{}/{length}", address.to_canonical());
+    if text != canonical {
+        errors.invalid(field, format!("must be in canonical form (\"{canonical}\")"));
+    }
+}
+
 fn strict_cidr(errors: &mut Errors, field: &FieldValue<'_, '_>, address: IpAddr, length: u8) {
     let text = field.text();
     let (shown, digits) = text.split_once('/').unwrap_or_default();

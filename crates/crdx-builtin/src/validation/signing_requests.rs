@@ -124,7 +124,7 @@ fn bytes_shown(field: &FieldValue<'_, '_>, errors: &Errors) -> BadValue {
     }
 }
 
-fn decoded(field: &FieldValue<'_, '_>) -> Vec<u8> {
+pub(super) fn decoded(field: &FieldValue<'_, '_>) -> Vec<u8> {
     Encoding::Standard.decode(field.text()).unwrap_or_default()
 }
 
@@ -195,7 +195,7 @@ fn anchors(errors: &mut Errors, bundle: &FieldValue<'_, '_>) {
         } else if block.has_headers {
             Some(format!("entry {at} has PEM block headers"))
         } else {
-            match x509::read_certificate(&block.contents) {
+            match x509::read_certificate(&block.contents).map(|found| found.is_authority) {
                 None => Some(format!("entry {at} does not parse as X.509")),
                 Some(false) => Some(format!("entry {at} does not have the CA bit set")),
                 Some(true) => None,
@@ -262,7 +262,7 @@ fn keys(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
         errors.too_long(&stub, MAX_REQUEST as i64);
     } else {
         match x509::read_request(&bytes) {
-            Ok(key) => strong_key(errors, &stub, key),
+            Ok(key) => strong_key(errors, &stub, key.algorithm),
             Err(_) => errors.invalid_value(&stub.path, BadValue::Omitted, "must be a valid PKCS#10 CSR"),
         }
     }

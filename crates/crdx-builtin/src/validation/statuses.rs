@@ -1,17 +1,24 @@
 //! Validates writes of the subresource `status`: `Validate…StatusUpdate` in `pkg/apis/*/validation`.
 
+mod attachments;
+mod certificate_requests;
 mod conditions;
 pub(super) mod jobs;
 mod load_balancers;
+mod migrations;
 mod pods;
+mod policies;
+mod resource_claims;
 mod workloads;
 
 use super::field_value::{Errors, FieldValue};
 use super::{flow_control, namespaces, nodes, quotas, resources, signing_requests};
+use crdx_types::empties::Empties;
 use crdx_value::Value;
 use crdx_value::field::names;
 use crdx_value::field::{ErrorList, FieldError, ROOT};
 use crdx_value::release::{Release, V1_32, V1_34, V1_37};
+use crdx_value::time::Timestamp;
 
 /// Validates the status of one kind; the last argument is the existing object.
 type StatusValidator = fn(&mut Errors, &FieldValue<'_, '_>, &FieldValue<'_, '_>);
@@ -20,12 +27,16 @@ fn validator(group: &str, kind: &str) -> Option<StatusValidator> {
     Some(match (group, kind) {
         ("", "Namespace") => namespaces::status,
         ("", "Node") => nodes::status,
-        ("", "PersistentVolume") | ("batch", "CronJob") | ("networking.k8s.io", "ServiceCIDR") => metadata_only,
+        ("", "PersistentVolume")
+        | ("batch", "CronJob")
+        | ("networking.k8s.io", "ServiceCIDR")
+        | ("storage.k8s.io", "CSINode") => metadata_only,
         ("", "PersistentVolumeClaim") => claim,
         ("", "Pod") => pods::pod,
         ("", "ReplicationController") | ("apps", "ReplicaSet") => workloads::replica_set,
         ("", "ResourceQuota") => quota,
         ("", "Service") => load_balancers::service,
+        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy") => policies::validating_policy,
         ("apps", "DaemonSet") => workloads::daemon_set,
         ("apps", "Deployment") => workloads::deployment,
         ("apps", "StatefulSet") => workloads::stateful_set,
@@ -33,10 +44,14 @@ fn validator(group: &str, kind: &str) -> Option<StatusValidator> {
         ("autoscaling", "HorizontalPodAutoscaler") => autoscaler,
         ("batch", "Job") => jobs::job,
         ("certificates.k8s.io", "CertificateSigningRequest") => signing_requests::status,
+        ("certificates.k8s.io", "PodCertificateRequest") => certificate_requests::pod_request,
         ("flowcontrol.apiserver.k8s.io", "FlowSchema" | "PriorityLevelConfiguration") => flow_control::status,
         ("networking.k8s.io", "Ingress") => load_balancers::ingress,
         ("policy", "PodDisruptionBudget") => conditions::disruption_budget,
         ("resource.k8s.io", "DeviceTaintRule") => conditions::taint_rule,
+        ("resource.k8s.io", "ResourceClaim") => resource_claims::claim,
+        ("storage.k8s.io", "VolumeAttachment") => attachments::volume_attachment,
+        ("storagemigration.k8s.io", "StorageVersionMigration") => migrations::migration,
         _ => return None,
     })
 }
@@ -46,16 +61,25 @@ pub fn covers_status(group: &str, kind: &str) -> bool {
     validator(group, kind).is_some()
 }
 
-/// Validates a write of the status of an object, without its metadata; `old` is the existing object.
-pub fn validate_status((group, kind): (&str, &str), object: &Value, old: &Value, release: Release) -> ErrorList {
-    let mut errors = Errors::new(release);
+/// Validates a write of the status of an object, without its metadata; `empties` are the empty lists and maps that its
+/// encoded form does not have, `old` is the existing object, and `now` the time of the request.
+pub fn validate_status(
+    (group, kind): (&str, &str),
+    object: &Value,
+    empties: Option<&Empties>,
+    old: &Value,
+    (release, now): (Release, Timestamp),
+) -> ErrorList {
+    let mut errors = Errors { now, ..Errors::new(release) };
     if let Some(validate) = validator(group, kind) {
-        validate(&mut errors, &FieldValue::new(Some(object), ROOT), &FieldValue::new(Some(old), ROOT));
+        let object = FieldValue::with_empties(Some(object), ROOT, empties);
+        validate(&mut errors, &object, &FieldValue::new(Some(old), ROOT));
     }
     errors.list
 }
 
-/// A kind whose status can have any content.
+/// A kind whose status can have any content, as far as the server keeps it: it drops the health of the storage of a
+/// `CSINode`.
 fn metadata_only(_: &mut Errors, _: &FieldValue<'_, '_>, _: &FieldValue<'_, '_>) {}
 
 /// Reports the negative numbers among the fields of `status`.
@@ -150,13 +174,36 @@ fn claim_resource(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &str) -
 mod tests {
     use super::*;
     use crdx_text::json;
+    use crdx_types::resources::resources;
 
     /// The errors about a write of a status; the objects are in JSON.
     pub(super) fn errors(group_kind: (&str, &str), old: &str, new: &str, release: &str) -> Vec<String> {
+        errors_at(group_kind, old, new, release, Timestamp::default())
+    }
+
+    /// The errors about a write at a time
+    pub(super) fn errors_at(
+        group_kind: (&str, &str),
+        old: &str,
+        new: &str,
+        release: &str,
+        now: Timestamp,
+    ) -> Vec<String> {
         let read = |text: &str| json::read(text.as_bytes()).unwrap();
         assert!(covers_status(group_kind.0, group_kind.1));
-        let errors = validate_status(group_kind, &read(new), &read(old), release.parse().unwrap());
+        let at = (release.parse().unwrap(), now);
+        let errors = validate_status(group_kind, &read(new), None, &read(old), at);
         errors.iter().map(|error| format!("{}: {}", error.field, error.body())).collect()
+    }
+
+    #[test]
+    fn the_status_of_every_stored_kind_is_validated() {
+        for resource in crdx_types::table::table().releases().flat_map(resources) {
+            // CRDs have a validation of their own.
+            let is_validated = covers_status(resource.group, resource.kind) || resource.group == "apiextensions.k8s.io";
+            let has_status = resource.status && resource.writable;
+            assert!(is_validated || !has_status, "{} {}", resource.group, resource.kind);
+        }
     }
 
     #[test]

@@ -4,10 +4,11 @@ use super::field_value::{Errors, FieldValue};
 use super::{claims, driver_names, formats, immutable, persistent_volumes};
 use crdx_value::Value;
 use crdx_value::field::{FieldError, FieldPath, ROOT, names};
-use crdx_value::release::{V1_33, V1_35};
+use crdx_value::release::{V1_33, V1_35, V1_37};
 use std::collections::HashSet;
 
 const MAX_METADATA: usize = 256 << 10;
+const MAX_MESSAGE: usize = 1024;
 const MAX_NODE_ID: usize = 256;
 const NOT_INLINE: &str = "may not be specified in the context of inline volumes";
 const ONE_SOURCE: &str = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
@@ -86,6 +87,22 @@ fn status(errors: &mut Errors, status: &FieldValue<'_, '_>) {
     let size: usize = metadata.entries().map(|(key, value)| key.len() + value.text().len()).sum();
     if size > MAX_METADATA {
         errors.too_long(&metadata, MAX_METADATA as i64);
+    }
+    for error in ["attachError", "detachError"].map(|name| status.child(name)) {
+        volume_error(errors, &error);
+    }
+}
+
+/// `validateVolumeError`
+fn volume_error(errors: &mut Errors, error: &FieldValue<'_, '_>) {
+    let (message, code) = (error.child("message"), error.child("errorCode"));
+    if message.text().len() > MAX_MESSAGE {
+        // Before 1.37, the error named the limit of another field.
+        let shown = if errors.release.since(V1_37) { MAX_MESSAGE } else { MAX_METADATA };
+        errors.too_long(&message, shown as i64);
+    }
+    if code.is_set() {
+        errors.in_range(&code, 0, i32::MAX.into());
     }
 }
 

@@ -11,6 +11,7 @@ mod pods;
 mod ports;
 mod removed_plugins;
 mod secrets;
+mod statuses;
 mod workloads;
 
 use super::field_value::FieldValue;
@@ -21,6 +22,7 @@ use crdx_value::release::Release;
 use std::fmt::Display;
 
 pub use app_armor::app_armor_warnings;
+pub use statuses::status_warnings;
 
 /// The number of characters that a response has of all warnings (`filters/warning.go`), and so the largest number of warnings.
 const MAX_WARNINGS: usize = 4096;

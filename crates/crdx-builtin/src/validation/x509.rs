@@ -1,6 +1,8 @@
 //! The structure of certificates and of requests for them (RFC 5280 and RFC 2986), to the extent that API servers reject
 //! those that Go cannot parse. Signatures are not verified.
 
+use crdx_value::time::{self, Timestamp};
+
 const SEQUENCE: u8 = 0x30;
 const INTEGER: u8 = 0x02;
 const BIT_STRING: u8 = 0x03;
@@ -10,9 +12,16 @@ const BOOLEAN: u8 = 0x01;
 const SET: u8 = 0x31;
 /// The attributes of a request, and the extensions of a certificate.
 const CONTEXT_0: u8 = 0xa0;
+const UTC_TIME: u8 = 0x17;
+const GENERALIZED_TIME: u8 = 0x18;
+/// The kinds of names in `subjectAltName`.
+const EMAIL_ADDRESS: u8 = 0x81;
+const DNS_NAME: u8 = 0x82;
 const CONTEXT_3: u8 = 0xa3;
 /// `basicConstraints`, 2.5.29.19
 const BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
+/// `subjectAltName`, 2.5.29.17
+const ALTERNATIVE_NAMES: &[u8] = &[0x55, 0x1d, 0x11];
 
 /// The algorithms of public keys.
 const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
@@ -75,6 +84,16 @@ fn name(reader: &mut Reader<'_>) -> Option<()> {
     Some(())
 }
 
+/// A public key
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Key<'d> {
+    /// The algorithm
+    pub algorithm: PublicKey,
+    /// `SubjectPublicKeyInfo`
+    pub encoded: &'d [u8],
+}
+
+/// The algorithm of a public key
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PublicKey {
     /// RSA, with the size of the modulus in bits, rounded up to bytes.
@@ -90,8 +109,13 @@ pub(crate) enum PublicKey {
 }
 
 /// Reads a public key (`SubjectPublicKeyInfo`).
-fn public_key(reader: &mut Reader<'_>) -> Option<PublicKey> {
+fn public_key<'d>(reader: &mut Reader<'d>) -> Option<Key<'d>> {
     let mut key = reader.next(SEQUENCE)?;
+    let encoded = key.0;
+    algorithm_of(&mut key).map(|algorithm| Key { algorithm, encoded })
+}
+
+fn algorithm_of(key: &mut Reader<'_>) -> Option<PublicKey> {
     let mut algorithm = key.next(SEQUENCE)?;
     let id = algorithm.next(OBJECT_IDENTIFIER)?;
     let bits = key.next(BIT_STRING)?;
@@ -116,7 +140,7 @@ fn public_key(reader: &mut Reader<'_>) -> Option<PublicKey> {
 ///
 /// # Errors
 /// Returns a message of Go's decoder.
-pub(crate) fn read_request(der: &[u8]) -> Result<PublicKey, &'static str> {
+pub(crate) fn read_request(der: &[u8]) -> Result<Key<'_>, &'static str> {
     let mut reader = Reader(der);
     let Some(mut outer) = reader.next(SEQUENCE) else { return Err("asn1: syntax error: data truncated") };
     if !reader.0.is_empty() {
@@ -134,9 +158,45 @@ pub(crate) fn read_request(der: &[u8]) -> Result<PublicKey, &'static str> {
     read().ok_or("asn1: syntax error: sequence truncated")
 }
 
-/// Reads a certificate (`x509.ParseCertificate`). Returns true if it is one of a certificate authority, and `None` if it
-/// is no certificate.
-pub(crate) fn read_certificate(der: &[u8]) -> Option<bool> {
+/// A certificate
+#[derive(Debug)]
+pub(crate) struct Certificate<'d> {
+    /// True if it is one of a certificate authority.
+    pub is_authority: bool,
+    /// The key to which it was issued.
+    pub key: Key<'d>,
+    /// The beginning and the end of its validity.
+    pub validity: (Timestamp, Timestamp),
+    /// The DNS names of the subject.
+    pub dns_names: Vec<&'d str>,
+    /// The e-mail addresses of the subject.
+    pub email_addresses: Vec<&'d str>,
+}
+
+/// Reads a time (RFC 5280, 4.1.2.5).
+fn time(reader: &mut Reader<'_>) -> Option<Timestamp> {
+    let tag = reader.tag()?;
+    let text = std::str::from_utf8(reader.next(tag)?.0).ok()?;
+    let (year, rest) = match tag {
+        UTC_TIME => {
+            let (year, rest) = text.split_at_checked(2)?;
+            let century = if year < "50" { "20" } else { "19" };
+            (format!("{century}{year}"), rest)
+        }
+        GENERALIZED_TIME => {
+            let (year, rest) = text.split_at_checked(4)?;
+            (year.to_owned(), rest)
+        }
+        _ => return None,
+    };
+    let digits = rest.strip_suffix('Z').filter(|digits| digits.len() == 10)?;
+    let pair = |at: usize| digits.get(at..at + 2);
+    let [month, day, hour, minute, second] = [pair(0)?, pair(2)?, pair(4)?, pair(6)?, pair(8)?];
+    time::parse(&format!("{year}-{month}-{day}T{hour}:{minute}:{second}Z")).ok()
+}
+
+/// Reads a certificate (`x509.ParseCertificate`).
+pub(crate) fn read_certificate(der: &[u8]) -> Option<Certificate<'_>> {
     let mut reader = Reader(der);
     let mut outer = reader.next(SEQUENCE)?;
     if !reader.0.is_empty() {
@@ -149,9 +209,11 @@ pub(crate) fn read_certificate(der: &[u8]) -> Option<bool> {
     info.next(INTEGER)?;
     algorithm(&mut info)?;
     name(&mut info)?;
-    info.next(SEQUENCE)?;
+    let mut period = info.next(SEQUENCE)?;
+    let validity = (self::time(&mut period)?, self::time(&mut period)?);
     name(&mut info)?;
-    public_key(&mut info)?;
+    let key = public_key(&mut info)?;
+    let (mut dns_names, mut email_addresses) = (Vec::new(), Vec::new());
     let mut is_authority = false;
     while info.tag().is_some_and(|tag| tag != CONTEXT_3) {
         info.next(info.tag()?)?;
@@ -166,8 +228,19 @@ pub(crate) fn read_certificate(der: &[u8]) -> Option<bool> {
             if id.0 == BASIC_CONSTRAINTS {
                 let mut constraints = value.next(SEQUENCE)?;
                 is_authority = constraints.tag() == Some(BOOLEAN) && constraints.next(BOOLEAN)?.0 == [0xff];
+            } else if id.0 == ALTERNATIVE_NAMES {
+                let mut all = value.next(SEQUENCE)?;
+                while let Some(tag) = all.tag() {
+                    let name = all.next(tag)?.0;
+                    let text = || std::str::from_utf8(name).ok().filter(|text| text.is_ascii());
+                    match tag {
+                        EMAIL_ADDRESS => email_addresses.push(text()?),
+                        DNS_NAME => dns_names.push(text()?),
+                        _ => {}
+                    }
+                }
             }
         }
     }
-    Some(is_authority)
+    Some(Certificate { is_authority, key, validity, dns_names, email_addresses })
 }

@@ -21,6 +21,28 @@ pub(crate) fn pool_name(errors: &mut Errors, name: &FieldValue<'_, '_>) {
     }
 }
 
+/// `ResourcePoolName` since 1.37, for fields whose type declares the rule.
+pub(crate) fn declared_pool_name(errors: &mut Errors, name: &FieldValue<'_, '_>) {
+    if !errors.release.since(V1_37) {
+        return pool_name(errors, name);
+    }
+    if !errors.require_text(name) {
+        return;
+    }
+    if name.text().len() > MAX_POOL {
+        errors.too_long(name, MAX_POOL as i64);
+    }
+    for (at, part) in name.text().split('/').enumerate() {
+        if part.is_empty() {
+            errors.invalid(name, format!("segment {at}: must not be empty"));
+            continue;
+        }
+        let messages = names::dns1123_subdomain(part.as_bytes());
+        let messages = messages.into_iter().map(|message| format!("segment {at}: {message}"));
+        errors.messages_at(&name.path, part, messages.collect());
+    }
+}
+
 /// `validateQualifiedName`, for the text `name` at the path of `field`
 pub fn qualified_name(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &str) {
     let parts: Vec<&str> = name.split('/').collect();

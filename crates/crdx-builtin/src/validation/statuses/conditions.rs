@@ -39,7 +39,7 @@ pub(super) fn api_service(errors: &mut Errors, object: &FieldValue<'_, '_>, _: &
 }
 
 /// `ValidateConditions` of `k8s.io/apimachinery/pkg/apis/meta/v1/validation`
-fn conditions(errors: &mut Errors, list: &FieldValue<'_, '_>) {
+pub(super) fn conditions(errors: &mut Errors, list: &FieldValue<'_, '_>) {
     let is_newest = errors.release.since(V1_37);
     let mut seen = HashSet::new();
     for condition in list.items() {

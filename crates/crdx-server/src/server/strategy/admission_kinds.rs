@@ -22,6 +22,10 @@ impl BuiltIn for Validated {
     fn validate(&self, object: &Value, old: Option<&Value>, release: Release) -> (ErrorList, Vec<String>) {
         (validation::validate(object, old, release), validation::warnings(object, old, release))
     }
+
+    fn status_warnings(&self, object: &Value, old: &Value, release: Release) -> Vec<String> {
+        validation::warnings(object, Some(old), release)
+    }
 }
 
 /// The resources of a release.

@@ -43,6 +43,11 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
         ErrorList::new()
     }
 
+    /// The warnings about a write of the status that is accepted.
+    fn status_warnings(&self, _object: &Value, _old: &Value, _release: Release) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns true if the real server has a Go type for the kind, so that it accepts strategic merge patches.
     fn has_go_type(&self) -> bool {
         true

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "builtin")]
 pub(in crate::server) use crdx_builtin::validation::{
-    app_armor_warnings, covers_status, service_addresses, validate, validate_status, warnings,
+    app_armor_warnings, covers_status, service_addresses, status_warnings, validate, validate_status, warnings,
 };
 
 /// Without the feature, the options of a server leave out all kinds whose content is validated, so this is not called.
@@ -35,8 +35,9 @@ pub(in crate::server) fn covers_status(_group: &str, _kind: &str) -> bool {
 pub(super) fn validate_status(
     _kind: (&str, &str),
     _object: &crdx_value::Value,
+    _empties: Option<&crdx_types::empties::Empties>,
     _old: &crdx_value::Value,
-    _release: crdx_value::release::Release,
+    _at: (crdx_value::release::Release, crdx_value::time::Timestamp),
 ) -> crdx_value::field::ErrorList {
     Vec::new()
 }
@@ -46,6 +47,15 @@ pub(super) fn warnings(
     _kind: (&str, &str),
     _object: &crdx_value::Value,
     _old: Option<&crdx_value::Value>,
+    _release: crdx_value::release::Release,
+) -> Vec<String> {
+    Vec::new()
+}
+
+#[cfg(not(feature = "builtin"))]
+pub(super) fn status_warnings(
+    _kind: (&str, &str),
+    _object: &crdx_value::Value,
     _release: crdx_value::release::Release,
 ) -> Vec<String> {
     Vec::new()

@@ -419,7 +419,12 @@ impl TypedResource {
         }
         if let (Subresource::Status, true, Some(old)) = (self.subresource, self.resources.validates_content, old) {
             let Endpoint { group, kind, .. } = &self.kind.endpoint;
-            errors.extend(content::validate_status((group, kind), object, old, self.release()));
+            let (empties, at) = (self.given_empties(), (self.release(), self.now));
+            errors.extend(content::validate_status((group, kind), object, empties.as_deref(), old, at));
+            if errors.is_empty() {
+                warnings.extend(content::status_warnings((group, kind), object, self.release()));
+                warnings.extend(self.serving.built_in.status_warnings(object, old, self.release()));
+            }
         }
         if self.filters_errors() {
             remove_repeated(&mut errors);

@@ -11,6 +11,7 @@ use crate::server::strategy::content;
 use crate::server::strategy::subresource::Subresource;
 use crdx_value::field::ErrorList;
 use crdx_value::release::Release;
+use crdx_value::time::Timestamp;
 use crdx_value::{Value, object};
 
 /// The finalizer in `spec.finalizers` of every namespace.
@@ -44,7 +45,8 @@ impl BuiltIn for FinalizedNamespace {
     }
 
     fn validate_status(&self, object: &Value, old: &Value, release: Release) -> ErrorList {
-        content::validate_status(("", "Namespace"), object, old, release)
+        // No rule about a Namespace depends on the time.
+        content::validate_status(("", "Namespace"), object, None, old, (release, Timestamp::default()))
     }
 
     fn name_rule(&self) -> NameRule {
