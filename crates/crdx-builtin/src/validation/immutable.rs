@@ -64,3 +64,16 @@ pub fn is_equal(a: &Value, b: &Value) -> bool {
         _ => a == b,
     }
 }
+
+/// Copies the value at a path, or its absence, so that a comparison leaves it out.
+pub fn copy(new: &Value, old: &mut Value, path: &[&str]) {
+    let Some((last, parents)) = path.split_last() else { return };
+    if let Some(value) = new.at(path) {
+        old.insert_at(path, value.clone());
+    } else {
+        let parent = parents.iter().try_fold(old, |value, key| value.get_mut(key));
+        if let Some(members) = parent.and_then(Value::as_object_mut) {
+            members.remove(last);
+        }
+    }
+}

@@ -308,9 +308,9 @@ fn claim_update(
     let (mut merged, mut existing) = (spec.value.clone(), old_spec.value.clone());
     if old_spec.child("volumeName").text().is_empty() {
         // The name of the volume may be set once.
-        super::jobs::update::copy(spec.value, &mut existing, &["volumeName"]);
+        immutable::copy(spec.value, &mut existing, &["volumeName"]);
     }
-    let mut keep = |path: &[&str]| super::jobs::update::copy(old_spec.value, &mut merged, path);
+    let mut keep = |path: &[&str]| immutable::copy(old_spec.value, &mut merged, path);
     if is_bound {
         if spec.value.at(&["resources", "requests"]).is_some() {
             keep(&["resources", "requests", "storage"]);
@@ -361,7 +361,7 @@ fn keep_class(
         errors.invalid_value(&annotations.child(ANNOTATION), shown, immutable::IMMUTABLE);
     }
     if is_that_of_annotation || (had_none && old_class.is_none() && class.is_some()) {
-        super::jobs::update::copy(old_spec.value, merged, &["storageClassName"]);
+        immutable::copy(old_spec.value, merged, &["storageClassName"]);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Updates of Jobs (`ValidateJobSpecUpdate`).
 
 use crate::validation::field_value::{Errors, FieldValue};
+use crate::validation::immutable::copy;
 use crate::validation::statuses::jobs::has_condition;
 use crate::validation::{immutable, pod_spec};
 use crdx_value::Value;
@@ -91,19 +92,6 @@ fn copy_resources(new: &Value, old: &mut Value) {
             if new.get("name") == old.get("name") {
                 copy(new, old, &["resources"]);
             }
-        }
-    }
-}
-
-/// Copies the value at a path, or its absence.
-pub fn copy(new: &Value, old: &mut Value, path: &[&str]) {
-    let Some((last, parents)) = path.split_last() else { return };
-    if let Some(value) = new.at(path) {
-        old.insert_at(path, value.clone());
-    } else {
-        let parent = parents.iter().try_fold(old, |value, key| value.get_mut(key));
-        if let Some(members) = parent.and_then(Value::as_object_mut) {
-            members.remove(last);
         }
     }
 }

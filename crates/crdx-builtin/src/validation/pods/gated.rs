@@ -3,8 +3,8 @@
 
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::immutable;
+use crate::validation::immutable::copy;
 use crate::validation::internal;
-use crate::validation::jobs::update::copy;
 use crdx_value::Value;
 
 const NODE_AFFINITY: [&str; 2] = ["affinity", "nodeAffinity"];
