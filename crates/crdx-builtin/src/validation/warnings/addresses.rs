@@ -5,7 +5,7 @@ use crate::validation::field_value::FieldValue;
 use crate::validation::network::{masked, parse_cidr, parse_ip};
 use crdx_value::Value;
 use crdx_value::quote::go_quote;
-use crdx_value::release::V1_33;
+use crdx_value::release::{V1_33, V1_36};
 use std::net::IpAddr;
 
 /// Parts of warnings before 1.33.
@@ -21,7 +21,8 @@ pub(super) fn ip(warnings: &mut Warnings, field: &FieldValue<'_, '_>) {
     match text.parse::<IpAddr>().ok().filter(|address| !is_mapped(*address)) {
         None => {
             let canonical = go_quote(&sloppy.to_canonical().to_string());
-            warnings.at(&field.path, format!("non-standard IP address {quoted} is invalid: use {canonical}"));
+            warnings
+                .at(&field.path, format!("non-standard IP address {quoted} {}: use {canonical}", rejected(warnings)));
         }
         Some(address) if address.is_ipv6() && address.to_string() != text => {
             let canonical = go_quote(&address.to_string());
@@ -48,7 +49,10 @@ pub(super) fn cidr(warnings: &mut Warnings, field: &FieldValue<'_, '_>) {
     let (given, digits) = text.split_once('/').unwrap_or_default();
     let strict = given.parse::<IpAddr>().ok().filter(|address| !is_mapped(*address));
     match strict.filter(|_| digits == length.to_string()) {
-        None => warnings.at(&field.path, format!("non-standard CIDR value {quoted} is invalid: use {shown}")),
+        None => {
+            let text = format!("non-standard CIDR value {quoted} {}: use {shown}", rejected(warnings));
+            warnings.at(&field.path, text);
+        }
         Some(address) if address.is_ipv6() && warnings.list.len() == before => {
             let canonical = format!("{address}/{length}");
             if canonical != text {
@@ -58,6 +62,15 @@ pub(super) fn cidr(warnings: &mut Warnings, field: &FieldValue<'_, '_>) {
             }
         }
         Some(_) => {}
+    }
+}
+
+/// The fate of values in other forms, which are invalid since 1.36 (`StrictIPCIDRValidation`).
+fn rejected(warnings: &Warnings) -> &'static str {
+    if warnings.release.since(V1_36) {
+        "is invalid"
+    } else {
+        "will be considered invalid in a future Kubernetes release"
     }
 }
 
@@ -174,7 +187,7 @@ mod tests {
 
     fn addresses(texts: &[&str]) -> Vec<String> {
         let object = format!(r#"{{"addressType":"IPv4","endpoints":[{{"addresses":{texts:?}}}]}}"#);
-        created("discovery.k8s.io", "EndpointSlice", &object, "1.34")
+        created("discovery.k8s.io", "EndpointSlice", &object, "1.36")
     }
 
     #[test]
@@ -194,7 +207,7 @@ mod tests {
     fn networks_should_have_no_bits_after_the_prefix() {
         let blocks = |cidr: &str| {
             let object = format!(r#"{{"spec":{{"ingress":[{{"from":[{{"ipBlock":{{"cidr":"{cidr}"}}}}]}}]}}}}"#);
-            created("networking.k8s.io", "NetworkPolicy", &object, "1.34")
+            created("networking.k8s.io", "NetworkPolicy", &object, "1.36")
         };
         assert_eq!(blocks("10.0.0.0/8"), [""; 0]);
         assert_eq!(

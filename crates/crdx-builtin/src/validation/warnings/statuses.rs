@@ -49,7 +49,7 @@ mod tests {
             warnings("", "Pod", status, "1.33"),
             [
                 r#"status.podIPs[1].ip: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")"#,
-                r#"status.hostIPs[0].ip: non-standard IP address "010.0.0.1" is invalid: use "10.0.0.1""#,
+                r#"status.hostIPs[0].ip: non-standard IP address "010.0.0.1" will be considered invalid in a future Kubernetes release: use "10.0.0.1""#,
             ]
         );
         assert_eq!(warnings("", "Pod", status, "1.32"), [""; 0]);
