@@ -25,6 +25,7 @@ const OPAQUE: &[&str] = &[
     "meta/v1.MicroTime",
     "meta/v1.Time",
     "resource.Quantity",
+    "runtime.Object",
     "runtime.RawExtension",
     "types.NodeName",
     "types.UID",

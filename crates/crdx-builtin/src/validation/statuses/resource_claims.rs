@@ -136,7 +136,7 @@ fn allocated_devices(errors: &mut Errors, status: &FieldValue<'_, '_>) {
         let shown = if errors.release.since(V1_37) {
             versioned::bad_value("resource/v1.AllocatedDeviceStatus", device.value, errors.release)
         } else {
-            BadValue::Raw(id.shown())
+            BadValue::Raw(id.shown(errors.release))
         };
         let path = if errors.release.since(V1_35) { device.path } else { device.path.child("deviceID") };
         errors.list.push(FieldError::duplicate(&path, shown));
@@ -151,7 +151,11 @@ fn device_status(errors: &mut Errors, device: &FieldValue<'_, '_>, allocated: &H
     ids::share(errors, &device.child("shareID"));
     let id = DeviceId::new(device.value);
     if !allocated.contains(&id) {
-        errors.invalid_value(&device.path, BadValue::Raw(id.shown()), "must be an allocated device in the claim");
+        errors.invalid_value(
+            &device.path,
+            BadValue::Raw(id.shown(errors.release)),
+            "must be an allocated device in the claim",
+        );
     }
     let (conditions, data) = (device.child("conditions"), device.child("data"));
     if conditions.len() > MAX_CONDITIONS {

@@ -2,7 +2,7 @@
 
 use crate::validation::field_value::{Errors, FieldValue};
 use crdx_value::quote::go_quote;
-use crdx_value::release::V1_37;
+use crdx_value::release::{Release, V1_35, V1_37};
 use crdx_value::{Value, json};
 
 /// `SharedDeviceID`: a device, or a share of it
@@ -21,8 +21,11 @@ impl<'v> DeviceId<'v> {
         Self { driver: text("driver"), pool: text("pool"), device: text("device"), share: text("shareID") }
     }
 
-    /// The identifier as errors show it
-    pub(super) fn shown(&self) -> String {
+    /// The identifier as errors show it. Before 1.35, its texts had no JSON.
+    pub(super) fn shown(&self, release: Release) -> String {
+        if !release.since(V1_35) {
+            return r#"{"Driver":{},"Pool":{},"Device":{},"ShareID":{}}"#.to_owned();
+        }
         let [driver, pool, device, share] =
             [self.driver, self.pool, self.device, self.share].map(|text| json::to_string(&Value::from(text)));
         format!(r#"{{"Driver":{driver},"Pool":{pool},"Device":{device},"ShareID":{share}}}"#)

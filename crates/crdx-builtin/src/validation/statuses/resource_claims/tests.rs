@@ -117,7 +117,13 @@ fn drivers_report_allocated_devices() {
     for (release, error) in [
         ("1.37", format!("status.devices[1]: Duplicate value: {known}")),
         ("1.36", format!("status.devices[1]: Duplicate value: {id}")),
-        ("1.34", format!("status.devices[1].deviceID: Duplicate value: {id}")),
+        (
+            "1.34",
+            format!(
+                "status.devices[1].deviceID: Duplicate value: {}",
+                r#"{"Driver":{},"Pool":{},"Device":{},"ShareID":{}}"#
+            ),
+        ),
     ] {
         assert_eq!(written("{}", &twice, release), [error]);
     }
