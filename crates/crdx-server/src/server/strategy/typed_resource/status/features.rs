@@ -105,8 +105,9 @@ mod tests {
         assert_eq!(dropped("Pod", status, "1.30"), containers(""));
         assert_eq!(dropped("Pod", status, "1.32"), containers(mounts));
         assert_eq!(dropped("Pod", status, "1.34"), containers(&format!(r#","user":{{}}{mounts}"#)));
-        let newest = format!(r#","user":{{}},"allocatedResourcesStatus":[]{mounts}"#);
-        assert_eq!(dropped("Pod", status, "1.37"), containers(&newest));
+        let newest =
+            format!(r#"{{"containerStatuses":[{{"allocatedResourcesStatus":[],"name":"a","user":{{}}{mounts}}}]}}"#);
+        assert_eq!(dropped("Pod", status, "1.37"), newest);
     }
 
     #[test]
