@@ -4,7 +4,7 @@
 usage: random_requests.py FOLDER --envtest FOLDER [--count 1000] [--seed 1] [--objects FILE]... [--only KIND] [--operations create,status] [--ranges CIDRS]
 
 FOLDER has kube-apiserver and etcd (tests/apiserver/kube-apiserver.sh builds them), --envtest names the folder that `kubectl crdx envtest` printed. The objects of
-objects.jsonl, and of each FILE with one object per line, are created in both servers. Then each request is a dry run of a create, an update or one of the four kinds of
+objects.jsonl, and of each FILE with one object per line (status-objects.jsonl has more of those whose status depends on the specification), are created in both servers. Then each request is a dry run of a create, an update or one of the four kinds of
 patches with random changes of one of them, or writes a changed status from statuses.jsonl. One in five writes of a status is no dry run. The responses differ in their verdict, code, errors, warnings or object; generated values are masked. Answers that
 show addresses of Go pointers are compared by their code only. --ranges is the --service-cluster-ip-range of both servers (with services.jsonl). One example of each difference is printed.
 """
@@ -137,7 +137,7 @@ class Requests:
     def change_status(self, status, kind):
         """Changes a status, or replaces a part of it by that of another example."""
         other = self.chance.choice(self.statuses[kind])
-        if self.chance.random() < 0.4:
+        if self.chance.random() < 0.4 and other:
             key = self.chance.choice(list(other))
             status[key] = copy.deepcopy(other[key])
         elif status:
