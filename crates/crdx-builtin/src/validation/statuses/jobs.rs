@@ -308,7 +308,9 @@ fn uncounted_value(succeeded: &FieldValue<'_, '_>, failed: &FieldValue<'_, '_>, 
     let list = |list: &FieldValue<'_, '_>| {
         let items: Vec<String> = list.texts().map(go_quote).collect();
         match (release.since(V1_34), items.is_empty()) {
+            (true, true) if list.is_given_empty() => "[]".to_owned(),
             (true, true) => "null".to_owned(),
+            (false, true) if list.is_given_empty() => "[]types.UID{}".to_owned(),
             (true, false) => format!("[{}]", items.join(",")),
             (false, true) => "[]types.UID(nil)".to_owned(),
             (false, false) => format!("[]types.UID{{{}}}", items.join(", ")),
