@@ -60,7 +60,7 @@ impl Families {
         item.verdict = Verdict::CannotTell;
         item.reason =
             "whether the cluster has the address families that the Service asks for cannot be read".to_owned();
-        item.help = Some(format!("{RANGES} tells it since Kubernetes 1.33; {ASK_THE_CLUSTER}"));
+        item.help = Some(format!("{RANGES} tells it, where it is served; {ASK_THE_CLUSTER}"));
         (item.errors, item.answer) = (Vec::new(), None);
     }
 }

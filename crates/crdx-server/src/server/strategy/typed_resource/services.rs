@@ -18,7 +18,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The addresses of the first range; the first one is that of the Service `kubernetes`.
+/// The first address that is allocated; the one before is that of the Service `kubernetes`.
 const FIRST_ADDRESS: u32 = 2;
 const ADDRESSES_OF_RANGE: u32 = 0xffff - 2;
 const NODE_PORT: &str = "nodePort";
@@ -141,15 +141,8 @@ impl Services<'_> {
         addresses.resize(addresses.len().max(families.len()), String::new());
         for (address, family) in addresses.iter_mut().zip(&families).filter(|(address, _)| address.is_empty()) {
             let family = IpFamily::of_name(family).unwrap_or(IpFamily::V4);
-            let of = |n: u32| match family {
-                IpFamily::V4 => Ipv4Addr::from(u32::from(Ipv4Addr::new(10, 0, 0, 0)) + FIRST_ADDRESS + n).to_string(),
-                IpFamily::V6 => {
-                    let range = u128::from(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 0));
-                    Ipv6Addr::from(range + u128::from(FIRST_ADDRESS + n)).to_string()
-                }
-            };
-            let n = free(&self.allocations.addresses, ADDRESSES_OF_RANGE, |n| is_used(&of(n)));
-            *address = of(n.unwrap_or_default());
+            let n = free(&self.allocations.addresses, ADDRESSES_OF_RANGE, |n| is_used(&cluster_ip(family, n)));
+            *address = cluster_ip(family, n.unwrap_or_default());
         }
         if let Some(first) = addresses.first() {
             spec.insert("clusterIP".to_owned(), first.as_str().into());
@@ -165,6 +158,17 @@ impl Services<'_> {
             used.ports.extend(node_ports(spec));
         }
         used
+    }
+}
+
+/// An address of the range `10.0.0.0/16` or `fd00::/112`.
+fn cluster_ip(family: IpFamily, n: u32) -> String {
+    match family {
+        IpFamily::V4 => Ipv4Addr::from_bits(Ipv4Addr::new(10, 0, 0, 0).to_bits() + FIRST_ADDRESS + n).to_string(),
+        IpFamily::V6 => {
+            let range = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 0).to_bits();
+            Ipv6Addr::from_bits(range + u128::from(FIRST_ADDRESS + n)).to_string()
+        }
     }
 }
 
