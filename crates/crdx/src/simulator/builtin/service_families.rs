@@ -57,9 +57,8 @@ impl Families {
             }
             return;
         }
-        item.verdict = Verdict::CannotTell;
-        item.reason =
-            "whether the cluster has the address families that the Service asks for cannot be read".to_owned();
+        let reason = "whether the cluster has the address families that the Service asks for cannot be read";
+        (item.verdict, item.reason) = (Verdict::CannotTell, reason.to_owned());
         item.help = Some(format!("{RANGES} tells it, where it is served; {ASK_THE_CLUSTER}"));
         (item.errors, item.answer) = (Vec::new(), None);
     }

@@ -103,9 +103,8 @@ impl Services<'_> {
             return Ok(());
         }
         let existing = old.map(|old| texts(old, ADDRESSES)).unwrap_or_default();
-        let validate = |spec: &Value| match self.validates {
-            true => content::service_addresses(spec, &existing, self.release),
-            false => ErrorList::new(),
+        let validate = |spec: &Value| {
+            if self.validates { content::service_addresses(spec, &existing, self.release) } else { ErrorList::new() }
         };
         let families = self.allocations.families();
         families::initialize(spec, old, families, self.release, &validate).map_err(AllocationError::Invalid)?;

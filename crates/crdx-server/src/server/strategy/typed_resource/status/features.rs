@@ -60,7 +60,9 @@ pub(super) fn drop_disabled(kind: &str, object: &mut Value, release: Release) {
     if kind == "Pod" {
         for list in ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"] {
             let Some(Value::Array(items)) = status.get_mut(list) else { continue };
-            items.iter_mut().for_each(|item| drop_rows(OF_CONTAINERS, item, release));
+            for item in items.iter_mut() {
+                drop_rows(OF_CONTAINERS, item, release);
+            }
         }
     }
 }
@@ -74,7 +76,7 @@ fn drop_rows(rows: &[Row], value: &mut Value, release: Release) {
 fn remove(value: &mut Value, path: &[&str]) {
     match (path, value) {
         ([name], Value::Object(members)) => {
-            members.remove(*name);
+            members.remove(name);
         }
         (["*", rest @ ..], Value::Array(items)) => items.iter_mut().for_each(|item| remove(item, rest)),
         ([name, rest @ ..], value) => {
