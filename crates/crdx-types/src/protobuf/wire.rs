@@ -4,6 +4,7 @@
 //! is added to a list or a map.
 
 use super::fields::FieldType;
+use crate::custom::Custom;
 use crate::types::Types;
 use crdx_text::protobuf::{Error, Reader, Wire, go_name};
 use std::collections::BTreeMap;
@@ -111,7 +112,7 @@ impl Decoder {
                 self.merge(type_, bytes, &mut fields, depth + 1)?;
                 Node::Message(fields)
             }
-            (FieldType::Custom(_, id), Wire::Bytes(bytes)) => Node::Custom(custom(self.types.name(id), bytes)?),
+            (FieldType::Custom(type_, _), Wire::Bytes(bytes)) => Node::Custom(custom(type_, bytes)?),
             (_, Wire::Bytes(bytes)) => Node::Bytes(bytes),
             (_, Wire::Number(number)) => Node::Number(number),
             (_, Wire::Eight(bytes)) => Node::Eight(bytes),
@@ -120,12 +121,27 @@ impl Decoder {
     }
 }
 
-/// The fields of a type with its own encoding, which are numbers and texts.
-fn custom<'b>(name: &'static str, bytes: &'b [u8]) -> Result<Fields<'b>, Error> {
+/// The fields of a type with its own encoding, which are numbers (wire type 0) and texts (wire type 2).
+fn custom(type_: Custom, bytes: &[u8]) -> Result<Fields<'_>, Error> {
+    // Times are decoded as a `Timestamp`.
+    let (name, known): (_, &[(&str, u64)]) = match type_ {
+        Custom::Time | Custom::MicroTime => ("Timestamp", &[("Seconds", 0), ("Nanos", 0)]),
+        Custom::IntOrString => ("IntOrString", &[("Type", 0), ("IntVal", 0), ("StrVal", 2)]),
+        Custom::Duration => ("Duration", &[("Duration", 0)]),
+        _ => ("Quantity", &[("String_", 2)]),
+    };
+    let is_known = |number: u64, wire: u64| {
+        let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+        match at.and_then(|at| known.get(at)) {
+            Some((field, expected)) if *expected != wire => {
+                Err(Error::WrongWireType { wire, field: (*field).to_owned() })
+            }
+            field => Ok(field.is_some()),
+        }
+    };
     let mut fields = Fields::new();
     let mut reader = Reader::new(bytes);
-    let name = name.rsplit_once('.').map_or(name, |(_, bare)| bare);
-    while let Some((number, wire)) = reader.known(name, |_, wire| Ok(matches!(wire, 0 | 2)))? {
+    while let Some((number, wire)) = reader.known(name, is_known)? {
         match wire {
             Wire::Number(value) => drop(fields.insert(number, Node::Number(value))),
             Wire::Bytes(value) => drop(fields.insert(number, Node::Bytes(value))),
@@ -138,6 +154,16 @@ fn custom<'b>(name: &'static str, bytes: &'b [u8]) -> Result<Fields<'b>, Error> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_about_times_name_a_timestamp() {
+        let error = |type_, bytes: &[u8]| custom(type_, bytes).err().unwrap().to_string();
+        assert_eq!(error(Custom::Time, &[0, 1]), "proto: Timestamp: illegal tag 0 (wire type 0)");
+        assert_eq!(error(Custom::MicroTime, &[9, 1]), "proto: wrong wireType = 1 for field Seconds");
+        assert_eq!(error(Custom::IntOrString, &[24, 1]), "proto: wrong wireType = 0 for field StrVal");
+        assert_eq!(error(Custom::Quantity, &[8, 1]), "proto: wrong wireType = 0 for field String_");
+        assert!(custom(Custom::Time, &[8, 1, 34, 1, 65]).unwrap().len() == 1, "unknown fields are skipped");
+    }
 
     #[test]
     fn the_nesting_of_messages_is_limited() {

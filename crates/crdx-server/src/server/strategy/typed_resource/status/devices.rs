@@ -1,14 +1,17 @@
 //! Devices of a `ResourceClaim` that are no longer allocated.
 
 use crdx_value::Value;
+use std::collections::HashSet;
 
 /// The fields that identify a device or a share of it
 const ID: [&str; 4] = ["driver", "pool", "device", "shareID"];
 
 /// Drops the statuses of devices that the write deallocates (`dropDeallocatedStatusDevices`).
 pub(super) fn drop_deallocated(new: &mut Value, old: &Value) {
-    let (before, after) = (results(old), results(new));
-    let deallocated: Vec<[String; 4]> = before.into_iter().filter(|device| !after.contains(device)).collect();
+    let mut deallocated = results(old);
+    for device in results(new) {
+        deallocated.remove(&device);
+    }
     let Some(Value::Object(status)) = new.get_mut("status") else { return };
     let Some(Value::Array(devices)) = status.get_mut("devices") else { return };
     devices.retain(|device| !deallocated.contains(&id(device)));
@@ -18,7 +21,7 @@ pub(super) fn drop_deallocated(new: &mut Value, old: &Value) {
 }
 
 /// The devices that a claim allocates
-fn results(claim: &Value) -> Vec<[String; 4]> {
+fn results(claim: &Value) -> HashSet<[String; 4]> {
     let results = claim.at(&["status", "allocation", "devices", "results"]).and_then(Value::as_array);
     results.unwrap_or_default().iter().map(id).collect()
 }
