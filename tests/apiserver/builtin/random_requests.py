@@ -42,7 +42,7 @@ MASKED = [
 CONTROLLED = ("flowschemas", "prioritylevelconfigurations", "apiservices", "servicecidrs", "ipaddresses")
 # These would change what other requests do, which envtest does not simulate.
 LIMITING = ("ResourceQuota", "LimitRange")
-GENERATED = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|10\.[0-9]+\.[0-9]+\.[0-9]+|fd00::[0-9a-f:]+")
+GENERATED = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|10\.[0-9]+\.[0-9]+\.[0-9]+|fd00::[0-9a-f:]+|\b3[0-2][0-9]{3}\b")
 POINTER = re.compile(r"\(0x|0x[0-9a-f]{8}|\(\*[A-Za-z.]+\)|\[recursive\]")
 
 
@@ -258,15 +258,15 @@ def seeds(args, servers):
 
 
 def generated_values(real, simulated):
-    """The pairs of UIDs and addresses that differ in two copies of an object."""
+    """The pairs of UIDs, addresses and node ports that differ in two copies of an object."""
     if isinstance(real, dict) and isinstance(simulated, dict):
         for key in real.keys() & simulated.keys():
             yield from generated_values(real[key], simulated[key])
     elif isinstance(real, list) and isinstance(simulated, list):
         for pair in zip(real, simulated):
             yield from generated_values(*pair)
-    elif isinstance(real, str) and isinstance(simulated, str) and real != simulated and GENERATED.fullmatch(real):
-        yield real, simulated
+    elif type(real) is type(simulated) and real != simulated and GENERATED.fullmatch(str(real)):
+        yield str(real), str(simulated)
 
 
 def main():
