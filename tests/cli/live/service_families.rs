@@ -49,6 +49,26 @@ fn services_get_the_families_of_the_cluster() {
 }
 
 #[test]
+fn a_cluster_ip_is_in_a_range_of_the_cluster() {
+    let place = TestDir::new("service-ranges");
+    let service = |name: &str, address: &str| {
+        format!(
+            "apiVersion: v1\nkind: Service\nmetadata: {{name: {name}}}\nspec: {{clusterIP: {address}, ports: [{{port: 80}}]}}\n---\n"
+        )
+    };
+    let all = [service("in", "10.96.0.9"), service("out", "10.97.0.9"), service("none", "None")];
+    place.write("services.yaml", &all.concat());
+    let fake = Fake::serve(|path, _| with_ranges(path, Some(r#""10.96.0.0/16""#)));
+    place.run(&format!("validate -f services.yaml --server {}", fake.url)).ends(
+        1,
+        &[
+            "2 accepted, 1 rejected",
+            "Service \"out\" is invalid: spec.clusterIPs: Invalid value: [\"10.97.0.9\"]: failed to allocate IP 10.97.0.9: the provided network does not match the current range",
+        ],
+    );
+}
+
+#[test]
 fn families_that_an_older_cluster_does_not_tell_are_left_open() {
     let place = TestDir::new("service-families-older");
     services(&place);

@@ -348,6 +348,13 @@ impl<'a> Sending<'a> {
         answered_create(item, response, self.rules.release, self.locator);
         if let Some(families) = self.service_families {
             families.explain(item, self);
+            // The server reports it before other errors, which this keeps.
+            if item.verdict != Verdict::Rejected
+                && let Some(answer) = service_families::out_of_range(context, self.sent, self.rules.release)
+            {
+                reject_with(item, answer);
+                return None;
+            }
         }
         accept(item, self.sent, context);
         admitted(item, findings, context.admission);
