@@ -32,7 +32,7 @@ struct ReadableNamespace {
 }
 
 /// A list, or the reason why it is not known.
-type ReadList = Result<Value, Error>;
+type ReadList = Result<Arc<Value>, Error>;
 
 impl std::fmt::Debug for Live {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -126,12 +126,12 @@ impl Cluster for Live {
         Ok(Box::new(self.connection()?.ask(path, JSON)))
     }
 
-    fn list(&self, path: &str) -> Result<Value, Error> {
+    fn list(&self, path: &str) -> Result<Arc<Value>, Error> {
         let once = {
             let mut all = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(all.entry(path.to_owned()).or_default())
         };
-        once.get_or_init(|| Ok(self.connection()?.ask(path, JSON).wait()?.unwrap_or_default())).clone()
+        once.get_or_init(|| Ok(self.connection()?.ask(path, JSON).wait()?.unwrap_or_default().into())).clone()
     }
 
     fn namespace_state(&self, name: &str) -> NamespaceState {

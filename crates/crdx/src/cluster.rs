@@ -39,7 +39,7 @@ pub trait Cluster: Debug + Send + Sync {
     ///
     /// # Errors
     /// Returns the reason why it cannot be read.
-    fn list(&self, path: &str) -> Result<Value, Error>;
+    fn list(&self, path: &str) -> Result<Arc<Value>, Error>;
 
     /// Returns whether a namespace accepts new objects. A namespace that cannot be read is assumed to accept them.
     fn namespace_state(&self, name: &str) -> NamespaceState;

@@ -101,12 +101,18 @@ pub(crate) fn interface_address(errors: &mut Errors, field: &FieldValue<'_, '_>)
     let Some((address, length)) = parse_cidr(text) else {
         return errors.invalid(field, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)");
     };
-    // Of an address that is mapped to IPv6, the prefix may be that of either address.
+    // An IPv4 address in an IPv6 address has the prefix of either; Go subtracts without a check.
+    let length = i32::from(length);
     let length = if is_ipv4(address) && length > 32 { length - 96 } else { length };
     let canonical = format!("{}/{length}", address.to_canonical());
     if text != canonical {
         errors.invalid(field, format!("must be in canonical form (\"{canonical}\")"));
     }
+}
+
+/// Returns true if a range such as `10.96.0.0/12` contains an address.
+pub fn range_contains(range: &str, address: IpAddr) -> bool {
+    parse_cidr(range).is_some_and(|(first, length)| masked(first, length) == masked(address, length))
 }
 
 fn strict_cidr(errors: &mut Errors, field: &FieldValue<'_, '_>, address: IpAddr, length: u8) {
@@ -144,6 +150,28 @@ mod tests {
         assert_eq!(parse_ip("010.002.003.004"), parse_ip("10.2.3.4"));
         assert_eq!(parse_ip("::ffff:010.2.3.4"), parse_ip("::ffff:10.2.3.4"));
         assert_eq!((parse_ip("10.2.3"), parse_ip("256.1.1.1"), parse_ip("")), (None, None, None));
+    }
+
+    #[test]
+    fn an_interface_address_is_canonical() {
+        let found = |text: &str| {
+            let mut errors = Errors::new(crdx_value::release::Release::NEWEST);
+            let value = crdx_value::Value::from(text);
+            interface_address(&mut errors, &FieldValue::new(Some(&value), crdx_value::field::FieldPath::new("a")));
+            errors.list.iter().map(|error| error.detail.clone()).collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(found("10.9.8.7/24"), "");
+        assert_eq!(found("::ffff:1.2.3.4/120"), r#"must be in canonical form ("1.2.3.4/24")"#);
+        assert_eq!(found("::ffff:1.2.3.4/40"), r#"must be in canonical form ("1.2.3.4/-56")"#);
+    }
+
+    #[test]
+    fn ranges_contain_addresses() {
+        let is_in = |range: &str, address: &str| range_contains(range, address.parse().unwrap());
+        assert!(is_in("10.96.0.0/12", "10.111.255.255") && !is_in("10.96.0.0/12", "10.112.0.0"));
+        assert!(is_in("fd00::/108", "fd00::f:1") && !is_in("fd00::/108", "fd00::10:1"));
+        assert!(is_in("0.0.0.0/0", "1.2.3.4") && is_in("1.2.3.4/32", "1.2.3.4") && !is_in("1.2.3.4/32", "1.2.3.5"));
+        assert!(!is_in("10.0.0.0/8", "::1") && !is_in("10.0.0.0/33", "10.0.0.0") && !is_in("10.0.0.0", "10.0.0.0"));
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub fn unescape(literal: &str, is_bytes: bool, version: ParserVersion) -> Result
         if is_bytes {
             out.push(value as u8);
         } else if version < ParserVersion::V0_23 && value > i32::MAX.cast_unsigned() {
-            // In Go, this is a negative rune, of which only the last byte is written.
+            // In Go, this is a negative rune; only its last byte is written.
             out.push(value as u8);
         } else {
             let c = match char::from_u32(value) {

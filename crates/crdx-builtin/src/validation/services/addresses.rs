@@ -157,3 +157,42 @@ impl Changed<'_> {
         self.new.len() < self.old.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::validation::tests::updated;
+
+    const OLD: &str = r#"{"spec":{"clusterIP":"10.0.0.5","clusterIPs":["10.0.0.5","fd00::5"],"ipFamilies":["IPv4","IPv6"],
+        "ipFamilyPolicy":"RequireDualStack","ports":[{"port":80}]}}"#;
+
+    fn update(replaced: &[(&str, &str)]) -> Vec<String> {
+        let new = replaced.iter().fold(OLD.to_owned(), |text, (from, to)| text.replace(from, to));
+        updated("v1", "Service", OLD, &new, "1.37")
+    }
+
+    const NO_SECOND_ADDRESS: (&str, &str) = (r#","fd00::5""#, "");
+    const NO_SECOND_FAMILY: (&str, &str) = (r#","IPv6""#, "");
+
+    #[test]
+    fn the_second_family_is_released_by_the_policy() {
+        let single = ("RequireDualStack", "SingleStack");
+        assert_eq!(update(&[NO_SECOND_ADDRESS, NO_SECOND_FAMILY, single]), Vec::<String>::new());
+        assert_eq!(
+            update(&[NO_SECOND_ADDRESS, NO_SECOND_FAMILY]),
+            [
+                r#"spec.ipFamilyPolicy: Invalid value: "RequireDualStack": must be set to 'SingleStack' when releasing the secondary clusterIP"#,
+                r#"spec.ipFamilyPolicy: Invalid value: "RequireDualStack": must be set to 'SingleStack' when releasing the secondary ipFamily"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn addresses_stay() {
+        assert_eq!(
+            update(&[("fd00::5", "fd00::6")]),
+            [r#"spec.clusterIPs[1]: Invalid value: ["10.0.0.5","fd00::6"]: may not change once set"#]
+        );
+        let none = update(&[(r#"["10.0.0.5","fd00::5"]"#, "[]"), (r#""clusterIP":"10.0.0.5","#, "")]);
+        assert_eq!(none, ["spec.clusterIPs[0]: Invalid value: null: primary clusterIP can not be unset"]);
+    }
+}

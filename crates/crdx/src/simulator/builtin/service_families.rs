@@ -4,8 +4,9 @@ use super::Sending;
 use crate::cluster::{Cluster, Error};
 use crate::report::{ASK_THE_CLUSTER, Answer, ObjectReport, Verdict};
 use crate::simulator::context::SimulationContext;
+use crdx_builtin::validation::range_contains;
 use crdx_server::server::needs_other_families;
-use crdx_types::service_families::{ServiceFamilies, contains};
+use crdx_types::service_families::ServiceFamilies;
 use crdx_value::field::{BadValue, FieldError, FieldPath};
 use crdx_value::release::Release;
 use crdx_value::{Value, quote};
@@ -28,8 +29,8 @@ pub enum Families {
 }
 
 impl Families {
-    /// Reads the families from the files of existing objects, or from the cluster: from its `ServiceCIDR`s since 1.33, before from its own Service. Who may read
-    /// neither is told only if a verdict depends on it.
+    /// Reads the families from the files of existing objects, or from the cluster: from its `ServiceCIDR`s since 1.33, before from its own Service. That neither
+    /// can be read is reported only if a verdict depends on it.
     pub fn read(context: SimulationContext<'_>) -> Self {
         let existing = &context.updates.existing;
         let Some(cluster) = existing.cluster().filter(|cluster| cluster.is_configured()) else {
@@ -81,7 +82,7 @@ pub(super) fn out_of_range(context: SimulationContext<'_>, service: &Value, rele
     let list = cluster.list(RANGES).ok()?;
     let ranges = items(&list).filter_map(|range| range.at(&["spec", "cidrs"])?.as_array()).flatten();
     let ranges: Vec<&str> = ranges.filter_map(Value::as_str).collect();
-    let is_outside = |address: IpAddr| !ranges.iter().any(|range| contains(range, address));
+    let is_outside = |address: IpAddr| !ranges.iter().any(|range| range_contains(range, address));
     let (text, _) = addresses.iter().find(|(_, address)| !ranges.is_empty() && is_outside(*address))?;
     let shown = BadValue::strings(addresses.iter().map(|(text, _)| *text), release);
     let detail = format!("failed to allocate IP {text}: the provided network does not match the current range");

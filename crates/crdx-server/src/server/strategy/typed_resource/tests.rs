@@ -711,6 +711,35 @@ fn a_cluster_ip_of_another_family_is_reported_as_not_configured() {
 }
 
 #[test]
+fn a_cluster_ip_stays() {
+    const SERVICES: &str = "/api/v1/namespaces/default/services";
+    let server = validating();
+    let object =
+        r#"{"metadata":{"name":"s"},"spec":{"clusterIP":"10.0.0.5","ipFamilies":["IPv4"],"ports":[{"port":80}]}}"#;
+    let stored = created(&server, SERVICES, object);
+    let update = |address: &str| {
+        let mut object = Value::clone(&stored);
+        object.insert_at(&["spec", "clusterIP"], address.into());
+        let response =
+            send(&server, Method::Put, &format!("{SERVICES}/s?dryRun=All"), &crdx_value::json::to_string(&object));
+        (response.code, response.body.message().to_owned())
+    };
+    let errors = [
+        ("None", r#"spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set"#),
+        (
+            "a",
+            r#"spec.clusterIPs[0]: Invalid value: "a": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"#,
+        ),
+    ];
+    for (address, error) in errors {
+        assert_eq!(update(address), (422, format!(r#"Service "s" is invalid: {error}"#)));
+    }
+    for address in ["10.0.0.5", ""] {
+        assert_eq!(update(address).0, 200, "{address}");
+    }
+}
+
+#[test]
 fn a_family_that_is_not_configured_is_reported_before_an_address_is_allocated() {
     let object = r#"{"metadata":{"name":"s"},"spec":{"ipFamilies":["IPv6"],"ports":[{"port":80}]}}"#;
     let response = send(&validating(), Method::Post, "/api/v1/namespaces/default/services", object);
