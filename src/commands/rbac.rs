@@ -91,7 +91,9 @@ fn role(name: &str, wanted: &BTreeMap<String, BTreeSet<String>>) -> Value {
         rule("apiextensions.k8s.io", texts(["customresourcedefinitions"]), &["get", "list"]),
         rule(policies::GROUP, texts(admission), &["list"]),
         rule("", texts(["namespaces"]), &["get"]),
-        rule("", texts(["limitranges", "resourcequotas", "serviceaccounts"]), &["list"]),
+        rule("", texts(["limitranges", "resourcequotas", "serviceaccounts", "services"]), &["list"]),
+        // The ranges of cluster IPs.
+        rule("networking.k8s.io", texts(["servicecidrs"]), &["list"]),
         // The classes that Pods name.
         rule("node.k8s.io", texts(["runtimeclasses"]), &["list"]),
         rule("scheduling.k8s.io", texts(["priorityclasses"]), &["list"]),

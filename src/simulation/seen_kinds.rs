@@ -7,14 +7,15 @@ use crdx::report::admission::{Webhook, counted};
 use crdx::report::{Action, ObjectReport, RunNote, Verdict};
 use crdx::simulation::definitions::Definitions;
 use crdx::simulator::builtin::classes::{self, Class};
+use crdx::simulator::builtin::{service_accounts, service_allocations};
 use crdx_server::crd;
 use crdx_types::resources;
 use crdx_value::group_version;
 use crdx_value::release::Release;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The number of classes that a note names.
-const MOST_CLASSES: usize = 20;
+/// The number of classes, service accounts or Services that a note names.
+const MOST_NAMES: usize = 20;
 
 /// The kinds seen so far.
 #[derive(Debug, Default)]
@@ -34,6 +35,12 @@ pub struct SeenKinds {
     classes: BTreeSet<Class>,
     /// The classes among the inputs.
     created_classes: BTreeSet<Class>,
+    /// The service accounts that new Pods name, with their namespaces.
+    service_accounts: BTreeSet<String>,
+    /// The service accounts among the inputs, with their namespaces.
+    created_service_accounts: BTreeSet<String>,
+    /// New Services with the cluster IPs and node ports that they name.
+    services: BTreeSet<String>,
 }
 
 impl SeenKinds {
@@ -46,13 +53,7 @@ impl SeenKinds {
             *self.webhooks.entry(webhook.clone()).or_default() += 1;
         }
         self.decoded += usize::from(item.verdict == Verdict::Decodes);
-        if item.identity.kind == "Pod" && item.verdict == Verdict::Accepted && item.action == Action::Create {
-            self.classes.extend(item.object.iter().flat_map(classes::named));
-        }
-        if matches!(item.identity.kind.as_str(), "PriorityClass" | "RuntimeClass") {
-            let class = item.object.as_ref().and_then(classes::class);
-            self.created_classes.extend(class);
-        }
+        self.add_built_in(item);
         let identity = &item.identity;
         if identity.kind == "Namespace" && identity.api_version == "v1" {
             self.namespaces.insert(identity.name.clone());
@@ -81,6 +82,54 @@ impl SeenKinds {
         }
     }
 
+    /// Records what new objects of built-in kinds need in the cluster, and what the inputs create of it.
+    fn add_built_in(&mut self, item: &ObjectReport) {
+        let Some(object) = item.object.as_ref().filter(|_| item.verdict == Verdict::Accepted) else { return };
+        let identity = &item.identity;
+        let in_namespace = |name: &str| format!("{}/{name}", identity.namespace.as_deref().unwrap_or_default());
+        match (identity.api_version.as_str(), identity.kind.as_str()) {
+            ("v1", "Pod") if item.action == Action::Create => {
+                self.classes.extend(classes::named(object));
+                let account = service_accounts::name(object);
+                // A controller creates it in every namespace.
+                if account != service_accounts::DEFAULT {
+                    self.service_accounts.insert(in_namespace(account));
+                }
+            }
+            ("v1", "Service") if item.action == Action::Create => {
+                let named = service_allocations::named(object);
+                if !named.is_empty() {
+                    self.services.insert(format!("{} ({})", in_namespace(&identity.name), named.join(", ")));
+                }
+            }
+            ("v1", "ServiceAccount") => {
+                self.created_service_accounts.insert(in_namespace(&identity.name));
+            }
+            (_, "PriorityClass" | "RuntimeClass") => self.created_classes.extend(classes::class(object)),
+            _ => {}
+        }
+    }
+
+    /// The notes about objects of the cluster that were not looked for.
+    fn not_read(&self) -> Vec<RunNote> {
+        let first = |names: &mut dyn Iterator<Item = String>| names.take(MOST_NAMES).collect::<Vec<_>>().join(", ");
+        let classes = self.classes.difference(&self.created_classes);
+        let classes = first(&mut classes.map(|(kind, name)| format!("{kind} {name}")));
+        let accounts = first(&mut self.service_accounts.difference(&self.created_service_accounts).cloned());
+        let services = first(&mut self.services.iter().cloned());
+        let notes = [
+            ("classes", classes, "new Pods need classes that were not looked for"),
+            ("serviceAccounts", accounts, "new Pods need service accounts that were not looked for"),
+            (
+                "services",
+                services,
+                "whether other Services have the cluster IPs and node ports of new ones was not looked for",
+            ),
+        ];
+        let notes = notes.into_iter().filter(|(_, names, _)| !names.is_empty());
+        notes.map(|(kind, names, text)| RunNote { kind, message: format!("{text}: {names}") }).collect()
+    }
+
     /// The note that webhooks were not evaluated for objects of built-in kinds.
     pub fn builtin_note(&self) -> Option<RunNote> {
         let message =
@@ -90,7 +139,7 @@ impl SeenKinds {
 
     /// Returns the notes. `definitions` are the CRDs of each simulated release. The cluster is contacted only if it was
     /// contacted before. `evaluated` is true if the cluster's policies were evaluated.
-    /// `reads_cluster` is true if the classes of Pods were read from the cluster.
+    /// `reads_cluster` is true if what new objects need was read from the cluster.
     pub fn notes(
         self,
         definitions: &[&Definitions],
@@ -98,6 +147,7 @@ impl SeenKinds {
         evaluated: bool,
         reads_cluster: bool,
     ) -> Vec<RunNote> {
+        let not_read = if reads_cluster { Vec::new() } else { self.not_read() };
         let mut converted = Vec::new();
         let mut written = Vec::new();
         for ((group, kind), mut seen) in self.kinds {
@@ -127,18 +177,13 @@ impl SeenKinds {
                 written.push(seen);
             }
         }
-        let classes = self.classes.difference(&self.created_classes).map(|(kind, name)| format!("{kind} {name}"));
-        let classes: Vec<String> = classes.take(MOST_CLASSES).collect();
         let undecided = self.undecided.into_iter().map(|((message, help), count)| {
             let message = format!("{message}: it was not evaluated for {}; {help}", counted(count));
             RunNote { kind: "undecidedPolicy", message }
         });
         let webhooks = self.webhooks.into_iter().map(|(webhook, count)| webhook.note(count));
         let mut notes: Vec<RunNote> = undecided.chain(webhooks).collect();
-        if !classes.is_empty() && !reads_cluster {
-            let message = format!("new Pods need classes that were not looked for: {}", classes.join(", "));
-            notes.push(RunNote { kind: "classes", message });
-        }
+        notes.extend(not_read);
         if !converted.is_empty() {
             let message = format!(
                 "conversion webhooks are not called: versions of {} convert as with strategy None",

@@ -59,7 +59,6 @@ use crdx_value::Value;
 use crdx_value::field::{ErrorList, ROOT};
 use crdx_value::release::Release;
 use field_value::{Errors, FieldValue};
-pub use network::range_contains;
 pub use services::service_addresses;
 pub use statuses::{covers_status, validate_status};
 pub use warnings::{app_armor_warnings, status_warnings, warnings};

@@ -67,7 +67,7 @@ use self::http::route::{Route, Target};
 use self::http::status::Refusal;
 use self::http::{authorization, body, query, route};
 use controllers::Controllers;
-use crdx_types::service_families::ServiceFamilies;
+use crdx_types::service_families::{ServiceFamilies, ServiceRange};
 use crdx_value::Value;
 use crdx_value::release::Release;
 pub use crdx_value::time::Timestamp;
@@ -116,6 +116,22 @@ impl Server {
     pub fn set_service_families(&self, families: ServiceFamilies) {
         if let Some(allocations) = &self.resources().allocations {
             allocations.set_families(families);
+        }
+    }
+
+    /// Sets the ranges that have all cluster IPs, unless they were set before; without it Services may name any
+    /// address. Servers that generate no fields ignore them.
+    pub fn set_service_ranges(&self, ranges: Vec<ServiceRange>) {
+        if let Some(allocations) = &self.resources().allocations {
+            allocations.set_ranges(ranges);
+        }
+    }
+
+    /// Sets Services that are not stored and whose cluster IPs and node ports are in use, unless they were set before.
+    /// Servers that generate no fields ignore them.
+    pub fn set_other_services<'v>(&self, services: impl Iterator<Item = &'v Value>) {
+        if let Some(allocations) = &self.resources().allocations {
+            allocations.set_other_services(services);
         }
     }
 

@@ -1,4 +1,4 @@
-//! The address families of the Services of a cluster.
+//! The address families of the Services of a cluster, and the ranges of their cluster IPs.
 
 use crdx_value::Value;
 use std::net::IpAddr;
@@ -63,15 +63,7 @@ impl Default for ServiceFamilies {
 impl ServiceFamilies {
     /// Returns the families of one or two ranges such as `10.96.0.0/12`; `None` for other texts.
     pub fn of_ranges<'a>(ranges: impl IntoIterator<Item = &'a str>) -> Option<Self> {
-        let mut families = ranges.into_iter().map(|range| {
-            let (address, length) = range.trim().split_once('/')?;
-            let address: IpAddr = address.parse().ok()?;
-            let bits = if address.is_ipv4() { 32 } else { 128 };
-            length.parse::<u8>().is_ok_and(|length| length <= bits).then_some(match address {
-                IpAddr::V4(_) => IpFamily::V4,
-                IpAddr::V6(_) => IpFamily::V6,
-            })
-        });
+        let mut families = ranges.into_iter().map(|range| Some(ServiceRange::parse(range.trim())?.family()));
         let primary = families.next()??;
         match (families.next(), families.next()) {
             (None, _) => Some(Self { primary, is_dual: false }),
@@ -98,9 +90,69 @@ impl ServiceFamilies {
     }
 }
 
+/// A range of cluster IPs such as `10.96.0.0/12`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServiceRange {
+    address: IpAddr,
+    /// The number of bits that all addresses share; at most 32 or 128.
+    length: u8,
+}
+
+impl ServiceRange {
+    /// Reads a range; `None` if it is none.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (address, length) = text.split_once('/')?;
+        let (address, length): (IpAddr, u8) = (address.parse().ok()?, length.parse().ok()?);
+        let bits = if address.is_ipv4() { 32 } else { 128 };
+        (length <= bits).then_some(Self { address, length })
+    }
+
+    /// Returns the ranges of a `ServiceCIDR`.
+    pub fn of_service_cidr(object: &Value) -> Vec<Self> {
+        let ranges = object.at(&["spec", "cidrs"]).and_then(Value::as_array).unwrap_or_default();
+        ranges.iter().filter_map(|range| Self::parse(range.as_str()?)).collect()
+    }
+
+    fn family(self) -> IpFamily {
+        if self.address.is_ipv4() { IpFamily::V4 } else { IpFamily::V6 }
+    }
+
+    /// Returns true if an address of the range can be a cluster IP: its first address cannot, nor the last one of IPv4
+    /// (`PrefixContainsIP` in `pkg/api/servicecidr`).
+    pub fn has(self, address: IpAddr) -> bool {
+        let length = self.length.into();
+        match (self.address, address) {
+            (IpAddr::V4(range), IpAddr::V4(address)) => {
+                let hosts = u32::MAX.checked_shr(length).unwrap_or_default();
+                let (range, address) = (range.to_bits(), address.to_bits());
+                range & !hosts == address & !hosts && address & hosts != 0 && address & hosts != hosts
+            }
+            (IpAddr::V6(range), IpAddr::V6(address)) => {
+                let hosts = u128::MAX.checked_shr(length).unwrap_or_default();
+                let (range, address) = (range.to_bits(), address.to_bits());
+                range & !hosts == address & !hosts && address & hosts != 0
+            }
+            _ => false,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_have_cluster_ips() {
+        let is_in = |range: &str, address: &str| {
+            ServiceRange::parse(range).is_some_and(|range| range.has(address.parse().unwrap()))
+        };
+        assert!(is_in("10.96.0.0/12", "10.111.255.254") && !is_in("10.96.0.0/12", "10.112.0.1"));
+        assert!(!is_in("10.96.0.0/12", "10.96.0.0") && !is_in("10.96.0.0/12", "10.111.255.255"));
+        assert!(is_in("fd00::/108", "fd00::f:1") && !is_in("fd00::/108", "fd00::10:1"));
+        assert!(is_in("fd00::/108", "fd00::f:ffff") && !is_in("fd00::/108", "fd00::"));
+        assert!(is_in("0.0.0.0/0", "1.2.3.4") && !is_in("1.2.3.4/32", "1.2.3.4") && !is_in("1.2.3.4/32", "1.2.3.5"));
+        assert!(!is_in("10.0.0.0/8", "::1") && !is_in("10.0.0.0/33", "10.0.0.1") && !is_in("10.0.0.0", "10.0.0.1"));
+    }
 
     #[test]
     fn ranges_have_families() {

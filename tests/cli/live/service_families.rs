@@ -63,9 +63,48 @@ fn a_cluster_ip_is_in_a_range_of_the_cluster() {
         1,
         &[
             "2 accepted, 1 rejected",
-            "Service \"out\" is invalid: spec.clusterIPs: Invalid value: [\"10.97.0.9\"]: failed to allocate IP 10.97.0.9: the provided network does not match the current range",
+            "spec.clusterIPs: Invalid value: [\"10.97.0.9\"]: failed to allocate IP 10.97.0.9: the provided network does not match the current range",
         ],
     );
+}
+
+#[test]
+fn services_do_not_share_cluster_ips_and_node_ports() {
+    let place = TestDir::new("services-in-use");
+    let service = |name: &str, spec: &str| {
+        format!("apiVersion: v1\nkind: Service\nmetadata: {{name: {name}}}\nspec: {{{spec}}}\n---\n")
+    };
+    let address = service("address", "clusterIP: 10.96.0.9, ports: [{port: 80}]");
+    let port = service("port", "type: NodePort, ports: [{port: 80, nodePort: 30009}]");
+    let free = service("free", "type: NodePort, clusterIP: 10.96.0.10, ports: [{port: 80, nodePort: 30010}]");
+    place.write("services.yaml", &[address, port, free, service("none", "ports: [{port: 80}]")].concat());
+    place.write("none.yaml", &service("none", "ports: [{port: 80}]"));
+    let fake = Fake::serve(|path, _| match path {
+        "/api/v1/services" => {
+            let spec = r#"{"clusterIPs":["10.96.0.9"],"ports":[{"nodePort":30009}]}"#;
+            Reply::Json(200, format!(r#"{{"items":[{{"metadata":{{"name":"other"}},"spec":{spec}}}]}}"#))
+        }
+        _ => with_ranges(path, Some(r#""10.96.0.0/16""#)),
+    });
+    let validate = |file: &str| place.run(&format!("validate -f {file} --server {}", fake.url));
+    validate("none.yaml").ends(0, &["1 accepted"]);
+    assert_eq!(fake.count("/api/v1/services"), 0, "read only for Services that name an address or a port");
+    validate("services.yaml").ends(
+        1,
+        &[
+            "2 accepted, 2 rejected",
+            "spec.clusterIPs: Invalid value: [\"10.96.0.9\"]: failed to allocate IP 10.96.0.9: provided IP is already allocated",
+            "spec.ports[0].nodePort: Invalid value: 30009: provided port is already allocated",
+        ],
+    );
+    assert_eq!(fake.count("/api/v1/services"), 1, "{:?}", fake.paths());
+    let forbidden = Fake::serve(|path, _| match path {
+        "/api/v1/services" => status(403, "no"),
+        _ => with_ranges(path, Some(r#""10.96.0.0/16""#)),
+    });
+    place.run(&format!("validate -f services.yaml --server {}", forbidden.url)).ends(0, &["services (403)"]);
+    let notes = "have the cluster IPs and node ports of new ones was not looked for: default/address (10.96.0.9), default/free (10.96.0.10, 30010), default/port (30009)";
+    place.run("validate -f services.yaml --offline").ends(0, &[notes]);
 }
 
 #[test]

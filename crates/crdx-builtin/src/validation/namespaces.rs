@@ -6,21 +6,18 @@ use crate::pod_security::{self, LEVELS};
 use crdx_value::Value;
 use crdx_value::field::{FieldPath, names};
 
-/// `ValidateNamespace`
+/// `ValidateNamespace`, and `ValidateNamespaceFinalizeUpdate`: other updates keep the finalizers of the specification.
 pub fn namespace(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
-    let finalizers = object.value.at(&["spec", "finalizers"]).and_then(Value::as_array).unwrap_or_default();
-    let spec = FieldPath::new("spec");
-    let path = spec.child("finalizers");
-    // An update keeps the finalizers.
-    for name in finalizers.iter().filter_map(Value::as_str).filter(|_| old.is_none()) {
-        errors.messages_at(&path, name, names::qualified_name(name, errors.release));
-        if !name.contains('/') && !matches!(name, "kubernetes" | "orphan" | "foregroundDeletion") {
-            let detail = "name is neither a standard finalizer name nor is it fully qualified";
-            errors.invalid_value(&path, name, detail);
-        }
+    let metadata = object.child("metadata");
+    metadata_finalizers(errors, &metadata);
+    let spec = object.child("spec");
+    let finalizers = spec.child("finalizers");
+    for name in finalizers.items() {
+        let path = if old.is_some() { &name.path } else { &finalizers.path };
+        errors.messages_at(path, name.text(), names::qualified_name(name.text(), errors.release));
+        known_finalizer(errors, path, name.text());
     }
     // The plugin sees valid objects only.
-    let metadata = object.child("metadata");
     let mut others = Errors::new(errors.release);
     formats::labels(&mut others, &metadata.child("labels"));
     formats::label(&mut others, &metadata.child("name"));
@@ -31,6 +28,7 @@ pub fn namespace(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&
 
 /// `ValidateNamespaceStatusUpdate`
 pub(super) fn status(errors: &mut Errors, object: &FieldValue<'_, '_>, _: &FieldValue<'_, '_>) {
+    metadata_finalizers(errors, &object.child("metadata"));
     let status = object.child("status");
     let phase = status.child("phase");
     let deleted = object.child("metadata").child("deletionTimestamp").is_set();
@@ -41,6 +39,20 @@ pub(super) fn status(errors: &mut Errors, object: &FieldValue<'_, '_>, _: &Field
     };
     if phase.text() != wanted {
         errors.invalid_value(&status.path.child("Phase"), phase.text(), detail);
+    }
+}
+
+/// What `ValidateObjectMeta` in `pkg/apis/core/validation` requires of finalizers, besides qualified names.
+fn metadata_finalizers(errors: &mut Errors, metadata: &FieldValue<'_, '_>) {
+    for name in metadata.child("finalizers").items() {
+        known_finalizer(errors, &name.path, name.text());
+    }
+}
+
+/// `validateKubeFinalizerName`
+fn known_finalizer(errors: &mut Errors, path: &FieldPath<'_>, name: &str) {
+    if !name.contains('/') && !matches!(name, "kubernetes" | "orphan" | "foregroundDeletion") {
+        errors.invalid_value(path, name, "name is neither a standard finalizer name nor is it fully qualified");
     }
 }
 
@@ -92,6 +104,15 @@ mod tests {
                 r#"spec.finalizers: Invalid value: "a": name is neither a standard finalizer name nor is it fully qualified"#
             ]
         );
+    }
+
+    #[test]
+    fn finalizers_in_the_metadata_are_qualified() {
+        let namespace = |finalizers: &str| format!(r#"{{"metadata":{{"name":"a","finalizers":[{finalizers}]}}}}"#);
+        assert_eq!(created("v1", "Namespace", &namespace(r#""a/b","orphan""#), "1.37"), [""; 0]);
+        let error = r#"metadata.finalizers[1]: Invalid value: "a": name is neither a standard finalizer name nor is it fully qualified"#;
+        assert_eq!(created("v1", "Namespace", &namespace(r#""a/b","a""#), "1.30"), [error]);
+        assert_eq!(updated("v1", "Namespace", &namespace(""), &namespace(r#""a/b","a""#), "1.37"), [error]);
     }
 
     #[test]

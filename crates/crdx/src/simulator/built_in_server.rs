@@ -9,7 +9,7 @@ use crate::kubectl::{FieldValidation, RequestKind, UnsentError, Verb};
 use crate::report::Identity;
 use crate::simulator::kubectl_errors;
 use crdx_server::server::{NamespaceObjects, NamespaceState, Namespaces, Response, Server};
-use crdx_types::service_families::ServiceFamilies;
+use crdx_types::service_families::{ServiceFamilies, ServiceRange};
 use crdx_types::types::Types;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version};
@@ -105,6 +105,16 @@ impl BuiltInServer {
     /// Sets the families of the addresses of Services.
     pub(crate) fn set_service_families(&self, options: WriteOptions<'_>, families: ServiceFamilies) {
         self.opened(options).set_service_families(families);
+    }
+
+    /// Sets the ranges of cluster IPs.
+    pub(crate) fn set_service_ranges(&self, options: WriteOptions<'_>, ranges: Vec<ServiceRange>) {
+        self.opened(options).set_service_ranges(ranges);
+    }
+
+    /// Sets the Services of the cluster, whose addresses and ports are in use.
+    pub(crate) fn set_other_services<'v>(&self, options: WriteOptions<'_>, services: impl Iterator<Item = &'v Value>) {
+        self.opened(options).set_other_services(services);
     }
 
     /// Stores the limit ranges of a namespace, once; `list` is the list of the cluster.

@@ -8,7 +8,8 @@ mod created;
 mod decoded;
 mod kept;
 mod policies;
-mod service_accounts;
+pub mod service_accounts;
+pub mod service_allocations;
 mod service_families;
 mod size;
 
@@ -165,6 +166,7 @@ pub fn decode(
     let options = sending.options();
     if let Some(families) = sending.service_families {
         context.built_in.set_service_families(options, families.simulated());
+        service_allocations::read(context, options, sending.sent);
     }
     if let Some(admission) = context.admission {
         context.built_in.prepare(admission, options, namespace);
@@ -348,13 +350,6 @@ impl<'a> Sending<'a> {
         answered_create(item, response, self.rules.release, self.locator);
         if let Some(families) = self.service_families {
             families.explain(item, self);
-            // The server reports it before other errors, which this keeps.
-            if item.verdict != Verdict::Rejected
-                && let Some(answer) = service_families::out_of_range(context, self.sent, self.rules.release)
-            {
-                reject_with(item, answer);
-                return None;
-            }
         }
         accept(item, self.sent, context);
         admitted(item, findings, context.admission);

@@ -7,7 +7,7 @@ use crate::report::Answer;
 use crdx_value::{Value, quote};
 
 /// The service account that a controller creates in every namespace.
-const DEFAULT: &str = "default";
+pub const DEFAULT: &str = "default";
 
 /// The name of the service account of a Pod.
 pub fn name(pod: &Value) -> &str {

@@ -2,17 +2,13 @@
 
 use super::Sending;
 use crate::cluster::{Cluster, Error};
-use crate::report::{ASK_THE_CLUSTER, Answer, ObjectReport, Verdict};
+use crate::report::{ASK_THE_CLUSTER, ObjectReport, Verdict};
 use crate::simulator::context::SimulationContext;
-use crdx_builtin::validation::range_contains;
 use crdx_server::server::needs_other_families;
 use crdx_types::service_families::ServiceFamilies;
-use crdx_value::field::{BadValue, FieldError, FieldPath};
-use crdx_value::release::Release;
-use crdx_value::{Value, quote};
-use std::net::IpAddr;
+use crdx_value::Value;
 
-const RANGES: &str = "/apis/networking.k8s.io/v1/servicecidrs";
+pub(super) const RANGES: &str = "/apis/networking.k8s.io/v1/servicecidrs";
 const SERVICES: &str = "/api/v1/namespaces/default/services";
 /// Said where a cluster with IPv6 may accept a Service.
 const ASSUMED: &str = "a cluster whose Services have IPv4 addresses only is assumed; --old with the ServiceCIDR kubernetes of the cluster tells others";
@@ -68,30 +64,6 @@ impl Families {
     }
 }
 
-/// Returns the answer to a new Service that names a cluster IP outside the ranges of the cluster; `None` if it names none, or
-/// if the ranges are not known.
-pub(super) fn out_of_range(context: SimulationContext<'_>, service: &Value, release: Release) -> Option<Answer> {
-    let cluster = context.updates.existing.cluster().filter(|cluster| cluster.is_configured())?;
-    let spec = service.get("spec").filter(|spec| spec.str_at(&["type"]) != Some("ExternalName"))?;
-    let all = spec.get("clusterIPs").and_then(Value::as_array).unwrap_or_default();
-    let all = all.iter().chain(spec.get("clusterIP").filter(|_| all.is_empty())).filter_map(Value::as_str);
-    let addresses: Vec<(&str, IpAddr)> = all.filter_map(|text| Some((text, text.parse().ok()?))).collect();
-    if addresses.is_empty() {
-        return None;
-    }
-    let list = cluster.list(RANGES).ok()?;
-    let ranges = items(&list).filter_map(|range| range.at(&["spec", "cidrs"])?.as_array()).flatten();
-    let ranges: Vec<&str> = ranges.filter_map(Value::as_str).collect();
-    let is_outside = |address: IpAddr| !ranges.iter().any(|range| range_contains(range, address));
-    let (text, _) = addresses.iter().find(|(_, address)| !ranges.is_empty() && is_outside(*address))?;
-    let shown = BadValue::strings(addresses.iter().map(|(text, _)| *text), release);
-    let detail = format!("failed to allocate IP {text}: the provided network does not match the current range");
-    let error = FieldError::invalid(&FieldPath::new("spec").child("clusterIPs"), shown, detail);
-    let name = quote::go_quote(service.str_at(&["metadata", "name"]).unwrap_or_default());
-    let message = format!("Service {name} is invalid: {error}");
-    Some(Answer { code: 422, reason: "Invalid".to_owned(), message })
-}
-
 /// The families of the ranges with which the API servers were started; `None` if the cluster does not serve them.
 fn of_ranges(cluster: &dyn Cluster) -> Result<Option<ServiceFamilies>, Error> {
     let list = cluster.list(RANGES)?;
@@ -106,6 +78,6 @@ fn of_own_service(cluster: &dyn Cluster) -> Result<Option<ServiceFamilies>, Erro
     Ok(families.and_then(|families| ServiceFamilies::of_names(families.iter().filter_map(Value::as_str))))
 }
 
-fn items(list: &Value) -> impl Iterator<Item = &Value> {
+pub(super) fn items(list: &Value) -> impl Iterator<Item = &Value> {
     list.get("items").and_then(Value::as_array).unwrap_or_default().iter()
 }

@@ -5,16 +5,17 @@ mod node_ports;
 
 use crate::server::registry::store::Collection;
 use crate::server::strategy::content;
-use crdx_types::service_families::{IpFamily, ServiceFamilies};
-use crdx_value::field::ErrorList;
+use crdx_types::service_families::{IpFamily, ServiceFamilies, ServiceRange};
+use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
 use crdx_value::release::Release;
 use crdx_value::{Map, Value};
 use families::{ADDRESSES, FAMILIES, set_texts, texts};
 pub(super) use node_ports::AllocationError;
 use node_ports::NodePorts;
+use std::borrow::Borrow;
 use std::cell::OnceCell;
 use std::collections::HashSet;
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -24,12 +25,18 @@ const ADDRESSES_OF_RANGE: u32 = 0xffff - 2;
 const NODE_PORT: &str = "nodePort";
 const INTERNAL_TRAFFIC: &str = "internalTrafficPolicy";
 const HEALTH_CHECK_PORT: &str = "healthCheckNodePort";
+const OUT_OF_RANGE: &str = "the provided network does not match the current range";
+const ALLOCATED: &str = "provided IP is already allocated";
 
 /// The addresses and ports that were allocated, and from which families.
 #[derive(Debug)]
 pub(in crate::server) struct Allocations {
     /// The families of the cluster, if they are known; otherwise IPv4 alone is assumed.
     families: OnceLock<ServiceFamilies>,
+    /// The ranges that have all cluster IPs, if they are known; otherwise requests may name any address.
+    ranges: OnceLock<Vec<ServiceRange>>,
+    /// The addresses and ports of Services that are not stored.
+    of_others: OnceLock<Used>,
     addresses: AtomicU32,
     ports: AtomicU32,
     /// True if requests may name node ports outside the range.
@@ -41,6 +48,8 @@ impl Allocations {
     pub fn new(allows_any_port: bool) -> Self {
         Self {
             families: OnceLock::new(),
+            ranges: OnceLock::new(),
+            of_others: OnceLock::new(),
             addresses: AtomicU32::default(),
             ports: AtomicU32::default(),
             allows_any_port,
@@ -52,8 +61,23 @@ impl Allocations {
         let _ = self.families.set(families);
     }
 
+    /// Sets the ranges of cluster IPs, unless they were set before.
+    pub fn set_ranges(&self, ranges: Vec<ServiceRange>) {
+        let _ = self.ranges.set(ranges);
+    }
+
+    /// Sets the Services that are not stored, unless they were set before.
+    pub fn set_other_services<'v>(&self, services: impl Iterator<Item = &'v Value>) {
+        self.of_others.get_or_init(|| Used::of(services));
+    }
+
     fn families(&self) -> ServiceFamilies {
         self.families.get().copied().unwrap_or_default()
+    }
+
+    /// Returns true if no known range has an address.
+    fn is_out_of_range(&self, address: IpAddr) -> bool {
+        self.ranges.get().is_some_and(|ranges| !ranges.iter().any(|range| range.has(address)))
     }
 }
 
@@ -110,10 +134,13 @@ impl Services<'_> {
         families::initialize(spec, old, families, self.release, &validate).map_err(AllocationError::Invalid)?;
         let Some(spec) = spec.as_object_mut() else { return Ok(()) };
         // Read only if something is allocated.
-        let used = OnceCell::new();
-        let used = || used.get_or_init(|| self.used());
-        self.allocate_addresses(spec, old, &|address| used().addresses.contains(address));
-        let is_used = |port: &i64| used().ports.contains(port);
+        let stored = OnceCell::new();
+        let stored = || stored.get_or_init(|| self.stored());
+        let others = self.allocations.of_others.get();
+        let has_address =
+            |address: &IpAddr| others.into_iter().chain([stored()]).any(|used| used.addresses.contains(address));
+        self.allocate_addresses(spec, old, &has_address)?;
+        let is_used = |port: &i64| others.into_iter().chain([stored()]).any(|used| used.ports.contains(port));
         let ports = NodePorts {
             next: &self.allocations.ports,
             is_used: &is_used,
@@ -124,7 +151,12 @@ impl Services<'_> {
     }
 
     /// `allocClusterIPs`, and on an update `updateClusterIPs`: a Service that had an address only gets a second one.
-    fn allocate_addresses(&self, spec: &mut Map, old: Option<&Map>, is_used: &dyn Fn(&str) -> bool) {
+    fn allocate_addresses(
+        &self,
+        spec: &mut Map,
+        old: Option<&Map>,
+        is_used: &dyn Fn(&IpAddr) -> bool,
+    ) -> Result<(), AllocationError> {
         let (families, mut addresses) = (texts(spec, FAMILIES), texts(spec, ADDRESSES));
         let old = old.filter(|old| needs_cluster_ip(old));
         let is_complete = match old {
@@ -135,38 +167,62 @@ impl Services<'_> {
             None => addresses.first().is_some_and(|address| address == "None"),
         };
         if is_complete {
-            return;
+            return Ok(());
+        }
+        // A dry run does not look for the other Services.
+        if !self.dry_run {
+            self.check_requested(&addresses, old.map_or(0, |old| texts(old, ADDRESSES).len()), is_used)?;
         }
         addresses.resize(addresses.len().max(families.len()), String::new());
         for (address, family) in addresses.iter_mut().zip(&families).filter(|(address, _)| address.is_empty()) {
             let family = IpFamily::of_name(family).unwrap_or(IpFamily::V4);
             let n = free(&self.allocations.addresses, ADDRESSES_OF_RANGE, |n| is_used(&cluster_ip(family, n)));
-            *address = cluster_ip(family, n.unwrap_or_default());
+            *address = cluster_ip(family, n.unwrap_or_default()).to_string();
         }
         if let Some(first) = addresses.first() {
             spec.insert("clusterIP".to_owned(), first.as_str().into());
         }
         set_texts(spec, ADDRESSES, addresses);
+        Ok(())
     }
 
-    fn used(&self) -> Used {
-        let mut used = Used::default();
-        for service in self.objects.all().iter().map(|stored| stored.raw()) {
-            let Some(spec) = service.get("spec").and_then(Value::as_object) else { continue };
-            used.addresses.extend(texts(spec, ADDRESSES));
-            used.ports.extend(node_ports(spec));
+    /// Checks the addresses of a request (`AllocateService` in `ipallocator`), except the first `allocated` ones.
+    fn check_requested(
+        &self,
+        addresses: &[String],
+        allocated: usize,
+        is_used: &dyn Fn(&IpAddr) -> bool,
+    ) -> Result<(), AllocationError> {
+        let requested = addresses.iter().skip(allocated).filter_map(|text| Some((text, text.parse().ok()?)));
+        for (text, address) in requested {
+            let reason = if self.allocations.is_out_of_range(address) {
+                OUT_OF_RANGE
+            } else if is_used(&address) {
+                ALLOCATED
+            } else {
+                continue;
+            };
+            let shown = BadValue::strings(addresses.iter().map(String::as_str), self.release);
+            let spec = FieldPath::new("spec");
+            let error =
+                FieldError::invalid(&spec.child(ADDRESSES), shown, format!("failed to allocate IP {text}: {reason}"));
+            return Err(AllocationError::Invalid(vec![error]));
         }
-        used
+        Ok(())
+    }
+
+    fn stored(&self) -> Used {
+        Used::of(self.objects.all().iter().map(|stored| stored.raw()))
     }
 }
 
 /// An address of the range `10.0.0.0/16` or `fd00::/112`.
-fn cluster_ip(family: IpFamily, n: u32) -> String {
+fn cluster_ip(family: IpFamily, n: u32) -> IpAddr {
     match family {
-        IpFamily::V4 => Ipv4Addr::from_bits(Ipv4Addr::new(10, 0, 0, 0).to_bits() + FIRST_ADDRESS + n).to_string(),
+        IpFamily::V4 => Ipv4Addr::from_bits(Ipv4Addr::new(10, 0, 0, 0).to_bits() + FIRST_ADDRESS + n).into(),
         IpFamily::V6 => {
             let range = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 0).to_bits();
-            Ipv6Addr::from_bits(range + u128::from(FIRST_ADDRESS + n)).to_string()
+            Ipv6Addr::from_bits(range + u128::from(FIRST_ADDRESS + n)).into()
         }
     }
 }
@@ -184,10 +240,22 @@ pub fn needs_other_families(service: &Value, assumed: ServiceFamilies, release: 
 }
 
 /// The addresses and ports of existing Services.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Used {
-    addresses: HashSet<String>,
+    addresses: HashSet<IpAddr>,
     ports: HashSet<i64>,
+}
+
+impl Used {
+    fn of(services: impl Iterator<Item = impl Borrow<Value>>) -> Self {
+        let mut used = Self::default();
+        for service in services {
+            let Some(spec) = service.borrow().get("spec").and_then(Value::as_object) else { continue };
+            used.addresses.extend(texts(spec, ADDRESSES).iter().filter_map(|text| text.parse::<IpAddr>().ok()));
+            used.ports.extend(node_ports(spec));
+        }
+        used
+    }
 }
 
 /// The next number that is not used; `None` if all are used.

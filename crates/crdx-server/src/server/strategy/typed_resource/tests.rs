@@ -2,6 +2,7 @@
 
 use crate::server::{Calls, Method, Namespaces, Paused, Reply, Request, Response, ResponseBody, Server, Timestamp};
 use crdx_text::json;
+use crdx_types::service_families::ServiceRange;
 use crdx_value::Value;
 use crdx_value::release::Release;
 use std::sync::Arc;
@@ -737,6 +738,42 @@ fn a_cluster_ip_stays() {
     for address in ["10.0.0.5", ""] {
         assert_eq!(update(address).0, 200, "{address}");
     }
+}
+
+/// Creates a Service with this specification, and returns the code and the message of the answer.
+fn create_service(server: &Server, name: &str, spec: &str, query: &str) -> (u16, String) {
+    let object = format!(r#"{{"metadata":{{"name":"{name}"}},"spec":{spec}}}"#);
+    let response = send(server, Method::Post, &format!("/api/v1/namespaces/default/services{query}"), &object);
+    (response.code, response.body.message().to_owned())
+}
+
+#[test]
+fn only_one_service_has_a_cluster_ip() {
+    let server = validating();
+    let spec = r#"{"clusterIP":"10.0.0.5","ports":[{"port":80}]}"#;
+    assert_eq!(create_service(&server, "first", spec, "").0, 201);
+    let text = r#"Service "second" is invalid: spec.clusterIPs: Invalid value: ["10.0.0.5"]: failed to allocate IP 10.0.0.5: provided IP is already allocated"#;
+    assert_eq!(create_service(&server, "second", spec, ""), (422, text.to_owned()));
+    assert_eq!(create_service(&server, "second", spec, "?dryRun=All").0, 201, "a dry run does not look");
+}
+
+#[test]
+fn services_that_are_not_stored_have_addresses_and_ports_too() {
+    let server = validating();
+    server.set_service_ranges(vec![ServiceRange::parse("10.0.0.0/24").unwrap()]);
+    let others = [r#"{"spec":{"clusterIPs":["10.0.0.7"],"ports":[{"nodePort":30007}]}}"#];
+    server.set_other_services(others.map(|other| json::read(other.as_bytes()).unwrap()).iter());
+    let create = |spec: &str| create_service(&server, "s", spec, "").1;
+    let taken = create(r#"{"clusterIP":"10.0.0.7","ports":[{"port":80}]}"#);
+    assert!(taken.ends_with("failed to allocate IP 10.0.0.7: provided IP is already allocated"), "{taken}");
+    let outside = create(r#"{"clusterIP":"10.0.1.7","ports":[{"port":80}]}"#);
+    assert!(outside.ends_with("the provided network does not match the current range"), "{outside}");
+    let port = create(r#"{"type":"NodePort","ports":[{"port":80,"nodePort":30007}]}"#);
+    assert!(
+        port.ends_with("spec.ports[0].nodePort: Invalid value: 30007: provided port is already allocated"),
+        "{port}"
+    );
+    assert_eq!(create(r#"{"clusterIP":"10.0.0.8","type":"NodePort","ports":[{"port":80,"nodePort":30008}]}"#), "");
 }
 
 #[test]
