@@ -94,9 +94,10 @@ fn role(name: &str, wanted: &BTreeMap<String, BTreeSet<String>>) -> Value {
         rule("", texts(["limitranges", "resourcequotas", "serviceaccounts", "services"]), &["list"]),
         // The ranges of cluster IPs.
         rule("networking.k8s.io", texts(["servicecidrs"]), &["list"]),
-        // The classes that Pods name.
+        // The classes that Pods and volumes name.
         rule("node.k8s.io", texts(["runtimeclasses"]), &["list"]),
         rule("scheduling.k8s.io", texts(["priorityclasses"]), &["list"]),
+        rule("storage.k8s.io", texts(["storageclasses"]), &["list"]),
         // Params of policies.
         rule("", texts(["configmaps"]), &["get", "list"]),
         // RBAC objects determine the answers of `authorizer` in policies.

@@ -12,6 +12,7 @@ mod lists;
 mod policies;
 mod real;
 mod service_families;
+mod volumes;
 
 use connection::with_tls;
 use fake::{Fake, Reply};

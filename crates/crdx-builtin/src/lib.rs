@@ -5,3 +5,4 @@ pub mod limit_ranger;
 pub mod pod_security;
 #[cfg(feature = "validation")]
 pub mod validation;
+pub mod volume_resize;

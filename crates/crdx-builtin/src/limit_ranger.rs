@@ -193,7 +193,8 @@ fn amounts(object: &Value, path: &[&str]) -> Amounts {
     members.filter_map(|(name, value)| Some((name.clone(), quantity(value)?))).collect()
 }
 
-fn quantity(value: &Value) -> Option<Quantity> {
+/// The quantity that a value is.
+pub(crate) fn quantity(value: &Value) -> Option<Quantity> {
     match value {
         Value::String(text) => Quantity::parse(text).ok(),
         Value::Int(number) => Some(Quantity::from_int(*number)),

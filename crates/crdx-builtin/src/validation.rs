@@ -60,6 +60,7 @@ use crdx_value::field::{ErrorList, ROOT};
 use crdx_value::release::Release;
 use field_value::{Errors, FieldValue};
 pub use services::service_addresses;
+pub use signing_requests::subject_refusal;
 pub use statuses::{covers_status, validate_status};
 pub use warnings::{app_armor_warnings, status_warnings, warnings};
 

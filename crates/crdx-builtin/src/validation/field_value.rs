@@ -1,6 +1,7 @@
 //! A value of an object together with its path, and the collection of errors about such values.
 
 use super::internal;
+use crate::limit_ranger;
 use crdx_cel::value::Quantity;
 use crdx_types::empties::Empties;
 use crdx_value::Value;
@@ -103,11 +104,7 @@ impl<'v, 'p> FieldValue<'v, 'p> {
 
     /// The quantity, if present.
     pub fn quantity(&self) -> Option<Quantity> {
-        match self.value {
-            Value::String(text) => Quantity::parse(text).ok(),
-            Value::Int(value) => Some(Quantity::from_int(*value)),
-            _ => None,
-        }
+        limit_ranger::quantity(self.value)
     }
 }
 

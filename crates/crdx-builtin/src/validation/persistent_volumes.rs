@@ -312,7 +312,9 @@ fn claim_update(
     }
     let mut keep = |path: &[&str]| immutable::copy(old_spec.value, &mut merged, path);
     if is_bound {
-        if spec.value.at(&["resources", "requests"]).is_some() {
+        let resources = spec.child("resources");
+        let requests = resources.child("requests");
+        if requests.is_set() || requests.is_given_empty() {
             keep(&["resources", "requests", "storage"]);
         }
         keep(&["volumeAttributesClassName"]);

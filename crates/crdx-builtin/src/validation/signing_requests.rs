@@ -39,6 +39,7 @@ const USAGES: &[&str] = &[
     "timestamping",
 ];
 const LEGACY_SIGNER: &str = "kubernetes.io/legacy-unknown";
+const CLIENT_SIGNER: &str = "kubernetes.io/kube-apiserver-client";
 const MAX_BUNDLE: usize = 1 << 20;
 const MAX_REQUEST: usize = 10 << 10;
 const OMITTED: &str = "<value omitted>";
@@ -128,11 +129,25 @@ pub(super) fn decoded(field: &FieldValue<'_, '_>) -> Vec<u8> {
     Encoding::Standard.decode(field.text()).unwrap_or_default()
 }
 
+/// Returns the reason why the admission plugin `CertificateSubjectRestriction` refuses a valid request
+/// (`plugin/pkg/admission/certificates/subjectrestriction` in `k8s.io/kubernetes`).
+pub fn subject_refusal(request: &Value) -> Option<&'static str> {
+    let spec = request.get("spec").filter(|spec| spec.str_at(&["signerName"]) == Some(CLIENT_SIGNER))?;
+    let text = decoded(&FieldValue::new(spec.get("request"), ROOT));
+    let block = request_block(&text)?;
+    let organizations = x509::read_request(&block.contents).ok()?.organizations;
+    let reason = "use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed";
+    organizations.contains(&b"system:masters".as_slice()).then_some(reason)
+}
+
+fn request_block(text: &[u8]) -> Option<pem::Block<'_>> {
+    pem::decode(text).map(|(block, _)| block).filter(|block| block.label == b"CERTIFICATE REQUEST")
+}
+
 /// `validateCSR`, without the signature
 fn request(errors: &mut Errors, request: &FieldValue<'_, '_>) {
     let text = decoded(request);
-    let block = pem::decode(&text).map(|(block, _)| block).filter(|block| block.label == b"CERTIFICATE REQUEST");
-    let reason = match block {
+    let reason = match request_block(&text) {
         None => "PEM block type must be CERTIFICATE REQUEST",
         Some(block) => match x509::read_request(&block.contents) {
             Ok(_) => return,
@@ -262,7 +277,7 @@ fn keys(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
         errors.too_long(&stub, MAX_REQUEST as i64);
     } else {
         match x509::read_request(&bytes) {
-            Ok(key) => strong_key(errors, &stub, key.algorithm),
+            Ok(request) => strong_key(errors, &stub, request.key.algorithm),
             Err(_) => errors.invalid_value(&stub.path, BadValue::Omitted, "must be a valid PKCS#10 CSR"),
         }
     }

@@ -20,6 +20,8 @@ const DNS_NAME: u8 = 0x82;
 const CONTEXT_3: u8 = 0xa3;
 /// `basicConstraints`, 2.5.29.19
 const BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
+/// `organizationName`, 2.5.4.10
+const ORGANIZATION: &[u8] = &[0x55, 0x04, 0x0a];
 /// `subjectAltName`, 2.5.29.17
 const ALTERNATIVE_NAMES: &[u8] = &[0x55, 0x1d, 0x11];
 
@@ -72,16 +74,21 @@ fn algorithm(reader: &mut Reader<'_>) -> Option<()> {
     reader.next(SEQUENCE)?.next(OBJECT_IDENTIFIER).map(drop)
 }
 
-/// Reads a name: sets of attributes.
-fn name(reader: &mut Reader<'_>) -> Option<()> {
-    let mut sets = reader.next(SEQUENCE)?;
+/// Reads a name: sets of attributes. Returns the texts of those that are organizations.
+fn name<'d>(reader: &mut Reader<'d>) -> Option<Vec<&'d [u8]>> {
+    let (mut sets, mut organizations) = (reader.next(SEQUENCE)?, Vec::new());
     while sets.tag().is_some() {
         let mut attributes = sets.next(SET)?;
         while attributes.tag().is_some() {
-            attributes.next(SEQUENCE)?.next(OBJECT_IDENTIFIER)?;
+            let mut attribute = attributes.next(SEQUENCE)?;
+            if attribute.next(OBJECT_IDENTIFIER)?.0 == ORGANIZATION
+                && let Some(tag) = attribute.tag()
+            {
+                organizations.push(attribute.next(tag)?.0);
+            }
         }
     }
-    Some(())
+    Some(organizations)
 }
 
 /// A public key
@@ -136,11 +143,19 @@ fn algorithm_of(key: &mut Reader<'_>) -> Option<PublicKey> {
     }
 }
 
+/// A request for a certificate
+pub(crate) struct Request<'d> {
+    /// The key of the subject.
+    pub key: Key<'d>,
+    /// The organizations of the subject.
+    pub organizations: Vec<&'d [u8]>,
+}
+
 /// Reads a request (`x509.ParseCertificateRequest`).
 ///
 /// # Errors
 /// Returns a message of Go's decoder.
-pub(crate) fn read_request(der: &[u8]) -> Result<Key<'_>, &'static str> {
+pub(crate) fn read_request(der: &[u8]) -> Result<Request<'_>, &'static str> {
     let mut reader = Reader(der);
     let Some(mut outer) = reader.next(SEQUENCE) else { return Err("asn1: syntax error: data truncated") };
     if !reader.0.is_empty() {
@@ -149,11 +164,11 @@ pub(crate) fn read_request(der: &[u8]) -> Result<Key<'_>, &'static str> {
     let mut read = || {
         let mut info = outer.next(SEQUENCE)?;
         info.next(INTEGER)?;
-        name(&mut info)?;
+        let organizations = name(&mut info)?;
         let key = public_key(&mut info)?;
         info.skip_optional(CONTEXT_0)?;
         algorithm(&mut outer)?;
-        outer.next(BIT_STRING).map(|_| key)
+        outer.next(BIT_STRING).map(|_| Request { key, organizations })
     };
     read().ok_or("asn1: syntax error: sequence truncated")
 }

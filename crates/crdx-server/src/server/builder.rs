@@ -46,7 +46,7 @@ pub struct ServerBuilder {
     built_in_kinds: bool,
     validates_content: bool,
     generates_fields: bool,
-    allows_any_node_port: bool,
+    is_partial: bool,
     pause_before_removal: Duration,
 }
 
@@ -70,7 +70,7 @@ impl ServerBuilder {
             built_in_kinds: false,
             validates_content: false,
             generates_fields: false,
-            allows_any_node_port: false,
+            is_partial: false,
             pause_before_removal: Duration::ZERO,
         }
     }
@@ -137,9 +137,10 @@ impl ServerBuilder {
         Self { generates_fields: true, ..self }
     }
 
-    /// Allows node ports outside the default range, because the range of the cluster is not known.
-    pub fn with_any_node_port(self) -> Self {
-        Self { allows_any_node_port: true, ..self }
+    /// Simulates a cluster of which the server has neither all objects nor the flags: a Service may name any node port, and
+    /// any bound claim may grow.
+    pub fn as_part_of_cluster(self) -> Self {
+        Self { is_partial: true, ..self }
     }
 
     /// Lets a deletion without a grace period pause between its two writes: the object is marked, then removed. On the
@@ -162,7 +163,8 @@ impl ServerBuilder {
         let mut resources = Resources::new(settings, storage);
         resources.serves_built_in_kinds = self.built_in_kinds;
         resources.validates_content = self.validates_content;
-        resources.allocations = self.generates_fields.then(|| Allocations::new(self.allows_any_node_port));
+        resources.is_partial = self.is_partial;
+        resources.allocations = self.generates_fields.then(|| Allocations::new(self.is_partial));
         if let Some((rule, names)) = namespaces {
             namespace::serve(&mut resources, rule, &names, self.now);
         }

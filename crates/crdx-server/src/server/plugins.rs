@@ -1,5 +1,7 @@
-//! The admission plugins: `NamespaceLifecycle`, `LimitRanger`, `PodSecurity`, policies and webhooks. They read the resources of the server.
+//! The admission plugins: `NamespaceLifecycle`, `LimitRanger`, `PodSecurity`, `PersistentVolumeClaimResize`,
+//! `CertificateSubjectRestriction`, policies and webhooks. They read the resources of the server.
 
+mod certificate_subject;
 mod cluster;
 mod lifecycle;
 mod limit_ranger;
@@ -8,17 +10,20 @@ mod policies;
 #[cfg(test)]
 mod tests;
 mod view;
+mod volume_resize;
 mod webhooks;
 
 use crate::policies::model::PolicyKind;
 use crate::server::admission::Plugin;
 use crate::server::strategy::resources::Resources;
+use certificate_subject::CertificateSubjectRestriction;
 use lifecycle::NamespaceLifecycle;
 use limit_ranger::LimitRanger;
 use pod_security::PodSecurity;
 use policies::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
 use std::sync::Arc;
 pub(in crate::server) use view::Inputs;
+use volume_resize::PersistentVolumeClaimResize;
 use webhooks::AdmissionWebhooks;
 
 /// The plugins of a server, in the order of the API server (`kubeapiserver/options/plugins.go`); those for policies and
@@ -34,6 +39,12 @@ pub(in crate::server) fn plugins(resources: &Arc<Resources>, inputs: Option<Inpu
     }
     if let Some(plugin) = PodSecurity::new(resources) {
         plugins.push(Box::new(plugin));
+    }
+    if let Some(plugin) = PersistentVolumeClaimResize::new(resources) {
+        plugins.push(Box::new(plugin));
+    }
+    if resources.serves_built_in_kinds {
+        plugins.push(Box::new(CertificateSubjectRestriction));
     }
     if let Some(inputs) = inputs {
         plugins.push(Box::new(MutatingAdmissionPolicy::new(resources, inputs.clone())));

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 /// The types of findings of this program: none is the server's, and none decides a verdict or an exit code.
-const TYPES: [&str; 11] = [
+const TYPES: [&str; 12] = [
     DROPPED_FIELD,
     "ExpressionType",
     "Format",
     INPUT,
+    "NodePortRange",
     "NotTypeChecked",
     "ParamNotFound",
     "ParamRef",

@@ -207,7 +207,7 @@ impl BuiltInServer {
     fn opened(&self, options: WriteOptions<'_>) -> &Server {
         self.server.get_or_init(|| {
             let builder = Server::builder(options.release, 0).created_at(options.request.now).with_built_in_kinds();
-            let builder = builder.with_content_validation().with_generated_fields().with_any_node_port();
+            let builder = builder.with_content_validation().with_generated_fields().as_part_of_cluster();
             let builder = if self.tracks_fields { builder } else { builder.without_managed_fields() };
             let builder = match options.admission {
                 Some(admission) => admission.configure(builder),

@@ -12,6 +12,7 @@ pub mod service_accounts;
 pub mod service_allocations;
 mod service_families;
 mod size;
+mod volume_resize;
 
 use super::admission::admitted;
 use super::built_in_server::{ExistingObject, Updated, Write, WriteOptions};
@@ -180,8 +181,14 @@ pub fn decode(
         }
         _ => (Updated::Unknown, None),
     };
-    let mut stored = after.map_or(before.stored, |after| EarlierObject::put(context.store, &after, None));
+    let mut stored = after.as_ref().map_or(before.stored, |after| EarlierObject::put(context.store, after, None));
     sending.read_update(&mut item, updated);
+    if group.is_empty()
+        && kind == "PersistentVolumeClaim"
+        && let (Found::Object(old, _), Some(new)) = (&found, &after)
+    {
+        volume_resize::check(&mut item, context, (old, new), earlier);
+    }
     if item.verdict == Verdict::Decodes && item.identity.name.is_empty() {
         kubectl_errors::require_name(&mut item, rules.verb, &locator);
         // Objects that are not stored need no name.
@@ -350,6 +357,9 @@ impl<'a> Sending<'a> {
         answered_create(item, response, self.rules.release, self.locator);
         if let Some(families) = self.service_families {
             families.explain(item, self);
+            if item.verdict != Verdict::Rejected {
+                item.warnings.extend(service_allocations::unusual_node_ports(self.sent, self.locator));
+            }
         }
         accept(item, self.sent, context);
         admitted(item, findings, context.admission);
@@ -405,8 +415,8 @@ fn accept(item: &mut ObjectReport, sent: &Value, context: SimulationContext<'_>)
 
 /// Completes the item of a create that was sent.
 fn answered_create(item: &mut ObjectReport, response: Response, release: Release, locator: &dyn FieldLocator) {
-    // The server measures the length of JSON, and etcd that of Protobuf.
-    if response.code == 500 {
+    // The server measures the length of JSON, and etcd that of Protobuf. Other internal errors have a reason.
+    if response.code == 500 && response.body.reason().is_empty() {
         let reason = "with its defaults it may be too large for etcd".to_owned();
         (item.verdict, item.reason) = (Verdict::CannotTell, reason);
         item.help =

@@ -115,7 +115,7 @@ impl CaseRunner {
         #[cfg(feature = "builtin")]
         if !setup.policies.is_empty() || matches!(setup.subject, Subject::BuiltIn(_)) {
             server = server.with_namespaces(Namespaces::OnDemand, &[]).with_built_in_kinds();
-            server = server.with_content_validation().with_generated_fields().with_any_node_port();
+            server = server.with_content_validation().with_generated_fields().as_part_of_cluster();
         }
         #[cfg(feature = "policies")]
         if !setup.policies.is_empty() {

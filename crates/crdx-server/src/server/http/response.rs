@@ -114,4 +114,12 @@ impl ResponseBody {
             Self::Text(text) => text.trim(),
         }
     }
+
+    /// The reason of a Status; empty if it has none.
+    pub fn reason(&self) -> &str {
+        match self {
+            Self::Json(status) => status.str_at(&["reason"]).unwrap_or_default(),
+            Self::Text(_) => "",
+        }
+    }
 }

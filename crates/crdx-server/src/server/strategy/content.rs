@@ -2,7 +2,8 @@
 
 #[cfg(feature = "builtin")]
 pub(in crate::server) use crdx_builtin::validation::{
-    app_armor_warnings, covers_status, service_addresses, status_warnings, validate, validate_status, warnings,
+    app_armor_warnings, covers_status, service_addresses, status_warnings, subject_refusal, validate, validate_status,
+    warnings,
 };
 
 /// Without the feature, the options of a server leave out all kinds whose content is validated, so this is not called.
@@ -13,6 +14,11 @@ pub(super) fn service_addresses(
     _release: crdx_value::release::Release,
 ) -> crdx_value::field::ErrorList {
     Vec::new()
+}
+
+#[cfg(not(feature = "builtin"))]
+pub(in crate::server) fn subject_refusal(_request: &crdx_value::Value) -> Option<&'static str> {
+    None
 }
 
 #[cfg(not(feature = "builtin"))]

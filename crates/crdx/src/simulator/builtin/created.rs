@@ -1,9 +1,10 @@
 //! The objects of earlier inputs on which the answer to a later one depends: Namespaces, limit ranges, service accounts and
-//! classes.
+//! classes of Pods and of volumes.
 
 use super::classes::{self, Class};
 use super::service_accounts;
 use crate::simulation::identity::{self, Namespace};
+use crdx_builtin::volume_resize;
 use crdx_server::server::NamespaceObjects;
 use crdx_types::resources::Resource;
 use crdx_value::Value;
@@ -21,6 +22,8 @@ pub struct CreatedObjects {
     service_accounts: BTreeSet<(String, String)>,
     /// The priority classes and runtime classes.
     classes: BTreeSet<Class>,
+    /// The storage classes that allow claims to grow.
+    growing_classes: BTreeSet<String>,
 }
 
 /// The objects of earlier inputs on which an object depends.
@@ -32,6 +35,8 @@ pub struct Created {
     pub service_account: bool,
     /// Its classes.
     pub classes: BTreeSet<Class>,
+    /// For a claim, the storage classes that allow claims to grow.
+    pub growing_classes: BTreeSet<String>,
 }
 
 impl Created {
@@ -74,10 +79,19 @@ impl CreatedObjects {
             service_account: is_core("pods")
                 && self.service_accounts.contains(&(namespace.clone(), service_accounts::name(object).to_owned())),
             classes,
+            growing_classes: if is_core("persistentvolumeclaims") {
+                self.growing_classes.clone()
+            } else {
+                BTreeSet::new()
+            },
         };
         self.classes.extend(classes::class(object));
         if is_core("serviceaccounts") {
             self.service_accounts.insert((namespace, identity.name));
+        } else if resource.is_some_and(|r| (r.group, r.plural) == ("storage.k8s.io", "storageclasses"))
+            && volume_resize::allows_growth(object)
+        {
+            self.growing_classes.insert(identity.name);
         }
         created
     }

@@ -4,6 +4,7 @@ use crate::server::{Calls, Method, Namespaces, Paused, Reply, Request, Response,
 use crdx_text::json;
 use crdx_types::service_families::ServiceRange;
 use crdx_value::Value;
+use crdx_value::base64::Encoding;
 use crdx_value::release::Release;
 use std::sync::Arc;
 use std::time::Duration;
@@ -738,6 +739,45 @@ fn a_cluster_ip_stays() {
     for address in ["10.0.0.5", ""] {
         assert_eq!(update(address).0, 200, "{address}");
     }
+}
+
+#[test]
+fn requests_for_clients_do_not_ask_for_the_group_of_administrators() {
+    // The subject is O = system:masters, CN = a.
+    const REQUEST: &str = "-----BEGIN CERTIFICATE REQUEST-----\n\
+        MIHgMIGHAgEAMCUxFzAVBgNVBAoMDnN5c3RlbTptYXN0ZXJzMQowCAYDVQQDDAFh\n\
+        MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEBPbc6MDW4Nt93EcNoGqGzrsytFLH\n\
+        VRiXxLFJzTmT4vEHliogZYRgfaB+3jDxNjan9nk6RWmjbdmlJkbmscVOc6AAMAoG\n\
+        CCqGSM49BAMCA0gAMEUCIGaIPIBv4C5h1SwgvdksghDKLIWHiuRs0ZdEPz0cyPBw\n\
+        AiEAh4Hl0ZYsDVLvl7g567wsr+LANuSFhib/nkpbLmVYOHI=\n\
+        -----END CERTIFICATE REQUEST-----\n";
+    let request = Encoding::Standard.encode(REQUEST.as_bytes());
+    let create = |signer: &str| {
+        let object = format!(
+            r#"{{"metadata":{{"name":"r"}},"spec":{{"request":"{request}","signerName":"{signer}","usages":["client auth"]}}}}"#
+        );
+        let path = "/apis/certificates.k8s.io/v1/certificatesigningrequests?dryRun=All";
+        let response = send(&validating(), Method::Post, path, &object);
+        (response.code, response.body.message().to_owned())
+    };
+    assert_eq!(create("example.com/a"), (201, String::new()));
+    let refused = r#"certificatesigningrequests.certificates.k8s.io "r" is forbidden: use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed"#;
+    assert_eq!(create("kubernetes.io/kube-apiserver-client"), (403, refused.to_owned()));
+}
+
+#[test]
+fn a_bound_claim_that_loses_its_size_keeps_the_rest() {
+    const CLAIMS: &str = "/api/v1/namespaces/default/persistentvolumeclaims";
+    let server = validating();
+    let claim = r#"{"metadata":{"name":"c"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}"#;
+    created(&server, CLAIMS, claim);
+    let patch = |path: &str, patch: &str| {
+        let path = format!("{CLAIMS}/{path}");
+        answer(&server, Method::Patch, &path, "application/merge-patch+json", patch).body.message().to_owned()
+    };
+    assert_eq!(patch("c/status", r#"{"status":{"phase":"Bound"}}"#), "");
+    let message = patch("c", r#"{"spec":{"resources":{"requests":{"storage":null}}}}"#);
+    assert!(message.contains("spec.resources[storage]: Required value") && !message.contains("immutable"), "{message}");
 }
 
 /// Creates a Service with this specification, and returns the code and the message of the answer.

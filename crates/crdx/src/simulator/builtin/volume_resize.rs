@@ -1,0 +1,54 @@
+//! The `StorageClass` of a claim that grows: the admission plugin `PersistentVolumeClaimResize` looks for it.
+
+use super::created::Created;
+use super::reject_with;
+use crate::report::{ASK_THE_CLUSTER, Action, Answer, ObjectReport, Verdict};
+use crate::simulator::context::SimulationContext;
+use crdx_builtin::volume_resize::{self, Growth, NOT_RESIZABLE};
+use crdx_value::{Value, quote};
+
+const CLASSES: &str = "/apis/storage.k8s.io/v1/storageclasses";
+
+/// Rejects the accepted update of a claim that may not grow, or leaves it open if its class is not known.
+pub(super) fn check(
+    item: &mut ObjectReport,
+    context: SimulationContext<'_>,
+    (old, new): (&Value, &Value),
+    earlier: &Created,
+) {
+    if item.verdict != Verdict::Accepted || item.action != Action::Update {
+        return;
+    }
+    match volume_resize::growth(new, old) {
+        Growth::None => {}
+        Growth::Refused(reason) => refuse(item, reason),
+        Growth::OfClass(name) if earlier.growing_classes.contains(name) => {}
+        Growth::OfClass(name) => match allows(context, name) {
+            Ok(true) => {}
+            Ok(false) => refuse(item, NOT_RESIZABLE),
+            Err(reason) => {
+                item.verdict = Verdict::CannotTell;
+                item.reason = format!("the claim grows if the StorageClass {name} allows it: {reason}");
+                item.help = Some(format!("give the class among the inputs; {ASK_THE_CLUSTER}"));
+            }
+        },
+    }
+}
+
+/// Returns true if the cluster has a class and it allows claims to grow.
+///
+/// # Errors
+/// Returns the reason why that is not known.
+fn allows(context: SimulationContext<'_>, name: &str) -> Result<bool, String> {
+    let cluster = context.updates.existing.cluster().filter(|cluster| cluster.is_configured());
+    let cluster = cluster.ok_or_else(|| "no cluster was asked".to_owned())?;
+    let list = cluster.list(CLASSES).map_err(|error| error.message)?;
+    let mut classes = list.get("items").and_then(Value::as_array).unwrap_or_default().iter();
+    Ok(classes.any(|class| class.str_at(&["metadata", "name"]) == Some(name) && volume_resize::allows_growth(class)))
+}
+
+fn refuse(item: &mut ObjectReport, reason: &str) {
+    let name = quote::go_quote(&item.identity.name);
+    let message = format!("persistentvolumeclaims {name} is forbidden: {reason}");
+    reject_with(item, Answer { code: 403, reason: "Forbidden".to_owned(), message });
+}
