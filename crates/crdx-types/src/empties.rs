@@ -1,7 +1,7 @@
 //! The empty lists and maps of a decoded object. Its encoded form leaves them out, but validation sees them: Go tells an
 //! empty list from a nil one.
 
-use crdx_value::Value;
+use crdx_value::{Map, Value};
 use std::collections::BTreeMap;
 
 /// The maximum depth at which empty values are looked for.
@@ -67,6 +67,28 @@ impl Empties {
         }
     }
 
+    /// Puts the empty lists and maps back where the encoded form has null, which it has for fields without `omitempty`.
+    /// Returns true if there are any.
+    pub fn restore(&self, encoded: &mut Value) -> bool {
+        let mut restored = false;
+        for (key, inner) in &self.inner {
+            let member = match encoded {
+                Value::Object(members) => members.get_mut(key),
+                Value::Array(items) => key.parse().ok().and_then(|at: usize| items.get_mut(at)),
+                _ => None,
+            };
+            match (member, inner.empty) {
+                (Some(member @ Value::Null), Some(text)) => {
+                    *member = if text == "[]" { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };
+                    restored = true;
+                }
+                (Some(member), None) => restored |= inner.restore(member),
+                _ => {}
+            }
+        }
+        restored
+    }
+
     /// `[]` or `{}`, if the value itself is an empty list or map.
     pub fn text(&self) -> Option<&'static str> {
         self.empty
@@ -76,6 +98,16 @@ impl Empties {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn empty_values_replace_null_only() {
+        let read = |text: &str| crdx_text::json::read(text.as_bytes()).unwrap();
+        let empties = Empties::from_value(&read(r#"{"a":[],"b":[],"c":[{"d":{}}],"e":{}}"#)).unwrap();
+        let mut encoded = read(r#"{"a":null,"c":[{"d":null}],"e":{"f":1}}"#);
+        assert!(empties.restore(&mut encoded));
+        assert_eq!(encoded, read(r#"{"a":[],"c":[{"d":{}}],"e":{"f":1}}"#));
+        assert!(!empties.restore(&mut encoded));
+    }
 
     #[test]
     fn empty_lists_and_maps_are_found_at_their_places() {

@@ -71,12 +71,16 @@ pub struct Files {
 
 #[derive(Clone, Copy, Debug)]
 struct Stored {
-    stored_at: StoredAt,
+    /// The object in the file.
+    given_at: StoredAt,
     /// The object as it is read in the storage version; `None` if it must be decoded.
     read_at: Option<StoredAt>,
     /// True if the object had a resourceVersion. One that the simulated server assigned is not shown.
     versioned: bool,
 }
+
+/// The resources that are served.
+type Served = Arc<[Arc<Resource>]>;
 
 /// The resource, namespace and name of an object.
 #[derive(Clone, Debug)]
@@ -87,9 +91,9 @@ pub struct Named {
     pub name: Box<str>,
 }
 
-/// An object whose CRD may follow.
-struct Pending {
-    stored_at: StoredAt,
+/// An object of a file.
+struct Given {
+    given_at: StoredAt,
     source: Arc<str>,
     line: usize,
 }
@@ -114,8 +118,16 @@ impl Files {
     ) -> Result<Self, Error> {
         let request_options =
             RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
-        let (server, temp_store) = (Server::new(release, 0), TempStore::default());
-        let (mut pending, mut not_stored, mut has_built_in) = (Vec::new(), 0, false);
+        let mut files = Self {
+            server: Server::new(release, 0),
+            built_in: OnceLock::new(),
+            resources: Arc::default(),
+            temp_store: TempStore::default(),
+            objects: HashMap::new(),
+            order: Vec::new(),
+            not_stored: 0,
+            request_options,
+        };
         let mut definitions = Sources::open(given.crds, given.options.clone(), Required::Definition, "--crds");
         let progress = Progress::new(true);
         let mut found = Vec::new();
@@ -135,6 +147,11 @@ impl Files {
         }
         let objects = Sources::open(given.filenames, given.options.collecting(), Required::Object, "-f");
         let objects = progress.count(objects.and_kustomizations(given.kustomizations));
+        let (mut all, mut has_built_in) = (Vec::new(), false);
+        // The number of objects that are stored, and the reasons why some of them are not.
+        let (mut stored, mut refused) = (0, Vec::new());
+        // What the servers serve now; `None` if it must be asked.
+        let mut resources = None;
         for entry in found.into_iter().chain(objects) {
             let document = match entry {
                 Entry::Document(document) => document,
@@ -148,48 +165,59 @@ impl Files {
             let location = object.finder().start();
             if object.is_definition() {
                 let crd = object.take_value();
-                if let Err(reason) = server.seed_definition(&crd, request_options.now) {
+                if let Err(reason) = files.server.seed_definition(&crd, request_options.now) {
                     report(format!("error: {location}: {reason}"));
                 }
+                // All objects are stored as the last CRD of their kind says.
+                (files.objects, files.order) = (HashMap::new(), Vec::new());
+                (stored, refused, resources) = (0, Vec::new(), None);
                 continue;
             }
             let text = |key: &str| object.value().str_at(&[key]).unwrap_or_default();
-            let is_built_in = groups::is_built_in(group_version::group(text("apiVersion")));
-            has_built_in |= is_built_in;
-            let resource = resources::of_kind(text("apiVersion"), text("kind"), release.minor().number().into());
-            if is_built_in && resource.is_some_and(|resource| !resource.readable) {
-                not_stored += 1;
-                continue;
+            if groups::is_built_in(group_version::group(text("apiVersion"))) {
+                if !has_built_in {
+                    (has_built_in, resources) = (true, None);
+                }
+                let resource = resources::of_kind(text("apiVersion"), text("kind"), release.minor().number().into());
+                if resource.is_some_and(|resource| !resource.readable) {
+                    files.not_stored += 1;
+                    continue;
+                }
             }
-            let stored_at = temp_store.put(object.value()).map_err(|error| temp_file_problem(&error))?;
-            pending.push(Pending { stored_at, source: Arc::clone(&location.source), line: location.line });
+            let given_at = files.temp_store.put(object.value()).map_err(|error| temp_file_problem(&error))?;
+            let given = Given { given_at, source: Arc::clone(&location.source), line: location.line };
+            // Most CRDs come first, and their objects need not be read again.
+            if stored == all.len() {
+                let served = files.served(&mut resources, has_built_in)?;
+                refused.extend(files.store(&served, &given, object.take_value(), namespace)?);
+                stored += 1;
+            }
+            all.push(given);
         }
-        let mut files = Self {
-            server,
-            built_in: OnceLock::new(),
-            resources: Arc::default(),
-            temp_store,
-            objects: HashMap::new(),
-            order: Vec::new(),
-            not_stored,
-            request_options,
-        };
-        let mut resources = files.discover(&files.server, "/apis")?;
+        let served = files.served(&mut resources, has_built_in)?;
+        for given in all.iter().skip(stored) {
+            let object = files.temp_store.get(given.given_at).map_err(|error| temp_file_problem(&error))?;
+            refused.extend(files.store(&served, given, object, namespace)?);
+        }
+        refused.into_iter().for_each(report);
+        files.resources = Arc::new(served.iter().map(|resource| Resource::clone(resource)).collect());
+        Ok(files)
+    }
+
+    /// Returns `known`, or what the servers serve now.
+    fn served(&self, known: &mut Option<Served>, has_built_in: bool) -> Result<Served, Error> {
+        if let Some(served) = known {
+            return Ok(Arc::clone(served));
+        }
+        let mut resources = self.discover(&self.server, "/apis")?;
         if has_built_in {
             for path in ["/api", "/apis"] {
-                let more = files.discover(files.built_in(), path)?;
+                let more = self.discover(self.built_in(), path)?;
                 resources.extend(more.into_iter().filter(|resource| groups::is_built_in(&resource.group)));
             }
         }
-        files.resources = Arc::new(resources);
-        let resources: Vec<Arc<Resource>> = files.resources.iter().cloned().map(Arc::new).collect();
-        for Pending { stored_at, source, line } in pending {
-            let object = files.temp_store.get(stored_at).map_err(|error| temp_file_problem(&error))?;
-            if let Err(reason) = files.store(&resources, object, namespace)? {
-                report(format!("error: {source}:{line}: {reason}"));
-            }
-        }
-        Ok(files)
+        let served: Served = resources.into_iter().map(Arc::new).collect();
+        Ok(Arc::clone(known.insert(served)))
     }
 
     /// Returns the resources that a server serves below `path`.
@@ -214,20 +242,22 @@ impl Files {
         if groups::is_built_in(group) && group != crd::GROUP { self.built_in() } else { &self.server }
     }
 
-    /// Stores an object as a server would. The inner error is the reason why the server refuses it.
+    /// Stores an object as a server would. Returns the error to report if the server refuses it.
     fn store(
         &mut self,
         resources: &[Arc<Resource>],
+        given: &Given,
         object: Value,
         namespace: &str,
-    ) -> Result<Result<(), NotStored>, Error> {
+    ) -> Result<Option<String>, Error> {
+        let refusal = |reason: NotStored| Some(format!("error: {}:{}: {reason}", given.source, given.line));
         let text = |path: &[&str]| object.str_at(path).unwrap_or_default().to_owned();
         let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
         let (group, version) = group_version::split(&api_version);
         let of_kind = |r: &&Arc<Resource>| r.group == group && r.kind == kind;
         let found = resources.iter().filter(of_kind).find(|r| r.version == version);
         let Some(resource) = found.or_else(|| resources.iter().find(of_kind)).cloned() else {
-            return Ok(Err(NotStored::NoDefinition { kind, api_version }));
+            return Ok(refusal(NotStored::NoDefinition { kind, api_version }));
         };
         let own = text(&["metadata", "namespace"]);
         let namespace = match (resource.namespaced, own.is_empty()) {
@@ -242,21 +272,21 @@ impl Files {
         let server = self.server_of(&definition);
         let StoredForm { raw, read } = match server.stored_form(&definition, &namespace, object) {
             Ok(form) => form,
-            Err(error) => return Ok(Err(error.into())),
+            Err(error) => return Ok(refusal(error.into())),
         };
-        let put = |object: &Value| self.temp_store.put(object).map_err(|error| temp_file_problem(&error));
-        let stored_at = put(&raw)?;
-        let read_at = match read {
-            ReadForm::Same => Some(stored_at),
-            ReadForm::Other(read) => Some(put(&read)?),
+        let read = match read {
+            ReadForm::Same => Some(raw),
+            ReadForm::Other(read) => Some(read),
             ReadForm::Unknown => None,
         };
         // The server replaces a resourceVersion that is no revision.
-        let read_at = read_at.filter(|_| revision.is_none_or(|revision| is_revision(&revision)));
-        let key = key(&namespace, &name);
-        self.objects.entry(definition).or_default().insert(key, Stored { stored_at, read_at, versioned });
+        let read = read.filter(|_| revision.is_none_or(|revision| is_revision(&revision)));
+        let put = |object: Value| self.temp_store.put(&object).map_err(|error| temp_file_problem(&error));
+        let read_at = read.map(put).transpose()?;
+        let stored = Stored { given_at: given.given_at, read_at, versioned };
+        self.objects.entry(definition).or_default().insert(key(&namespace, &name), stored);
         self.order.push(Named { resource, namespace: namespace.into(), name: name.into() });
-        Ok(Ok(()))
+        Ok(None)
     }
 
     /// Returns the served resources, with the preferred version of each first.
@@ -333,7 +363,7 @@ impl Files {
     fn with(&self, definition: &str, keys: &[(&str, Stored)], path: &str) -> Result<Value, Error> {
         let server = self.server_of(definition);
         for (key, stored) in keys {
-            let object = self.temp_store.get(stored.stored_at).map_err(|error| temp_file_problem(&error))?;
+            let object = self.temp_store.get(stored.given_at).map_err(|error| temp_file_problem(&error))?;
             let (namespace, _) = parts(key);
             server
                 .seed(definition, namespace, object)

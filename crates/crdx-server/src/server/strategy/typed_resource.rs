@@ -210,6 +210,13 @@ impl Strategy for TypedResource {
         self.kind.encode(Value::Object(Map::new()))
     }
 
+    /// An object whose empty lists and maps are owned, unlike absent ones.
+    fn managed_form(&self, object: &Value) -> Option<Value> {
+        let empties = self.given_empties()?;
+        let mut seen = object.clone();
+        empties.restore(&mut seen).then_some(seen)
+    }
+
     fn admit_create(&self, object: &mut Value) {
         if self.resources.allocations.is_some() {
             generated::admit(&self.kind, object);
@@ -335,7 +342,7 @@ impl TypedResource {
         }
     }
 
-    /// The empty lists and maps of the request's object
+    /// The empty lists and maps of the request's object.
     fn given_empties(&self) -> Option<Arc<Empties>> {
         self.empties.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

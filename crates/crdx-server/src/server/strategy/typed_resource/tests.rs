@@ -742,6 +742,18 @@ fn a_cluster_ip_stays() {
 }
 
 #[test]
+fn a_given_empty_list_is_owned() {
+    let owned = |rules: &str| {
+        let role = format!(r#"{{"metadata":{{"name":"r"}}{rules}}}"#);
+        let path = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";
+        created(&validating(), path, &role).at(&["metadata", "managedFields"]).map(crdx_value::json::to_string)
+    };
+    assert_eq!(owned(""), None);
+    let fields = owned(r#","rules":[]"#).unwrap_or_default();
+    assert!(fields.contains(r#""fieldsV1":{"f:rules":{}}"#), "{fields}");
+}
+
+#[test]
 fn requests_for_clients_do_not_ask_for_the_group_of_administrators() {
     // The subject is O = system:masters, CN = a.
     const REQUEST: &str = "-----BEGIN CERTIFICATE REQUEST-----\n\
