@@ -92,8 +92,8 @@ fn role(name: &str, wanted: &BTreeMap<String, BTreeSet<String>>) -> Value {
         rule(policies::GROUP, texts(admission), &["list"]),
         rule("", texts(["namespaces"]), &["get"]),
         rule("", texts(["limitranges", "resourcequotas", "serviceaccounts", "services"]), &["list"]),
-        // The ranges of cluster IPs.
-        rule("networking.k8s.io", texts(["servicecidrs"]), &["list"]),
+        // The classes of Ingresses, and the ranges of cluster IPs.
+        rule("networking.k8s.io", texts(["ingressclasses", "servicecidrs"]), &["list"]),
         // The classes that Pods and volumes name.
         rule("node.k8s.io", texts(["runtimeclasses"]), &["list"]),
         rule("scheduling.k8s.io", texts(["priorityclasses"]), &["list"]),

@@ -106,7 +106,7 @@ pub(super) async fn answer(service: Arc<Service>, client: &Client, request: Requ
         hides_dry_run: false,
         conforms: false,
         namespace_state: server::NamespaceState::default(),
-        namespace_objects: None,
+        known_objects: None,
         body: if bytes.is_empty() { server::Body::Empty } else { server::Body::Bytes(bytes) },
         now: now(),
     };

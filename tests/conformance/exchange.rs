@@ -104,7 +104,7 @@ impl Client for InProcess {
             hides_dry_run: false,
             conforms: false,
             namespace_state: crdx_server::server::NamespaceState::default(),
-            namespace_objects: None,
+            known_objects: None,
             body: body.map_or(Body::Empty, |bytes| Body::Bytes(bytes.to_vec())),
             now: Timestamp { seconds: now.as_secs().cast_signed(), nanos: 0 },
         });

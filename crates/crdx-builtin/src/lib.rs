@@ -1,6 +1,7 @@
 //! The behaviour of Kubernetes' built-in kinds that their Go types do not describe.
 
 pub mod cluster_fields;
+pub mod default_class;
 pub mod limit_ranger;
 pub mod pod_security;
 #[cfg(feature = "validation")]

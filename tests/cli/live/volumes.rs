@@ -70,6 +70,27 @@ fn a_claim_grows_only_if_its_class_allows_it() {
 }
 
 #[test]
+fn a_new_claim_gets_the_default_class_of_the_cluster() {
+    let place = TestDir::new("volumes-default");
+    place.write("claim.yaml", &claim("new", "CLASS", "1Gi").replace("storageClassName: CLASS, ", ""));
+    place.write("own.yaml", &claim("new", "own", "1Gi"));
+    let fake = Fake::serve(|path, _| match path {
+        CLASSES => {
+            let mark = r#"{"storageclass.kubernetes.io/is-default-class":"true"}"#;
+            Reply::Json(200, format!(r#"{{"items":[{{"metadata":{{"name":"usual","annotations":{mark}}}}}]}}"#))
+        }
+        path => with_claims(path),
+    });
+    let run = |command: &str| place.run(&format!("{command} --server {}", fake.url));
+    run("validate -f own.yaml -o yaml").ends(0, &["storageClassName: own"]);
+    assert_eq!(fake.count(CLASSES), 0, "read only for claims without a class");
+    run("validate -f claim.yaml -o yaml").ends(0, &["storageClassName: usual"]);
+    run("diff -f claim.yaml").ends(1, &["+  storageClassName: usual"]);
+    let forbidden = Fake::serve(|path, _| if path == CLASSES { status(403, "no") } else { with_claims(path) });
+    place.run(&format!("validate -f claim.yaml --server {}", forbidden.url)).ends(0, &["storageclasses (403)"]);
+}
+
+#[test]
 fn whether_a_claim_may_grow_is_open_without_its_class() {
     let place = TestDir::new("volumes-open");
     place.write("claim.yaml", &claim("a", "fast", "2Gi"));

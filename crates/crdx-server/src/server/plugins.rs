@@ -1,8 +1,10 @@
-//! The admission plugins: `NamespaceLifecycle`, `LimitRanger`, `PodSecurity`, `PersistentVolumeClaimResize`,
-//! `CertificateSubjectRestriction`, policies and webhooks. They read the resources of the server.
+//! The admission plugins: `NamespaceLifecycle`, `LimitRanger`, `PodSecurity`, `DefaultStorageClass`, `DefaultIngressClass`,
+//! `PersistentVolumeClaimResize`, `CertificateSubjectRestriction`, policies and webhooks. They read the resources of the
+//! server.
 
 mod certificate_subject;
 mod cluster;
+mod default_class;
 mod lifecycle;
 mod limit_ranger;
 mod pod_security;
@@ -17,6 +19,7 @@ use crate::policies::model::PolicyKind;
 use crate::server::admission::Plugin;
 use crate::server::strategy::resources::Resources;
 use certificate_subject::CertificateSubjectRestriction;
+use default_class::DefaultClasses;
 use lifecycle::NamespaceLifecycle;
 use limit_ranger::LimitRanger;
 use pod_security::PodSecurity;
@@ -38,6 +41,9 @@ pub(in crate::server) fn plugins(resources: &Arc<Resources>, inputs: Option<Inpu
         plugins.push(Box::new(plugin));
     }
     if let Some(plugin) = PodSecurity::new(resources) {
+        plugins.push(Box::new(plugin));
+    }
+    if let Some(plugin) = DefaultClasses::new(resources) {
         plugins.push(Box::new(plugin));
     }
     if let Some(plugin) = PersistentVolumeClaimResize::new(resources) {

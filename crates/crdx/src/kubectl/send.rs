@@ -8,7 +8,7 @@ use super::request::{self, RequestOptions};
 use super::written_metadata::equals_apart_from_written_metadata;
 use super::{Action, Subresource, Verb};
 use crdx_server::apply::client_side;
-use crdx_server::server::{Format, NamespaceObjects, NamespaceState, Request, Response, ResponseBody, Server, Trace};
+use crdx_server::server::{Format, KnownObjects, NamespaceState, Request, Response, ResponseBody, Server, Trace};
 use crdx_value::Value;
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub struct Target<'a> {
     /// The state of its namespace, if it is created.
     pub namespace_state: NamespaceState,
     /// The objects in its namespace on which the answer depends, if the server does not store them.
-    pub namespace_objects: Option<&'a Arc<NamespaceObjects>>,
+    pub known_objects: Option<&'a Arc<KnownObjects>>,
     /// The patch of `kubectl apply`.
     pub patch: PatchType,
 }
@@ -40,7 +40,7 @@ impl<'a> Target<'a> {
             collection: request::DEFINITIONS,
             name,
             namespace_state: NamespaceState::default(),
-            namespace_objects: None,
+            known_objects: None,
             patch: PatchType::Definition,
         }
     }
@@ -52,7 +52,7 @@ impl<'a> Target<'a> {
 
     /// Adds what is known of the namespace to a request.
     fn with_namespace(self, request: Request) -> Request {
-        Request { namespace_objects: self.namespace_objects.cloned(), ..request }
+        Request { known_objects: self.known_objects.cloned(), ..request }
     }
 
     /// Adds what is known of the namespace to a request that may create an object.

@@ -74,7 +74,7 @@ impl PolicyRequest<'_> {
             collection: &collection,
             name: &name,
             namespace_state: NamespaceState::default(),
-            namespace_objects: None,
+            known_objects: None,
             patch: PatchType::Merge,
         };
         let done = send(&server, target, object, request_kind, request_options)?;

@@ -8,7 +8,7 @@ use crate::kubectl::send::{self as kubectl_send, RequestOutcome, Target};
 use crate::kubectl::{FieldValidation, RequestKind, UnsentError, Verb};
 use crate::report::Identity;
 use crate::simulator::kubectl_errors;
-use crdx_server::server::{NamespaceObjects, NamespaceState, Namespaces, Response, Server};
+use crdx_server::server::{KnownObjects, NamespaceState, Namespaces, Response, Server};
 use crdx_types::service_families::{ServiceFamilies, ServiceRange};
 use crdx_types::types::Types;
 use crdx_value::release::Release;
@@ -71,7 +71,7 @@ pub struct Write<'a> {
     /// The existing object of an update.
     pub existing: Option<ExistingObject<'a>>,
     /// The objects in its namespace on which the answer depends and which the server does not store.
-    pub namespace_objects: Option<&'a Arc<NamespaceObjects>>,
+    pub known_objects: Option<&'a Arc<KnownObjects>>,
 }
 
 /// The object that an update changes.
@@ -244,7 +244,7 @@ fn target<'a>(write: &Write<'a>, definition: &'a str, collection: &'a str) -> Ta
         collection,
         name,
         namespace_state: NamespaceState::default(),
-        namespace_objects: write.namespace_objects,
+        known_objects: write.known_objects,
         patch: PatchType::Merge,
     }
 }
@@ -331,7 +331,7 @@ mod tests {
             sent: &sent,
             conforms: false,
             existing: Some(existing),
-            namespace_objects: None,
+            known_objects: None,
         };
         let server = BuiltInServer::default();
         let options = RequestOptions {
@@ -418,7 +418,7 @@ mod tests {
             sent: &sent,
             conforms: false,
             existing: None,
-            namespace_objects: None,
+            known_objects: None,
         };
         let options = RequestOptions {
             level: FieldValidation::Strict,

@@ -35,7 +35,7 @@ use cluster_state::{
 };
 use crdx_builtin::validation;
 use crdx_server::apply::client_side;
-use crdx_server::server::{NamespaceObjects, Response};
+use crdx_server::server::{KnownObjects, Response};
 use crdx_types::resources::{self, Resource};
 use crdx_types::table::{self, KindRow};
 use crdx_types::types::Types;
@@ -148,8 +148,9 @@ pub fn decode(
     let has_findings = !creates || !is_plain(types, &api_version, kind, &sent);
     let body = has_findings.then(|| json::to_string(&sent) + "\n");
     let namespace = item.identity.namespace.as_deref();
-    let known = &earlier.namespace_objects;
-    let namespace_objects = cluster_state::namespace_objects(context, (kind, &sent), namespace, known);
+    let known = &earlier.known_objects;
+    let new = creates.then_some((group.as_str(), plural.as_str()));
+    let known_objects = cluster_state::known_objects(context, new, (kind, &sent), namespace, known);
     let sending = Sending {
         rules,
         context,
@@ -160,7 +161,7 @@ pub fn decode(
         written: written.as_ref().unwrap_or(&sent),
         sent: &sent,
         body: body.as_deref(),
-        namespace_objects: namespace_objects.as_ref(),
+        known_objects: known_objects.as_ref(),
         service_families: (covered && group.is_empty() && kind == "Service").then(|| Families::read(context)),
         locator: &locator,
     };
@@ -275,7 +276,7 @@ struct Sending<'a> {
     /// Its JSON; `None` if it is decoded without findings.
     body: Option<&'a str>,
     /// The objects in its namespace on which admission depends.
-    namespace_objects: Option<&'a Arc<NamespaceObjects>>,
+    known_objects: Option<&'a Arc<KnownObjects>>,
     /// The families of the cluster, for a Service.
     service_families: Option<Families>,
     locator: &'a dyn FieldLocator,
@@ -303,7 +304,7 @@ impl<'a> Sending<'a> {
             sent: self.written,
             conforms: self.body.is_none(),
             existing: None,
-            namespace_objects: self.namespace_objects,
+            known_objects: self.known_objects,
         }
     }
 

@@ -46,7 +46,7 @@ pub(crate) fn submit(
         collection: &collection,
         name: &name,
         namespace_state: NamespaceState::default(),
-        namespace_objects: None,
+        known_objects: None,
         patch: PatchType::Merge,
     };
     let (earlier, creates_namespace) = (before.stored, before.creates_namespace);

@@ -41,7 +41,7 @@ impl PolicyRehearsal<'_> {
             sent: &next,
             conforms: false,
             existing: Some(ExistingObject::Stored(stored)),
-            namespace_objects: None,
+            known_objects: None,
         };
         let (Updated::Answered(outcome), _) = self.built_in.update(options, &write) else {
             let reason = "the server could not have stored it in this version";

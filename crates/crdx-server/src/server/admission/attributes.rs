@@ -1,7 +1,7 @@
 //! The attributes of a request that admission reads in addition to the object (`admission.Attributes`).
 
 use crate::server::http::delete_options::{DeleteOptions, Propagation};
-use crate::server::http::namespace_objects::NamespaceObjects;
+use crate::server::http::known_objects::KnownObjects;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::user::UserInfo;
 use crate::server::scope::{GroupVersionKind, GroupVersionResource};
@@ -57,7 +57,7 @@ pub(in crate::server) struct Attributes<'a> {
     /// The existing object at the version of the request; `None` on create.
     pub old_object: Option<&'a Value>,
     /// The objects in the namespace that the sender of the request knows.
-    pub namespace_objects: Option<&'a NamespaceObjects>,
+    pub known_objects: Option<&'a KnownObjects>,
     /// The options of the request.
     pub options: OperationOptions<'a>,
     /// True for a dry run, which stores nothing.

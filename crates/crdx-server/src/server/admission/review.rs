@@ -157,7 +157,7 @@ impl Review<'_> {
             namespace,
             name,
             old_object: old,
-            namespace_objects: ctx.request.namespace_objects.as_deref(),
+            known_objects: ctx.request.known_objects.as_deref(),
             options: self.options,
             dry_run: !ctx.request.hides_dry_run
                 && match self.options {

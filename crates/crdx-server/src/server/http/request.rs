@@ -1,6 +1,6 @@
 //! A request as a value.
 
-use crate::server::http::namespace_objects::NamespaceObjects;
+use crate::server::http::known_objects::KnownObjects;
 use crate::server::http::namespace_state::NamespaceState;
 use crate::server::http::user::UserInfo;
 use crdx_value::Value;
@@ -79,7 +79,7 @@ pub struct Request {
     /// The state of the namespace of a create.
     pub namespace_state: NamespaceState,
     /// The objects in the namespace on which the answer depends, if the sender knows them.
-    pub namespace_objects: Option<Arc<NamespaceObjects>>,
+    pub known_objects: Option<Arc<KnownObjects>>,
     /// The request body.
     pub body: Body,
     /// The time of the request.
@@ -112,7 +112,7 @@ impl Request {
             hides_dry_run: false,
             conforms: false,
             namespace_state: NamespaceState::default(),
-            namespace_objects: None,
+            known_objects: None,
             body: body.into(),
             now: Timestamp::default(),
         }

@@ -38,7 +38,7 @@ impl LimitRanger {
         let cluster = Cluster::new(&self.resources, calls);
         let ranges = cluster.resource("", "v1", "limitranges");
         let mut ranges = ranges.and_then(|ranges| cluster.list(&ranges, namespace).ok()).unwrap_or_default();
-        let known = attributes.namespace_objects.map(|known| known.limit_ranges.as_slice()).unwrap_or_default();
+        let known = attributes.known_objects.map(|known| known.limit_ranges.as_slice()).unwrap_or_default();
         if !known.is_empty() {
             let name = |range: &Value| metadata::text(range, "name").to_owned();
             ranges.retain(|stored| !known.iter().any(|known| name(known) == name(stored)));

@@ -36,7 +36,7 @@ impl PodSecurity {
 
     /// The policy of the namespace of a write.
     fn policy(&self, attributes: &Attributes<'_>) -> Option<Policy> {
-        let known = attributes.namespace_objects.and_then(|known| known.namespace.clone());
+        let known = attributes.known_objects.and_then(|known| known.namespace.clone());
         let namespace = known.or_else(|| self.resources.namespace(attributes.namespace))?;
         Some(Policy::from_labels(namespace.at(&["metadata", "labels"])?))
     }
@@ -86,7 +86,7 @@ impl Plugin for PodSecurity {
 
 #[cfg(test)]
 mod tests {
-    use crate::server::{Method, NamespaceObjects, Request, Response, Server};
+    use crate::server::{KnownObjects, Method, Request, Response, Server};
     use crdx_text::json::read;
     use crdx_value::release::Release;
     use std::sync::Arc;
@@ -137,17 +137,17 @@ mod tests {
         let server = Server::builder(Release::NEWEST, 0).with_built_in_kinds().with_namespaces(namespaces, &[]).build();
         let labels = r#"{"pod-security.kubernetes.io/enforce":"baseline"}"#;
         let known = Arc::new(read(namespace(labels).as_bytes()).unwrap());
-        let send = |objects: NamespaceObjects, pod: &str| {
+        let send = |objects: KnownObjects, pod: &str| {
             let request = Request::new(Method::Post, "/api/v1/namespaces/n/pods", read(pod.as_bytes()).unwrap());
-            server.handle(&Request { namespace_objects: Some(Arc::new(objects)), ..request })
+            server.handle(&Request { known_objects: Some(Arc::new(objects)), ..request })
         };
-        let refused = send(NamespaceObjects { namespace: Some(known), ..NamespaceObjects::default() }, POD);
+        let refused = send(KnownObjects { namespace: Some(known), ..KnownObjects::default() }, POD);
         assert_eq!((refused.code, refused.body.message()), (403, MESSAGE));
         let range = r#"{"metadata":{"name":"l"},"spec":{"limits":[{"type":"Container","max":{"cpu":"1"}}]}}"#;
         let limit_ranges = vec![Arc::new(read(range.as_bytes()).unwrap())];
-        let refused = send(NamespaceObjects { limit_ranges, ..NamespaceObjects::default() }, POD);
+        let refused = send(KnownObjects { limit_ranges, ..KnownObjects::default() }, POD);
         let message = "pods \"p\" is forbidden: maximum cpu usage per Container is 1.  No limit is specified";
         assert_eq!((refused.code, refused.body.message()), (403, message));
-        assert_eq!(send(NamespaceObjects::default(), POD).code, 201);
+        assert_eq!(send(KnownObjects::default(), POD).code, 201);
     }
 }

@@ -247,7 +247,7 @@ fn options_are_those_of_the_request() {
         namespace: "",
         name: "",
         old_object: None,
-        namespace_objects: None,
+        known_objects: None,
         options: OperationOptions::Delete(&options),
         dry_run: true,
         user: &user,

@@ -130,11 +130,11 @@ pub struct LiveObjects {
     cluster: Arc<dyn Cluster>,
     references: BTreeSet<Reference>,
     /// The objects that were read, by namespace.
-    read: Mutex<HashMap<Option<String>, NamespaceObjects>>,
+    read: Mutex<HashMap<Option<String>, KnownObjects>>,
 }
 
 /// The objects of a namespace, set when they have been read.
-type NamespaceObjects = Arc<OnceLock<Vec<LiveObject>>>;
+type KnownObjects = Arc<OnceLock<Vec<LiveObject>>>;
 
 /// The name of the resource of Namespaces.
 const NAMESPACES: &str = "namespaces.";

@@ -12,8 +12,9 @@ use crate::simulator::context::SimulationContext;
 use crate::simulator::earlier_object::EarlierObject;
 use crate::simulator::existing::{ExistingObjects, Found, Lookup, PendingObject};
 use crate::simulator::unsent::lost;
+use crdx_builtin::default_class::DefaultClass;
 use crdx_builtin::pod_security;
-use crdx_server::server::{NamespaceObjects, NamespaceState};
+use crdx_server::server::{KnownObjects, NamespaceState};
 use crdx_value::Value;
 use std::sync::Arc;
 
@@ -60,13 +61,15 @@ pub fn earlier(context: SimulationContext<'_>, stored: EarlierObject) -> Option<
     }
 }
 
-/// Returns the objects in the namespace of an object on which admission depends; `None` if there are none.
-pub fn namespace_objects(
+/// Returns the objects on which the admission of an object depends; `None` if there are none. `new` is the group and plural
+/// of an object that is created.
+pub fn known_objects(
     context: SimulationContext<'_>,
+    new: Option<(&str, &str)>,
     (kind, object): (&str, &Value),
     namespace: Option<&str>,
-    created: &NamespaceObjects,
-) -> Option<Arc<NamespaceObjects>> {
+    created: &KnownObjects,
+) -> Option<Arc<KnownObjects>> {
     let namespace = namespace?;
     let cluster = context.updates.existing.cluster().filter(|cluster| cluster.is_configured());
     let has_pod = pod_security::pod_of(kind, object).is_some();
@@ -77,8 +80,26 @@ pub fn namespace_objects(
     // Without a cluster, an object is only rejected for limits in a namespace about which the inputs say everything.
     let is_known = cluster.is_some() || created.namespace.is_some();
     let limit_ranges = if is_known { created.limit_ranges.clone() } else { Vec::new() };
-    let is_any = namespace.is_some() || !limit_ranges.is_empty();
-    is_any.then(|| Arc::new(NamespaceObjects { namespace, limit_ranges }))
+    let default_class = new.and_then(|resource| default_class(context, resource, object));
+    let is_any = namespace.is_some() || !limit_ranges.is_empty() || default_class.is_some();
+    is_any.then(|| Arc::new(KnownObjects { namespace, limit_ranges, default_class }))
+}
+
+/// Returns the name of the class in the cluster that a new object gets.
+fn default_class(context: SimulationContext<'_>, resource: (&str, &str), object: &Value) -> Option<String> {
+    let cluster = context.updates.existing.cluster().filter(|cluster| cluster.is_configured())?;
+    let kind = DefaultClass::wanted(resource, object)?;
+    let (group, plural) = kind.classes;
+    match cluster.list(&format!("/apis/{group}/v1/{plural}")) {
+        Ok(list) => {
+            let classes = list.get("items").and_then(Value::as_array).unwrap_or_default();
+            kind.choose(classes).map(str::to_owned)
+        }
+        Err(error) => {
+            cluster.record_unreadable(plural, &error);
+            None
+        }
+    }
 }
 
 /// Rejects a new object whose namespace does not accept it.

@@ -5,7 +5,7 @@ use super::classes::{self, Class};
 use super::service_accounts;
 use crate::simulation::identity::{self, Namespace};
 use crdx_builtin::volume_resize;
-use crdx_server::server::NamespaceObjects;
+use crdx_server::server::KnownObjects;
 use crdx_types::resources::Resource;
 use crdx_value::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ pub struct CreatedObjects {
 #[derive(Clone, Debug, Default)]
 pub struct Created {
     /// The Namespace and the limit ranges on which admission depends.
-    pub namespace_objects: NamespaceObjects,
+    pub known_objects: KnownObjects,
     /// True if its service account is among them.
     pub service_account: bool,
     /// Its classes.
@@ -42,7 +42,7 @@ pub struct Created {
 impl Created {
     /// Returns true if its Namespace is among them.
     pub(crate) fn has_namespace(&self) -> bool {
-        self.namespace_objects.namespace.is_some()
+        self.known_objects.namespace.is_some()
     }
 }
 
@@ -72,9 +72,10 @@ impl CreatedObjects {
         let limit_ranges = self.limit_ranges.get(&namespace).filter(|_| is_limited);
         let classes = classes::named(object).into_iter().filter(|class| self.classes.contains(class)).collect();
         let created = Created {
-            namespace_objects: NamespaceObjects {
+            known_objects: KnownObjects {
                 namespace: self.namespaces.get(&namespace).cloned(),
                 limit_ranges: limit_ranges.into_iter().flat_map(BTreeMap::values).cloned().collect(),
+                default_class: None,
             },
             service_account: is_core("pods")
                 && self.service_accounts.contains(&(namespace.clone(), service_accounts::name(object).to_owned())),

@@ -3,11 +3,13 @@
 use crdx_value::Value;
 use std::sync::Arc;
 
-/// The objects in the namespace of a request on which admission depends, as its sender knows them.
+/// The objects on which the admission of a request depends, as its sender knows them.
 #[derive(Clone, Debug, Default)]
-pub struct NamespaceObjects {
+pub struct KnownObjects {
     /// The Namespace; `None` if only the server may have it.
     pub namespace: Option<Arc<Value>>,
     /// Limit ranges that apply in addition to those that the server stores under other names.
     pub limit_ranges: Vec<Arc<Value>>,
+    /// The name of the default class of a new object; `None` if only the server may have one.
+    pub default_class: Option<String>,
 }
