@@ -286,7 +286,8 @@ fn quotas(namespace: &str, list: &Value, written: &[Written]) -> Option<RunNote>
             found.push(format!("{name} ({used}{} {counted} used)", text(hard)));
         }
     }
-    let message = format!("quota in namespace {namespace} is not simulated: {}", found.join(", "));
+    let message =
+        format!("quota in namespace {namespace} counts each object alone, not all together: {}", found.join(", "));
     (!found.is_empty()).then_some(RunNote { kind: "quota", message })
 }
 
@@ -364,7 +365,7 @@ mod tests {
         let note = quotas("default", &quota, &[crontabs()]).unwrap();
         assert_eq!(
             note.message,
-            "quota in namespace default is not simulated: q (4 of 5 crontabs.stable.example.com used)"
+            "quota in namespace default counts each object alone, not all together: q (4 of 5 crontabs.stable.example.com used)"
         );
         assert_eq!(quotas("other", &quota, &[crontabs()]), None);
         let pods = Written { group: String::new(), plural: "pods".to_owned(), ..crontabs() };

@@ -490,7 +490,7 @@ fn unsimulated_behaviour_is_reported_once() {
         &[
             "note: the cluster runs Kubernetes 1.99; 1.37 is simulated, the newest supported version\n",
             "note: webhook \"check.example.com\" of ValidatingWebhookConfiguration \"guard\" would be called for 3 objects and may reject them; it is not called here\n",
-            "note: quota in namespace default is not simulated: few (2 widgets.fake.example.com used)\n",
+            "note: quota in namespace default counts each object alone, not all together: few (2 widgets.fake.example.com used)\n",
         ],
     );
     let report: serde_json::Value = serde_json::from_str(&said.out).unwrap();

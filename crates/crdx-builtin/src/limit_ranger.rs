@@ -1,16 +1,13 @@
 //! `LimitRange`s in a namespace: the defaults of Pods, and the limits of Pods and claims
 //! (`plugin/pkg/admission/limitranger` in `k8s.io/kubernetes`).
 
+use crate::amounts::{Amounts, amounts, is_less, of_pod, quantity};
 use crdx_cel::value::Quantity;
 use crdx_value::{Map, Value};
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The annotation in which the plugin describes its changes.
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
-
-/// Quantities by resource name.
-type Amounts = BTreeMap<String, Quantity>;
 
 /// Sets the default requests and limits of the containers of a new Pod (`PodMutateLimitFunc`). Returns true if there are
 /// any.
@@ -130,52 +127,6 @@ fn check(errors: &mut Vec<String>, limit: &Value, type_: &str, requests: &Amount
     }
 }
 
-/// The requests or the limits of all containers of a Pod together (`podRequests`, `podLimits`).
-fn of_pod(pod: &Value, key: &str) -> Amounts {
-    let mut total = Amounts::new();
-    for container in items(pod, &["spec", "containers"]) {
-        add(&mut total, &amounts(container, &["resources", key]));
-    }
-    let (mut restartable, mut initial) = (Amounts::new(), Amounts::new());
-    for container in items(pod, &["spec", "initContainers"]) {
-        let mut own = amounts(container, &["resources", key]);
-        if container.str_at(&["restartPolicy"]) == Some("Always") {
-            add(&mut total, &own);
-            add(&mut restartable, &own);
-            own.clone_from(&restartable);
-        } else {
-            add(&mut own, &restartable);
-        }
-        raise(&mut initial, &own);
-    }
-    raise(&mut total, &initial);
-    for (name, amount) in amounts(pod, &["spec", "resources", key]) {
-        if matches!(name.as_str(), "cpu" | "memory") {
-            total.insert(name, amount);
-        }
-    }
-    total
-}
-
-fn add(total: &mut Amounts, more: &Amounts) {
-    for (name, amount) in more {
-        let sum = total.get(name).and_then(|known| known.add(amount).ok());
-        total.insert(name.clone(), sum.unwrap_or_else(|| amount.clone()));
-    }
-}
-
-fn raise(total: &mut Amounts, other: &Amounts) {
-    for (name, amount) in other {
-        if total.get(name).is_none_or(|known| is_less(known, amount)) {
-            total.insert(name.clone(), amount.clone());
-        }
-    }
-}
-
-fn is_less(one: &Quantity, other: &Quantity) -> bool {
-    one.compare(other) == Ordering::Less
-}
-
 fn of_type<'v>(range: &'v Value, type_: &'v str) -> impl Iterator<Item = &'v Value> {
     items(range, &["spec", "limits"]).iter().filter(move |limit| limit.str_at(&["type"]) == Some(type_))
 }
@@ -186,20 +137,6 @@ fn items<'v>(object: &'v Value, path: &[&str]) -> &'v [Value] {
 
 fn members<'v>(object: &'v Value, key: &str) -> impl Iterator<Item = (&'v String, &'v Value)> {
     object.get(key).and_then(Value::as_object).into_iter().flatten()
-}
-
-fn amounts(object: &Value, path: &[&str]) -> Amounts {
-    let members = object.at(path).and_then(Value::as_object).into_iter().flatten();
-    members.filter_map(|(name, value)| Some((name.clone(), quantity(value)?))).collect()
-}
-
-/// The quantity that a value is.
-pub(crate) fn quantity(value: &Value) -> Option<Quantity> {
-    match value {
-        Value::String(text) => Quantity::parse(text).ok(),
-        Value::Int(number) => Some(Quantity::from_int(*number)),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

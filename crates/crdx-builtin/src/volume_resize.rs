@@ -1,7 +1,7 @@
 //! The growth of a `PersistentVolumeClaim`, which its `StorageClass` must allow (`plugin/pkg/admission/storage/persistentvolume/resize`
 //! in `k8s.io/kubernetes`).
 
-use crate::limit_ranger::quantity;
+use crate::amounts::quantity;
 use crdx_cel::value::Quantity;
 use crdx_value::Value;
 
@@ -46,8 +46,8 @@ pub fn allows_growth(class: &Value) -> bool {
     class.get("allowVolumeExpansion") == Some(&Value::Bool(true))
 }
 
-/// `GetPersistentVolumeClaimClass`
-fn class(claim: &Value) -> &str {
+/// The class of a claim; empty if it has none (`GetPersistentVolumeClaimClass`).
+pub(crate) fn class(claim: &Value) -> &str {
     let annotation = claim.str_at(&["metadata", "annotations", CLASS_ANNOTATION]);
     annotation.or_else(|| claim.str_at(&["spec", "storageClassName"])).unwrap_or_default()
 }

@@ -24,6 +24,7 @@ mod name_hash;
 pub mod object_store;
 mod ordered_state;
 mod prepared;
+mod quotas;
 mod simulated;
 mod stored_location;
 mod submit;

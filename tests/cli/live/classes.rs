@@ -62,7 +62,7 @@ fn pods_whose_classes_do_not_exist_are_rejected() {
             "pods \"b\" is forbidden: no PriorityClass with name low was found",
             "pods \"c\" is forbidden: the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 1000 from the given PriorityClass name",
             "pods \"d\" is forbidden: pod rejected: RuntimeClass \"kata\" not found",
-            "note: quota in namespace default is not simulated: q (4 of 5 pods used)",
+            "note: quota in namespace default counts each object alone, not all together: q (4 of 5 pods used)",
         ],
     );
     assert_eq!(fake.count(PRIORITIES), 1, "{:?}", fake.paths());
@@ -71,6 +71,35 @@ fn pods_whose_classes_do_not_exist_are_rejected() {
     let class = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: low}\nvalue: 1\n---\n";
     place.write("pods.yaml", &[class, &pod("b", "priorityClassName: low")].concat());
     place.run(&line).ends(0, &["2 objects: 2 accepted"]);
+}
+
+#[test]
+fn a_quota_refuses_what_exceeds_it() {
+    const QUOTAS: &str = "/api/v1/namespaces/default/resourcequotas";
+    let place = TestDir::new("quotas");
+    let pods = [pod("a", "priorityClassName: high"), pod("b", "priorityClassName: high, activeDeadlineSeconds: 5")];
+    place.write("pods.yaml", &pods.concat());
+    place.write("secret.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n");
+    let quota = |name: &str, spec: &str, status: &str| {
+        format!(r#"{{"metadata":{{"name":"{name}"}},"spec":{{{spec}}},"status":{{{status}}}}}"#)
+    };
+    let ending = quota("ending", r#""scopes":["Terminating"]"#, r#""hard":{"pods":"1"},"used":{"pods":"1"}"#);
+    let unknown = quota("unknown", "", r#""hard":{"secrets":"1"}"#);
+    let list = format!(r#"{{"items":[{ending},{unknown}]}}"#);
+    let fake =
+        Fake::serve(move |path, _| if path == QUOTAS { Reply::Json(200, list.clone()) } else { with_classes(path) });
+    let validate = |file: &str| place.run(&format!("validate -f {file} --server {}", fake.url));
+    validate("pods.yaml").ends(
+        1,
+        &[
+            "1 accepted, 1 rejected",
+            "pods \"b\" is forbidden: exceeded quota: ending, requested: pods=1, used: pods=1, limited: pods=1",
+        ],
+    );
+    validate("secret.yaml")
+        .ends(1, &["secrets \"s\" is forbidden: status unknown for quota: unknown, resources: secrets"]);
+    let forbidden = Fake::serve(|path, _| if path == QUOTAS { status(403, "no") } else { with_classes(path) });
+    place.run(&format!("validate -f pods.yaml --server {}", forbidden.url)).ends(0, &["resourcequotas (403)"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A value of an object together with its path, and the collection of errors about such values.
 
 use super::internal;
-use crate::limit_ranger;
+use crate::amounts;
 use crdx_cel::value::Quantity;
 use crdx_types::empties::Empties;
 use crdx_value::Value;
@@ -104,7 +104,7 @@ impl<'v, 'p> FieldValue<'v, 'p> {
 
     /// The quantity, if present.
     pub fn quantity(&self) -> Option<Quantity> {
-        limit_ranger::quantity(self.value)
+        amounts::quantity(self.value)
     }
 }
 

@@ -33,7 +33,7 @@ use crate::simulator::kubectl_errors;
 use cluster_state::{
     check_namespace, check_references, existing, read_limit_ranges, reads_existing, served_by_cluster,
 };
-use crdx_builtin::validation;
+use crdx_builtin::{quotas, validation};
 use crdx_server::apply::client_side;
 use crdx_server::server::{KnownObjects, Response};
 use crdx_types::resources::{self, Resource};
@@ -189,6 +189,16 @@ pub fn decode(
         && let (Found::Object(old, _), Some(new)) = (&found, &after)
     {
         volume_resize::check(&mut item, context, (old, new), earlier);
+    }
+    if covered
+        && item.verdict == Verdict::Accepted
+        && item.action == Action::Update
+        && let (Found::Object(old, _), Some(new)) = (&found, &after)
+    {
+        let write = quotas::Write { resource: &sending.resource(), object: new, old: Some(old) };
+        if let Some(answer) = super::quotas::refusal(context, &item, write) {
+            reject_with(&mut item, answer);
+        }
     }
     if item.verdict == Verdict::Decodes && item.identity.name.is_empty() {
         kubectl_errors::require_name(&mut item, rules.verb, &locator);
@@ -347,6 +357,14 @@ impl<'a> Sending<'a> {
         }
     }
 
+    /// The resource in messages of admission, such as `pods` or `deployments.apps`.
+    fn resource(&self) -> String {
+        match self.endpoint.group.as_str() {
+            "" => self.plural.to_owned(),
+            group => format!("{}.{group}", self.plural),
+        }
+    }
+
     /// Creates the object, and completes its item. Returns the stored object, if the server accepts it.
     fn create(&self, item: &mut ObjectReport) -> Option<AcceptedObject> {
         let context = self.context;
@@ -360,6 +378,15 @@ impl<'a> Sending<'a> {
             families.explain(item, self);
             if item.verdict != Verdict::Rejected {
                 item.warnings.extend(service_allocations::unusual_node_ports(self.sent, self.locator));
+            }
+        }
+        if item.verdict != Verdict::Rejected
+            && let Some(object) = &item.object
+        {
+            let write = quotas::Write { resource: &self.resource(), object, old: None };
+            if let Some(answer) = super::quotas::refusal(context, item, write) {
+                reject_with(item, answer);
+                return None;
             }
         }
         accept(item, self.sent, context);
@@ -466,7 +493,7 @@ fn not_allowed(resource: &Resource, verb: Verb) -> Option<(u16, &'static str, &'
 }
 
 /// Rejects an object with an answer that names no field.
-fn reject_with(item: &mut ObjectReport, answer: Answer) {
+pub(super) fn reject_with(item: &mut ObjectReport, answer: Answer) {
     item.verdict = Verdict::Rejected;
     item.errors = vec![Diagnostic {
         kind: answer.reason.clone(),

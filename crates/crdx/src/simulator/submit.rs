@@ -4,8 +4,10 @@
 mod read;
 mod send;
 
+use super::builtin::reject_with;
 use super::context::SimulationContext;
 use super::earlier_object::EarlierObject;
+use super::quotas;
 use super::simulated::{Before, Simulated};
 use crate::kubectl::Verb;
 use crate::kubectl::patch::PatchType;
@@ -18,6 +20,7 @@ use crate::simulation::hints::Hints;
 use crate::simulation::identity::FieldLocator;
 use crate::simulator::generated_name;
 use crate::simulator::kubectl_errors;
+use crdx_builtin::quotas::Write;
 use crdx_server::server::NamespaceState;
 use crdx_value::{Value, group_version, suggest};
 use send::{Sent, Submission};
@@ -81,6 +84,16 @@ fn report(submission: &Submission<'_>, sent: Sent, prefix: Option<&str>, is_plai
     let (verb, compares) = (context.updates.request_kind.verb, context.updates.compares);
     let Sent { mut item, stored } = sent;
     kubectl_errors::replace(&mut item, verb, is_plain, locator);
+    if submission.creates
+        && item.verdict == Verdict::Accepted
+        && let Some(object) = &item.object
+    {
+        let write = Write { resource: target.definition, object, old: None };
+        if let Some(answer) = quotas::refusal(context, &item, write) {
+            reject_with(&mut item, answer);
+            item.object = None;
+        }
+    }
     // Only pruned fields are shown as they were sent.
     item.sent = compares.filter(|_| item.answer.is_some() && !item.pruned.is_empty()).and_then(|_| locator.object());
     let stored = stored.unwrap_or_else(|| match &item.object {

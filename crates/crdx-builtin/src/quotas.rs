@@ -1,0 +1,381 @@
+//! `ResourceQuota`s: what an object uses of them (`plugin/pkg/admission/resourcequota` in `k8s.io/apiserver` and
+//! `pkg/quota/v1/evaluator/core` in `k8s.io/kubernetes`).
+
+use crate::amounts::{Amounts, add, amounts, containers, is_less, of_pod, quantity};
+use crate::volume_resize;
+use crdx_cel::value::Quantity;
+use crdx_value::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What quotas count of Pods besides huge pages and extended resources.
+const OF_PODS: [&str; 10] = [
+    "count/pods",
+    "cpu",
+    "memory",
+    "ephemeral-storage",
+    "requests.cpu",
+    "requests.memory",
+    "requests.ephemeral-storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
+];
+/// What every container must specify if a quota counts it.
+const REQUIRED: [&str; 6] = ["cpu", "limits.cpu", "limits.memory", "memory", "requests.cpu", "requests.memory"];
+const OF_SERVICES: [&str; 4] = ["count/services", "services", "services.loadbalancers", "services.nodeports"];
+const OF_CLAIMS: [&str; 2] = ["persistentvolumeclaims", "requests.storage"];
+/// The resources that quotas count under their own names, too.
+const ALIASES: [&str; 4] = ["configmaps", "replicationcontrollers", "resourcequotas", "secrets"];
+const CLASS_SUFFIX: &str = ".storageclass.storage.k8s.io/";
+
+/// A write that quotas may refuse.
+#[derive(Clone, Copy, Debug)]
+pub struct Write<'v> {
+    /// The resource, such as `pods` or `deployments.apps`.
+    pub resource: &'v str,
+    /// The object as it would be stored.
+    pub object: &'v Value,
+    /// The existing object of an update.
+    pub old: Option<&'v Value>,
+}
+
+/// Returns the reason why one of the quotas in the namespace refuses a write (`CheckRequest`).
+pub fn refusal<'v>(quotas: impl IntoIterator<Item = &'v Value>, write: Write<'_>) -> Option<String> {
+    // The usage of other objects does not change.
+    if write.old.is_some() && !matches!(write.resource, "services" | "persistentvolumeclaims") {
+        return None;
+    }
+    let mut counting = Vec::new();
+    for quota in quotas {
+        let (hard, used) = (amounts(quota, &["status", "hard"]), amounts(quota, &["status", "used"]));
+        let counted: Vec<&str> = hard.keys().map(String::as_str).filter(|name| write.is_counted_as(name)).collect();
+        if counted.is_empty() || !selectors(quota).all(|selector| write.is_selected(selector)) {
+            continue;
+        }
+        let name = quota.str_at(&["metadata", "name"]).unwrap_or_default();
+        if let Some(missing) = write.missing(&counted) {
+            return Some(format!("failed quota: {name}: must specify {missing}"));
+        }
+        if counted.iter().any(|name| !used.contains_key(*name)) {
+            return Some(format!("status unknown for quota: {name}, resources: {}", counted.join(",")));
+        }
+        counting.push((name, hard, used));
+    }
+    let mut usage = write.usage(write.object);
+    if let Some(old) = write.old {
+        let old = write.usage(old);
+        for (name, amount) in &mut usage {
+            if let Some(before) = old.get(name) {
+                *amount =
+                    amount.sub(before).ok().filter(|rest| rest.sign() > 0).unwrap_or_else(|| Quantity::from_int(0));
+            }
+        }
+    }
+    usage.retain(|_, amount| amount.sign() != 0);
+    counting.iter().find_map(|(name, hard, used)| exceeded(name, &usage, hard, used))
+}
+
+/// The error of a quota that a usage exceeds.
+fn exceeded(quota: &str, usage: &Amounts, hard: &Amounts, used: &Amounts) -> Option<String> {
+    let exceeds = |name: &String, amount: &Quantity| {
+        let total = used.get(name).map_or_else(|| Ok(amount.clone()), |used| used.add(amount));
+        hard.get(name).is_some_and(|hard| total.is_ok_and(|total| is_less(hard, &total)))
+    };
+    let names: Vec<&String> =
+        usage.iter().filter(|(name, amount)| exceeds(name, amount)).map(|(name, _)| name).collect();
+    let shown = |amounts: &Amounts| {
+        let found = names.iter().filter_map(|name| Some(format!("{name}={}", amounts.get(*name)?)));
+        found.collect::<Vec<_>>().join(",")
+    };
+    let (requested, used, limited) = (shown(usage), shown(used), shown(hard));
+    let text = || format!("exceeded quota: {quota}, requested: {requested}, used: {used}, limited: {limited}");
+    (!names.is_empty()).then(text)
+}
+
+/// A selector of a quota: its scope, operator and values (`getScopeSelectorsFromQuota`).
+type Selector<'v> = (&'v str, &'v str, &'v [Value]);
+
+fn selectors(quota: &Value) -> impl Iterator<Item = Selector<'_>> {
+    let list = |path: &[&str]| quota.at(path).and_then(Value::as_array).unwrap_or_default().iter();
+    let scopes = list(&["spec", "scopes"]).filter_map(Value::as_str).map(|scope| (scope, "Exists", [].as_slice()));
+    scopes.chain(list(&["spec", "scopeSelector", "matchExpressions"]).map(|selector| {
+        let text = |key: &str| selector.str_at(&[key]).unwrap_or_default();
+        let values = selector.get("values").and_then(Value::as_array).unwrap_or_default();
+        (text("scopeName"), text("operator"), values)
+    }))
+}
+
+/// Returns true if a selector matches one of the names, or that there is none.
+fn selects((_, operator, values): Selector<'_>, names: &[&str]) -> bool {
+    let is_value = |name: &&str| values.iter().any(|value| value.as_str() == Some(*name));
+    match operator {
+        "Exists" => !names.is_empty(),
+        "DoesNotExist" => names.is_empty(),
+        "In" => names.iter().any(is_value),
+        "NotIn" => names.is_empty() || names.iter().any(|name| !is_value(name)),
+        _ => false,
+    }
+}
+
+impl Write<'_> {
+    /// Returns true if a quota counts the object under this name (`MatchingResources`).
+    fn is_counted_as(&self, name: &str) -> bool {
+        match self.resource {
+            "pods" => {
+                let is_huge = name.starts_with("hugepages-") || name.starts_with("requests.hugepages-");
+                name == "pods"
+                    || OF_PODS.contains(&name)
+                    || is_huge
+                    || is_extended(name) && name.starts_with("requests.")
+            }
+            "services" => OF_SERVICES.contains(&name),
+            "persistentvolumeclaims" => {
+                let of_class = name.split_once(CLASS_SUFFIX).map(|(_, counted)| counted);
+                name == "count/persistentvolumeclaims" || OF_CLAIMS.contains(&of_class.unwrap_or(name))
+            }
+            resource => {
+                name.strip_prefix("count/") == Some(resource) || name == resource && ALIASES.contains(&resource)
+            }
+        }
+    }
+
+    /// Returns true if the object belongs to a scope (`podMatchesScopeFunc`, `pvcMatchesScopeFunc`).
+    fn is_selected(&self, selector: Selector<'_>) -> bool {
+        let name = |path: &[&str]| self.object.str_at(path).filter(|name| !name.is_empty());
+        let is_terminating =
+            || self.object.at(&["spec", "activeDeadlineSeconds"]).and_then(Value::as_int).is_some_and(|n| n >= 0);
+        let is_best_effort = || name(&["status", "qosClass"]) == Some("BestEffort");
+        match (self.resource, selector.0) {
+            ("pods", "Terminating") => is_terminating(),
+            ("pods", "NotTerminating") => !is_terminating(),
+            ("pods", "BestEffort") => is_best_effort(),
+            ("pods", "NotBestEffort") => !is_best_effort(),
+            ("pods", "PriorityClass") => selects(selector, name(&["spec", "priorityClassName"]).as_slice()),
+            ("pods", "CrossNamespacePodAffinity") => crosses_namespaces(self.object),
+            ("persistentvolumeclaims", "VolumeAttributesClass") => {
+                let paths: [&[&str]; 3] = [
+                    &["spec", "volumeAttributesClassName"],
+                    &["status", "currentVolumeAttributesClassName"],
+                    &["status", "modifyVolumeStatus", "targetVolumeAttributesClassName"],
+                ];
+                selects(selector, &paths.into_iter().filter_map(name).collect::<Vec<_>>())
+            }
+            _ => false,
+        }
+    }
+
+    /// What containers must specify, with their names (`Constraints`).
+    fn missing(&self, counted: &[&str]) -> Option<String> {
+        let of_pod =
+            ["requests", "limits"].iter().any(|key| !amounts(self.object, &["spec", "resources", key]).is_empty());
+        if self.resource != "pods" || of_pod {
+            return None;
+        }
+        let mut missing: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for container in ["containers", "initContainers"].iter().flat_map(|list| containers(self.object, list)) {
+            let of = |key: &str| amounts(container, &["resources", key]);
+            let specified = compute(&of("requests"), &of("limits"));
+            for name in REQUIRED.iter().filter(|name| counted.contains(name) && !specified.contains_key(**name)) {
+                missing.entry(name).or_default().insert(container.str_at(&["name"]).unwrap_or_default());
+            }
+        }
+        let text = |(name, containers): (&str, BTreeSet<&str>)| {
+            format!("{name} for: {}", containers.into_iter().collect::<Vec<_>>().join(","))
+        };
+        (!missing.is_empty()).then(|| missing.into_iter().map(text).collect::<Vec<_>>().join("; "))
+    }
+
+    fn usage(&self, object: &Value) -> Amounts {
+        let one = || Quantity::from_int(1);
+        let mut usage = Amounts::from([(format!("count/{}", self.resource), one())]);
+        match self.resource {
+            "pods" => {
+                let is_over = matches!(object.str_at(&["status", "phase"]), Some("Failed" | "Succeeded"));
+                if !is_over {
+                    let (mut requests, mut limits) = (of_pod(object, "requests"), of_pod(object, "limits"));
+                    let overhead = amounts(object, &["spec", "overhead"]);
+                    add(&mut requests, &overhead);
+                    let limited = overhead.into_iter().filter(|(name, _)| limits.contains_key(name)).collect();
+                    add(&mut limits, &limited);
+                    usage.insert("pods".to_owned(), one());
+                    usage.extend(compute(&requests, &limits));
+                }
+            }
+            "services" => {
+                let ports = object.at(&["spec", "ports"]).and_then(Value::as_array).unwrap_or_default();
+                let type_ = object.str_at(&["spec", "type"]).unwrap_or_default();
+                let allocates = object.at(&["spec", "allocateLoadBalancerNodePorts"]) != Some(&Value::Bool(false));
+                let has_port = |port: &&Value| port.get("nodePort").is_some_and(|port| port.as_int() != Some(0));
+                let node_ports = match type_ {
+                    "NodePort" => ports.len(),
+                    "LoadBalancer" if allocates => ports.len(),
+                    "LoadBalancer" => ports.iter().filter(has_port).count(),
+                    _ => 0,
+                };
+                let balancers = i64::from(type_ == "LoadBalancer");
+                usage.insert("services".to_owned(), one());
+                usage.insert("services.loadbalancers".to_owned(), Quantity::from_int(balancers));
+                let node_ports = Quantity::from_int(i64::try_from(node_ports).unwrap_or(i64::MAX));
+                usage.insert("services.nodeports".to_owned(), node_ports);
+            }
+            "persistentvolumeclaims" => {
+                let mut own = Amounts::from([("persistentvolumeclaims".to_owned(), one())]);
+                own.extend(storage(object).map(|size| ("requests.storage".to_owned(), size)));
+                let class = volume_resize::class(object);
+                if !class.is_empty() {
+                    usage.extend(
+                        own.iter().map(|(name, amount)| (format!("{class}{CLASS_SUFFIX}{name}"), amount.clone())),
+                    );
+                }
+                usage.extend(own);
+            }
+            resource if ALIASES.contains(&resource) => {
+                usage.insert(resource.to_owned(), one());
+            }
+            _ => {}
+        }
+        usage
+    }
+}
+
+/// The storage of a claim in whole bytes: the larger of what it requests and what is allocated.
+fn storage(claim: &Value) -> Option<Quantity> {
+    let whole = |quantity: Quantity| {
+        let bytes = Quantity::from_int(quantity.value());
+        if is_less(&quantity, &bytes) { bytes } else { quantity }
+    };
+    let requested = claim.at(&["spec", "resources", "requests", "storage"]).and_then(quantity).map(whole)?;
+    let allocated = claim.at(&["status", "allocatedResources", "storage"]).and_then(quantity);
+    Some(allocated.filter(|allocated| is_less(&requested, allocated)).map_or(requested, whole))
+}
+
+/// `podComputeUsageHelper`, without the number of Pods
+fn compute(requests: &Amounts, limits: &Amounts) -> Amounts {
+    let mut usage = Amounts::new();
+    for (name, amount) in requests {
+        let is_basic = matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage");
+        let is_huge = name.starts_with("hugepages-");
+        if is_basic || is_huge {
+            usage.insert(name.clone(), amount.clone());
+        }
+        if is_basic || is_huge || is_extended(name) {
+            usage.insert(format!("requests.{name}"), amount.clone());
+        }
+    }
+    for name in ["cpu", "memory", "ephemeral-storage"] {
+        usage.extend(limits.get(name).map(|amount| (format!("limits.{name}"), amount.clone())));
+    }
+    usage
+}
+
+/// Returns true for a resource that Kubernetes does not define (`IsExtendedResourceName`).
+fn is_extended(name: &str) -> bool {
+    let is_native = !name.contains('/') || name.contains("kubernetes.io/");
+    !is_native || name.trim_start_matches("requests.").starts_with("deviceclass.resource.kubernetes.io/")
+}
+
+/// `usesCrossNamespacePodAffinity`
+fn crosses_namespaces(pod: &Value) -> bool {
+    let list = |value: &Value, key: &str| value.get(key).and_then(Value::as_array).unwrap_or_default().to_vec();
+    let crosses = |term: &Value| !list(term, "namespaces").is_empty() || term.get("namespaceSelector").is_some();
+    ["podAffinity", "podAntiAffinity"].iter().filter_map(|kind| pod.at(&["spec", "affinity", kind])).any(|affinity| {
+        let required = list(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
+        let preferred = list(affinity, "preferredDuringSchedulingIgnoredDuringExecution");
+        required.iter().any(crosses) || preferred.iter().filter_map(|term| term.get("podAffinityTerm")).any(crosses)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crdx_text::json;
+
+    fn read(text: &str) -> Value {
+        json::read(text.as_bytes()).unwrap()
+    }
+
+    /// A quota `q` with these limits, of which `used` is used.
+    fn quota(spec: &str, hard: &str, used: &str) -> Value {
+        read(&format!(
+            r#"{{"metadata":{{"name":"q"}},"spec":{{{spec}}},"status":{{"hard":{{{hard}}},"used":{{{used}}}}}}}"#
+        ))
+    }
+
+    fn of(quota: &Value, resource: &str, object: &str) -> String {
+        let object = read(object);
+        refusal([quota], Write { resource, object: &object, old: None }).unwrap_or_default()
+    }
+
+    #[test]
+    fn objects_are_counted() {
+        let full =
+            quota("", r#""count/deployments.apps":"2","secrets":"1""#, r#""count/deployments.apps":"2","secrets":"0""#);
+        let text = "exceeded quota: q, requested: count/deployments.apps=1, used: count/deployments.apps=2, limited: count/deployments.apps=2";
+        assert_eq!(of(&full, "deployments.apps", "{}"), text);
+        assert_eq!((of(&full, "secrets", "{}"), of(&full, "configmaps", "{}")), (String::new(), String::new()));
+        let unknown = quota("", r#""count/secrets":"1""#, "");
+        assert_eq!(of(&unknown, "secrets", "{}"), "status unknown for quota: q, resources: count/secrets");
+    }
+
+    const POD: &str = r#"{"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"1","memory":"1Gi"},"limits":{"cpu":"2"}}},{"name":"b"}]}}"#;
+
+    #[test]
+    fn containers_specify_what_a_quota_counts() {
+        let cpu = quota("", r#""requests.cpu":"4","limits.memory":"1Gi""#, r#""requests.cpu":"0","limits.memory":"0""#);
+        assert_eq!(of(&cpu, "pods", POD), "failed quota: q: must specify limits.memory for: a,b; requests.cpu for: b");
+        let storage = quota("", r#""requests.ephemeral-storage":"1Gi""#, r#""requests.ephemeral-storage":"0""#);
+        assert_eq!(of(&storage, "pods", POD), "");
+    }
+
+    #[test]
+    fn the_resources_of_a_pod_are_added() {
+        let pod = POD.replace(
+            r#"{"name":"b"}"#,
+            r#"{"name":"b","resources":{"requests":{"cpu":"500m","example.com/gpu":"2"}}}"#,
+        );
+        let few =
+            quota("", r#""cpu":"10","requests.example.com/gpu":"3""#, r#""cpu":"9","requests.example.com/gpu":"1""#);
+        let text = "exceeded quota: q, requested: cpu=1500m, used: cpu=9, limited: cpu=10";
+        assert_eq!(of(&few, "pods", &pod), text);
+    }
+
+    #[test]
+    fn a_quota_counts_the_objects_in_its_scopes() {
+        let spec =
+            r#""scopeSelector":{"matchExpressions":[{"scopeName":"PriorityClass","operator":"In","values":["high"]}]}"#;
+        let high = quota(spec, r#""pods":"0""#, r#""pods":"0""#);
+        let pod = |class: &str| of(&high, "pods", &format!(r#"{{"spec":{{"priorityClassName":"{class}"}}}}"#));
+        assert!(pod("high").starts_with("exceeded quota: q") && pod("low").is_empty());
+        let ending = quota(r#""scopes":["Terminating"]"#, r#""pods":"0""#, r#""pods":"0""#);
+        assert!(of(&ending, "pods", r#"{"spec":{"activeDeadlineSeconds":5}}"#).starts_with("exceeded"));
+        assert_eq!(of(&ending, "pods", r#"{"spec":{}}"#), "");
+    }
+
+    #[test]
+    fn services_and_claims_are_counted_by_what_they_use() {
+        let ports = quota("", r#""services.nodeports":"1""#, r#""services.nodeports":"0""#);
+        assert_eq!(of(&ports, "services", r#"{"spec":{"type":"NodePort","ports":[{"port":1}]}}"#), "");
+        let two = r#"{"spec":{"type":"LoadBalancer","ports":[{"port":1},{"port":2}]}}"#;
+        assert!(of(&ports, "services", two).contains("requested: services.nodeports=2"));
+        let gold = "gold.storageclass.storage.k8s.io/requests.storage";
+        let size = quota("", &format!(r#""{gold}":"10Gi""#), &format!(r#""{gold}":"9Gi""#));
+        let claim = |class: &str, size: &str| {
+            read(&format!(
+                r#"{{"spec":{{"storageClassName":"{class}","resources":{{"requests":{{"storage":"{size}"}}}}}}}}"#
+            ))
+        };
+        let refused = |new: &Value, old: Option<&Value>| {
+            let write = Write { resource: "persistentvolumeclaims", object: new, old };
+            refusal([&size], write).unwrap_or_default()
+        };
+        let text = format!("exceeded quota: q, requested: {gold}=2Gi, used: {gold}=9Gi, limited: {gold}=10Gi");
+        assert_eq!(refused(&claim("gold", "2Gi"), None), text);
+        assert_eq!(refused(&claim("iron", "2Gi"), None), "");
+        let full = quota("", r#""requests.storage":"0""#, r#""requests.storage":"0""#);
+        let write = Write { resource: "persistentvolumeclaims", object: &claim("gold", "1500m"), old: None };
+        let text = refusal([&full], write).unwrap_or_default();
+        assert!(text.contains("requested: requests.storage=2,"), "{text}");
+        assert_eq!(refused(&claim("gold", "5Gi"), Some(&claim("gold", "4Gi"))), "");
+        assert_eq!(refused(&claim("gold", "6Gi"), Some(&claim("gold", "4Gi"))), text);
+    }
+}
