@@ -373,8 +373,8 @@ mod tests {
         assert_eq!(refused(&claim("iron", "2Gi"), None), "");
         let full = quota("", r#""requests.storage":"0""#, r#""requests.storage":"0""#);
         let write = Write { resource: "persistentvolumeclaims", object: &claim("gold", "1500m"), old: None };
-        let text = refusal([&full], write).unwrap_or_default();
-        assert!(text.contains("requested: requests.storage=2,"), "{text}");
+        let rounded = refusal([&full], write).unwrap_or_default();
+        assert!(rounded.contains("requested: requests.storage=2,"), "{rounded}");
         assert_eq!(refused(&claim("gold", "5Gi"), Some(&claim("gold", "4Gi"))), "");
         assert_eq!(refused(&claim("gold", "6Gi"), Some(&claim("gold", "4Gi"))), text);
     }
