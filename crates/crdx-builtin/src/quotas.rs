@@ -7,7 +7,7 @@ use crdx_cel::value::Quantity;
 use crdx_value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What quotas count of Pods besides huge pages and extended resources.
+/// The names under which quotas count Pods, besides huge pages and extended resources.
 const OF_PODS: [&str; 10] = [
     "count/pods",
     "cpu",
@@ -20,7 +20,7 @@ const OF_PODS: [&str; 10] = [
     "limits.memory",
     "limits.ephemeral-storage",
 ];
-/// What every container must specify if a quota counts it.
+/// The amounts that every container must specify if a quota counts them.
 const REQUIRED: [&str; 6] = ["cpu", "limits.cpu", "limits.memory", "memory", "requests.cpu", "requests.memory"];
 const OF_SERVICES: [&str; 4] = ["count/services", "services", "services.loadbalancers", "services.nodeports"];
 const OF_CLAIMS: [&str; 2] = ["persistentvolumeclaims", "requests.storage"];
@@ -164,7 +164,7 @@ impl Write<'_> {
         }
     }
 
-    /// What containers must specify, with their names (`Constraints`).
+    /// The amounts that containers lack, with the names of the containers (`Constraints`).
     fn missing(&self, counted: &[&str]) -> Option<String> {
         let of_pod =
             ["requests", "limits"].iter().any(|key| !amounts(self.object, &["spec", "resources", key]).is_empty());

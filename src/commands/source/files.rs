@@ -150,7 +150,7 @@ impl Files {
         let (mut all, mut has_built_in) = (Vec::new(), false);
         // The number of objects that are stored, and the reasons why some of them are not.
         let (mut stored, mut refused) = (0, Vec::new());
-        // What the servers serve now; `None` if it must be asked.
+        // The resources that the servers serve now; `None` if they must be asked.
         let mut resources = None;
         for entry in found.into_iter().chain(objects) {
             let document = match entry {

@@ -42,7 +42,7 @@ pub(super) fn status(errors: &mut Errors, object: &FieldValue<'_, '_>, _: &Field
     }
 }
 
-/// What `ValidateObjectMeta` in `pkg/apis/core/validation` requires of finalizers, besides qualified names.
+/// Finalizers without a prefix are known ones (`ValidateObjectMeta` in `pkg/apis/core/validation`).
 fn metadata_finalizers(errors: &mut Errors, metadata: &FieldValue<'_, '_>) {
     for name in metadata.child("finalizers").items() {
         known_finalizer(errors, &name.path, name.text());

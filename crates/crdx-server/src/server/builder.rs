@@ -137,7 +137,7 @@ impl ServerBuilder {
         Self { generates_fields: true, ..self }
     }
 
-    /// Simulates a cluster of which the server has neither all objects nor the flags: a Service may name any node port, and
+    /// Simulates a cluster whose objects and flags the server knows only in part: a Service may name any node port, and
     /// any bound claim may grow.
     pub fn as_part_of_cluster(self) -> Self {
         Self { is_partial: true, ..self }
