@@ -123,7 +123,7 @@ mod tests {
         let wanted = BTreeMap::from([("g.example.com".to_owned(), BTreeSet::from(["things".to_owned()]))]);
         let role = role("crdx", &wanted);
         let rules = role.get("rules").and_then(Value::as_array).unwrap_or_default();
-        assert_eq!(rules.len(), 10);
+        assert_eq!(rules.len(), 12);
         for verb in rules.iter().flat_map(|r| r.get("verbs").and_then(Value::as_array).unwrap_or_default()) {
             assert!(matches!(verb.as_str(), Some("get" | "list" | "watch")), "{verb:?}");
         }
