@@ -1,6 +1,7 @@
 //! The default class of new claims and Ingresses (`plugin/pkg/admission/storage/storageclass/setdefault` and
 //! `plugin/pkg/admission/network/defaultingressclass` in `k8s.io/kubernetes`).
 
+use crate::volume_resize::CLASS_ANNOTATION;
 use crdx_value::Value;
 use crdx_value::time;
 use std::cmp::Reverse;
@@ -9,7 +10,7 @@ use std::cmp::Reverse;
 #[derive(Debug)]
 pub struct DefaultClass {
     /// The resource of the objects: its group and plural.
-    pub resource: (&'static str, &'static str),
+    resource: (&'static str, &'static str),
     /// The resource of the classes.
     pub classes: (&'static str, &'static str),
     /// The member of `spec` that names the class.
@@ -25,7 +26,7 @@ const KINDS: [DefaultClass; 2] = [
         resource: ("", "persistentvolumeclaims"),
         classes: ("storage.k8s.io", "storageclasses"),
         field: "storageClassName",
-        annotation: "volume.beta.kubernetes.io/storage-class",
+        annotation: CLASS_ANNOTATION,
         marks: &["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"],
     },
     DefaultClass {

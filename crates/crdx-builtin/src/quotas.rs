@@ -41,8 +41,7 @@ pub struct Write<'v> {
 
 /// Returns the reason why one of the quotas in the namespace refuses a write (`CheckRequest`).
 pub fn refusal<'v>(quotas: impl IntoIterator<Item = &'v Value>, write: Write<'_>) -> Option<String> {
-    // The usage of other objects does not change.
-    if write.old.is_some() && !matches!(write.resource, "services" | "persistentvolumeclaims") {
+    if !write.is_charged() {
         return None;
     }
     let mut counting = Vec::new();
@@ -118,6 +117,11 @@ fn selects((_, operator, values): Selector<'_>, names: &[&str]) -> bool {
 }
 
 impl Write<'_> {
+    /// Returns true if quotas may refuse the write: updates of most objects do not change what they use.
+    pub fn is_charged(&self) -> bool {
+        self.old.is_none() || matches!(self.resource, "services" | "persistentvolumeclaims")
+    }
+
     /// Returns true if a quota counts the object under this name (`MatchingResources`).
     fn is_counted_as(&self, name: &str) -> bool {
         match self.resource {
@@ -294,7 +298,7 @@ mod tests {
         json::read(text.as_bytes()).unwrap()
     }
 
-    /// A quota `q` with these limits, of which `used` is used.
+    /// A quota `q` with these limits and what is used of them.
     fn quota(spec: &str, hard: &str, used: &str) -> Value {
         read(&format!(
             r#"{{"metadata":{{"name":"q"}},"spec":{{{spec}}},"status":{{"hard":{{{hard}}},"used":{{{used}}}}}}}"#

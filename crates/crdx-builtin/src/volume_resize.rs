@@ -5,8 +5,8 @@ use crate::amounts::quantity;
 use crdx_cel::value::Quantity;
 use crdx_value::Value;
 
-/// The class of a claim in versions before `storageClassName` existed.
-const CLASS_ANNOTATION: &str = "volume.beta.kubernetes.io/storage-class";
+/// The annotation that names the class of a claim or a volume, from before `storageClassName` existed.
+pub(crate) const CLASS_ANNOTATION: &str = "volume.beta.kubernetes.io/storage-class";
 
 /// The reason for which a claim may not grow if its class does not allow it.
 pub const NOT_RESIZABLE: &str =

@@ -67,10 +67,31 @@ impl Empties {
         }
     }
 
-    /// Puts the empty lists and maps back where the encoded form has null, which it has for fields without `omitempty`.
-    /// Returns true if there are any.
-    pub fn restore(&self, encoded: &mut Value) -> bool {
-        let mut restored = false;
+    /// Returns a copy of an encoded value with the empty lists and maps where it has null, which it has for fields without
+    /// `omitempty`; `None` if there are none.
+    pub fn restored(&self, encoded: &Value) -> Option<Value> {
+        self.is_lost_in(encoded).then(|| {
+            let mut restored = encoded.clone();
+            self.restore(&mut restored);
+            restored
+        })
+    }
+
+    fn is_lost_in(&self, encoded: &Value) -> bool {
+        self.inner.iter().any(|(key, inner)| {
+            let member = match encoded {
+                Value::Object(members) => members.get(key),
+                Value::Array(items) => key.parse().ok().and_then(|at: usize| items.get(at)),
+                _ => None,
+            };
+            member.is_some_and(|member| match inner.empty {
+                Some(_) => member.is_null(),
+                None => inner.is_lost_in(member),
+            })
+        })
+    }
+
+    fn restore(&self, encoded: &mut Value) {
         for (key, inner) in &self.inner {
             let member = match encoded {
                 Value::Object(members) => members.get_mut(key),
@@ -78,15 +99,12 @@ impl Empties {
                 _ => None,
             };
             match (member, inner.empty) {
-                (Some(member @ Value::Null), Some(text)) => {
-                    *member = if text == "[]" { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };
-                    restored = true;
-                }
-                (Some(member), None) => restored |= inner.restore(member),
+                (Some(member @ Value::Null), Some("[]")) => *member = Value::Array(Vec::new()),
+                (Some(member @ Value::Null), Some(_)) => *member = Value::Object(Map::new()),
+                (Some(member), None) => inner.restore(member),
                 _ => {}
             }
         }
-        restored
     }
 
     /// `[]` or `{}`, if the value itself is an empty list or map.
@@ -103,10 +121,10 @@ mod tests {
     fn empty_values_replace_null_only() {
         let read = |text: &str| crdx_text::json::read(text.as_bytes()).unwrap();
         let empties = Empties::from_value(&read(r#"{"a":[],"b":[],"c":[{"d":{}}],"e":{}}"#)).unwrap();
-        let mut encoded = read(r#"{"a":null,"c":[{"d":null}],"e":{"f":1}}"#);
-        assert!(empties.restore(&mut encoded));
-        assert_eq!(encoded, read(r#"{"a":[],"c":[{"d":{}}],"e":{"f":1}}"#));
-        assert!(!empties.restore(&mut encoded));
+        let encoded = read(r#"{"a":null,"c":[{"d":null}],"e":{"f":1}}"#);
+        let restored = empties.restored(&encoded).unwrap();
+        assert_eq!(restored, read(r#"{"a":[],"c":[{"d":{}}],"e":{"f":1}}"#));
+        assert_eq!(empties.restored(&restored), None);
     }
 
     #[test]

@@ -113,6 +113,11 @@ pub fn dns1035_label(name: &[u8]) -> Vec<String> {
     messages
 }
 
+/// Returns true for a finalizer of Kubernetes that needs no prefix (`IsStandardFinalizerName`).
+pub fn is_standard_finalizer(name: &str) -> bool {
+    matches!(name, "foregroundDeletion" | "kubernetes" | "orphan")
+}
+
 /// `IsLabelKey` since 1.35, `IsQualifiedName` before.
 pub fn qualified_name(value: &str, release: Release) -> Vec<String> {
     let unit = label_unit(release);

@@ -51,7 +51,7 @@ fn metadata_finalizers(errors: &mut Errors, metadata: &FieldValue<'_, '_>) {
 
 /// `validateKubeFinalizerName`
 fn known_finalizer(errors: &mut Errors, path: &FieldPath<'_>, name: &str) {
-    if !name.contains('/') && !matches!(name, "kubernetes" | "orphan" | "foregroundDeletion") {
+    if !name.contains('/') && !names::is_standard_finalizer(name) {
         errors.invalid_value(path, name, "name is neither a standard finalizer name nor is it fully qualified");
     }
 }

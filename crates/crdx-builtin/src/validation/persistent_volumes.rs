@@ -4,6 +4,7 @@
 use super::field_value::{Errors, FieldValue};
 use super::pod_spec::{affinity, volumes::sources};
 use super::{claims, difference, formats, immutable, internal, resources, selectors};
+use crate::volume_resize::CLASS_ANNOTATION;
 use crdx_value::Value;
 use crdx_value::field::{FieldError, FieldPath, ROOT};
 use crdx_value::release::{V1_31, V1_34};
@@ -348,8 +349,7 @@ fn keep_class(
     merged: &mut Value,
     old_spec: &FieldValue<'_, '_>,
 ) {
-    const ANNOTATION: &str = "volume.beta.kubernetes.io/storage-class";
-    let annotation = |object: &Value| object.str_at(&["metadata", "annotations", ANNOTATION]).map(str::to_owned);
+    let annotation = |object: &Value| object.str_at(&["metadata", "annotations", CLASS_ANNOTATION]).map(str::to_owned);
     let (new_class, old_class) = (annotation(object.value), annotation(old));
     let class = merged.str_at(&["storageClassName"]).map(str::to_owned);
     let had_none = !old_spec.child("storageClassName").is_set();
@@ -360,7 +360,7 @@ fn keep_class(
         let metadata = FieldPath::new("metadata");
         let annotations = metadata.child("annotations");
         let shown = new_class.unwrap_or_default();
-        errors.invalid_value(&annotations.child(ANNOTATION), shown, immutable::IMMUTABLE);
+        errors.invalid_value(&annotations.child(CLASS_ANNOTATION), shown, immutable::IMMUTABLE);
     }
     if is_that_of_annotation || (had_none && old_class.is_none() && class.is_some()) {
         immutable::copy(old_spec.value, merged, &["storageClassName"]);

@@ -17,7 +17,7 @@ pub fn warnings(new: Metadata<'_>, old: Option<Metadata<'_>>, release: Release) 
         for message in names::qualified_name(name, release) {
             warn(&message);
         }
-        if name.contains('/') || matches!(name, "orphan" | "foregroundDeletion" | "kubernetes") {
+        if name.contains('/') || names::is_standard_finalizer(name) {
             continue;
         }
         // This part of the message exists since 1.32.

@@ -4,6 +4,7 @@ use super::{Admission, Diagnostic, Identity, PrunedField, Remark, SourceLocation
 use crate::kubectl::Action;
 use crdx_value::Value;
 use crdx_value::field::UNFINISHED;
+use crdx_value::quote;
 use crdx_value::release::{Release, ReleaseSet};
 use std::sync::Arc;
 
@@ -142,4 +143,12 @@ pub struct Answer {
     pub reason: String,
     /// `message` of a Status.
     pub message: String,
+}
+
+impl Answer {
+    /// Returns the refusal of an admission plugin (`admission.NewForbidden`). `resource` is `pods` or `deployments.apps`.
+    pub(crate) fn forbidden(resource: &str, name: &str, reason: &str) -> Self {
+        let message = format!("{resource} {} is forbidden: {reason}", quote::go_quote(name));
+        Self { code: 403, reason: "Forbidden".to_owned(), message }
+    }
 }

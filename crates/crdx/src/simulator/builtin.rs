@@ -184,21 +184,8 @@ pub fn decode(
     };
     let mut stored = after.as_ref().map_or(before.stored, |after| EarlierObject::put(context.store, after, None));
     sending.read_update(&mut item, updated);
-    if group.is_empty()
-        && kind == "PersistentVolumeClaim"
-        && let (Found::Object(old, _), Some(new)) = (&found, &after)
-    {
-        volume_resize::check(&mut item, context, (old, new), earlier);
-    }
-    if covered
-        && item.verdict == Verdict::Accepted
-        && item.action == Action::Update
-        && let (Found::Object(old, _), Some(new)) = (&found, &after)
-    {
-        let write = quotas::Write { resource: &sending.resource(), object: new, old: Some(old) };
-        if let Some(answer) = super::quotas::refusal(context, &item, write) {
-            reject_with(&mut item, answer);
-        }
+    if let (Found::Object(old, _), Some(new)) = (&found, &after) {
+        sending.admit_update(&mut item, (old, new), earlier);
     }
     if item.verdict == Verdict::Decodes && item.identity.name.is_empty() {
         kubectl_errors::require_name(&mut item, rules.verb, &locator);
@@ -362,6 +349,21 @@ impl<'a> Sending<'a> {
         match self.endpoint.group.as_str() {
             "" => self.plural.to_owned(),
             group => format!("{}.{group}", self.plural),
+        }
+    }
+
+    /// Checks an accepted update with what the cluster has besides the object.
+    fn admit_update(&self, item: &mut ObjectReport, (old, new): (&Value, &Value), earlier: &Created) {
+        let is_accepted = |item: &ObjectReport| item.verdict == Verdict::Accepted && item.action == Action::Update;
+        let resource = self.resource();
+        if is_accepted(item) && resource == "persistentvolumeclaims" {
+            volume_resize::check(item, self.context, (old, new), earlier);
+        }
+        let write = quotas::Write { resource: &resource, object: new, old: Some(old) };
+        if is_accepted(item)
+            && let Some(answer) = super::quotas::refusal(self.context, item, write)
+        {
+            reject_with(item, answer);
         }
     }
 

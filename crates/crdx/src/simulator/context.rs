@@ -9,6 +9,7 @@ use crate::kubectl::RequestKind;
 use crate::kubectl::request::RequestOptions;
 use crdx_server::server::{NamespaceState, Server};
 use crdx_value::names;
+use std::sync::Arc;
 
 /// The context of a request.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +55,11 @@ pub struct CompareOptions {
 }
 
 impl SimulationContext<'_> {
+    /// Returns the cluster from which existing objects are read, if one is configured.
+    pub(super) fn configured_cluster(&self) -> Option<&Arc<dyn Cluster>> {
+        self.updates.existing.cluster().filter(|cluster| cluster.is_configured())
+    }
+
     /// Returns whether the namespace of a new object accepts it. Only a cluster is asked: without one, every namespace
     /// with a valid name is assumed to exist.
     pub fn namespace_state(&self, namespace: Option<&str>) -> NamespaceState {

@@ -5,11 +5,11 @@ use super::context::SimulationContext;
 use crate::cluster;
 use crate::report::{Answer, ObjectReport};
 use crdx_builtin::quotas::{self, Write};
-use crdx_value::{Value, quote};
+use crdx_value::Value;
 
 /// Returns the answer to a write that a quota refuses. The namespace and the name are those of the item.
 pub(super) fn refusal(context: SimulationContext<'_>, item: &ObjectReport, write: Write<'_>) -> Option<Answer> {
-    let cluster = context.updates.existing.cluster().filter(|cluster| cluster.is_configured())?;
+    let cluster = context.configured_cluster().filter(|_| write.is_charged())?;
     let namespace = item.identity.namespace.as_deref()?;
     let (version, plural) = ("v1".to_owned(), "resourcequotas".to_owned());
     let resource = cluster::Resource { version, plural, namespaced: true, ..cluster::Resource::default() };
@@ -22,6 +22,5 @@ pub(super) fn refusal(context: SimulationContext<'_>, item: &ObjectReport, write
     };
     let all = list.get("items").and_then(Value::as_array).unwrap_or_default();
     let reason = quotas::refusal(all, write)?;
-    let message = format!("{} {} is forbidden: {reason}", write.resource, quote::go_quote(&item.identity.name));
-    Some(Answer { code: 403, reason: "Forbidden".to_owned(), message })
+    Some(Answer::forbidden(write.resource, &item.identity.name, &reason))
 }

@@ -3,12 +3,12 @@
 use super::{Warnings, addresses, node_labels, removed_plugins};
 use crate::validation::field_value::FieldValue;
 use crate::validation::immutable;
+use crate::volume_resize::CLASS_ANNOTATION;
 use crdx_value::Value;
 use crdx_value::quote::go_quote;
 use crdx_value::release::{V1_31, V1_32, V1_33, V1_34, V1_35, V1_36};
 use std::cmp::Ordering;
 
-const STORAGE_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 const STORAGE_CLASS_NAME: &str = r#"deprecated since v1.8; use "storageClassName" attribute instead"#;
 const TOKENS: &str = "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes";
 
@@ -74,7 +74,7 @@ pub(super) fn ingress(warnings: &mut Warnings, object: &FieldValue<'_, '_>, old:
 /// `GetWarningsForPersistentVolume`
 pub(super) fn persistent_volume(warnings: &mut Warnings, object: &FieldValue<'_, '_>, _: Option<&Value>) {
     let (metadata, spec) = (object.child("metadata"), object.child("spec"));
-    warnings.annotation(&metadata, STORAGE_CLASS, STORAGE_CLASS_NAME);
+    warnings.annotation(&metadata, CLASS_ANNOTATION, STORAGE_CLASS_NAME);
     if warnings.release.since(V1_31) {
         let text = r#"deprecated since v1.31; use "mountOptions" attribute instead"#;
         warnings.annotation(&metadata, "volume.beta.kubernetes.io/mount-options", text);
@@ -100,7 +100,7 @@ pub(super) fn persistent_volume(warnings: &mut Warnings, object: &FieldValue<'_,
 
 /// `GetWarningsForPersistentVolumeClaim`
 pub(super) fn persistent_volume_claim(warnings: &mut Warnings, object: &FieldValue<'_, '_>, _: Option<&Value>) {
-    warnings.annotation(&object.child("metadata"), STORAGE_CLASS, STORAGE_CLASS_NAME);
+    warnings.annotation(&object.child("metadata"), CLASS_ANNOTATION, STORAGE_CLASS_NAME);
     warnings.claim_amounts(&object.child("spec"));
 }
 

@@ -3,8 +3,9 @@
 use crate::server::http::delete_options::{DeleteOptions, Propagation};
 use crate::server::http::known_objects::KnownObjects;
 use crate::server::http::options::WriteOptions;
+use crate::server::http::status::Refusal;
 use crate::server::http::user::UserInfo;
-use crate::server::scope::{GroupVersionKind, GroupVersionResource};
+use crate::server::scope::{GroupResource, GroupVersionKind, GroupVersionResource};
 use crdx_value::{Map, Value, object};
 
 /// The operation of a request.
@@ -56,7 +57,7 @@ pub(in crate::server) struct Attributes<'a> {
     pub name: &'a str,
     /// The existing object at the version of the request; `None` on create.
     pub old_object: Option<&'a Value>,
-    /// The objects in the namespace that the sender of the request knows.
+    /// The objects on which admission depends and that the sender of the request knows.
     pub known_objects: Option<&'a KnownObjects>,
     /// The options of the request.
     pub options: OperationOptions<'a>,
@@ -67,6 +68,16 @@ pub(in crate::server) struct Attributes<'a> {
 }
 
 impl Attributes<'_> {
+    /// The group and plural of the resource.
+    pub fn group_resource(&self) -> GroupResource<'_> {
+        GroupResource { group: self.resource.group, resource: self.resource.resource }
+    }
+
+    /// The refusal of a plugin (`admission.NewForbidden`).
+    pub fn forbidden(&self, reason: &str) -> Refusal {
+        Refusal::forbidden(self.group_resource(), self.name, reason)
+    }
+
     /// Returns `CreateOptions`, `UpdateOptions` or `DeleteOptions` as in `request.options`. A PATCH has the options of
     /// the operation it results in.
     pub(crate) fn options_value(&self) -> Value {

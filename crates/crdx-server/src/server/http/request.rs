@@ -78,7 +78,7 @@ pub struct Request {
     pub conforms: bool,
     /// The state of the namespace of a create.
     pub namespace_state: NamespaceState,
-    /// The objects in the namespace on which the answer depends, if the sender knows them.
+    /// The objects on which the admission of the object depends, if the sender knows them.
     pub known_objects: Option<Arc<KnownObjects>>,
     /// The request body.
     pub body: Body,

@@ -27,16 +27,10 @@ impl Plugin for CertificateSubjectRestriction {
         _: &Calls,
         _: &mut Report,
     ) -> Result<(), Refusal> {
-        let Attributes { resource, name, .. } = *attributes;
-        if (resource.group, resource.resource) != ("certificates.k8s.io", "certificatesigningrequests") {
+        let GroupResource { group, resource } = attributes.group_resource();
+        if (group, resource) != ("certificates.k8s.io", "certificatesigningrequests") {
             return Ok(());
         }
-        match object.and_then(content::subject_refusal) {
-            Some(reason) => {
-                let of = GroupResource { group: resource.group, resource: resource.resource };
-                Err(Refusal::forbidden(of, name, reason))
-            }
-            None => Ok(()),
-        }
+        object.and_then(content::subject_refusal).map_or(Ok(()), |reason| Err(attributes.forbidden(reason)))
     }
 }

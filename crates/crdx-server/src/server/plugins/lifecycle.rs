@@ -6,7 +6,7 @@ use crate::server::http::calls::Calls;
 use crate::server::http::namespace_state::terminating;
 use crate::server::http::status::Refusal;
 use crate::server::metadata;
-use crate::server::scope::{GroupResource, NAMESPACES};
+use crate::server::scope::NAMESPACES;
 use crate::server::strategy::namespace::finalized;
 use crate::server::strategy::namespace_rule::Namespaces;
 use crate::server::strategy::resources::Resources;
@@ -43,8 +43,7 @@ impl Plugin for NamespaceLifecycle {
         _: &mut Report,
         _: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
-        let Attributes { resource, namespace, name, .. } = *attributes;
-        let of = GroupResource { group: resource.group, resource: resource.resource };
+        let (Attributes { namespace, name, .. }, of) = (*attributes, attributes.group_resource());
         if namespace.is_empty() || of == NAMESPACES {
             return Ok(Mutation::Unchanged);
         }

@@ -5,7 +5,6 @@ use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
 use crate::server::metadata;
 use crate::server::plugins::cluster::Cluster;
-use crate::server::scope::GroupResource;
 use crate::server::strategy::resources::Resources;
 use crdx_builtin::limit_ranger;
 use crdx_value::Value;
@@ -81,8 +80,7 @@ impl Plugin for LimitRanger {
         let Some(object) = object else { return Ok(()) };
         for range in self.ranges(attributes, calls) {
             if let Some(reason) = limit_ranger::violation(&range, attributes.kind.kind, object) {
-                let of = GroupResource { group: attributes.resource.group, resource: attributes.resource.resource };
-                return Err(Refusal::forbidden(of, attributes.name, &reason));
+                return Err(attributes.forbidden(&reason));
             }
         }
         Ok(())

@@ -3,7 +3,6 @@
 use crate::server::admission::{Attributes, Operation, Plugin, Report};
 use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
-use crate::server::scope::GroupResource;
 use crate::server::strategy::resources::Resources;
 use crdx_builtin::pod_security::{self, Policy};
 use crdx_value::Value;
@@ -73,9 +72,7 @@ impl Plugin for PodSecurity {
         let Some((metadata, spec)) = pod_security::pod_of(kind.kind, object) else { return Ok(()) };
         let release = self.resources.settings.release;
         if is_pod && let Some(detail) = policy.enforce.violation(metadata, spec, release) {
-            let of = GroupResource { group: resource.group, resource: resource.resource };
-            let reason = format!("violates PodSecurity \"{}\": {detail}", policy.enforce);
-            return Err(Refusal::forbidden(of, attributes.name, &reason));
+            return Err(attributes.forbidden(&format!("violates PodSecurity \"{}\": {detail}", policy.enforce)));
         }
         if let Some(detail) = policy.warn.violation(metadata, spec, release) {
             report.warnings.push(format!("would violate PodSecurity \"{}\": {detail}", policy.warn));

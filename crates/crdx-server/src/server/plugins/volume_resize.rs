@@ -3,7 +3,6 @@
 use crate::server::admission::{Attributes, Operation, Plugin, Report};
 use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
-use crate::server::scope::GroupResource;
 use crate::server::strategy::resources::Resources;
 use crdx_builtin::volume_resize::{self, Growth, NOT_RESIZABLE};
 use crdx_value::Value;
@@ -46,7 +45,7 @@ impl Plugin for PersistentVolumeClaimResize {
         _: &Calls,
         _: &mut Report,
     ) -> Result<(), Refusal> {
-        let Attributes { resource, subresource, old_object, name, .. } = *attributes;
+        let Attributes { resource, subresource, old_object, .. } = *attributes;
         let (Some(object), Some(old)) = (object, old_object) else { return Ok(()) };
         if (resource.group, resource.resource, subresource) != ("", "persistentvolumeclaims", "") {
             return Ok(());
@@ -56,8 +55,7 @@ impl Plugin for PersistentVolumeClaimResize {
             Growth::OfClass(class) if !self.allows(class) => NOT_RESIZABLE,
             Growth::OfClass(_) | Growth::None => return Ok(()),
         };
-        let of = GroupResource { group: resource.group, resource: resource.resource };
-        Err(Refusal::forbidden(of, name, reason))
+        Err(attributes.forbidden(reason))
     }
 }
 

@@ -46,7 +46,7 @@ use crate::server::strategy::subresource::Subresource;
 use crdx_text::strict::StrictError;
 use crdx_types::Endpoint;
 use crdx_types::empties::Empties;
-use crdx_value::field::{ErrorList, FieldError, FieldPath};
+use crdx_value::field::{ErrorList, FieldError, FieldPath, names};
 use crdx_value::release::{Release, V1_37};
 use crdx_value::steps::Spent;
 use crdx_value::time::Timestamp;
@@ -212,9 +212,7 @@ impl Strategy for TypedResource {
 
     /// An object whose empty lists and maps are owned, unlike absent ones.
     fn managed_form(&self, object: &Value) -> Option<Value> {
-        let empties = self.given_empties()?;
-        let mut seen = object.clone();
-        empties.restore(&mut seen).then_some(seen)
+        self.given_empties()?.restored(object)
     }
 
     fn admit_create(&self, object: &mut Value) {
@@ -380,8 +378,7 @@ impl TypedResource {
 
     /// `validateKubeFinalizerName` in `pkg/apis/core/validation`, which most kinds call
     fn check_finalizers(&self, metadata: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-        let is_known =
-            |name: &str| name.contains('/') || matches!(name, "kubernetes" | "orphan" | "foregroundDeletion");
+        let is_known = |name: &str| name.contains('/') || names::is_standard_finalizer(name);
         let all = metadata.finalizers().enumerate();
         let path = path.child("finalizers");
         for (at, name) in all.filter(|(_, name)| !is_known(name) && self.kind.behaviour.qualifies_finalizers) {

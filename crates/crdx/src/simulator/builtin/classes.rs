@@ -54,9 +54,8 @@ pub fn refusal(
     let resource = if object.str_at(&["kind"]) == Some("Pod") { "pods" } else { "priorityclasses.scheduling.k8s.io" };
     Ok(message.map(|message| {
         let text = |key: &str| object.str_at(&["metadata", key]).filter(|text| !text.is_empty());
-        let name = quote::go_quote(text("name").or_else(|| text("generateName")).unwrap_or("Unknown"));
-        let message = format!("{resource} {name} is forbidden: {message}");
-        Answer { code: 403, reason: "Forbidden".to_owned(), message }
+        let name = text("name").or_else(|| text("generateName")).unwrap_or("Unknown");
+        Answer::forbidden(resource, name, &message)
     }))
 }
 

@@ -71,7 +71,7 @@ pub fn known_objects(
     created: &KnownObjects,
 ) -> Option<Arc<KnownObjects>> {
     let namespace = namespace?;
-    let cluster = context.updates.existing.cluster().filter(|cluster| cluster.is_configured());
+    let cluster = context.configured_cluster();
     let has_pod = pod_security::pod_of(kind, object).is_some();
     let is_given = || context.admission.is_some_and(|admission| admission.gives_namespace(namespace));
     let of_inputs = created.namespace.clone().filter(|_| has_pod);
@@ -87,7 +87,7 @@ pub fn known_objects(
 
 /// Returns the name of the class in the cluster that a new object gets.
 fn default_class(context: SimulationContext<'_>, resource: (&str, &str), object: &Value) -> Option<String> {
-    let cluster = context.updates.existing.cluster().filter(|cluster| cluster.is_configured())?;
+    let cluster = context.configured_cluster()?;
     let kind = DefaultClass::wanted(resource, object)?;
     let (group, plural) = kind.classes;
     match cluster.list(&format!("/apis/{group}/v1/{plural}")) {

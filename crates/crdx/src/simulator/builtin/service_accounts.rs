@@ -38,13 +38,13 @@ pub fn refusal(cluster: &dyn Cluster, pod: &Value, namespace: &str) -> Result<Op
         return Ok(None);
     }
     let text = |key: &str| pod.str_at(&["metadata", key]).filter(|text| !text.is_empty());
-    let pod_name = quote::go_quote(text("name").or_else(|| text("generateName")).unwrap_or("Unknown"));
+    let pod_name = text("name").or_else(|| text("generateName")).unwrap_or("Unknown");
     let account = name(pod);
-    let message = format!(
-        "pods {pod_name} is forbidden: error looking up service account {namespace}/{account}: serviceaccount {} not found",
+    let reason = format!(
+        "error looking up service account {namespace}/{account}: serviceaccount {} not found",
         quote::go_quote(account)
     );
-    Ok(Some(Answer { code: 403, reason: "Forbidden".to_owned(), message }))
+    Ok(Some(Answer::forbidden("pods", pod_name, &reason)))
 }
 
 #[cfg(test)]

@@ -53,8 +53,7 @@ pub(super) fn unusual_node_ports(service: &Value, locator: &dyn FieldLocator) ->
 
 /// Tells the server that validates Services what the cluster has, if a Service names an address or a port.
 pub(super) fn read(context: SimulationContext<'_>, options: WriteOptions<'_>, service: &Value) {
-    let cluster = context.updates.existing.cluster().filter(|cluster| cluster.is_configured());
-    let Some(cluster) = cluster.filter(|_| !named(service).is_empty()) else { return };
+    let Some(cluster) = context.configured_cluster().filter(|_| !named(service).is_empty()) else { return };
     match cluster.list(RANGES) {
         Ok(list) => {
             let ranges: Vec<ServiceRange> = items(&list).flat_map(ServiceRange::of_service_cidr).collect();

@@ -28,9 +28,8 @@ impl Families {
     /// Reads the families from the files of existing objects, or from the cluster: from its `ServiceCIDR`s since 1.33, before from its own Service. That neither
     /// can be read is reported only if a verdict depends on it.
     pub fn read(context: SimulationContext<'_>) -> Self {
-        let existing = &context.updates.existing;
-        let Some(cluster) = existing.cluster().filter(|cluster| cluster.is_configured()) else {
-            return existing.service_families().map_or(Self::Offline, Self::Known);
+        let Some(cluster) = context.configured_cluster() else {
+            return context.updates.existing.service_families().map_or(Self::Offline, Self::Known);
         };
         let known = of_ranges(&**cluster).ok().flatten().map(Self::Known);
         let partial = || of_own_service(&**cluster).ok().flatten().map(Self::Partial);

@@ -2,10 +2,10 @@
 
 use super::created::Created;
 use super::reject_with;
-use crate::report::{ASK_THE_CLUSTER, Action, Answer, ObjectReport, Verdict};
+use crate::report::{ASK_THE_CLUSTER, Answer, ObjectReport, Verdict};
 use crate::simulator::context::SimulationContext;
 use crdx_builtin::volume_resize::{self, Growth, NOT_RESIZABLE};
-use crdx_value::{Value, quote};
+use crdx_value::Value;
 
 const CLASSES: &str = "/apis/storage.k8s.io/v1/storageclasses";
 
@@ -16,9 +16,6 @@ pub(super) fn check(
     (old, new): (&Value, &Value),
     earlier: &Created,
 ) {
-    if item.verdict != Verdict::Accepted || item.action != Action::Update {
-        return;
-    }
     match volume_resize::growth(new, old) {
         Growth::None => {}
         Growth::Refused(reason) => refuse(item, reason),
@@ -40,15 +37,13 @@ pub(super) fn check(
 /// # Errors
 /// Returns the reason why that is not known.
 fn allows(context: SimulationContext<'_>, name: &str) -> Result<bool, String> {
-    let cluster = context.updates.existing.cluster().filter(|cluster| cluster.is_configured());
-    let cluster = cluster.ok_or_else(|| "no cluster was asked".to_owned())?;
+    let cluster = context.configured_cluster().ok_or_else(|| "no cluster was asked".to_owned())?;
     let list = cluster.list(CLASSES).map_err(|error| error.message)?;
     let mut classes = list.get("items").and_then(Value::as_array).unwrap_or_default().iter();
     Ok(classes.any(|class| class.str_at(&["metadata", "name"]) == Some(name) && volume_resize::allows_growth(class)))
 }
 
 fn refuse(item: &mut ObjectReport, reason: &str) {
-    let name = quote::go_quote(&item.identity.name);
-    let message = format!("persistentvolumeclaims {name} is forbidden: {reason}");
-    reject_with(item, Answer { code: 403, reason: "Forbidden".to_owned(), message });
+    let answer = Answer::forbidden("persistentvolumeclaims", &item.identity.name, reason);
+    reject_with(item, answer);
 }

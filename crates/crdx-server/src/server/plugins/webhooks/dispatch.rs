@@ -11,7 +11,6 @@ use crate::server::plugins::cluster::Cluster;
 use crate::server::plugins::policies::{refusal, request_of};
 use crate::server::plugins::view::View;
 use crate::server::plugins::webhooks::patch;
-use crate::server::scope::GroupResource;
 use crate::webhooks::call;
 use crate::webhooks::matching::{Decision, Failure, decide};
 use crate::webhooks::model::Webhook;
@@ -62,11 +61,7 @@ impl<'d> Dispatch<'d> {
         self.cluster.calls.check()?;
         decision.map_err(|failure| match failure {
             Failure::Server(refused) => refusal(self.attributes, refused),
-            Failure::Condition(reason) => {
-                let resource = self.attributes.resource;
-                let of = GroupResource { group: resource.group, resource: resource.resource };
-                Refusal::forbidden(of, self.attributes.name, &reason)
-            }
+            Failure::Condition(reason) => self.attributes.forbidden(&reason),
         })
     }
 
