@@ -1,7 +1,7 @@
 //! Finds the positions of fields in the text of a document. Built only when an error is shown.
 //!
 //! The server's paths cannot be split without the object (in `spec.a.b`, `a.b` may be one key or two), so paths are
-//! matched against the tree: [`Spans::locate`].
+//! matched against the tree: [`Spans::locate`]. For the first paths, only the part of the tree is built that they need.
 
 mod members;
 pub(super) mod outline;
@@ -12,9 +12,10 @@ use super::yaml::Duplicate;
 use super::{Position, Syntax};
 use crdx_value::field::NIL_PATH;
 use members::Members;
-use outline::{Outline, Shape};
+use outline::{Outline, OutlineNode, Shape};
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A range of text.
@@ -62,18 +63,31 @@ pub enum Step {
 #[derive(Debug)]
 pub struct Spans<'a> {
     text: &'a [u8],
-    index: Arc<Index>,
+    syntax: Syntax,
+    cache: Shared<'a>,
+}
+
+/// A cache of one [`Spans`], or of several for the same text.
+#[derive(Debug)]
+enum Shared<'a> {
+    Own(Cache),
+    Given(&'a Cache),
 }
 
 /// A cache for one text, shared by the items of a list.
 #[derive(Debug, Default)]
-pub struct Cache(OnceLock<Arc<Index>>);
+pub struct Cache {
+    index: OnceLock<Index>,
+    /// The number of paths that were located without the index.
+    located: AtomicUsize,
+}
 
-/// The nodes of a text, and an index to convert offsets to positions.
+/// The nodes of a text, or those on a path.
 #[derive(Debug)]
 struct Index {
     outline: Outline,
-    lines: Lines,
+    /// Converts offsets to positions; without it, lines are counted.
+    lines: Option<Lines>,
     /// Indexes of the mappings searched so far, by node.
     members: Mutex<HashMap<usize, Arc<Members>>>,
 }
@@ -84,7 +98,33 @@ impl Index {
             Syntax::Json => outline::json(text),
             Syntax::Yaml => super::yaml::outline(text),
         };
-        Self { outline, lines: Lines::new(text), members: Mutex::default() }
+        Self { outline, lines: Some(Lines::new(text)), members: Mutex::default() }
+    }
+
+    fn of_path(text: &[u8], path: &str) -> Option<Self> {
+        let outline = super::yaml::outline_of_path(text, path)?;
+        Some(Self { outline, lines: None, members: Mutex::default() })
+    }
+
+    fn span(&self, text: &[u8], node: usize) -> Option<Span> {
+        let OutlineNode { range, .. } = self.outline.nodes.get(node)?;
+        let start = match &self.lines {
+            Some(lines) => lines.position(text, range.start),
+            None => Position::at_offset(text, range.start),
+        };
+        Some(Span { start, range: range.clone() })
+    }
+
+    /// The node at a path, or its nearest ancestor.
+    fn locate(&self, text: &[u8], path: &str) -> Found {
+        let mut best = Best { node: 0, key: None, left: usize::MAX };
+        let mut budget = BUDGET;
+        self.search(0, None, path, &mut best, &mut budget);
+        Found {
+            key: best.key.and_then(|key| self.span(text, key)),
+            value: self.span(text, best.node).unwrap_or_default(),
+            exact: best.left == 0,
+        }
     }
 
     /// The index of the mapping at `node`, including merged members.
@@ -92,34 +132,79 @@ impl Index {
         let mut known = self.members.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(known.entry(node).or_insert_with(|| Arc::new(Members::new(&self.outline, members))))
     }
+
+    /// Searches for `rest` below `node`; returns true if all of it was found.
+    fn search(&self, node: usize, key: Option<usize>, rest: &str, best: &mut Best, budget: &mut usize) -> bool {
+        if rest.len() < best.left {
+            *best = Best { node, key, left: rest.len() };
+        }
+        if rest.is_empty() {
+            return true;
+        }
+        if *budget == 0 {
+            return false;
+        }
+        *budget -= 1;
+        let outline = &self.outline;
+        let node = outline.resolve(node);
+        let Some(this) = outline.nodes.get(node) else { return false };
+        match &this.shape {
+            Shape::Sequence(items) => {
+                let Some((index, rest)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) else { return false };
+                let item = index.parse::<usize>().ok().and_then(|i| items.get(i));
+                item.is_some_and(|item| self.search(*item, None, rest, best, budget))
+            }
+            Shape::Mapping(members) => {
+                let members = self.members(node, members);
+                members
+                    .fitting(outline, rest)
+                    .any(|(key, value, rest)| self.search(value, Some(key), rest, best, budget))
+            }
+            _ => false,
+        }
+    }
 }
 
 /// The maximum number of steps of a search.
 const BUDGET: usize = 10_000;
+/// The number of paths after which a text is indexed.
+const MOST_LOCATED: usize = 8;
 
 impl<'a> Spans<'a> {
     /// Determines the positions in `text`. After a syntax error, only the part before it is available.
     pub fn new(text: &'a [u8], syntax: Syntax) -> Self {
-        Self { text, index: Arc::new(Index::new(text, syntax)) }
+        Self { text, syntax, cache: Shared::Own(Cache::default()) }
     }
 
     /// Like [`Spans::new`]; `cache` must belong to this text.
-    pub fn cached(text: &'a [u8], syntax: Syntax, cache: &Cache) -> Self {
-        Self { text, index: Arc::clone(cache.0.get_or_init(|| Arc::new(Index::new(text, syntax)))) }
+    pub fn cached(text: &'a [u8], syntax: Syntax, cache: &'a Cache) -> Self {
+        Self { text, syntax, cache: Shared::Given(cache) }
+    }
+
+    fn cache(&self) -> &Cache {
+        match &self.cache {
+            Shared::Own(cache) => cache,
+            Shared::Given(cache) => cache,
+        }
+    }
+
+    fn index(&self) -> &Index {
+        self.cache().index.get_or_init(|| Index::new(self.text, self.syntax))
     }
 
     /// The node at a path of the server (`spec.a[0].b`, `spec.map[a.b/c]`), or its nearest ancestor. An empty path and
     /// `<nil>` stand for the whole document.
     pub fn locate(&self, path: &str) -> Found {
-        let mut best = Best { node: 0, key: None, left: usize::MAX };
-        let mut budget = BUDGET;
         let path = if path == NIL_PATH { "" } else { path };
-        self.search(0, None, path, &mut best, &mut budget);
-        Found {
-            key: best.key.and_then(|key| self.span(key)),
-            value: self.span(best.node).unwrap_or_default(),
-            exact: best.left == 0,
-        }
+        let of_path = || Index::of_path(self.text, path).map(|index| index.locate(self.text, path));
+        let found = if self.reads_again() { of_path() } else { None };
+        found.unwrap_or_else(|| self.index().locate(self.text, path))
+    }
+
+    /// Returns true if the text has been read so few times that an index would not be worth it.
+    fn reads_again(&self) -> bool {
+        let Cache { index, located } = self.cache();
+        self.syntax == Syntax::Yaml && index.get().is_none() && located.fetch_add(1, Relaxed) < MOST_LOCATED
     }
 
     /// Like [`Spans::locate`], for a path relative to the node at `prefix` (`items[3]`).
@@ -130,7 +215,7 @@ impl<'a> Spans<'a> {
 
     /// The path to the innermost node whose text contains `offset`: a value, or a member whose key contains it.
     pub fn path_at(&self, offset: usize) -> Vec<Step> {
-        let nodes = &self.index.outline.nodes;
+        let nodes = &self.index().outline.nodes;
         let has = |node: usize| nodes.get(node).is_some_and(|n| n.range.start <= offset && offset <= n.range.end);
         let mut path = Vec::new();
         let mut node = 0;
@@ -160,49 +245,14 @@ impl<'a> Spans<'a> {
 
     /// Finds the positions of the duplicate keys that the decoder reported without positions.
     pub(super) fn duplicates(&self, errors: &[StrictError]) -> Vec<Duplicate> {
-        let mut found = self.index.outline.repeated().into_iter();
-        let start_of = |node: Option<usize>| node.and_then(|n| self.span(n)).unwrap_or_default().start;
+        let index = self.index();
+        let mut found = index.outline.repeated().into_iter();
+        let start_of = |node: Option<usize>| node.and_then(|n| index.span(self.text, n)).unwrap_or_default().start;
         let pair = |error: &StrictError| {
             let (first, second) = found.next().map_or((None, None), |(a, b)| (Some(a), Some(b)));
             Duplicate { line: None, message: error.to_string(), first: start_of(first), second: start_of(second) }
         };
         errors.iter().map(pair).collect()
-    }
-
-    fn span(&self, index: usize) -> Option<Span> {
-        let node = self.index.outline.nodes.get(index)?;
-        Some(Span { start: self.index.lines.position(self.text, node.range.start), range: node.range.clone() })
-    }
-
-    /// Searches for `rest` below `node`; returns true if all of it was found.
-    fn search(&self, node: usize, key: Option<usize>, rest: &str, best: &mut Best, budget: &mut usize) -> bool {
-        if rest.len() < best.left {
-            *best = Best { node, key, left: rest.len() };
-        }
-        if rest.is_empty() {
-            return true;
-        }
-        if *budget == 0 {
-            return false;
-        }
-        *budget -= 1;
-        let outline = &self.index.outline;
-        let node = outline.resolve(node);
-        let Some(this) = outline.nodes.get(node) else { return false };
-        match &this.shape {
-            Shape::Sequence(items) => {
-                let Some((index, rest)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) else { return false };
-                let item = index.parse::<usize>().ok().and_then(|i| items.get(i));
-                item.is_some_and(|item| self.search(*item, None, rest, best, budget))
-            }
-            Shape::Mapping(members) => {
-                let members = self.index.members(node, members);
-                members
-                    .fitting(outline, rest)
-                    .any(|(key, value, rest)| self.search(value, Some(key), rest, best, budget))
-            }
-            _ => false,
-        }
     }
 }
 
@@ -219,7 +269,10 @@ mod tests {
     use super::*;
 
     fn at(text: &str, syntax: Syntax, path: &str) -> String {
-        let found = Spans::new(text.as_bytes(), syntax).locate(path);
+        let spans = Spans::new(text.as_bytes(), syntax);
+        let found = spans.locate(path);
+        let of_whole = if path == NIL_PATH { "" } else { path };
+        assert_eq!(found, spans.index().locate(text.as_bytes(), of_whole));
         let value = text.get(found.value.range.clone()).unwrap().lines().next().unwrap_or_default().to_owned();
         let key = found.key.map_or("-".to_owned(), |k| k.start.to_string());
         format!("{key} {} {value}{}", found.value.start, if found.exact { "" } else { " near" })

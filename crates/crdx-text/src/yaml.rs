@@ -102,6 +102,16 @@ pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
     Ok(Strict { value: found.value, duplicates, rest })
 }
 
+/// The positions of the nodes of the first document that are on a path, and maybe of others; `None` for a text that is
+/// not ordinary.
+pub(super) fn outline_of_path(text: &[u8], path: &str) -> Option<Outline> {
+    let source = Source::new(text);
+    if matches!(source.text, Cow::Owned(_)) {
+        return None;
+    }
+    block::outline(&source, Some(path))
+}
+
 /// The positions of the nodes of the first document; empty if it cannot be decoded.
 pub(super) fn outline(text: &[u8]) -> Outline {
     let source = Source::new(text);
@@ -109,7 +119,7 @@ pub(super) fn outline(text: &[u8]) -> Outline {
     if matches!(source.text, Cow::Owned(_)) {
         return Outline::default();
     }
-    block::outline(&source).or_else(|| Some(decode::outline(&tree::parse(&source).ok()?))).unwrap_or_default()
+    block::outline(&source, None).or_else(|| Some(decode::outline(&tree::parse(&source).ok()?))).unwrap_or_default()
 }
 
 #[cfg(test)]

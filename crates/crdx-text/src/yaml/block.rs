@@ -51,9 +51,9 @@ pub fn read(source: &Source<'_>) -> Option<Value> {
     build(source, &mut Values)
 }
 
-/// The positions of the nodes of such a text.
-pub fn outline(source: &Source<'_>) -> Option<Outline> {
-    let mut positions = Positions::default();
+/// The positions of the nodes of such a text. With a path, members whose key the path does not contain may be missing.
+pub fn outline(source: &Source<'_>, path: Option<&str>) -> Option<Outline> {
+    let mut positions = Positions { path, ..Positions::default() };
     build(source, &mut positions)?;
     Some(positions.outline)
 }
@@ -201,9 +201,13 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
         let mut mapping = self.builder.start_mapping(first.start);
         let mut key = first;
         loop {
-            let key_node = self.builder.key(key);
-            let value = self.member(column, depth)?;
-            self.builder.add_member(&mut mapping, key_node, value)?;
+            if self.builder.needs(&key) {
+                let key_node = self.builder.key(key);
+                let value = self.member(column, depth)?;
+                self.builder.add_member(&mut mapping, key_node, value)?;
+            } else {
+                self.skip_member(column)?;
+            }
             if self.column < column {
                 return Some(self.builder.end_mapping(mapping, self.at));
             }
@@ -230,6 +234,21 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
         } else {
             Some(self.builder.null(end))
         }
+    }
+
+    /// Moves past the value after a key and its `:` without reading it. `None` if it may have lines that are not
+    /// indented: a quoted scalar or a flow collection that does not end on its line.
+    fn skip_member(&mut self, column: i32) -> Option<()> {
+        let start = self.at;
+        loop {
+            self.skip_line();
+            self.next_line()?;
+            if self.column < column || (self.column == column && !self.at_entry()) {
+                break;
+            }
+        }
+        let skipped = self.bytes.get(start..self.at)?;
+        is_balanced(skipped).then_some(())
     }
 
     fn sequence(&mut self, column: i32, depth: usize) -> Option<B::Node> {
@@ -499,6 +518,13 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
             self.at += 1;
         }
     }
+}
+
+/// True if every quote and bracket of a text may have its counterpart there.
+fn is_balanced(text: &[u8]) -> bool {
+    let count = |c: u8| memchr::memchr_iter(c, text).count();
+    let is_even = |quote: u8| count(quote) % 2 == 0;
+    is_even(b'"') && is_even(b'\'') && count(b'[') == count(b']') && count(b'{') == count(b'}')
 }
 
 /// The text of a plain scalar that is a key.

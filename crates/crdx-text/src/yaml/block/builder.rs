@@ -22,6 +22,10 @@ pub(super) trait Builder {
     type Mapping;
     type Sequence;
 
+    /// Returns true if a member with this key must be built; other members are skipped.
+    fn needs(&self, _: &Key<'_>) -> bool {
+        true
+    }
     /// A scalar that is not a key; `None` if its value cannot be built.
     fn scalar(&mut self, text: Cow<'_, str>, style: Style, range: Range<usize>) -> Option<Self::Node>;
     /// An empty scalar.
@@ -90,11 +94,13 @@ impl Builder for Values {
 
 /// Builds an outline; a node is its index there.
 #[derive(Default)]
-pub(super) struct Positions {
+pub(super) struct Positions<'p> {
     pub outline: Outline,
+    /// Only members on this path are needed, if it is given.
+    pub path: Option<&'p str>,
 }
 
-impl Positions {
+impl Positions<'_> {
     fn push(&mut self, range: Range<usize>, shape: Shape) -> usize {
         self.outline.nodes.push(OutlineNode { range, shape });
         self.outline.nodes.len() - 1
@@ -110,11 +116,15 @@ impl Positions {
     }
 }
 
-impl Builder for Positions {
+impl Builder for Positions<'_> {
     type Node = usize;
     type Key = usize;
     type Mapping = (usize, Vec<(usize, usize)>);
     type Sequence = (usize, Vec<usize>);
+
+    fn needs(&self, key: &Key<'_>) -> bool {
+        self.path.is_none_or(|path| path.contains(&*key.text))
+    }
 
     fn scalar(&mut self, _: Cow<'_, str>, _: Style, range: Range<usize>) -> Option<usize> {
         Some(self.push(range, Shape::Scalar(None)))

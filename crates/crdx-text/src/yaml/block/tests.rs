@@ -1,7 +1,9 @@
 //! The short cut gives the same values and outlines as the scanner and the parser.
 
 use super::{outline, read};
+use crate::Syntax;
 use crate::spans::outline::Outline;
+use crate::spans::{Found, Spans};
 use crate::yaml::source::Source;
 use crate::yaml::{decode, tree};
 use crdx_value::{Value, json};
@@ -26,7 +28,7 @@ fn staged_outline(text: &str) -> Option<Outline> {
 }
 
 fn short_cut_outline(text: &str) -> Option<Outline> {
-    outline(&Source::new(text.as_bytes()))
+    outline(&Source::new(text.as_bytes()), None)
 }
 
 #[track_caller]
@@ -234,6 +236,44 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(line, 1..8).prop_map(|lines| lines.concat())
 }
 
+/// A path to one of the keys in [`text`].
+fn path() -> impl Strategy<Value = String> {
+    let steps = ["a", "b", "c", "e", "x", "g", "a.b", "[0]", "[1]", ".c", "[a]"];
+    prop::collection::vec(prop::sample::select(steps.to_vec()), 0..4).prop_map(|steps| steps.join(""))
+}
+
+fn found(text: &str, path: &str) -> Found {
+    Spans::new(text.as_bytes(), Syntax::Yaml).locate(path)
+}
+
+/// The same, in the index of the whole text.
+fn found_in_index(text: &str, path: &str) -> Found {
+    let spans = Spans::new(text.as_bytes(), Syntax::Yaml);
+    // It is made after some searches.
+    (0..100).for_each(|_| drop(spans.locate("")));
+    spans.locate(path)
+}
+
+#[test]
+fn skipped_values_hide_no_fields_and_show_none_of_their_own() {
+    for text in [
+        "b: 1\nx: \"y\nb: c\"\n",
+        "b: 1\nx: 'it''s\nb: c'\n",
+        "b: 1\nx: {y: [1,\nb: 2], z: 3}\n",
+        "b: 1\nx:\n- y: [a\n,b]\n",
+        "x: |\n  b: 2\n\n  b: [\n# b: 3\nb: 1\n",
+        "x: y\n  b\nb: 1\n",
+        "x:\n- b: 2\n- y\nb: 1\n",
+        "x: &x {b: 2}\nb: *x\n",
+        "x: {b: 2}\n\"b\": 1\n",
+    ] {
+        for path in ["b", "x[0].b", "x.b"] {
+            assert_eq!(found(text, path), found_in_index(text, path), "{path} in {text}");
+        }
+        assert!(found(text, "b").exact, "{text}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60_000))]
 
@@ -241,6 +281,13 @@ proptest! {
     fn values_are_those_of_the_stages(text in text()) {
         if let Some(value) = short_cut(&text) {
             prop_assert_eq!(Some(value), staged(&text), "{}", text);
+        }
+    }
+
+    #[test]
+    fn fields_are_found_without_reading_others(text in text(), path in path()) {
+        if staged_outline(&text).is_some() {
+            prop_assert_eq!(found(&text, &path), found_in_index(&text, &path), "{} {}", path, text);
         }
     }
 
