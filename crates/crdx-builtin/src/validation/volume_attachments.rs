@@ -4,7 +4,7 @@ use super::field_value::{Errors, FieldValue};
 use super::{claims, driver_names, formats, immutable, persistent_volumes};
 use crdx_value::Value;
 use crdx_value::field::{FieldError, FieldPath, ROOT, names};
-use crdx_value::release::{V1_33, V1_35, V1_37};
+use crdx_value::release::{V1_33, V1_35, V1_36, V1_37};
 use std::collections::HashSet;
 
 const MAX_METADATA: usize = 256 << 10;
@@ -15,26 +15,55 @@ const ONE_SOURCE: &str = "must specify exactly one of inlineVolumeSpec and persi
 
 /// `ValidateVolumeAttachment` and `ValidateVolumeAttachmentUpdate`
 pub(crate) fn volume_attachment(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
-    let spec = object.child("spec");
-    // Before 1.33, `v1` had a check of its own.
-    if !errors.release.since(V1_33) {
-        let path = FieldPath::new("spec.attacher");
-        driver_names::validate(errors, &FieldValue::new(spec.value.get("attacher"), path));
+    // Before 1.35, the strategy and `ValidateVolumeAttachmentUpdate` both validated the new object of an update.
+    let times = if old.is_some() && !errors.release.since(V1_35) { 2 } else { 1 };
+    for _ in 0..times {
+        attachment(errors, object, old.is_some());
     }
-    // The rule that the specification is immutable precedes those that the type declares.
-    let check = if old.is_some() { driver_names::validate } else { driver_names::declared };
-    check(errors, &spec.child("attacher"));
+    let spec = object.child("spec");
+    let Some(old) = old else {
+        if !errors.release.since(V1_36) {
+            new_attachment(errors, &spec);
+        }
+        return;
+    };
+    let old = FieldValue::new(old.get("spec"), ROOT);
+    immutable::declared(errors, &spec, &old, "storage.VolumeAttachmentSpec");
+}
+
+/// `ValidateVolumeAttachment`
+fn attachment(errors: &mut Errors, object: &FieldValue<'_, '_>, is_update: bool) {
+    let spec = object.child("spec");
+    let attacher = spec.child("attacher");
+    if !errors.release.since(V1_36) {
+        errors.require_text(&attacher);
+    } else if is_update {
+        // The rule that the specification is immutable precedes those that the type declares.
+        driver_names::validate(errors, &attacher);
+    } else {
+        driver_names::declared(errors, &attacher);
+    }
     source(errors, &spec.child("source"));
     formats::object_name(errors, &spec.child("nodeName"));
+    status(errors, &object.child("status"));
+    if errors.release.since(V1_36) {
+        volume_name(errors, &spec);
+    }
+}
+
+/// `ValidateVolumeAttachmentV1`, the rules of new objects before 1.36
+fn new_attachment(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
+    let attacher = FieldValue::new(spec.value.get("attacher"), FieldPath::new("spec.attacher"));
+    driver_names::validate(errors, &attacher);
+    volume_name(errors, spec);
+}
+
+fn volume_name(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
     let name = spec.value.at(&["source", "persistentVolumeName"]);
     let name = FieldValue::new(name, FieldPath::new("spec.source.persistentVolumeName"));
     if name.is_set() {
         formats::object_name(errors, &name);
     }
-    status(errors, &object.child("status"));
-    let Some(old) = old else { return };
-    let old = FieldValue::new(old.get("spec"), ROOT);
-    immutable::declared(errors, &spec, &old, "storage.VolumeAttachmentSpec");
 }
 
 /// `validateVolumeAttachmentSource`
@@ -218,6 +247,33 @@ mod tests {
         let update = |release| updated("storage.k8s.io/v1", "VolumeAttachment", &spec("a"), &spec("b"), release);
         assert_eq!(update("1.37"), ["spec: Invalid value: null: field is immutable"]);
         assert!(update("1.36")[0].ends_with(": field is immutable"));
+    }
+
+    #[test]
+    fn before_1_36_the_format_of_names_was_a_rule_of_new_attachments() {
+        let object = |attacher: &str, volume: &str| {
+            let source = format!(r#"{{"persistentVolumeName":"{volume}"}}"#);
+            attachment(&format!(r#"{{"attacher":"{attacher}","nodeName":"n","source":{source}}}"#))
+        };
+        let (kind, given, old) = (("storage.k8s.io/v1", "VolumeAttachment"), object("a_b", "V"), object("a", "v"));
+        for (release, count) in [("1.31", 2), ("1.35", 2), ("1.36", 2)] {
+            assert_eq!(created(kind.0, kind.1, &given, release).len(), count, "{release}");
+        }
+        for (release, count) in [("1.31", 1), ("1.35", 1), ("1.36", 3)] {
+            assert_eq!(updated(kind.0, kind.1, &old, &given, release).len(), count, "{release}");
+        }
+    }
+
+    #[test]
+    fn errors_of_an_attacher_are_those_of_the_release() {
+        let (given, old) = (attachment(r#"{"attacher":""}"#), attachment(r#"{"attacher":"a"}"#));
+        let of_attacher = |found: Vec<String>| found.into_iter().filter(|e| e.starts_with("spec.attacher")).count();
+        for (release, new, changed) in [("1.31", 3, 2), ("1.34", 3, 2), ("1.35", 2, 1), ("1.36", 1, 1)] {
+            let found = created("storage.k8s.io/v1", "VolumeAttachment", &given, release);
+            assert_eq!(of_attacher(found), new, "{release}");
+            let found = updated("storage.k8s.io/v1", "VolumeAttachment", &old, &given, release);
+            assert_eq!(of_attacher(found), changed, "{release}");
+        }
     }
 
     #[test]
