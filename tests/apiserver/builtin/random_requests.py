@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 """Sends random requests for built-in kinds to the real kube-apiserver and to that of envtest, and counts the responses that differ.
 
-usage: random_requests.py FOLDER --envtest FOLDER [--count 1000] [--seed 1] [--objects FILE]... [--only KIND] [--operations create,status] [--ranges CIDRS]
+usage: random_requests.py FOLDER --envtest FOLDER [--count 1000] [--seed 1] [--objects FILE]... [--only KIND] [--operations create,status] [--ranges CIDRS] [--grow 0.5]
 
 FOLDER has kube-apiserver and etcd (tests/apiserver/kube-apiserver.sh builds them), --envtest names the folder that `kubectl crdx envtest` printed. The objects of
 objects.jsonl, and of each FILE with one object per line (status-objects.jsonl has more of those whose status depends on the specification), are created in both servers. Then each request is a dry run of a create, an update or one of the four kinds of
-patches with random changes of one of them, or writes a changed status from statuses.jsonl. One in five writes of a status is no dry run. The responses differ in their verdict, code, errors, warnings or object; generated values are masked. Answers that
+patches with random changes of one of them (with --grow, this share of the changes adds a field that the object does not have, see grow.py), or writes a changed status from statuses.jsonl. One in five writes of a status is no dry run. The responses differ in their verdict, code, errors, warnings or object; generated values are masked. Answers that
 show addresses of Go pointers are compared by their code only. --ranges is the --service-cluster-ip-range of both servers (with services.jsonl). One example of each difference is printed.
 """
 import collections, copy, functools, http.client, json, os, random, re, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "../../repositories")]
-import control_plane, mutate
+import control_plane, grow, mutate
 
 OPERATIONS = {
     "create": ("POST", "application/json"),
@@ -106,8 +106,8 @@ def difference(path, real, simulated):
 class Requests:
     """Random requests about objects that exist in both servers."""
 
-    def __init__(self, objects, chance, operations):
-        self.objects, self.chance, self.operations = objects, chance, operations
+    def __init__(self, objects, chance, operations, fields, growth):
+        self.objects, self.chance, self.operations, self.fields, self.growth = objects, chance, operations, fields, growth
         self.alike = collections.defaultdict(list)
         for given, *_ in objects:
             self.alike[given["kind"]].append(given)
@@ -128,7 +128,9 @@ class Requests:
     def changed(self, given, kind):
         given = copy.deepcopy(given)
         for _ in range(self.chance.choice([1, 1, 1, 2, 3])):
-            if self.chance.random() < 0.3:
+            if self.growth and self.chance.random() < self.growth:
+                self.fields.grow(given, self.chance)
+            elif self.chance.random() < 0.3:
                 self.transplant(given, kind)
             elif given:
                 mutate.change(given, self.chance)
@@ -274,6 +276,7 @@ def main():
     parser.add_argument("--objects", action="append", default=[])
     parser.add_argument("--only", default="")
     parser.add_argument("--operations", default=",".join(OPERATIONS))
+    parser.add_argument("--grow", type=float, default=0)
     parser.add_argument("--ranges", default="10.0.0.0/24")
     args = parser.parse_args()
     # The address of the API server must be of the first family.
@@ -281,7 +284,8 @@ def main():
     work = tempfile.mkdtemp(prefix="random-")
     with control_plane.real_and_simulated(args.folder, args.envtest, work, functools.partial(control_plane.Server, more=flags)) as servers:
         objects, generated = seeds(args, servers)
-        requests, counts, differing, examples = Requests(objects, random.Random(args.seed), args.operations.split(",")), collections.Counter(), collections.Counter(), {}
+        fields = grow.Fields(servers[0], [given for given, *_ in objects])
+        requests, counts, differing, examples = Requests(objects, random.Random(args.seed), args.operations.split(","), fields, args.grow), collections.Counter(), collections.Counter(), {}
         for _ in range(args.count):
             operation, path, body, kind = requests.next()
             method, content_type = OPERATIONS[operation]
