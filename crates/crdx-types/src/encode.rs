@@ -2,8 +2,8 @@
 //! encoded as JSON again.
 //!
 //! Unknown fields and nulls are dropped. Fields without `omitempty` are present even if they are empty. Empty lists and
-//! maps are absent, or null, because Protobuf does not distinguish them from absent ones. Quantities and times have their
-//! canonical form.
+//! maps are absent, or null, because Protobuf does not distinguish them from absent ones. Times have their canonical
+//! form, and so have most quantities.
 
 use super::custom::Custom;
 use super::types::{Definition, Field, Struct, Type, TypeId, Types};
@@ -182,7 +182,7 @@ impl Custom {
     }
 }
 
-/// The canonical form of a quantity, if it can be formatted. Go formats huge exponents too, which takes it minutes.
+/// The form in which the server shows a quantity, if it can be formatted. Go formats huge exponents too, which takes it minutes.
 fn quantity(value: &Value) -> Option<Value> {
     let text: Cow<'_, str> = match value {
         Value::String(text) => text.into(),
@@ -191,8 +191,7 @@ fn quantity(value: &Value) -> Option<Value> {
     };
     let digits = text.trim().chars().rev().take_while(char::is_ascii_digit).count();
     let is_huge = text.contains(['e', 'E']) && digits > 3;
-    let quantity = Quantity::parse(text.trim()).ok().filter(|_| !is_huge)?;
-    Some(quantity.to_string().into())
+    if is_huge { None } else { Quantity::parse(text.trim()).ok().map(|quantity| quantity.to_string().into()) }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::field_value::{Errors, FieldValue};
 use super::formats;
-use crdx_value::field::names;
+use crdx_value::field::{FieldError, names};
 
 const MAX_SIZE: usize = 256 << 10;
 
@@ -44,8 +44,10 @@ pub(crate) fn template_metadata(errors: &mut Errors, metadata: &FieldValue<'_, '
     for (name, _) in metadata.entries() {
         // An empty timestamp is present in the objects of older releases.
         let field = metadata.child(name);
+        // The server derives the name from that of the Go field, `UID`.
+        let shown = if name == "uid" { "uID" } else { name };
         if !matches!(name, "annotations" | "labels") && field.is_set() {
-            errors.forbidden(&field, "cannot be set");
+            errors.list.push(FieldError::forbidden(&metadata.path.child(shown), "cannot be set"));
         }
     }
 }

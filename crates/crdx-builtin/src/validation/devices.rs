@@ -7,7 +7,7 @@ mod selectors;
 pub mod slices;
 
 use super::field_value::{Errors, FieldValue};
-use super::{annotations, driver_names, formats, immutable, versioned};
+use super::{annotations, driver_names, formats, immutable, internal, versioned};
 use crdx_value::field::{BadValue, FieldError, ROOT};
 use crdx_value::release::{Minor, V1_35, V1_36, V1_37};
 use crdx_value::{Value, json};
@@ -23,6 +23,8 @@ const REQUEST_NAME: &str =
     "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
 /// The key and the type of the items of a list of strings
 pub(super) const TEXTS: (&str, &str) = ("", "");
+const MODES: &[&str] = &["All", "ExactCount"];
+const OPERATORS: &[&str] = &["Equal", "Exists"];
 const EFFECTS: &[&str] = &["NoExecute", "NoSchedule", "None"];
 
 /// The names of the requests of a claim, with those of their alternatives.
@@ -133,7 +135,7 @@ fn specification_is_fixed(
     (type_, declared): (&str, Minor),
 ) -> Stored {
     let Some(old) = old else { return Stored::No };
-    if !immutable::is_equal(spec.value, old.get("spec").unwrap_or(&Value::Null)) {
+    if !internal::is_equal(type_, spec.value, old.get("spec").unwrap_or(&Value::Null), errors.release) {
         if errors.release.since(declared) {
             errors.invalid_value(&spec.path, BadValue::new(&Value::Null, errors.release), immutable::IMMUTABLE);
         } else {
@@ -215,6 +217,9 @@ fn validate_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: S
         (true, true) => {
             let detail = format!("{ONE_REQUEST}, but multiple fields are set");
             errors.invalid_value(&request.path, BadValue::new(&Value::Null, errors.release), detail);
+            if errors.release.since(V1_37) {
+                declared_rules(errors, &exactly, &alternatives);
+            }
         }
         (true, false) => exact_request(errors, &exactly, stored),
         (false, true) if fits(errors, &alternatives, MAX_ALTERNATIVES) => {
@@ -228,12 +233,50 @@ fn validate_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: S
     }
 }
 
-/// `validateExactDeviceRequest` and `validateDeviceSubRequest`
-fn exact_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: Stored) {
+/// The rules that types declare since 1.37. They apply even to a request with too many fields.
+fn declared_rules(errors: &mut Errors, exactly: &FieldValue<'_, '_>, alternatives: &FieldValue<'_, '_>) {
+    declared_in_both(errors, exactly);
+    if fits(errors, alternatives, MAX_ALTERNATIVES) {
+        for alternative in alternatives.items() {
+            class_name(errors, &alternative);
+            declared_in_both(errors, &alternative);
+        }
+        unique(errors, alternatives, ("name", "resource/v1.DeviceSubRequest"));
+    }
+}
+
+/// The declared rules that exact requests and alternatives have in common.
+fn declared_in_both(errors: &mut Errors, request: &FieldValue<'_, '_>) {
+    fits(errors, &request.child("selectors"), MAX_LIST);
+    let mode = request.child("allocationMode");
+    if !mode.text().is_empty() {
+        errors.supported(&mode, MODES);
+    }
+    for toleration in request.child("tolerations").items() {
+        let (key, operator, effect) =
+            (toleration.child("key"), toleration.child("operator"), toleration.child("effect"));
+        if !key.text().is_empty() {
+            formats::qualified_name(errors, &key);
+        }
+        if errors.require_text(&operator) {
+            errors.supported(&operator, OPERATORS);
+        }
+        if !effect.text().is_empty() {
+            errors.supported(&effect, EFFECTS);
+        }
+    }
+}
+
+fn class_name(errors: &mut Errors, request: &FieldValue<'_, '_>) {
     let class = request.child("deviceClassName");
     if errors.require_text(&class) {
         formats::subdomain(errors, &class);
     }
+}
+
+/// `validateExactDeviceRequest` and `validateDeviceSubRequest`
+fn exact_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: Stored) {
+    class_name(errors, request);
     selectors::validate(errors, &request.child("selectors"), stored);
     let (mode, count) = (request.child("allocationMode"), request.child("count"));
     let number = count.int().unwrap_or_default();
@@ -241,7 +284,7 @@ fn exact_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: Stor
         "All" if number != 0 => errors.invalid(&count, "must not be specified when allocationMode is 'All'"),
         "ExactCount" if number <= 0 => errors.invalid_value(&count.path, number, "must be greater than zero"),
         "All" | "ExactCount" => {}
-        _ => errors.not_supported(&mode, &["All", "ExactCount"]),
+        _ => errors.not_supported(&mode, MODES),
     }
     // Before 1.36, the server dropped the field.
     if errors.release.since(V1_36) {
@@ -265,7 +308,7 @@ pub(super) fn validate_toleration(errors: &mut Errors, toleration: &FieldValue<'
         "Exists" => {}
         "Equal" => label_value(errors, &toleration.child("value")),
         "" => errors.required(&toleration.child("operator"), ""),
-        _ => errors.not_supported(&toleration.child("operator"), &["Equal", "Exists"]),
+        _ => errors.not_supported(&toleration.child("operator"), OPERATORS),
     }
     if !effect.is_empty() {
         errors.supported(&toleration.child("effect"), EFFECTS);
@@ -280,6 +323,10 @@ fn validate_constraint(errors: &mut Errors, constraint: &FieldValue<'_, '_>, nam
     let has_distinct = errors.release.since(V1_36);
     if matched.is_set() {
         fully_qualified_name(errors, &matched);
+        // Both types of attributes declare the format since 1.37.
+        if distinct.is_set() && errors.release.since(V1_37) {
+            fully_qualified_name(errors, &distinct);
+        }
     } else if !has_distinct {
         errors.required(&matched, "");
     } else if distinct.is_set() {

@@ -45,8 +45,8 @@ pub fn text(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<'_, 
     }
 }
 
-/// Compares two values as Go's `Semantic.DeepEqual` does: absent and empty lists and maps are equal, and quantities are
-/// compared in their canonical form, which both values have.
+/// Compares two values as Go's `Semantic.DeepEqual` does: absent and empty lists and maps are equal. Values with
+/// quantities need [`internal::is_equal`].
 pub fn is_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_equal(a, b)),

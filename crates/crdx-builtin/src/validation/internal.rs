@@ -49,7 +49,8 @@ pub fn bad_value(type_: &str, value: &Value, empties: Option<&Empties>, release:
 /// Compares two values of an internal type as Go's `Semantic.DeepEqual` does: absent and empty lists and maps are equal,
 /// but not absent structs and those without fields.
 pub fn is_equal(type_: &str, a: &Value, b: &Value, release: Release) -> bool {
-    a == b || to_json(type_, a, None, release) == to_json(type_, b, None, release)
+    let compared = |value| Printer::new(Style::Compared, release).print(type_, value, None);
+    a == b || compared(a) == compared(b)
 }
 
 /// A value of an internal type as JSON.
@@ -65,6 +66,8 @@ pub(crate) fn to_pretty_json(type_: &str, value: &Value, empties: Option<&Emptie
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
     Json,
+    /// JSON in which equal quantities have the same text.
+    Compared,
     Pretty,
     Go,
 }
@@ -298,6 +301,11 @@ impl Printer {
             return self.out.push_str(&go_opaque(full, value));
         }
         match (full, value) {
+            ("resource.Quantity", value) if self.style == Style::Compared => {
+                let quantity = value.as_str().and_then(|text| Quantity::parse(text).ok());
+                let text = quantity.map_or_else(|| json::to_string(value), |quantity| quantity.in_one_form());
+                self.out.push_str(&text);
+            }
             ("resource.Quantity", Value::Null) => self.out.push_str("\"0\""),
             ("meta/v1.Duration", Value::Null) => self.out.push_str("\"0s\""),
             ("intstr.IntOrString", Value::Null) => self.out.push('0'),

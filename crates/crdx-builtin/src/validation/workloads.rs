@@ -3,7 +3,7 @@
 
 use super::field_value::{Errors, FieldValue};
 use super::pod_spec::PodOptions;
-use super::{claims, formats, immutable, int_or_percent, pod_template, selectors};
+use super::{claims, formats, immutable, int_or_percent, internal, pod_template, selectors};
 use crdx_value::Value;
 use crdx_value::field::ROOT;
 use crdx_value::release::{V1_33, V1_34, V1_37};
@@ -182,11 +182,14 @@ pub(crate) fn stateful_set(errors: &mut Errors, object: &FieldValue<'_, '_>, old
     let (history, shown) =
         if errors.release.since(V1_33) { ("revisionHistoryLimit", "'revisionHistoryLimit', ") } else { ("", "") };
     let others = |value: &Value| {
-        let is_other = |key: &str| key != history && !MUTABLE.contains(&key);
+        let is_other = |key: &str| key != history && key != CLAIMS && !MUTABLE.contains(&key);
         let members = value.as_object().into_iter().flatten().filter(|(key, _)| is_other(key));
         Value::Object(members.map(|(key, value)| (key.clone(), value.clone())).collect())
     };
-    if !immutable::is_equal(&others(spec.value), &others(old_spec.value)) {
+    let [claims, old_claims] = [&spec, &old_spec].map(|spec| spec.child(CLAIMS));
+    let has_same_claims =
+        internal::is_equal("[]core.PersistentVolumeClaim", claims.value, old_claims.value, errors.release);
+    if !has_same_claims || !immutable::is_equal(&others(spec.value), &others(old_spec.value)) {
         let detail = format!(
             "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', {shown}'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
         );
@@ -194,6 +197,7 @@ pub(crate) fn stateful_set(errors: &mut Errors, object: &FieldValue<'_, '_>, old
     }
 }
 
+const CLAIMS: &str = "volumeClaimTemplates";
 /// The fields of a `StatefulSet` that an update may change.
 const MUTABLE: &[&str] =
     &["replicas", "template", "updateStrategy", "minReadySeconds", "ordinals", "persistentVolumeClaimRetentionPolicy"];

@@ -1,6 +1,7 @@
 //! The defaults that depend on other fields in ways that a table cannot express.
 
 use super::{find, image, is_empty, put};
+use crdx_cel::value::Quantity;
 use crdx_value::base64::Encoding;
 use crdx_value::{Map, Value};
 
@@ -27,6 +28,8 @@ pub(super) enum Function {
     Claims,
     /// The mode of the addresses of a load balancer.
     IpMode,
+    /// The quantities of a map, rounded up to thousandths (`SetDefaults_ResourceList`).
+    Milli,
 }
 
 /// The annotation of a `DaemonSet`, which is a field in the stored form.
@@ -45,6 +48,7 @@ impl Function {
             "templateGeneration" => Self::TemplateGeneration,
             "claims" => Self::Claims,
             "ipMode" => Self::IpMode,
+            "milli" => Self::Milli,
             _ => return None,
         })
     }
@@ -104,8 +108,23 @@ impl Function {
                     put(point, &["ipMode"], "VIP".into());
                 }
             }),
+            Self::Milli => {
+                let amounts = path.iter().try_fold(object, |value, key| value.get_mut(key));
+                for amount in amounts.and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
+                    if let Some(rounded) = rounded(amount) {
+                        *amount = rounded;
+                    }
+                }
+            }
         }
     }
+}
+
+/// A quantity rounded up to thousandths, if it has a smaller fraction.
+fn rounded(amount: &Value) -> Option<Value> {
+    // Other texts have no such fraction.
+    let text = amount.as_str().filter(|text| text.contains(['.', 'n', 'u', '-']))?;
+    Some(Quantity::parse(text).ok()?.rounded_to_milli()?.to_string().into())
 }
 
 fn each(object: &mut Value, path: &[&str], act: &mut dyn FnMut(&mut Value)) {

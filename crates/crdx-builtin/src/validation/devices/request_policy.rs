@@ -58,7 +58,7 @@ fn valid_values(errors: &mut Errors, values: &FieldValue<'_, '_>, default: &Quan
                 invalid(errors, &value, &quantity, format!("option is larger than capacity value: {capacity}"));
             }
             has_default |= quantity.compare(default) == Ordering::Equal;
-            let key = quantity.to_string();
+            let key = quantity.value().to_string();
             if !seen.insert(key.clone()) {
                 errors.list.push(crdx_value::field::FieldError::duplicate(&value.path, key));
             }

@@ -273,7 +273,6 @@ fn validate_attribute(errors: &mut Errors, attribute: &FieldValue<'_, '_>) {
         0 => errors.required(attribute, "exactly one value must be specified"),
         1 => {}
         _ if is_declared => {
-            let set: Vec<String> = set.iter().map(|name| format!("`{name}`")).collect();
             let shown = format!("{{{}}}", set.join(", "));
             errors.invalid_value(&attribute.path, shown, format!("must specify exactly one of: {VALUES}"));
         }

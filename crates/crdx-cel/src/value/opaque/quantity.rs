@@ -15,6 +15,8 @@ pub struct Quantity {
     /// True if the quantity is formatted with powers of 1024.
     binary: bool,
     exponent_form: bool,
+    /// The text that was parsed, if Go shows it instead of the canonical form.
+    text: Option<Box<str>>,
 }
 
 #[derive(Clone, Debug)]
@@ -30,7 +32,8 @@ const NANO: i32 = -9;
 const MILLI: i32 = -3;
 
 impl Quantity {
-    /// Parses a quantity such as `1.5Gi`, `100m` or `1e3`.
+    /// Parses a quantity such as `1.5Gi`, `100m` or `1e3`. It keeps a text that resembles the canonical form, such as `+1`,
+    /// `01` or `1E3`.
     ///
     /// # Errors
     /// Returns Go's error message.
@@ -52,10 +55,17 @@ impl Quantity {
         };
         let scale = scale.wrapping_sub(parts.fraction.len() as i32);
         if precision >= 0 && scale >= NANO {
-            let value: i64 = format!("{}{}", parts.number, parts.fraction).parse().map_err(|_| NUMBER)?;
-            if let Some(value) = value.checked_mul(mantissa) {
+            let digits = format!("{}{}", parts.number, parts.fraction);
+            let given: i64 = digits.parse().map_err(|_| NUMBER)?;
+            if let Some(value) = given.checked_mul(mantissa) {
                 let value = if parts.negative { -value } else { value };
-                return Ok(Self { amount: Amount::Small(value, scale), binary, exponent_form });
+                let is_kept = if binary {
+                    given % 8 != 0
+                } else {
+                    scale % 3 == 0 && !digits.ends_with("000") && !digits.starts_with('0')
+                };
+                let text = Some(text).filter(|text| is_kept && is_unusual(text)).map(Box::from);
+                return Ok(Self { amount: Amount::Small(value, scale), binary, exponent_form, text });
             }
         }
         // Only here, a number without digits is an error; above, it is 0.
@@ -74,12 +84,31 @@ impl Quantity {
             amount.cap(i64::MAX);
         }
         let binary = binary && !amount.is_proper_fraction();
-        Ok(Self { amount: Amount::Large(amount), binary, exponent_form })
+        Ok(Self { amount: Amount::Large(amount), binary, exponent_form, text: None })
+    }
+
+    /// Rounds away from zero to thousandths; `None` if there is nothing to round (`RoundUp`).
+    pub fn rounded_to_milli(&self) -> Option<Self> {
+        let amount = match &self.amount {
+            Amount::Small(_, MILLI..) => return None,
+            Amount::Small(value, scale) => Amount::Small(scaled_small(*value, *scale, MILLI), MILLI),
+            Amount::Large(decimal) => {
+                let mut rounded = decimal.clone();
+                rounded.round_up(MILLI.into());
+                Amount::Large(rounded)
+            }
+        };
+        Some(Self { amount, text: None, ..*self })
+    }
+
+    /// The same text for all quantities that are equal.
+    pub fn in_one_form(&self) -> String {
+        Self { binary: false, exponent_form: true, amount: self.amount.clone(), text: None }.to_string()
     }
 
     /// Creates an integer quantity.
     pub fn from_int(value: i64) -> Self {
-        Self { amount: Amount::Small(value, 0), binary: false, exponent_form: true }
+        Self { amount: Amount::Small(value, 0), binary: false, exponent_form: true, text: None }
     }
 
     /// The integer, if the quantity is represented as one.
@@ -144,10 +173,10 @@ impl Quantity {
         if let (Amount::Small(a, s), Amount::Small(b, t)) = (&self.amount, &other.amount)
             && let Some((value, scale)) = add_small((*a, *s), (*b, *t))
         {
-            return Ok(Self { amount: Amount::Small(value, scale), binary, exponent_form });
+            return Ok(Self { amount: Amount::Small(value, scale), binary, exponent_form, text: None });
         }
         let sum = self.to_decimal().add(&other.to_decimal())?;
-        Ok(Self { amount: Amount::Large(sum), binary, exponent_form })
+        Ok(Self { amount: Amount::Large(sum), binary, exponent_form, text: None })
     }
 
     /// `self - other`
@@ -159,7 +188,7 @@ impl Quantity {
             },
             Amount::Large(decimal) => Amount::Large(decimal.negated()),
         };
-        self.add(&Self { amount, ..*other })
+        self.add(&Self { amount, text: None, ..*other })
     }
 
     fn to_decimal(&self) -> Decimal {
@@ -221,6 +250,11 @@ fn pow10(exponent: i64) -> f64 {
         309.. => f64::INFINITY,
         _ => format!("1e{exponent}").parse().unwrap_or(0.0),
     }
+}
+
+/// Returns false for a text that is in the canonical form if Go keeps it.
+fn is_unusual(text: &str) -> bool {
+    text.contains(['+', '.', 'e', 'E']) || text.trim_start_matches('-').starts_with('0')
 }
 
 struct Parts<'a> {
@@ -289,6 +323,9 @@ impl Unit {
 
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(text) = &self.text {
+            return f.write_str(text);
+        }
         let decimal = self.to_decimal();
         if self.binary
             && let Some((number, thousands)) = decimal.in_powers_of_1024()
@@ -335,6 +372,56 @@ mod tests {
         assert_eq!(both("1000000000000000000000"), (3_875_820_019_684_212_736, 2_003_764_205_206_896_640));
     }
 
+    /// Answers of a real server.
+    #[test]
+    fn texts_like_the_canonical_form_are_kept() {
+        for text in ["+1", "01", "1E3", "1e+3", "+1Ki", "1e0", "1.", "01Gi", "1e+300", "12e+9", "1.234", "-01", "0"] {
+            assert_eq!(q(text).to_string(), text);
+        }
+        for (text, shown) in [
+            ("1000", "1k"),
+            ("1.0", "1"),
+            ("+0", "0"),
+            ("00", "0"),
+            ("0.5", "500m"),
+            ("1024Ki", "1Mi"),
+            ("+1024", "+1024"),
+            ("0.5Gi", "512Mi"),
+            ("10e3", "10e3"),
+            ("1e4", "10e3"),
+        ] {
+            assert_eq!(q(text).to_string(), shown, "{text}");
+        }
+        assert_eq!(q("+1").add(&q("01")).map(|sum| sum.to_string()), Ok("2".to_owned()));
+    }
+
+    #[test]
+    fn equal_quantities_have_one_form() {
+        for (one, other) in [("1Ki", "1024"), ("+1", "1000m"), ("1e3", "1k"), ("0.5", "500m"), ("1Gi", "1073741824")] {
+            assert_eq!(q(one).in_one_form(), q(other).in_one_form(), "{one}");
+        }
+        assert_ne!(q("1e21").in_one_form(), q("1").in_one_form());
+    }
+
+    #[test]
+    fn amounts_are_rounded_up_to_thousandths() {
+        let rounded = |text: &str| q(text).rounded_to_milli().map(|rounded| rounded.to_string());
+        for text in ["1", "1m", "1.234", "1Gi", "1e3"] {
+            assert_eq!(rounded(text), None, "{text}");
+        }
+        for (text, shown) in [
+            ("1.0001", "1001m"),
+            ("1.0001234", "1001m"),
+            ("-1.0001", "-1001m"),
+            ("1n", "1m"),
+            ("1000u", "1m"),
+            ("0.1Ki", "102400m"),
+            ("12345678901234567890.0001", "12345678901234567890001m"),
+        ] {
+            assert_eq!(rounded(text).as_deref(), Some(shown), "{text}");
+        }
+    }
+
     #[test]
     fn semver_is_parsed_compared_and_formatted() {
         for (text, shown, int) in [
@@ -350,7 +437,7 @@ mod tests {
             ("9Ei", "9223372036854775807", None),
             ("0.0000000001", "1n", None),
             (".5", "500m", None),
-            ("1.", "1", Some(1)),
+            ("1.", "1.", Some(1)),
         ] {
             let quantity = q(text);
             assert_eq!(quantity.to_string(), shown, "{text}");

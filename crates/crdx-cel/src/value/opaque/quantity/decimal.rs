@@ -63,17 +63,24 @@ impl Decimal {
 
     /// Rounds away from zero to nine fraction digits; the server always stores nine.
     pub(super) fn round_up_to_nano(&mut self) {
-        let extra = -9 - self.exponent;
+        self.round_up(-9);
+        let missing = self.exponent + 9;
+        if !self.digits.is_empty() && (1..1000).contains(&missing) {
+            self.digits.resize(self.digits.len() + missing as usize, 0);
+            self.exponent = -9;
+        }
+    }
+
+    /// Rounds away from zero to a multiple of `10^exponent`.
+    pub(super) fn round_up(&mut self, exponent: i64) {
+        let extra = exponent - self.exponent;
         if extra > 0 {
             let kept = self.digits.len().saturating_sub(usize::try_from(extra).unwrap_or(usize::MAX));
             let rest = self.digits.split_off(kept);
-            self.exponent = -9;
+            self.exponent = exponent;
             if rest.iter().any(|d| *d != 0) {
                 self.increment();
             }
-        } else if !self.digits.is_empty() && -extra < 1000 {
-            self.digits.resize(self.digits.len() + (-extra) as usize, 0);
-            self.exponent = -9;
         }
     }
 
