@@ -1,8 +1,9 @@
 //! `LimitRange`s in a namespace: the defaults of Pods, and the limits of Pods and claims
 //! (`plugin/pkg/admission/limitranger` in `k8s.io/kubernetes`).
 
-use crate::amounts::{Amounts, amounts, is_less, of_pod, quantity};
+use crate::amounts::of_pod;
 use crdx_cel::value::Quantity;
+use crdx_types::amounts::{Amounts, amounts, is_less, quantity};
 use crdx_value::{Map, Value};
 use std::collections::BTreeSet;
 

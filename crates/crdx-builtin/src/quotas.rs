@@ -1,9 +1,10 @@
 //! `ResourceQuota`s: what an object uses of them (`plugin/pkg/admission/resourcequota` in `k8s.io/apiserver` and
 //! `pkg/quota/v1/evaluator/core` in `k8s.io/kubernetes`).
 
-use crate::amounts::{Amounts, add, amounts, containers, is_less, of_pod, quantity};
+use crate::amounts::of_pod;
 use crate::volume_resize;
 use crdx_cel::value::Quantity;
+use crdx_types::amounts::{Amounts, add, amounts, containers, is_less, quantity};
 use crdx_value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -176,7 +177,8 @@ impl Write<'_> {
             return None;
         }
         let mut missing: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for container in ["containers", "initContainers"].iter().flat_map(|list| containers(self.object, list)) {
+        let spec = self.object.get("spec").unwrap_or(&Value::Null);
+        for container in ["containers", "initContainers"].iter().flat_map(|list| containers(spec, list)) {
             let of = |key: &str| amounts(container, &["resources", key]);
             let specified = compute(&of("requests"), &of("limits"));
             for name in REQUIRED.iter().filter(|name| counted.contains(name) && !specified.contains_key(**name)) {

@@ -1,8 +1,8 @@
 //! The growth of a `PersistentVolumeClaim`, which its `StorageClass` must allow (`plugin/pkg/admission/storage/persistentvolume/resize`
 //! in `k8s.io/kubernetes`).
 
-use crate::amounts::quantity;
 use crdx_cel::value::Quantity;
+use crdx_types::amounts::quantity;
 use crdx_value::Value;
 
 /// The annotation that names the class of a claim or a volume, from before `storageClassName` existed.

@@ -19,6 +19,7 @@
 //! - [`service_families`] has the address families on which Services depend.
 //! - `custom` has the types with their own `UnmarshalJSON`.
 
+pub mod amounts;
 pub mod conforms;
 mod custom;
 pub mod decode;

@@ -1,8 +1,8 @@
 //! A value of an object together with its path, and the collection of errors about such values.
 
 use super::internal;
-use crate::amounts;
 use crdx_cel::value::Quantity;
+use crdx_types::amounts;
 use crdx_types::empties::Empties;
 use crdx_value::Value;
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
