@@ -49,7 +49,8 @@ pub(crate) fn resource_slice(errors: &mut Errors, object: &FieldValue<'_, '_>, o
     let has_advanced = errors.release.since(V1_36);
     node_selection(errors, &spec, has_advanced);
     let (counters, devices) = (spec.child("sharedCounters"), spec.child("devices"));
-    if has_advanced && counters.is_set() && devices.is_set() {
+    let is_given = |list: &FieldValue<'_, '_>| list.is_set() || list.is_given_empty();
+    if has_advanced && is_given(&counters) && is_given(&devices) {
         errors.invalid_value(&spec.path, "", "only one of `sharedCounters` or `devices` is allowed");
     }
     let is_advanced = |device: FieldValue<'_, '_>| {

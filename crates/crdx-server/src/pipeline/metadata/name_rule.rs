@@ -31,7 +31,7 @@ pub enum NameRule {
 
 impl NameRule {
     /// The errors of a name, or of the prefix of a name to be generated.
-    pub(super) fn messages(self, name: &str, prefix: bool, release: Release) -> Vec<String> {
+    pub(crate) fn messages(self, name: &str, prefix: bool, release: Release) -> Vec<String> {
         match self {
             Self::LongName if release.since(V1_35) && prefix => names::path_segment(name, prefix),
             Self::LongName if release.since(V1_35) => names::long_name(name),

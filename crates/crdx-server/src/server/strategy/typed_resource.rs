@@ -4,6 +4,7 @@
 mod app_armor;
 mod certificate_request;
 pub(in crate::server) mod decode;
+mod generate_name;
 mod generated;
 mod managed_fields;
 mod prepare;
@@ -17,7 +18,7 @@ mod tests;
 pub(in crate::server) use serve::{definition, serve};
 
 use crate::pipeline::Verdict;
-use crate::pipeline::metadata::{self as validation, Metadata};
+use crate::pipeline::metadata::{self as validation, Metadata, NameRule};
 use crate::server::http::calls::Calls;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
@@ -280,9 +281,15 @@ impl Strategy for TypedResource {
             Some(_) => certificate_request::validate_update(object, old, self.subresource),
             None => ErrorList::new(),
         };
-        let path = FieldPath::new("metadata");
-        errors.extend(validation::validate_update(new, existing, &path, self.release()));
+        let (path, release) = (FieldPath::new("metadata"), self.release());
+        // `validateCommonFields`, then the strategy.
+        errors.extend(validation::validate(new, self.serving.namespaced, NameRule::PathSegment, &path, release));
+        errors.extend(validation::validate_update(new, existing, &path, release));
         self.check_finalizers(new, &path, &mut errors);
+        if self.subresource == Subresource::None {
+            let rule = (self.kind.endpoint.kind.as_str(), self.kind.behaviour.name);
+            generate_name::validate_update(rule, new, &path, release, &mut errors);
+        }
         self.verdict(object, Some(old), errors)
     }
 
@@ -409,8 +416,9 @@ impl TypedResource {
             let (object, old) = (stored.as_ref().unwrap_or(object), stored_old.as_ref().or(old));
             let empties = self.given_empties();
             let content = content::validate((group, kind), object, empties.as_deref(), old, self.release());
-            if old.is_none() && !content.is_empty() && kind == "PodDisruptionBudget" {
-                // Its strategy does not validate the metadata, which is validated after it succeeded (`BeforeCreate`).
+            let is_event = kind == "Event" && group.is_empty();
+            if old.is_none() && !content.is_empty() && (is_event || kind == "PodDisruptionBudget") {
+                // Its strategy does not validate the metadata, which are validated after it succeeded (`BeforeCreate`).
                 errors.clear();
             }
             errors.extend(content);
