@@ -215,6 +215,11 @@ fn validate_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: S
     match (exactly.is_set(), alternatives.len() > 0) {
         (false, false) => errors.required(request, ONE_REQUEST),
         (true, true) => {
+            // Before 1.35, both were validated.
+            if !errors.release.since(V1_35) {
+                list_of_alternatives(errors, &alternatives, stored);
+                exact_request(errors, &exactly, stored);
+            }
             let detail = format!("{ONE_REQUEST}, but multiple fields are set");
             errors.invalid_value(&request.path, BadValue::new(&Value::Null, errors.release), detail);
             if errors.release.since(V1_37) {
@@ -222,14 +227,17 @@ fn validate_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: S
             }
         }
         (true, false) => exact_request(errors, &exactly, stored),
-        (false, true) if fits(errors, &alternatives, MAX_ALTERNATIVES) => {
-            for alternative in alternatives.items() {
-                formats::label(errors, &alternative.child("name"));
-                exact_request(errors, &alternative, stored);
-            }
-            unique(errors, &alternatives, ("name", "resource/v1.DeviceSubRequest"));
+        (false, true) => list_of_alternatives(errors, &alternatives, stored),
+    }
+}
+
+fn list_of_alternatives(errors: &mut Errors, alternatives: &FieldValue<'_, '_>, stored: Stored) {
+    if fits(errors, alternatives, MAX_ALTERNATIVES) {
+        for alternative in alternatives.items() {
+            formats::label(errors, &alternative.child("name"));
+            exact_request(errors, &alternative, stored);
         }
-        _ => {}
+        unique(errors, alternatives, ("name", "resource/v1.DeviceSubRequest"));
     }
 }
 

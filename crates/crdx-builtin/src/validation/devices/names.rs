@@ -3,7 +3,7 @@
 use super::super::field_value::{Errors, FieldValue};
 use super::super::{driver_names, resources};
 use crdx_value::field::names;
-use crdx_value::release::V1_37;
+use crdx_value::release::{V1_35, V1_37};
 
 const MAX_ID: usize = 32;
 const MAX_POOL: usize = 253;
@@ -69,8 +69,13 @@ pub fn qualified_name(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &st
 /// `validateFullyQualifiedName`
 pub(crate) fn fully_qualified_name(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     qualified_name(errors, field, field.text());
-    if !field.text().contains('/') {
+    if field.text().contains('/') {
+        return;
+    }
+    if errors.release.since(V1_35) {
         errors.invalid(field, "a fully qualified name must be a domain and a name separated by a slash");
+    } else if !field.text().is_empty() {
+        errors.invalid(field, "must include a domain");
     }
 }
 

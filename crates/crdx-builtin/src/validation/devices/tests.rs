@@ -296,3 +296,60 @@ fn taints_of_rules_have_an_effect() {
         ]
     );
 }
+
+/// The errors of a request of a claim.
+fn errors_of_request(request: &str, release: &str) -> Vec<String> {
+    let object = format!(r#"{{"metadata":{{"name":"a"}},"spec":{{"devices":{{"requests":[{request}]}}}}}}"#);
+    created(API, "ResourceClaim", &object, release)
+}
+
+#[test]
+fn declared_rules_apply_to_a_request_with_too_many_fields() {
+    let request = r#"{"name":"r","exactly":{"deviceClassName":"A","allocationMode":"x"},
+        "firstAvailable":[{"name":"s","deviceClassName":"","allocationMode":"All","count":1}]}"#;
+    let found = errors_of_request(request, "1.37");
+    assert!(found[0].ends_with("but multiple fields are set"), "{found:?}");
+    let rest = ["exactly.allocationMode: Unsupported value", "firstAvailable[0].deviceClassName: Required value"];
+    for (found, rest) in found.iter().skip(1).zip(rest) {
+        assert!(found.starts_with(&format!("spec.devices.requests[0].{rest}")), "{found}");
+    }
+    assert_eq!(found.len(), 3, "{found:?}");
+    // Later releases validate neither field, and earlier ones both.
+    assert_eq!(errors_of_request(request, "1.36").len(), 1);
+    assert_eq!(errors_of_request(request, "1.34").len(), 5, "{:?}", errors_of_request(request, "1.34"));
+}
+
+#[test]
+fn attributes_of_constraints_have_a_domain() {
+    let errors = |constraint: &str, release| {
+        let request = r#"{"name":"r","exactly":{"deviceClassName":"a","allocationMode":"All"}}"#;
+        let devices = format!(r#"{{"requests":[{request}],"constraints":[{constraint}]}}"#);
+        created(
+            API,
+            "ResourceClaim",
+            &format!(r#"{{"metadata":{{"name":"a"}},"spec":{{"devices":{devices}}}}}"#),
+            release,
+        )
+    };
+    let name = r#"{"matchAttribute":"x"}"#;
+    assert!(errors(name, "1.37")[0].ends_with("must be a domain and a name separated by a slash"));
+    assert!(errors(name, "1.34")[0].ends_with("must include a domain"));
+    let both = r#"{"matchAttribute":"a.b/x","distinctAttribute":"y"}"#;
+    assert_eq!((errors(both, "1.37").len(), errors(both, "1.36").len()), (1, 0));
+}
+
+#[test]
+fn several_values_of_an_attribute_are_named() {
+    let slice = r#"{"metadata":{"name":"s"},"spec":{"driver":"d.e","nodeName":"n","pool":{"name":"p","generation":1,"resourceSliceCount":1},
+        "devices":[{"name":"d","attributes":{"m":{"string":"x","int":1}}}]}}"#;
+    let found = created(API, "ResourceSlice", slice, "1.37");
+    assert!(found[0].contains(r#"Invalid value: "{int, string}": must specify exactly one of: `int`"#), "{found:?}");
+}
+
+#[test]
+fn metadata_of_templates_are_labels_and_annotations() {
+    let template =
+        r#"{"metadata":{"name":"t"},"spec":{"metadata":{"uid":"u","labels":{"a":"b"}},"spec":{"devices":{}}}}"#;
+    let found = created(API, "ResourceClaimTemplate", template, "1.37");
+    assert_eq!(found, ["spec.metadata.uID: Forbidden: cannot be set"]);
+}

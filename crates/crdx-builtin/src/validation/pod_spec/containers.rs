@@ -249,7 +249,8 @@ fn resize_policy(errors: &mut Errors, list: &FieldValue<'_, '_>, restart_policy:
             errors.one_of(&FieldValue::new(Some(&value), path), supported);
         }
         if restart_policy == "Never" && restart.text() != "NotRequired" {
-            let detail = "must be 'NotRequired' when pod `restartPolicy` is 'Never'";
+            let owner = if errors.release.since(V1_36) { "pod " } else { "" };
+            let detail = format!("must be 'NotRequired' when {owner}`restartPolicy` is 'Never'");
             errors.invalid_value(&list.path, restart.text(), detail);
         }
     }

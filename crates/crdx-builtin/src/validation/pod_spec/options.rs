@@ -34,6 +34,8 @@ pub struct PodOptions {
     pub allows_sys_admin: bool,
     /// `AllowEmptyImageVolumeReference`
     pub allows_empty_image_volumes: bool,
+    /// `AllowOnlyRecursiveSELinuxChangePolicy` is false because the existing specification has a policy.
+    pub has_selinux_change_policy: bool,
     /// `AllowExistingRestartContainerForNonSidecarInitContainer`
     pub allows_restart_of_init_containers: bool,
 }
@@ -61,6 +63,7 @@ impl PodOptions {
                 !errors.list.is_empty()
             }),
             allows_token_paths_outside: has_token_path_outside(&spec, release),
+            has_selinux_change_policy: spec.child("securityContext").child("seLinuxChangePolicy").is_set(),
             allows_host_sysctls: super::security_context::uses_host_sysctls(&spec),
             allows_invalid_deletion_cost: super::annotations::deletion_cost(metadata).is_err(),
             ..Self::default()

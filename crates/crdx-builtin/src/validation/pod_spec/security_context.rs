@@ -6,7 +6,7 @@ use super::PodOptions;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::formats;
 use crdx_value::field::FieldError;
-use crdx_value::release::{V1_30, V1_33};
+use crdx_value::release::{V1_30, V1_33, V1_37};
 use std::collections::HashSet;
 
 /// The internal type.
@@ -40,10 +40,15 @@ pub fn pod(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: &PodOptions)
     }
     sysctls(errors, spec, &context.child("sysctls"), options);
     let release = errors.release;
+    let selinux: &[&str] = if release.since(V1_37) || options.has_selinux_change_policy {
+        &["MountOption", "Recursive"]
+    } else {
+        &["Recursive"]
+    };
     for (name, supported, since) in [
-        ("fsGroupChangePolicy", &["Always", "OnRootMismatch"], V1_30),
+        ("fsGroupChangePolicy", &["Always", "OnRootMismatch"][..], V1_30),
         ("supplementalGroupsPolicy", &["Merge", "Strict"], V1_33),
-        ("seLinuxChangePolicy", &["MountOption", "Recursive"], V1_33),
+        ("seLinuxChangePolicy", selinux, V1_33),
     ] {
         // Earlier releases drop the field.
         let field = context.child(name);
@@ -222,7 +227,21 @@ fn app_armor_profile(errors: &mut Errors, profile: &FieldValue<'_, '_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::validation::tests::created;
+    use crate::validation::tests::{created, updated};
+
+    #[test]
+    fn before_1_37_only_recursive_selinux_changes_were_allowed_in_new_pods() {
+        let template = |context: &str, image: &str| {
+            let spec = format!(r#"{{"containers":[{{"name":"c","image":"{image}"}}],"securityContext":{context}}}"#);
+            format!(r#"{{"metadata":{{"name":"t"}},"template":{{"spec":{spec}}}}}"#)
+        };
+        let mount = r#"{"seLinuxChangePolicy":"MountOption"}"#;
+        let created = |release| created("v1", "PodTemplate", &template(mount, "i"), release).len();
+        assert_eq!((created("1.32"), created("1.36"), created("1.37")), (0, 1, 0));
+        let updated =
+            |old: &str| updated("v1", "PodTemplate", &template(old, "i"), &template(mount, "j"), "1.36").len();
+        assert_eq!((updated(mount), updated("{}")), (0, 1));
+    }
 
     #[test]
     fn contexts_are_shown_with_their_internal_type() {
