@@ -37,16 +37,32 @@ pub(crate) fn domain_prefixed(errors: &mut Errors, annotations: &FieldValue<'_, 
     size(errors, annotations);
 }
 
+/// The metadata other than labels and annotations.
+const NOT_IN_TEMPLATES: &[&str] = &[
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+];
+
 /// `ValidateTemplateObjectMeta`: labels and annotations only. Other fields are errors at the parent.
 pub(crate) fn template_metadata(errors: &mut Errors, metadata: &FieldValue<'_, '_>) {
     validate(errors, &metadata.child("annotations"));
     formats::labels(errors, &metadata.child("labels"));
-    for (name, _) in metadata.entries() {
-        // An empty timestamp is present in the objects of older releases.
+    for &name in NOT_IN_TEMPLATES {
         let field = metadata.child(name);
         // The server derives the name from that of the Go field, `UID`.
         let shown = if name == "uid" { "uID" } else { name };
-        if !matches!(name, "annotations" | "labels") && field.is_set() {
+        if field.is_set() || field.is_given_empty() {
             errors.list.push(FieldError::forbidden(&metadata.path.child(shown), "cannot be set"));
         }
     }

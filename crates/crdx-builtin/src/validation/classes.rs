@@ -5,7 +5,7 @@ use super::{formats, immutable, resources, tolerations};
 use crdx_value::Value;
 use crdx_value::field::{FieldError, ROOT, names};
 use crdx_value::release::{Release, V1_36, V1_37};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 const HIGHEST_USER_PRIORITY: i64 = 1_000_000_000;
 /// The classes of the system, with their values.
@@ -68,10 +68,7 @@ pub(crate) fn runtime_class(errors: &mut Errors, object: &FieldValue<'_, '_>, ol
     }
     let overhead = object.child("overhead");
     if overhead.is_set() {
-        // The server validates the overhead as limits.
-        let limits = Value::Object([("limits".to_owned(), overhead.child("podFixed").value.clone())].into());
-        let requirements = FieldValue::new(Some(&limits), overhead.path);
-        resources::requirements(errors, &requirements, resources::Owner::Container, &BTreeSet::new(), false);
+        resources::overhead(errors, &overhead, overhead.child("podFixed").value, false);
     }
     let scheduling = object.child("scheduling");
     formats::labels(errors, &scheduling.child("nodeSelector"));

@@ -294,11 +294,8 @@ fn exact_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: Stor
         "All" | "ExactCount" => {}
         _ => errors.not_supported(&mode, MODES),
     }
-    // Before 1.36, the server dropped the field.
-    if errors.release.since(V1_36) {
-        for toleration in request.child("tolerations").items() {
-            validate_toleration(errors, &toleration);
-        }
+    for toleration in request.child("tolerations").items() {
+        validate_toleration(errors, &toleration);
     }
 }
 
@@ -327,18 +324,16 @@ pub(super) fn validate_toleration(errors: &mut Errors, toleration: &FieldValue<'
 fn validate_constraint(errors: &mut Errors, constraint: &FieldValue<'_, '_>, names: &RequestNames<'_>) {
     references(errors, &constraint.child("requests"), names);
     let (matched, distinct) = (constraint.child("matchAttribute"), constraint.child("distinctAttribute"));
-    // Before 1.36, the server dropped `distinctAttribute`.
-    let has_distinct = errors.release.since(V1_36);
     if matched.is_set() {
         fully_qualified_name(errors, &matched);
         // Both types of attributes declare the format since 1.37.
         if distinct.is_set() && errors.release.since(V1_37) {
             fully_qualified_name(errors, &distinct);
         }
-    } else if !has_distinct {
-        errors.required(&matched, "");
     } else if distinct.is_set() {
         fully_qualified_name(errors, &distinct);
+    } else if !errors.release.since(V1_36) {
+        errors.required(&matched, "");
     } else {
         let detail =
             "exactly one of \"matchAttribute\" or \"distinctAttribute\" is required, but multiple fields are set";

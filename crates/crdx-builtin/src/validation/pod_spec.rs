@@ -103,12 +103,8 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, metadata: Option
         errors.one_of(&preemption, &["PreemptLowerPriority", "Never"]);
     }
     let overhead = spec.child("overhead");
-    for (name, quantity) in overhead.entries() {
-        resources::container_resource_name(
-            errors,
-            &FieldValue { path: overhead.child("limits").path.key(name), ..quantity },
-            name,
-        );
+    if overhead.is_set() {
+        resources::overhead(errors, &overhead, overhead.value, options.allows_indivisible_huge_pages);
     }
     operating_system::validate(errors, spec);
     env::file_volumes(errors, spec);

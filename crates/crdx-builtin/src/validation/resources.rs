@@ -4,6 +4,7 @@
 use super::field_value::{Errors, FieldValue};
 use super::formats;
 use crdx_cel::value::Quantity;
+use crdx_value::Value;
 use crdx_value::field::{BadValue, ErrorType, FieldError, names};
 use crdx_value::release::Release;
 use std::cmp::Ordering;
@@ -210,6 +211,18 @@ pub fn requirements(
         errors.forbidden(requirements, "HugePages require cpu or memory");
     }
     claim_names(errors, &requirements.child("claims"), claims);
+}
+
+/// `validateOverhead`: the overhead of a Pod is validated as limits, in the errors of `field`.
+pub(crate) fn overhead(
+    errors: &mut Errors,
+    field: &FieldValue<'_, '_>,
+    amounts: &Value,
+    allows_indivisible_huge_pages: bool,
+) {
+    let limits = Value::Object([("limits".to_owned(), amounts.clone())].into());
+    let limits = FieldValue::new(Some(&limits), field.path);
+    requirements(errors, &limits, Owner::Container, &BTreeSet::new(), allows_indivisible_huge_pages);
 }
 
 /// `IsHugePageResourceValueDivisible`

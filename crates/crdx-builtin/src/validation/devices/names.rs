@@ -2,7 +2,7 @@
 
 use super::super::field_value::{Errors, FieldValue};
 use super::super::{driver_names, resources};
-use crdx_value::field::names;
+use crdx_value::field::{FieldError, names};
 use crdx_value::release::{V1_35, V1_37};
 
 const MAX_ID: usize = 32;
@@ -45,18 +45,27 @@ pub(crate) fn declared_pool_name(errors: &mut Errors, name: &FieldValue<'_, '_>)
 
 /// `validateQualifiedName`, for the text `name` at the path of `field`
 pub fn qualified_name(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &str) {
+    // Before 1.35, these were required values.
+    let missing = |errors: &mut Errors, detail: &str| {
+        if errors.release.since(V1_35) {
+            errors.invalid_value(&field.path, "", detail);
+        } else {
+            errors.list.push(FieldError::required(&field.path, detail));
+        }
+    };
     let parts: Vec<&str> = name.split('/').collect();
     match parts.as_slice() {
+        [""] if !errors.release.since(V1_35) => missing(errors, "name required"),
         [id] => identifier(errors, field, id),
         [domain, id] => {
             if domain.is_empty() {
-                errors.invalid_value(&field.path, "", "the domain must not be empty");
+                missing(errors, "the domain must not be empty");
             } else {
                 let domain = crdx_value::Value::from(*domain);
                 driver_names::validate(errors, &FieldValue::new(Some(&domain), field.path));
             }
             if id.is_empty() {
-                errors.invalid_value(&field.path, "", "the name must not be empty");
+                missing(errors, "the name must not be empty");
             } else {
                 identifier(errors, field, id);
             }

@@ -66,7 +66,8 @@ pub(crate) fn resource_slice(errors: &mut Errors, object: &FieldValue<'_, '_>, o
             let before = old_devices.items().find(|old| old.child("name").text() == name).map(|old| old.value);
             validate_device(errors, &device, before, selects_per_device);
             if !seen.insert(name) {
-                errors.list.push(FieldError::duplicate(&device.path, name));
+                let path = if errors.release.since(V1_35) { device.path } else { device.path.child("name") };
+                errors.list.push(FieldError::duplicate(&path, name));
             }
         }
     }

@@ -334,6 +334,10 @@ fn attributes_of_constraints_have_a_domain() {
     let name = r#"{"matchAttribute":"x"}"#;
     assert!(errors(name, "1.37")[0].ends_with("must be a domain and a name separated by a slash"));
     assert!(errors(name, "1.34")[0].ends_with("must include a domain"));
+    let distinct = r#"{"distinctAttribute":"x"}"#;
+    assert!(errors(distinct, "1.34")[0].starts_with("spec.devices.constraints[0].distinctAttribute: Invalid value"));
+    let empty = r#"{"matchAttribute":""}"#;
+    assert_eq!(errors(empty, "1.34"), ["spec.devices.constraints[0].matchAttribute: Required value: name required"]);
     let both = r#"{"matchAttribute":"a.b/x","distinctAttribute":"y"}"#;
     assert_eq!((errors(both, "1.37").len(), errors(both, "1.36").len()), (1, 0));
 }

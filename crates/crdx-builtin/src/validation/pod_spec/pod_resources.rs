@@ -53,3 +53,26 @@ fn exceeds(errors: &mut Errors, list: &FieldValue<'_, '_>, name: &str, sum: &Qua
         errors.invalid_value(&list.path.key(name), own.text(), format!("{relation} of {sum}"));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::validation::tests::created;
+
+    fn errors(rest: &str) -> Vec<String> {
+        created("v1", "Pod", &format!(r#"{{"spec":{{"containers":[{{"name":"c","image":"i"}}],{rest}}}}}"#), "1.37")
+    }
+
+    #[test]
+    fn the_overhead_is_validated_as_limits() {
+        assert_eq!(errors(r#""overhead":{"cpu":"1"}"#), [""; 0]);
+        let found = errors(r#""overhead":{"hugepages-2Mi":"-1"}"#);
+        assert!(found.contains(&"spec.overhead: Forbidden: HugePages require cpu or memory".to_owned()), "{found:?}");
+        assert_eq!(found.len(), 3, "{found:?}");
+    }
+
+    #[test]
+    fn a_whole_pod_has_no_claims() {
+        let found = errors(r#""resources":{"claims":[{"name":"a"}]}"#);
+        assert_eq!(found[0], "spec.resources.claims: Forbidden: claims may not be set for Resources at pod-level");
+    }
+}
