@@ -4,8 +4,11 @@
 mod app_armor;
 mod certificate_request;
 pub(in crate::server) mod decode;
+mod disabled_fields;
 mod generated;
+mod kind_fields;
 mod managed_fields;
+mod pods;
 mod prepare;
 mod selector;
 mod serve;
@@ -13,6 +16,7 @@ pub(in crate::server) mod services;
 mod status;
 #[cfg(test)]
 mod tests;
+mod volume_claims;
 
 pub(in crate::server) use serve::{definition, serve};
 
@@ -231,7 +235,7 @@ impl Strategy for TypedResource {
             let warnings = content::app_armor_warnings(object, self.release());
             *self.prepared_warnings.lock().unwrap_or_else(PoisonError::into_inner) = warnings;
         }
-        self.kind.change_stored(object, |kind, stored| prepare::create(kind, self.release(), stored));
+        self.kind.change_stored(object, |kind, stored| prepare::create(kind, stored, (self.release(), self.now)));
         if self.resources.allocations.is_some() {
             generated::create(&self.kind, object, self.now);
         }
@@ -366,7 +370,7 @@ impl TypedResource {
     fn prepare_update_as(&self, kind: &BuiltInKind, object: &mut Value, old: &Value) {
         match self.subresource {
             Subresource::None | Subresource::Finalize | Subresource::Approval => {
-                prepare::update(kind, self.release(), object, old);
+                prepare::update(kind, object, old, (self.release(), self.now));
             }
             Subresource::Status => {
                 prepare::update_status(kind, object, old);

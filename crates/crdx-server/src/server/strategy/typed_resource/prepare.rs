@@ -1,19 +1,21 @@
 //! Status, generation and the fields that a write may not change (`PrepareForCreate` and `PrepareForUpdate` in
 //! `pkg/registry/*/*/strategy.go`).
 
-use super::app_armor;
+use super::{app_armor, disabled_fields, kind_fields, pods, volume_claims};
 use crate::server::metadata;
 use crate::server::registry::rest::set_generation;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crate::server::strategy::built_in_kind::behaviour::{GenerationRule, InitialStatus};
 use crdx_types::defaults::TEMPLATE_GENERATION;
-use crdx_value::release::Release;
+use crdx_value::release::{Release, V1_36};
+use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value};
 
 /// Prepares a new object.
-pub(super) fn create(kind: &BuiltInKind, release: Release, new: &mut Value) {
+pub(super) fn create(kind: &BuiltInKind, new: &mut Value, (release, now): (Release, Timestamp)) {
     let behaviour = kind.behaviour;
-    if behaviour.status != InitialStatus::Kept
+    if !keeps_status(kind, release)
+        && behaviour.status != InitialStatus::Kept
         && let Some(members) = new.as_object_mut()
         && members.remove("status").is_some()
         && let Some(status) = kind.initial_status()
@@ -24,16 +26,36 @@ pub(super) fn create(kind: &BuiltInKind, release: Release, new: &mut Value) {
     if release.since(behaviour.generation_since) && behaviour.generation != GenerationRule::OnlyUpdates {
         set_generation(new, 1);
     }
+    disabled_fields::drop_disabled(&kind.endpoint.kind, new, None, release);
     match kind.endpoint.kind.as_str() {
-        "Pod" => app_armor::synchronize(new, release),
+        "Pod" => {
+            pods::create(kind, new, (release, now));
+            app_armor::synchronize(new, release);
+        }
         "DaemonSet" => set_template_generation(new, "1"),
         "LimitRange" if metadata::text(new, "name").is_empty() => {
             // The server generates a name with the form of a UID.
             let name = metadata::text(new, "uid").to_owned();
             metadata::set_text(new, "name", &name);
         }
+        name => prepare_fields(name, new, None),
+    }
+}
+
+/// Prepares the fields that a single kind changes on creates and updates.
+fn prepare_fields(kind: &str, new: &mut Value, old: Option<&Value>) {
+    match kind {
+        "EndpointSlice" => kind_fields::drop_topology(new, old),
+        "PersistentVolumeClaim" => volume_claims::prepare(new, old),
+        "PodDisruptionBudget" => kind_fields::drop_old_requirement(new, old),
+        "ServiceAccount" => kind_fields::clean_secret_references(new),
         _ => {}
     }
+}
+
+/// Returns true if the status is written with the specification, as that of `ServiceCIDR`s is before 1.36.
+fn keeps_status(kind: &BuiltInKind, release: Release) -> bool {
+    kind.endpoint.kind == "ServiceCIDR" && !release.since(V1_36)
 }
 
 /// Sets the generation of a `DaemonSet`'s template.
@@ -45,8 +67,23 @@ fn set_template_generation(object: &mut Value, generation: &str) {
 }
 
 /// Prepares an update; the caller has set the generation to the old one.
-pub(super) fn update(kind: &BuiltInKind, release: Release, new: &mut Value, old: &Value) {
-    copy(new, old, &["status"]);
+pub(super) fn update(kind: &BuiltInKind, new: &mut Value, old: &Value, (release, now): (Release, Timestamp)) {
+    if !keeps_status(kind, release) {
+        copy(new, old, &["status"]);
+    }
+    // Their strategies compare the objects before they drop fields.
+    let compares_first =
+        matches!(kind.endpoint.kind.as_str(), "EndpointSlice" | "PodDisruptionBudget" | "ResourceSlice");
+    if compares_first {
+        count_generation(kind, new, old, release);
+    }
+    match kind.endpoint.kind.as_str() {
+        "DeviceTaintRule" => kind_fields::set_taint_time(new, old, now),
+        "Pod" => pods::update(new, old, release),
+        _ => {}
+    }
+    disabled_fields::drop_disabled(&kind.endpoint.kind, new, Some(old), release);
+    prepare_fields(&kind.endpoint.kind, new, Some(old));
     // A Service that is no load balancer any more has no address of one.
     if kind.endpoint.kind == "Service"
         && new.str_at(&["spec", "type"]) != Some("LoadBalancer")
@@ -60,6 +97,13 @@ pub(super) fn update(kind: &BuiltInKind, release: Release, new: &mut Value, old:
         let changed = i64::from(new.at(&path) != old.at(&path));
         set_template_generation(new, &(before.parse::<i64>().unwrap_or_default() + changed).to_string());
     }
+    if !compares_first {
+        count_generation(kind, new, old, release);
+    }
+}
+
+/// Increments the generation of an object that changes.
+fn count_generation(kind: &BuiltInKind, new: &mut Value, old: &Value, release: Release) {
     let counts =
         release.since(kind.behaviour.generation_since) && kind.behaviour.generation != GenerationRule::Constant;
     if counts && is_changed(kind, new, old) {
