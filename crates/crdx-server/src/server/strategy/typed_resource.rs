@@ -3,11 +3,14 @@
 
 mod app_armor;
 mod certificate_request;
+mod conversion;
 pub(in crate::server) mod decode;
 mod disabled_fields;
+mod emptied;
 mod generated;
 mod kind_fields;
 mod managed_fields;
+mod pod_resources;
 mod pods;
 mod prepare;
 mod selector;
@@ -55,8 +58,10 @@ use crdx_value::release::{Release, V1_37};
 use crdx_value::steps::Spent;
 use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value, object, time};
+use prepare::Request;
 use services::{AllocationError, Services};
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The strategy of a built-in kind.
@@ -75,6 +80,8 @@ pub(in crate::server) struct TypedResource {
     empties: Mutex<Option<Arc<Empties>>>,
     /// The warnings about fields that the preparation of a new object changed.
     prepared_warnings: Mutex<Vec<String>>,
+    /// True if the labels of the request's Job are those of its template.
+    shares_labels: AtomicBool,
     /// True for a dry run that the answer shows.
     dry_run: bool,
 }
@@ -101,6 +108,7 @@ impl TypedResource {
             user,
             empties: Mutex::default(),
             prepared_warnings: Mutex::default(),
+            shares_labels: AtomicBool::default(),
             dry_run: !ctx.request.hides_dry_run && ctx.query.all("dryRun").any(|value| value == "All"),
         })
     }
@@ -176,7 +184,11 @@ impl Strategy for TypedResource {
     }
 
     fn decode(&self, ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
-        decode::decoded_object(ctx, &self.kind, input, options).map(|object| self.complete(object))
+        let object = decode::decoded_object(ctx, &self.kind, input, options)?;
+        match conversion::error(&self.kind, &object) {
+            Some(error) => Err(decode::not_handled(&self.kind, &error)),
+            None => Ok(self.complete(object)),
+        }
     }
 
     fn decode_patched(
@@ -202,11 +214,16 @@ impl Strategy for TypedResource {
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
         let merged = strategic_merge::checked(ctx, &self.kind, current, patch, strict, options)?;
-        Ok(self.complete(merged))
+        match conversion::error(&self.kind, &merged) {
+            Some(error) => Err(Refusal::unclassified(error)),
+            None => Ok(self.complete(merged)),
+        }
     }
 
     fn default(&self, object: &mut Value) -> Result<(), Spent> {
+        self.note_shared_labels(object);
         *object = self.kind.complete(std::mem::take(object));
+        self.complete_pods(object);
         Ok(())
     }
 
@@ -237,7 +254,8 @@ impl Strategy for TypedResource {
         }
         self.kind.change_stored(object, |kind, stored| prepare::create(kind, stored, (self.release(), self.now)));
         if self.resources.allocations.is_some() {
-            generated::create(&self.kind, object, self.now);
+            let shares_labels = self.shares_labels.load(Ordering::Relaxed);
+            generated::create(&self.kind, object, self.now, shares_labels);
         }
         if let Some(user) = &self.user {
             certificate_request::name_user(object, user);
@@ -357,7 +375,9 @@ impl TypedResource {
         }
         // An empty list, which the encoded form omits, resets the managedFields.
         let resets = metadata::get(&decoded, managed::FIELD).and_then(Value::as_array).is_some_and(<[_]>::is_empty);
+        self.note_shared_labels(&decoded);
         let mut object = self.kind.complete(decoded);
+        self.complete_pods(&mut object);
         if resets {
             metadata::set(&mut object, managed::FIELD, Some(Value::Array(Vec::new())));
         }
@@ -367,10 +387,31 @@ impl TypedResource {
         object
     }
 
+    /// Defaults the labels of a Job as the server does: an empty map becomes that of the template itself, so that labels which
+    /// are added to the template are also labels of the Job.
+    fn note_shared_labels(&self, object: &Value) {
+        if self.kind.endpoint.kind == "Job" {
+            let is_empty = |path: &[&str]| object.at(path).and_then(Value::as_object).is_none_or(Map::is_empty);
+            let shares = is_empty(&["metadata", "labels"]) && !is_empty(&["spec", "template", "metadata", "labels"]);
+            self.shares_labels.store(shares, Ordering::Relaxed);
+        }
+    }
+
+    /// Completes a Pod, and drops what releases drop from Pods and their templates when they decode them.
+    fn complete_pods(&self, object: &mut Value) {
+        let kind = self.kind.endpoint.kind.as_str();
+        disabled_fields::drop_decoded(kind, object, self.release());
+        if kind == "Pod" {
+            pod_resources::default(object, self.release());
+        }
+    }
+
     fn prepare_update_as(&self, kind: &BuiltInKind, object: &mut Value, old: &Value) {
         match self.subresource {
             Subresource::None | Subresource::Finalize | Subresource::Approval => {
-                prepare::update(kind, object, old, (self.release(), self.now));
+                let empties = self.given_empties();
+                let (release, now) = (self.release(), self.now);
+                prepare::update(kind, object, old, Request { release, now, empties: empties.as_deref() });
             }
             Subresource::Status => {
                 prepare::update_status(kind, object, old);

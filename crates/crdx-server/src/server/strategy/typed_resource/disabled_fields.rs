@@ -6,7 +6,7 @@ mod specs;
 mod statuses;
 
 use crdx_value::Value;
-use crdx_value::release::{Minor, Release, V1_33};
+use crdx_value::release::{Minor, Release, V1_33, V1_37};
 
 /// The path of a field. The step `*` stands for every item or member, and `a|b` for the members `a` and `b`.
 type Path = &'static [&'static str];
@@ -29,6 +29,16 @@ const fn feature(since: Minor, fields: &'static [Path]) -> Feature {
     Feature { since, disabled_again: None, fields, used: fields }
 }
 
+/// Drops annotations that releases before 1.37 drop when they decode an object. Later ones drop them when they prepare it.
+pub(super) fn drop_decoded(kind: &str, object: &mut Value, release: Release) {
+    if !release.since(V1_37)
+        && let Some(path) = pod_specs::path(kind)
+        && let Some(template) = at_mut(object, path)
+    {
+        pod_specs::drop_annotations(template);
+    }
+}
+
 /// Drops the disabled fields of a new object, or of an update of `old`.
 pub(super) fn drop_disabled(kind: &str, new: &mut Value, old: Option<&Value>, release: Release) {
     let (path, features) = specs::features(kind);
@@ -39,9 +49,9 @@ pub(super) fn drop_disabled(kind: &str, new: &mut Value, old: Option<&Value>, re
         drop_features(specs::features_on_create(kind), new, None, release);
     }
     if let Some(path) = pod_specs::path(kind)
-        && let Some(new) = at_mut(new, path)
+        && let Some(template) = at_mut(new, path)
     {
-        pod_specs::drop_disabled(new, old.and_then(|old| old.at(path)), release);
+        pod_specs::drop_disabled(template, old.and_then(|old| old.at(path)), release);
     }
     // An update copies the status of the old Pod before.
     if kind == "Pod" {
@@ -51,6 +61,9 @@ pub(super) fn drop_disabled(kind: &str, new: &mut Value, old: Option<&Value>, re
 
 /// Drops the disabled fields of a status that a client writes.
 pub(super) fn drop_disabled_of_status(kind: &str, new: &mut Value, old: &Value, release: Release) {
+    if kind == "Pod" {
+        pod_specs::drop_annotations(new);
+    }
     // Before 1.33, a write of a Pod's status keeps all fields.
     if kind != "Pod" || release.since(V1_33) {
         drop_features(statuses::features(kind), new, Some(old), release);

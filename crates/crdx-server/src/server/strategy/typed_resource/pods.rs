@@ -1,6 +1,7 @@
 //! Fields that the server sets in new Pods and keeps in updates (`PrepareForCreate` and `PrepareForUpdate` in
 //! `pkg/registry/core/pod/strategy.go`).
 
+use super::pod_resources;
 use super::prepare::copy;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crdx_value::release::{Release, V1_31, V1_34, V1_37};
@@ -9,6 +10,7 @@ use crdx_value::{Map, Value, object};
 
 /// Completes a new Pod without disabled fields.
 pub(super) fn create(kind: &BuiltInKind, pod: &mut Value, (release, now): (Release, Timestamp)) {
+    pod_resources::prepare(pod, release);
     if is_gated(pod) {
         add_gated_condition(pod, now);
         *pod = kind.encode(std::mem::take(pod));

@@ -76,21 +76,48 @@ const FEATURES: &[Feature] = &[
     ),
 ];
 
-/// The path of the Pod specification in objects of a kind.
+/// The annotations that named init containers before Kubernetes 1.8 (`DropInitContainerAnnotations`).
+const OLD_ANNOTATIONS: [&str; 4] = [
+    "pod.alpha.kubernetes.io/init-containers",
+    "pod.beta.kubernetes.io/init-containers",
+    "pod.alpha.kubernetes.io/init-container-statuses",
+    "pod.beta.kubernetes.io/init-container-statuses",
+];
+
+/// The path of the Pod or Pod template in objects of a kind.
 pub(super) fn path(kind: &str) -> Option<Path> {
     Some(match kind {
-        "Pod" => &["spec"],
-        "CronJob" => &["spec", "jobTemplate", "spec", "template", "spec"],
+        "Pod" => &[],
+        "CronJob" => &["spec", "jobTemplate", "spec", "template"],
         "DaemonSet" | "Deployment" | "Job" | "ReplicaSet" | "ReplicationController" | "StatefulSet" => {
-            &["spec", "template", "spec"]
+            &["spec", "template"]
         }
-        "PodTemplate" => &["template", "spec"],
+        "PodTemplate" => &["template"],
         _ => return None,
     })
 }
 
-/// Drops the disabled fields of a Pod specification.
-pub(super) fn drop_disabled(new: &mut Value, old: Option<&Value>, release: Release) {
+/// Drops the disabled fields of a Pod or a Pod template.
+pub(super) fn drop_disabled(template: &mut Value, old: Option<&Value>, release: Release) {
+    drop_annotations(template);
+    if let Some(spec) = template.get_mut("spec") {
+        drop_from_spec(spec, old.and_then(|old| old.get("spec")), release);
+    }
+}
+
+/// Drops the annotations of a Pod or a Pod template that have no meaning.
+pub(super) fn drop_annotations(template: &mut Value) {
+    let Some(metadata) = template.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) else { return };
+    for name in OLD_ANNOTATIONS {
+        annotations.remove(name);
+    }
+    if annotations.is_empty() {
+        metadata.remove("annotations");
+    }
+}
+
+fn drop_from_spec(new: &mut Value, old: Option<&Value>, release: Release) {
     drop_features(FEATURES, new, old, release);
     if !release.since(V1_33) {
         reset_proc_mounts(new, old);
@@ -194,8 +221,20 @@ mod tests {
 
     fn dropped(spec: &str, old: &str, release: &str) -> Value {
         let mut new = read(spec);
-        drop_disabled(&mut new, Some(&read(old)), release.parse().unwrap());
+        drop_from_spec(&mut new, Some(&read(old)), release.parse().unwrap());
         new
+    }
+
+    #[test]
+    fn annotations_of_old_init_containers_are_dropped() {
+        let old = r#""pod.beta.kubernetes.io/init-containers":"x""#;
+        let dropped = |annotations: &str| {
+            let mut pod = read(&format!(r#"{{"metadata":{{"annotations":{{{annotations}}}}}}}"#));
+            drop_annotations(&mut pod);
+            pod
+        };
+        assert_eq!(dropped(&format!(r#"{old},"a":"b""#)), read(r#"{"metadata":{"annotations":{"a":"b"}}}"#));
+        assert_eq!(dropped(old), read(r#"{"metadata":{}}"#));
     }
 
     #[test]

@@ -38,7 +38,7 @@ const OF_DRIVERS: &[Feature] = &[
 
 const OF_DEVICE_CLASSES: &[Feature] = &[feature(V1_36, &[&["spec", "extendedResourceName"]])];
 
-const OF_ENDPOINT_SLICES: &[Feature] = &[feature(V1_35, &[&["endpoints", "*", "hints", "forNodes"]])];
+const OF_ENDPOINT_SLICES: &[Feature] = &[feature(V1_34, &[&["endpoints", "*", "hints", "forNodes"]])];
 
 const OF_AUTOSCALERS: &[Feature] = &[feature(V1_35, &[&["spec", "behavior", "scaleDown|scaleUp", "tolerance"]])];
 
