@@ -387,8 +387,8 @@ impl TypedResource {
         object
     }
 
-    /// Defaults the labels of a Job as the server does: an empty map becomes that of the template itself, so that labels which
-    /// are added to the template are also labels of the Job.
+    /// Notes that the labels of a Job are those of its template: the default is the map of the template itself
+    /// (`SetDefaults_Job`), so labels that are added to the template are also labels of the Job.
     fn note_shared_labels(&self, object: &Value) {
         if self.kind.endpoint.kind == "Job" {
             let is_empty = |path: &[&str]| object.at(path).and_then(Value::as_object).is_none_or(Map::is_empty);

@@ -13,7 +13,8 @@ pub(super) fn error(kind: &BuiltInKind, object: &Value) -> Option<String> {
     if kind.endpoint.kind != "DaemonSet" {
         return None;
     }
-    let text = metadata::get(object, "annotations")?.str_at(&[TEMPLATE_GENERATION])?;
+    // Null is the empty text in Go.
+    let text = metadata::get(object, "annotations")?.get(TEMPLATE_GENERATION)?.as_str().unwrap_or_default();
     let error = text.parse::<i64>().err()?;
     Some(format!("strconv.ParseInt: parsing {}: {}", go_quote(text), reason(&error)))
 }
@@ -35,14 +36,17 @@ mod tests {
     fn the_generation_of_a_template_is_a_number() {
         let error_of = |name: &str, generation: &str| {
             let kind = BuiltInKind::new("apps", "v1", name, "daemonsets", Release::NEWEST).unwrap();
-            let text = format!(r#"{{"metadata":{{"annotations":{{"{TEMPLATE_GENERATION}":"{generation}"}}}}}}"#);
+            let text = format!(r#"{{"metadata":{{"annotations":{{"{TEMPLATE_GENERATION}":{generation}}}}}}}"#);
             error(&kind, &json::read(text.as_bytes()).unwrap())
         };
-        assert_eq!(error_of("DaemonSet", "+7"), None);
-        assert_eq!(error_of("DaemonSet", "x").as_deref(), Some(r#"strconv.ParseInt: parsing "x": invalid syntax"#));
-        assert_eq!(error_of("DaemonSet", "").as_deref(), Some(r#"strconv.ParseInt: parsing "": invalid syntax"#));
-        let long = error_of("DaemonSet", "99999999999999999999").unwrap();
+        assert_eq!(error_of("DaemonSet", r#""+7""#), None);
+        assert_eq!(
+            error_of("DaemonSet", r#""x""#).as_deref(),
+            Some(r#"strconv.ParseInt: parsing "x": invalid syntax"#)
+        );
+        assert_eq!(error_of("DaemonSet", "null").as_deref(), Some(r#"strconv.ParseInt: parsing "": invalid syntax"#));
+        let long = error_of("DaemonSet", r#""99999999999999999999""#).unwrap();
         assert!(long.ends_with(": value out of range"), "{long}");
-        assert_eq!(error_of("Deployment", "x"), None);
+        assert_eq!(error_of("Deployment", r#""x""#), None);
     }
 }

@@ -52,9 +52,8 @@ fn is_emptied(value: &Value, empties: &Empties, path: &[&str]) -> bool {
         let mut found = items.filter_map(|(at, item)| Some((item, empties.index(at)?)));
         return found.any(|(item, empties)| is_emptied(item, empties, rest));
     }
-    let found =
+    let mut found =
         step.split('|').filter_map(|name| Some((value.get(name).unwrap_or(&Value::Null), empties.child(name)?)));
-    let mut found = found;
     found.any(|(member, empties)| is_emptied(member, empties, rest))
 }
 
