@@ -1,7 +1,6 @@
 //! The defaults that depend on other fields in ways that a table cannot express.
 
 use super::{find, image, is_empty, put};
-use crate::amounts;
 use crdx_cel::value::Quantity;
 use crdx_value::base64::Encoding;
 use crdx_value::{Map, Value};
@@ -29,8 +28,6 @@ pub(super) enum Function {
     Claims,
     /// The mode of the addresses of a load balancer.
     IpMode,
-    /// The resources of a whole Pod, if it has some: limits of huge pages and requests follow from its containers.
-    PodResources,
     /// 1 instead of a negative number.
     GracePeriod,
     /// The quantities of a map, rounded up to thousandths (`SetDefaults_ResourceList`).
@@ -53,7 +50,6 @@ impl Function {
             "templateGeneration" => Self::TemplateGeneration,
             "claims" => Self::Claims,
             "ipMode" => Self::IpMode,
-            "podResources" => Self::PodResources,
             "gracePeriod" => Self::GracePeriod,
             "milli" => Self::Milli,
             _ => return None,
@@ -115,11 +111,6 @@ impl Function {
                     put(point, &["ipMode"], "VIP".into());
                 }
             }),
-            Self::PodResources => {
-                if let Some(spec) = path.iter().try_fold(object, |value, key| value.get_mut(key)) {
-                    pod_resources(spec);
-                }
-            }
             Self::GracePeriod => {
                 if find(object, path).and_then(Value::as_int).is_some_and(|seconds| seconds < 0) {
                     put(object, path, Value::Int(1));
@@ -133,43 +124,6 @@ impl Function {
                     }
                 }
             }
-        }
-    }
-}
-
-/// `defaultHugePagePodLimits` and `defaultPodRequests`
-fn pod_resources(spec: &mut Value) {
-    if is_empty(spec.get("resources")) {
-        return;
-    }
-    let [limits_of_containers, requests_of_containers] =
-        ["limits", "requests"].map(|key| amounts::of_containers(spec, key));
-    let Some(resources) = spec.get_mut("resources") else { return };
-    let list =
-        |resources: &Value, key: &str| resources.get(key).and_then(Value::as_object).cloned().unwrap_or_default();
-    let (mut limits, mut requests) = (list(resources, "limits"), list(resources, "requests"));
-    if limits.is_empty() && requests.is_empty() {
-        return;
-    }
-    for (name, amount) in limits_of_containers {
-        if amounts::is_huge_page(&name) && !requests.contains_key(&name) {
-            limits.entry(name).or_insert_with(|| amount.to_string().into());
-        }
-    }
-    if limits.is_empty() {
-        return;
-    }
-    for (name, amount) in requests_of_containers {
-        if amounts::is_of_pods(&name) && !amounts::is_huge_page(&name) {
-            requests.entry(name).or_insert_with(|| amount.to_string().into());
-        }
-    }
-    for (name, amount) in limits.iter().filter(|(name, _)| amounts::is_of_pods(name)) {
-        requests.entry(name.clone()).or_insert_with(|| amount.clone());
-    }
-    for (key, list) in [("limits", limits), ("requests", requests)] {
-        if !list.is_empty() {
-            put(resources, &[key], Value::Object(list));
         }
     }
 }
@@ -213,24 +167,6 @@ mod tests {
         let mut pod = json::read(format!(r#"{{"spec":{spec}}}"#).as_bytes()).unwrap();
         crate::defaults::set(types, types.id("core/v1.Pod").unwrap(), &mut pod);
         pod.get("spec").unwrap().clone()
-    }
-
-    fn resources(release: u32, resources: &str) -> String {
-        let container = r#"{"name":"a","image":"i","resources":{"limits":{"cpu":"+1","hugepages-2Mi":"4Mi"},"requests":{"memory":"1Gi"}}}"#;
-        let spec = format!(r#"{{"containers":[{container},{container}],"resources":{resources}}}"#);
-        defaulted(release, &spec).get("resources").map(to_string).unwrap()
-    }
-
-    #[test]
-    fn resources_of_a_pod_follow_from_its_containers() {
-        assert_eq!(
-            resources(37, r#"{"limits":{"cpu":"4","memory":"8Gi"}}"#),
-            r#"{"limits":{"cpu":"4","hugepages-2Mi":"8Mi","memory":"8Gi"},"requests":{"cpu":"2","hugepages-2Mi":"8Mi","memory":"2Gi"}}"#
-        );
-        let requests = r#"{"requests":{"hugepages-2Mi":"8Mi"}}"#;
-        assert_eq!(resources(37, requests), requests);
-        assert_eq!(resources(37, "{}"), "{}");
-        assert_eq!(resources(33, r#"{"limits":{"cpu":"4"}}"#), r#"{"limits":{"cpu":"4"}}"#);
     }
 
     #[test]

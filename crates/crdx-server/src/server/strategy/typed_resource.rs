@@ -3,10 +3,16 @@
 
 mod app_armor;
 mod certificate_request;
+mod conversion;
 pub(in crate::server) mod decode;
+mod disabled_fields;
+mod emptied;
 mod generate_name;
 mod generated;
+mod kind_fields;
 mod managed_fields;
+mod pod_resources;
+mod pods;
 mod prepare;
 mod selector;
 mod serve;
@@ -14,6 +20,7 @@ pub(in crate::server) mod services;
 mod status;
 #[cfg(test)]
 mod tests;
+mod volume_claims;
 
 pub(in crate::server) use serve::{definition, serve};
 
@@ -52,8 +59,10 @@ use crdx_value::release::{Release, V1_37};
 use crdx_value::steps::Spent;
 use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value, object, time};
+use prepare::Request;
 use services::{AllocationError, Services};
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The strategy of a built-in kind.
@@ -72,6 +81,8 @@ pub(in crate::server) struct TypedResource {
     empties: Mutex<Option<Arc<Empties>>>,
     /// The warnings about fields that the preparation of a new object changed.
     prepared_warnings: Mutex<Vec<String>>,
+    /// True if the labels of the request's Job are those of its template.
+    shares_labels: AtomicBool,
     /// True for a dry run that the answer shows.
     dry_run: bool,
 }
@@ -98,6 +109,7 @@ impl TypedResource {
             user,
             empties: Mutex::default(),
             prepared_warnings: Mutex::default(),
+            shares_labels: AtomicBool::default(),
             dry_run: !ctx.request.hides_dry_run && ctx.query.all("dryRun").any(|value| value == "All"),
         })
     }
@@ -173,7 +185,11 @@ impl Strategy for TypedResource {
     }
 
     fn decode(&self, ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
-        decode::decoded_object(ctx, &self.kind, input, options).map(|object| self.complete(object))
+        let object = decode::decoded_object(ctx, &self.kind, input, options)?;
+        match conversion::error(&self.kind, &object) {
+            Some(error) => Err(decode::not_handled(&self.kind, &error)),
+            None => Ok(self.complete(object)),
+        }
     }
 
     fn decode_patched(
@@ -199,11 +215,16 @@ impl Strategy for TypedResource {
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
         let merged = strategic_merge::checked(ctx, &self.kind, current, patch, strict, options)?;
-        Ok(self.complete(merged))
+        match conversion::error(&self.kind, &merged) {
+            Some(error) => Err(Refusal::unclassified(error)),
+            None => Ok(self.complete(merged)),
+        }
     }
 
     fn default(&self, object: &mut Value) -> Result<(), Spent> {
+        self.note_shared_labels(object);
         *object = self.kind.complete(std::mem::take(object));
+        self.complete_pods(object);
         Ok(())
     }
 
@@ -232,9 +253,10 @@ impl Strategy for TypedResource {
             let warnings = content::app_armor_warnings(object, self.release());
             *self.prepared_warnings.lock().unwrap_or_else(PoisonError::into_inner) = warnings;
         }
-        self.kind.change_stored(object, |kind, stored| prepare::create(kind, self.release(), stored));
+        self.kind.change_stored(object, |kind, stored| prepare::create(kind, stored, (self.release(), self.now)));
         if self.resources.allocations.is_some() {
-            generated::create(&self.kind, object, self.now);
+            let shares_labels = self.shares_labels.load(Ordering::Relaxed);
+            generated::create(&self.kind, object, self.now, shares_labels);
         }
         if let Some(user) = &self.user {
             certificate_request::name_user(object, user);
@@ -360,7 +382,9 @@ impl TypedResource {
         }
         // An empty list, which the encoded form omits, resets the managedFields.
         let resets = metadata::get(&decoded, managed::FIELD).and_then(Value::as_array).is_some_and(<[_]>::is_empty);
+        self.note_shared_labels(&decoded);
         let mut object = self.kind.complete(decoded);
+        self.complete_pods(&mut object);
         if resets {
             metadata::set(&mut object, managed::FIELD, Some(Value::Array(Vec::new())));
         }
@@ -370,10 +394,31 @@ impl TypedResource {
         object
     }
 
+    /// Notes that the labels of a Job are those of its template: the default is the map of the template itself
+    /// (`SetDefaults_Job`), so labels that are added to the template are also labels of the Job.
+    fn note_shared_labels(&self, object: &Value) {
+        if self.kind.endpoint.kind == "Job" {
+            let is_empty = |path: &[&str]| object.at(path).and_then(Value::as_object).is_none_or(Map::is_empty);
+            let shares = is_empty(&["metadata", "labels"]) && !is_empty(&["spec", "template", "metadata", "labels"]);
+            self.shares_labels.store(shares, Ordering::Relaxed);
+        }
+    }
+
+    /// Completes a Pod, and drops what releases drop from Pods and their templates when they decode them.
+    fn complete_pods(&self, object: &mut Value) {
+        let kind = self.kind.endpoint.kind.as_str();
+        disabled_fields::drop_decoded(kind, object, self.release());
+        if kind == "Pod" {
+            pod_resources::default(object, self.release());
+        }
+    }
+
     fn prepare_update_as(&self, kind: &BuiltInKind, object: &mut Value, old: &Value) {
         match self.subresource {
             Subresource::None | Subresource::Finalize | Subresource::Approval => {
-                prepare::update(kind, self.release(), object, old);
+                let empties = self.given_empties();
+                let (release, now) = (self.release(), self.now);
+                prepare::update(kind, object, old, Request { release, now, empties: empties.as_deref() });
             }
             Subresource::Status => {
                 prepare::update_status(kind, object, old);

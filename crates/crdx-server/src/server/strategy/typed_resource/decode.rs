@@ -1,5 +1,6 @@
 //! Decodes the object of a request into its Go type (`create.go`, `update.go`, `transformDecodeError`).
 
+use super::conversion;
 use crate::server::http::body;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
@@ -12,7 +13,7 @@ use crate::server::registry::patched_object::PatchedObject;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crdx_text as text;
 use crdx_text::strict::StrictError;
-use crdx_types::{Strict, decode};
+use crdx_types::{Endpoint, Strict, decode};
 use crdx_value::{Map, Value, json};
 use std::borrow::Cow;
 
@@ -83,6 +84,12 @@ fn protobuf_object(kind: &BuiltInKind, bytes: &[u8]) -> Result<Value, String> {
     Ok(object)
 }
 
+/// The refusal of an object that cannot be converted (`transformDecodeError`).
+pub(super) fn not_handled(kind: &BuiltInKind, error: &str) -> Refusal {
+    let Endpoint { version, kind, .. } = &kind.endpoint;
+    Refusal::bad_request(format!("{kind} in version {version:?} cannot be handled as a {kind}: {error}"))
+}
+
 fn unrecognized(kind: &BuiltInKind, text: &[u8], error: &str) -> Refusal {
     let (kind, summary) = (&kind.endpoint.kind, body::summary(text));
     Refusal::bad_request(format!("the object provided is unrecognized (must be of type {kind}): {error} ({summary})"))
@@ -127,5 +134,8 @@ pub(super) fn decoded_patch(
         strict.extend(found);
     }
     ctx.strict_errors(strict, options).map_err(|error| patch::refuse(&echo, error.to_string()))?;
-    Ok(patched.object)
+    match conversion::error(kind, &patched.object) {
+        Some(error) => Err(patch::refuse(&echo, error)),
+        None => Ok(patched.object),
+    }
 }

@@ -35,8 +35,8 @@ pub(super) fn admit(kind: &BuiltInKind, object: &mut Value) {
     }
 }
 
-/// Completes a new object that has a name and a UID.
-pub(super) fn create(kind: &BuiltInKind, object: &mut Value, now: Timestamp) {
+/// Completes a new object that has a name and a UID. A Job may share its labels with its template.
+pub(super) fn create(kind: &BuiltInKind, object: &mut Value, now: Timestamp, shares_labels: bool) {
     match kind.endpoint.kind.as_str() {
         "Pod" => object.insert_at(&["status", "qosClass"], quality_of_service(object).into()),
         "PersistentVolume" => {
@@ -44,6 +44,10 @@ pub(super) fn create(kind: &BuiltInKind, object: &mut Value, now: Timestamp) {
         }
         "Job" if object.at(&["spec", "manualSelector"]) != Some(&Value::Bool(true)) => {
             generate_selector(object);
+            if shares_labels {
+                let labels = object.at(&["spec", "template", "metadata", "labels"]).cloned();
+                metadata::set(object, "labels", labels);
+            }
             // The labels of a Job without labels are those of its template.
             *object = kind.complete(std::mem::take(object));
         }

@@ -1,19 +1,31 @@
 //! Status, generation and the fields that a write may not change (`PrepareForCreate` and `PrepareForUpdate` in
 //! `pkg/registry/*/*/strategy.go`).
 
-use super::app_armor;
+use super::{app_armor, disabled_fields, emptied, kind_fields, pods, volume_claims};
 use crate::server::metadata;
 use crate::server::registry::rest::set_generation;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crate::server::strategy::built_in_kind::behaviour::{GenerationRule, InitialStatus};
 use crdx_types::defaults::TEMPLATE_GENERATION;
-use crdx_value::release::Release;
+use crdx_types::empties::Empties;
+use crdx_value::release::{Release, V1_36};
+use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value};
 
+/// The request whose object is prepared.
+#[derive(Clone, Copy)]
+pub(super) struct Request<'r> {
+    pub release: Release,
+    pub now: Timestamp,
+    /// The empty lists and maps of its object.
+    pub empties: Option<&'r Empties>,
+}
+
 /// Prepares a new object.
-pub(super) fn create(kind: &BuiltInKind, release: Release, new: &mut Value) {
+pub(super) fn create(kind: &BuiltInKind, new: &mut Value, (release, now): (Release, Timestamp)) {
     let behaviour = kind.behaviour;
-    if behaviour.status != InitialStatus::Kept
+    if !keeps_status(kind, release)
+        && behaviour.status != InitialStatus::Kept
         && let Some(members) = new.as_object_mut()
         && members.remove("status").is_some()
         && let Some(status) = kind.initial_status()
@@ -24,29 +36,79 @@ pub(super) fn create(kind: &BuiltInKind, release: Release, new: &mut Value) {
     if release.since(behaviour.generation_since) && behaviour.generation != GenerationRule::OnlyUpdates {
         set_generation(new, 1);
     }
+    disabled_fields::drop_disabled(&kind.endpoint.kind, new, None, release);
     match kind.endpoint.kind.as_str() {
-        "Pod" => app_armor::synchronize(new, release),
-        "DaemonSet" => set_template_generation(new, "1"),
+        "Pod" => {
+            pods::create(kind, new, (release, now));
+            app_armor::synchronize(new, release);
+        }
+        "DaemonSet" => {
+            let given = template_generation(new).and_then(|text| text.parse::<i64>().ok()).unwrap_or_default();
+            set_template_generation(new, given.max(1));
+        }
         "LimitRange" if metadata::text(new, "name").is_empty() => {
             // The server generates a name with the form of a UID.
             let name = metadata::text(new, "uid").to_owned();
             metadata::set_text(new, "name", &name);
         }
+        name => prepare_fields(name, new, None),
+    }
+}
+
+/// Prepares the fields that a single kind changes on creates and updates.
+fn prepare_fields(kind: &str, new: &mut Value, old: Option<&Value>) {
+    match kind {
+        "EndpointSlice" => kind_fields::drop_topology(new, old),
+        "PersistentVolumeClaim" => volume_claims::prepare(new, old),
+        "PodDisruptionBudget" => kind_fields::drop_old_requirement(new, old),
+        "ServiceAccount" => kind_fields::clean_secret_references(new),
         _ => {}
     }
 }
 
+/// Returns true if the status is written with the specification, as that of `ServiceCIDR`s is before 1.36.
+fn keeps_status(kind: &BuiltInKind, release: Release) -> bool {
+    kind.endpoint.kind == "ServiceCIDR" && !release.since(V1_36)
+}
+
+/// The annotation with the generation of a `DaemonSet`'s template.
+fn template_generation(object: &Value) -> Option<&str> {
+    metadata::get(object, "annotations")?.str_at(&[TEMPLATE_GENERATION])
+}
+
 /// Sets the generation of a `DaemonSet`'s template.
-fn set_template_generation(object: &mut Value, generation: &str) {
+fn set_template_generation(object: &mut Value, generation: i64) {
     let annotations = metadata::get(object, "annotations").and_then(Value::as_object).cloned();
     let mut annotations = annotations.unwrap_or_default();
-    annotations.insert(TEMPLATE_GENERATION.to_owned(), generation.into());
+    annotations.insert(TEMPLATE_GENERATION.to_owned(), generation.to_string().into());
     metadata::set(object, "annotations", Some(Value::Object(annotations)));
 }
 
+/// The generation of the template of an existing `DaemonSet`.
+fn old_template_generation(kind: &BuiltInKind, old: &Value) -> Option<i64> {
+    let text = template_generation(old).filter(|_| kind.endpoint.kind == "DaemonSet")?;
+    Some(text.parse().unwrap_or_default())
+}
+
 /// Prepares an update; the caller has set the generation to the old one.
-pub(super) fn update(kind: &BuiltInKind, release: Release, new: &mut Value, old: &Value) {
-    copy(new, old, &["status"]);
+pub(super) fn update(kind: &BuiltInKind, new: &mut Value, old: &Value, request: Request<'_>) {
+    let Request { release, now, empties } = request;
+    if !keeps_status(kind, release) {
+        copy(new, old, &["status"]);
+    }
+    // Their strategies compare the objects before they drop fields.
+    let compares_first =
+        matches!(kind.endpoint.kind.as_str(), "EndpointSlice" | "PodDisruptionBudget" | "ResourceSlice");
+    if compares_first {
+        count_generation(kind, new, old, release, false);
+    }
+    match kind.endpoint.kind.as_str() {
+        "DeviceTaintRule" => kind_fields::set_taint_time(new, old, now),
+        "Pod" => pods::update(new, old, release),
+        _ => {}
+    }
+    disabled_fields::drop_disabled(&kind.endpoint.kind, new, Some(old), release);
+    prepare_fields(&kind.endpoint.kind, new, Some(old));
     // A Service that is no load balancer any more has no address of one.
     if kind.endpoint.kind == "Service"
         && new.str_at(&["spec", "type"]) != Some("LoadBalancer")
@@ -54,15 +116,22 @@ pub(super) fn update(kind: &BuiltInKind, release: Release, new: &mut Value, old:
     {
         status.insert("loadBalancer".to_owned(), Value::Object(Map::new()));
     }
-    let before = metadata::get(old, "annotations").and_then(|a| a.str_at(&[TEMPLATE_GENERATION])).map(str::to_owned);
-    if let Some(before) = before.filter(|_| kind.endpoint.kind == "DaemonSet") {
+    if let Some(before) = old_template_generation(kind, old) {
         let path = ["spec", "template"];
         let changed = i64::from(new.at(&path) != old.at(&path));
-        set_template_generation(new, &(before.parse::<i64>().unwrap_or_default() + changed).to_string());
+        set_template_generation(new, before.wrapping_add(changed));
     }
+    if !compares_first {
+        let is_emptied = empties.is_some_and(|empties| emptied::has_emptied(&kind.endpoint.kind, new, empties));
+        count_generation(kind, new, old, release, is_emptied);
+    }
+}
+
+/// Increments the generation of an object that changes, or has empty lists that count as changes.
+fn count_generation(kind: &BuiltInKind, new: &mut Value, old: &Value, release: Release, is_emptied: bool) {
     let counts =
         release.since(kind.behaviour.generation_since) && kind.behaviour.generation != GenerationRule::Constant;
-    if counts && is_changed(kind, new, old) {
+    if counts && (is_emptied || is_changed(kind, new, old)) {
         set_generation(new, metadata::generation(old).wrapping_add(1));
     }
 }
@@ -86,6 +155,10 @@ pub(super) fn update_status(kind: &BuiltInKind, new: &mut Value, old: &Value) {
     let resets_metadata = kind.behaviour.status_keeps.contains(&&["metadata"][..]);
     if resets_metadata {
         metadata::set(new, "managedFields", managed);
+    }
+    // The annotation is a field of the specification in the stored form.
+    if let Some(before) = old_template_generation(kind, old) {
+        set_template_generation(new, before);
     }
     // Other top-level fields are part of the specification.
     let fields = old.as_object().into_iter().chain(new.as_object()).flat_map(Map::keys).cloned();

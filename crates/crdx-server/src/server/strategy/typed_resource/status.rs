@@ -3,8 +3,8 @@
 //! `pkg/registry/resource/resourceclaim/strategy.go`).
 
 mod devices;
-mod features;
 
+use super::disabled_fields;
 use super::prepare::copy;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crdx_types::empties::Empties;
@@ -23,12 +23,11 @@ pub(super) fn prepare(
     match (kind.endpoint.group.as_str(), kind.endpoint.kind.as_str()) {
         ("", "Pod") => pod(new, old, release, empties),
         ("", "PersistentVolume") => set_phase_time(new, old, now),
-        ("apps", "Deployment" | "ReplicaSet") if !release.since(V1_35) => drop_terminating(new, old),
         // The fields of disabled features were dropped last in 1.34.
         ("resource.k8s.io", "ResourceClaim") if !release.since(V1_35) => devices::drop_deallocated(new, old),
         _ => {}
     }
-    features::drop_disabled(&kind.endpoint.kind, new, release);
+    disabled_fields::drop_disabled_of_status(&kind.endpoint.kind, new, old, release);
     if kind.endpoint.kind == "ResourceClaim" && release.since(V1_35) {
         devices::drop_deallocated(new, old);
     }
@@ -74,14 +73,6 @@ fn pod(new: &mut Value, old: &Value, release: Release, empties: Option<&Empties>
         if condition.get("observedGeneration").and_then(Value::as_int).unwrap_or_default() == 0 {
             copy(condition, old, &["observedGeneration"]);
         }
-    }
-}
-
-/// Drops the number of terminating replicas, unless it is in use (`dropDisabledStatusFields`).
-fn drop_terminating(new: &mut Value, old: &Value) {
-    let path = ["status", "terminatingReplicas"];
-    if old.at(&path).is_none_or(Value::is_null) {
-        copy(new, old, &path);
     }
 }
 

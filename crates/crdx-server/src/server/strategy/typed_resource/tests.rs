@@ -1,5 +1,7 @@
 //! Requests for built-in kinds to the whole server.
 
+mod preparation;
+
 use crate::server::{Calls, Method, Namespaces, Paused, Reply, Request, Response, ResponseBody, Server, Timestamp};
 use crdx_text::json;
 use crdx_types::service_families::ServiceRange;
