@@ -5,6 +5,7 @@
 use super::prepare::copy;
 use crate::server::metadata;
 use crate::server::strategy::built_in_kind::BuiltInKind;
+use crdx_cel::value::Quantity;
 use crdx_value::time::Timestamp;
 use crdx_value::{Value, object, time};
 
@@ -184,13 +185,14 @@ fn quality_of_service(pod: &Value) -> &'static str {
     common(classes).unwrap_or(BEST_EFFORT)
 }
 
-/// The class of one container. Quantities have their canonical form, so equal ones have equal texts.
+/// The class of one container.
 fn class(resources: &Value) -> &'static str {
     let classes = ["cpu", "memory"].into_iter().map(|resource| {
-        let quantity = |of| resources.str_at(&[of, resource]).unwrap_or("0");
+        let given = |of| Quantity::parse(resources.str_at(&[of, resource])?).ok();
+        let quantity = |of| given(of).unwrap_or_else(|| Quantity::from_int(0));
         match (quantity("requests"), quantity("limits")) {
             (request, limit) if request != limit => BURSTABLE,
-            ("0", _) => BEST_EFFORT,
+            (request, _) if request.sign() == 0 => BEST_EFFORT,
             _ => GUARANTEED,
         }
     });
@@ -220,6 +222,7 @@ mod tests {
         assert_eq!(quality("{}"), BEST_EFFORT);
         assert_eq!(quality(r#"{"resources":{"requests":{"cpu":"0"}}}"#), BEST_EFFORT);
         assert_eq!(quality(full), GUARANTEED);
+        assert_eq!(quality(&full.replace(r#""requests":{"cpu":"1""#, r#""requests":{"cpu":"+1""#)), GUARANTEED);
         assert_eq!(quality(&format!("{full},{full}")), GUARANTEED);
         for burstable in [half, less, &format!("{full},{{}}")] {
             assert_eq!(quality(burstable), BURSTABLE, "{burstable}");
