@@ -32,8 +32,8 @@ impl Position {
     /// The position of byte `offset` in `text`. A byte order mark at the start does not count as a column.
     pub(crate) fn at_offset(text: &[u8], offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
-        let line = before.split(|b| *b == b'\n').count();
-        let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+        let line = memchr::memchr_iter(b'\n', before).count() + 1;
+        let start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
         let mut current = before.get(start..).unwrap_or_default();
         if start == 0 {
             current = current.strip_prefix(b"\xef\xbb\xbf").unwrap_or(current);

@@ -6,7 +6,7 @@ use crate::report::{Diagnostic, Identity, ObjectReport, SourceLocation, Verdict}
 use crdx_text::Syntax;
 use crdx_value::Value;
 use crdx_value::group_version;
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 
 /// A group, version and kind.
@@ -90,7 +90,7 @@ impl Object {
     /// rule.
     pub fn finder(&self) -> Finder<'_> {
         let most = if self.is_definition() { usize::MAX } else { MAX_FOUND };
-        Finder { document: &self.document, positions: OnceCell::new(), left: Cell::new(most) }
+        Finder { document: &self.document, positions: OnceCell::new(), left: Cell::new(most), last: RefCell::default() }
     }
 }
 
@@ -191,6 +191,8 @@ pub struct Finder<'a> {
     document: &'a Document,
     positions: OnceCell<FieldPositions<'a>>,
     left: Cell<usize>,
+    /// The last field, because several messages are often about one.
+    last: RefCell<Option<(String, bool, SourceLocation)>>,
 }
 
 impl FieldLocator for Finder<'_> {
@@ -224,15 +226,23 @@ impl FieldLocator for Finder<'_> {
 
 impl Finder<'_> {
     fn find(&self, path: &str, is_name: bool) -> SourceLocation {
+        if let Some((last, was_name, location)) = &*self.last.borrow()
+            && last == path
+            && *was_name == is_name
+        {
+            return location.clone();
+        }
         let Document { source: name, chunk, .. } = self.document;
         let Some(left) = self.left.get().checked_sub(1) else { return SourceLocation::source(&source(name)) };
         self.left.set(left);
         let definition = self.document.value.str_at(&["apiVersion"]) == Some("apiextensions.k8s.io/v1");
-        let path = if definition { manifest_path::of_internal(path) } else { path.into() };
-        let found = self.positions.get_or_init(|| self.document.field_positions()).locate(&path);
+        let in_manifest = if definition { manifest_path::of_internal(path) } else { path.into() };
+        let found = self.positions.get_or_init(|| self.document.field_positions()).locate(&in_manifest);
         let span = found.shown(&chunk.text, is_name);
         let location = SourceLocation::part(&source(name), &chunk.text, chunk.start, span.start, span.range);
-        location.made_from(self.document.origin.as_ref())
+        let location = location.made_from(self.document.origin.as_ref());
+        *self.last.borrow_mut() = Some((path.to_owned(), is_name, location.clone()));
+        location
     }
 }
 
