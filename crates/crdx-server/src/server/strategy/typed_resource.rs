@@ -4,6 +4,7 @@
 mod app_armor;
 mod certificate_request;
 mod conversion;
+mod copy;
 pub(in crate::server) mod decode;
 mod disabled_fields;
 mod emptied;

@@ -1,6 +1,7 @@
 //! Status, generation and the fields that a write may not change (`PrepareForCreate` and `PrepareForUpdate` in
 //! `pkg/registry/*/*/strategy.go`).
 
+use super::copy::copy;
 use super::{app_armor, disabled_fields, emptied, kind_fields, pods, volume_claims};
 use crate::server::metadata;
 use crate::server::registry::rest::set_generation;
@@ -179,21 +180,4 @@ pub(super) fn grace_period_of_pod(pod: &Value, requested: Option<i64>) -> i64 {
     let own = || pod.at(&["spec", "terminationGracePeriodSeconds"]).and_then(Value::as_int).unwrap_or_default();
     let period = requested.unwrap_or_else(own);
     if period < 0 { 1 } else { period }
-}
-
-/// Copies the field at a path, or its absence.
-pub(super) fn copy(new: &mut Value, old: &Value, path: &[&str]) {
-    let Some((last, parents)) = path.split_last() else { return };
-    let Some(members) = parents.iter().try_fold(new, |value, key| value.get_mut(key)).and_then(Value::as_object_mut)
-    else {
-        return;
-    };
-    match old.at(path) {
-        Some(value) => {
-            members.insert((*last).to_owned(), value.clone());
-        }
-        None => {
-            members.remove(last);
-        }
-    }
 }
