@@ -4,6 +4,7 @@
 mod app_armor;
 mod certificate_request;
 mod conversion;
+mod copy;
 pub(in crate::server) mod decode;
 mod disabled_fields;
 mod emptied;
@@ -253,7 +254,10 @@ impl Strategy for TypedResource {
             let warnings = content::app_armor_warnings(object, self.release());
             *self.prepared_warnings.lock().unwrap_or_else(PoisonError::into_inner) = warnings;
         }
-        self.kind.change_stored(object, |kind, stored| prepare::create(kind, stored, (self.release(), self.now)));
+        let empties = self.given_empties();
+        self.kind.change_stored(object, |kind, stored| {
+            prepare::create(kind, stored, self.request(empties.as_deref()));
+        });
         if self.resources.allocations.is_some() {
             let shares_labels = self.shares_labels.load(Ordering::Relaxed);
             generated::create(&self.kind, object, self.now, shares_labels);
@@ -404,8 +408,17 @@ impl TypedResource {
         }
     }
 
+    /// The request of this strategy, with the empty lists and maps of its object.
+    fn request<'r>(&self, empties: Option<&'r Empties>) -> Request<'r> {
+        let changes_fields = self.resources.allocations.is_some();
+        Request { release: self.release(), now: self.now, empties, changes_fields }
+    }
+
     /// Completes a Pod, and drops what releases drop from Pods and their templates when they decode them.
     fn complete_pods(&self, object: &mut Value) {
+        if self.resources.allocations.is_none() {
+            return;
+        }
         let kind = self.kind.endpoint.kind.as_str();
         disabled_fields::drop_decoded(kind, object, self.release());
         if kind == "Pod" {
@@ -417,8 +430,7 @@ impl TypedResource {
         match self.subresource {
             Subresource::None | Subresource::Finalize | Subresource::Approval => {
                 let empties = self.given_empties();
-                let (release, now) = (self.release(), self.now);
-                prepare::update(kind, object, old, Request { release, now, empties: empties.as_deref() });
+                prepare::update(kind, object, old, self.request(empties.as_deref()));
             }
             Subresource::Status => {
                 prepare::update_status(kind, object, old);

@@ -1,7 +1,7 @@
 //! `CertificateSigningRequest`s: who sent a request, and its conditions (`pkg/registry/certificates/certificates` and
 //! `pkg/apis/certificates/validation`). Neither the request itself nor the certificate is parsed.
 
-use super::prepare::copy;
+use super::copy::copy;
 use crate::apply::set::Set;
 use crate::server::http::user::UserInfo;
 use crate::server::strategy::subresource::Subresource;

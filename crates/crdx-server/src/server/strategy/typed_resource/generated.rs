@@ -2,7 +2,7 @@
 //! service of Pods, and the plugins `Priority`, `DefaultTolerationSeconds`, `TaintNodesByCondition` and
 //! `StorageObjectInUseProtection` (`plugin/pkg/admission`).
 
-use super::prepare::copy;
+use super::copy::copy;
 use crate::server::metadata;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crdx_cel::value::Quantity;

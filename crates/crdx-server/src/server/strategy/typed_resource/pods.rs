@@ -1,8 +1,8 @@
 //! Fields that the server sets in new Pods and keeps in updates (`PrepareForCreate` and `PrepareForUpdate` in
 //! `pkg/registry/core/pod/strategy.go`).
 
+use super::copy::copy;
 use super::pod_resources;
-use super::prepare::copy;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crdx_value::release::{Release, V1_31, V1_34, V1_37};
 use crdx_value::time::{self, Timestamp};

@@ -1,6 +1,7 @@
 //! Status, generation and the fields that a write may not change (`PrepareForCreate` and `PrepareForUpdate` in
 //! `pkg/registry/*/*/strategy.go`).
 
+use super::copy::copy;
 use super::{app_armor, disabled_fields, emptied, kind_fields, pods, volume_claims};
 use crate::server::metadata;
 use crate::server::registry::rest::set_generation;
@@ -19,10 +20,13 @@ pub(super) struct Request<'r> {
     pub now: Timestamp,
     /// The empty lists and maps of its object.
     pub empties: Option<&'r Empties>,
+    /// True if fields other than the status and the generation are changed, as a server with generated fields does.
+    pub changes_fields: bool,
 }
 
 /// Prepares a new object.
-pub(super) fn create(kind: &BuiltInKind, new: &mut Value, (release, now): (Release, Timestamp)) {
+pub(super) fn create(kind: &BuiltInKind, new: &mut Value, request: Request<'_>) {
+    let Request { release, now, changes_fields, .. } = request;
     let behaviour = kind.behaviour;
     if !keeps_status(kind, release)
         && behaviour.status != InitialStatus::Kept
@@ -36,12 +40,15 @@ pub(super) fn create(kind: &BuiltInKind, new: &mut Value, (release, now): (Relea
     if release.since(behaviour.generation_since) && behaviour.generation != GenerationRule::OnlyUpdates {
         set_generation(new, 1);
     }
-    disabled_fields::drop_disabled(&kind.endpoint.kind, new, None, release);
-    match kind.endpoint.kind.as_str() {
-        "Pod" => {
+    if changes_fields {
+        disabled_fields::drop_disabled(&kind.endpoint.kind, new, None, release);
+        prepare_fields(&kind.endpoint.kind, new, None);
+        if kind.endpoint.kind == "Pod" {
             pods::create(kind, new, (release, now));
-            app_armor::synchronize(new, release);
         }
+    }
+    match kind.endpoint.kind.as_str() {
+        "Pod" => app_armor::synchronize(new, release),
         "DaemonSet" => {
             let given = template_generation(new).and_then(|text| text.parse::<i64>().ok()).unwrap_or_default();
             set_template_generation(new, given.max(1));
@@ -51,7 +58,7 @@ pub(super) fn create(kind: &BuiltInKind, new: &mut Value, (release, now): (Relea
             let name = metadata::text(new, "uid").to_owned();
             metadata::set_text(new, "name", &name);
         }
-        name => prepare_fields(name, new, None),
+        _ => {}
     }
 }
 
@@ -92,7 +99,7 @@ fn old_template_generation(kind: &BuiltInKind, old: &Value) -> Option<i64> {
 
 /// Prepares an update; the caller has set the generation to the old one.
 pub(super) fn update(kind: &BuiltInKind, new: &mut Value, old: &Value, request: Request<'_>) {
-    let Request { release, now, empties } = request;
+    let Request { release, empties, changes_fields, .. } = request;
     if !keeps_status(kind, release) {
         copy(new, old, &["status"]);
     }
@@ -102,13 +109,9 @@ pub(super) fn update(kind: &BuiltInKind, new: &mut Value, old: &Value, request: 
     if compares_first {
         count_generation(kind, new, old, release, false);
     }
-    match kind.endpoint.kind.as_str() {
-        "DeviceTaintRule" => kind_fields::set_taint_time(new, old, now),
-        "Pod" => pods::update(new, old, release),
-        _ => {}
+    if changes_fields {
+        update_fields(&kind.endpoint.kind, new, old, request);
     }
-    disabled_fields::drop_disabled(&kind.endpoint.kind, new, Some(old), release);
-    prepare_fields(&kind.endpoint.kind, new, Some(old));
     // A Service that is no load balancer any more has no address of one.
     if kind.endpoint.kind == "Service"
         && new.str_at(&["spec", "type"]) != Some("LoadBalancer")
@@ -125,6 +128,17 @@ pub(super) fn update(kind: &BuiltInKind, new: &mut Value, old: &Value, request: 
         let is_emptied = empties.is_some_and(|empties| emptied::has_emptied(&kind.endpoint.kind, new, empties));
         count_generation(kind, new, old, release, is_emptied);
     }
+}
+
+/// Prepares the fields of an update except its status and its generation.
+fn update_fields(kind: &str, new: &mut Value, old: &Value, request: Request<'_>) {
+    match kind {
+        "DeviceTaintRule" => kind_fields::set_taint_time(new, old, request.now),
+        "Pod" => pods::update(new, old, request.release),
+        _ => {}
+    }
+    disabled_fields::drop_disabled(kind, new, Some(old), request.release);
+    prepare_fields(kind, new, Some(old));
 }
 
 /// Increments the generation of an object that changes, or has empty lists that count as changes.
@@ -179,21 +193,4 @@ pub(super) fn grace_period_of_pod(pod: &Value, requested: Option<i64>) -> i64 {
     let own = || pod.at(&["spec", "terminationGracePeriodSeconds"]).and_then(Value::as_int).unwrap_or_default();
     let period = requested.unwrap_or_else(own);
     if period < 0 { 1 } else { period }
-}
-
-/// Copies the field at a path, or its absence.
-pub(super) fn copy(new: &mut Value, old: &Value, path: &[&str]) {
-    let Some((last, parents)) = path.split_last() else { return };
-    let Some(members) = parents.iter().try_fold(new, |value, key| value.get_mut(key)).and_then(Value::as_object_mut)
-    else {
-        return;
-    };
-    match old.at(path) {
-        Some(value) => {
-            members.insert((*last).to_owned(), value.clone());
-        }
-        None => {
-            members.remove(last);
-        }
-    }
 }

@@ -4,8 +4,8 @@
 
 mod devices;
 
+use super::copy::copy;
 use super::disabled_fields;
-use super::prepare::copy;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crdx_types::empties::Empties;
 use crdx_value::Value;
