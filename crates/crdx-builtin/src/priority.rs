@@ -106,8 +106,11 @@ mod tests {
         let spec = read(r#"{"priorityClassName":"never","priority":7,"preemptionPolicy":"Never"}"#);
         assert_eq!(admitted(r#"{"priorityClassName":"never"}"#, Some(&class)), Ok(spec.clone()));
         assert_eq!(admitted(r#"{"priority":7}"#, Some(&class)), Ok(spec));
-        let refused = admitted(r#"{"priorityClassName":"never","preemptionPolicy":"PreemptLowerPriority"}"#, Some(&class));
-        assert!(refused.is_err_and(|reason| reason.contains("(PreemptLowerPriority)") && reason.contains("computed Never")));
+        let refused =
+            admitted(r#"{"priorityClassName":"never","preemptionPolicy":"PreemptLowerPriority"}"#, Some(&class));
+        assert!(
+            refused.is_err_and(|reason| reason.contains("(PreemptLowerPriority)") && reason.contains("computed Never"))
+        );
         assert!(admitted(r#"{"priority":5}"#, Some(&class)).is_err_and(|reason| reason.contains("computed 7")));
     }
 

@@ -42,7 +42,8 @@ pub fn overhead_refusal(pod: &Value, class: Option<&Value>) -> Option<&'static s
 
 fn has_other_overhead(pod: &Value, class: &Value) -> bool {
     let (own, fixed) = (amounts(pod, &["spec", "overhead"]), amounts(class, &["overhead", "podFixed"]));
-    let same = own.iter().zip(&fixed).all(|((name, amount), (other, fixed))| name == other && amount.compare(fixed).is_eq());
+    let same =
+        own.iter().zip(&fixed).all(|((name, amount), (other, fixed))| name == other && amount.compare(fixed).is_eq());
     own.len() != fixed.len() || !same
 }
 
@@ -186,11 +187,16 @@ mod tests {
             let spec = admitted(&format!(r#"{{"tolerations":{own}}}"#), &class).unwrap();
             spec.get("tolerations").cloned().unwrap_or_default()
         };
-        let (exists, narrow) = (r#"{"key":"x","operator":"Exists"}"#, r#"{"key":"x","operator":"Exists","effect":"NoSchedule"}"#);
+        let (exists, narrow) =
+            (r#"{"key":"x","operator":"Exists"}"#, r#"{"key":"x","operator":"Exists","effect":"NoSchedule"}"#);
         assert_eq!(tolerations(&format!("[{narrow}]"), &format!("[{exists}]")), read(&format!("[{exists}]")));
         assert_eq!(tolerations(&format!("[{exists}]"), &format!("[{narrow},{exists}]")), read(&format!("[{exists}]")));
-        let seconds = |n: u32| format!(r#"{{"key":"y","operator":"Exists","effect":"NoExecute","tolerationSeconds":{n}}}"#);
-        assert_eq!(tolerations(&format!("[{}]", seconds(5)), &format!("[{}]", seconds(6))), read(&format!("[{}]", seconds(6))));
+        let seconds =
+            |n: u32| format!(r#"{{"key":"y","operator":"Exists","effect":"NoExecute","tolerationSeconds":{n}}}"#);
+        assert_eq!(
+            tolerations(&format!("[{}]", seconds(5)), &format!("[{}]", seconds(6))),
+            read(&format!("[{}]", seconds(6)))
+        );
         let equal = r#"[{"key":"z","operator":"Equal","value":"1"},{"key":"z","operator":"Equal","value":"2"}]"#;
         assert_eq!(tolerations(equal, "[]"), read(equal));
     }

@@ -1,6 +1,6 @@
 //! Fields that the API server and its admission plugins add to new objects: `generateSelector` of Jobs, the quality of
-//! service of Pods, and the plugins `Priority`, `DefaultTolerationSeconds`, `TaintNodesByCondition` and
-//! `StorageObjectInUseProtection` (`plugin/pkg/admission`).
+//! service of Pods, and the plugins `DefaultTolerationSeconds`, `TaintNodesByCondition` and
+//! `StorageObjectInUseProtection` (`plugin/pkg/admission`), which depend on the object alone.
 
 use super::prepare::copy;
 use crate::server::metadata;
@@ -23,10 +23,7 @@ const GUARANTEED: &str = "Guaranteed";
 /// Changes a new object as the admission plugins do.
 pub(super) fn admit(kind: &BuiltInKind, object: &mut Value) {
     match kind.endpoint.kind.as_str() {
-        "Pod" => {
-            set_priority(object);
-            add_tolerations(object);
-        }
+        "Pod" => add_tolerations(object),
         "Node" => add_taint(object),
         "PersistentVolume" => add_finalizer(object, "kubernetes.io/pv-protection"),
         "PersistentVolumeClaim" => add_finalizer(object, "kubernetes.io/pvc-protection"),
@@ -38,7 +35,10 @@ pub(super) fn admit(kind: &BuiltInKind, object: &mut Value) {
 /// Completes a new object that has a name and a UID.
 pub(super) fn create(kind: &BuiltInKind, object: &mut Value, now: Timestamp) {
     match kind.endpoint.kind.as_str() {
-        "Pod" => object.insert_at(&["status", "qosClass"], quality_of_service(object).into()),
+        "Pod" => {
+            set_priority(object);
+            object.insert_at(&["status", "qosClass"], quality_of_service(object).into());
+        }
         "PersistentVolume" => {
             object.insert_at(&["status", "lastPhaseTransitionTime"], time::format(now).into());
         }
@@ -89,7 +89,8 @@ pub(super) fn update(kind: &BuiltInKind, object: &mut Value, old: &Value) {
     }
 }
 
-/// `Priority`, for a Pod that names no class.
+/// The priority of a Pod without class, if the plugin `Priority` has set none, as for an existing Pod, which is stored
+/// without admission.
 fn set_priority(pod: &mut Value) {
     if pod.str_at(&["spec", "priorityClassName"]).is_some_and(|name| !name.is_empty()) {
         return;
