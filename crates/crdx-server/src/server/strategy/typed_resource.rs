@@ -4,6 +4,7 @@
 mod app_armor;
 mod certificate_request;
 pub(in crate::server) mod decode;
+mod device_access;
 mod generated;
 mod managed_fields;
 mod prepare;
@@ -43,6 +44,7 @@ use crate::server::strategy::scale::Scalable;
 use crate::server::strategy::serving::{Serving, Version};
 use crate::server::strategy::strategic_merge;
 use crate::server::strategy::subresource::Subresource;
+use crdx_builtin::admin_access;
 use crdx_text::strict::StrictError;
 use crdx_types::Endpoint;
 use crdx_types::empties::Empties;
@@ -73,6 +75,8 @@ pub(in crate::server) struct TypedResource {
     prepared_warnings: Mutex<Vec<String>>,
     /// True for a dry run that the answer shows.
     dry_run: bool,
+    /// The Namespace of an object that may request the access of an administrator to devices.
+    namespace: Option<Arc<Value>>,
 }
 
 impl TypedResource {
@@ -86,6 +90,8 @@ impl TypedResource {
     ) -> Option<Self> {
         let kind = Arc::clone(serving.typed_version(&version.name)?);
         let user = kind.behaviour.names_user.then(|| ctx.user().clone());
+        let requests_devices = admin_access::applies(&kind.endpoint.group, &kind.endpoint.kind);
+        let namespace = requests_devices.then(|| device_access::namespace(ctx, resources)).flatten();
         Some(Self {
             serving,
             version,
@@ -98,6 +104,7 @@ impl TypedResource {
             empties: Mutex::default(),
             prepared_warnings: Mutex::default(),
             dry_run: !ctx.request.hides_dry_run && ctx.query.all("dryRun").any(|value| value == "All"),
+            namespace,
         })
     }
 
@@ -243,7 +250,8 @@ impl Strategy for TypedResource {
     fn validate_create(&self, object: &Value) -> Verdict {
         let (path, rule) = (FieldPath::new("metadata"), self.kind.behaviour.name);
         let metadata = Metadata::from_object(object);
-        let mut errors = validation::validate(metadata, self.serving.namespaced, rule, &path, self.release());
+        let mut errors = device_access::errors(self, object, None);
+        errors.extend(validation::validate(metadata, self.serving.namespaced, rule, &path, self.release()));
         self.check_finalizers(metadata, &path, &mut errors);
         self.verdict(object, None, errors)
     }
@@ -278,7 +286,7 @@ impl Strategy for TypedResource {
         let (new, existing) = (Metadata::from_object(object), Metadata::from_object(old));
         let mut errors = match &self.user {
             Some(_) => certificate_request::validate_update(object, old, self.subresource),
-            None => ErrorList::new(),
+            None => device_access::errors(self, object, Some(old)),
         };
         let path = FieldPath::new("metadata");
         errors.extend(validation::validate_update(new, existing, &path, self.release()));
