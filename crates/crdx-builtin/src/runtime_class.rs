@@ -2,6 +2,7 @@
 //! in `k8s.io/kubernetes`).
 
 use crate::amounts::amounts;
+use crdx_value::release::{Release, V1_31};
 use crdx_value::{Map, Value};
 
 const MISMATCH: &str = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
@@ -17,9 +18,11 @@ pub fn class_name(pod: &Value) -> Option<&str> {
 ///
 /// # Errors
 /// Returns the reason why a Pod is refused that has another overhead, or another value in its node selector.
-pub fn admit(pod: &mut Value, class: &Value) -> Result<(), String> {
+pub fn admit(pod: &mut Value, class: &Value, release: Release) -> Result<(), String> {
     if let Some(overhead) = class.get("overhead") {
-        let is_given = pod.at(&["spec", "overhead"]).and_then(Value::as_object).is_some_and(|own| !own.is_empty());
+        let own = pod.at(&["spec", "overhead"]).and_then(Value::as_object);
+        // Before 1.31 an empty overhead must match, too.
+        let is_given = own.is_some_and(|own| !own.is_empty() || !release.since(V1_31));
         if is_given && has_other_overhead(pod, class) {
             return Err(MISMATCH.to_owned());
         }
@@ -147,7 +150,7 @@ mod tests {
 
     fn admitted(spec: &str, class: &str) -> Result<Value, String> {
         let mut pod = pod(spec);
-        admit(&mut pod, &read(class))?;
+        admit(&mut pod, &read(class), Release::NEWEST)?;
         Ok(pod.get("spec").cloned().unwrap_or_default())
     }
 
@@ -162,6 +165,16 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_overhead_must_match_before_1_31() {
+        let admitted = |release: &str| {
+            let release = release.parse().unwrap();
+            admit(&mut pod(r#"{"overhead":{}}"#), &read(OVERHEAD), release)
+        };
+        assert_eq!(admitted("1.30"), Err(MISMATCH.to_owned()));
+        assert_eq!(admitted("1.31"), Ok(()));
+    }
+
+    #[test]
     fn an_overhead_needs_a_class_with_overhead() {
         let with = pod(r#"{"overhead":{"cpu":"1"}}"#);
         assert_eq!(overhead_refusal(&with, None), Some(WITHOUT_CLASS));
@@ -169,6 +182,7 @@ mod tests {
         assert_eq!(overhead_refusal(&with, Some(&read(OVERHEAD))), None);
         assert_eq!(overhead_refusal(&pod("{}"), Some(&read(OVERHEAD))), Some(MISMATCH));
         assert_eq!(overhead_refusal(&pod("{}"), None), None);
+        assert_eq!(overhead_refusal(&pod(r#"{"overhead":{}}"#), None), Some(WITHOUT_CLASS));
     }
 
     #[test]

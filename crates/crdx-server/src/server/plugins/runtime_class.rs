@@ -8,12 +8,14 @@ use crate::server::strategy::resources::Resources;
 use crdx_builtin::runtime_class;
 use crdx_value::Value;
 use crdx_value::quote::go_quote;
+use crdx_value::release::Release;
 use std::sync::Arc;
 
 /// The `RuntimeClass` plugin.
 #[derive(Debug)]
 pub(super) struct RuntimeClass {
     classes: Classes,
+    release: Release,
 }
 
 /// The class of a Pod.
@@ -28,7 +30,8 @@ enum Class {
 impl RuntimeClass {
     /// Creates the plugin; `None` if the server has no `RuntimeClass`es.
     pub fn new(resources: &Arc<Resources>) -> Option<Self> {
-        Some(Self { classes: Classes::new(resources, "runtimeclasses.node.k8s.io")? })
+        let classes = Classes::new(resources, "runtimeclasses.node.k8s.io")?;
+        Some(Self { classes, release: resources.settings.release })
     }
 
     fn class(&self, attributes: &Attributes<'_>, pod: &Value) -> Result<Class, Refusal> {
@@ -71,8 +74,10 @@ impl Plugin for RuntimeClass {
             return Ok(Mutation::Unchanged);
         }
         let Class::Found(class) = self.class(attributes, object)? else { return Ok(Mutation::Unchanged) };
-        runtime_class::admit(object, &class).map_err(|reason| attributes.forbidden_object(object, &reason))?;
-        Ok(Mutation::Changed)
+        runtime_class::admit(object, &class, self.release)
+            .map_err(|reason| attributes.forbidden_object(object, &reason))?;
+        let is_changed = ["overhead", "scheduling"].into_iter().any(|field| class.get(field).is_some());
+        Ok(if is_changed { Mutation::Changed } else { Mutation::Unchanged })
     }
 
     fn validate(
@@ -112,7 +117,8 @@ mod tests {
 
     #[test]
     fn a_pod_gets_the_overhead_and_the_scheduling_of_its_class() {
-        let server = Server::builder(Release::NEWEST, 0).with_built_in_kinds().with_generated_fields().build();
+        let server = Server::builder(Release::NEWEST, 0).with_built_in_kinds().with_content_validation();
+        let server = server.with_generated_fields().build();
         let class = r#"{"metadata":{"name":"kata"},"handler":"h","overhead":{"podFixed":{"cpu":"1"}},
             "scheduling":{"nodeSelector":{"a":"b"}}}"#;
         assert_eq!(post(&server, "/apis/node.k8s.io/v1/runtimeclasses", class).0, 201);
@@ -136,5 +142,6 @@ mod tests {
             message(r#""overhead":{"cpu":"1"}"#),
             refused("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
         );
+        assert_eq!(message(r#""overhead":{}"#).0, 403, "an empty overhead counts");
     }
 }

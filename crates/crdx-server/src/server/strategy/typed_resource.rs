@@ -224,7 +224,7 @@ impl Strategy for TypedResource {
 
     fn admit_create(&self, object: &mut Value) {
         if self.resources.allocations.is_some() {
-            generated::admit(&self.kind, object);
+            generated::admit(&self.kind, object, self.given_empties().as_deref());
         }
     }
 

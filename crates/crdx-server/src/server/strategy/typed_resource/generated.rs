@@ -5,8 +5,9 @@
 use super::prepare::copy;
 use crate::server::metadata;
 use crate::server::strategy::built_in_kind::BuiltInKind;
+use crdx_types::empties::Empties;
 use crdx_value::time::Timestamp;
-use crdx_value::{Value, object, time};
+use crdx_value::{Map, Value, object, time};
 
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
@@ -20,10 +21,13 @@ const BEST_EFFORT: &str = "BestEffort";
 const BURSTABLE: &str = "Burstable";
 const GUARANTEED: &str = "Guaranteed";
 
-/// Changes a new object as the admission plugins do.
-pub(super) fn admit(kind: &BuiltInKind, object: &mut Value) {
+/// Changes a new object as the admission plugins do; `empties` are its empty lists and maps.
+pub(super) fn admit(kind: &BuiltInKind, object: &mut Value, empties: Option<&Empties>) {
     match kind.endpoint.kind.as_str() {
-        "Pod" => add_tolerations(object),
+        "Pod" => {
+            add_tolerations(object);
+            restore_overhead(object, empties);
+        }
         "Node" => add_taint(object),
         "PersistentVolume" => add_finalizer(object, "kubernetes.io/pv-protection"),
         "PersistentVolumeClaim" => add_finalizer(object, "kubernetes.io/pvc-protection"),
@@ -100,6 +104,15 @@ fn set_priority(pod: &mut Value) {
         if pod.at(&["spec", field]).is_none() {
             pod.insert_at(&["spec", field], value);
         }
+    }
+}
+
+/// Restores an empty overhead, which the encoded form omits and which the plugin `RuntimeClass` refuses.
+fn restore_overhead(pod: &mut Value, empties: Option<&Empties>) {
+    let path = ["spec", "overhead"];
+    let empty = path.into_iter().try_fold(empties, |empties, name| Some(empties?.child(name))).flatten();
+    if empty.and_then(Empties::text).is_some() {
+        pod.insert_at(&path, Value::Object(Map::new()));
     }
 }
 
