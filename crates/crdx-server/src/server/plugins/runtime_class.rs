@@ -76,8 +76,9 @@ impl Plugin for RuntimeClass {
         let Class::Found(class) = self.class(attributes, object)? else { return Ok(Mutation::Unchanged) };
         runtime_class::admit(object, &class, self.release)
             .map_err(|reason| attributes.forbidden_object(object, &reason))?;
-        let is_changed = ["overhead", "scheduling"].into_iter().any(|field| class.get(field).is_some());
-        Ok(if is_changed { Mutation::Changed } else { Mutation::Unchanged })
+        // A Pod that is refused in validation keeps its empty overhead, which would be lost if it were completed.
+        let is_refused = runtime_class::overhead_refusal(object, Some(&class)).is_some();
+        Ok(if is_refused { Mutation::Unchanged } else { Mutation::Changed })
     }
 
     fn validate(
@@ -142,6 +143,20 @@ mod tests {
             message(r#""overhead":{"cpu":"1"}"#),
             refused("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
         );
-        assert_eq!(message(r#""overhead":{}"#).0, 403, "an empty overhead counts");
+    }
+
+    #[test]
+    fn an_empty_overhead_needs_a_class_with_overhead() {
+        let server = Server::builder(Release::NEWEST, 0).with_built_in_kinds().with_content_validation();
+        let server = server.with_generated_fields().build();
+        let create_class = |name: &str, more: &str| {
+            let class = format!(r#"{{"metadata":{{"name":"{name}"}},"handler":"h",{more}}}"#);
+            assert_eq!(post(&server, "/apis/node.k8s.io/v1/runtimeclasses", &class).0, 201);
+        };
+        create_class("with", r#""overhead":{"podFixed":{"cpu":"1"}}"#);
+        create_class("without", r#""scheduling":{"nodeSelector":{"a":"b"}}"#);
+        assert_eq!(create_pod(&server, r#""overhead":{}"#).0, 403);
+        assert_eq!(create_pod(&server, r#""overhead":{},"runtimeClassName":"without""#).0, 403);
+        assert_eq!(create_pod(&server, r#""overhead":{},"runtimeClassName":"with""#).0, 201);
     }
 }
