@@ -1,11 +1,16 @@
 //! The behaviour of Kubernetes' built-in kinds that their Go types do not describe.
 
+pub mod admin_access;
 mod amounts;
 pub mod cluster_fields;
 pub mod default_class;
 pub mod limit_ranger;
+pub mod mirror_pod;
 pub mod pod_security;
+pub mod priority;
 pub mod quotas;
+pub mod runtime_class;
+pub mod topology_labels;
 #[cfg(feature = "validation")]
 pub mod validation;
 pub mod volume_resize;

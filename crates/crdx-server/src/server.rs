@@ -42,7 +42,7 @@ mod snapshot;
 
 pub use self::http::body::LIMIT as BODY_LIMIT;
 pub use self::http::calls::{Call, Calls, Outcome};
-pub use self::http::known_objects::KnownObjects;
+pub use self::http::known_objects::{KnownClasses, KnownObjects};
 pub use self::http::namespace_state::NamespaceState;
 pub use self::http::paused::Paused;
 pub use self::http::request::{Body, Method, Request};

@@ -189,3 +189,108 @@ fn the_labels_of_a_namespace_select_a_pod_security_standard() {
         ],
     );
 }
+
+/// A cluster with a default priority class and a runtime class, and a namespace with the access of administrators to devices.
+fn with_default_class(path: &str) -> Reply {
+    let found = match path {
+        PRIORITIES => r#"{"items":[{"metadata":{"name":"usual"},"value":5,"globalDefault":true}]}"#,
+        "/apis/node.k8s.io/v1/runtimeclasses" => {
+            r#"{"items":[{"metadata":{"name":"kata"},"handler":"h","overhead":{"podFixed":{"cpu":"1"}},"scheduling":{"nodeSelector":{"a":"b"}}}]}"#
+        }
+        "/apis" => {
+            let devices: &[_] = &[("resourceclaims", "ResourceClaim")];
+            return Reply::Json(
+                200,
+                groups(&[
+                    group("scheduling.k8s.io", "v1", &[("priorityclasses", "PriorityClass")]),
+                    group("resource.k8s.io", "v1", devices),
+                ]),
+            );
+        }
+        "/api/v1/namespaces/admin" => {
+            r#"{"metadata":{"name":"admin","labels":{"resource.kubernetes.io/admin-access":"true"}},"status":{"phase":"Active"}}"#
+        }
+        path => return with_classes(path),
+    };
+    Reply::Json(200, found.to_owned())
+}
+
+#[test]
+fn pods_get_what_their_classes_set() {
+    let place = TestDir::new("class-fields");
+    let class = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: other}\nvalue: 1\nglobalDefault: true\n---\n";
+    let pods = [
+        pod("a", "priority: 5"),
+        pod("b", "priority: 6"),
+        pod("c", "runtimeClassName: kata"),
+        pod("d", "runtimeClassName: kata, nodeSelector: {a: x}"),
+        pod("e", "overhead: {cpu: 1}"),
+        class.to_owned(),
+    ];
+    place.write("pods.yaml", &pods.concat());
+    let fake = Fake::serve(|path, _| with_default_class(path));
+    let line = format!("validate -f pods.yaml --server {}", fake.url);
+    place.run(&line).ends(
+        1,
+        &[
+            "6 objects: 2 accepted, 4 rejected",
+            "pods \"b\" is forbidden: the integer value of priority (6) must not be provided in pod spec; priority admission controller computed 5 from the given PriorityClass name",
+            "pods \"d\" is forbidden: conflict: runtimeClass.scheduling.nodeSelector[a] = b; pod.spec.nodeSelector[a] = x",
+            "pods \"e\" is forbidden: pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead",
+            "priorityclasses.scheduling.k8s.io \"other\" is forbidden: PriorityClass usual is already marked as default. Only one default can exist",
+        ],
+    );
+    place.run(&format!("{line} -o yaml")).ends(1, &["priorityClassName: usual", "overhead:", "nodeSelector:"]);
+}
+
+#[test]
+fn the_default_class_that_is_not_known_leaves_an_own_priority_open() {
+    let place = TestDir::new("own-priority");
+    place.write("pods.yaml", &pod("a", "priority: 5"));
+    place
+        .run("validate -f pods.yaml --offline")
+        .ends(2, &["1 cannot tell", "its priority must be that of the default PriorityClass: no cluster was asked"]);
+    let class = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: usual}\nvalue: 5\nglobalDefault: true\n---\n";
+    place.write("pods.yaml", &[class, &pod("a", "priority: 5"), &pod("b", "priority: 6")].concat());
+    place
+        .run("validate -f pods.yaml --offline")
+        .ends(1, &["2 accepted, 1 rejected", "priority admission controller computed 5 from the given"]);
+}
+
+#[test]
+fn the_access_of_administrators_to_devices_needs_a_label_of_the_namespace() {
+    let claim = |namespace: &str| {
+        format!(
+            "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {{name: c, namespace: {namespace}}}\nspec: {{devices: {{requests: [{{name: r, exactly: {{deviceClassName: c, adminAccess: true}}}}]}}}}\n---\n"
+        )
+    };
+    let place = TestDir::new("admin-access");
+    place.write("claims.yaml", &[claim("admin"), claim("default")].concat());
+    let refused = "spec.devices.requests[0].adminAccess: Forbidden: admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the containing namespace";
+    let fake = Fake::serve(|path, _| with_default_class(path));
+    let line = format!("validate -f claims.yaml --server {}", fake.url);
+    place.run(&line).ends(1, &["1 accepted, 1 rejected", refused]);
+    let open = "the access of administrators to devices needs a label of the namespace: no cluster was asked";
+    place.run("validate -f claims.yaml --offline").ends(2, &["1 rejected, 1 cannot tell", refused, open]);
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: admin, labels: {resource.kubernetes.io/admin-access: 'true'}}\n---\n";
+    place.write("claims.yaml", &[namespace, &claim("admin")].concat());
+    place.run("validate -f claims.yaml --offline").ends(0, &["2 accepted"]);
+}
+
+#[test]
+fn mirror_pods_name_no_service_account() {
+    let place = TestDir::new("mirror-pods");
+    let mirror = |name: &str, more: &str| {
+        let metadata = format!("{{name: {name}, annotations: {{kubernetes.io/config.mirror: x}}}}");
+        pod(name, more).replace(&format!("{{name: {name}}}"), &metadata)
+    };
+    place.write(
+        "pods.yaml",
+        &[mirror("a", "nodeName: node"), mirror("b", "nodeName: node, serviceAccountName: d")].concat(),
+    );
+    let fake = Fake::serve(|path, _| with_accounts(path));
+    for line in ["--offline".to_owned(), format!("--server {}", fake.url)] {
+        let refused = "pods \"b\" is forbidden: a mirror pod may not reference service accounts";
+        place.run(&format!("validate -f pods.yaml {line}")).ends(1, &["1 accepted, 1 rejected", refused]);
+    }
+}

@@ -1,16 +1,20 @@
-//! The admission plugins: `NamespaceLifecycle`, `LimitRanger`, `PodSecurity`, `DefaultStorageClass`, `DefaultIngressClass`,
-//! `PersistentVolumeClaimResize`, `CertificateSubjectRestriction`, policies and webhooks. They read the resources of the
-//! server.
+//! The admission plugins: `NamespaceLifecycle`, `LimitRanger`, `PodSecurity`, `Priority`, `DefaultStorageClass`,
+//! `DefaultIngressClass`, `PersistentVolumeClaimResize`, `RuntimeClass`, `CertificateSubjectRestriction`,
+//! `PodTopologyLabels`, policies and webhooks. They read the resources of the server.
 
 mod certificate_subject;
+mod classes;
 mod cluster;
 mod default_class;
 mod lifecycle;
 mod limit_ranger;
 mod pod_security;
 mod policies;
+mod priority;
+mod runtime_class;
 #[cfg(test)]
 mod tests;
+mod topology_labels;
 mod view;
 mod volume_resize;
 mod webhooks;
@@ -24,7 +28,10 @@ use lifecycle::NamespaceLifecycle;
 use limit_ranger::LimitRanger;
 use pod_security::PodSecurity;
 use policies::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
+use priority::Priority;
+use runtime_class::RuntimeClass;
 use std::sync::Arc;
+use topology_labels::PodTopologyLabels;
 pub(in crate::server) use view::Inputs;
 use volume_resize::PersistentVolumeClaimResize;
 use webhooks::AdmissionWebhooks;
@@ -43,14 +50,23 @@ pub(in crate::server) fn plugins(resources: &Arc<Resources>, inputs: Option<Inpu
     if let Some(plugin) = PodSecurity::new(resources) {
         plugins.push(Box::new(plugin));
     }
+    if let Some(plugin) = Priority::new(resources) {
+        plugins.push(Box::new(plugin));
+    }
     if let Some(plugin) = DefaultClasses::new(resources) {
         plugins.push(Box::new(plugin));
     }
     if let Some(plugin) = PersistentVolumeClaimResize::new(resources) {
         plugins.push(Box::new(plugin));
     }
+    if let Some(plugin) = RuntimeClass::new(resources) {
+        plugins.push(Box::new(plugin));
+    }
     if resources.serves_built_in_kinds {
         plugins.push(Box::new(CertificateSubjectRestriction));
+    }
+    if let Some(plugin) = PodTopologyLabels::new(resources) {
+        plugins.push(Box::new(plugin));
     }
     if let Some(inputs) = inputs {
         plugins.push(Box::new(MutatingAdmissionPolicy::new(resources, inputs.clone())));

@@ -12,6 +12,7 @@ pub mod service_accounts;
 pub mod service_allocations;
 mod service_families;
 mod size;
+mod unknown_objects;
 mod volume_resize;
 
 use super::admission::admitted;
@@ -31,7 +32,7 @@ use crate::simulation::served::deprecation;
 pub(crate) use crate::simulation::served::{no_matches, not_served};
 use crate::simulator::kubectl_errors;
 use cluster_state::{
-    check_namespace, check_references, existing, read_limit_ranges, reads_existing, served_by_cluster,
+    check_namespace, check_service_account, existing, read_limit_ranges, reads_existing, served_by_cluster,
 };
 use crdx_builtin::{quotas, validation};
 use crdx_server::apply::client_side;
@@ -198,7 +199,7 @@ pub fn decode(
         check_namespace(&mut item, context, &plural, &found);
     }
     if creates && item.verdict == Verdict::Decodes {
-        check_references(&mut item, context, &sent, earlier);
+        check_service_account(&mut item, context, &sent, earlier);
     }
     let mut created = None;
     if creates && item.verdict == Verdict::Decodes {
@@ -392,6 +393,7 @@ impl<'a> Sending<'a> {
             }
         }
         accept(item, self.sent, context);
+        unknown_objects::leave_open(item, context, self.sent, self.known_objects.map(|known| &**known));
         admitted(item, findings, context.admission);
         created
     }

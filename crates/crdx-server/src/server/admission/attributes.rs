@@ -5,6 +5,7 @@ use crate::server::http::known_objects::KnownObjects;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::status::Refusal;
 use crate::server::http::user::UserInfo;
+use crate::server::metadata;
 use crate::server::scope::{GroupResource, GroupVersionKind, GroupVersionResource};
 use crdx_value::{Map, Value, object};
 
@@ -76,6 +77,13 @@ impl Attributes<'_> {
     /// The refusal of a plugin (`admission.NewForbidden`).
     pub fn forbidden(&self, reason: &str) -> Refusal {
         Refusal::forbidden(self.group_resource(), self.name, reason)
+    }
+
+    /// The refusal of a new object, which may have no name yet (`extractResourceName`).
+    pub(crate) fn forbidden_object(&self, object: &Value, reason: &str) -> Refusal {
+        let names = [self.name, metadata::text(object, "name"), metadata::text(object, "generateName"), "Unknown"];
+        let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
+        Refusal::forbidden(self.group_resource(), name, reason)
     }
 
     /// Returns `CreateOptions`, `UpdateOptions` or `DeleteOptions` as in `request.options`. A PATCH has the options of

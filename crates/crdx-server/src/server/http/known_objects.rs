@@ -12,4 +12,17 @@ pub struct KnownObjects {
     pub limit_ranges: Vec<Arc<Value>>,
     /// The name of the default class of a new object; `None` if only the server may have one.
     pub default_class: Option<String>,
+    /// The `PriorityClass`es.
+    pub priority_classes: KnownClasses,
+    /// The `RuntimeClass`es.
+    pub runtime_classes: KnownClasses,
+}
+
+/// The classes of one kind that the sender of a request knows.
+#[derive(Clone, Debug, Default)]
+pub struct KnownClasses {
+    /// Classes in addition to those that the server stores under other names.
+    pub objects: Vec<Arc<Value>>,
+    /// True if there are no others.
+    pub is_complete: bool,
 }

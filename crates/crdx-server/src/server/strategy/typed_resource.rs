@@ -6,6 +6,7 @@ mod certificate_request;
 mod conversion;
 mod copy;
 pub(in crate::server) mod decode;
+mod device_access;
 mod disabled_fields;
 mod emptied;
 mod generate_name;
@@ -52,6 +53,7 @@ use crate::server::strategy::scale::Scalable;
 use crate::server::strategy::serving::{Serving, Version};
 use crate::server::strategy::strategic_merge;
 use crate::server::strategy::subresource::Subresource;
+use crdx_builtin::admin_access;
 use crdx_text::strict::StrictError;
 use crdx_types::Endpoint;
 use crdx_types::empties::Empties;
@@ -86,6 +88,8 @@ pub(in crate::server) struct TypedResource {
     shares_labels: AtomicBool,
     /// True for a dry run that the answer shows.
     dry_run: bool,
+    /// The Namespace of an object that may request the access of an administrator to devices.
+    namespace: Option<Arc<Value>>,
 }
 
 impl TypedResource {
@@ -99,6 +103,8 @@ impl TypedResource {
     ) -> Option<Self> {
         let kind = Arc::clone(serving.typed_version(&version.name)?);
         let user = kind.behaviour.names_user.then(|| ctx.user().clone());
+        let requests_devices = admin_access::applies(&kind.endpoint.group, &kind.endpoint.kind);
+        let namespace = requests_devices.then(|| device_access::namespace(ctx, resources)).flatten();
         Some(Self {
             serving,
             version,
@@ -112,6 +118,7 @@ impl TypedResource {
             prepared_warnings: Mutex::default(),
             shares_labels: AtomicBool::default(),
             dry_run: !ctx.request.hides_dry_run && ctx.query.all("dryRun").any(|value| value == "All"),
+            namespace,
         })
     }
 
@@ -240,7 +247,7 @@ impl Strategy for TypedResource {
 
     fn admit_create(&self, object: &mut Value) {
         if self.resources.allocations.is_some() {
-            generated::admit(&self.kind, object);
+            generated::admit(&self.kind, object, self.given_empties().as_deref());
         }
     }
 
@@ -270,7 +277,8 @@ impl Strategy for TypedResource {
     fn validate_create(&self, object: &Value) -> Verdict {
         let (path, rule) = (FieldPath::new("metadata"), self.kind.behaviour.name);
         let metadata = Metadata::from_object(object);
-        let mut errors = validation::validate(metadata, self.serving.namespaced, rule, &path, self.release());
+        let mut errors = device_access::errors(self, object, None);
+        errors.extend(validation::validate(metadata, self.serving.namespaced, rule, &path, self.release()));
         self.check_finalizers(metadata, &path, &mut errors);
         self.verdict(object, None, errors)
     }
@@ -305,7 +313,7 @@ impl Strategy for TypedResource {
         let (new, existing) = (Metadata::from_object(object), Metadata::from_object(old));
         let mut errors = match &self.user {
             Some(_) => certificate_request::validate_update(object, old, self.subresource),
-            None => ErrorList::new(),
+            None => device_access::errors(self, object, Some(old)),
         };
         let (path, release) = (FieldPath::new("metadata"), self.release());
         // `validateCommonFields`, then the strategy.

@@ -2,13 +2,17 @@
 //! in `k8s.io/kubernetes`).
 
 use crate::cluster::Cluster;
-use crate::cluster::Error;
-use crate::report::Answer;
-use crdx_value::{Value, quote};
-use std::collections::BTreeSet;
+use crdx_builtin::{priority, runtime_class};
+use crdx_server::server::{KnownClasses, KnownObjects};
+use crdx_value::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A kind and a name.
 pub type Class = (&'static str, String);
+
+/// Classes by kind and name.
+pub(super) type Classes = BTreeMap<Class, Arc<Value>>;
 
 const PRIORITY: &str = "PriorityClass";
 const RUNTIME: &str = "RuntimeClass";
@@ -27,113 +31,87 @@ pub fn class(object: &Value) -> Option<Class> {
 
 /// The classes that an object names; empty if it is no Pod. Those that API servers create themselves are left out.
 pub fn named(object: &Value) -> Vec<Class> {
-    if object.str_at(&["kind"]) != Some("Pod") || object.str_at(&["apiVersion"]) != Some("v1") {
+    if !is_pod(object) {
         return Vec::new();
     }
-    let name = |field: &str| object.str_at(&["spec", field]).filter(|name| !name.is_empty()).map(str::to_owned);
-    let is_own = |name: &String| matches!(name.as_str(), "system-cluster-critical" | "system-node-critical");
-    let priority = name("priorityClassName").filter(|name| !is_own(name)).map(|name| (PRIORITY, name));
-    priority.into_iter().chain(name("runtimeClassName").map(|name| (RUNTIME, name))).collect()
+    let priority = priority::class_name(object).filter(|name| priority::system_class(name).is_none());
+    let runtime = runtime_class::class_name(object).filter(|name| !name.is_empty());
+    let classes = [(PRIORITY, priority), (RUNTIME, runtime)];
+    classes.into_iter().filter_map(|(kind, name)| Some((kind, name?.to_owned()))).collect()
 }
 
-/// Returns the answer of the plugins to a new Pod or `PriorityClass` that they refuse. Earlier inputs create the classes
-/// in `created`.
-///
-/// # Errors
-/// Returns the name of the resource that cannot be read, and the reason.
-pub fn refusal(
-    cluster: &dyn Cluster,
-    object: &Value,
-    created: &BTreeSet<Class>,
-) -> Result<Option<Answer>, (&'static str, Error)> {
-    let message = match object.str_at(&["kind"]) {
-        Some("Pod") => of_pod(cluster, object, created)?,
-        Some(PRIORITY) => of_priority_class(cluster, object)?,
-        _ => None,
-    };
-    let resource = if object.str_at(&["kind"]) == Some("Pod") { "pods" } else { "priorityclasses.scheduling.k8s.io" };
-    Ok(message.map(|message| {
-        let text = |key: &str| object.str_at(&["metadata", key]).filter(|text| !text.is_empty());
-        let name = text("name").or_else(|| text("generateName")).unwrap_or("Unknown");
-        Answer::forbidden(resource, name, &message)
-    }))
+fn is_pod(object: &Value) -> bool {
+    object.str_at(&["kind"]) == Some("Pod") && object.str_at(&["apiVersion"]) == Some("v1")
 }
 
-fn of_pod(
-    cluster: &dyn Cluster,
-    pod: &Value,
-    created: &BTreeSet<Class>,
-) -> Result<Option<String>, (&'static str, Error)> {
-    let priority = pod.at(&["spec", "priority"]).and_then(Value::as_int);
-    let classes = named(pod);
-    let priority_class = classes.iter().find(|(kind, _)| *kind == PRIORITY);
-    if let Some(class) = priority_class.filter(|class| !created.contains(*class)) {
-        let all = list(cluster, PRIORITIES, "priorityclasses")?;
-        let Some(found) = all.iter().find(|found| has_name(found, &class.1)) else {
-            return Ok(Some(format!("no PriorityClass with name {} was found", class.1)));
+/// Returns the classes of earlier inputs on which the answer to an object depends.
+pub(super) fn of_inputs(object: &Value, inputs: &Classes) -> KnownObjects {
+    let of_kind = |kind: &'static str| {
+        let depends = move |name: &str, class: &Value| match kind {
+            PRIORITY => depends_on_priority(object, name, class),
+            _ => runtime_class::class_name(object) == Some(name),
         };
-        if let Some(message) = differs(pod, priority, found) {
-            return Ok(Some(message));
+        let classes = inputs.iter().filter(move |((of, name), class)| *of == kind && depends(name, class));
+        KnownClasses { objects: classes.map(|(_, class)| Arc::clone(class)).collect(), is_complete: false }
+    };
+    KnownObjects { priority_classes: of_kind(PRIORITY), runtime_classes: of_kind(RUNTIME), ..KnownObjects::default() }
+}
+
+/// Adds the classes of the cluster to those of earlier inputs, if the answer to an object depends on them. `is_new` is false
+/// for an object that exists.
+pub(super) fn read(cluster: &dyn Cluster, object: &Value, is_new: bool, known: &mut KnownObjects) {
+    let is_pod = is_new && is_pod(object);
+    let needs_priority = match object.str_at(&["kind"]) {
+        Some("Pod") if is_pod => needs_priority_classes(object, &known.priority_classes),
+        Some(PRIORITY) => priority::is_default(object),
+        _ => false,
+    };
+    if needs_priority {
+        let depends = |name: &str, class: &Value| depends_on_priority(object, name, class);
+        add(cluster, (PRIORITIES, "priorityclasses"), &mut known.priority_classes, &depends);
+    }
+    let runtime_class = runtime_class::class_name(object).filter(|name| !name.is_empty());
+    if let Some(wanted) = runtime_class.filter(|_| is_pod && known.runtime_classes.objects.is_empty()) {
+        let depends = |name: &str, _: &Value| name == wanted;
+        add(cluster, (RUNTIMES, "runtimeclasses"), &mut known.runtime_classes, &depends);
+    }
+}
+
+/// Returns true if the class of a new Pod, or the default class on which it depends, is not among the known ones.
+fn needs_priority_classes(pod: &Value, known: &KnownClasses) -> bool {
+    match priority::class_name(pod) {
+        Some(name) => known.objects.is_empty() && priority::system_class(name).is_none(),
+        None => ["priority", "preemptionPolicy"].into_iter().any(|field| pod.at(&["spec", field]).is_some()),
+    }
+}
+
+/// Returns true if the answer to a Pod or a `PriorityClass` depends on a class with this name.
+fn depends_on_priority(object: &Value, name: &str, class: &Value) -> bool {
+    match priority::class_name(object) {
+        Some(wanted) => name == wanted,
+        None => priority::is_default(class),
+    }
+}
+
+/// Adds the classes of a list. Those of inputs replace them.
+fn add(
+    cluster: &dyn Cluster,
+    (path, plural): (&str, &'static str),
+    known: &mut KnownClasses,
+    depends: &dyn Fn(&str, &Value) -> bool,
+) {
+    let list = match cluster.list(path) {
+        Ok(list) => list,
+        Err(error) => return cluster.record_unreadable(plural, &error),
+    };
+    let name = |class: &Value| class.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
+    for class in list.get("items").and_then(Value::as_array).unwrap_or_default() {
+        let is_known = known.objects.iter().any(|known| name(known) == name(class));
+        if !is_known && depends(&name(class), class) {
+            known.objects.push(Arc::new(class.clone()));
         }
     }
-    let has_class = pod.str_at(&["spec", "priorityClassName"]).is_some_and(|name| !name.is_empty());
-    if priority.is_some() && !has_class {
-        let default = Value::default();
-        let all = list(cluster, PRIORITIES, "priorityclasses")?;
-        let found = all.iter().filter(|class| is_default(class)).min_by_key(|class| value(class));
-        if let Some(message) = differs(pod, priority, found.unwrap_or(&default)) {
-            return Ok(Some(message));
-        }
-    }
-    if let Some(class) = classes.iter().find(|(kind, _)| *kind == RUNTIME).filter(|class| !created.contains(*class)) {
-        let all = list(cluster, RUNTIMES, "runtimeclasses")?;
-        if !all.iter().any(|found| has_name(found, &class.1)) {
-            return Ok(Some(format!("pod rejected: RuntimeClass {} not found", quote::go_quote(&class.1))));
-        }
-    }
-    Ok(None)
-}
-
-/// The message for a Pod whose priority is not that of its class.
-fn differs(pod: &Value, priority: Option<i64>, class: &Value) -> Option<String> {
-    let computed = value(class);
-    if let Some(priority) = priority.filter(|priority| *priority != computed) {
-        return Some(format!(
-            "the integer value of priority ({priority}) must not be provided in pod spec; priority admission controller computed {computed} from the given PriorityClass name"
-        ));
-    }
-    let policy = class.str_at(&["preemptionPolicy"]).unwrap_or("PreemptLowerPriority");
-    let own = pod.str_at(&["spec", "preemptionPolicy"]).filter(|own| *own != policy)?;
-    Some(format!(
-        "the string value of PreemptionPolicy ({own}) must not be provided in pod spec; priority admission controller computed {policy} from the given PriorityClass name"
-    ))
-}
-
-fn of_priority_class(cluster: &dyn Cluster, class: &Value) -> Result<Option<String>, (&'static str, Error)> {
-    if !is_default(class) {
-        return Ok(None);
-    }
-    let all = list(cluster, PRIORITIES, "priorityclasses")?;
-    let default = all.iter().filter(|class| is_default(class)).min_by_key(|class| value(class));
-    let name = default.and_then(|class| class.str_at(&["metadata", "name"]));
-    Ok(name.map(|name| format!("PriorityClass {name} is already marked as default. Only one default can exist")))
-}
-
-fn value(class: &Value) -> i64 {
-    class.get("value").and_then(Value::as_int).unwrap_or_default()
-}
-
-fn is_default(class: &Value) -> bool {
-    class.get("globalDefault").and_then(Value::as_bool) == Some(true)
-}
-
-fn has_name(object: &Value, name: &str) -> bool {
-    object.str_at(&["metadata", "name"]) == Some(name)
-}
-
-fn list(cluster: &dyn Cluster, path: &str, plural: &'static str) -> Result<Vec<Value>, (&'static str, Error)> {
-    let list = cluster.list(path).map_err(|error| (plural, error))?;
-    Ok(list.get("items").and_then(Value::as_array).unwrap_or_default().to_vec())
+    known.is_complete = true;
 }
 
 #[cfg(test)]
@@ -155,14 +133,31 @@ mod tests {
     }
 
     #[test]
-    fn a_priority_is_that_of_the_class() {
-        let pod = read(br#"{"spec":{"preemptionPolicy":"Never"}}"#).unwrap();
-        let class = read(br#"{"value":7}"#).unwrap();
-        assert!(
-            differs(&pod, Some(5), &class)
-                .is_some_and(|message| message.contains("priority (5)") && message.contains("computed 7"))
+    fn an_object_depends_on_the_classes_of_inputs_that_it_names_and_on_default_ones() {
+        let class = |name: &str, more: &str| {
+            let text = format!(
+                r#"{{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{{"name":"{name}"}}{more}}}"#
+            );
+            Arc::new(read(text.as_bytes()).unwrap())
+        };
+        let all = [class("low", ""), class("usual", r#","globalDefault":true"#)];
+        let inputs: Classes = all.into_iter().filter_map(|object| Some((super::class(&object)?, object))).collect();
+        let names = |object: &str| -> Vec<String> {
+            let known = of_inputs(&read(object.as_bytes()).unwrap(), &inputs).priority_classes.objects;
+            known.iter().filter_map(|class| Some(super::class(class)?.1)).collect()
+        };
+        assert_eq!(names(r#"{"apiVersion":"v1","kind":"Pod","spec":{"priorityClassName":"low"}}"#), ["low"]);
+        assert_eq!(names(r#"{"apiVersion":"v1","kind":"Pod","spec":{}}"#), ["usual"]);
+        assert_eq!(
+            names(r#"{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","globalDefault":true}"#),
+            ["usual"]
         );
-        assert!(differs(&pod, Some(7), &class).is_some_and(|message| message.contains("PreemptionPolicy (Never)")));
-        assert_eq!(differs(&Value::default(), Some(0), &Value::default()), None);
+    }
+
+    #[test]
+    fn a_pod_with_an_own_priority_needs_the_default_class() {
+        let needs = |spec: &str| needs_priority_classes(&read(spec.as_bytes()).unwrap(), &KnownClasses::default());
+        assert!(needs(r#"{"spec":{"priority":0}}"#) && needs(r#"{"spec":{"priorityClassName":"low"}}"#));
+        assert!(!needs(r#"{"spec":{}}"#) && !needs(r#"{"spec":{"priorityClassName":"system-node-critical"}}"#));
     }
 }

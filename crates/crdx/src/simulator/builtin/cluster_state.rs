@@ -13,10 +13,13 @@ use crate::simulator::earlier_object::EarlierObject;
 use crate::simulator::existing::{ExistingObjects, Found, Lookup, PendingObject};
 use crate::simulator::unsent::lost;
 use crdx_builtin::default_class::DefaultClass;
-use crdx_builtin::pod_security;
-use crdx_server::server::{KnownObjects, NamespaceState};
+use crdx_builtin::{admin_access, pod_security};
+use crdx_server::server::{KnownClasses, KnownObjects, NamespaceState, SYSTEM_NAMESPACES};
 use crdx_value::Value;
 use std::sync::Arc;
+
+/// The namespace that API servers create for the objects of users.
+const DEFAULT_NAMESPACE: &str = "default";
 
 /// Returns true if the request for a new object of the input depends on the existing one.
 pub(crate) fn reads_existing(verb: Verb) -> bool {
@@ -70,19 +73,53 @@ pub fn known_objects(
     namespace: Option<&str>,
     created: &KnownObjects,
 ) -> Option<Arc<KnownObjects>> {
-    let namespace = namespace?;
     let cluster = context.configured_cluster();
-    let has_pod = pod_security::pod_of(kind, object).is_some();
-    let is_given = || context.admission.is_some_and(|admission| admission.gives_namespace(namespace));
-    let of_inputs = created.namespace.clone().filter(|_| has_pod);
-    let namespace = of_inputs
-        .or_else(|| cluster.filter(|_| has_pod && !is_given()).and_then(|cluster| cluster.namespace(namespace)));
     // Without a cluster, an object is only rejected for limits in a namespace about which the inputs say everything.
     let is_known = cluster.is_some() || created.namespace.is_some();
-    let limit_ranges = if is_known { created.limit_ranges.clone() } else { Vec::new() };
-    let default_class = new.and_then(|resource| default_class(context, resource, object));
-    let is_any = namespace.is_some() || !limit_ranges.is_empty() || default_class.is_some();
-    is_any.then(|| Arc::new(KnownObjects { namespace, limit_ranges, default_class }))
+    let mut known = KnownObjects {
+        namespace: namespace.and_then(|name| known_namespace(context, (kind, object), name, created)),
+        limit_ranges: if is_known { created.limit_ranges.clone() } else { Vec::new() },
+        default_class: new.and_then(|resource| default_class(context, resource, object)),
+        ..created.clone()
+    };
+    if let Some(cluster) = cluster {
+        classes::read(&**cluster, object, new.is_some(), &mut known);
+    }
+    let has_classes = |classes: &KnownClasses| classes.is_complete || !classes.objects.is_empty();
+    let is_any = known.namespace.is_some()
+        || !known.limit_ranges.is_empty()
+        || known.default_class.is_some()
+        || has_classes(&known.priority_classes)
+        || has_classes(&known.runtime_classes);
+    is_any.then(|| Arc::new(known))
+}
+
+/// Returns the Namespace of an object whose answer depends on its labels, unless it was given with the policies.
+fn known_namespace(
+    context: SimulationContext<'_>,
+    (kind, object): (&str, &Value),
+    name: &str,
+    created: &KnownObjects,
+) -> Option<Arc<Value>> {
+    let requests_access = admin_access::request(kind, object).is_some();
+    if pod_security::pod_of(kind, object).is_none() && !requests_access {
+        return None;
+    }
+    let is_given = || context.admission.is_some_and(|admission| admission.gives_namespace(name));
+    match (&created.namespace, context.configured_cluster()) {
+        (Some(created), _) => Some(Arc::clone(created)),
+        (None, _) if is_given() => None,
+        (None, Some(cluster)) => cluster.namespace(name),
+        // API servers create these namespaces, without the label for the access of administrators.
+        (None, None) if requests_access && (name == DEFAULT_NAMESPACE || SYSTEM_NAMESPACES.contains(&name)) => {
+            Some(Arc::new(object_with_name(name)))
+        }
+        (None, None) => None,
+    }
+}
+
+fn object_with_name(name: &str) -> Value {
+    crdx_value::object([("metadata", crdx_value::object([("name", name)]))])
 }
 
 /// Returns the name of the class in the cluster that a new object gets.
@@ -140,30 +177,27 @@ pub(crate) fn read_limit_ranges(context: SimulationContext<'_>, options: WriteOp
     }
 }
 
-/// Rejects a new object if the cluster does not have the service account and the classes that it names.
-pub(crate) fn check_references(
+/// Rejects a new Pod whose service account the cluster does not have, and a mirror Pod that names one.
+pub(crate) fn check_service_account(
     item: &mut ObjectReport,
     context: SimulationContext<'_>,
     sent: &Value,
     earlier: &Created,
 ) {
-    let ExistingObjects::Cluster(cluster) = &context.updates.existing else { return };
-    if !cluster.is_configured() {
+    if item.identity.kind != "Pod" {
         return;
     }
     let namespace = item.identity.namespace.clone().unwrap_or_default();
     // A controller creates the service account `default` of a new namespace.
-    if item.identity.kind == "Pod" && !earlier.service_account && !earlier.has_namespace() {
-        match service_accounts::refusal(&**cluster, sent, &namespace) {
-            Ok(Some(answer)) => return reject_with(item, answer),
-            Ok(None) => {}
-            Err(error) => cluster.record_unreadable("serviceaccounts", &error),
-        }
-    }
-    match classes::refusal(&**cluster, sent, &earlier.classes) {
-        Ok(Some(answer)) => reject_with(item, answer),
-        Ok(None) => {}
-        Err((plural, error)) => cluster.record_unreadable(plural, &error),
+    let is_created = earlier.service_account || earlier.has_namespace();
+    let refusal = match context.configured_cluster() {
+        None => Ok(service_accounts::mirror_refusal(sent)),
+        Some(_) if is_created => Ok(service_accounts::mirror_refusal(sent)),
+        Some(cluster) => service_accounts::refusal(&**cluster, sent, &namespace)
+            .inspect_err(|error| cluster.record_unreadable("serviceaccounts", error)),
+    };
+    if let Ok(Some(answer)) = refusal {
+        reject_with(item, answer);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The objects of earlier inputs on which the answer to a later one depends: Namespaces, limit ranges, service accounts and
 //! classes of Pods and of volumes.
 
-use super::classes::{self, Class};
+use super::classes::{self, Classes};
 use super::service_accounts;
 use crate::simulation::identity::{self, Namespace};
 use crdx_builtin::volume_resize;
@@ -21,7 +21,7 @@ pub struct CreatedObjects {
     /// The namespaces and names of service accounts.
     service_accounts: BTreeSet<(String, String)>,
     /// The priority classes and runtime classes.
-    classes: BTreeSet<Class>,
+    classes: Classes,
     /// The storage classes that allow claims to grow.
     growing_classes: BTreeSet<String>,
 }
@@ -29,12 +29,10 @@ pub struct CreatedObjects {
 /// The objects of earlier inputs on which an object depends.
 #[derive(Clone, Debug, Default)]
 pub struct Created {
-    /// The Namespace and the limit ranges on which admission depends.
+    /// The Namespace, the limit ranges and the classes on which admission depends.
     pub known_objects: KnownObjects,
     /// True if its service account is among them.
     pub service_account: bool,
-    /// Its classes.
-    pub classes: BTreeSet<Class>,
     /// For a claim, the storage classes that allow claims to grow.
     pub growing_classes: BTreeSet<String>,
 }
@@ -70,23 +68,21 @@ impl CreatedObjects {
         let is_core = |plural: &str| resource.is_some_and(|r| r.group.is_empty() && r.plural == plural);
         let is_limited = is_core("pods") || is_core("persistentvolumeclaims");
         let limit_ranges = self.limit_ranges.get(&namespace).filter(|_| is_limited);
-        let classes = classes::named(object).into_iter().filter(|class| self.classes.contains(class)).collect();
         let created = Created {
             known_objects: KnownObjects {
                 namespace: self.namespaces.get(&namespace).cloned(),
                 limit_ranges: limit_ranges.into_iter().flat_map(BTreeMap::values).cloned().collect(),
-                default_class: None,
+                ..classes::of_inputs(object, &self.classes)
             },
             service_account: is_core("pods")
                 && self.service_accounts.contains(&(namespace.clone(), service_accounts::name(object).to_owned())),
-            classes,
             growing_classes: if is_core("persistentvolumeclaims") {
                 self.growing_classes.clone()
             } else {
                 BTreeSet::new()
             },
         };
-        self.classes.extend(classes::class(object));
+        self.classes.extend(classes::class(object).map(|class| (class, Arc::new(object.clone()))));
         if is_core("serviceaccounts") {
             self.service_accounts.insert((namespace, identity.name));
         } else if resource.is_some_and(|r| (r.group, r.plural) == ("storage.k8s.io", "storageclasses"))

@@ -4,6 +4,7 @@
 use crate::cluster;
 use crate::cluster::Cluster;
 use crate::report::Answer;
+use crdx_builtin::mirror_pod;
 use crdx_value::{Value, quote};
 
 /// The service account that a controller creates in every namespace.
@@ -15,13 +16,13 @@ pub fn name(pod: &Value) -> &str {
     own("serviceAccountName").or_else(|| own("serviceAccount")).unwrap_or(DEFAULT)
 }
 
-/// Returns the answer to a new Pod whose service account does not exist.
+/// Returns the answer to a new Pod whose service account does not exist, and to a mirror Pod that names one.
 ///
 /// # Errors
 /// Returns the reason why the service accounts cannot be read.
 pub fn refusal(cluster: &dyn Cluster, pod: &Value, namespace: &str) -> Result<Option<Answer>, cluster::Error> {
-    let is_mirror = pod.at(&["metadata", "annotations", "kubernetes.io/config.mirror"]).is_some();
-    if is_mirror {
+    let mirror_refusal = mirror_refusal(pod);
+    if mirror_refusal.is_none() && mirror_pod::is_mirror(pod) {
         return Ok(None);
     }
     let resource = cluster::Resource {
@@ -34,17 +35,29 @@ pub fn refusal(cluster: &dyn Cluster, pod: &Value, namespace: &str) -> Result<Op
     let all = list.get("items").and_then(Value::as_array).unwrap_or_default();
     let exists = |name: &str| all.iter().any(|account| account.str_at(&["metadata", "name"]) == Some(name));
     // Clusters without the controller of service accounts, such as those of envtest, do not enable the plugin.
-    if !exists(DEFAULT) || exists(name(pod)) {
+    if !exists(DEFAULT) {
         return Ok(None);
     }
-    let text = |key: &str| pod.str_at(&["metadata", key]).filter(|text| !text.is_empty());
-    let pod_name = text("name").or_else(|| text("generateName")).unwrap_or("Unknown");
+    if mirror_refusal.is_some() || exists(name(pod)) {
+        return Ok(mirror_refusal);
+    }
     let account = name(pod);
     let reason = format!(
         "error looking up service account {namespace}/{account}: serviceaccount {} not found",
         quote::go_quote(account)
     );
-    Ok(Some(Answer::forbidden("pods", pod_name, &reason)))
+    Ok(Some(forbidden(pod, &reason)))
+}
+
+/// Returns the answer to a new mirror Pod that names a service account or a secret.
+pub fn mirror_refusal(pod: &Value) -> Option<Answer> {
+    Some(forbidden(pod, mirror_pod::refusal(pod)?))
+}
+
+fn forbidden(pod: &Value, reason: &str) -> Answer {
+    let text = |key: &str| pod.str_at(&["metadata", key]).filter(|text| !text.is_empty());
+    let name = text("name").or_else(|| text("generateName")).unwrap_or("Unknown");
+    Answer::forbidden("pods", name, reason)
 }
 
 #[cfg(test)]
@@ -58,5 +71,17 @@ mod tests {
         assert_eq!(name_of("{}"), "default");
         assert_eq!(name_of(r#"{"serviceAccountName":"a","serviceAccount":"b"}"#), "a");
         assert_eq!(name_of(r#"{"serviceAccount":"b"}"#), "b");
+    }
+
+    #[test]
+    fn a_mirror_pod_that_names_a_service_account_is_refused() {
+        let metadata = r#"{"name":"m","annotations":{"kubernetes.io/config.mirror":"x"}}"#;
+        let refused = |spec: &str| {
+            let pod = read(format!(r#"{{"metadata":{metadata},"spec":{spec}}}"#).as_bytes()).unwrap();
+            mirror_refusal(&pod).map(|answer| answer.message)
+        };
+        let message = r#"pods "m" is forbidden: a mirror pod may not reference service accounts"#;
+        assert_eq!(refused(r#"{"serviceAccountName":"a"}"#).as_deref(), Some(message));
+        assert_eq!(refused("{}"), None);
     }
 }

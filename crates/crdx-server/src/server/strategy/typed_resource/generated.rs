@@ -1,13 +1,14 @@
 //! Fields that the API server and its admission plugins add to new objects: `generateSelector` of Jobs, the quality of
-//! service of Pods, and the plugins `Priority`, `DefaultTolerationSeconds`, `TaintNodesByCondition` and
-//! `StorageObjectInUseProtection` (`plugin/pkg/admission`).
+//! service of Pods, and the plugins `DefaultTolerationSeconds`, `TaintNodesByCondition` and
+//! `StorageObjectInUseProtection` (`plugin/pkg/admission`), which depend on the object alone.
 
 use super::copy::copy;
 use crate::server::metadata;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crdx_cel::value::Quantity;
+use crdx_types::empties::Empties;
 use crdx_value::time::Timestamp;
-use crdx_value::{Value, object, time};
+use crdx_value::{Map, Value, object, time};
 
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
@@ -21,12 +22,12 @@ const BEST_EFFORT: &str = "BestEffort";
 const BURSTABLE: &str = "Burstable";
 const GUARANTEED: &str = "Guaranteed";
 
-/// Changes a new object as the admission plugins do.
-pub(super) fn admit(kind: &BuiltInKind, object: &mut Value) {
+/// Changes a new object as the admission plugins do; `empties` are its empty lists and maps.
+pub(super) fn admit(kind: &BuiltInKind, object: &mut Value, empties: Option<&Empties>) {
     match kind.endpoint.kind.as_str() {
         "Pod" => {
-            set_priority(object);
             add_tolerations(object);
+            restore_overhead(object, empties);
         }
         "Node" => add_taint(object),
         "PersistentVolume" => add_finalizer(object, "kubernetes.io/pv-protection"),
@@ -39,7 +40,10 @@ pub(super) fn admit(kind: &BuiltInKind, object: &mut Value) {
 /// Completes a new object that has a name and a UID. A Job may share its labels with its template.
 pub(super) fn create(kind: &BuiltInKind, object: &mut Value, now: Timestamp, shares_labels: bool) {
     match kind.endpoint.kind.as_str() {
-        "Pod" => object.insert_at(&["status", "qosClass"], quality_of_service(object).into()),
+        "Pod" => {
+            set_priority(object);
+            object.insert_at(&["status", "qosClass"], quality_of_service(object).into());
+        }
         "PersistentVolume" => {
             object.insert_at(&["status", "lastPhaseTransitionTime"], time::format(now).into());
         }
@@ -94,7 +98,8 @@ pub(super) fn update(kind: &BuiltInKind, object: &mut Value, old: &Value) {
     }
 }
 
-/// `Priority`, for a Pod that names no class.
+/// The priority of a Pod without class, if the plugin `Priority` has set none, as for an existing Pod, which is stored
+/// without admission.
 fn set_priority(pod: &mut Value) {
     if pod.str_at(&["spec", "priorityClassName"]).is_some_and(|name| !name.is_empty()) {
         return;
@@ -104,6 +109,15 @@ fn set_priority(pod: &mut Value) {
         if pod.at(&["spec", field]).is_none() {
             pod.insert_at(&["spec", field], value);
         }
+    }
+}
+
+/// Restores an empty overhead, which the encoded form omits and which the plugin `RuntimeClass` refuses.
+fn restore_overhead(pod: &mut Value, empties: Option<&Empties>) {
+    let path = ["spec", "overhead"];
+    let empty = path.into_iter().try_fold(empties, |empties, name| Some(empties?.child(name))).flatten();
+    if empty.and_then(Empties::text).is_some() {
+        pod.insert_at(&path, Value::Object(Map::new()));
     }
 }
 

@@ -2,14 +2,9 @@
 //! before 1.37, `defaultHugePagePodLimits` and `defaultPodRequests` in `pkg/apis/core/v1/defaults.go`).
 
 use crdx_cel::value::Quantity;
+use crdx_types::amounts::{Amounts, amounts, containers, is_huge_page, is_of_pods, of_containers};
 use crdx_value::Value;
 use crdx_value::release::{Release, V1_34, V1_37};
-use std::collections::BTreeMap;
-
-/// Quantities by the names of their resources.
-type Resources = BTreeMap<String, Quantity>;
-
-const HUGE_PAGES: &str = "hugepages-";
 
 /// Completes the resources when the Pod is defaulted, as releases before 1.37 do.
 pub(super) fn default(pod: &mut Value, release: Release) {
@@ -26,122 +21,57 @@ pub(super) fn prepare(pod: &mut Value, release: Release) {
 }
 
 fn complete(pod: &mut Value, release: Release) {
-    let own = |pod: &Value, field| resources(pod.at(&["spec", "resources", field]));
-    let (mut requests, mut limits) = (own(pod, "requests"), own(pod, "limits"));
+    let Some(spec) = pod.get_mut("spec") else { return };
+    let own = |spec: &Value, field| amounts(spec, &["resources", field]);
+    let (mut requests, mut limits) = (own(spec, "requests"), own(spec, "limits"));
     if requests.is_empty() && limits.is_empty() {
         return;
     }
-    let aggregated = aggregate(pod, "limits");
-    for (name, limit) in aggregated.iter().filter(|(name, _)| name.starts_with(HUGE_PAGES)) {
+    let aggregated = of_containers(spec, "limits");
+    for (name, limit) in aggregated.iter().filter(|(name, _)| is_huge_page(name)) {
         if !requests.contains_key(name) {
             set_default(&mut limits, name, limit);
         }
     }
     if release.since(V1_37) || !limits.is_empty() {
-        for (name, request) in
-            aggregate(pod, "requests").iter().filter(|(name, _)| matches!(name.as_str(), "cpu" | "memory"))
-        {
+        let requested = of_containers(spec, "requests");
+        for (name, request) in requested.iter().filter(|(name, _)| is_of_pods(name) && !is_huge_page(name)) {
             set_default(&mut requests, name, request);
         }
-        for (name, limit) in limits.iter().filter(|(name, _)| is_supported(name)) {
+        for (name, limit) in limits.iter().filter(|(name, _)| is_of_pods(name)) {
             set_default(&mut requests, name, limit);
         }
     }
     if release.since(V1_37) {
-        for (name, request) in requests.iter().filter(|(name, _)| is_supported(name) && all_limit(pod, name)) {
+        for (name, request) in requests.iter().filter(|(name, _)| is_of_pods(name) && all_limit(spec, name)) {
             if let Some(limit) = aggregated.get(name) {
                 set_default(&mut limits, name, if request.compare(limit).is_gt() { request } else { limit });
             }
         }
     }
-    write(pod, "requests", &requests);
-    write(pod, "limits", &limits);
+    write(spec, "requests", &requests);
+    write(spec, "limits", &limits);
 }
 
-/// `IsSupportedPodLevelResource`
-fn is_supported(name: &str) -> bool {
-    matches!(name, "cpu" | "memory") || name.starts_with(HUGE_PAGES)
-}
-
-fn set_default(resources: &mut Resources, name: &str, quantity: &Quantity) {
+fn set_default(resources: &mut Amounts, name: &str, quantity: &Quantity) {
     resources.entry(name.to_owned()).or_insert_with(|| quantity.clone());
 }
 
 /// Sets the quantities that the Pod lacks. The others keep their form.
-fn write(pod: &mut Value, field: &str, resources: &Resources) {
+fn write(spec: &mut Value, field: &str, resources: &Amounts) {
     for (name, quantity) in resources {
-        let path = ["spec", "resources", field, name];
-        if pod.at(&path).is_none() {
-            pod.insert_at(&path, quantity.to_string().into());
+        let path = ["resources", field, name];
+        if spec.at(&path).is_none() {
+            spec.insert_at(&path, quantity.to_string().into());
         }
     }
-}
-
-/// The quantities of an encoded list.
-fn resources(list: Option<&Value>) -> Resources {
-    let members = list.and_then(Value::as_object).into_iter().flatten();
-    let parsed = members.filter_map(|(name, quantity)| Some((name.clone(), Quantity::parse(quantity.as_str()?).ok()?)));
-    parsed.collect()
-}
-
-fn items<'v>(pod: &'v Value, list: &str) -> &'v [Value] {
-    pod.at(&["spec", list]).and_then(Value::as_array).unwrap_or_default()
 }
 
 /// Returns true if every container has a limit of a resource (`aggregateContainerLimits`).
-fn all_limit(pod: &Value, name: &str) -> bool {
+fn all_limit(spec: &Value, name: &str) -> bool {
     let lists = ["initContainers", "containers", "ephemeralContainers"];
-    let mut containers = lists.into_iter().flat_map(|list| items(pod, list));
-    containers.all(|container| container.at(&["resources", "limits", name]).is_some())
-}
-
-/// The requests or limits of the containers together (`aggregateContainerResourcesByFn` in
-/// `k8s.io/component-helpers/resource`). Sidecars run along with all containers that start later.
-fn aggregate(pod: &Value, field: &str) -> Resources {
-    let of = |container: &Value| resources(container.at(&["resources", field]));
-    let mut total = Resources::new();
-    for container in items(pod, "containers") {
-        add(&mut total, &of(container));
-    }
-    let (mut sidecars, mut init) = (Resources::new(), Resources::new());
-    for container in items(pod, "initContainers") {
-        let mut needed = of(container);
-        if container.str_at(&["restartPolicy"]) == Some("Always") {
-            add(&mut total, &needed);
-            add(&mut sidecars, &needed);
-            raise(&mut init, &sidecars);
-        } else {
-            add(&mut needed, &sidecars);
-            raise(&mut init, &needed);
-        }
-    }
-    raise(&mut total, &init);
-    total
-}
-
-/// `addResourceList`
-fn add(total: &mut Resources, more: &Resources) {
-    for (name, quantity) in more {
-        match total.get_mut(name) {
-            Some(sum) => {
-                if let Ok(added) = sum.add(quantity) {
-                    *sum = added;
-                }
-            }
-            None => {
-                total.insert(name.clone(), quantity.clone());
-            }
-        }
-    }
-}
-
-/// `maxResourceList`
-fn raise(highest: &mut Resources, other: &Resources) {
-    for (name, quantity) in other {
-        if highest.get(name).is_none_or(|found| quantity.compare(found).is_gt()) {
-            highest.insert(name.clone(), quantity.clone());
-        }
-    }
+    let mut all = lists.into_iter().flat_map(|list| containers(spec, list));
+    all.all(|container| container.at(&["resources", "limits", name]).is_some())
 }
 
 #[cfg(test)]
