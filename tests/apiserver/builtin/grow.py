@@ -85,7 +85,7 @@ class Fields:
 
     def grow(self, given, chance):
         """Adds a field, an item or an entry at a random place of an object."""
-        name = self.kinds.get((given.get("apiVersion"), given.get("kind")))
+        name = self.kinds.get((str(given.get("apiVersion")), str(given.get("kind"))))
         found = list(self.places(given, self.schemas[name])) if name else []
         # Most of an object's metadata is the same for all kinds.
         found = [place for place in found if place[2][:1] != ("metadata",) or chance.random() < 0.1]
