@@ -21,7 +21,9 @@ pub fn class_name(pod: &Value) -> Option<&str> {
 
 /// Returns true if a Pod without class is only accepted if the default class has its priority and preemption policy.
 pub fn needs_default_class(pod: &Value) -> bool {
-    class_name(pod).is_none() && admit(&mut pod.clone(), None).is_err()
+    // Most Pods have neither field, which saves a copy.
+    let has_own = ["priority", "preemptionPolicy"].iter().any(|field| pod.at(&["spec", field]).is_some());
+    has_own && class_name(pod).is_none() && admit(&mut pod.clone(), None).is_err()
 }
 
 /// Returns true for the class of Pods that name none.

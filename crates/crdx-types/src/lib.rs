@@ -26,6 +26,7 @@ pub mod decode;
 pub mod defaults;
 pub mod empties;
 pub mod encode;
+pub mod equal;
 pub mod go_type;
 pub mod groups;
 pub mod merge;

@@ -250,11 +250,13 @@ fn the_default_class_that_is_not_known_leaves_an_own_priority_open() {
     place
         .run("validate -f pods.yaml --offline")
         .ends(2, &["1 cannot tell", "its priority must be that of the default PriorityClass: no cluster was asked"]);
+    // A class of an input is known by its name only, as in a dry run.
     let class = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: usual}\nvalue: 5\nglobalDefault: true\n---\n";
-    place.write("pods.yaml", &[class, &pod("a", "priority: 5"), &pod("b", "priority: 6")].concat());
+    let named = |name: &str, priority: u32| pod(name, &format!("priorityClassName: usual, priority: {priority}"));
+    place.write("pods.yaml", &[class, &named("a", 5), &named("b", 6), &pod("c", "priority: 0")].concat());
     place
         .run("validate -f pods.yaml --offline")
-        .ends(1, &["2 accepted, 1 rejected", "priority admission controller computed 5 from the given"]);
+        .ends(1, &["3 accepted, 1 rejected", "priority admission controller computed 5 from the given"]);
 }
 
 #[test]

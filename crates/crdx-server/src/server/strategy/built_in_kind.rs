@@ -10,7 +10,7 @@ use behaviour::{Behaviour, InitialStatus};
 use crdx_types::merge::TypeRef;
 use crdx_types::openapi::OpenApiVersion;
 use crdx_types::types::{TypeId, Types};
-use crdx_types::{Endpoint, conforms, defaults, encode, merge_type, openapi, protobuf, restore, strategic};
+use crdx_types::{Endpoint, conforms, defaults, encode, equal, merge_type, openapi, protobuf, restore, strategic};
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
 use crdx_value::{Map, Value, object};
@@ -186,6 +186,11 @@ impl BuiltInKind {
     /// Returns an error for bytes that are not such an object.
     pub(crate) fn read_protobuf(&self, message: &[u8]) -> Result<Value, protobuf::Error> {
         protobuf::read(self.types, self.id, message).map(|message| message.value)
+    }
+
+    /// Returns true if two objects of this kind differ in their metadata only.
+    pub fn is_same(&self, one: &Value, other: &Value) -> bool {
+        equal::equal_except(self.types, self.id, (one, other), "metadata")
     }
 
     /// Checks an object that was not decoded from JSON. Returns the paths of unknown fields.

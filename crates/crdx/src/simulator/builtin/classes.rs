@@ -44,14 +44,11 @@ fn is_pod(object: &Value) -> bool {
     object.str_at(&["kind"]) == Some("Pod") && object.str_at(&["apiVersion"]) == Some("v1")
 }
 
-/// Returns the classes of earlier inputs on which the answer to an object depends.
+/// Returns the classes of earlier inputs that an object names. As in a dry run, no class of an input is the default class.
 pub(super) fn of_inputs(object: &Value, inputs: &Classes) -> KnownObjects {
     let of_kind = |kind: &'static str| {
-        let depends = move |name: &str, class: &Value| match kind {
-            PRIORITY => depends_on_priority(object, name, class),
-            _ => runtime_class::class_name(object) == Some(name),
-        };
-        let classes = inputs.iter().filter(move |((of, name), class)| *of == kind && depends(name, class));
+        let wanted = if kind == PRIORITY { priority::class_name(object) } else { runtime_class::class_name(object) };
+        let classes = inputs.iter().filter(move |((of, name), _)| *of == kind && wanted == Some(name));
         KnownClasses { objects: classes.map(|(_, class)| Arc::clone(class)).collect(), is_complete: false }
     };
     KnownObjects { priority_classes: of_kind(PRIORITY), runtime_classes: of_kind(RUNTIME), ..KnownObjects::default() }
@@ -133,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_depends_on_the_classes_of_inputs_that_it_names_and_on_default_ones() {
+    fn an_object_depends_on_the_classes_of_inputs_that_it_names() {
         let class = |name: &str, more: &str| {
             let text = format!(
                 r#"{{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{{"name":"{name}"}}{more}}}"#
@@ -147,11 +144,9 @@ mod tests {
             known.iter().filter_map(|class| Some(super::class(class)?.1)).collect()
         };
         assert_eq!(names(r#"{"apiVersion":"v1","kind":"Pod","spec":{"priorityClassName":"low"}}"#), ["low"]);
-        assert_eq!(names(r#"{"apiVersion":"v1","kind":"Pod","spec":{}}"#), ["usual"]);
-        assert_eq!(
-            names(r#"{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","globalDefault":true}"#),
-            ["usual"]
-        );
+        assert_eq!(names(r#"{"apiVersion":"v1","kind":"Pod","spec":{}}"#), [""; 0]);
+        let default = r#"{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","globalDefault":true}"#;
+        assert_eq!(names(default), [""; 0]);
     }
 
     #[test]

@@ -26,23 +26,26 @@ pub(super) fn leave_open(
     let namespace = item.identity.namespace.as_deref().unwrap_or_default();
     let is_given = context.admission.is_some_and(|admission| admission.gives_namespace(namespace));
     let missing = missing((item.identity.group(), &item.identity.kind), sent, known);
-    let (reason, given) = match missing {
-        Some(Missing::DefaultPriorityClass) => ("its priority must be that of the default PriorityClass", "class"),
+    let (reason, help) = match missing {
+        Some(Missing::DefaultPriorityClass) => {
+            ("its priority must be that of the default PriorityClass", ASK_THE_CLUSTER.to_owned())
+        }
         Some(Missing::Namespace) if !is_given => {
-            ("the access of administrators to devices needs a label of the namespace", "Namespace")
+            let reason = "the access of administrators to devices needs a label of the namespace";
+            (reason, format!("give the Namespace among the inputs; {ASK_THE_CLUSTER}"))
         }
         _ => return,
     };
     let why = if context.configured_cluster().is_some() { "it could not be read" } else { "no cluster was asked" };
     item.verdict = Verdict::CannotTell;
     item.reason = format!("{reason}: {why}");
-    item.help = Some(format!("give the {given} among the inputs; {ASK_THE_CLUSTER}"));
+    item.help = Some(help);
 }
 
 /// Returns the object that decides the answer to a new object, if it is not known.
 fn missing((group, kind): (&str, &str), sent: &Value, known: Option<&KnownObjects>) -> Option<Missing> {
     let classes = known.map(|known| &known.priority_classes);
-    let has_class = classes.is_some_and(|classes| classes.is_complete || !classes.objects.is_empty());
+    let has_class = classes.is_some_and(|classes| classes.is_complete);
     let has_namespace = known.is_some_and(|known| known.namespace.is_some());
     if (group, kind) == ("", "Pod") {
         (!has_class && priority::needs_default_class(sent)).then_some(Missing::DefaultPriorityClass)

@@ -153,11 +153,7 @@ fn count_generation(kind: &BuiltInKind, new: &mut Value, old: &Value, release: R
 /// Returns true if anything except metadata changes, or the field of the metadata that counts.
 fn is_changed(kind: &BuiltInKind, new: &Value, old: &Value) -> bool {
     let differs = |field| metadata::get(new, field) != metadata::get(old, field);
-    !specification(new).eq(specification(old)) || kind.behaviour.counted_metadata.is_some_and(differs)
-}
-
-fn specification(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
-    object.as_object().into_iter().flatten().filter(|(key, _)| *key != "metadata")
+    !kind.is_same(new, old) || kind.behaviour.counted_metadata.is_some_and(differs)
 }
 
 /// Prepares a status update: restores what it does not write.

@@ -1,0 +1,94 @@
+//! Compares values of Go types by meaning (`apiequality.Semantic`): quantities are equal if their amounts are. Both values
+//! have the form in which the types encode them.
+
+use super::custom::Custom;
+use super::types::{Definition, Type, TypeId, Types};
+use crdx_cel::value::Quantity;
+use crdx_value::{Map, Value};
+
+/// The maximum depth of values. Deeper values are compared as they are.
+const MAX_DEPTH: usize = 500;
+
+/// Returns true if two objects of a struct type are equal except for their members `ignored`.
+pub fn equal_except(types: &Types, id: TypeId, (a, b): (&Value, &Value), ignored: &str) -> bool {
+    match (types.definition(id), a, b) {
+        (Some(Definition::Struct(s)), Value::Object(a), Value::Object(b)) => {
+            same_members((a, b), ignored, |name, a, b| {
+                s.field(name).map_or(a == b, |(_, field)| equal(types, &field.type_, (a, b), 1))
+            })
+        }
+        _ => a == b,
+    }
+}
+
+fn equal(types: &Types, type_: &Type, (a, b): (&Value, &Value), depth: usize) -> bool {
+    if a == b {
+        return true;
+    }
+    if depth > MAX_DEPTH {
+        return false;
+    }
+    match (type_.target(), a, b) {
+        (Type::Named(id), a, b) => named(types, *id, (a, b), depth),
+        (Type::List(item), Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(types, item, (a, b), depth + 1))
+        }
+        (Type::Map(_, of), Value::Object(a), Value::Object(b)) => {
+            same_members((a, b), "", |_, a, b| equal(types, of, (a, b), depth + 1))
+        }
+        _ => false,
+    }
+}
+
+fn named(types: &Types, id: TypeId, (a, b): (&Value, &Value), depth: usize) -> bool {
+    match (types.definition(id), a, b) {
+        (Some(Definition::Struct(s)), Value::Object(a), Value::Object(b)) => same_members((a, b), "", |name, a, b| {
+            s.field(name).is_some_and(|(_, field)| equal(types, &field.type_, (a, b), depth + 1))
+        }),
+        (Some(Definition::Named { of, .. }), a, b) => equal(types, of, (a, b), depth + 1),
+        (Some(Definition::Custom(Custom::Quantity)), Value::String(a), Value::String(b)) => {
+            matches!((Quantity::parse(a), Quantity::parse(b)), (Ok(a), Ok(b)) if a == b)
+        }
+        _ => false,
+    }
+}
+
+/// Returns true if two objects have the same members, except for `ignored`, and each is equal.
+fn same_members((a, b): (&Map, &Map), ignored: &str, is_equal: impl Fn(&str, &Value, &Value) -> bool) -> bool {
+    let compared = |members: &Map| members.len() - usize::from(members.contains_key(ignored));
+    compared(a) == compared(b)
+        && a.iter()
+            .filter(|(name, _)| *name != ignored)
+            .all(|(name, value)| b.get(name).is_some_and(|other| is_equal(name, value, other)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crdx_text::json;
+
+    fn equal_pods(a: &str, b: &str) -> bool {
+        let types = Types::for_release(37);
+        let [a, b] = [a, b].map(|text| json::read(text.as_bytes()).unwrap());
+        equal_except(types, types.id("core/v1.Pod").unwrap(), (&a, &b), "metadata")
+    }
+
+    #[test]
+    fn quantities_are_compared_by_their_amounts() {
+        let pod = |cpu: &str, name: &str| {
+            let container = format!(r#"{{"name":"{name}","resources":{{"limits":{{"cpu":"{cpu}"}}}}}}"#);
+            format!(r#"{{"metadata":{{"name":"{cpu}"}},"spec":{{"containers":[{container}]}}}}"#)
+        };
+        assert!(equal_pods(&pod("1", "a"), &pod("+1", "a")));
+        assert!(!equal_pods(&pod("1", "a"), &pod("2", "a")));
+        assert!(!equal_pods(&pod("1", "1"), &pod("1", "+1")), "a name is no quantity");
+    }
+
+    #[test]
+    fn members_are_the_same_except_for_ignored_ones() {
+        assert!(equal_pods(r#"{"metadata":{},"spec":{"a":1}}"#, r#"{"spec":{"a":1}}"#));
+        assert!(!equal_pods(r#"{"spec":{"nodeName":"a"}}"#, r#"{"spec":{}}"#));
+        assert!(!equal_pods(r#"{"spec":{}}"#, r#"{"spec":{},"status":{}}"#));
+        assert!(!equal_pods(r#"{"spec":{"containers":[{}]}}"#, r#"{"spec":{"containers":[{},{}]}}"#));
+    }
+}
