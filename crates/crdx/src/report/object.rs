@@ -4,6 +4,7 @@ use super::{Admission, Diagnostic, Identity, PrunedField, Remark, SourceLocation
 use crate::kubectl::Action;
 use crdx_value::Value;
 use crdx_value::field::UNFINISHED;
+#[cfg(feature = "simulator")]
 use crdx_value::quote;
 use crdx_value::release::{Release, ReleaseSet};
 use std::sync::Arc;
@@ -145,6 +146,7 @@ pub struct Answer {
     pub message: String,
 }
 
+#[cfg(feature = "simulator")]
 impl Answer {
     /// Returns the refusal of an admission plugin (`admission.NewForbidden`). `resource` is `pods` or `deployments.apps`.
     pub(crate) fn forbidden(resource: &str, name: &str, reason: &str) -> Self {
