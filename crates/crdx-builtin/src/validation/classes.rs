@@ -4,7 +4,7 @@ use super::field_value::{Errors, FieldValue};
 use super::{formats, immutable, resources, tolerations};
 use crdx_value::Value;
 use crdx_value::field::{FieldError, ROOT, names};
-use crdx_value::release::{Release, V1_36, V1_37};
+use crdx_value::release::{Release, V1_35, V1_36, V1_37};
 use std::collections::HashSet;
 
 const HIGHEST_USER_PRIORITY: i64 = 1_000_000_000;
@@ -73,7 +73,9 @@ pub(crate) fn runtime_class(errors: &mut Errors, object: &FieldValue<'_, '_>, ol
     let scheduling = object.child("scheduling");
     formats::labels(errors, &scheduling.child("nodeSelector"));
     let list = scheduling.child("tolerations");
-    tolerations::validate(errors, &list);
+    // Before 1.35, the errors of tolerations had the name of the list twice.
+    let path = if errors.release.since(V1_35) { list.path } else { list.path.child("tolerations") };
+    tolerations::validate(errors, &FieldValue { path, ..list });
     let mut seen = HashSet::new();
     for toleration in list.items() {
         let key = ["key", "operator", "value", "effect"]
@@ -140,6 +142,14 @@ mod tests {
                 format!("handler: Invalid value: \"{long}\": must be no more than 63 characters")
             ]
         );
+    }
+
+    #[test]
+    fn the_path_of_tolerations_depends_on_the_release() {
+        let class = r#"{"handler":"h","scheduling":{"tolerations":[{"key":"a b","operator":"Exists"}]}}"#;
+        let errors = |release| created("node.k8s.io/v1", "RuntimeClass", class, release);
+        assert!(errors("1.34")[0].starts_with("scheduling.tolerations.tolerations[0].key: Invalid value"));
+        assert!(errors("1.35")[0].starts_with("scheduling.tolerations[0].key: Invalid value"));
     }
 
     #[test]
