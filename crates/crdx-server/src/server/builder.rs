@@ -132,7 +132,7 @@ impl ServerBuilder {
 
     /// Generates what the API server and its admission plugins add to new objects of built-in kinds: addresses and ports
     /// of Services, selectors of Jobs, the priority, tolerations and quality of service of Pods, the taint of Nodes, and
-    /// finalizers of volumes.
+    /// finalizers of volumes. Fields whose feature gate is disabled are dropped.
     pub fn with_generated_fields(self) -> Self {
         Self { generates_fields: true, ..self }
     }
