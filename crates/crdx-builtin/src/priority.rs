@@ -1,6 +1,7 @@
 //! The priority of new Pods, and the default `PriorityClass` (`plugin/pkg/admission/priority` in `k8s.io/kubernetes`).
 
 use crdx_value::{Value, object};
+use std::borrow::Borrow;
 
 /// The classes that API servers create (`SystemPriorityClasses`), with their values.
 const SYSTEM_CLASSES: [(&str, i64); 2] =
@@ -32,8 +33,8 @@ pub fn is_default(class: &Value) -> bool {
 }
 
 /// Returns the default class, and of several the one with the lowest value (`getDefaultPriorityClass`).
-pub fn default_class<'v>(classes: impl IntoIterator<Item = &'v Value>) -> Option<&'v Value> {
-    classes.into_iter().filter(|class| is_default(class)).min_by_key(|class| value(class))
+pub fn default_class<C: Borrow<Value>>(classes: impl IntoIterator<Item = C>) -> Option<C> {
+    classes.into_iter().filter(|class| is_default(class.borrow())).min_by_key(|class| value(class.borrow()))
 }
 
 /// Sets the priority of a new Pod to that of its class or of the default class; `None` if there is no default class

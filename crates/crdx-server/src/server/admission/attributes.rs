@@ -74,6 +74,11 @@ impl Attributes<'_> {
         GroupResource { group: self.resource.group, resource: self.resource.resource }
     }
 
+    /// Returns true for Pods, but not for their subresources.
+    pub fn is_for_pods(&self) -> bool {
+        (self.resource.group, self.resource.resource, self.subresource) == ("", "pods", "")
+    }
+
     /// The refusal of a plugin (`admission.NewForbidden`).
     pub fn forbidden(&self, reason: &str) -> Refusal {
         Refusal::forbidden(self.group_resource(), self.name, reason)

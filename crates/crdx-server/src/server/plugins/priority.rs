@@ -23,9 +23,7 @@ impl Priority {
     }
 
     fn default_class(&self, known: Option<&KnownClasses>) -> Option<Arc<Value>> {
-        let all = self.classes.all(known);
-        let default = priority::default_class(all.iter().map(|class| &**class))?.clone();
-        Some(Arc::new(default))
+        priority::default_class(self.classes.all(known))
     }
 }
 
@@ -47,8 +45,7 @@ impl Plugin for Priority {
         _: &mut Report,
         _: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
-        let Attributes { operation, resource, subresource, .. } = *attributes;
-        if operation != Operation::Create || (resource.group, resource.resource, subresource) != ("", "pods", "") {
+        if attributes.operation != Operation::Create || !attributes.is_for_pods() {
             return Ok(Mutation::Unchanged);
         }
         let known = known(attributes);

@@ -52,11 +52,6 @@ impl RuntimeClass {
     }
 }
 
-fn is_pod(attributes: &Attributes<'_>) -> bool {
-    let Attributes { resource, subresource, .. } = *attributes;
-    (resource.group, resource.resource, subresource) == ("", "pods", "")
-}
-
 impl Plugin for RuntimeClass {
     fn handles(&self, operation: Operation) -> bool {
         operation == Operation::Create
@@ -70,7 +65,7 @@ impl Plugin for RuntimeClass {
         _: &mut Report,
         _: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
-        if !is_pod(attributes) {
+        if !attributes.is_for_pods() {
             return Ok(Mutation::Unchanged);
         }
         let Class::Found(class) = self.class(attributes, object)? else { return Ok(Mutation::Unchanged) };
@@ -88,7 +83,7 @@ impl Plugin for RuntimeClass {
         _: &Calls,
         _: &mut Report,
     ) -> Result<(), Refusal> {
-        let Some(pod) = object.filter(|_| is_pod(attributes)) else { return Ok(()) };
+        let Some(pod) = object.filter(|_| attributes.is_for_pods()) else { return Ok(()) };
         let refusal = match self.class(attributes, pod)? {
             Class::Unknown => None,
             Class::None => runtime_class::overhead_refusal(pod, None),

@@ -8,7 +8,7 @@ mod statuses;
 use crdx_value::Value;
 use crdx_value::release::{Minor, Release, V1_33, V1_37};
 
-/// The path of a field. The step `*` stands for every item or member, and `a|b` for the members `a` and `b`.
+/// The path to a field. A `*` matches every list item or map entry, and `a|b` matches both `a` and `b`.
 type Path = &'static [&'static str];
 
 /// A feature gate and its fields.

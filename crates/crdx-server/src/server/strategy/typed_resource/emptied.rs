@@ -4,7 +4,7 @@
 use crdx_types::empties::Empties;
 use crdx_value::Value;
 
-/// The path of a list or map. The step `*` stands for every item, and `a|b` for the members `a` and `b`.
+/// The path to a list or map. A `*` matches every list item, and `a|b` matches both `a` and `b`.
 type Path = &'static [&'static str];
 
 const OF_NETWORK_POLICIES: &[Path] = &[
