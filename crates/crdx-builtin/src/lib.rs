@@ -14,3 +14,6 @@ pub mod topology_labels;
 #[cfg(feature = "validation")]
 pub mod validation;
 pub mod volume_resize;
+
+/// The lists of containers of a Pod specification, in the order in which the server visits them (`VisitContainersWithPath`).
+pub const CONTAINER_LISTS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];

@@ -1,6 +1,7 @@
 //! Mirror Pods, with which kubelets show static Pods: the plugin `ServiceAccount` limits what they name
 //! (`plugin/pkg/admission/serviceaccount` in `k8s.io/kubernetes`).
 
+use crate::CONTAINER_LISTS;
 use crdx_types::amounts::containers;
 use crdx_value::Value;
 
@@ -48,9 +49,8 @@ pub fn refusal(pod: &Value) -> Option<&'static str> {
 fn names_secret(pod: &Value) -> bool {
     let spec = pod.get("spec").unwrap_or(&Value::Null);
     let pulls = spec.get("imagePullSecrets").and_then(Value::as_array).unwrap_or_default();
-    let lists = ["initContainers", "containers", "ephemeralContainers"];
     pulls.iter().any(|secret| !is_empty(secret.get("name")))
-        || lists.into_iter().flat_map(|list| containers(spec, list)).any(container_names_secret)
+        || CONTAINER_LISTS.into_iter().flat_map(|list| containers(spec, list)).any(container_names_secret)
         || volumes(pod).any(volume_names_secret)
 }
 

@@ -26,7 +26,6 @@ use crdx_text::json;
 use crdx_value::Value;
 use functions::Function;
 pub use functions::TEMPLATE_GENERATION;
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 const TEXT: &str = include_str!("defaults.txt");
@@ -36,7 +35,7 @@ const MAX_DEPTH: usize = 500;
 
 /// Sets the defaults of an object of a struct type.
 pub fn set(types: &'static Types, id: TypeId, object: &mut Value) {
-    Defaulter { types, rules: rules() }.named(id, object, 0);
+    Defaulter { types, rules: Rules::get() }.named(id, object, 0);
 }
 
 /// A line of the table.
@@ -74,25 +73,38 @@ enum Condition {
     Only(&'static str),
 }
 
-type Rules = HashMap<&'static str, Vec<Rule>>;
+/// The rules of every type, by its index in the table of types.
+#[derive(Debug)]
+struct Rules(Vec<Vec<Rule>>);
 
-fn rules() -> &'static Rules {
-    static RULES: OnceLock<Rules> = OnceLock::new();
-    RULES.get_or_init(|| {
+impl Rules {
+    /// Reads the table on first use.
+    fn get() -> &'static Self {
+        static RULES: OnceLock<Rules> = OnceLock::new();
+        RULES.get_or_init(|| Self::read(TEXT))
+    }
+
+    fn read(text: &'static str) -> Self {
         let all = table().releases();
-        let mut rules = Rules::new();
-        let mut type_name = "";
-        for line in TEXT.lines().filter(|line| !line.starts_with('#')) {
+        let mut rules: Vec<Vec<Rule>> = table().types().iter().map(|_| Vec::new()).collect();
+        let mut of_type = None;
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
             match line.strip_prefix(' ') {
-                None => type_name = line,
+                None => of_type = table().type_id(line),
                 Some(rule) => {
                     let (rule, releases) = split_releases(rule, &all);
-                    rules.entry(type_name).or_default().extend(Rule::read(rule, releases));
+                    if let Some(rules) = of_type.and_then(|at| rules.get_mut(at)) {
+                        rules.extend(Rule::read(rule, releases));
+                    }
                 }
             }
         }
-        rules
-    })
+        Self(rules)
+    }
+
+    fn of(&self, id: TypeId) -> &[Rule] {
+        self.0.get(id.index()).map_or(&[], Vec::as_slice)
+    }
 }
 
 fn path(text: &'static str) -> Vec<&'static str> {
@@ -269,7 +281,7 @@ impl Defaulter {
 
     /// Sets the defaults of the fields of a struct.
     fn fields(&self, id: TypeId, s: &'static Struct, value: &mut Value) {
-        for rule in self.rules.get(self.types.name(id)).into_iter().flatten() {
+        for rule in self.rules.of(id) {
             if rule.releases.contains(&self.types.release()) {
                 rule.apply(value, || self.is_pointer(s, &rule.path));
             }
@@ -297,11 +309,7 @@ mod tests {
     #[test]
     fn every_line_is_well_formed() {
         let lines = TEXT.lines().filter(|line| line.starts_with(' ')).count();
-        assert_eq!(rules().values().flatten().count(), lines);
-        let types = Types::for_release(37);
-        for name in rules().keys() {
-            assert!(types.id(name).is_some(), "{name}");
-        }
+        assert_eq!(Rules::get().0.iter().flatten().count(), lines);
     }
 
     #[test]

@@ -19,7 +19,8 @@ pub struct Empties {
 impl Empties {
     /// The empty lists and maps of a value; `None` if there are none.
     pub fn from_value(value: &Value) -> Option<Self> {
-        Self::at(value, 0)
+        // Most objects have none, which is told without building anything.
+        if has_empty(value, 0) { Self::at(value, 0) } else { None }
     }
 
     fn at(value: &Value, depth: usize) -> Option<Self> {
@@ -110,6 +111,16 @@ impl Empties {
     /// `[]` or `{}`, if the value itself is an empty list or map.
     pub fn text(&self) -> Option<&'static str> {
         self.empty
+    }
+}
+
+/// Returns true if there is an empty list or map at or below a value.
+fn has_empty(value: &Value, depth: usize) -> bool {
+    match value {
+        _ if depth > MAX_DEPTH => false,
+        Value::Array(items) => items.is_empty() || items.iter().any(|item| has_empty(item, depth + 1)),
+        Value::Object(members) => members.is_empty() || members.values().any(|member| has_empty(member, depth + 1)),
+        _ => false,
     }
 }
 

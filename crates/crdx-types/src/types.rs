@@ -7,6 +7,7 @@ use super::table::{FieldRow, Table, definitions, table};
 use crdx_text::json;
 use crdx_value::Value;
 use crdx_value::release::Release;
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -33,6 +34,13 @@ pub struct Types {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeId(usize);
 
+impl TypeId {
+    /// The index in the table, which is the same in every release.
+    pub(super) fn index(self) -> usize {
+        self.0
+    }
+}
+
 /// The definition of a named type.
 #[derive(Debug)]
 pub(super) enum Definition {
@@ -54,6 +62,8 @@ pub(super) struct Struct {
     pub name: &'static str,
     /// The fields sorted by name, including those of embedded structs.
     pub fields: Vec<Field>,
+    /// The names of the fields with their positions, sorted by [`by_length`].
+    names: Vec<(&'static str, usize)>,
     /// The positions of [`Self::always_present`].
     present: Vec<usize>,
     /// The positions of [`Self::defaulted`].
@@ -156,10 +166,17 @@ impl Struct {
         fields.filter_map(|field| Some((field, field.default.as_ref()?)))
     }
 
+    /// The field with a name, and its position.
     pub fn field(&self, name: &str) -> Option<(usize, &Field)> {
-        let at = self.fields.binary_search_by(|field| field.name.cmp(name)).ok()?;
+        let found = self.names.binary_search_by(|(known, _)| by_length(known, name)).ok()?;
+        let (_, at) = *self.names.get(found)?;
         Some((at, self.fields.get(at)?))
     }
+}
+
+/// Orders names by length first: few fields of a struct have names of the same length, and lengths are compared fastest.
+fn by_length(one: &str, other: &str) -> Ordering {
+    one.len().cmp(&other.len()).then_with(|| one.cmp(other))
 }
 
 /// A Go type.
@@ -302,6 +319,8 @@ impl Types {
                     field.order = order;
                 }
                 fields.sort_by_key(|field| field.name);
+                let mut names: Vec<_> = fields.iter().enumerate().map(|(at, field)| (field.name, at)).collect();
+                names.sort_unstable_by(|(one, _), (other, _)| by_length(one, other));
                 let atomic = self.table.types().get(id.0).is_some_and(|row| Table::is_atomic(*row, self.release));
                 let positions = |is: fn(&Field) -> bool| {
                     let found = fields.iter().enumerate().filter(|(_, field)| is(field));
@@ -312,6 +331,7 @@ impl Types {
                 Definition::Struct(Struct {
                     name: bare,
                     fields,
+                    names,
                     present,
                     with_default,
                     atomic,

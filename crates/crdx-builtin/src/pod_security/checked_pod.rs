@@ -1,5 +1,6 @@
 //! The fields of a Pod that checks read, and the names of those that they do not allow.
 
+use crate::CONTAINER_LISTS;
 use crdx_value::Value;
 
 /// The Pod or template that is checked.
@@ -18,7 +19,7 @@ impl<'a> CheckedPod<'a> {
     /// Its init containers, containers and ephemeral containers (`visitContainers`).
     pub fn containers(&self) -> impl Iterator<Item = &'a Value> {
         let spec = self.spec;
-        ["initContainers", "containers", "ephemeralContainers"].into_iter().flat_map(move |list| items(spec, list))
+        CONTAINER_LISTS.into_iter().flat_map(move |list| items(spec, list))
     }
 
     /// The names of the containers for which `is_bad` returns true.

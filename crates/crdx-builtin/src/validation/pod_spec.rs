@@ -18,6 +18,7 @@ pub use options::PodOptions;
 
 use super::field_value::{Errors, FieldValue};
 use super::{formats, network, resources, tolerations};
+use crate::CONTAINER_LISTS;
 use containers::Containers;
 use crdx_types::empties::Empties;
 use crdx_value::Value;
@@ -32,7 +33,7 @@ const MAX_SEARCH_LENGTH: usize = 2048;
 
 /// The containers of a Pod specification, with their paths: `VisitContainersWithPath`.
 pub(crate) fn each_container<'v>(spec: &FieldValue<'v, '_>, mut visit: impl FnMut(&FieldValue<'v, '_>)) {
-    for list in ["initContainers", "containers", "ephemeralContainers"] {
+    for list in CONTAINER_LISTS {
         for container in spec.child(list).items() {
             visit(&container);
         }
@@ -46,7 +47,7 @@ pub(crate) fn clear_volumes(empties: &mut Empties, path: &[&str], release: Relea
         return;
     }
     empties.clear(&[path, &["volumes"]].concat());
-    for list in ["containers", "initContainers", "ephemeralContainers"] {
+    for list in CONTAINER_LISTS {
         empties.clear(&[path, &[list, "*", "volumeMounts"]].concat());
     }
 }

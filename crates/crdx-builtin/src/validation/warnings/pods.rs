@@ -69,15 +69,16 @@ fn validate(warnings: &mut Warnings, object: &FieldValue<'_, '_>, owner: Owner) 
         warnings.annotation(&metadata, SECCOMP_POD, SECCOMP);
     }
     let profile = context.child("appArmorProfile");
+    let is_annotated = metadata.child("annotations").is_set();
     each_container(&spec, |container| {
         let own = container.child("securityContext");
         let name = container.child("name").text();
-        if !own.child("seccompProfile").is_set() {
+        if is_annotated && !own.child("seccompProfile").is_set() {
             warnings.annotation(&metadata, &format!("{SECCOMP_CONTAINER}{name}"), SECCOMP);
         }
         // The server checks the annotations of a Pod when it copies them to fields.
         let is_checked = warnings.release.since(V1_34) || profile.value.is_null();
-        if owner == Owner::Template && is_checked && !own.child("appArmorProfile").is_set() {
+        if is_annotated && owner == Owner::Template && is_checked && !own.child("appArmorProfile").is_set() {
             app_armor::annotation(warnings, &metadata, name, profile.value);
         }
         let resources = container.child("resources");
@@ -171,6 +172,9 @@ fn bytes(warnings: &mut Warnings, amounts: &FieldValue<'_, '_>) {
 
 /// Warns about a variable that hides an earlier one without using it.
 fn environment(warnings: &mut Warnings, list: &FieldValue<'_, '_>) {
+    if !repeats(list) {
+        return;
+    }
     let mut seen = HashSet::new();
     for variable in list.items() {
         let name = variable.value.str_at(&["name"]).unwrap_or_default();
@@ -184,6 +188,13 @@ fn environment(warnings: &mut Warnings, list: &FieldValue<'_, '_>) {
             warnings.at(&variable.path, text);
         }
     }
+}
+
+/// Returns true if two variables have the same name. Sorting a short list takes less time than hashing its names.
+fn repeats(list: &FieldValue<'_, '_>) -> bool {
+    let mut names: Vec<_> = list.items().map(|variable| variable.value.str_at(&["name"]).unwrap_or_default()).collect();
+    names.sort_unstable();
+    names.windows(2).any(|pair| matches!(pair, [one, next] if one == next))
 }
 
 #[cfg(test)]

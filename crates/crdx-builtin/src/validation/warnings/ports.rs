@@ -1,78 +1,98 @@
 //! Ports of containers that other containers or ports have as well (`warningsForPodSpecAndMeta`).
 
 use super::Warnings;
+use crate::CONTAINER_LISTS;
 use crate::validation::field_value::FieldValue;
-use crate::validation::pod_spec::each_container;
+use crdx_value::Value;
+use crdx_value::field::FieldPath;
 use crdx_value::quote::go_quote;
 use crdx_value::release::V1_33;
 use std::collections::HashMap;
-
-struct Port<'v> {
-    path: String,
-    host_ip: &'v str,
-    host_port: i64,
-}
+use std::collections::hash_map::Entry;
 
 /// The maximum number of ports with the same number and protocol that are compared with each other.
 const MAX_COMPARED: usize = 1000;
 
 /// Warns about ports with the same number or the same name.
 pub(super) fn ports(warnings: &mut Warnings, spec: &FieldValue<'_, '_>) {
-    let mut all: HashMap<(i64, &str), Vec<Port<'_>>> = HashMap::new();
-    each_container(spec, |container| {
-        for port in container.child("ports").items() {
-            let number = |name| port.value.get(name).and_then(crdx_value::Value::as_int).unwrap_or_default();
-            let text = |name| port.value.str_at(&[name]).unwrap_or_default();
-            let own = Port { path: port.path.to_string(), host_ip: text("hostIP"), host_port: number("hostPort") };
-            if !own.host_ip.is_empty() && own.host_port == 0 {
-                let shown = format!(
-                    "{{Name:{} HostPort:0 ContainerPort:{} Protocol:{} HostIP:{}}}",
-                    text("name"),
-                    number("containerPort"),
-                    text("protocol"),
-                    own.host_ip
-                );
-                warnings.at(&port.path, format!("hostIP set without hostPort: {shown}"));
-            }
-            let same = all.entry((number("containerPort"), text("protocol"))).or_default();
-            for other in same.iter().take(MAX_COMPARED) {
-                if warnings.is_full() {
-                    break;
-                }
-                if let Some(conflict) = conflict(&own, other) {
-                    warnings.at(&port.path, format!("{conflict} port definition with {}", other.path));
-                }
-            }
-            same.push(own);
-        }
-    });
+    let lists = CONTAINER_LISTS.map(|list| spec.child(list));
+    let containers: Vec<_> = lists.iter().flat_map(FieldValue::items).collect();
+    let lists: Vec<_> = containers.iter().map(|container| container.child("ports")).collect();
+    let ports: Vec<_> = lists.iter().flat_map(FieldValue::items).map(Port::new).collect();
+    numbers(warnings, &ports);
     if warnings.release.since(V1_33) {
-        names(warnings, spec);
+        names(warnings, &ports);
+    }
+}
+
+/// A port of a container.
+struct Port<'v, 'p> {
+    path: FieldPath<'p>,
+    name: &'v str,
+    number: i64,
+    protocol: &'v str,
+    host_ip: &'v str,
+    host_port: i64,
+}
+
+impl<'v, 'p> Port<'v, 'p> {
+    fn new(port: FieldValue<'v, 'p>) -> Self {
+        let number = |name| port.value.get(name).and_then(Value::as_int).unwrap_or_default();
+        let text = |name| port.value.str_at(&[name]).unwrap_or_default();
+        Self {
+            path: port.path,
+            name: text("name"),
+            number: number("containerPort"),
+            protocol: text("protocol"),
+            host_ip: text("hostIP"),
+            host_port: number("hostPort"),
+        }
+    }
+}
+
+/// Warns about ports with the number and protocol of another port.
+fn numbers(warnings: &mut Warnings, ports: &[Port<'_, '_>]) {
+    let mut all: HashMap<(i64, &str), Vec<&Port<'_, '_>>> = HashMap::with_capacity(ports.len());
+    for port in ports {
+        if !port.host_ip.is_empty() && port.host_port == 0 {
+            let shown = format!(
+                "{{Name:{} HostPort:0 ContainerPort:{} Protocol:{} HostIP:{}}}",
+                port.name, port.number, port.protocol, port.host_ip
+            );
+            warnings.at(&port.path, format!("hostIP set without hostPort: {shown}"));
+        }
+        let same = all.entry((port.number, port.protocol)).or_default();
+        for other in same.iter().take(MAX_COMPARED) {
+            if warnings.is_full() {
+                break;
+            }
+            if let Some(conflict) = conflict(port, other) {
+                warnings.at(&port.path, format!("{conflict} port definition with {}", other.path));
+            }
+        }
+        same.push(port);
     }
 }
 
 /// Warns about ports with the name of another port.
-fn names(warnings: &mut Warnings, spec: &FieldValue<'_, '_>) {
-    let mut names: HashMap<&str, String> = HashMap::new();
-    each_container(spec, |container| {
-        for port in container.child("ports").items() {
-            let name = port.value.str_at(&["name"]).unwrap_or_default();
-            if name.is_empty() {
-                continue;
+fn names(warnings: &mut Warnings, ports: &[Port<'_, '_>]) {
+    let mut names: HashMap<&str, &Port<'_, '_>> = HashMap::with_capacity(ports.len());
+    for port in ports.iter().filter(|port| !port.name.is_empty()) {
+        match names.entry(port.name) {
+            Entry::Vacant(entry) => {
+                entry.insert(port);
             }
-            if let Some(other) = names.get(name) {
-                let quoted = go_quote(name);
+            Entry::Occupied(entry) => {
+                let (quoted, other) = (go_quote(port.name), entry.get().path);
                 let text = format!("services and probes that select ports by name will use {other}");
                 warnings.at(&port.path, format!("duplicate port name {quoted} with {other}, {text}"));
-            } else {
-                names.insert(name, port.path.to_string());
             }
         }
-    });
+    }
 }
 
 /// Names the conflict between two ports with the same number and protocol; `None` if there is none.
-fn conflict(port: &Port<'_>, other: &Port<'_>) -> Option<&'static str> {
+fn conflict(port: &Port<'_, '_>, other: &Port<'_, '_>) -> Option<&'static str> {
     if (port.host_ip, port.host_port) == (other.host_ip, other.host_port) {
         Some("duplicate")
     } else if port.host_port == 0 || other.host_port == 0 {

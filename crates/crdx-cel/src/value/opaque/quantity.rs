@@ -6,7 +6,7 @@
 mod decimal;
 
 use decimal::Decimal;
-use std::{cmp::Ordering, fmt};
+use std::{borrow::Cow, cmp::Ordering, fmt};
 
 /// `kubernetes.Quantity`
 #[derive(Clone, Debug)]
@@ -55,7 +55,10 @@ impl Quantity {
         };
         let scale = scale.wrapping_sub(parts.fraction.len() as i32);
         if precision >= 0 && scale >= NANO {
-            let digits = format!("{}{}", parts.number, parts.fraction);
+            let digits = match (parts.number, parts.fraction) {
+                (number, "") => Cow::Borrowed(number),
+                (number, fraction) => Cow::Owned([number, fraction].concat()),
+            };
             let given: i64 = digits.parse().map_err(|_| NUMBER)?;
             if let Some(value) = given.checked_mul(mantissa) {
                 let value = if parts.negative { -value } else { value };

@@ -1,7 +1,6 @@
 //! What the server adds to an object of a built-in kind: defaults, and values that differ between clusters.
 
 use crdx_value::{Map, Value};
-use std::fmt::Write as _;
 
 /// The labels with which a Job selects its Pods.
 const JOB_LABELS: &[&str] =
@@ -95,7 +94,9 @@ impl Added {
                 let length = self.path.len();
                 for (at, (item, sent)) in items.iter().zip(sent).enumerate() {
                     if matches!(item, Value::Array(_) | Value::Object(_)) || sent.is_null() {
-                        let _ = write!(self.path, "[{at}]");
+                        self.path.push('[');
+                        self.path.push_str(&at.to_string());
+                        self.path.push(']');
                         self.collect(item, Some(sent));
                         self.path.truncate(length);
                     }

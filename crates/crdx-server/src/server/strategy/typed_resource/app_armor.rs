@@ -1,6 +1,7 @@
 //! The `AppArmor` profiles of a new Pod, which annotations of older clients and fields may name (`applyAppArmorVersionSkew` in
 //! `pkg/registry/core/pod/strategy.go`).
 
+use crdx_builtin::CONTAINER_LISTS;
 use crdx_value::release::Release;
 use crdx_value::{Map, Value, object};
 
@@ -20,7 +21,7 @@ pub(super) fn synchronize(pod: &mut Value, release: Release) {
     if !annotates && !annotations.keys().any(|key| key.starts_with(ANNOTATION)) {
         return;
     }
-    for list in ["initContainers", "containers", "ephemeralContainers"] {
+    for list in CONTAINER_LISTS {
         let containers = pod.get_mut("spec").and_then(|spec| spec.get_mut(list));
         let Some(Value::Array(containers)) = containers else { continue };
         for container in containers {

@@ -1,6 +1,7 @@
 //! Resources of a whole Pod that follow from those of its containers (`DefaultPodLevelResources` in `pkg/api/pod/util.go`;
 //! before 1.37, `defaultHugePagePodLimits` and `defaultPodRequests` in `pkg/apis/core/v1/defaults.go`).
 
+use crdx_builtin::CONTAINER_LISTS;
 use crdx_cel::value::Quantity;
 use crdx_types::amounts::{Amounts, amounts, containers, is_huge_page, is_of_pods, of_containers};
 use crdx_value::Value;
@@ -69,8 +70,7 @@ fn write(spec: &mut Value, field: &str, resources: &Amounts) {
 
 /// Returns true if every container has a limit of a resource (`aggregateContainerLimits`).
 fn all_limit(spec: &Value, name: &str) -> bool {
-    let lists = ["initContainers", "containers", "ephemeralContainers"];
-    let mut all = lists.into_iter().flat_map(|list| containers(spec, list));
+    let mut all = CONTAINER_LISTS.into_iter().flat_map(|list| containers(spec, list));
     all.all(|container| container.at(&["resources", "limits", name]).is_some())
 }
 
