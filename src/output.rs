@@ -13,6 +13,7 @@ pub mod objects;
 pub mod paint;
 pub mod printable;
 pub mod report;
+pub mod secrets;
 pub mod sort;
 pub mod table;
 pub mod tabs;

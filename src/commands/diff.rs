@@ -2,7 +2,6 @@
 //! formats the results.
 
 pub mod args;
-mod secrets;
 
 use super::external_diff::{ExternalDiff, file_name};
 use super::sink::{Ending, Output, Report, Sink, Streams};
@@ -14,6 +13,7 @@ use crate::output::printable;
 use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::json;
 use crate::output::report::text::{Style, TextReport};
+use crate::output::secrets;
 use crate::simulation::{self, Plan};
 use crdx::kubectl::written_metadata::{equals_apart_from_written_metadata, without_written_metadata};
 use crdx::report::{Action, ObjectReport, Verdict};
@@ -52,10 +52,7 @@ fn once(args: &args::Diff, color: flags::Color) -> io::Result<Exit> {
     plan.options.read = sink.measure(&plan.filenames, &plan.kustomizations, &plan.options);
     let (severities, renderer) = (args.severities.map(), plan.options.render.clone());
     let run = simulation::run(&plan, &mut |mut item| {
-        severities.apply(&mut item);
-        if let Some(renderer) = &renderer {
-            renderer.map_report(&mut item);
-        }
+        validate::complete(&mut item, &severities, renderer.as_ref());
         sink.add(&item);
     })?;
     let report = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;
@@ -109,7 +106,7 @@ impl DiffReport {
             after: accepted(item).filter(|_| is_shown).map(shown),
             sent: item.sent.clone().filter(|_| self.differs),
         };
-        if item.identity.api_version == "v1" && item.identity.kind == "Secret" {
+        if secrets::is_secret(&item.identity) {
             secrets::mask(compared.before.as_mut(), compared.after.as_mut());
             secrets::mask(None, compared.sent.as_mut());
         }

@@ -11,10 +11,12 @@ use super::watching;
 use crate::cluster;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
+use crate::input::render::Renderer;
 use crate::output::report::fields::FieldLists;
 use crate::output::report::text::Style;
+use crate::output::secrets;
 use crate::simulation::{self, Plan};
-use crdx::report::Summary;
+use crdx::report::{ObjectReport, Summary, severity};
 use crdx::simulator::CompareOptions;
 use crdx_value::release::ReleaseSet;
 use report::ValidateReport;
@@ -68,14 +70,20 @@ fn once(args: &args::Validate, color: flags::Color, fields: FieldLists) -> io::R
     plan.options.read = sink.measure(&plan.filenames, &plan.kustomizations, &plan.options);
     let (severities, renderer) = (args.severities.map(), plan.options.render.clone());
     let run = simulation::run(&plan, &mut |mut item| {
-        severities.apply(&mut item);
-        if let Some(renderer) = &renderer {
-            renderer.map_report(&mut item);
-        }
+        complete(&mut item, &severities, renderer.as_ref());
         sink.add(&item);
     })?;
     let report = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;
     Ok(verdict(&report.summary))
+}
+
+/// Sets the severities of the findings of an object, maps them to the files from which it was rendered, and hides secrets.
+pub fn complete(item: &mut ObjectReport, severities: &severity::Severities, renderer: Option<&Renderer>) {
+    severities.apply(item);
+    if let Some(renderer) = renderer {
+        renderer.map_report(item);
+    }
+    secrets::hide_lines(item);
 }
 
 /// Returns the plan for the flags that `validate` and `diff` share.

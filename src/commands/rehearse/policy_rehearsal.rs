@@ -3,6 +3,7 @@
 
 mod builtin;
 
+use crate::output::secrets;
 use crate::simulation::live::Live;
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::{FieldValidation, Operation};
@@ -193,6 +194,7 @@ impl<'a> PolicyRehearsal<'a> {
 
     /// Adds the findings to the item.
     fn finish(&self, mut item: ObjectReport, mut effects: Effects, findings: Box<Findings>) -> (ObjectReport, Effects) {
+        secrets::hide_lines(&mut item);
         admitted(&mut item, Some(findings), Some(self.admission));
         if item.verdict == Verdict::CannotTell {
             let undecided = std::mem::take(&mut effects.undecided);

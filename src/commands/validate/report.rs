@@ -11,6 +11,7 @@ use crate::output::html::Colour;
 use crate::output::report::case::Case;
 use crate::output::report::json;
 use crate::output::report::text::{Style, TextReport, summary_line};
+use crate::output::secrets;
 use crate::simulation::RESTRICTIONS;
 use crdx::kubectl::written_metadata::without_written_metadata;
 use crdx::report::{Identity, ObjectReport, Summary, Verdict};
@@ -212,8 +213,13 @@ fn rank(verdict: Verdict) -> usize {
 
 /// Returns the unified diff of the stored object, without metadata written by the server and kubectl.
 fn change(item: &ObjectReport) -> Option<String> {
-    let after = without_written_metadata(item.object.clone().filter(|_| item.verdict == Verdict::Accepted)?);
-    let before = item.before.as_deref().cloned().map(without_written_metadata);
+    let mut after = without_written_metadata(item.object.clone().filter(|_| item.verdict == Verdict::Accepted)?);
+    let mut before = item.before.as_deref().cloned().map(without_written_metadata);
+    let mut sent = item.sent.clone();
+    if secrets::is_secret(&item.identity) {
+        secrets::mask(before.as_mut(), Some(&mut after));
+        secrets::mask(None, sent.as_mut());
+    }
     let pruned: Vec<&str> = item.pruned.iter().map(|p| p.path.as_str()).filter(|_| item.sent.is_some()).collect();
     let defaulted: Vec<&str> = item.defaulted.iter().map(|(path, _)| path.as_str()).collect();
     let mutated: Vec<_> = item.admission.iter().flat_map(|admission| admission.set()).collect();
@@ -221,7 +227,7 @@ fn change(item: &ObjectReport) -> Option<String> {
         name: &file_name(&item.identity),
         before: before.as_ref(),
         after: &after,
-        sent: item.sent.as_ref().unwrap_or(&after),
+        sent: sent.as_ref().unwrap_or(&after),
         pruned: &pruned,
         defaulted: &defaulted,
         mutated: &mutated,

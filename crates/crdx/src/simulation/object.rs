@@ -2,7 +2,7 @@
 
 use super::identity::FieldLocator;
 use crate::documents::{Document, Entry, FieldPositions, Note, manifest_path};
-use crate::report::{Diagnostic, Identity, ObjectReport, SourceLocation, Verdict};
+use crate::report::{Diagnostic, Identity, ObjectReport, SourceLocation, Verdict, names_secret};
 use crdx_text::Syntax;
 use crdx_value::Value;
 use crdx_value::group_version;
@@ -156,6 +156,8 @@ pub fn problem(note: Note) -> ObjectReport {
         (None, Some(chunk)) => SourceLocation::line(&name, chunk.start.line),
         (None, None) => SourceLocation::source(&name),
     };
+    let has_secret = note.chunk.as_ref().is_some_and(|chunk| names_secret(&chunk.text));
+    let location = if has_secret { location.without_excerpt() } else { location };
     let mut item = ObjectReport::new(location, Verdict::CannotTell, note.message);
     item.help = note.hint;
     item
