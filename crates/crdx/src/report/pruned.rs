@@ -37,6 +37,8 @@ pub enum FieldHint {
     Since(String, u32),
     /// A field of a Go type: its name, and the last minor version of Kubernetes that had it.
     Until(String, u32),
+    /// Kubernetes 1.N, for this N, knows the field of a built-in kind and does not store it.
+    NotStored(u32),
     /// The schema has a field with this similar name.
     SimilarName(String),
 }
@@ -46,6 +48,7 @@ impl PrunedField {
     pub fn message(&self) -> String {
         match self.hint {
             Some(FieldHint::StorageVersion(_)) => format!("field {:?} would be dropped when it is stored", self.path),
+            Some(FieldHint::NotStored(_)) => format!("field {:?} would be dropped", self.path),
             _ => format!("unknown field {:?} would be dropped", self.path),
         }
     }
@@ -74,6 +77,9 @@ impl FieldHint {
             }
             Self::Since(field, minor) => format!("`{field}` exists since Kubernetes 1.{minor}"),
             Self::Until(field, minor) => format!("`{field}` existed until Kubernetes 1.{minor}"),
+            Self::NotStored(minor) => {
+                format!("Kubernetes 1.{minor} does not store it, usually because its feature gate is off by default")
+            }
             Self::SimilarName(name) => suggest::did_you_mean(name),
         }
     }
@@ -85,6 +91,7 @@ impl FieldHint {
             Self::StorageVersion(_) => "storageVersion",
             Self::Since(..) => "since",
             Self::Until(..) => "until",
+            Self::NotStored(_) => "notStored",
             Self::SimilarName(_) => "similarName",
         }
     }
@@ -94,7 +101,7 @@ impl FieldHint {
         match self {
             Self::ServedVersions { versions, .. } => versions.clone(),
             Self::StorageVersion(name) | Self::SimilarName(name) => vec![name.clone()],
-            Self::Since(_, minor) | Self::Until(_, minor) => vec![format!("1.{minor}")],
+            Self::Since(_, minor) | Self::Until(_, minor) | Self::NotStored(minor) => vec![format!("1.{minor}")],
         }
     }
 

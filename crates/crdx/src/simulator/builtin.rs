@@ -1,7 +1,7 @@
 //! Simulates the server's decoding of built-in kinds, the validation of many of them, and admission policies on them.
 
-mod added;
 mod admission;
+mod changes;
 pub mod classes;
 mod cluster_state;
 mod created;
@@ -24,7 +24,9 @@ use super::simulated::{Before, Simulated};
 use crate::kubectl::send as kubectl_send;
 use crate::kubectl::written_metadata::hide_bookkeeping;
 use crate::kubectl::{FieldValidation, Verb};
-use crate::report::{ASK_THE_CLUSTER, Action, Answer, Diagnostic, Identity, ObjectReport, Verdict};
+use crate::report::{
+    ASK_THE_CLUSTER, Action, Answer, Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, Verdict,
+};
 use crate::simulation::answer::read_built_in_response;
 use crate::simulation::identity::{self, FieldLocator, Namespace};
 use crate::simulation::object::{Kind, Object};
@@ -368,6 +370,18 @@ impl<'a> Sending<'a> {
         }
     }
 
+    /// Adds fields that are not stored to those that are dropped because they are unknown.
+    fn add_dropped(&self, item: &mut ObjectReport, mut paths: Vec<String>) {
+        paths.retain(|path| item.pruned.iter().all(|known| known.path != *path));
+        item.pruned.extend(paths.into_iter().map(|path| PrunedField {
+            location: Some(self.locator.name(&path)),
+            path,
+            hint: Some(FieldHint::NotStored(self.rules.minor())),
+            severity: None,
+            releases: None,
+        }));
+    }
+
     /// Creates the object, and completes its item. Returns the stored object, if the server accepts it.
     fn create(&self, item: &mut ObjectReport) -> Option<AcceptedObject> {
         let context = self.context;
@@ -392,7 +406,11 @@ impl<'a> Sending<'a> {
                 return None;
             }
         }
-        accept(item, self.sent, context);
+        let dropped = accept(item, self.sent, context);
+        // A policy may have removed fields.
+        if findings.as_ref().is_none_or(|findings| findings.changes.is_empty()) {
+            self.add_dropped(item, dropped);
+        }
         unknown_objects::leave_open(item, context, self.sent, self.known_objects.map(|known| &**known));
         admitted(item, findings, context.admission);
         created
@@ -425,24 +443,28 @@ fn is_covered(context: SimulationContext<'_>, group: &str, kind: &str) -> bool {
     validation::covers(group, kind) && context.updates.request_kind.subresource.is_none()
 }
 
-/// Accepts an object whose validation reports no errors, and shows it with its defaults.
-fn accept(item: &mut ObjectReport, sent: &Value, context: SimulationContext<'_>) {
+/// Accepts an object whose validation reports no errors, and shows it with its defaults. Returns the paths of the fields of a
+/// new object that are not stored.
+fn accept(item: &mut ObjectReport, sent: &Value, context: SimulationContext<'_>) -> Vec<String> {
     if item.verdict != Verdict::Decodes {
-        return;
+        return Vec::new();
     }
     item.verdict = Verdict::Accepted;
     // A comparison hides these fields itself.
     if context.updates.compares.is_some() && item.action != Action::Create {
-        return;
+        return Vec::new();
     }
     if let Some(object) = &mut item.object {
         hide_bookkeeping(object, context.show_last_applied);
-        added::remove_generated(&item.identity.kind, object, sent);
+        changes::remove_generated(&item.identity.kind, object, sent);
         // An existing object has more than defaults.
         if item.action == Action::Create {
-            item.defaulted = added::defaulted(object, sent);
+            let changes = changes::compare(object, sent);
+            item.defaulted = changes.defaulted;
+            return changes.dropped;
         }
     }
+    Vec::new()
 }
 
 /// Completes the item of a create that was sent.

@@ -1,4 +1,5 @@
-//! What the server adds to an object of a built-in kind: defaults, and values that differ between clusters.
+//! The changes that the server makes to an object of a built-in kind: defaults, fields that it drops, and values that differ
+//! between clusters.
 
 use crdx_value::{Map, Value};
 
@@ -62,34 +63,53 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Returns the fields of the stored object that were not sent, with their paths. Metadata and status are left out.
-pub fn defaulted(stored: &Value, sent: &Value) -> Vec<(String, Value)> {
-    let mut added = Added::default();
-    let is_content = |name: &str| !matches!(name, "apiVersion" | "kind" | "metadata" | "status");
+/// The differences between an object that was sent and the stored one.
+#[derive(Debug, Default, PartialEq)]
+pub struct Changes {
+    /// The fields that were not sent, with their paths and values.
+    pub defaulted: Vec<(String, Value)>,
+    /// The paths of fields that were sent and are not stored, except zero values and empty lists and maps.
+    pub dropped: Vec<String>,
+}
+
+/// Compares a stored object with the one that was sent. Metadata and status are left out.
+pub fn compare(stored: &Value, sent: &Value) -> Changes {
+    let mut comparison = Comparison::default();
+    // The server writes the member `stringData` of a Secret to `data`.
+    let is_data = |name: &str| matches!(name, "data" | "stringData") && sent.get("stringData").is_some();
+    let is_content = |name: &str| !matches!(name, "apiVersion" | "kind" | "metadata" | "status") && !is_data(name);
     let members = stored.as_object().into_iter().flatten();
     for (name, value) in members.filter(|(name, _)| is_content(name)) {
-        added.path.push_str(name);
-        added.collect(value, sent.get(name));
-        added.path.clear();
+        comparison.path.push_str(name);
+        comparison.value(value, sent.get(name));
+        comparison.path.clear();
     }
-    added.found
+    let sent = sent.as_object().into_iter().flatten().filter(|(name, _)| is_content(name));
+    let dropped = sent.filter(|(name, value)| !is_zero(value) && stored.get(name).is_none());
+    comparison.changes.dropped.extend(dropped.map(|(name, _)| name.clone()));
+    comparison.changes
 }
 
-/// Collects added fields. One buffer has the path of the current value, because most values are not added.
+/// Returns true for a value that Go may omit.
+fn is_zero(value: &Value) -> bool {
+    is_empty(value) || matches!(value, Value::Bool(false) | Value::Int(0))
+}
+
+/// Collects changes. One buffer has the path of the current value, because most values do not change.
 #[derive(Default)]
-struct Added {
+struct Comparison {
     path: String,
-    found: Vec<(String, Value)>,
+    changes: Changes,
 }
 
-impl Added {
+impl Comparison {
     /// Compares one value. The recursion is bounded by the depth of the object, which the decoder bounds.
-    fn collect(&mut self, stored: &Value, sent: Option<&Value>) {
+    fn value(&mut self, stored: &Value, sent: Option<&Value>) {
         match (stored, sent) {
             (stored, None | Some(Value::Null)) if !is_empty(stored) => {
-                self.found.push((self.path.clone(), stored.clone()));
+                self.changes.defaulted.push((self.path.clone(), stored.clone()));
             }
-            (Value::Object(members), Some(Value::Object(sent))) => self.of_members(members, sent),
+            (Value::Object(members), Some(Value::Object(sent))) => self.members(members, sent),
             (Value::Array(items), Some(Value::Array(sent))) if items.len() == sent.len() => {
                 let length = self.path.len();
                 for (at, (item, sent)) in items.iter().zip(sent).enumerate() {
@@ -97,7 +117,7 @@ impl Added {
                         self.path.push('[');
                         self.path.push_str(&at.to_string());
                         self.path.push(']');
-                        self.collect(item, Some(sent));
+                        self.value(item, Some(sent));
                         self.path.truncate(length);
                     }
                 }
@@ -106,17 +126,24 @@ impl Added {
         }
     }
 
-    fn of_members(&mut self, members: &Map, sent: &Map) {
+    fn members(&mut self, stored: &Map, sent: &Map) {
         let length = self.path.len();
-        for (name, value) in members {
+        let mut stored_of_sent = 0;
+        for (name, value) in stored {
             let sent = sent.get(name);
-            // A scalar that was sent is not added.
+            stored_of_sent += usize::from(sent.is_some());
+            // A scalar that was sent is not defaulted.
             if matches!(value, Value::Array(_) | Value::Object(_)) || sent.is_none_or(Value::is_null) {
                 self.path.push('.');
                 self.path.push_str(name);
-                self.collect(value, sent);
+                self.value(value, sent);
                 self.path.truncate(length);
             }
+        }
+        // Almost always, all fields that were sent are stored.
+        if stored_of_sent < sent.len() {
+            let dropped = sent.iter().filter(|(name, value)| !is_zero(value) && !stored.contains_key(name));
+            self.changes.dropped.extend(dropped.map(|(name, _)| format!("{}.{name}", self.path)));
         }
     }
 }
@@ -136,8 +163,19 @@ mod tests {
         let stored = read(
             r#"{"kind":"D","metadata":{"uid":"u"},"spec":{"a":2,"list":[{"b":1,"c":2}],"gone":3,"empty":{}},"status":{"x":1}}"#,
         );
-        let paths: Vec<_> = defaulted(&stored, &sent).into_iter().map(|(path, _)| path).collect();
+        let paths: Vec<_> = compare(&stored, &sent).defaulted.into_iter().map(|(path, _)| path).collect();
         assert_eq!(paths, ["spec.gone", "spec.list[0].c"]);
+    }
+
+    #[test]
+    fn fields_that_were_sent_and_are_not_stored_are_dropped() {
+        let sent = read(
+            r#"{"kind":"D","metadata":{"x":1},"spec":{"list":[{"b":1,"c":{"d":1}}],"zero":0,"off":false,"none":{}},"rest":1,"stringData":{}}"#,
+        );
+        let stored = read(r#"{"kind":"D","spec":{"list":[{"b":1}]},"data":{"a":"b"}}"#);
+        assert_eq!(compare(&stored, &sent).dropped, ["spec.list[0].c", "rest"]);
+        assert_eq!(compare(&stored, &sent).defaulted, []);
+        assert_eq!(compare(&sent, &sent), Changes::default());
     }
 
     #[test]
