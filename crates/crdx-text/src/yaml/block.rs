@@ -522,31 +522,12 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
 
 /// True if every quote and bracket of a text may have its counterpart there.
 fn is_balanced(text: &[u8]) -> bool {
-    let (mut double, mut single, mut square, mut curly) = (false, false, 0_i32, 0_i32);
-    let is_relevant = |c: &&u8| IS_QUOTE_OR_BRACKET.get(usize::from(**c)).copied().unwrap_or_default();
-    for c in text.iter().filter(is_relevant) {
-        match c {
-            b'"' => double = !double,
-            b'\'' => single = !single,
-            b'[' => square += 1,
-            b']' => square -= 1,
-            b'{' => curly += 1,
-            _ => curly -= 1,
-        }
-    }
-    !double && !single && square == 0 && curly == 0
+    let count = |wanted: u8| memchr::memchr_iter(wanted, text).count();
+    count(b'"').is_multiple_of(2)
+        && count(b'\'').is_multiple_of(2)
+        && count(b'[') == count(b']')
+        && count(b'{') == count(b'}')
 }
-
-static IS_QUOTE_OR_BRACKET: [bool; 256] = {
-    let mut set = [false; 256];
-    let mut at = 0;
-    #[allow(clippy::indexing_slicing)] // constant indexes
-    while at < 6 {
-        set[b"\"'[]{}"[at] as usize] = true;
-        at += 1;
-    }
-    set
-};
 
 /// The text of a plain scalar that is a key.
 fn plain_key(text: &str) -> Option<Cow<'_, str>> {
