@@ -62,6 +62,9 @@ def comparable(given):
     given = json.loads(json.dumps(given))
     for name in GENERATED:
         given.get("metadata", {}).pop(name, None)
+    # The time at which a PersistentVolume was created.
+    if isinstance(given.get("status"), dict):
+        given["status"].pop("lastPhaseTransitionTime", None)
     # A controller sets the conditions of a CRD, and `validate` does not report its generation.
     if given.get("kind") == "CustomResourceDefinition":
         given.pop("status", None)

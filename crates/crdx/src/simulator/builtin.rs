@@ -372,7 +372,8 @@ impl<'a> Sending<'a> {
 
     /// Adds fields that are not stored to those that are dropped because they are unknown.
     fn add_dropped(&self, item: &mut ObjectReport, mut paths: Vec<String>) {
-        paths.retain(|path| item.pruned.iter().all(|known| known.path != *path));
+        let known: HashSet<&str> = item.pruned.iter().map(|known| known.path.as_str()).collect();
+        paths.retain(|path| !known.contains(path.as_str()));
         item.pruned.extend(paths.into_iter().map(|path| PrunedField {
             location: Some(self.locator.name(&path)),
             path,
