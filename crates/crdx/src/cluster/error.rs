@@ -48,6 +48,11 @@ impl Error {
         Self { message: message.into(), help: Some(help.into()), unreachable: true, ..Self::default() }
     }
 
+    /// True if the user may not send the request.
+    pub fn is_refused(&self) -> bool {
+        self.code == Some(403)
+    }
+
     /// The message and the help, as printed.
     pub fn text(&self) -> String {
         let help = self.help.as_ref().map_or_else(String::new, |help| format!("help: {help}\n"));

@@ -33,17 +33,20 @@ use crate::simulation::object::{Kind, Object};
 use crate::simulation::served::deprecation;
 pub(crate) use crate::simulation::served::{no_matches, not_served};
 use crate::simulator::kubectl_errors;
+use crate::simulator::unsent::not_determined;
 use cluster_state::{
     check_namespace, check_service_account, existing, read_limit_ranges, reads_existing, served_by_cluster,
 };
 use crdx_builtin::{quotas, validation};
 use crdx_server::apply::client_side;
+use crdx_server::policies::findings::Findings;
 use crdx_server::server::{KnownObjects, Response};
 use crdx_types::resources::{self, Resource};
 use crdx_types::table::{self, KindRow};
 use crdx_types::types::Types;
 use crdx_types::{Endpoint, conforms, decode};
 use crdx_value::group_version::api_version;
+use crdx_value::quote::go_quote;
 use crdx_value::release::Release;
 use crdx_value::{Value, json};
 pub use created::{Created, CreatedObjects};
@@ -143,9 +146,10 @@ pub fn decode(
     let (found, is_input) = cluster_state::earlier(context, before.stored)
         .unwrap_or_else(|| (existing(context, rules, &item.identity, &plural, before.pending), false));
     // The server that validates serves the resources of the default configuration only.
-    let covered = resource.is_some() && is_covered(context, group, kind);
-    // An object that may exist is not validated as a new one.
-    let creates = covered && matches!(found, Found::Nothing) && context.updates.request_kind.may_create();
+    let covered = resource.is_some() && validation::covers(group, kind);
+    // An object that the user may not read is taken for a new one, which a note says. Any other object that may exist is not.
+    let is_new = matches!(&found, Found::Nothing) || matches!(&found, Found::Error(error) if error.is_refused());
+    let creates = covered && is_new && context.updates.request_kind.may_create();
     let types = Types::for_release(rules.minor());
     // Most objects are decoded without findings, which can be told without their JSON.
     let has_findings = !creates || !is_plain(types, &api_version, kind, &sent);
@@ -209,6 +213,9 @@ pub fn decode(
     }
     if item.verdict == Verdict::Decodes {
         admission::leave_undecided(&mut item, context, &plural, &found);
+    }
+    if covered && item.verdict == Verdict::Decodes {
+        sending.leave_open(&mut item, found);
     }
     if let Some(body) = body.as_ref().filter(|_| matches!(item.verdict, Verdict::Decodes | Verdict::Accepted)) {
         size::check_stored(&mut item, &sent, body.as_bytes());
@@ -321,6 +328,7 @@ impl<'a> Sending<'a> {
                     item.verdict = Verdict::Accepted;
                     item.object = context.updates.compares.map(|_| Value::clone(&object));
                     item.before = context.updates.compares.map(|_| object);
+                    self.compare(item, None);
                 }
             }
             Updated::Answered(outcome) => {
@@ -331,6 +339,7 @@ impl<'a> Sending<'a> {
                 item.action = outcome.action;
                 if covered {
                     accept(item, self.sent, context);
+                    self.compare(item, findings.as_deref());
                 }
                 admitted(item, findings, context.admission);
             }
@@ -344,6 +353,24 @@ impl<'a> Sending<'a> {
                 Some(Err(refusal)) => undecodable_item(item, refusal, locator),
                 None => {}
             },
+        }
+    }
+
+    /// Completes the item of an object whose kind is validated, and about which there is no verdict.
+    fn leave_open(&self, item: &mut ObjectReport, found: Found) {
+        if matches!(found, Found::Nothing) {
+            item.action = Action::Update;
+            let message = format!("{} {} not found", self.resource(), go_quote(&item.identity.name));
+            return reject_with(item, Answer { code: 404, reason: "NotFound".to_owned(), message });
+        }
+        item.verdict = Verdict::CannotTell;
+        if matches!(found, Found::Object(..)) {
+            "the existing object is not one that this version of the server stores".clone_into(&mut item.reason);
+            let help = "give existing objects as kubectl get -o yaml prints them, in the version of the input";
+            item.help = Some(help.to_owned());
+        } else {
+            let unsent = not_determined(found);
+            (item.reason, item.help) = (unsent.message, unsent.help);
         }
     }
 
@@ -368,6 +395,24 @@ impl<'a> Sending<'a> {
         {
             reject_with(item, answer);
         }
+    }
+
+    /// Compares an accepted object with the one that was sent: adds the defaults of a new object, and the fields that are not
+    /// stored although their type has them.
+    fn compare(&self, item: &mut ObjectReport, findings: Option<&Findings>) {
+        let Some(object) = item.object.as_ref().filter(|_| item.verdict == Verdict::Accepted) else { return };
+        let changes = changes::compare(object, self.sent);
+        // An existing object has more than defaults.
+        if item.action == Action::Create {
+            item.defaulted = changes.defaulted;
+        }
+        // A policy may have removed fields.
+        if findings.is_none_or(|findings| findings.changes.is_empty()) {
+            self.add_dropped(item, changes.dropped);
+        }
+        // Only dropped fields are shown as they were sent.
+        let shows_sent = self.context.updates.compares.is_some() && !item.pruned.is_empty();
+        item.sent = shows_sent.then(|| self.sent.clone());
     }
 
     /// Adds fields that are not stored to those that are dropped because they are unknown.
@@ -407,11 +452,8 @@ impl<'a> Sending<'a> {
                 return None;
             }
         }
-        let dropped = accept(item, self.sent, context);
-        // A policy may have removed fields.
-        if findings.as_ref().is_none_or(|findings| findings.changes.is_empty()) {
-            self.add_dropped(item, dropped);
-        }
+        accept(item, self.sent, context);
+        self.compare(item, findings.as_deref());
         unknown_objects::leave_open(item, context, self.sent, self.known_objects.map(|known| &**known));
         admitted(item, findings, context.admission);
         created
@@ -439,33 +481,20 @@ fn needs_annotation(context: SimulationContext<'_>, identity: &Identity) -> bool
         || updates.compares.is_some()
 }
 
-/// Returns true if the verdict on an object is the server's.
-fn is_covered(context: SimulationContext<'_>, group: &str, kind: &str) -> bool {
-    validation::covers(group, kind) && context.updates.request_kind.subresource.is_none()
-}
-
-/// Accepts an object whose validation reports no errors, and shows it with its defaults. Returns the paths of the fields of a
-/// new object that are not stored.
-fn accept(item: &mut ObjectReport, sent: &Value, context: SimulationContext<'_>) -> Vec<String> {
+/// Accepts an object whose validation reports no errors.
+fn accept(item: &mut ObjectReport, sent: &Value, context: SimulationContext<'_>) {
     if item.verdict != Verdict::Decodes {
-        return Vec::new();
+        return;
     }
     item.verdict = Verdict::Accepted;
     // A comparison hides these fields itself.
     if context.updates.compares.is_some() && item.action != Action::Create {
-        return Vec::new();
+        return;
     }
     if let Some(object) = &mut item.object {
         hide_bookkeeping(object, context.show_last_applied);
         changes::remove_generated(&item.identity.kind, object, sent);
-        // An existing object has more than defaults.
-        if item.action == Action::Create {
-            let changes = changes::compare(object, sent);
-            item.defaulted = changes.defaulted;
-            return changes.dropped;
-        }
     }
-    Vec::new()
 }
 
 /// Completes the item of a create that was sent.

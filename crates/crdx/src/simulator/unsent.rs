@@ -10,8 +10,8 @@ use std::io;
 
 /// The reason why no request is sent for an object.
 pub struct Unsent {
-    message: String,
-    help: Option<String>,
+    pub message: String,
+    pub help: Option<String>,
 }
 
 impl Unsent {

@@ -142,7 +142,10 @@ impl Comparison {
         }
         // Almost always, all fields that were sent are stored.
         if stored_of_sent < sent.len() {
-            let dropped = sent.iter().filter(|(name, value)| !is_zero(value) && !stored.contains_key(name));
+            // Directives of patches, such as `$patch`, are no fields.
+            let is_field = |name: &str| !name.starts_with('$');
+            let is_dropped = |name: &str, value| is_field(name) && !is_zero(value) && !stored.contains_key(name);
+            let dropped = sent.iter().filter(|(name, value)| is_dropped(name, value));
             self.changes.dropped.extend(dropped.map(|(name, _)| format!("{}.{name}", self.path)));
         }
     }
@@ -170,7 +173,7 @@ mod tests {
     #[test]
     fn fields_that_were_sent_and_are_not_stored_are_dropped() {
         let sent = read(
-            r#"{"kind":"D","metadata":{"x":1},"spec":{"list":[{"b":1,"c":{"d":1}}],"zero":0,"off":false,"none":{}},"rest":1,"stringData":{}}"#,
+            r#"{"kind":"D","metadata":{"x":1},"spec":{"list":[{"b":1,"c":{"d":1}}],"zero":0,"off":false,"none":{},"$patch":"replace"},"rest":1,"stringData":{}}"#,
         );
         let stored = read(r#"{"kind":"D","spec":{"list":[{"b":1}]},"data":{"a":"b"}}"#);
         assert_eq!(compare(&stored, &sent).dropped, ["spec.list[0].c", "rest"]);
