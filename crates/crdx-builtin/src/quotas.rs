@@ -4,7 +4,9 @@
 use crate::amounts::of_pod;
 use crate::volume_resize;
 use crdx_cel::value::Quantity;
-use crdx_types::amounts::{Amounts, add, amounts, containers, is_less, quantity};
+use crdx_types::amounts::{
+    Amounts, add, amounts, containers, is_huge_page, is_huge_page_of_quota, is_less, is_native, quantity,
+};
 use crdx_value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -127,10 +129,9 @@ impl Write<'_> {
     fn is_counted_as(&self, name: &str) -> bool {
         match self.resource {
             "pods" => {
-                let is_huge = name.starts_with("hugepages-") || name.starts_with("requests.hugepages-");
                 name == "pods"
                     || OF_PODS.contains(&name)
-                    || is_huge
+                    || is_huge_page_of_quota(name)
                     || is_extended(name) && name.starts_with("requests.")
             }
             "services" => OF_SERVICES.contains(&name),
@@ -260,7 +261,7 @@ fn compute(requests: &Amounts, limits: &Amounts) -> Amounts {
     let mut usage = Amounts::new();
     for (name, amount) in requests {
         let is_basic = matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage");
-        let is_huge = name.starts_with("hugepages-");
+        let is_huge = is_huge_page(name);
         if is_basic || is_huge {
             usage.insert(name.clone(), amount.clone());
         }
@@ -274,10 +275,11 @@ fn compute(requests: &Amounts, limits: &Amounts) -> Amounts {
     usage
 }
 
-/// Returns true for a resource that Kubernetes does not define (`IsExtendedResourceName`).
+/// Returns true for a resource that Kubernetes does not define (`IsDRAExtendedResourceName`), with or without the prefix of
+/// quotas.
 fn is_extended(name: &str) -> bool {
-    let is_native = !name.contains('/') || name.contains("kubernetes.io/");
-    !is_native || name.trim_start_matches("requests.").starts_with("deviceclass.resource.kubernetes.io/")
+    let resource = name.strip_prefix("requests.").unwrap_or(name);
+    !is_native(name) || resource.starts_with("deviceclass.resource.kubernetes.io/")
 }
 
 /// `usesCrossNamespacePodAffinity`
