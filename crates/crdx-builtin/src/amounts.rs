@@ -3,13 +3,11 @@
 use crdx_types::amounts::{Amounts, amounts, of_containers};
 use crdx_value::Value;
 
-/// The requests or the limits of a Pod (`PodRequests` and `PodLimits` in `component-helpers/resource`).
-pub(crate) fn of_pod(pod: &Value, key: &str) -> Amounts {
+/// The requests or the limits of a Pod without its overhead (`PodRequests` and `PodLimits` in `component-helpers/resource`).
+/// The amounts of resources that are `of_pods` may be given for the whole Pod.
+pub(crate) fn of_pod(pod: &Value, key: &str, of_pods: fn(&str) -> bool) -> Amounts {
     let mut total = pod.get("spec").map(|spec| of_containers(spec, key)).unwrap_or_default();
-    for (name, amount) in amounts(pod, &["spec", "resources", key]) {
-        if matches!(name.as_str(), "cpu" | "memory") {
-            total.insert(name, amount);
-        }
-    }
+    let own = amounts(pod, &["spec", "resources", key]);
+    total.extend(own.into_iter().filter(|(name, _)| of_pods(name)));
     total
 }

@@ -67,7 +67,7 @@ pub fn violation(range: &Value, kind: &str, object: &Value) -> Option<String> {
                 }
             }
             for limit in of_type(range, "Pod") {
-                let of = |key: &str| of_pod(object, key);
+                let of = |key: &str| of_pod(object, key, is_of_pods);
                 check(&mut errors, limit, "Pod", &of("requests"), Some(&of("limits")));
             }
         }
@@ -87,6 +87,12 @@ pub fn violation(range: &Value, kind: &str, object: &Value) -> Option<String> {
         [one] => Some(one.clone()),
         many => Some(format!("[{}]", many.join(", "))),
     }
+}
+
+/// Returns true for a resource that limits count for a whole Pod (`isSupportedPodLevelResource`): unlike quotas, they do not
+/// count its huge pages.
+fn is_of_pods(name: &str) -> bool {
+    matches!(name, "cpu" | "memory")
 }
 
 /// Checks amounts against one limit; `limits` is `None` if only requests count.
@@ -206,6 +212,6 @@ mod tests {
             r#"{"spec":{"containers":[{"resources":{"requests":{"cpu":"1"}}}],"initContainers":[
             {"restartPolicy":"Always","resources":{"requests":{"cpu":"500m"}}},{"resources":{"requests":{"cpu":"2"}}}]}}"#,
         );
-        assert_eq!(of_pod(&pod, "requests").get("cpu").map(ToString::to_string).as_deref(), Some("2500m"));
+        assert_eq!(of_pod(&pod, "requests", is_of_pods).get("cpu").map(ToString::to_string).as_deref(), Some("2500m"));
     }
 }

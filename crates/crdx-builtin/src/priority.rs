@@ -3,16 +3,43 @@
 use crdx_value::{Value, object};
 use std::borrow::Borrow;
 
-/// The classes that API servers create (`SystemPriorityClasses`), with their values.
-const SYSTEM_CLASSES: [(&str, i64); 2] =
-    [("system-node-critical", 2_000_001_000), ("system-cluster-critical", 2_000_000_000)];
+/// The names, values and descriptions of the classes that API servers create.
+const SYSTEM_CLASSES: [(&str, i64, &str); 2] = [
+    (
+        "system-node-critical",
+        2_000_001_000,
+        "Used for system critical pods that must not be moved from their current node.",
+    ),
+    (
+        "system-cluster-critical",
+        2_000_000_000,
+        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+    ),
+];
 /// The preemption policy of a class that gives none, and of a Pod without class.
 const PREEMPT: &str = "PreemptLowerPriority";
 
-/// The class that every API server creates with this name.
+/// Returns the classes that every API server creates, in the order of their creation (`SystemPriorityClasses`).
+pub fn system_classes() -> impl Iterator<Item = Value> {
+    SYSTEM_CLASSES.into_iter().map(|(name, value, description)| {
+        object([
+            ("apiVersion", "scheduling.k8s.io/v1".into()),
+            ("kind", "PriorityClass".into()),
+            ("metadata", object([("name", name)])),
+            ("value", Value::Int(value)),
+            ("description", description.into()),
+        ])
+    })
+}
+
+/// Returns the class that every API server creates with a name.
 pub fn system_class(name: &str) -> Option<Value> {
-    let (name, value) = SYSTEM_CLASSES.into_iter().find(|(known, _)| *known == name)?;
-    Some(object([("metadata", object([("name", name)])), ("value", Value::Int(value))]))
+    system_classes().find(|class| self::name(class) == Some(name))
+}
+
+/// Returns the value of the class that every API server creates with a name.
+pub fn system_value(name: &str) -> Option<i64> {
+    SYSTEM_CLASSES.iter().find(|(known, ..)| *known == name).map(|(_, value, _)| *value)
 }
 
 /// Returns the name of the class of a Pod; `None` if it names none.

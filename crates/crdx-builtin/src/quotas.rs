@@ -4,7 +4,9 @@
 use crate::amounts::of_pod;
 use crate::volume_resize;
 use crdx_cel::value::Quantity;
-use crdx_types::amounts::{Amounts, add, amounts, containers, is_less, quantity};
+use crdx_types::amounts::{
+    Amounts, add, amounts, containers, is_huge_page, is_huge_page_of_quota, is_less, is_native, is_of_pods, quantity,
+};
 use crdx_value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -127,10 +129,9 @@ impl Write<'_> {
     fn is_counted_as(&self, name: &str) -> bool {
         match self.resource {
             "pods" => {
-                let is_huge = name.starts_with("hugepages-") || name.starts_with("requests.hugepages-");
                 name == "pods"
                     || OF_PODS.contains(&name)
-                    || is_huge
+                    || is_huge_page_of_quota(name)
                     || is_extended(name) && name.starts_with("requests.")
             }
             "services" => OF_SERVICES.contains(&name),
@@ -198,11 +199,12 @@ impl Write<'_> {
             "pods" => {
                 let is_over = matches!(object.str_at(&["status", "phase"]), Some("Failed" | "Succeeded"));
                 if !is_over {
-                    let (mut requests, mut limits) = (of_pod(object, "requests"), of_pod(object, "limits"));
-                    let overhead = amounts(object, &["spec", "overhead"]);
+                    let of = |key: &str| of_pod(object, key, is_of_pods);
+                    let (mut requests, mut limits) = (of("requests"), of("limits"));
+                    let mut overhead = amounts(object, &["spec", "overhead"]);
                     add(&mut requests, &overhead);
-                    let limited = overhead.into_iter().filter(|(name, _)| limits.contains_key(name)).collect();
-                    add(&mut limits, &limited);
+                    overhead.retain(|name, _| limits.get(name).is_some_and(|limit| limit.sign() != 0));
+                    add(&mut limits, &overhead);
                     usage.insert("pods".to_owned(), one());
                     usage.extend(compute(&requests, &limits));
                 }
@@ -260,7 +262,7 @@ fn compute(requests: &Amounts, limits: &Amounts) -> Amounts {
     let mut usage = Amounts::new();
     for (name, amount) in requests {
         let is_basic = matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage");
-        let is_huge = name.starts_with("hugepages-");
+        let is_huge = is_huge_page(name);
         if is_basic || is_huge {
             usage.insert(name.clone(), amount.clone());
         }
@@ -274,10 +276,11 @@ fn compute(requests: &Amounts, limits: &Amounts) -> Amounts {
     usage
 }
 
-/// Returns true for a resource that Kubernetes does not define (`IsExtendedResourceName`).
+/// Returns true for a resource that Kubernetes does not define (`IsDRAExtendedResourceName`), with or without the prefix of
+/// quotas.
 fn is_extended(name: &str) -> bool {
-    let is_native = !name.contains('/') || name.contains("kubernetes.io/");
-    !is_native || name.trim_start_matches("requests.").starts_with("deviceclass.resource.kubernetes.io/")
+    let resource = name.strip_prefix("requests.").unwrap_or(name);
+    !is_native(name) || resource.starts_with("deviceclass.resource.kubernetes.io/")
 }
 
 /// `usesCrossNamespacePodAffinity`
@@ -343,6 +346,30 @@ mod tests {
             quota("", r#""cpu":"10","requests.example.com/gpu":"3""#, r#""cpu":"9","requests.example.com/gpu":"1""#);
         let text = "exceeded quota: q, requested: cpu=1500m, used: cpu=9, limited: cpu=10";
         assert_eq!(of(&few, "pods", &pod), text);
+    }
+
+    #[test]
+    fn the_huge_pages_of_a_whole_pod_are_counted() {
+        let few = quota("", r#""hugepages-2Mi":"3Mi""#, r#""hugepages-2Mi":"0""#);
+        let pod = |pages: &str| {
+            format!(
+                r#"{{"spec":{{"resources":{{"requests":{{"hugepages-2Mi":"{pages}"}}}},
+                "containers":[{{"resources":{{"requests":{{"hugepages-2Mi":"2Mi"}}}}}}]}}}}"#
+            )
+        };
+        assert_eq!(of(&few, "pods", &pod("2Mi")), "");
+        assert!(of(&few, "pods", &pod("4Mi")).contains("requested: hugepages-2Mi=4Mi"));
+    }
+
+    #[test]
+    fn overhead_does_not_limit_a_pod_without_limits() {
+        let none = quota("", r#""limits.cpu":"1""#, r#""limits.cpu":"0""#);
+        let pod = |limit: &str| {
+            let container = format!(r#"{{"name":"c","resources":{{"limits":{{"cpu":"{limit}"}}}}}}"#);
+            format!(r#"{{"spec":{{"overhead":{{"cpu":"2"}},"containers":[{container}]}}}}"#)
+        };
+        assert_eq!(of(&none, "pods", &pod("0")), "");
+        assert!(of(&none, "pods", &pod("1m")).contains("requested: limits.cpu=2001m"));
     }
 
     #[test]

@@ -4,15 +4,14 @@ use crdx_value::Value;
 
 const LABELS: [&str; 2] = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
 
-/// Copies the labels of a Node about its place to a Pod or Binding. Returns true if the Node has any.
-pub fn copy(object: &mut Value, node: &Value) -> bool {
-    let labels = LABELS.map(|label| (label, node.at(&["metadata", "labels", label])));
-    let mut has_any = false;
-    for (label, value) in labels.into_iter().filter_map(|(label, value)| Some((label, value?))) {
-        object.insert_at(&["metadata", "labels", label], value.clone());
-        has_any = true;
+/// Copies the topology labels of a Node to a Pod or Binding.
+pub fn copy(object: &mut Value, node: &Value) {
+    for label in LABELS {
+        let path = ["metadata", "labels", label];
+        if let Some(value) = node.at(&path) {
+            object.insert_at(&path, value.clone());
+        }
     }
-    has_any
 }
 
 #[cfg(test)]
@@ -25,8 +24,14 @@ mod tests {
         let read = |text: &str| json::read(text.as_bytes()).unwrap();
         let node = read(r#"{"metadata":{"labels":{"topology.kubernetes.io/zone":"a","other":"x"}}}"#);
         let mut pod = read(r#"{"metadata":{"labels":{"topology.kubernetes.io/zone":"b","app":"c"}}}"#);
-        assert!(copy(&mut pod, &node));
+        copy(&mut pod, &node);
         assert_eq!(pod, read(r#"{"metadata":{"labels":{"topology.kubernetes.io/zone":"a","app":"c"}}}"#));
-        assert!(!copy(&mut pod, &read("{}")));
+    }
+
+    #[test]
+    fn a_node_without_topology_labels_changes_nothing() {
+        let mut pod = Value::default();
+        copy(&mut pod, &json::read(br#"{"metadata":{"labels":{"other":"x"}}}"#).unwrap());
+        assert_eq!(pod, Value::default());
     }
 }

@@ -39,7 +39,7 @@ pub mod unknown;
 pub mod validate;
 
 pub use decode::{decode, parse_group_version};
-pub use prepare::{prepare_create, prepare_status_update, prepare_update};
+pub use prepare::{prepare_create, prepare_status_update, prepare_update, restore};
 
 use crate::rules::Rules;
 use crate::schema::Schema;

@@ -39,6 +39,7 @@ mod render;
 mod restore;
 mod seed;
 mod snapshot;
+mod system_classes;
 
 pub use self::http::body::LIMIT as BODY_LIMIT;
 pub use self::http::calls::{Call, Calls, Outcome};

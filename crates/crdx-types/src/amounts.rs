@@ -5,6 +5,9 @@ use crdx_value::Value;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+/// The prefix of the names of huge pages, before their size.
+pub const HUGE_PAGES: &str = "hugepages-";
+
 /// Quantities by resource name.
 pub type Amounts = BTreeMap<String, Quantity>;
 
@@ -23,8 +26,9 @@ pub fn amounts(object: &Value, path: &[&str]) -> Amounts {
     members.filter_map(|(name, value)| Some((name.clone(), quantity(value)?))).collect()
 }
 
-/// The requests or the limits of all containers in the specification of a Pod (`AggregateContainerRequests` in `component-helpers/resource`):
-/// the sum of the containers and sidecars, or the most that an init container needs together with the sidecars before it.
+/// The requests or the limits of all containers in the specification of a Pod (`AggregateContainerRequests` and
+/// `AggregateContainerLimits` in `component-helpers/resource`): the sum of the containers and sidecars, or the most that an
+/// init container needs together with the sidecars before it.
 pub fn of_containers(spec: &Value, key: &str) -> Amounts {
     let mut total = Amounts::new();
     for container in containers(spec, "containers") {
@@ -46,14 +50,24 @@ pub fn of_containers(spec: &Value, key: &str) -> Amounts {
     total
 }
 
-/// Returns true for a resource that a whole Pod may request.
+/// Returns true for a resource that Kubernetes defines (`IsNativeResource`).
+pub fn is_native(name: &str) -> bool {
+    !name.contains('/') || name.contains("kubernetes.io/")
+}
+
+/// Returns true for a resource that a whole Pod may request (`IsSupportedPodLevelResource`).
 pub fn is_of_pods(name: &str) -> bool {
     matches!(name, "cpu" | "memory") || is_huge_page(name)
 }
 
-/// Returns true for huge pages of some size.
+/// Returns true for huge pages of some size (`IsHugePageResourceName`).
 pub fn is_huge_page(name: &str) -> bool {
-    name.starts_with("hugepages-")
+    name.starts_with(HUGE_PAGES)
+}
+
+/// Returns true for huge pages of some size, or requests of them, in a quota (`IsQuotaHugePageResourceName`).
+pub fn is_huge_page_of_quota(name: &str) -> bool {
+    is_huge_page(name) || name.strip_prefix("requests.").is_some_and(is_huge_page)
 }
 
 /// The containers of one list of the specification of a Pod.

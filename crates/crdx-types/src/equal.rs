@@ -10,55 +10,47 @@ use crdx_value::{Map, Value};
 const MAX_DEPTH: usize = 500;
 
 /// Returns true if two objects of a struct type are equal except for their members `ignored`.
-pub fn equal_except(types: &Types, id: TypeId, (a, b): (&Value, &Value), ignored: &str) -> bool {
-    match (types.definition(id), a, b) {
-        (Some(Definition::Struct(s)), Value::Object(a), Value::Object(b)) => {
-            same_members((a, b), ignored, |name, a, b| {
-                s.field(name).map_or(a == b, |(_, field)| equal(types, &field.type_, (a, b), 1))
-            })
+pub fn equal_except(types: &Types, id: TypeId, objects: (&Value, &Value), ignored: &str) -> bool {
+    equal_named(types, id, objects, Some(ignored), 0)
+}
+
+fn equal(types: &Types, type_: &Type, (a, b): (&Value, &Value), depth: usize) -> bool {
+    if depth > MAX_DEPTH {
+        return a == b;
+    }
+    match (type_.target(), a, b) {
+        (Type::Named(id), a, b) => equal_named(types, *id, (a, b), None, depth),
+        (Type::List(item), Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(types, item, (a, b), depth + 1))
+        }
+        (Type::Map(_, of), Value::Object(a), Value::Object(b)) => {
+            same_members((a, b), None, |_, a, b| equal(types, of, (a, b), depth + 1))
         }
         _ => a == b,
     }
 }
 
-fn equal(types: &Types, type_: &Type, (a, b): (&Value, &Value), depth: usize) -> bool {
-    if a == b {
-        return true;
-    }
-    if depth > MAX_DEPTH {
-        return false;
-    }
-    match (type_.target(), a, b) {
-        (Type::Named(id), a, b) => named(types, *id, (a, b), depth),
-        (Type::List(item), Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(types, item, (a, b), depth + 1))
-        }
-        (Type::Map(_, of), Value::Object(a), Value::Object(b)) => {
-            same_members((a, b), "", |_, a, b| equal(types, of, (a, b), depth + 1))
-        }
-        _ => false,
-    }
-}
-
-fn named(types: &Types, id: TypeId, (a, b): (&Value, &Value), depth: usize) -> bool {
+fn equal_named(types: &Types, id: TypeId, (a, b): (&Value, &Value), ignored: Option<&str>, depth: usize) -> bool {
     match (types.definition(id), a, b) {
-        (Some(Definition::Struct(s)), Value::Object(a), Value::Object(b)) => same_members((a, b), "", |name, a, b| {
-            s.field(name).is_some_and(|(_, field)| equal(types, &field.type_, (a, b), depth + 1))
-        }),
+        (Some(Definition::Struct(s)), Value::Object(a), Value::Object(b)) => {
+            same_members((a, b), ignored, |name, a, b| {
+                s.field(name).map_or(a == b, |(_, field)| equal(types, &field.type_, (a, b), depth + 1))
+            })
+        }
         (Some(Definition::Named { of, .. }), a, b) => equal(types, of, (a, b), depth + 1),
         (Some(Definition::Custom(Custom::Quantity)), Value::String(a), Value::String(b)) => {
-            matches!((Quantity::parse(a), Quantity::parse(b)), (Ok(a), Ok(b)) if a == b)
+            a == b || matches!((Quantity::parse(a), Quantity::parse(b)), (Ok(a), Ok(b)) if a == b)
         }
-        _ => false,
+        _ => a == b,
     }
 }
 
 /// Returns true if two objects have the same members, except for `ignored`, and each is equal.
-fn same_members((a, b): (&Map, &Map), ignored: &str, is_equal: impl Fn(&str, &Value, &Value) -> bool) -> bool {
-    let compared = |members: &Map| members.len() - usize::from(members.contains_key(ignored));
+fn same_members((a, b): (&Map, &Map), ignored: Option<&str>, is_equal: impl Fn(&str, &Value, &Value) -> bool) -> bool {
+    let compared = |members: &Map| members.len() - usize::from(ignored.is_some_and(|name| members.contains_key(name)));
     compared(a) == compared(b)
         && a.iter()
-            .filter(|(name, _)| *name != ignored)
+            .filter(|(name, _)| Some(name.as_str()) != ignored)
             .all(|(name, value)| b.get(name).is_some_and(|other| is_equal(name, value, other)))
 }
 
@@ -90,5 +82,6 @@ mod tests {
         assert!(!equal_pods(r#"{"spec":{"nodeName":"a"}}"#, r#"{"spec":{}}"#));
         assert!(!equal_pods(r#"{"spec":{}}"#, r#"{"spec":{},"status":{}}"#));
         assert!(!equal_pods(r#"{"spec":{"containers":[{}]}}"#, r#"{"spec":{"containers":[{},{}]}}"#));
+        assert!(!equal_pods(r#"{"spec":{"nodeSelector":{"":"a"}}}"#, r#"{"spec":{"nodeSelector":{"":"b"}}}"#));
     }
 }

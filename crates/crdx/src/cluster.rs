@@ -50,6 +50,11 @@ pub trait Cluster: Debug + Send + Sync {
     /// Records that an object of a resource could not be read.
     fn record_unreadable(&self, plural: &str, error: &Error);
 
+    /// Returns the list of a resource like [`Self::list`]; `None` if it cannot be read, which is recorded.
+    fn list_if_readable(&self, path: &str, plural: &str) -> Option<Arc<Value>> {
+        self.list(path).inspect_err(|error| self.record_unreadable(plural, error)).ok()
+    }
+
     /// Returns true if the cluster serves a group, version and kind.
     ///
     /// # Errors
@@ -99,6 +104,11 @@ pub trait Cluster: Debug + Send + Sync {
         let may_list = !(group.is_empty() && plural == "secrets");
         Ok(Some(ObjectPath { collection, name: identity.name.clone(), may_list }))
     }
+}
+
+/// Returns the items of a list; none for null.
+pub(crate) fn items(list: &Value) -> &[Value] {
+    list.get("items").and_then(Value::as_array).unwrap_or_default()
 }
 
 /// A request whose answer has not been read yet.

@@ -1,5 +1,5 @@
 """Random fields that an object does not have, from the schemas that the API server publishes: their values have the declared type and are often valid."""
-import copy, re
+import re
 
 QUANTITIES = ["1", "100m", "1Gi", "2Gi", "0", "-1", "+1", "01", "1e0", "1E3", "0.5", "1.5Gi", "1.0001", "1.234", "500Mi", "1n", "x", 1, 0.5]
 NUMBERS = [0, 1, 1, 2, 3, 5, 10, 30, 80, 100, 300, 443, 1000, 8080, 65535, 65536, 100000, -1]
@@ -7,9 +7,9 @@ KEYS = ["a", "b", "app", "cpu", "memory", "storage", "ephemeral-storage", "examp
 TEXTS = ["a", "b", "web", "x.example.com", "example.com/x", "Always", "None", "A_B", "", "a b", "1", "v1"]
 # The values of strings by the end of their field's name.
 BY_NAME = [
-    (r"(mountPath|path|Path)$", ["/x", "/x/y", "x", "/", "/x/../y", "", "../x", "/x:y"]),
+    (r"[pP]ath$", ["/x", "/x/y", "x", "/", "/x/../y", "", "../x", "/x:y"]),
     (r"(image|reference)$", ["nginx:1.27", "nginx", "", " nginx", "registry.example.com/a/b@sha256:" + "0" * 64]),
-    (r"(IP|ip|address|nameservers|addresses|IPs|loadBalancerIP)$", ["10.0.0.1", "192.0.2.7", "::1", "fd00::1", "x", "10.0.0.01", "127.0.0.1", "0.0.0.0"]),
+    (r"(IP|ip|address|nameservers|addresses|IPs)$", ["10.0.0.1", "192.0.2.7", "::1", "fd00::1", "x", "10.0.0.01", "127.0.0.1", "0.0.0.0"]),
     (r"([cC]idr|CIDR|except|cidrs|podCIDRs|loadBalancerSourceRanges)$", ["10.0.0.0/8", "10.0.0.0/24", "0.0.0.0/0", "fd00::/64", "10.0.0.1", "x", "10.0.0.1/8"]),
     (r"(operator)$", ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Equal", "x"]),
     (r"(topologyKey|topologyKeys|key)$", ["kubernetes.io/hostname", "a", "example.com/a", "a b", ""]),
@@ -18,7 +18,7 @@ BY_NAME = [
     (r"(kind)$", ["Pod", "Deployment", "User", "Group", "ServiceAccount", "ConfigMap", "PersistentVolumeClaim", ""]),
     (r"([eE]xpression|rule)$", ["true", "1 == 1", "object.metadata.name == 'a'", "'x'", "device.driver == 'a'", "x +", "", "has(object.spec)"]),
     (r"(url)$", ["https://example.com/x", "http://example.com", "x", "https://example.com:0/x?y#z"]),
-    (r"(host|hostname|hostnames|hosts|subdomain|setHostnameAsFQDN)$", ["a", "x.example.com", "*.example.com", "A_b", "", "10.0.0.1", "*"]),
+    (r"(host|hostname|hostnames|hosts|subdomain)$", ["a", "x.example.com", "*.example.com", "A_b", "", "10.0.0.1", "*"]),
     (r"(schedule)$", ["* * * * *", "@daily", "x", "TZ=UTC 0 0 * * *", "0 0 31 2 *"]),
     (r"(timeZone)$", ["Etc/UTC", "Local", "", "Nowhere"]),
     (r"(fieldPath)$", ["metadata.name", "spec.nodeName", "status.podIP", "metadata.labels['a']", "metadata.x", "spec.host"]),
@@ -57,6 +57,7 @@ class Fields:
             self.known.setdefault(name, set()).add(value)
 
     def resolved(self, schema):
+        """The schema to which references lead."""
         while schema:
             reference = schema.get("$ref") or ((schema.get("allOf") or [{}])[0].get("$ref"))
             if not reference:
@@ -68,7 +69,7 @@ class Fields:
         return {}
 
     def places(self, value, schema, path=()):
-        """The objects, lists and maps of a value that may get more, each with its type."""
+        """The objects, lists and maps of a value to which something may be added, each with its type and its path without indexes."""
         schema = self.resolved(schema)
         if isinstance(value, dict):
             if "properties" in schema or isinstance(schema.get("additionalProperties"), dict):
@@ -86,13 +87,13 @@ class Fields:
     def grow(self, given, chance):
         """Adds a field, an item or an entry at a random place of an object."""
         name = self.kinds.get((str(given.get("apiVersion")), str(given.get("kind"))))
-        found = list(self.places(given, self.schemas[name])) if name else []
+        places = list(self.places(given, self.schemas[name])) if name else []
         # Most of an object's metadata is the same for all kinds.
-        found = [place for place in found if place[2][:1] != ("metadata",) or chance.random() < 0.1]
-        if not found:
+        places = [(*place, path) for *place, path in places if path[:1] != ("metadata",) or chance.random() < 0.1]
+        if not places:
             return
-        container, schema, path = chance.choice(found)
-        last = str(path[-1]) if path else ""
+        container, schema, path = chance.choice(places)
+        last = path[-1] if path else ""
         if isinstance(container, list):
             container.append(self.value(schema["items"], last, chance, 1))
         elif "properties" in schema:
@@ -120,7 +121,8 @@ class Fields:
             if len(properties) > 8 and len(chosen) > 3:
                 # Of many alternatives, such as the sources of a volume, more than one is seldom valid.
                 chosen = [key for key in chosen if key in required] + chance.sample(chosen, chance.choice([1, 1, 2, 3]))
-            return {key: self.value(properties[key], key, chance, depth + 1) for key in dict.fromkeys(chosen) if depth < 8}
+            # Some types contain themselves.
+            return {key: self.value(properties[key], key, chance, depth + 1) for key in dict.fromkeys(chosen)} if depth < 8 else {}
         if kind == "array":
             return [self.value(schema["items"], name, chance, depth + 1) for _ in range(chance.choice([0, 1, 1, 1, 2]))]
         if kind == "boolean":
@@ -132,6 +134,7 @@ class Fields:
         return self.text(schema, name, chance)
 
     def text(self, schema, name, chance):
+        """A text of a field."""
         if schema.get("enum") and chance.random() < 0.85:
             return chance.choice(schema["enum"])
         if schema.get("format") == "date-time":
@@ -142,4 +145,4 @@ class Fields:
         named = re.findall(r'"([A-Za-z][A-Za-z0-9.-]*)"', schema.get("description", ""))
         pools = [values for pattern, values in BY_NAME if re.search(pattern, name)] + [sorted(self.known.get(name, []))] * (name in self.known) + [named] * bool(named)
         pool = chance.choice(pools) if pools and chance.random() < 0.85 else TEXTS
-        return copy.copy(chance.choice(pool))
+        return chance.choice(pool)

@@ -172,6 +172,15 @@ fn pods_whose_service_account_does_not_exist_are_rejected() {
         ],
     );
     assert_eq!(fake.count("/api/v1/namespaces/default/serviceaccounts"), 1, "{:?}", fake.paths());
+    // Of the accounts of a Namespace among the inputs, a controller creates only `default`.
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: default}\n---\n".to_owned();
+    place.write(
+        "pods.yaml",
+        &[namespace, pod("a", "serviceAccountName: gone"), pod("b", "serviceAccountName: default")].concat(),
+    );
+    place
+        .run(&format!("validate -f pods.yaml --server {}", fake.url))
+        .ends(1, &["3 objects: 1 accepted, 1 rejected", "serviceaccount \"gone\" not found"]);
 }
 
 #[test]
@@ -241,6 +250,15 @@ fn pods_get_what_their_classes_set() {
         ],
     );
     place.run(&format!("{line} -o yaml")).ends(1, &["priorityClassName: usual", "overhead:", "nodeSelector:"]);
+}
+
+#[test]
+fn a_pod_that_names_no_class_has_the_default_class() {
+    let place = TestDir::new("default-class");
+    place.write("pods.yaml", &pod("a", "nodeName: node"));
+    let fake = Fake::serve(|path, _| with_default_class(path));
+    let line = format!("validate -f pods.yaml -o yaml --server {}", fake.url);
+    place.run(&line).ends(0, &["priority: 5", "priorityClassName: usual"]);
 }
 
 #[test]

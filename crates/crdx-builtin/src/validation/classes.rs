@@ -2,15 +2,13 @@
 
 use super::field_value::{Errors, FieldValue};
 use super::{formats, immutable, resources, tolerations};
+use crate::priority;
 use crdx_value::Value;
 use crdx_value::field::{FieldError, ROOT, names};
 use crdx_value::release::{Release, V1_35, V1_36, V1_37};
 use std::collections::HashSet;
 
 const HIGHEST_USER_PRIORITY: i64 = 1_000_000_000;
-/// The classes of the system, with their values.
-const SYSTEM_CLASSES: &[(&str, i64)] =
-    &[("system-node-critical", 2_000_001_000), ("system-cluster-critical", 2_000_000_000)];
 
 /// `ValidatePriorityClass` and `ValidatePriorityClassUpdate`
 pub fn priority_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
@@ -42,10 +40,10 @@ pub fn priority_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Opt
 
 /// `IsKnownSystemPriorityClass`
 fn system_class_error(name: &str, value: i64, is_default: bool) -> Option<String> {
-    let Some((_, expected)) = SYSTEM_CLASSES.iter().find(|(known, _)| *known == name) else {
+    let Some(expected) = priority::system_value(name) else {
         return Some(format!("{name} is not a known system priority class"));
     };
-    if *expected != value {
+    if expected != value {
         Some(format!("value of {name} PriorityClass must be {expected}"))
     } else if is_default {
         Some(format!("globalDefault of {name} PriorityClass must be false"))

@@ -3,6 +3,7 @@
 use super::field_value::{Errors, FieldValue};
 use super::resources;
 use crdx_cel::value::Quantity;
+use crdx_types::amounts::{is_huge_page, is_native};
 use crdx_value::Value;
 use crdx_value::field::{FieldError, names};
 use std::cmp::Ordering;
@@ -115,7 +116,7 @@ fn compare(errors: &mut Errors, limit: &FieldValue<'_, '_>, type_: &str, key: &s
         }
     }
     if let (Some(default), Some(request)) = (&default, &request) {
-        let must_be_equal = !resources::is_native(key) || resources::is_huge_page(key);
+        let must_be_equal = !is_native(key) || is_huge_page(key);
         if must_be_equal && default.compare(request) != Ordering::Equal {
             let detail = format!("default value {default} must equal to defaultRequest value {request} in {key}");
             report("defaultRequest", request, detail);

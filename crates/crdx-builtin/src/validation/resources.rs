@@ -4,16 +4,14 @@
 use super::field_value::{Errors, FieldValue};
 use super::formats;
 use crdx_cel::value::Quantity;
+use crdx_types::amounts::{HUGE_PAGES, is_huge_page, is_huge_page_of_quota, is_native};
 use crdx_value::Value;
 use crdx_value::field::{BadValue, ErrorType, FieldError, names};
 use crdx_value::release::Release;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-const HUGE_PAGES: &str = "hugepages-";
-const HUGE_PAGE_REQUESTS: &str = "requests.hugepages-";
 const REQUESTS: &str = "requests.";
-const DEFAULT_NAMESPACE: &str = "kubernetes.io/";
 
 /// `standardContainerResources`
 const CONTAINER_RESOURCES: &[&str] = &["cpu", "memory", "ephemeral-storage"];
@@ -63,20 +61,6 @@ pub enum Owner {
     Pod,
 }
 
-/// `IsHugePageResourceName`
-pub(crate) fn is_huge_page(name: &str) -> bool {
-    name.starts_with(HUGE_PAGES)
-}
-
-fn is_quota_huge_page(name: &str) -> bool {
-    is_huge_page(name) || name.starts_with(HUGE_PAGE_REQUESTS)
-}
-
-/// `IsNativeResource`
-pub(crate) fn is_native(name: &str) -> bool {
-    !name.contains('/') || name.contains(DEFAULT_NAMESPACE)
-}
-
 /// `IsExtendedResourceName`
 pub(crate) fn is_extended(name: &str, release: Release) -> bool {
     !is_native(name)
@@ -91,7 +75,7 @@ fn allows_overcommit(name: &str) -> bool {
 
 /// `IsStandardQuotaResourceName`
 pub(crate) fn is_quota_resource(name: &str) -> bool {
-    QUOTA_RESOURCES.contains(&name) || is_quota_huge_page(name)
+    QUOTA_RESOURCES.contains(&name) || is_huge_page_of_quota(name)
 }
 
 /// `validateResourceName`. Returns true without errors.

@@ -13,6 +13,7 @@ mod workloads;
 
 use super::field_value::{Errors, FieldValue};
 use super::{flow_control, namespaces, nodes, quotas, resources, signing_requests};
+use crdx_types::amounts::is_native;
 use crdx_types::empties::Empties;
 use crdx_value::Value;
 use crdx_value::field::names;
@@ -164,7 +165,7 @@ fn claim_resource(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &str) -
     let before = errors.list.len();
     let messages = names::qualified_name(name, errors.release);
     errors.messages_at(&field.path, name, messages);
-    if errors.list.len() == before && resources::is_native(name) && name != "storage" {
+    if errors.list.len() == before && is_native(name) && name != "storage" {
         errors.list.push(FieldError::not_supported(&field.path, name, &["storage"]));
     }
     errors.list.len() == before

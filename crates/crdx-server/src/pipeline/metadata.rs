@@ -93,14 +93,7 @@ pub(crate) fn validate_named(
     path: &FieldPath<'_>,
     release: Release,
 ) -> ErrorList {
-    let mut errors = ErrorList::new();
-    let generate = m.text("generateName");
-    if !generate.is_empty() {
-        let field_path = path.child("generateName");
-        errors.extend(
-            rule.messages(generate, true, release).into_iter().map(|c| FieldError::invalid(&field_path, generate, c)),
-        );
-    }
+    let mut errors = validate_prefix(m, rule, path, release);
     let field_path = path.child("name");
     if name.is_empty() {
         errors.push(FieldError::required(&field_path, "name or generateName is required"));
@@ -126,6 +119,17 @@ pub(crate) fn validate_named(
     finalizers(m, path, release, &mut errors);
     managed_fields(m, path, release, &mut errors);
     errors
+}
+
+/// The part of [`validate`] about the prefix of a generated name, which an update may change.
+pub(crate) fn validate_prefix(m: Metadata<'_>, rule: NameRule, path: &FieldPath<'_>, release: Release) -> ErrorList {
+    let prefix = m.text("generateName");
+    if prefix.is_empty() {
+        return ErrorList::new();
+    }
+    let path = path.child("generateName");
+    let messages = rule.messages(prefix, true, release);
+    messages.into_iter().map(|message| FieldError::invalid(&path, prefix, message)).collect()
 }
 
 /// `ValidateObjectMetaUpdate`

@@ -18,17 +18,10 @@ pub fn prepare_create(rv: &ResourceVersion, object: &mut Value) {
 /// metadata changes. The caller has set the generation to the old one, like `rest.BeforeUpdate`.
 pub fn prepare_update(rv: &ResourceVersion, object: &mut Value, old: &Value) {
     let Some(old_members) = old.as_object() else { return };
+    if rv.facts.status_subresource {
+        restore(object, old, "status");
+    }
     if let Some(members) = object.as_object_mut() {
-        if rv.facts.status_subresource {
-            match old_members.get("status") {
-                Some(status) => {
-                    members.insert("status".to_owned(), status.clone());
-                }
-                None => {
-                    members.remove("status");
-                }
-            }
-        }
         let rest = |m: &Map| m.len() - usize::from(m.contains_key("metadata"));
         let unchanged = rest(members) == rest(old_members)
             && members.iter().filter(|(key, _)| *key != "metadata").all(|(key, v)| old_members.get(key) == Some(v));
@@ -41,7 +34,7 @@ pub fn prepare_update(rv: &ResourceVersion, object: &mut Value, old: &Value) {
 }
 
 /// Prepares a status update: the old object with the new status and managedFields.
-pub fn prepare_status_update(_rv: &ResourceVersion, object: &mut Value, old: &Value) {
+pub fn prepare_status_update(object: &mut Value, old: &Value) {
     let new = std::mem::replace(object, old.clone());
     let (mut status, mut managed_fields) = (None, None);
     if let Value::Object(mut members) = new {
@@ -60,6 +53,13 @@ pub fn prepare_status_update(_rv: &ResourceVersion, object: &mut Value, old: &Va
                 members.insert("metadata".to_owned(), Value::Object(metadata));
             }
         }
+    }
+}
+
+/// Restores a top-level field of the old object, or its absence.
+pub fn restore(object: &mut Value, old: &Value, field: &str) {
+    if let Some(members) = object.as_object_mut() {
+        replace(members, field, old.get(field).cloned());
     }
 }
 
@@ -115,11 +115,10 @@ mod tests {
 
     #[test]
     fn status_updates_change_only_the_status() {
-        let rv = version("{}");
         let old = foo(r#"{"a":1}"#);
         let mut new = with_status(&foo(r#"{"a":2}"#), r#"{"x":1}"#);
         new.get_mut("metadata").unwrap().as_object_mut().unwrap().insert("managedFields".to_owned(), json("[{}]"));
-        prepare_status_update(&rv, &mut new, &old);
+        prepare_status_update(&mut new, &old);
         assert_eq!(new.at(&["spec", "a"]), Some(&Value::Int(1)));
         assert_eq!(new.at(&["status", "x"]), Some(&Value::Int(1)));
         assert_eq!(new.at(&["metadata", "managedFields"]), Some(&json("[{}]")));

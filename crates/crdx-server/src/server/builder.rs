@@ -132,7 +132,8 @@ impl ServerBuilder {
 
     /// Generates what the API server and its admission plugins add to new objects of built-in kinds: addresses and ports
     /// of Services, selectors of Jobs, the priority, tolerations and quality of service of Pods, the taint of Nodes, and
-    /// finalizers of volumes. Fields whose feature gate is disabled are dropped.
+    /// finalizers of volumes. Fields whose feature gate is disabled are dropped. A server of a whole cluster also has the
+    /// `PriorityClass`es that API servers create.
     pub fn with_generated_fields(self) -> Self {
         Self { generates_fields: true, ..self }
     }
@@ -180,10 +181,12 @@ impl ServerBuilder {
         let resources = Arc::new(resources);
         let admission = Chain::new(plugins(&resources, self.policies));
         let backend = Backend { resources, admission };
-        Server {
-            endpoints: Endpoints::new(backend, self.reviewed_tokens, self.token_issuer),
-            authorizes: self.authorizes,
+        let endpoints = Endpoints::new(backend, self.reviewed_tokens, self.token_issuer);
+        let server = Server { endpoints, authorizes: self.authorizes };
+        if self.built_in_kinds && self.generates_fields && !self.is_partial {
+            server.create_system_classes(self.now);
         }
+        server
     }
 
     /// Builds a server with the objects that an earlier server wrote to `journal`, whose last resourceVersion was

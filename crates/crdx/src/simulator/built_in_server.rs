@@ -2,6 +2,7 @@
 //! `kubectl apply` to a server that has the object.
 
 use super::admission::Admission;
+use crate::cluster::items;
 use crate::kubectl::patch::PatchType;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::send::{self as kubectl_send, RequestOutcome, Target};
@@ -125,7 +126,7 @@ impl BuiltInServer {
         }
         let server = self.opened(options);
         let _updating = self.updating.write().unwrap_or_else(PoisonError::into_inner);
-        for range in list.get("items").and_then(Value::as_array).unwrap_or_default() {
+        for range in items(list) {
             let mut range = range.clone();
             // Items of lists have no apiVersion and kind.
             range.insert_at(&["apiVersion"], "v1".into());

@@ -161,7 +161,7 @@ impl Coverage {
         pipeline::default(&self.stages, &mut object).ok()?;
         match (write.step, &write.old) {
             (Step::InitialStatus | Step::UpdateStatus, Some(old)) => {
-                pipeline::prepare_status_update(&self.stages, &mut object, old);
+                pipeline::prepare_status_update(&mut object, old);
             }
             (_, Some(old)) => pipeline::prepare_update(&self.stages, &mut object, old),
             (_, None) => pipeline::prepare_create(&self.stages, &mut object),

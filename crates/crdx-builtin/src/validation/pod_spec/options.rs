@@ -4,6 +4,7 @@
 use super::each_container;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{formats, resources, selectors};
+use crdx_types::amounts::is_huge_page;
 use crdx_value::Value;
 use crdx_value::field::{FieldPath, ROOT, names};
 use crdx_value::release::Release;
@@ -128,6 +129,6 @@ fn has_token_path_outside(spec: &FieldValue<'_, '_>, release: Release) -> bool {
 fn has_indivisible_huge_pages(requirements: &FieldValue<'_, '_>) -> bool {
     ["limits", "requests"].into_iter().any(|name| {
         let list = requirements.child(name);
-        list.entries().any(|(name, value)| resources::is_huge_page(name) && !resources::is_divisible(name, &value))
+        list.entries().any(|(name, value)| is_huge_page(name) && !resources::is_divisible(name, &value))
     })
 }

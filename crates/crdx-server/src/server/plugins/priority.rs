@@ -5,6 +5,7 @@ use crate::server::admission::{Attributes, Mutation, Operation, Plugin, Reinvoca
 use crate::server::http::calls::Calls;
 use crate::server::http::known_objects::KnownClasses;
 use crate::server::http::status::Refusal;
+use crate::server::scope::PRIORITY_CLASSES;
 use crate::server::strategy::resources::Resources;
 use crdx_builtin::priority;
 use crdx_value::Value;
@@ -51,14 +52,16 @@ impl Plugin for Priority {
         let known = known(attributes);
         let class = match priority::class_name(object) {
             Some(name) => {
-                let class = self.classes.find(known, name).or_else(|| priority::system_class(name).map(Arc::new));
-                if class.is_none() {
-                    let reason = format!("no PriorityClass with name {name} was found");
-                    let is_missing = self.classes.are_complete(known);
-                    let refusal = || attributes.forbidden_object(object, &reason);
-                    return if is_missing { Err(refusal()) } else { Ok(Mutation::Unchanged) };
+                let are_complete = self.classes.are_complete(known);
+                let system_class = || priority::system_class(name).filter(|_| !are_complete).map(Arc::new);
+                match self.classes.find(known, name).or_else(system_class) {
+                    Some(class) => Some(class),
+                    None if are_complete => {
+                        let reason = format!("no PriorityClass with name {name} was found");
+                        return Err(attributes.forbidden_object(object, &reason));
+                    }
+                    None => return Ok(Mutation::Unchanged),
                 }
-                class
             }
             None => self.default_class(known),
         };
@@ -77,14 +80,14 @@ impl Plugin for Priority {
         _: &Calls,
         _: &mut Report,
     ) -> Result<(), Refusal> {
-        let Attributes { operation, resource, subresource, .. } = *attributes;
         let Some(object) = object else { return Ok(()) };
-        let is_class = (resource.group, resource.resource) == ("scheduling.k8s.io", "priorityclasses");
-        if !is_class || !subresource.is_empty() || !priority::is_default(object) {
+        // The resource has no subresources.
+        if attributes.group_resource() != PRIORITY_CLASSES || !priority::is_default(object) {
             return Ok(());
         }
         let default = self.default_class(known(attributes));
-        let refusal = priority::second_default(object, operation == Operation::Create, default.as_deref());
+        let is_new = attributes.operation == Operation::Create;
+        let refusal = priority::second_default(object, is_new, default.as_deref());
         refusal.map_or(Ok(()), |reason| Err(attributes.forbidden_object(object, &reason)))
     }
 }

@@ -32,6 +32,16 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
         NameRule::Subdomain
     }
 
+    /// Returns true if a write of the status changes the metadata, too.
+    fn writes_metadata_with_status(&self) -> bool {
+        false
+    }
+
+    /// Returns true if an update validates the prefix of a generated name again.
+    fn validates_prefix(&self) -> bool {
+        false
+    }
+
     /// Validates what the schema cannot express. Returns errors, and a warning that is sent if the object is accepted;
     /// `old` is the existing object of an update.
     fn validate(&self, _object: &Value, _old: Option<&Value>, _release: Release) -> (ErrorList, Vec<String>) {

@@ -7,6 +7,7 @@ mod managed_fields;
 use super::built_in_kind::BuiltInKind;
 use super::strategic_merge;
 use crate::apply::field_manager;
+use crate::pipeline::metadata as validation;
 use crate::pipeline::{self, Verdict};
 use crate::server::http::answer::UNSTRUCTURED_LIST;
 use crate::server::http::body;
@@ -31,6 +32,7 @@ use crate::server::strategy::serving::{Serving, Version};
 use crate::server::strategy::subresource::Subresource;
 use crate::server::strategy::typed_resource::decode as typed_decode;
 use crdx_text::strict::StrictError;
+use crdx_value::field::{ErrorList, FieldPath};
 use crdx_value::release::{Release, V1_34};
 use crdx_value::steps::Spent;
 use crdx_value::{Map, Value, object};
@@ -63,6 +65,13 @@ impl CustomResource {
     fn defaulted(&self, mut object: Value) -> Value {
         self.serving.built_in.default(&mut object);
         object
+    }
+
+    /// The errors of the prefix of a generated name.
+    fn prefix_errors(&self, object: &Value) -> ErrorList {
+        let (metadata, path) = (validation::Metadata::from_object(object), FieldPath::new("metadata"));
+        let rule = self.serving.built_in.name_rule();
+        validation::validate_prefix(metadata, rule, &path, self.version.stages.release())
     }
 
     /// Adds the validation of a built-in kind to the verdict.
@@ -258,29 +267,39 @@ impl Strategy for CustomResource {
             Subresource::None | Subresource::Finalize | Subresource::Approval => {
                 pipeline::prepare_update(&self.version.stages, object, old);
             }
-            Subresource::Status => pipeline::prepare_status_update(&self.version.stages, object, old),
+            Subresource::Status if self.serving.built_in.writes_metadata_with_status() => {
+                pipeline::restore(object, old, "spec");
+            }
+            Subresource::Status => pipeline::prepare_status_update(object, old),
         }
         self.serving.built_in.prepare_update(object, old, self.subresource);
     }
 
     fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
-        match self.subresource {
+        let (built_in, release) = (self.serving.built_in, self.version.stages.release());
+        let mut verdict = match self.subresource {
             Subresource::None | Subresource::Finalize | Subresource::Approval => {
                 let mut verdict = pipeline::validate_update(&self.version.stages, object, old);
+                if self.subresource == Subresource::None && built_in.validates_prefix() {
+                    verdict.errors.extend(self.prefix_errors(object));
+                }
                 self.validate_built_in(object, Some(old), &mut verdict);
                 verdict
             }
             Subresource::Status => {
                 let mut verdict = pipeline::validate_status_update(&self.version.stages, object, old);
-                let release = self.version.stages.release();
-                verdict.errors.extend(self.serving.built_in.validate_status(object, old, release));
+                verdict.errors.extend(built_in.validate_status(object, old, release));
                 verdict
             }
+        };
+        if built_in.has_go_type() {
+            verdict.errors = validation::without_duplicates(verdict.errors, release);
         }
+        verdict
     }
 
     /// The error message begins with the kind in the object itself.
-    fn invalid(&self, object: &Value, errors: crdx_value::field::ErrorList) -> Refusal {
+    fn invalid(&self, object: &Value, errors: ErrorList) -> Refusal {
         let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
         let group = body::parse_group_version(api_version).map(|(group, _)| group).unwrap_or_default();
         let kind = object.str_at(&["kind"]).unwrap_or_default();

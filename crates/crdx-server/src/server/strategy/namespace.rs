@@ -113,6 +113,14 @@ impl BuiltIn for Namespace {
         NameRule::Label
     }
 
+    fn writes_metadata_with_status(&self) -> bool {
+        true
+    }
+
+    fn validates_prefix(&self) -> bool {
+        true
+    }
+
     fn has_generation(&self) -> bool {
         false
     }
@@ -168,7 +176,7 @@ fn label(namespace: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::{Method, Request, Server};
+    use crate::server::{Method, Request, Server, fixture};
 
     #[test]
     fn clients_create_and_delete_namespaces() {
@@ -180,6 +188,40 @@ mod tests {
         assert_eq!(send(Method::Patch, "/api/v1/namespaces/north", r#"{"metadata":{"labels":{"a":"b"}}}"#), 200);
         assert_eq!(send(Method::Delete, "/api/v1/namespaces/north", ""), 200);
         assert_eq!(send(Method::Get, "/api/v1/namespaces/north", ""), 404);
+    }
+
+    #[test]
+    fn an_update_validates_the_prefix_of_a_generated_name() {
+        for rule in [Namespaces::Created, Namespaces::Finalized] {
+            let server = Server::builder(Release::NEWEST, 1).with_namespaces(rule, &["north".to_owned()]).build();
+            let set_prefix = |path: &str, prefix: &str| {
+                let body = format!(r#"{{"metadata":{{"generateName":"{prefix}"}}}}"#);
+                server.handle(&Request::new(Method::Patch, path, body.as_str()))
+            };
+            let path = "/api/v1/namespaces/north";
+            assert_eq!(set_prefix(path, "a-").code, 200);
+            let refused = set_prefix(path, "a.b");
+            let message =
+                r#"Namespace "north" is invalid: metadata.generateName: Invalid value: "a.b": must not contain dots"#;
+            assert_eq!((refused.code, refused.body.message()), (422, message));
+            assert_eq!(set_prefix(&format!("{path}/status"), "a.b").code, 200);
+        }
+    }
+
+    #[test]
+    fn a_write_of_the_status_changes_the_metadata() {
+        let server = Server::builder(Release::NEWEST, 1).with_namespaces(Namespaces::Finalized, &[]).build();
+        let namespace = r#"{"metadata":{"name":"north"}}"#;
+        assert_eq!(server.handle(&Request::new(Method::Post, "/api/v1/namespaces", namespace)).code, 201);
+        let path = "/api/v1/namespaces/north/status?fieldManager=test";
+        let patch = r#"{"metadata":{"labels":{"a":"b"}},"spec":{"finalizers":["x.example.com/y"]}}"#;
+        let (code, namespace) = fixture::json(server.handle(&Request::new(Method::Patch, path, patch)));
+        assert_eq!((code, namespace.str_at(&["metadata", "labels", "a"])), (200, Some("b")));
+        assert_eq!(namespace.at(&["spec", "finalizers"]), Some(&Value::Array(vec!["kubernetes".into()])));
+        let fields = namespace.at(&["metadata", "managedFields"]).and_then(Value::as_array).unwrap();
+        let owned = fields.iter().find(|one| one.str_at(&["manager"]) == Some("test")).unwrap();
+        let expected = r#"{"f:metadata":{"f:labels":{"f:a":{}}}}"#;
+        assert_eq!(owned.get("fieldsV1").map(crdx_value::json::to_string).as_deref(), Some(expected));
     }
 
     #[test]

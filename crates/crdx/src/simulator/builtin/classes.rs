@@ -1,7 +1,7 @@
 //! The classes that a new Pod names: the admission plugins `Priority` and `RuntimeClass` look for them (`plugin/pkg/admission`
 //! in `k8s.io/kubernetes`).
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, items};
 use crdx_builtin::{priority, runtime_class};
 use crdx_server::server::{KnownClasses, KnownObjects};
 use crdx_value::Value;
@@ -34,7 +34,7 @@ pub fn named(object: &Value) -> Vec<Class> {
     if !is_pod(object) {
         return Vec::new();
     }
-    let priority = priority::class_name(object).filter(|name| priority::system_class(name).is_none());
+    let priority = priority::class_name(object).filter(|name| priority::system_value(name).is_none());
     let runtime = runtime_class::class_name(object).filter(|name| !name.is_empty());
     let classes = [(PRIORITY, priority), (RUNTIME, runtime)];
     classes.into_iter().filter_map(|(kind, name)| Some((kind, name?.to_owned()))).collect()
@@ -46,65 +46,65 @@ fn is_pod(object: &Value) -> bool {
 
 /// Returns the classes of earlier inputs that an object names. As in a dry run, no class of an input is the default class.
 pub(super) fn of_inputs(object: &Value, inputs: &Classes) -> KnownObjects {
-    let of_kind = |kind: &'static str| {
-        let wanted = if kind == PRIORITY { priority::class_name(object) } else { runtime_class::class_name(object) };
-        let classes = inputs.iter().filter(move |((of, name), _)| *of == kind && wanted == Some(name));
-        KnownClasses { objects: classes.map(|(_, class)| Arc::clone(class)).collect(), is_complete: false }
+    let of_kind = |kind: &'static str, name: Option<&str>| {
+        let class = name.and_then(|name| inputs.get(&(kind, name.to_owned())));
+        KnownClasses { objects: class.cloned().into_iter().collect(), is_complete: false }
     };
-    KnownObjects { priority_classes: of_kind(PRIORITY), runtime_classes: of_kind(RUNTIME), ..KnownObjects::default() }
+    KnownObjects {
+        priority_classes: of_kind(PRIORITY, priority::class_name(object)),
+        runtime_classes: of_kind(RUNTIME, runtime_class::class_name(object)),
+        ..KnownObjects::default()
+    }
 }
 
 /// Adds the classes of the cluster to those of earlier inputs, if the answer to an object depends on them. `is_new` is false
 /// for an object that exists.
 pub(super) fn read(cluster: &dyn Cluster, object: &Value, is_new: bool, known: &mut KnownObjects) {
-    let is_pod = is_new && is_pod(object);
-    let needs_priority = match object.str_at(&["kind"]) {
-        Some("Pod") if is_pod => needs_priority_classes(object, &known.priority_classes),
-        Some(PRIORITY) => priority::is_default(object),
-        _ => false,
+    let is_new_pod = is_new && is_pod(object);
+    let needs_priority = if is_new_pod {
+        needs_priority_classes(object, &known.priority_classes)
+    } else {
+        object.str_at(&["kind"]) == Some(PRIORITY) && priority::is_default(object)
     };
     if needs_priority {
-        let depends = |name: &str, class: &Value| depends_on_priority(object, name, class);
+        let depends = |class: &Value| depends_on_priority(object, class);
         add(cluster, (PRIORITIES, "priorityclasses"), &mut known.priority_classes, &depends);
     }
     let runtime_class = runtime_class::class_name(object).filter(|name| !name.is_empty());
-    if let Some(wanted) = runtime_class.filter(|_| is_pod && known.runtime_classes.objects.is_empty()) {
-        let depends = |name: &str, _: &Value| name == wanted;
+    if let Some(wanted) = runtime_class.filter(|_| is_new_pod && known.runtime_classes.objects.is_empty()) {
+        let depends = |class: &Value| class_name(class) == wanted;
         add(cluster, (RUNTIMES, "runtimeclasses"), &mut known.runtime_classes, &depends);
     }
 }
 
-/// Returns true if the class of a new Pod, or the default class on which it depends, is not among the known ones.
+/// Returns true if the class of a new Pod, which is the default class if it names none, is not among the known ones.
 fn needs_priority_classes(pod: &Value, known: &KnownClasses) -> bool {
-    match priority::class_name(pod) {
-        Some(name) => known.objects.is_empty() && priority::system_class(name).is_none(),
-        None => ["priority", "preemptionPolicy"].into_iter().any(|field| pod.at(&["spec", field]).is_some()),
-    }
+    let is_of_system = || priority::class_name(pod).is_some_and(|name| priority::system_value(name).is_some());
+    known.objects.is_empty() && !is_of_system()
 }
 
-/// Returns true if the answer to a Pod or a `PriorityClass` depends on a class with this name.
-fn depends_on_priority(object: &Value, name: &str, class: &Value) -> bool {
+/// Returns true if the answer to a Pod or a `PriorityClass` depends on this class.
+fn depends_on_priority(object: &Value, class: &Value) -> bool {
     match priority::class_name(object) {
-        Some(wanted) => name == wanted,
+        Some(wanted) => class_name(class) == wanted,
         None => priority::is_default(class),
     }
 }
 
-/// Adds the classes of a list. Those of inputs replace them.
+fn class_name(class: &Value) -> &str {
+    class.str_at(&["metadata", "name"]).unwrap_or_default()
+}
+
+/// Adds the classes of a list on which an object depends. Those of inputs replace them.
 fn add(
     cluster: &dyn Cluster,
     (path, plural): (&str, &'static str),
     known: &mut KnownClasses,
-    depends: &dyn Fn(&str, &Value) -> bool,
+    depends: &dyn Fn(&Value) -> bool,
 ) {
-    let list = match cluster.list(path) {
-        Ok(list) => list,
-        Err(error) => return cluster.record_unreadable(plural, &error),
-    };
-    let name = |class: &Value| class.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
-    for class in list.get("items").and_then(Value::as_array).unwrap_or_default() {
-        let is_known = known.objects.iter().any(|known| name(known) == name(class));
-        if !is_known && depends(&name(class), class) {
+    let Some(list) = cluster.list_if_readable(path, plural) else { return };
+    for class in items(&list).iter().filter(|class| depends(class)) {
+        if !known.objects.iter().any(|known| class_name(known) == class_name(class)) {
             known.objects.push(Arc::new(class.clone()));
         }
     }
@@ -150,9 +150,11 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_with_an_own_priority_needs_the_default_class() {
+    fn a_pod_needs_its_class_or_the_default_class() {
         let needs = |spec: &str| needs_priority_classes(&read(spec.as_bytes()).unwrap(), &KnownClasses::default());
-        assert!(needs(r#"{"spec":{"priority":0}}"#) && needs(r#"{"spec":{"priorityClassName":"low"}}"#));
-        assert!(!needs(r#"{"spec":{}}"#) && !needs(r#"{"spec":{"priorityClassName":"system-node-critical"}}"#));
+        assert!(needs(r#"{"spec":{}}"#) && needs(r#"{"spec":{"priorityClassName":"low"}}"#));
+        assert!(!needs(r#"{"spec":{"priorityClassName":"system-node-critical"}}"#));
+        let known = KnownClasses { objects: vec![Arc::default()], is_complete: false };
+        assert!(!needs_priority_classes(&read(br#"{"spec":{"priorityClassName":"low"}}"#).unwrap(), &known));
     }
 }

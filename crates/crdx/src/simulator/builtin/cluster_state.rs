@@ -4,7 +4,7 @@
 use super::created::Created;
 use super::{Rules, reject_with};
 use super::{classes, service_accounts};
-use crate::cluster;
+use crate::cluster::{self, items};
 use crate::kubectl::Verb;
 use crate::report::{Answer, Identity, ObjectReport, SourceLocation, Verdict};
 use crate::simulator::built_in_server::{Write, WriteOptions};
@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 /// The namespace that API servers create for the objects of users.
 const DEFAULT_NAMESPACE: &str = "default";
+const LIMIT_RANGES: &str = "limitranges";
 
 /// Returns true if the request for a new object of the input depends on the existing one.
 pub(crate) fn reads_existing(verb: Verb) -> bool {
@@ -127,16 +128,8 @@ fn default_class(context: SimulationContext<'_>, resource: (&str, &str), object:
     let cluster = context.configured_cluster()?;
     let kind = DefaultClass::wanted(resource, object)?;
     let (group, plural) = kind.classes;
-    match cluster.list(&format!("/apis/{group}/v1/{plural}")) {
-        Ok(list) => {
-            let classes = list.get("items").and_then(Value::as_array).unwrap_or_default();
-            kind.choose(classes).map(str::to_owned)
-        }
-        Err(error) => {
-            cluster.record_unreadable(plural, &error);
-            None
-        }
-    }
+    let list = cluster.list_if_readable(&format!("/apis/{group}/v1/{plural}"), plural)?;
+    kind.choose(items(&list)).map(str::to_owned)
 }
 
 /// Rejects a new object whose namespace does not accept it.
@@ -162,18 +155,13 @@ pub(crate) fn check_namespace(item: &mut ObjectReport, context: SimulationContex
 /// Reads the limit ranges that apply to an object from the cluster.
 pub(crate) fn read_limit_ranges(context: SimulationContext<'_>, options: WriteOptions<'_>, write: &Write<'_>) {
     let is_limited = write.identity.group().is_empty() && matches!(write.kind, "Pod" | "PersistentVolumeClaim");
-    let (Some(namespace), ExistingObjects::Cluster(cluster)) = (&write.identity.namespace, &context.updates.existing)
-    else {
-        return;
-    };
-    if !is_limited || !cluster.is_configured() {
+    let (Some(namespace), Some(cluster)) = (&write.identity.namespace, context.configured_cluster()) else { return };
+    if !is_limited {
         return;
     }
-    let (version, plural) = ("v1".to_owned(), "limitranges".to_owned());
-    let ranges = cluster::Resource { version, plural, namespaced: true, ..cluster::Resource::default() };
-    match cluster.list(&ranges.path(Some(namespace))) {
-        Ok(list) => context.built_in.store_limit_ranges(options, namespace, &list),
-        Err(error) => cluster.record_unreadable("limitranges", &error),
+    let path = cluster::Resource::of_core(LIMIT_RANGES).path(Some(namespace));
+    if let Some(list) = cluster.list_if_readable(&path, LIMIT_RANGES) {
+        context.built_in.store_limit_ranges(options, namespace, &list);
     }
 }
 
@@ -187,16 +175,15 @@ pub(crate) fn check_service_account(
     if item.identity.kind != "Pod" {
         return;
     }
-    let namespace = item.identity.namespace.clone().unwrap_or_default();
+    let namespace = item.identity.namespace.as_deref().unwrap_or_default();
     // A controller creates the service account `default` of a new namespace.
-    let is_created = earlier.service_account || earlier.has_namespace();
-    let refusal = match context.configured_cluster() {
-        None => Ok(service_accounts::mirror_refusal(sent)),
-        Some(_) if is_created => Ok(service_accounts::mirror_refusal(sent)),
-        Some(cluster) => service_accounts::refusal(&**cluster, sent, &namespace)
-            .inspect_err(|error| cluster.record_unreadable("serviceaccounts", error)),
+    let is_of_new_namespace = earlier.has_namespace() && service_accounts::name(sent) == service_accounts::DEFAULT;
+    let is_created = earlier.service_account || is_of_new_namespace;
+    let refusal = match context.configured_cluster().filter(|_| !is_created) {
+        None => service_accounts::mirror_refusal(sent),
+        Some(cluster) => service_accounts::refusal(&**cluster, sent, namespace),
     };
-    if let Ok(Some(answer)) = refusal {
+    if let Some(answer) = refusal {
         reject_with(item, answer);
     }
 }

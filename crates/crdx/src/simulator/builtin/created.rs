@@ -23,7 +23,7 @@ pub struct CreatedObjects {
     /// The priority classes and runtime classes.
     classes: Classes,
     /// The storage classes that allow claims to grow.
-    growing_classes: BTreeSet<String>,
+    growing_classes: Arc<BTreeSet<String>>,
 }
 
 /// The objects of earlier inputs on which an object depends.
@@ -34,7 +34,7 @@ pub struct Created {
     /// True if its service account is among them.
     pub service_account: bool,
     /// For a claim, the storage classes that allow claims to grow.
-    pub growing_classes: BTreeSet<String>,
+    pub growing_classes: Arc<BTreeSet<String>>,
 }
 
 impl Created {
@@ -77,9 +77,9 @@ impl CreatedObjects {
             service_account: is_core("pods")
                 && self.service_accounts.contains(&(namespace.clone(), service_accounts::name(object).to_owned())),
             growing_classes: if is_core("persistentvolumeclaims") {
-                self.growing_classes.clone()
+                Arc::clone(&self.growing_classes)
             } else {
-                BTreeSet::new()
+                Arc::default()
             },
         };
         self.classes.extend(classes::class(object).map(|class| (class, Arc::new(object.clone()))));
@@ -88,7 +88,7 @@ impl CreatedObjects {
         } else if resource.is_some_and(|r| (r.group, r.plural) == ("storage.k8s.io", "storageclasses"))
             && volume_resize::allows_growth(object)
         {
-            self.growing_classes.insert(identity.name);
+            Arc::make_mut(&mut self.growing_classes).insert(identity.name);
         }
         created
     }

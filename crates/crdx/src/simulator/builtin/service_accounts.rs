@@ -1,12 +1,12 @@
 //! The service account of a new Pod: the admission plugin `ServiceAccount` looks for it (`plugin/pkg/admission/serviceaccount`
 //! in `k8s.io/kubernetes`).
 
-use crate::cluster;
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Resource, items};
 use crate::report::Answer;
 use crdx_builtin::mirror_pod;
 use crdx_value::{Value, quote};
 
+const ACCOUNTS: &str = "serviceaccounts";
 /// The service account that a controller creates in every namespace.
 pub const DEFAULT: &str = "default";
 
@@ -17,36 +17,26 @@ pub fn name(pod: &Value) -> &str {
 }
 
 /// Returns the answer to a new Pod whose service account does not exist, and to a mirror Pod that names one.
-///
-/// # Errors
-/// Returns the reason why the service accounts cannot be read.
-pub fn refusal(cluster: &dyn Cluster, pod: &Value, namespace: &str) -> Result<Option<Answer>, cluster::Error> {
+pub fn refusal(cluster: &dyn Cluster, pod: &Value, namespace: &str) -> Option<Answer> {
     let mirror_refusal = mirror_refusal(pod);
     if mirror_refusal.is_none() && mirror_pod::is_mirror(pod) {
-        return Ok(None);
+        return None;
     }
-    let resource = cluster::Resource {
-        version: "v1".to_owned(),
-        plural: "serviceaccounts".to_owned(),
-        namespaced: true,
-        ..cluster::Resource::default()
-    };
-    let list = cluster.list(&resource.path(Some(namespace)))?;
-    let all = list.get("items").and_then(Value::as_array).unwrap_or_default();
-    let exists = |name: &str| all.iter().any(|account| account.str_at(&["metadata", "name"]) == Some(name));
+    let list = cluster.list_if_readable(&Resource::of_core(ACCOUNTS).path(Some(namespace)), ACCOUNTS)?;
+    let exists = |name: &str| items(&list).iter().any(|account| account.str_at(&["metadata", "name"]) == Some(name));
     // Clusters without the controller of service accounts, such as those of envtest, do not enable the plugin.
     if !exists(DEFAULT) {
-        return Ok(None);
+        return None;
     }
     if mirror_refusal.is_some() || exists(name(pod)) {
-        return Ok(mirror_refusal);
+        return mirror_refusal;
     }
     let account = name(pod);
     let reason = format!(
         "error looking up service account {namespace}/{account}: serviceaccount {} not found",
         quote::go_quote(account)
     );
-    Ok(Some(forbidden(pod, &reason)))
+    Some(forbidden(pod, &reason))
 }
 
 /// Returns the answer to a new mirror Pod that names a service account or a secret.

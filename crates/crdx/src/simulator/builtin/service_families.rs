@@ -1,7 +1,7 @@
 //! The address families on which the answer to a Service depends.
 
 use super::Sending;
-use crate::cluster::{Cluster, Error};
+use crate::cluster::{Cluster, Error, items};
 use crate::report::{ASK_THE_CLUSTER, ObjectReport, Verdict};
 use crate::simulator::context::SimulationContext;
 use crdx_server::server::needs_other_families;
@@ -25,8 +25,8 @@ pub enum Families {
 }
 
 impl Families {
-    /// Reads the families from the files of existing objects, or from the cluster: from its `ServiceCIDR`s since 1.33, before from its own Service. That neither
-    /// can be read is reported only if a verdict depends on it.
+    /// Reads the families from the files of existing objects, or from the cluster: from its `ServiceCIDR`s since 1.33, before
+    /// from its own Service. That neither can be read is reported only if a verdict depends on it.
     pub fn read(context: SimulationContext<'_>) -> Self {
         let Some(cluster) = context.configured_cluster() else {
             return context.updates.existing.service_families().map_or(Self::Offline, Self::Known);
@@ -66,17 +66,13 @@ impl Families {
 /// The families of the ranges with which the API servers were started; `None` if the cluster does not serve them.
 fn of_ranges(cluster: &dyn Cluster) -> Result<Option<ServiceFamilies>, Error> {
     let list = cluster.list(RANGES)?;
-    Ok(items(&list).find_map(ServiceFamilies::of_service_cidr))
+    Ok(items(&list).iter().find_map(ServiceFamilies::of_service_cidr))
 }
 
 /// The family of the cluster IP of the API servers.
 fn of_own_service(cluster: &dyn Cluster) -> Result<Option<ServiceFamilies>, Error> {
     let list = cluster.list(SERVICES)?;
-    let own = items(&list).find(|service| service.str_at(&["metadata", "name"]) == Some("kubernetes"));
+    let own = items(&list).iter().find(|service| service.str_at(&["metadata", "name"]) == Some("kubernetes"));
     let families = own.and_then(|service| service.at(&["spec", "ipFamilies"])?.as_array());
     Ok(families.and_then(|families| ServiceFamilies::of_names(families.iter().filter_map(Value::as_str))))
-}
-
-pub(super) fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list.get("items").and_then(Value::as_array).unwrap_or_default().iter()
 }

@@ -2,6 +2,7 @@
 
 use super::created::Created;
 use super::reject_with;
+use crate::cluster::items;
 use crate::report::{ASK_THE_CLUSTER, Answer, ObjectReport, Verdict};
 use crate::simulator::context::SimulationContext;
 use crdx_builtin::volume_resize::{self, Growth, NOT_RESIZABLE};
@@ -39,8 +40,9 @@ pub(super) fn check(
 fn allows(context: SimulationContext<'_>, name: &str) -> Result<bool, String> {
     let cluster = context.configured_cluster().ok_or_else(|| "no cluster was asked".to_owned())?;
     let list = cluster.list(CLASSES).map_err(|error| error.message)?;
-    let mut classes = list.get("items").and_then(Value::as_array).unwrap_or_default().iter();
-    Ok(classes.any(|class| class.str_at(&["metadata", "name"]) == Some(name) && volume_resize::allows_growth(class)))
+    Ok(items(&list)
+        .iter()
+        .any(|class| class.str_at(&["metadata", "name"]) == Some(name) && volume_resize::allows_growth(class)))
 }
 
 fn refuse(item: &mut ObjectReport, reason: &str) {

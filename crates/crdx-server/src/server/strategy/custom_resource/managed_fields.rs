@@ -36,7 +36,7 @@ impl Versions for CustomResource {
     fn ignored(&self, api_version: &str) -> Option<&Set> {
         static STATUS: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["status"]]));
         static ALL_ELSE: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["metadata"], &["spec"]]));
-        // Before 1.36, a write of the status also changes the owners of metadata, which it then does not write.
+        // Before 1.36, a write of the status also changes the owners of metadata, which only that of a Namespace writes.
         static SPEC: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"]]));
         let release = self.version.stages.release();
         let version = self.serving.version_of(api_version).filter(|version| version.has_status())?;
@@ -46,7 +46,10 @@ impl Versions for CustomResource {
             Subresource::Status if !(version.served || version.storage) => None,
             // Before 1.35, a write of the status also changes the owners of the spec in other versions.
             Subresource::Status if !(is_own || release.since(V1_35)) => None,
-            Subresource::Status => Some(if release.since(V1_36) { &ALL_ELSE } else { &SPEC }),
+            Subresource::Status => {
+                let writes_metadata = self.serving.built_in.writes_metadata_with_status();
+                Some(if release.since(V1_36) && !writes_metadata { &ALL_ELSE } else { &SPEC })
+            }
         }
     }
 }

@@ -53,6 +53,14 @@ impl BuiltIn for FinalizedNamespace {
         NameRule::Label
     }
 
+    fn writes_metadata_with_status(&self) -> bool {
+        true
+    }
+
+    fn validates_prefix(&self) -> bool {
+        true
+    }
+
     fn has_generation(&self) -> bool {
         false
     }
