@@ -216,9 +216,16 @@ pub(crate) fn is_divisible(name: &str, field: &FieldValue<'_, '_>) -> bool {
     size > 0 && quantity.value() % size == 0
 }
 
+const UNKNOWN_CLAIM: &str = "must be one of the names in pod.spec.resourceClaims";
+
 /// `validateResourceClaimNames`
 fn claim_names(errors: &mut Errors, list: &FieldValue<'_, '_>, pod_claims: &BTreeSet<&str>) {
     let mut seen: BTreeSet<String> = BTreeSet::new();
+    let unknown = if pod_claims.is_empty() {
+        format!("{UNKNOWN_CLAIM} which is empty")
+    } else {
+        format!("{UNKNOWN_CLAIM}: {}", pod_claims.iter().copied().collect::<Vec<_>>().join(", "))
+    };
     for claim in list.items() {
         let (name, request) = (claim.child("name"), claim.child("request"));
         if name.text().is_empty() {
@@ -246,14 +253,31 @@ fn claim_names(errors: &mut Errors, list: &FieldValue<'_, '_>, pod_claims: &BTre
             seen.insert(key);
         }
         if !pod_claims.contains(name.text()) {
-            let mut detail = "must be one of the names in pod.spec.resourceClaims".to_owned();
-            if pod_claims.is_empty() {
-                detail.push_str(" which is empty");
-            } else {
-                detail.push_str(": ");
-                detail.push_str(&pod_claims.iter().copied().collect::<Vec<_>>().join(", "));
-            }
-            errors.list.push(FieldError::new(ErrorType::NotFound, &claim.path, name.text(), detail));
+            let error = FieldError::new(ErrorType::NotFound, &claim.path, name.text(), unknown.clone());
+            errors.with_list(error, unknown.len());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::validation::tests::created;
+    use crdx_value::field::UNFINISHED;
+
+    #[test]
+    fn details_that_repeat_a_long_list_of_claims_are_bounded() {
+        let named = |prefix: &str| {
+            let names: Vec<String> = (0..20_000).map(|at| format!(r#"{{"name":"{prefix}{at}"}}"#)).collect();
+            names.join(",")
+        };
+        let container = format!(r#"{{"name":"a","image":"b","resources":{{"claims":[{}]}}}}"#, named("x"));
+        let pod = format!(r#"{{"spec":{{"containers":[{container}],"resourceClaims":[{}]}}}}"#, named("y"));
+        let errors = created("v1", "Pod", &pod, "1.37");
+        assert_eq!(errors.iter().filter(|error| error.contains(UNFINISHED)).count(), 1);
+        assert!(errors.iter().map(String::len).sum::<usize>() < 50 << 20);
+        let few = created("v1", "Pod", &pod.replace(&named("x"), r#"{"name":"x"}"#), "1.37");
+        assert!(
+            few.iter().any(|error| error.contains("must be one of the names in pod.spec.resourceClaims: y0, y1, "))
+        );
     }
 }

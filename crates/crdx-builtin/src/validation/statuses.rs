@@ -71,7 +71,8 @@ pub fn validate_status(
     old: &Value,
     (release, now): (Release, Timestamp),
 ) -> ErrorList {
-    let mut errors = Errors { now, ..Errors::new(release) };
+    let mut errors = Errors::new(release);
+    errors.now = now;
     if let Some(validate) = validator(group, kind) {
         let object = FieldValue::with_empties(Some(object), ROOT, empties);
         validate(&mut errors, &object, &FieldValue::new(Some(old), ROOT));

@@ -1,7 +1,7 @@
 //! The prefix of a generated name in an update. Most strategies validate the whole metadata again (`ValidateObjectMeta`).
 
-use crate::pipeline::metadata::{Metadata, NameRule};
-use crdx_value::field::{ErrorList, FieldError, FieldPath};
+use crate::pipeline::metadata::{Metadata, NameRule, validate_prefix};
+use crdx_value::field::{ErrorList, FieldPath};
 use crdx_value::release::{Minor, Release, V1_34, V1_35, V1_36, V1_37};
 
 /// The kinds whose updates are validated without the rule for their names (`ValidateObjectMetaUpdate`), since a release.
@@ -41,13 +41,9 @@ pub(super) fn validate_update(
     errors: &mut ErrorList,
 ) {
     let is_without_rule = |(name, since): &(&str, Minor)| *name == kind && release.since(*since);
-    let prefix = metadata.text("generateName");
-    if prefix.is_empty() || WITHOUT_RULE.iter().any(is_without_rule) {
-        return;
+    if !WITHOUT_RULE.iter().any(is_without_rule) {
+        errors.extend(validate_prefix(metadata, rule, path, release));
     }
-    let path = path.child("generateName");
-    let messages = rule.messages(prefix, true, release);
-    errors.extend(messages.into_iter().map(|message| FieldError::invalid(&path, prefix, message)));
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crdx_types::empties::Empties;
 use crdx_value::Value;
 use crdx_value::release::{Release, V1_32, V1_34, V1_35, V1_37};
 use crdx_value::time::{self, Timestamp};
+use std::collections::{HashMap, VecDeque};
 
 /// Prepares the status of a kind with such fields. `empties` are the empty lists and maps of the request.
 pub(super) fn prepare(
@@ -63,13 +64,16 @@ fn pod(new: &mut Value, old: &Value, release: Release, empties: Option<&Empties>
         copy(new, old, &generation);
     }
     let old = old.at(&["status", "conditions"]).and_then(Value::as_array).unwrap_or_default();
-    let mut old: Vec<&Value> = old.iter().collect();
+    // There may be several conditions of a type.
+    let mut of_type: HashMap<&str, VecDeque<&Value>> = HashMap::new();
+    for condition in old {
+        of_type.entry(condition.str_at(&["type"]).unwrap_or_default()).or_default().push_back(condition);
+    }
     let conditions = new.get_mut("status").and_then(|status| status.get_mut("conditions"));
     let Some(Value::Array(conditions)) = conditions else { return };
-    // There may be several conditions of a type.
     for condition in conditions {
-        let Some(at) = old.iter().position(|one| one.get("type") == condition.get("type")) else { continue };
-        let old = old.remove(at);
+        let type_ = condition.str_at(&["type"]).unwrap_or_default();
+        let Some(old) = of_type.get_mut(type_).and_then(VecDeque::pop_front) else { continue };
         if condition.get("observedGeneration").and_then(Value::as_int).unwrap_or_default() == 0 {
             copy(condition, old, &["observedGeneration"]);
         }
