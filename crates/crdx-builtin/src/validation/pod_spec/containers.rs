@@ -134,9 +134,9 @@ impl Containers<'_, '_> {
             if !target.text().is_empty() && !others.contains(target.text()) {
                 errors.not_found(&target);
             }
-            for field in FORBIDDEN_IN_EPHEMERAL {
-                let field = container.child(field);
-                if field.is_set() && !field.value.as_object().is_some_and(crdx_value::Map::is_empty) {
+            for name in FORBIDDEN_IN_EPHEMERAL {
+                let field = container.child(name);
+                if !is_zero(&field, name) {
                     errors.forbidden(&field, NOT_EPHEMERAL);
                 }
             }
@@ -302,6 +302,16 @@ fn restart_policy(errors: &mut Errors, container: &FieldValue<'_, '_>) {
     }
 }
 
+/// Returns true if Go's value of a field is the zero value of its type, as it is not for an empty list. The field `resources` is a
+/// struct, which is always present.
+fn is_zero(field: &FieldValue<'_, '_>, name: &str) -> bool {
+    let is_nil = |field: &FieldValue<'_, '_>| !field.is_set() && !field.is_given_empty();
+    if name == "resources" {
+        return ["limits", "requests", "claims"].iter().all(|name| is_nil(&field.child(name)));
+    }
+    is_nil(field)
+}
+
 /// The errors about a list of names of an update that adds or removes containers, and about images
 /// (`ValidateContainerUpdates`). Returns false if the lists have different lengths.
 pub fn validate_update(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) -> bool {
@@ -314,4 +324,25 @@ pub fn validate_update(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &Fiel
         image_without_spaces(errors, &container);
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::validation::tests::created;
+
+    #[test]
+    fn an_ephemeral_container_has_no_empty_values_of_other_fields() {
+        let fields = |members: &str| {
+            let pod = format!(r#"{{"spec":{{"ephemeralContainers":[{{"name":"e","image":"i",{members}}}]}}}}"#);
+            let end = ": Forbidden: cannot be set for an Ephemeral Container";
+            let errors = created("v1", "Pod", &pod, "1.37");
+            let found = errors.iter().filter_map(|e| e.strip_prefix("spec.ephemeralContainers[0].")?.strip_suffix(end));
+            found.map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(fields(r#""resources":{},"volumeDevices":[]"#), [""; 0]);
+        assert_eq!(
+            fields(r#""ports":[],"lifecycle":{},"resources":{"limits":{}}"#),
+            ["ports", "resources", "lifecycle"]
+        );
+    }
 }
