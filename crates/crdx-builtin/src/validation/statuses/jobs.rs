@@ -9,7 +9,6 @@ mod indexes;
 use super::nonnegative;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::immutable::IMMUTABLE;
-use crdx_value::Value;
 use crdx_value::field::{BadValue, FieldPath};
 use crdx_value::quote::go_quote;
 use crdx_value::release::{Release, V1_31, V1_32, V1_34, V1_36};
