@@ -214,7 +214,7 @@ mod tests {
     }
     #[test]
     fn the_quality_of_service_is_immutable_before_1_32() {
-        let old = pod("").replacen("{", r#"{"status":{"qosClass":"BestEffort"},"#, 1);
+        let old = pod("").replacen('{', r#"{"status":{"qosClass":"BestEffort"},"#, 1);
         let new = old.replace(r#""image":"i""#, r#""image":"i","resources":{"requests":{"cpu":"1"}}"#);
         let update = |new: &str, release| updated("v1", "Pod", &old, new, release);
         let message = r#"metadata: Invalid value: "BestEffort": Pod QoS is immutable"#;

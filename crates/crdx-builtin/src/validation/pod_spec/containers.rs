@@ -240,14 +240,18 @@ fn resize_policy(errors: &mut Errors, list: &FieldValue<'_, '_>, restart_policy:
     for policy in list.items() {
         let (name, restart) = (policy.child("resourceName"), policy.child("restartPolicy"));
         if !seen.insert(name.text()) {
-            errors.list.push(FieldError::duplicate(&policy.path, name.text()));
+            errors.list.push(FieldError::duplicate(&policy.path, errors.stringer(name.text())));
         }
         // The server reports these errors at the list.
-        let at_list = |field: FieldValue<'_, '_>| (field.value.clone(), list.path);
-        for (field, supported) in [(name, &["cpu", "memory"]), (restart, &["NotRequired", "RestartContainer"])] {
-            let (value, path) = at_list(field);
-            errors.one_of(&FieldValue::new(Some(&value), path), supported);
+        match name.text() {
+            "" => errors.required(list, ""),
+            "cpu" | "memory" => {}
+            other => {
+                let shown = errors.stringer(other);
+                errors.list.push(FieldError::not_supported(&list.path, shown, &["cpu", "memory"]));
+            }
         }
+        errors.one_of(&FieldValue { path: list.path, ..restart }, &["NotRequired", "RestartContainer"]);
         if restart_policy == "Never" && restart.text() != "NotRequired" {
             let owner = if errors.release.since(V1_36) { "pod " } else { "" };
             let detail = format!("must be 'NotRequired' when {owner}`restartPolicy` is 'Never'");
@@ -344,5 +348,17 @@ mod tests {
             fields(r#""ports":[],"lifecycle":{},"resources":{"limits":{}}"#),
             ["ports", "resources", "lifecycle"]
         );
+    }
+    #[test]
+    fn the_resource_of_a_resize_policy_has_no_quotes_before_1_34() {
+        let policy = r#"{"resourceName":"a","restartPolicy":"NotRequired"}"#;
+        let pod =
+            format!(r#"{{"spec":{{"containers":[{{"name":"c","image":"i","resizePolicy":[{policy},{policy}]}}]}}}}"#);
+        let has = |release, error: &str| {
+            created("v1", "Pod", &pod, release).contains(&format!("spec.containers[0].resizePolicy{error}"))
+        };
+        let supported = r#"supported values: "cpu", "memory""#;
+        assert!(has("1.33", &format!(": Unsupported value: a: {supported}")) && has("1.33", "[1]: Duplicate value: a"));
+        assert!(has("1.34", &format!(r#": Unsupported value: "a": {supported}"#)));
     }
 }
