@@ -8,6 +8,7 @@ pub mod limit_ranger;
 pub mod mirror_pod;
 pub mod pod_security;
 pub mod priority;
+pub mod quality_of_service;
 pub mod quotas;
 pub mod runtime_class;
 pub mod topology_labels;

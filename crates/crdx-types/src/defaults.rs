@@ -328,4 +328,22 @@ mod tests {
         assert_eq!(container.str_at(&["imagePullPolicy"]), Some("IfNotPresent"));
         assert_eq!(container.get("ports").map(to_string).as_deref(), Some(r#"[{"protocol":"TCP"}]"#));
     }
+    #[test]
+    fn image_volumes_have_a_default_policy_since_1_35() {
+        let policy = |release| {
+            let types = Types::for_release(release);
+            let mut volume = json::read(br#"{"name":"v","image":{"reference":"a:latest"}}"#).unwrap();
+            set(types, types.id("core/v1.Volume").unwrap(), &mut volume);
+            volume.str_at(&["image", "pullPolicy"]).map(str::to_owned)
+        };
+        assert_eq!((policy(34), policy(35).as_deref()), (None, Some("Always")));
+    }
+
+    #[test]
+    fn the_selector_of_a_job_is_not_manual() {
+        let types = Types::for_release(30);
+        let mut job = json::read(b"{}").unwrap();
+        set(types, types.id("batch/v1.Job").unwrap(), &mut job);
+        assert_eq!(job.at(&["spec", "manualSelector"]), Some(&Value::Bool(false)));
+    }
 }

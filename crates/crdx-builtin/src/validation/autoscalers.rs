@@ -52,8 +52,9 @@ pub fn autoscaler(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<
 
 fn max_replicas(errors: &mut Errors, max: &FieldValue<'_, '_>) {
     match (max.int().unwrap_or_default(), errors.release) {
-        // Declared in the types since 1.36.
-        (0, release) if release.since(V1_36) => errors.required(max, ""),
+        // The rule that the types declare is enforced since 1.37.
+        (0, release) if release.since(V1_37) => errors.required(max, ""),
+        (0, release) if release.since(V1_36) => errors.required(max, "must be set and greater than 0"),
         (replicas, release) if replicas < 0 && release.since(V1_36) => {
             errors.invalid(max, "must be greater than or equal to 1");
         }
@@ -275,5 +276,18 @@ mod tests {
         let errors = |policies: &str| created("autoscaling/v2", "HorizontalPodAutoscaler", &scaler(policies), "1.37");
         let expected = ["spec.behavior.scaleDown.policies: Required value: must specify at least one Policy"];
         assert_eq!(errors(r#""policies":[]"#), expected);
+    }
+    #[test]
+    fn the_largest_number_of_replicas_is_worded_by_release() {
+        let errors = |replicas: i64, release| {
+            let target = r#""scaleTargetRef":{"apiVersion":"apps/v1","kind":"a","name":"b"}"#;
+            let scaler = format!(r#"{{"spec":{{"maxReplicas":{replicas},{target}}}}}"#);
+            created("autoscaling/v2", "HorizontalPodAutoscaler", &scaler, release).remove(0)
+        };
+        let is = |detail: &str| format!("spec.maxReplicas: {detail}");
+        assert_eq!(errors(0, "1.37"), is("Required value"));
+        assert_eq!(errors(0, "1.36"), is("Required value: must be set and greater than 0"));
+        assert_eq!(errors(0, "1.35"), is("Invalid value: 0: must be greater than 0"));
+        assert_eq!(errors(-1, "1.36"), is("Invalid value: -1: must be greater than or equal to 1"));
     }
 }

@@ -4,7 +4,7 @@ use super::field_value::{Errors, FieldValue};
 use super::{formats, immutable, network};
 use crdx_value::Value;
 use crdx_value::field::{FieldError, ROOT, names};
-use crdx_value::release::{V1_33, V1_34, V1_36};
+use crdx_value::release::{V1_33, V1_34, V1_37};
 use std::collections::HashSet;
 use std::net::IpAddr;
 
@@ -145,8 +145,8 @@ fn slice_endpoints(errors: &mut Errors, list: &FieldValue<'_, '_>, type_: &str) 
     for endpoint in list.items() {
         let addresses = endpoint.child("addresses");
         match addresses.len() {
-            // Declared in the types since 1.36.
-            0 if errors.release.since(V1_36) => errors.required(&addresses, ""),
+            // The rule that the types declare is enforced since 1.37.
+            0 if errors.release.since(V1_37) => errors.required(&addresses, ""),
             0 => errors.required(&addresses, "must contain at least 1 address"),
             1..=MAX_ADDRESSES => {}
             count => errors.too_many(&addresses, count, MAX_ADDRESSES as i64),
@@ -263,5 +263,12 @@ mod tests {
         let update = |release| updated("discovery.k8s.io/v1", "EndpointSlice", &slice("IPv4"), &slice("IPv6"), release);
         assert_eq!(update("1.37"), ["addressType: Invalid value: null: field is immutable"]);
         assert_eq!(update("1.36"), ["addressType: Invalid value: \"IPv6\": field is immutable"]);
+    }
+    #[test]
+    fn missing_addresses_are_worded_by_release() {
+        let slice = r#"{"addressType":"IPv4","endpoints":[{}],"ports":[]}"#;
+        let create = |release| created("discovery.k8s.io/v1", "EndpointSlice", slice, release);
+        assert_eq!(create("1.36"), ["endpoints[0].addresses: Required value: must contain at least 1 address"]);
+        assert_eq!(create("1.37"), ["endpoints[0].addresses: Required value"]);
     }
 }

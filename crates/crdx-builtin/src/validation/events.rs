@@ -65,6 +65,12 @@ pub fn event(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Valu
             "reason" | "message" | "type" | "action" | "reportingController" | "reportingInstance" => {
                 immutable::text(errors, &new, &old);
             }
+            "firstTimestamp" | "lastTimestamp" | "eventTime" => {
+                if new.value != old.value {
+                    let shown = errors.time(&new);
+                    errors.invalid_value(&new.path, shown, immutable::IMMUTABLE);
+                }
+            }
             _ => immutable::field(errors, &new, &old),
         }
     }
@@ -228,5 +234,27 @@ mod tests {
         let update = |new: &str| updated("events.k8s.io/v1", "Event", &with(""), &with(new), "1.37");
         assert_eq!(update(r#","series":{"count":2,"lastObservedTime":"2026-01-02T03:04:05.000000Z"}"#), [""; 0]);
         assert_eq!(update(r#","note":"n""#), [r#"message: Invalid value: "n": field is immutable"#]);
+    }
+    #[test]
+    fn times_are_shown_as_go_prints_them_before_1_34() {
+        let with = |time: &str| event(&format!(r#"{TEXTS},"reportingController":"c","type":"Normal"{time}"#));
+        let (time, old) = (r#","deprecatedFirstTimestamp":"2026-01-02T03:04:05Z""#, with(""));
+        let update = |old: &str, new: &str, release| updated("events.k8s.io/v1", "Event", old, new, release);
+        assert_eq!(
+            update(&old, &with(time), "1.33"),
+            ["firstTimestamp: Invalid value: 2026-01-02 03:04:05 +0000 UTC: field is immutable"]
+        );
+        assert_eq!(
+            update(&old, &old.replace("05.000000Z", "05.120000Z"), "1.33"),
+            ["eventTime: Invalid value: 2026-01-02 03:04:05.12 +0000 UTC: field is immutable"]
+        );
+        assert_eq!(
+            update(&with(time), &old, "1.33"),
+            ["firstTimestamp: Invalid value: 0001-01-01 00:00:00 +0000 UTC: field is immutable"]
+        );
+        assert_eq!(
+            update(&old, &with(time), "1.34"),
+            [r#"firstTimestamp: Invalid value: "2026-01-02T03:04:05Z": field is immutable"#]
+        );
     }
 }

@@ -180,6 +180,16 @@ impl Errors {
         internal::bad_value(type_, field.value, field.empties, self.release)
     }
 
+    /// A time as an error shows it: as Go prints it before 1.34. An absent one is the zero time there.
+    pub(crate) fn time(&self, field: &FieldValue<'_, '_>) -> BadValue {
+        if self.release.since(V1_34) {
+            return BadValue::new(field.value, self.release);
+        }
+        let text = field.value.as_str().unwrap_or("0001-01-01T00:00:00Z").trim_end_matches('Z').replace('T', " ");
+        let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        BadValue::Raw(format!("{text} +0000 UTC"))
+    }
+
     /// `Unsupported value: VALUE`, for a value of an internal type.
     pub(crate) fn not_supported_typed(&mut self, field: &FieldValue<'_, '_>, type_: &str, supported: &[&str]) {
         let bad = self.typed(field, type_);

@@ -324,6 +324,11 @@ fn go_opaque(full: &str, value: &Value) -> String {
         ("intstr.IntOrString", value) => {
             format!("intstr.IntOrString{{Type:0, IntVal:{}, StrVal:\"\"}}", value.as_int().unwrap_or_default())
         }
+        ("runtime.RawExtension", Value::Null) => go_raw_extension("(nil)"),
+        ("runtime.RawExtension", value) => {
+            let bytes: Vec<String> = json::to_string(value).bytes().map(|byte| format!("{byte:#x}")).collect();
+            go_raw_extension(&format!("{{{}}}", bytes.join(", ")))
+        }
         ("types.NodeName" | "types.UID", value) => go_quote(value.as_str().unwrap_or_default()),
         ("resource.Quantity", value) => {
             let text = value.as_str().unwrap_or("0");
@@ -337,6 +342,10 @@ fn go_opaque(full: &str, value: &Value) -> String {
         // The zero time; other times are set by the server only.
         _ => "time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)".to_owned(),
     }
+}
+
+fn go_raw_extension(bytes: &str) -> String {
+    format!("runtime.RawExtension{{Raw:[]uint8{bytes}, Object:runtime.Object(nil)}}")
 }
 
 /// Returns true for a value that `omitempty` leaves out.

@@ -10,7 +10,7 @@ use crdx_cel::library::check_time_zone;
 use crdx_value::Value;
 use crdx_value::field::{FieldError, ROOT, names};
 use crdx_value::quote::go_quote;
-use crdx_value::release::{V1_32, V1_37};
+use crdx_value::release::V1_37;
 
 const MAX_PARALLELISM: i64 = 100_000;
 const MAX_FAILED_INDEXES: i64 = 100_000;
@@ -119,10 +119,7 @@ fn specification(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: &super
     if spec.child("maxFailedIndexes").is_set() && !spec.child("backoffLimitPerIndex").is_set() {
         errors.required(&spec.child("backoffLimitPerIndex"), "when maxFailedIndexes is specified");
     }
-    // Before 1.32, the server drops the field.
-    if errors.release.since(V1_32) {
-        managed_by(errors, &spec.child("managedBy"));
-    }
+    managed_by(errors, &spec.child("managedBy"));
     completion_mode(errors, spec);
     failure_policy::validate(errors, spec);
     success_policy::validate(errors, spec);
@@ -143,7 +140,8 @@ fn specification(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: &super
     }
 }
 
-/// The name of the controller of a Job
+/// The name of the controller of a Job. Before 1.32, the server drops it from new Jobs, but not from updates and from
+/// `CronJob`s.
 fn managed_by(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     if !field.is_set() {
         return;

@@ -213,7 +213,7 @@ fn pod_cidrs(errors: &mut Errors, cidrs: &FieldValue<'_, '_>) {
     let is_ipv4 = |cidr: &Option<(std::net::IpAddr, u8)>| cidr.is_some_and(|(address, _)| network::is_ipv4(address));
     let is_dual = parsed.iter().all(Option::is_some) && parsed.iter().any(is_ipv4) && !parsed.iter().all(is_ipv4);
     if !is_dual || cidrs.len() > 2 {
-        errors.invalid(cidrs, ONE_PER_FAMILY);
+        errors.invalid_typed(cidrs, "[]string", ONE_PER_FAMILY);
     }
     let mut seen = HashSet::new();
     // Until 1.32, a repeated CIDR was also an error of its own.
@@ -366,6 +366,17 @@ mod tests {
         assert_eq!(
             update(r#"{"externalID":"a"}"#, r#"{"externalID":"b"}"#, "1.30"),
             ["spec.externalID: Forbidden: may not be updated"]
+        );
+    }
+    #[test]
+    fn pod_cidrs_are_shown_as_strings_before_1_34() {
+        let members = r#""spec":{"podCIDRs":["10.0.0.0/24","10.0.1.0/24"]}"#;
+        let node = format!(r#"{{"metadata":{{"name":"n"}},{members}}}"#);
+        assert_eq!(
+            created("v1", "Node", &node, "1.33"),
+            [
+                r#"spec.podCIDRs: Invalid value: []string{"10.0.0.0/24", "10.0.1.0/24"}: may specify no more than one CIDR for each IP family"#
+            ]
         );
     }
 }

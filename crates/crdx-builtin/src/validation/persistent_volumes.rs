@@ -7,7 +7,7 @@ use super::{claims, difference, formats, immutable, internal, resources, selecto
 use crate::volume_resize::CLASS_ANNOTATION;
 use crdx_value::Value;
 use crdx_value::field::{FieldError, FieldPath, ROOT};
-use crdx_value::release::{V1_31, V1_34};
+use crdx_value::release::{V1_31, V1_33, V1_34};
 use std::cmp::Ordering;
 
 const ONE_TYPE: &str = "may not specify more than 1 volume type";
@@ -127,7 +127,9 @@ fn node_affinity(errors: &mut Errors, node_affinity: &FieldValue<'_, '_>, old_sp
     let old_affinity = old_spec.child("nodeAffinity");
     let old_required = old_affinity.child("required");
     let has_invalid = |term: FieldValue<'_, '_>| selectors::has_invalid_value(&term, errors);
-    let allows_invalid = old_required.child("nodeSelectorTerms").items().any(has_invalid);
+    // Values of labels are validated since 1.33.
+    let allows_invalid =
+        !errors.release.since(V1_33) || old_required.child("nodeSelectorTerms").items().any(has_invalid);
     affinity::node_selector(errors, &required, allows_invalid);
 }
 

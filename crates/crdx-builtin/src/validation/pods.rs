@@ -5,8 +5,9 @@ mod gated;
 use super::field_value::{Errors, FieldValue, range};
 use super::pod_spec::{self, PodOptions, annotations as pod_annotations, containers};
 use super::{difference, internal, tolerations};
+use crate::quality_of_service;
 use crdx_value::field::ROOT;
-use crdx_value::release::V1_37;
+use crdx_value::release::{V1_32, V1_37};
 use crdx_value::{Value, json};
 use std::collections::HashSet;
 
@@ -21,7 +22,7 @@ pub fn pod(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>
     metadata_and_spec(errors, object, &options);
     match old {
         None => create(errors, &metadata, &spec),
-        Some(old) => update(errors, &metadata, &spec, old),
+        Some(old) => update(errors, object, old),
     }
 }
 
@@ -60,7 +61,8 @@ fn create(errors: &mut Errors, metadata: &FieldValue<'_, '_>, spec: &FieldValue<
     pod_annotations::agree_with_fields(errors, metadata.child("annotations").value, spec);
 }
 
-fn update(errors: &mut Errors, metadata: &FieldValue<'_, '_>, spec: &FieldValue<'_, '_>, old: &Value) {
+fn update(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &Value) {
+    let (metadata, spec) = (&object.child("metadata"), &object.child("spec"));
     let old_annotations = old.at(&["metadata", "annotations"]).unwrap_or(&Value::Null);
     pod_annotations::validate_update(errors, &metadata.child("annotations"), old_annotations);
     let old_spec = FieldValue::new(old.get("spec"), ROOT);
@@ -74,6 +76,10 @@ fn update(errors: &mut Errors, metadata: &FieldValue<'_, '_>, spec: &FieldValue<
     }
     only_added_tolerations(errors, &spec.child("tolerations"), &old_spec.child("tolerations"));
     only_deleted_gates(errors, &spec.child("schedulingGates"), &old_spec.child("schedulingGates"));
+    // Since 1.32, only writes of the status compare the class.
+    if !errors.release.since(V1_32) {
+        quality_of_service_is_same(errors, object, old);
+    }
     let mut merged = with_mutable_fields(spec.value, old_spec.value);
     if old_spec.child("schedulingGates").len() > 0 {
         gated::validate(errors, spec, &old_spec, &mut merged);
@@ -88,6 +94,15 @@ fn update(errors: &mut Errors, metadata: &FieldValue<'_, '_>, spec: &FieldValue<
         let merged = FieldValue::with_empties(Some(&merged), ROOT, Some(&empties));
         let difference = difference::of("core.PodSpec", &old_spec, &merged, errors.release);
         errors.forbidden(spec, &format!("pod updates may not change fields other than {MUTABLE}\n{difference}"));
+    }
+}
+
+/// Reports resources of another class than that of the existing Pod.
+fn quality_of_service_is_same(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &Value) {
+    let class = old.str_at(&["status", "qosClass"]).filter(|class| !class.is_empty());
+    if class.unwrap_or_else(|| quality_of_service::of(old)) != quality_of_service::of(object.value) {
+        let shown = object.value.str_at(&["status", "qosClass"]).unwrap_or_default();
+        errors.invalid_value(&object.child("metadata").path, shown, "Pod QoS is immutable");
     }
 }
 
@@ -196,5 +211,15 @@ mod tests {
             errors[0].contains("-   \"Args\": null,\n+   \"Command\": [\n+    \"x\"\n+   ],\n+   \"Args\": [],\n"),
             "{errors:?}"
         );
+    }
+    #[test]
+    fn the_quality_of_service_is_immutable_before_1_32() {
+        let old = pod("").replacen('{', r#"{"status":{"qosClass":"BestEffort"},"#, 1);
+        let new = old.replace(r#""image":"i""#, r#""image":"i","resources":{"requests":{"cpu":"1"}}"#);
+        let update = |new: &str, release| updated("v1", "Pod", &old, new, release);
+        let message = r#"metadata: Invalid value: "BestEffort": Pod QoS is immutable"#;
+        assert_eq!(update(&new, "1.31")[0], message);
+        assert!(!update(&new, "1.32").contains(&message.to_owned()));
+        assert_eq!(update(&old, "1.31"), [""; 0]);
     }
 }

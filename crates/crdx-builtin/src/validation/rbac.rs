@@ -4,7 +4,7 @@ use super::field_value::{Errors, FieldValue};
 use super::{formats, immutable, selectors};
 use crdx_value::Value;
 use crdx_value::field::{FieldError, ROOT, names};
-use crdx_value::release::{V1_36, V1_37};
+use crdx_value::release::V1_37;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
@@ -46,8 +46,8 @@ pub(crate) fn cluster_role(errors: &mut Errors, object: &FieldValue<'_, '_>, old
 fn policy_rule(errors: &mut Errors, rule: &FieldValue<'_, '_>, is_namespaced: bool) {
     let (verbs, urls) = (rule.child("verbs"), rule.child("nonResourceURLs"));
     if verbs.len() == 0 {
-        // Declared in the types since 1.36.
-        let detail = if errors.release.since(V1_36) { "" } else { "verbs must contain at least one value" };
+        // The rule that the types declare is enforced since 1.37.
+        let detail = if errors.release.since(V1_37) { "" } else { "verbs must contain at least one value" };
         errors.required(&verbs, detail);
     }
     let (groups, resources) = (rule.child("apiGroups"), rule.child("resources"));
@@ -148,5 +148,12 @@ mod tests {
         let role = r#"{"rules":[{"verbs":["get"],"nonResourceURLs":["/a"],"resources":["b"]}]}"#;
         let errors = created("rbac.authorization.k8s.io/v1", "ClusterRole", role, "1.31");
         assert!(errors[0].starts_with("rules[0].nonResourceURLs: Invalid value: []string{\"/a\"}: "), "{errors:?}");
+    }
+    #[test]
+    fn missing_verbs_are_worded_by_release() {
+        let create =
+            |release| created("rbac.authorization.k8s.io/v1", "Role", r#"{"rules":[{"resources":["a"]}]}"#, release);
+        assert_eq!(create("1.36")[0], "rules[0].verbs: Required value: verbs must contain at least one value");
+        assert_eq!(create("1.37")[0], "rules[0].verbs: Required value");
     }
 }

@@ -8,12 +8,13 @@ mod addresses;
 use super::field_value::{Errors, FieldValue};
 use super::{endpoints, formats, network};
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath, ROOT};
-use crdx_value::release::{Release, V1_30, V1_34};
+use crdx_value::release::{Release, V1_30, V1_33, V1_34};
 use crdx_value::{Value, json};
 use std::collections::HashSet;
 
 const PROTOCOLS: &[&str] = &["SCTP", "TCP", "UDP"];
 const TYPES: &[&str] = &["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+const KUBELET_PORT: i64 = 10_250;
 const MAX_AFFINITY_SECONDS: i64 = 86_400;
 const ONLY_LOAD_BALANCER: &str = "may only be used when `type` is 'LoadBalancer'";
 const SOURCE_RANGES: &str = "service.beta.kubernetes.io/load-balancer-source-ranges";
@@ -106,6 +107,9 @@ fn type_rules(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
     if ports.len() == 0 && !is_headless(spec) && type_ != "ExternalName" {
         errors.required(&ports, "");
     }
+    if type_ == "LoadBalancer" && !errors.release.since(V1_33) {
+        kubelet_port_is_not_exposed(errors, &ports);
+    }
     match type_ {
         "LoadBalancer" | "NodePort" if is_headless(spec) => {
             let detail = format!("may not be set to 'None' for {type_} services");
@@ -127,6 +131,14 @@ fn type_rules(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
             }
         }
         _ => {}
+    }
+}
+
+/// The port of the kubelet, which a load balancer could not expose before 1.33.
+fn kubelet_port_is_not_exposed(errors: &mut Errors, ports: &FieldValue<'_, '_>) {
+    for port in ports.items().filter(|port| port.child("port").int() == Some(KUBELET_PORT)) {
+        let detail = format!("may not expose port {KUBELET_PORT} externally since it is used by kubelet");
+        errors.invalid_value(&port.path, KUBELET_PORT, detail);
     }
 }
 
@@ -307,5 +319,31 @@ fn traffic_policies(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
             &["PreferClose"]
         };
         errors.supported(&distribution, supported);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{created, updated};
+
+    #[test]
+    fn a_load_balancer_could_not_expose_the_kubelet_before_1_33() {
+        let create = |type_: &str, release| {
+            let spec = format!(r#"{{"type":"{type_}","ports":[{{"port":10250}}]}}"#);
+            created("v1", "Service", &format!(r#"{{"metadata":{{"name":"s"}},"spec":{spec}}}"#), release)
+        };
+        let message =
+            "spec.ports[0]: Invalid value: 10250: may not expose port 10250 externally since it is used by kubelet";
+        let is_reported = |errors: Vec<String>| errors.iter().any(|error| error == message);
+        assert!(is_reported(create("LoadBalancer", "1.32")));
+        assert!(!is_reported(create("LoadBalancer", "1.33")) && !is_reported(create("NodePort", "1.32")));
+    }
+    #[test]
+    fn existing_addresses_are_validated_before_1_33() {
+        let spec = r#"{"spec":{"clusterIP":"None","clusterIPs":["None","None"]}}"#;
+        let message = r#"spec.clusterIPs[1]: Invalid value: "None": must be a valid IP address"#;
+        let is_reported =
+            |release| updated("v1", "Service", spec, spec, release).iter().any(|e| e.starts_with(message));
+        assert!(is_reported("1.32") && !is_reported("1.33"));
     }
 }

@@ -3,7 +3,7 @@
 use super::field_value::{Errors, FieldValue};
 use super::formats;
 use crdx_value::field::names;
-use crdx_value::release::V1_35;
+use crdx_value::release::{V1_32, V1_35};
 
 const EFFECTS: &[&str] = &["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
@@ -36,7 +36,13 @@ pub fn validate(errors: &mut Errors, list: &FieldValue<'_, '_>) {
             "Exists" => {
                 if !value.text().is_empty() {
                     let detail = "value must be empty when `operator` is 'Exists'";
-                    errors.invalid_value(&operator.path, value.text(), detail);
+                    // Before 1.32, the server shows the toleration.
+                    let shown = if errors.release.since(V1_32) {
+                        value.text().into()
+                    } else {
+                        errors.typed(&toleration, "core.Toleration")
+                    };
+                    errors.invalid_value(&operator.path, shown, detail);
                 }
             }
             // The comparisons are disabled by default.
@@ -48,5 +54,26 @@ pub fn validate(errors: &mut Errors, list: &FieldValue<'_, '_>) {
         if !effect.text().is_empty() {
             errors.supported(&effect, EFFECTS);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::created;
+
+    #[test]
+    fn a_value_that_must_be_empty_is_shown_with_its_toleration_before_1_32() {
+        let pod = r#"{"metadata":{"name":"p"},"spec":{"tolerations":[{"operator":"Exists","value":"b"}]}}"#;
+        let start = "spec.tolerations[0].operator: Invalid value: ";
+        let shown = |release| {
+            let errors = created("v1", "Pod", pod, release);
+            let error = errors.iter().find_map(|error| error.strip_prefix(start)).map(str::to_owned);
+            error.unwrap().replace(": value must be empty when `operator` is 'Exists'", "")
+        };
+        assert_eq!(
+            shown("1.31"),
+            r#"core.Toleration{Key:"", Operator:"Exists", Value:"b", Effect:"", TolerationSeconds:(*int64)(nil)}"#
+        );
+        assert_eq!(shown("1.32"), r#""b""#);
     }
 }

@@ -99,7 +99,8 @@ pub fn warnings((group, kind): (&str, &str), object: &Value, old: Option<&Value>
     let collect: fn(&mut Warnings, &FieldValue<'_, '_>, Option<&Value>) = match (group, kind) {
         ("", "Pod") => pods::pod,
         ("", "PodTemplate") => workloads::pod_template,
-        ("", "ReplicationController") | ("apps", "Deployment" | "ReplicaSet") => workloads::named_workload,
+        ("apps", "Deployment" | "ReplicaSet") => workloads::named_workload,
+        ("", "ReplicationController") => workloads::replication_controller,
         ("apps", "DaemonSet") => workloads::daemon_set,
         ("apps", "StatefulSet") => workloads::stateful_set,
         ("batch", "Job") => workloads::job,

@@ -3,7 +3,7 @@
 use super::super::field_value::{Errors, FieldValue};
 use super::super::{driver_names, resources};
 use crdx_value::field::{FieldError, names};
-use crdx_value::release::{V1_35, V1_37};
+use crdx_value::release::{V1_35, V1_36, V1_37};
 
 const MAX_ID: usize = 32;
 const MAX_POOL: usize = 253;
@@ -143,7 +143,7 @@ pub(crate) fn shown_key(key: &str, max: usize) -> String {
     format!("{}...{}", String::from_utf8_lossy(start), String::from_utf8_lossy(end))
 }
 
-/// Validates each key of a map; since 1.37, its errors are about the map.
+/// Validates each key of a map; since 1.36, its errors are about the map.
 pub fn keys(
     errors: &mut Errors,
     map: &FieldValue<'_, '_>,
@@ -151,7 +151,7 @@ pub fn keys(
     check: impl Fn(&mut Errors, &FieldValue<'_, '_>, &str),
 ) {
     for (key, value) in map.value.as_object().into_iter().flatten() {
-        if errors.release.since(V1_37) {
+        if errors.release.since(V1_36) {
             check(errors, map, key);
         } else {
             let key_shown = shown_key(key, max);

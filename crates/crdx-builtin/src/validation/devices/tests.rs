@@ -357,3 +357,14 @@ fn metadata_of_templates_are_labels_and_annotations() {
     let found = created(API, "ResourceClaimTemplate", template, "1.37");
     assert_eq!(found, ["spec.metadata.uID: Forbidden: cannot be set"]);
 }
+
+#[test]
+fn errors_about_keys_are_at_their_map_since_1_36() {
+    let slice = r#"{"metadata":{"name":"s"},"spec":{"driver":"d.e","nodeName":"n","pool":{"name":"p","generation":1,"resourceSliceCount":1},
+        "devices":[{"name":"d","capacity":{"a-b":{"value":"1"}}}]}}"#;
+    let is_at = |path: &str, release| {
+        let start = format!("spec.devices[0].{path}: Invalid value: \"a-b\": a valid C identifier");
+        created(API, "ResourceSlice", slice, release).iter().any(|error| error.starts_with(&start))
+    };
+    assert!(is_at("capacity[a-b]", "1.35") && is_at("capacity", "1.36"));
+}

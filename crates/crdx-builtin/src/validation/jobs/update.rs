@@ -6,24 +6,21 @@ use crate::validation::statuses::jobs::has_condition;
 use crate::validation::{immutable, pod_spec};
 use crdx_value::Value;
 use crdx_value::field::ROOT;
-use crdx_value::release::{V1_31, V1_32, V1_36};
+use crdx_value::release::V1_36;
 
 /// Reports changes of fields that are immutable; `old` is the existing Job.
 pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, old_spec: &FieldValue<'_, '_>, old: &Value) {
     completions(errors, spec, old_spec);
     immutable::typed(errors, &spec.child("selector"), &old_spec.child("selector"), immutable::SELECTOR);
     template(errors, spec, old_spec, old);
-    let release = errors.release;
-    for (name, type_, is_known) in [
-        ("completionMode", "*string", true),
-        ("podFailurePolicy", "*batch.PodFailurePolicy", true),
-        ("backoffLimitPerIndex", "*int32", true),
-        ("managedBy", "*string", release.since(V1_32)),
-        ("successPolicy", "*batch.SuccessPolicy", release.since(V1_31)),
+    for (name, type_) in [
+        ("completionMode", "*string"),
+        ("podFailurePolicy", "*batch.PodFailurePolicy"),
+        ("backoffLimitPerIndex", "*int32"),
+        ("managedBy", "*string"),
+        ("successPolicy", "*batch.SuccessPolicy"),
     ] {
-        if is_known {
-            immutable::typed(errors, &spec.child(name), &old_spec.child(name), type_);
-        }
+        immutable::typed(errors, &spec.child(name), &old_spec.child(name), type_);
     }
 }
 
@@ -98,7 +95,7 @@ fn copy_resources(new: &Value, old: &mut Value) {
 
 #[cfg(test)]
 mod tests {
-    use crate::validation::tests::updated;
+    use crate::validation::tests::{created, updated};
 
     fn job(labels: &str, image: &str) -> String {
         format!(
@@ -149,5 +146,17 @@ mod tests {
                 .any(|error| error == "spec.template.metadata.labels[controller-uid]: Required value: must be 'u'")
         };
         assert!(missing("1.36") && !missing("1.37"));
+    }
+    #[test]
+    fn the_manager_of_a_job_is_validated_and_immutable_before_1_32_too() {
+        let old = job(r#","controller-uid":"u""#, "a");
+        let with = |manager: &str| old.replace(r#""spec":{"s"#, &format!(r#""spec":{{"managedBy":"{manager}","s"#));
+        let update = |new: &str| updated("batch/v1", "Job", &old, new, "1.31");
+        assert_eq!(update(&with("a.b/c")), [r#"spec.managedBy: Invalid value: "a.b/c": field is immutable"#]);
+        let message = r#"spec.managedBy: Invalid value: "a": must be a domain-prefixed path (such as "acme.io/foo")"#;
+        assert!(update(&with("a")).contains(&message.to_owned()));
+        let cron_job = r#"{"spec":{"jobTemplate":{"spec":{"managedBy":"a"}}}}"#;
+        let errors = created("batch/v1", "CronJob", cron_job, "1.31");
+        assert!(errors.contains(&message.replace("spec", "spec.jobTemplate.spec")), "{errors:?}");
     }
 }

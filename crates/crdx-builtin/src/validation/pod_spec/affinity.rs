@@ -127,3 +127,24 @@ fn pod_affinity_term(errors: &mut Errors, term: &FieldValue<'_, '_>, options: &P
     }
     formats::qualified_name(errors, &topology_key);
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::validation::tests::created;
+
+    #[test]
+    fn values_of_required_nodes_are_validated_since_1_33() {
+        let term = r#"{"nodeSelectorTerms":[{"matchExpressions":[{"key":"a","operator":"In","values":["-"]}]}]}"#;
+        let pod = format!(
+            r#"{{"spec":{{"affinity":{{"nodeAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":{term}}}}}}}}}"#
+        );
+        let volume = format!(r#"{{"spec":{{"nodeAffinity":{{"required":{term}}}}}}}"#);
+        for (kind, object) in [("Pod", pod), ("PersistentVolume", volume)] {
+            let is_reported = |release| {
+                let errors = created("v1", kind, &object, release);
+                errors.iter().any(|error| error.contains(r#"values[0]: Invalid value: "-""#))
+            };
+            assert!(is_reported("1.33") && !is_reported("1.32"), "{kind}");
+        }
+    }
+}

@@ -134,9 +134,9 @@ impl Containers<'_, '_> {
             if !target.text().is_empty() && !others.contains(target.text()) {
                 errors.not_found(&target);
             }
-            for field in FORBIDDEN_IN_EPHEMERAL {
-                let field = container.child(field);
-                if field.is_set() && !field.value.as_object().is_some_and(crdx_value::Map::is_empty) {
+            for name in FORBIDDEN_IN_EPHEMERAL {
+                let field = container.child(name);
+                if !is_zero(&field, name) {
                     errors.forbidden(&field, NOT_EPHEMERAL);
                 }
             }
@@ -240,14 +240,18 @@ fn resize_policy(errors: &mut Errors, list: &FieldValue<'_, '_>, restart_policy:
     for policy in list.items() {
         let (name, restart) = (policy.child("resourceName"), policy.child("restartPolicy"));
         if !seen.insert(name.text()) {
-            errors.list.push(FieldError::duplicate(&policy.path, name.text()));
+            errors.list.push(FieldError::duplicate(&policy.path, errors.stringer(name.text())));
         }
         // The server reports these errors at the list.
-        let at_list = |field: FieldValue<'_, '_>| (field.value.clone(), list.path);
-        for (field, supported) in [(name, &["cpu", "memory"]), (restart, &["NotRequired", "RestartContainer"])] {
-            let (value, path) = at_list(field);
-            errors.one_of(&FieldValue::new(Some(&value), path), supported);
+        match name.text() {
+            "" => errors.required(list, ""),
+            "cpu" | "memory" => {}
+            other => {
+                let shown = errors.stringer(other);
+                errors.list.push(FieldError::not_supported(&list.path, shown, &["cpu", "memory"]));
+            }
         }
+        errors.one_of(&FieldValue { path: list.path, ..restart }, &["NotRequired", "RestartContainer"]);
         if restart_policy == "Never" && restart.text() != "NotRequired" {
             let owner = if errors.release.since(V1_36) { "pod " } else { "" };
             let detail = format!("must be 'NotRequired' when {owner}`restartPolicy` is 'Never'");
@@ -302,6 +306,16 @@ fn restart_policy(errors: &mut Errors, container: &FieldValue<'_, '_>) {
     }
 }
 
+/// Returns true if Go's value of a field is the zero value of its type, as it is not for an empty list. The field `resources` is a
+/// struct, which is always present.
+fn is_zero(field: &FieldValue<'_, '_>, name: &str) -> bool {
+    let is_nil = |field: &FieldValue<'_, '_>| !field.is_set() && !field.is_given_empty();
+    if name == "resources" {
+        return ["limits", "requests", "claims"].iter().all(|name| is_nil(&field.child(name)));
+    }
+    is_nil(field)
+}
+
 /// The errors about a list of names of an update that adds or removes containers, and about images
 /// (`ValidateContainerUpdates`). Returns false if the lists have different lengths.
 pub fn validate_update(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) -> bool {
@@ -314,4 +328,37 @@ pub fn validate_update(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &Fiel
         image_without_spaces(errors, &container);
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::validation::tests::created;
+
+    #[test]
+    fn an_ephemeral_container_has_no_empty_values_of_other_fields() {
+        let fields = |members: &str| {
+            let pod = format!(r#"{{"spec":{{"ephemeralContainers":[{{"name":"e","image":"i",{members}}}]}}}}"#);
+            let end = ": Forbidden: cannot be set for an Ephemeral Container";
+            let errors = created("v1", "Pod", &pod, "1.37");
+            let found = errors.iter().filter_map(|e| e.strip_prefix("spec.ephemeralContainers[0].")?.strip_suffix(end));
+            found.map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(fields(r#""resources":{},"volumeDevices":[]"#), [""; 0]);
+        assert_eq!(
+            fields(r#""ports":[],"lifecycle":{},"resources":{"limits":{}}"#),
+            ["ports", "resources", "lifecycle"]
+        );
+    }
+    #[test]
+    fn the_resource_of_a_resize_policy_has_no_quotes_before_1_34() {
+        let policy = r#"{"resourceName":"a","restartPolicy":"NotRequired"}"#;
+        let pod =
+            format!(r#"{{"spec":{{"containers":[{{"name":"c","image":"i","resizePolicy":[{policy},{policy}]}}]}}}}"#);
+        let has = |release, error: &str| {
+            created("v1", "Pod", &pod, release).contains(&format!("spec.containers[0].resizePolicy{error}"))
+        };
+        let supported = r#"supported values: "cpu", "memory""#;
+        assert!(has("1.33", &format!(": Unsupported value: a: {supported}")) && has("1.33", "[1]: Duplicate value: a"));
+        assert!(has("1.34", &format!(r#": Unsupported value: "a": {supported}"#)));
+    }
 }

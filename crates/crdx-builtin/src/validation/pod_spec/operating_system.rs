@@ -4,7 +4,6 @@
 use super::each_container;
 use crate::validation::field_value::{Errors, FieldValue};
 use crdx_value::field::FieldError;
-use crdx_value::release::V1_37;
 
 const NOT_ON_LINUX: &str = "windows options cannot be set for a linux pod";
 const NOT_ON_WINDOWS: &str = "cannot be set for a windows pod";
@@ -63,14 +62,12 @@ fn windows(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
     for field in POD_FIELDS {
         errors.forbid_if_set(&context.child(field), NOT_ON_WINDOWS);
     }
-    // Before 1.37, these fields were part of the internal security context.
-    let parent = if errors.release.since(V1_37) { spec.path } else { context.path };
     for (name, counts) in
         [("hostUsers", None), ("hostPID", Some(true)), ("hostIPC", Some(true)), ("shareProcessNamespace", None)]
     {
         let field = spec.child(name);
         if field.is_set() && counts.is_none_or(|value| field.bool() == value) {
-            errors.list.push(FieldError::forbidden(&parent.child(name), NOT_ON_WINDOWS));
+            errors.forbidden(&field, NOT_ON_WINDOWS);
         }
     }
     each_container(spec, |container| {
@@ -111,5 +108,22 @@ pub(crate) fn host_processes(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
     if !spec.child("hostNetwork").bool() {
         let detail = "hostNetwork must be true if pod contains any hostProcess containers";
         errors.invalid_value(&spec.path.child("hostNetwork"), false, detail);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::validation::tests::created;
+
+    #[test]
+    fn fields_of_the_host_are_fields_of_the_specification_in_every_release() {
+        let pod = r#"{"spec":{"os":{"name":"windows"},"hostIPC":true,"shareProcessNamespace":false}}"#;
+        for release in ["1.31", "1.37"] {
+            let errors = created("v1", "Pod", pod, release);
+            for field in ["hostIPC", "shareProcessNamespace"] {
+                let error = format!("spec.{field}: Forbidden: cannot be set for a windows pod");
+                assert!(errors.contains(&error), "{release}: {errors:?}");
+            }
+        }
     }
 }

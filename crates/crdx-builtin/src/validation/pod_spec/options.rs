@@ -7,7 +7,7 @@ use crate::validation::{formats, resources, selectors};
 use crdx_types::amounts::is_huge_page;
 use crdx_value::Value;
 use crdx_value::field::{FieldPath, ROOT, names};
-use crdx_value::release::Release;
+use crdx_value::release::{Release, V1_33};
 
 /// What the validation of a Pod specification depends on. An error that the existing specification already has is
 /// tolerated where a field of this struct says so.
@@ -49,7 +49,11 @@ impl PodOptions {
 
     /// The options for an update: `old` is the existing specification, `metadata` that of its Pod or template.
     pub(crate) fn for_update(is_pod: bool, old: Option<&Value>, metadata: Option<&Value>, release: Release) -> Self {
-        let Some(old) = old else { return Self::new(is_pod) };
+        // Values of labels are validated since 1.33.
+        let ignores_node_values = !release.since(V1_33);
+        let Some(old) = old else {
+            return Self { allows_invalid_node_affinity: ignores_node_values, ..Self::new(is_pod) };
+        };
         let spec = FieldValue::new(Some(old), ROOT);
         let host_users = spec.child("hostUsers").value.as_bool().unwrap_or(true);
         let affinity = spec.child("affinity");
@@ -57,7 +61,7 @@ impl PodOptions {
         let mut options = Self {
             is_pod,
             allows_invalid_affinity_selectors: has_invalid_selector(&affinity, release),
-            allows_invalid_node_affinity: has_invalid_node_values(&node_affinity, release),
+            allows_invalid_node_affinity: ignores_node_values || has_invalid_node_values(&node_affinity, release),
             allows_invalid_spread_selectors: spec.child("topologySpreadConstraints").items().any(|constraint| {
                 let mut errors = Errors::new(release);
                 selectors::label_selector(&mut errors, &constraint.child("labelSelector"), false);

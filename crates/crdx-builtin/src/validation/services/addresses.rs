@@ -5,6 +5,7 @@ use super::is_headless;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::network;
 use crdx_value::field::{BadValue, FieldError};
+use crdx_value::release::V1_33;
 use std::collections::HashSet;
 use std::net::IpAddr;
 
@@ -57,7 +58,8 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, existing: &[&str
             continue;
         }
         let value = crdx_value::Value::from(*ip);
-        if !existing.contains(ip) {
+        // Existing addresses may have any form since 1.33.
+        if !errors.release.since(V1_33) || !existing.contains(ip) {
             network::legacy_ip(errors, &FieldValue::new(Some(&value), list.path.index(at)));
         }
     }

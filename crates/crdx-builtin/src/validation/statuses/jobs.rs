@@ -9,7 +9,6 @@ mod indexes;
 use super::nonnegative;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::immutable::IMMUTABLE;
-use crdx_value::Value;
 use crdx_value::field::{BadValue, FieldPath};
 use crdx_value::quote::go_quote;
 use crdx_value::release::{Release, V1_31, V1_32, V1_34, V1_36};
@@ -292,14 +291,9 @@ impl Write<'_, '_, '_> {
     }
 }
 
-/// `Invalid value: TIME`. Before 1.34, the server shows Go's text of a time; an absent time is null.
+/// `Invalid value: TIME`; an absent time is null.
 fn invalid_time(errors: &mut Errors, time: &FieldValue<'_, '_>, detail: &str) {
-    let bad = match time.value {
-        Value::String(text) if !errors.release.since(V1_34) => {
-            BadValue::Raw(format!("{} +0000 UTC", text.trim_end_matches('Z').replace('T', " ")))
-        }
-        value => BadValue::new(value, errors.release),
-    };
+    let bad = if time.is_set() { errors.time(time) } else { BadValue::new(time.value, errors.release) };
     errors.invalid_value(&time.path, bad, detail);
 }
 

@@ -86,7 +86,7 @@ pub(super) fn of_service(warnings: &mut Warnings, field: &FieldValue<'_, '_>) {
     let text = field.text();
     let quoted = go_quote(text);
     match text.parse::<IpAddr>() {
-        Err(_) => warnings.at(&field.path, format!("IP address {FUTURE}: {}", leading_zero(text))),
+        Err(_) => warnings.at(&field.path, format!("IP address {FUTURE}: {}", parse_error(text))),
         Ok(address) if address.is_ipv6() && address.to_string() != text => {
             warnings.at(&field.path, format!("IPv6 address {quoted} {} which {LOOPS}", not_canonical(&address)));
         }
@@ -103,7 +103,7 @@ pub(super) fn range_of_service(warnings: &mut Warnings, field: &FieldValue<'_, '
     let Some((address, digits)) = text.split_once('/') else { return };
     let (quoted, length) = (go_quote(text), digits.parse::<u8>().unwrap_or_default());
     let error = match address.parse::<IpAddr>() {
-        Err(_) => leading_zero(address),
+        Err(_) => parse_error(address),
         Ok(_) if digits != length.to_string() => format!("bad bits after slash: {}", go_quote(digits)),
         Ok(address) => {
             let canonical = format!("{address}/{length}");
@@ -117,11 +117,42 @@ pub(super) fn range_of_service(warnings: &mut Warnings, field: &FieldValue<'_, '
     warnings.at(&field.path, format!("IP prefix {FUTURE}: netip.ParsePrefix({quoted}): {error}"));
 }
 
-/// The error of Go's `netip.ParseAddr` for an address that older releases accept.
-fn leading_zero(text: &str) -> String {
+/// The error of Go's `netip.ParseAddr`. Older releases accept IPv6 addresses that end with an invalid IPv4 address only if
+/// it has a leading zero, and any text as `loadBalancerIP`.
+fn parse_error(text: &str) -> String {
     let quoted = go_quote(text);
-    let at = if text.contains(':') { format!(" (at {quoted})") } else { String::new() };
-    format!("ParseAddr({quoted}): IPv4 field has octet with leading zero{at}")
+    let reason = match text.find(['.', ':', '%']).map(|at| text.split_at(at).1.as_bytes()) {
+        None => "unable to parse IP".to_owned(),
+        Some([b'%', ..]) => "missing IPv6 address".to_owned(),
+        Some([b':', ..]) => format!("IPv4 field has octet with leading zero (at {quoted})"),
+        Some(_) => ipv4_error(text),
+    };
+    format!("ParseAddr({quoted}): {reason}")
+}
+
+/// `parseIPv4Fields` in Go's `netip`
+fn ipv4_error(text: &str) -> String {
+    let (mut value, mut digits, mut dots) = (0, 0, 0);
+    for (at, character) in text.char_indices() {
+        let rest = || go_quote(text.split_at(at).1);
+        match (character, character.to_digit(10)) {
+            (_, Some(_)) if digits == 1 && value == 0 => return "IPv4 field has octet with leading zero".to_owned(),
+            (_, Some(digit)) => {
+                value = value * 10 + digit;
+                digits += 1;
+                if value > 255 {
+                    return "IPv4 field has value >255".to_owned();
+                }
+            }
+            ('.', None) if digits == 0 || at + 1 == text.len() => {
+                return format!("IPv4 field must have at least one digit (at {})", rest());
+            }
+            ('.', None) if dots == 3 => return "IPv4 address too long".to_owned(),
+            ('.', None) => (value, digits, dots) = (0, 0, dots + 1),
+            _ => return format!("unexpected character (at {})", rest()),
+        }
+    }
+    "IPv4 address too short".to_owned()
 }
 
 fn not_canonical(canonical: &dyn ToString) -> String {
@@ -222,5 +253,30 @@ mod tests {
                 r#"spec.ingress[0].from[0].ipBlock.cidr: non-standard CIDR value "10.0.0.0/08" is invalid: use "10.0.0.0/8""#
             ]
         );
+    }
+    #[test]
+    fn addresses_of_services_are_read_as_by_go_before_1_33() {
+        let reason = |address: &str| {
+            let service = format!(r#"{{"spec":{{"type":"LoadBalancer","loadBalancerIP":"{address}"}}}}"#);
+            let start = format!(
+                r#"spec.loadBalancerIP: IP address was accepted, but will be invalid in a future Kubernetes release: ParseAddr("{address}"): "#
+            );
+            let warnings = created("", "Service", &service, "1.32");
+            warnings.iter().find_map(|warning| warning.strip_prefix(&start)).map(str::to_owned)
+        };
+        for (address, expected) in [
+            ("10.0.0.1", None),
+            ("10.0.0.01", Some("IPv4 field has octet with leading zero")),
+            ("10.0.0.256", Some("IPv4 field has value >255")),
+            ("10..0.1", Some(r#"IPv4 field must have at least one digit (at ".0.1")"#)),
+            ("10.0.0.1.2", Some("IPv4 address too long")),
+            ("10.0.1", Some("IPv4 address too short")),
+            ("1.example", Some(r#"unexpected character (at "example")"#)),
+            ("::ffff:10.0.0.01", Some(r#"IPv4 field has octet with leading zero (at "::ffff:10.0.0.01")"#)),
+            ("x", Some("unable to parse IP")),
+            ("%a", Some("missing IPv6 address")),
+        ] {
+            assert_eq!(reason(address).as_deref(), expected, "{address}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::Warnings;
 use crate::validation::field_value::FieldValue;
 use crdx_value::quote::go_quote;
+use crdx_value::release::V1_34;
 
 /// The maximum number of paths of one volume that are compared with each other.
 const MAX_COMPARED: usize = 1000;
@@ -43,10 +44,17 @@ pub(super) fn volumes(warnings: &mut Warnings, volumes: &FieldValue<'_, '_>) {
             collisions(warnings, name, &shown, mapped(&source, ""), &mut Vec::new());
         }
         let projected = volume.child("projected");
-        let mut seen = Vec::new();
+        let (mut seen, mut before) = (Vec::new(), Vec::new());
         for source in projected.child("sources").items() {
             match projection(&source) {
-                Some(paths) => collisions(warnings, name, "Projected", paths, &mut seen),
+                Some(mut paths) => {
+                    // Before 1.34, a source without paths is compared with those of the source before it.
+                    if paths.is_empty() && !warnings.release.since(V1_34) {
+                        paths.clone_from(&before);
+                    }
+                    before.clone_from(&paths);
+                    collisions(warnings, name, "Projected", paths, &mut seen);
+                }
                 None => {
                     warnings.add(format!("volume {} (Projected) has no sources provided", go_quote(name)));
                 }
@@ -151,5 +159,16 @@ mod tests {
                 r#"volume "v" (Projected) has no sources provided"#,
             ]
         );
+    }
+    #[test]
+    fn a_source_without_paths_has_those_of_the_one_before_it_until_1_33() {
+        let sources = r#"{"serviceAccountToken":{"path":"t"}},{"configMap":{"name":"c"}}"#;
+        let pod = format!(
+            r#"{{"metadata":{{"name":"a"}},"spec":{{"volumes":[{{"name":"v","projected":{{"sources":[{sources}]}}}}]}}}}"#
+        );
+        let overlap =
+            r#"volume "v" (Projected): overlapping paths: "t" (ServiceAccountToken) with "t" (ServiceAccountToken)"#;
+        let is_warned = |release| created("", "Pod", &pod, release).iter().any(|warning| warning == overlap);
+        assert!(is_warned("1.33") && !is_warned("1.34"));
     }
 }

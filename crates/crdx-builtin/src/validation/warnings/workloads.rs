@@ -21,11 +21,21 @@ fn is_new_generation(object: &FieldValue<'_, '_>, old: Option<&Value>) -> bool {
     old.is_none_or(|old| old.at(GENERATION) != object.value.at(GENERATION))
 }
 
-/// Deployments, `ReplicaSet`s and `ReplicationController`s
+/// Deployments and `ReplicaSet`s
 pub(super) fn named_workload(warnings: &mut Warnings, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     workload_name(warnings, object, old);
     if is_new_generation(object, old) {
         pods::template(warnings, &object.child("spec").child("template"));
+    }
+}
+
+/// `ReplicationController`s: the warnings about an update are those about the template that it replaces.
+pub(super) fn replication_controller(warnings: &mut Warnings, object: &FieldValue<'_, '_>, old: Option<&Value>) {
+    let Some(before) = old else { return named_workload(warnings, object, None) };
+    if is_new_generation(object, old) {
+        let spec = object.child("spec");
+        let path = spec.child("template").path;
+        pods::template(warnings, &FieldValue::new(before.at(&["spec", "template"]), path));
     }
 }
 
@@ -133,5 +143,21 @@ mod tests {
                 "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended",
             ]
         );
+    }
+    #[test]
+    fn an_update_of_a_replication_controller_gives_warnings_about_the_old_template() {
+        let read = |generation: i64, selector: &str| {
+            let text = format!(
+                r#"{{"metadata":{{"name":"a","generation":{generation}}},"spec":{{"template":{{"spec":{{"nodeSelector":{{{selector}}}}}}}}}}}"#
+            );
+            json::read(text.as_bytes()).unwrap()
+        };
+        let (plain, deprecated) = ("", r#""beta.kubernetes.io/os":"a""#);
+        let found = |old: &str, new: &str| {
+            let kind = ("", "ReplicationController");
+            warnings(kind, &read(2, new), Some(&read(1, old)), "1.37".parse().unwrap())
+        };
+        assert_eq!(found(plain, deprecated), [""; 0]);
+        assert_eq!(found(deprecated, plain).len(), 1);
     }
 }

@@ -219,7 +219,11 @@ impl Strategy for CustomResource {
     }
 
     fn empty_object(&self) -> Value {
-        field_manager::bare(&self.serving.api_version(&self.version), &self.serving.kind)
+        // The encoded form of a Go type has its structs, which nobody owns.
+        match self.go_type(self.version.stages.release()) {
+            Some(kind) => kind.encode(Value::Object(Map::new())),
+            None => field_manager::bare(&self.serving.api_version(&self.version), &self.serving.kind),
+        }
     }
 
     /// Rejects creates for a CRD that is being deleted (`forbidCreateAdmission`). Before 1.34 only the create handler

@@ -267,6 +267,12 @@ mod tests {
         assert!(labels.get("f:kubernetes.io/metadata.name").is_some());
         assert!(fields[0].at(&["fieldsV1", "f:spec"]).is_none());
 
+        let created = send(Method::Post, all, r#"{"metadata":{"name":"b"},"spec":{"finalizers":["a/b"]}}"#);
+        let crate::server::ResponseBody::Json(object) = &created.body else { panic!("no object") };
+        let fields = object.at(&["metadata", "managedFields"]).and_then(Value::as_array).unwrap();
+        let spec = fields[0].at(&["fieldsV1", "f:spec"]).and_then(Value::as_object).unwrap();
+        assert_eq!(spec.keys().collect::<Vec<_>>(), ["f:finalizers"]);
+
         let patched = send(Method::Patch, &format!("{all}/a"), r#"{"status":true}"#);
         assert_eq!(patched.code, 422);
         let end = ": json: cannot unmarshal bool into Go struct field Namespace.status of type v1.NamespaceStatus";

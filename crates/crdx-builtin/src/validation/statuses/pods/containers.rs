@@ -2,7 +2,7 @@
 
 use crate::validation::field_value::{Errors, FieldValue, range};
 use crate::validation::formats;
-use crdx_value::release::{V1_33, V1_37};
+use crdx_value::release::{V1_32, V1_33, V1_37};
 use std::collections::HashSet;
 
 const CLAIM: &str = "claim:";
@@ -45,7 +45,7 @@ fn linux_user(errors: &mut Errors, user: &FieldValue<'_, '_>) {
     }
 }
 
-/// `validateContainerStatusAllocatedResourcesStatus`, since 1.36: the statuses are dropped before.
+/// `validateContainerStatusAllocatedResourcesStatus`. From 1.33 to 1.35, the server drops the statuses.
 pub(super) fn allocated_resources(
     errors: &mut Errors,
     list: &FieldValue<'_, '_>,
@@ -72,9 +72,16 @@ fn resource_name(
     extended: &FieldValue<'_, '_>,
 ) {
     let resources = container.child("resources");
-    let Some(claim) = name.text().strip_prefix(CLAIM) else {
+    // Before 1.32, a claim is no such name.
+    let has_claims = errors.release.since(V1_32);
+    let Some(claim) = name.text().strip_prefix(CLAIM).filter(|_| has_claims) else {
         if resources.child("requests").value.get(name.text()).is_none() {
-            errors.invalid_stringer(&name.path, name.text(), "must match one of the container's resource requests");
+            let detail = if has_claims {
+                "must match one of the container's resource requests"
+            } else {
+                "must match one of the container's resource requirements"
+            };
+            errors.invalid_stringer(&name.path, name.text(), detail);
         }
         return;
     };
@@ -228,5 +235,18 @@ mod tests {
                 "status.ephemeralContainerStatuses[0].allocatedResourcesStatus: Forbidden: must not be specified in container status"
             ]
         );
+    }
+    #[test]
+    fn claims_are_no_resources_before_1_32() {
+        let named = |name: &str, release| {
+            let status =
+                format!(r#"{{"containerStatuses":[{{"name":"a","allocatedResourcesStatus":[{{"name":"{name}"}}]}}]}}"#);
+            written(SPEC, &status, release)
+        };
+        let path = "status.containerStatuses[0].allocatedResourcesStatus[0].name";
+        let detail = "must match one of the container's resource requirements";
+        assert_eq!(named("claim:c", "1.31"), [format!("{path}: Invalid value: claim:c: {detail}")]);
+        assert_eq!(named("example.com/gpu", "1.31"), [""; 0]);
+        assert_eq!(named("claim:c", "1.32"), [""; 0]);
     }
 }

@@ -5,7 +5,7 @@
 use super::copy::copy;
 use crate::server::metadata;
 use crate::server::strategy::built_in_kind::BuiltInKind;
-use crdx_cel::value::Quantity;
+use crdx_builtin::quality_of_service;
 use crdx_types::empties::Empties;
 use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value, object, time};
@@ -17,10 +17,6 @@ const NO_EXECUTE: &str = "NoExecute";
 const NAME_LABELS: [&str; 2] = ["batch.kubernetes.io/job-name", "job-name"];
 const UID_LABELS: [&str; 2] = [CONTROLLER_UID, "controller-uid"];
 const CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
-/// The quality of service classes.
-const BEST_EFFORT: &str = "BestEffort";
-const BURSTABLE: &str = "Burstable";
-const GUARANTEED: &str = "Guaranteed";
 
 /// Changes a new object as the admission plugins do; `empties` are its empty lists and maps.
 pub(super) fn admit(kind: &BuiltInKind, object: &mut Value, empties: Option<&Empties>) {
@@ -42,7 +38,7 @@ pub(super) fn create(kind: &BuiltInKind, object: &mut Value, now: Timestamp, sha
     match kind.endpoint.kind.as_str() {
         "Pod" => {
             set_priority(object);
-            object.insert_at(&["status", "qosClass"], quality_of_service(object).into());
+            object.insert_at(&["status", "qosClass"], quality_of_service::of(object).into());
         }
         "PersistentVolume" => {
             object.insert_at(&["status", "lastPhaseTransitionTime"], time::format(now).into());
@@ -91,7 +87,7 @@ pub(super) fn update(kind: &BuiltInKind, object: &mut Value, old: &Value) {
         return;
     }
     add_tolerations(object);
-    for path in [["spec", "priority"], ["spec", "preemptionPolicy"], ["status", "qosClass"]] {
+    for path in [["spec", "priority"], ["spec", "preemptionPolicy"]] {
         if object.at(&path).is_none() {
             copy(object, old, &path);
         }
@@ -186,60 +182,4 @@ fn generate_selector(job: &mut Value) {
         add(&["spec", "template", "metadata", "labels"], label, value);
     }
     add(&["spec", "selector", "matchLabels"], CONTROLLER_UID, &uid);
-}
-
-/// `ComputePodQOS` in `pkg/apis/core/v1/helper/qos`
-fn quality_of_service(pod: &Value) -> &'static str {
-    let own = pod.at(&["spec", "resources"]).map(class).filter(|class| *class != BEST_EFFORT);
-    if let Some(class) = own {
-        return class;
-    }
-    let containers = ["initContainers", "containers"].into_iter().flat_map(|field| list(pod, &["spec", field]));
-    let classes = containers.map(|container| container.get("resources").map_or(BEST_EFFORT, class));
-    common(classes).unwrap_or(BEST_EFFORT)
-}
-
-/// The class of one container.
-fn class(resources: &Value) -> &'static str {
-    let classes = ["cpu", "memory"].into_iter().map(|resource| {
-        let given = |of| Quantity::parse(resources.str_at(&[of, resource])?).ok();
-        let quantity = |of| given(of).unwrap_or_else(|| Quantity::from_int(0));
-        match (quantity("requests"), quantity("limits")) {
-            (request, limit) if request != limit => BURSTABLE,
-            (request, _) if request.sign() == 0 => BEST_EFFORT,
-            _ => GUARANTEED,
-        }
-    });
-    common(classes).unwrap_or(BEST_EFFORT)
-}
-
-/// The class that all have; `Burstable` if they differ.
-fn common(mut classes: impl Iterator<Item = &'static str>) -> Option<&'static str> {
-    let first = classes.next()?;
-    Some(if classes.all(|class| class == first) { first } else { BURSTABLE })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crdx_text::json;
-
-    fn quality(containers: &str) -> &'static str {
-        quality_of_service(&json::read(format!(r#"{{"spec":{{"containers":[{containers}]}}}}"#).as_bytes()).unwrap())
-    }
-
-    #[test]
-    fn quality_follows_the_resources() {
-        let full = r#"{"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"1","memory":"1Gi"}}}"#;
-        let half = r#"{"resources":{"limits":{"cpu":"1"},"requests":{"cpu":"1"}}}"#;
-        let less = r#"{"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"1","memory":"1Mi"}}}"#;
-        assert_eq!(quality("{}"), BEST_EFFORT);
-        assert_eq!(quality(r#"{"resources":{"requests":{"cpu":"0"}}}"#), BEST_EFFORT);
-        assert_eq!(quality(full), GUARANTEED);
-        assert_eq!(quality(&full.replace(r#""requests":{"cpu":"1""#, r#""requests":{"cpu":"+1""#)), GUARANTEED);
-        assert_eq!(quality(&format!("{full},{full}")), GUARANTEED);
-        for burstable in [half, less, &format!("{full},{{}}")] {
-            assert_eq!(quality(burstable), BURSTABLE, "{burstable}");
-        }
-    }
 }

@@ -331,15 +331,19 @@ fn keep(spec: &mut Map, old: &Map) {
         let same = ports(old).find(|old| old.get("name") == port.get("name"))?;
         Some(number(same, NODE_PORT)).filter(|number| *number != 0 && !given.contains(number))
     };
-    let same_ports = numbers(old).eq(given.iter().copied());
-    if had_ports && let Some(Value::Array(new_ports)) = spec.get_mut("ports") {
+    // A load balancer without allocated ports keeps those of the request.
+    let may_have_ports = |spec: &Map| matches!(text(spec, "type"), "NodePort" | "LoadBalancer");
+    let drops_ports = may_have_ports(old) && !may_have_ports(spec) && numbers(old).eq(given.iter().copied());
+    if let Some(Value::Array(new_ports)) = spec.get_mut("ports") {
         for port in new_ports.iter_mut().filter_map(Value::as_object_mut) {
-            if has_ports && number(port, NODE_PORT) == 0 {
-                if let Some(number) = allocated(port) {
-                    port.insert(NODE_PORT.to_owned(), Value::Int(number));
-                }
-            } else if !has_ports && same_ports {
+            if drops_ports {
                 port.remove(NODE_PORT);
+            } else if had_ports
+                && has_ports
+                && number(port, NODE_PORT) == 0
+                && let Some(number) = allocated(port)
+            {
+                port.insert(NODE_PORT.to_owned(), Value::Int(number));
             }
         }
     }

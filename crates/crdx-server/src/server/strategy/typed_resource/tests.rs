@@ -707,6 +707,21 @@ fn a_service_loses_fields_that_its_new_type_does_not_have() {
 }
 
 #[test]
+fn a_load_balancer_without_allocated_ports_keeps_those_it_names() {
+    let (server, path) = (validating(), "/api/v1/namespaces/default/services");
+    let spec = r#"{"type":"LoadBalancer","ports":[{"port":80,"nodePort":30080}]}"#;
+    created(&server, path, &format!(r#"{{"metadata":{{"name":"s"}},"spec":{spec}}}"#));
+    let ports = |patch: &str| {
+        let response = merge(&server, &format!("{path}/s"), &format!(r#"{{"spec":{patch}}}"#));
+        assert_eq!(response.code, 200, "{}", response.body.message());
+        let ports = body(&response).at(&["spec", "ports"]).and_then(Value::as_array).unwrap().to_vec();
+        ports.first().and_then(|port| port.get("nodePort")).and_then(Value::as_int)
+    };
+    assert_eq!(ports(r#"{"allocateLoadBalancerNodePorts":false}"#), Some(30080));
+    assert_eq!(ports(r#"{"type":"ClusterIP","allocateLoadBalancerNodePorts":null}"#), None);
+}
+
+#[test]
 fn a_cluster_ip_of_another_family_is_reported_as_not_configured() {
     let object = r#"{"metadata":{"name":"s"},"spec":{"clusterIP":"::1","ports":[{"port":80}]}}"#;
     let response = send(&validating(), Method::Post, "/api/v1/namespaces/default/services", object);

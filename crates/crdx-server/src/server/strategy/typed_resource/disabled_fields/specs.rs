@@ -125,6 +125,8 @@ const OF_RESOURCE_SLICES: &[Feature] = &[
     ),
     feature(Minor::NEVER, &[&["spec", "devices", "*", "consumesCounters", "*", "compatibilityGroups"]]),
     feature(Minor::NEVER, &[&["spec", "devices", "*", "nodeAllocatableResources"]]),
+    // Only 1.36 has the field.
+    feature(Minor::NEVER, &[&["spec", "devices", "*", "nodeAllocatableResourceMappings"]]),
     feature(Minor::NEVER, &[&["spec", "devices", "*", "attributes", "*", "bools|ints|strings|versions"]]),
     feature(Minor::NEVER, &[&["spec", "partitionTypeAttribute"]]),
     feature(Minor::NEVER, &[&["spec", "skipNodeOperations"]]),
@@ -136,3 +138,16 @@ const OF_STATEFUL_SETS: &[Feature] = &[Feature {
     disabled_again: Some(V1_36),
     ..feature(V1_35, &[&["spec", "updateStrategy", "rollingUpdate", "maxUnavailable"]])
 }];
+
+#[cfg(test)]
+mod tests {
+    use super::super::drop_disabled;
+    use super::super::tests::read;
+
+    #[test]
+    fn the_mappings_of_a_device_are_dropped() {
+        let mut slice = read(r#"{"spec":{"devices":[{"name":"d","nodeAllocatableResourceMappings":{"cpu":{}}}]}}"#);
+        drop_disabled("ResourceSlice", &mut slice, None, "1.36".parse().unwrap());
+        assert_eq!(slice, read(r#"{"spec":{"devices":[{"name":"d"}]}}"#));
+    }
+}

@@ -111,3 +111,16 @@ fn resources_of_a_pod_follow_from_those_of_its_containers() {
         assert_eq!(pod.str_at(&["spec", "resources", "requests", "cpu"]), limited.then_some("1"), "1.{minor}");
     }
 }
+
+#[test]
+fn a_status_without_a_quality_of_service_removes_it_before_1_32() {
+    for (minor, expected) in [(31, None), (32, Some("BestEffort"))] {
+        let server =
+            Server::builder(Release::new(minor).unwrap(), 1).with_built_in_kinds().with_generated_fields().build();
+        let pods = "/api/v1/namespaces/default/pods";
+        let pod = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"a","image":"x"}]}}"#;
+        assert_eq!(created(&server, pods, pod).str_at(&["status", "qosClass"]), Some("BestEffort"));
+        let status = send(&server, Method::Put, &format!("{pods}/p/status"), pod);
+        assert_eq!(body(&status).str_at(&["status", "qosClass"]), expected, "1.{minor}");
+    }
+}

@@ -1,0 +1,67 @@
+//! The quality of service of Pods (`pkg/apis/core/helper/qos`).
+
+use crdx_cel::value::Quantity;
+use crdx_value::Value;
+
+const BEST_EFFORT: &str = "BestEffort";
+const BURSTABLE: &str = "Burstable";
+const GUARANTEED: &str = "Guaranteed";
+
+/// The class of a Pod by its resources (`ComputePodQOS`).
+pub fn of(pod: &Value) -> &'static str {
+    let own = pod.at(&["spec", "resources"]).map(class).filter(|class| *class != BEST_EFFORT);
+    if let Some(class) = own {
+        return class;
+    }
+    let list = |name| pod.at(&["spec", name]).and_then(Value::as_array).unwrap_or_default();
+    let classes = list("initContainers")
+        .iter()
+        .chain(list("containers"))
+        .map(|container| container.get("resources").map_or(BEST_EFFORT, class));
+    common(classes).unwrap_or(BEST_EFFORT)
+}
+
+/// The class of one container.
+fn class(resources: &Value) -> &'static str {
+    let classes = ["cpu", "memory"].into_iter().map(|resource| {
+        let given = |of| Quantity::parse(resources.str_at(&[of, resource])?).ok();
+        let quantity = |of| given(of).unwrap_or_else(|| Quantity::from_int(0));
+        match (quantity("requests"), quantity("limits")) {
+            (request, limit) if request != limit => BURSTABLE,
+            (request, _) if request.sign() == 0 => BEST_EFFORT,
+            _ => GUARANTEED,
+        }
+    });
+    common(classes).unwrap_or(BEST_EFFORT)
+}
+
+/// The class that all have; `Burstable` if they differ.
+fn common(mut classes: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    let first = classes.next()?;
+    Some(if classes.all(|class| class == first) { first } else { BURSTABLE })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crdx_text::json;
+
+    fn quality(containers: &str) -> &'static str {
+        of(&json::read(format!(r#"{{"spec":{{"containers":[{containers}]}}}}"#).as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn quality_follows_the_resources() {
+        let full = r#"{"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"1","memory":"1Gi"}}}"#;
+        let half = r#"{"resources":{"limits":{"cpu":"1"},"requests":{"cpu":"1"}}}"#;
+        let less = r#"{"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"1","memory":"1Mi"}}}"#;
+        assert_eq!(quality("{}"), BEST_EFFORT);
+        assert_eq!(quality(r#"{"resources":{"requests":{"cpu":"0"}}}"#), BEST_EFFORT);
+        assert_eq!(quality(full), GUARANTEED);
+        assert_eq!(quality(&full.replace(r#""requests":{"cpu":"1""#, r#""requests":{"cpu":"+1""#)), GUARANTEED);
+        assert_eq!(quality(&format!("{full},{full}")), GUARANTEED);
+        for burstable in [half, less, &format!("{full},{{}}")] {
+            assert_eq!(quality(burstable), BURSTABLE, "{burstable}");
+        }
+    }
+}
