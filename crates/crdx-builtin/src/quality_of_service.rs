@@ -2,15 +2,17 @@
 
 use crdx_cel::value::Quantity;
 use crdx_value::Value;
+use crdx_value::release::{Release, V1_37};
 
 const BEST_EFFORT: &str = "BestEffort";
 const BURSTABLE: &str = "Burstable";
 const GUARANTEED: &str = "Guaranteed";
 
-/// The class of a Pod by its resources (`ComputePodQOS`).
-pub fn of(pod: &Value) -> &'static str {
-    let own = pod.at(&["spec", "resources"]).map(class).filter(|class| *class != BEST_EFFORT);
-    if let Some(class) = own {
+/// The class of a Pod by its resources (`ComputePodQOS`). The resources of the whole Pod decide; since 1.37 only if there are
+/// any, and otherwise those of its containers. Before 1.34, the server drops them.
+pub fn of(pod: &Value, release: Release) -> &'static str {
+    let own = pod.at(&["spec", "resources"]).filter(|resources| !resources.is_null()).map(class);
+    if let Some(class) = own.filter(|class| *class != BEST_EFFORT || !release.since(V1_37)) {
         return class;
     }
     let list = |name| pod.at(&["spec", name]).and_then(Value::as_array).unwrap_or_default();
@@ -47,7 +49,18 @@ mod tests {
     use crdx_text::json;
 
     fn quality(containers: &str) -> &'static str {
-        of(&json::read(format!(r#"{{"spec":{{"containers":[{containers}]}}}}"#).as_bytes()).unwrap())
+        of(&pod(&format!(r#""containers":[{containers}]"#)), Release::NEWEST)
+    }
+
+    fn pod(spec: &str) -> Value {
+        json::read(format!(r#"{{"spec":{{{spec}}}}}"#).as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn empty_resources_of_the_whole_pod_decide_before_1_37() {
+        let pod = pod(r#""resources":{},"containers":[{"resources":{"requests":{"cpu":"1"}}}]"#);
+        let class = |release: &str| of(&pod, release.parse().unwrap());
+        assert_eq!((class("1.36"), class("1.37")), (BEST_EFFORT, BURSTABLE));
     }
 
     #[test]

@@ -99,8 +99,9 @@ fn update(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &Value) {
 
 /// Reports resources of another class than that of the existing Pod.
 fn quality_of_service_is_same(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &Value) {
+    let release = errors.release;
     let class = old.str_at(&["status", "qosClass"]).filter(|class| !class.is_empty());
-    if class.unwrap_or_else(|| quality_of_service::of(old)) != quality_of_service::of(object.value) {
+    if class.unwrap_or_else(|| quality_of_service::of(old, release)) != quality_of_service::of(object.value, release) {
         let shown = object.value.str_at(&["status", "qosClass"]).unwrap_or_default();
         errors.invalid_value(&object.child("metadata").path, shown, "Pod QoS is immutable");
     }

@@ -267,7 +267,7 @@ impl Strategy for TypedResource {
         });
         if self.resources.allocations.is_some() {
             let shares_labels = self.shares_labels.load(Ordering::Relaxed);
-            generated::create(&self.kind, object, self.now, shares_labels);
+            generated::create(&self.kind, object, (self.now, self.release()), shares_labels);
         }
         if let Some(user) = &self.user {
             certificate_request::name_user(object, user);

@@ -7,6 +7,7 @@ use crate::server::metadata;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crdx_builtin::quality_of_service;
 use crdx_types::empties::Empties;
+use crdx_value::release::Release;
 use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value, object, time};
 
@@ -34,11 +35,16 @@ pub(super) fn admit(kind: &BuiltInKind, object: &mut Value, empties: Option<&Emp
 }
 
 /// Completes a new object that has a name and a UID. A Job may share its labels with its template.
-pub(super) fn create(kind: &BuiltInKind, object: &mut Value, now: Timestamp, shares_labels: bool) {
+pub(super) fn create(
+    kind: &BuiltInKind,
+    object: &mut Value,
+    (now, release): (Timestamp, Release),
+    shares_labels: bool,
+) {
     match kind.endpoint.kind.as_str() {
         "Pod" => {
             set_priority(object);
-            object.insert_at(&["status", "qosClass"], quality_of_service::of(object).into());
+            object.insert_at(&["status", "qosClass"], quality_of_service::of(object, release).into());
         }
         "PersistentVolume" => {
             object.insert_at(&["status", "lastPhaseTransitionTime"], time::format(now).into());
