@@ -137,7 +137,7 @@ fn limit_ranges_set_defaults_and_reject() {
 fn with_accounts(path: &str) -> Reply {
     let found = match path {
         "/api/v1/namespaces/default" => {
-            r#"{"metadata":{"name":"default","labels":{"pod-security.kubernetes.io/enforce":"baseline"}},"status":{"phase":"Active"}}"#
+            r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default","uid":"n","labels":{"pod-security.kubernetes.io/enforce":"baseline"}},"status":{"phase":"Active"}}"#
         }
         "/api/v1/namespaces/default/serviceaccounts" => {
             r#"{"items":[{"metadata":{"name":"default"}},{"metadata":{"name":"robot"}}]}"#
@@ -180,7 +180,7 @@ fn pods_whose_service_account_does_not_exist_are_rejected() {
     );
     place
         .run(&format!("validate -f pods.yaml --server {}", fake.url))
-        .ends(1, &["3 objects: 1 accepted, 1 rejected", "serviceaccount \"gone\" not found"]);
+        .ends(1, &["3 objects: 2 accepted, 1 rejected", "serviceaccount \"gone\" not found"]);
 }
 
 #[test]
