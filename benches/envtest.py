@@ -37,18 +37,17 @@ def start(folder, work):
     client, peer, secure = (free_port() for _ in range(3))
     store = f"http://127.0.0.1:{client}"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    key = os.path.join(work, "key.pem")
+    subprocess.run(["openssl", "genrsa", "-out", key, "2048"], check=True, **quiet)
     commands = [
         ["etcd", f"--listen-client-urls={store}", f"--advertise-client-urls={store}", f"--listen-peer-urls=http://localhost:{peer}", f"--data-dir={work}/etcd", "--unsafe-no-fsync=true"],
         ["kube-apiserver", "--endpoint-reconciler-type=none", f"--cert-dir={work}/certificates", f"--etcd-servers={store}", f"--secure-port={secure}", "--service-cluster-ip-range=10.0.0.0/24",
-         "--allow-privileged=true", "--authorization-mode=RBAC", "--disable-admission-plugins=ServiceAccount", f"--service-account-issuer=https://127.0.0.1:{secure}/"],
+         "--allow-privileged=true", "--authorization-mode=RBAC", "--disable-admission-plugins=ServiceAccount", f"--service-account-issuer=https://127.0.0.1:{secure}/",
+         f"--service-account-key-file={key}", f"--service-account-signing-key-file={key}"],
     ]
     started, seconds = [], []
     try:
         for command, url in zip(commands, (f"{store}/health", f"https://127.0.0.1:{secure}/readyz")):
-            if command[0] == "kube-apiserver":
-                key = os.path.join(work, "key.pem")
-                subprocess.run(["openssl", "genrsa", "-out", key, "2048"], check=True, **quiet)
-                command += [f"--service-account-key-file={key}", f"--service-account-signing-key-file={key}"]
             before = time.monotonic()
             started.append(subprocess.Popen([os.path.join(folder, command[0]), *command[1:]], **quiet))
             until_answer(url, started[-1])

@@ -106,10 +106,8 @@ impl DiffReport {
             after: accepted(item).filter(|_| is_shown).map(shown),
             sent: item.sent.clone().filter(|_| self.differs),
         };
-        if secrets::is_secret(&item.identity) {
-            secrets::mask(compared.before.as_mut(), compared.after.as_mut());
-            secrets::mask(None, compared.sent.as_mut());
-        }
+        let Compared { before, after, sent, .. } = &mut compared;
+        secrets::hide_values(&item.identity, (before.as_mut(), after.as_mut()), sent.as_mut());
         compared
     }
 

@@ -7,8 +7,7 @@ const SAME: &str = "***";
 const BEFORE: &str = "*** (before)";
 const AFTER: &str = "*** (after)";
 
-/// Returns true for a Secret.
-pub fn is_secret(identity: &Identity) -> bool {
+fn is_secret(identity: &Identity) -> bool {
     identity.api_version == "v1" && identity.kind == "Secret"
 }
 
@@ -23,20 +22,27 @@ pub fn hide_lines(item: &mut ObjectReport) {
         Remark::SameObject(location) => Some(location),
         Remark::SentAsCreate => None,
     });
-    for location in found.chain(pruned).chain(remarks).chain([location]) {
+    for SourceLocation { excerpt, .. } in found.chain(pruned).chain(remarks).chain([location]) {
         // Another object may be on the same line of a list.
-        let has_secret = |location: &SourceLocation| {
-            location.excerpt.as_ref().is_some_and(|excerpt| names_secret(excerpt.line.as_bytes()))
-        };
-        if is_secret || has_secret(location) {
-            location.excerpt = None;
-        }
+        excerpt.take_if(|excerpt| is_secret || names_secret(excerpt.line.as_bytes()));
+    }
+}
+
+/// Hides the values of a Secret: of the stored object before and after a request, and of the object in the request.
+pub fn hide_values(
+    identity: &Identity,
+    (before, after): (Option<&mut Value>, Option<&mut Value>),
+    sent: Option<&mut Value>,
+) {
+    if is_secret(identity) {
+        mask(before, after);
+        mask(None, sent);
     }
 }
 
 /// Replaces the values in the data of a Secret as `kubectl diff` does (`Masker` in `k8s.io/kubectl/pkg/cmd/diff`). Values
 /// that differ stay different.
-pub fn mask(mut before: Option<&mut Value>, mut after: Option<&mut Value>) {
+fn mask(mut before: Option<&mut Value>, mut after: Option<&mut Value>) {
     for secret in [before.as_deref_mut(), after.as_deref_mut()].into_iter().flatten() {
         let texts = secret.get_mut("stringData").and_then(Value::as_object_mut);
         texts.into_iter().flatten().for_each(|(_, value)| *value = SAME.into());

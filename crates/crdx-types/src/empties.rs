@@ -19,7 +19,7 @@ pub struct Empties {
 impl Empties {
     /// The empty lists and maps of a value; `None` if there are none.
     pub fn from_value(value: &Value) -> Option<Self> {
-        // Most objects have none, which is told without building anything.
+        // Most objects have none, so nothing is built before one is found.
         if has_empty(value, 0) { Self::at(value, 0) } else { None }
     }
 

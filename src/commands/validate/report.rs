@@ -216,10 +216,7 @@ fn change(item: &ObjectReport) -> Option<String> {
     let mut after = without_written_metadata(item.object.clone().filter(|_| item.verdict == Verdict::Accepted)?);
     let mut before = item.before.as_deref().cloned().map(without_written_metadata);
     let mut sent = item.sent.clone();
-    if secrets::is_secret(&item.identity) {
-        secrets::mask(before.as_mut(), Some(&mut after));
-        secrets::mask(None, sent.as_mut());
-    }
+    secrets::hide_values(&item.identity, (before.as_mut(), Some(&mut after)), sent.as_mut());
     let pruned: Vec<&str> = item.pruned.iter().map(|p| p.path.as_str()).filter(|_| item.sent.is_some()).collect();
     let defaulted: Vec<&str> = item.defaulted.iter().map(|(path, _)| path.as_str()).collect();
     let mutated: Vec<_> = item.admission.iter().flat_map(|admission| admission.set()).collect();

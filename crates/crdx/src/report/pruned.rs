@@ -44,6 +44,11 @@ pub enum FieldHint {
 }
 
 impl PrunedField {
+    /// A field that every simulated release drops, with the usual severity.
+    pub fn new(path: impl Into<String>, location: SourceLocation, hint: Option<FieldHint>) -> Self {
+        Self { path: path.into(), location: Some(location), hint, severity: None, releases: None }
+    }
+
     /// Returns a sentence that says what happens to the field.
     pub fn message(&self) -> String {
         match self.hint {

@@ -97,13 +97,7 @@ pub fn read_response(
 
 /// Returns the fields that would be dropped.
 fn pruned_fields(trace: &Trace, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Vec<PrunedField> {
-    let field = |path: &String, hint: Option<FieldHint>| PrunedField {
-        path: path.clone(),
-        location: Some(locator.name(path)),
-        hint,
-        severity: None,
-        releases: None,
-    };
+    let field = |path: &String, hint: Option<FieldHint>| PrunedField::new(path, locator.name(path), hint);
     let unknown = trace.pruned.iter().map(|path| field(path, hints.for_unknown_field(path)));
     unknown.chain(trace.not_stored.iter().map(|path| field(path, hints.for_field_that_is_not_stored()))).collect()
 }

@@ -148,7 +148,11 @@ pub fn decode(
     // The server that validates serves the resources of the default configuration only.
     let covered = resource.is_some() && validation::covers(group, kind);
     // An object that the user may not read is taken for a new one, which a note says. Any other object that may exist is not.
-    let is_new = matches!(&found, Found::Nothing) || matches!(&found, Found::Error(error) if error.is_refused());
+    let is_new = match &found {
+        Found::Nothing => true,
+        Found::Error(error) => error.is_refused(),
+        Found::Object(..) | Found::Two(..) => false,
+    };
     let creates = covered && is_new && context.updates.request_kind.may_create();
     let types = Types::for_release(rules.minor());
     // Most objects are decoded without findings, which can be told without their JSON.
@@ -215,7 +219,7 @@ pub fn decode(
         admission::leave_undecided(&mut item, context, &plural, &found);
     }
     if covered && item.verdict == Verdict::Decodes {
-        sending.leave_open(&mut item, found);
+        sending.complete_unanswered(&mut item, found);
     }
     if let Some(body) = body.as_ref().filter(|_| matches!(item.verdict, Verdict::Decodes | Verdict::Accepted)) {
         size::check_stored(&mut item, &sent, body.as_bytes());
@@ -356,8 +360,8 @@ impl<'a> Sending<'a> {
         }
     }
 
-    /// Completes the item of an object whose kind is validated, and about which there is no verdict.
-    fn leave_open(&self, item: &mut ObjectReport, found: Found) {
+    /// Completes the item of an object whose kind is validated, and whose request no server answered.
+    fn complete_unanswered(&self, item: &mut ObjectReport, found: Found) {
         if matches!(found, Found::Nothing) {
             item.action = Action::Update;
             let message = format!("{} {} not found", self.resource(), go_quote(&item.identity.name));
@@ -369,8 +373,8 @@ impl<'a> Sending<'a> {
             let help = "give existing objects as kubectl get -o yaml prints them, in the version of the input";
             item.help = Some(help.to_owned());
         } else {
-            let unsent = not_determined(found);
-            (item.reason, item.help) = (unsent.message, unsent.help);
+            let error = not_determined(found).into_error();
+            (item.reason, item.help) = (error.message, error.help);
         }
     }
 
@@ -419,13 +423,12 @@ impl<'a> Sending<'a> {
     fn add_dropped(&self, item: &mut ObjectReport, mut paths: Vec<String>) {
         let known: HashSet<&str> = item.pruned.iter().map(|known| known.path.as_str()).collect();
         paths.retain(|path| !known.contains(path.as_str()));
-        item.pruned.extend(paths.into_iter().map(|path| PrunedField {
-            location: Some(self.locator.name(&path)),
-            path,
-            hint: Some(FieldHint::NotStored(self.rules.minor())),
-            severity: None,
-            releases: None,
-        }));
+        let hint = FieldHint::NotStored(self.rules.minor());
+        let fields = paths.into_iter().map(|path| {
+            let location = self.locator.name(&path);
+            PrunedField::new(path, location, Some(hint.clone()))
+        });
+        item.pruned.extend(fields);
     }
 
     /// Creates the object, and completes its item. Returns the stored object, if the server accepts it.

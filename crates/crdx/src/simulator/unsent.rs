@@ -10,8 +10,8 @@ use std::io;
 
 /// The reason why no request is sent for an object.
 pub struct Unsent {
-    pub message: String,
-    pub help: Option<String>,
+    message: String,
+    help: Option<String>,
 }
 
 impl Unsent {

@@ -78,15 +78,9 @@ pub fn compare(stored: &Value, sent: &Value) -> Changes {
     // The server writes the member `stringData` of a Secret to `data`.
     let is_data = |name: &str| matches!(name, "data" | "stringData") && sent.get("stringData").is_some();
     let is_content = |name: &str| !matches!(name, "apiVersion" | "kind" | "metadata" | "status") && !is_data(name);
-    let members = stored.as_object().into_iter().flatten();
-    for (name, value) in members.filter(|(name, _)| is_content(name)) {
-        comparison.path.push_str(name);
-        comparison.value(value, sent.get(name));
-        comparison.path.clear();
+    if let (Some(stored), Some(sent)) = (stored.as_object(), sent.as_object()) {
+        comparison.members(stored, sent, is_content);
     }
-    let sent = sent.as_object().into_iter().flatten().filter(|(name, _)| is_content(name));
-    let dropped = sent.filter(|(name, value)| !is_zero(value) && stored.get(name).is_none());
-    comparison.changes.dropped.extend(dropped.map(|(name, _)| name.clone()));
     comparison.changes
 }
 
@@ -109,7 +103,7 @@ impl Comparison {
             (stored, None | Some(Value::Null)) if !is_empty(stored) => {
                 self.changes.defaulted.push((self.path.clone(), stored.clone()));
             }
-            (Value::Object(members), Some(Value::Object(sent))) => self.members(members, sent),
+            (Value::Object(members), Some(Value::Object(sent))) => self.members(members, sent, |_| true),
             (Value::Array(items), Some(Value::Array(sent))) if items.len() == sent.len() => {
                 let length = self.path.len();
                 for (at, (item, sent)) in items.iter().zip(sent).enumerate() {
@@ -126,16 +120,17 @@ impl Comparison {
         }
     }
 
-    fn members(&mut self, stored: &Map, sent: &Map) {
+    /// Compares the members for whose names `is_compared` returns true.
+    fn members(&mut self, stored: &Map, sent: &Map, is_compared: impl Fn(&str) -> bool) {
         let length = self.path.len();
         let mut stored_of_sent = 0;
         for (name, value) in stored {
             let sent = sent.get(name);
             stored_of_sent += usize::from(sent.is_some());
             // A scalar that was sent is not defaulted.
-            if matches!(value, Value::Array(_) | Value::Object(_)) || sent.is_none_or(Value::is_null) {
-                self.path.push('.');
-                self.path.push_str(name);
+            let may_differ = matches!(value, Value::Array(_) | Value::Object(_)) || sent.is_none_or(Value::is_null);
+            if may_differ && is_compared(name) {
+                self.push(name);
                 self.value(value, sent);
                 self.path.truncate(length);
             }
@@ -143,11 +138,22 @@ impl Comparison {
         // Almost always, all fields that were sent are stored.
         if stored_of_sent < sent.len() {
             // Directives of patches, such as `$patch`, are no fields.
-            let is_field = |name: &str| !name.starts_with('$');
-            let is_dropped = |name: &str, value| is_field(name) && !is_zero(value) && !stored.contains_key(name);
-            let dropped = sent.iter().filter(|(name, value)| is_dropped(name, value));
-            self.changes.dropped.extend(dropped.map(|(name, _)| format!("{}.{name}", self.path)));
+            let is_field = |name: &str| !name.starts_with('$') && is_compared(name);
+            for (name, value) in sent {
+                if is_field(name) && !is_zero(value) && !stored.contains_key(name) {
+                    self.push(name);
+                    self.changes.dropped.push(self.path.clone());
+                    self.path.truncate(length);
+                }
+            }
         }
+    }
+
+    fn push(&mut self, name: &str) {
+        if !self.path.is_empty() {
+            self.path.push('.');
+        }
+        self.path.push_str(name);
     }
 }
 
@@ -173,7 +179,7 @@ mod tests {
     #[test]
     fn fields_that_were_sent_and_are_not_stored_are_dropped() {
         let sent = read(
-            r#"{"kind":"D","metadata":{"x":1},"spec":{"list":[{"b":1,"c":{"d":1}}],"zero":0,"off":false,"none":{},"$patch":"replace"},"rest":1,"stringData":{}}"#,
+            r#"{"kind":"D","metadata":{"x":1},"spec":{"list":[{"b":1,"c":{"d":1}}],"zero":0,"off":false,"none":{},"$patch":"replace"},"rest":1,"stringData":{},"$patch":"replace"}"#,
         );
         let stored = read(r#"{"kind":"D","spec":{"list":[{"b":1}]},"data":{"a":"b"}}"#);
         assert_eq!(compare(&stored, &sent).dropped, ["spec.list[0].c", "rest"]);

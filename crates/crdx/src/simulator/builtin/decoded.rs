@@ -44,15 +44,7 @@ pub(crate) fn decoded_item(
     locator: &dyn FieldLocator,
 ) {
     let unknown = decoded.strict.iter().filter(|strict| !strict.duplicate);
-    item.pruned = unknown
-        .map(|s| PrunedField {
-            path: s.path.clone(),
-            location: Some(locator.name(&s.path)),
-            hint: of_go_field(types, s),
-            severity: None,
-            releases: None,
-        })
-        .collect();
+    item.pruned = unknown.map(|s| PrunedField::new(&s.path, locator.name(&s.path), of_go_field(types, s))).collect();
     let problems = |kind: &str| -> Vec<Diagnostic> {
         let problem = |strict: &Strict| Diagnostic {
             kind: kind.to_owned(),
