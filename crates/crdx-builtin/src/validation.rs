@@ -164,7 +164,7 @@ mod tests {
     fn object(api_version: &str, kind: &str, text: &str, release: Release) -> Value {
         let types = Types::for_release(release.minor().number().into());
         let id = types.of_kind(api_version, kind).unwrap();
-        let mut object = encode::encode(types, id, json::read(text.as_bytes()).unwrap());
+        let mut object = encode::encode(types, id, &json::read(text.as_bytes()).unwrap()).object;
         defaults::set(types, id, &mut object);
         object
     }

@@ -40,26 +40,30 @@ fn conforms_to(types: &Types, type_: &Type, value: &Value, depth: usize) -> bool
         (Type::Map(_, of), Value::Object(members)) => {
             members.values().all(|one| conforms_to(types, of, one, depth + 1))
         }
-        (Type::Int(bits), Value::Int(n)) => match bits {
-            8 => i8::try_from(*n).is_ok(),
-            16 => i16::try_from(*n).is_ok(),
-            32 => i32::try_from(*n).is_ok(),
-            _ => true,
-        },
-        (Type::Uint(bits), Value::Int(n)) => match bits {
-            8 => u8::try_from(*n).is_ok(),
-            16 => u16::try_from(*n).is_ok(),
-            32 => u32::try_from(*n).is_ok(),
-            _ => *n >= 0,
-        },
+        (type_ @ (Type::Int(_) | Type::Uint(_)), Value::Int(number)) => fits(type_, *number),
+        _ => false,
+    }
+}
+
+/// Returns true if a number is in the range of an integer type.
+pub(crate) fn fits(type_: &Type, number: i64) -> bool {
+    match type_ {
+        Type::Int(8) => i8::try_from(number).is_ok(),
+        Type::Int(16) => i16::try_from(number).is_ok(),
+        Type::Int(32) => i32::try_from(number).is_ok(),
+        Type::Int(_) => true,
+        Type::Uint(8) => u8::try_from(number).is_ok(),
+        Type::Uint(16) => u16::try_from(number).is_ok(),
+        Type::Uint(32) => u32::try_from(number).is_ok(),
+        Type::Uint(_) => number >= 0,
         _ => false,
     }
 }
 
 impl Custom {
-    fn conforms(self, value: &Value, depth: usize) -> bool {
+    pub(crate) fn conforms(self, value: &Value, depth: usize) -> bool {
         match (self, value) {
-            (Self::Quantity, Value::String(text)) => Quantity::parse(text).is_ok(),
+            (Self::Quantity, Value::String(text)) => Quantity::is_canonical(text) || Quantity::parse(text).is_ok(),
             (Self::Quantity, Value::Int(_)) | (Self::IntOrString, Value::String(_)) => true,
             (Self::Time, Value::String(text)) => time::parse(text).is_ok(),
             (Self::MicroTime, Value::String(text)) => time::parse_micro(text).is_ok(),
@@ -84,7 +88,8 @@ fn is_kept(value: &Value, depth: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reader;
+    use crate::empties::Empties;
+    use crate::{encode, reader};
     use crdx_text::json;
 
     /// Compares with the reader of JSON texts.
@@ -95,6 +100,8 @@ mod tests {
         let found = conforms(types, id, &value);
         let is_read = reader::read(types, id, text.as_bytes()).is_ok_and(|found| found.strict.is_empty());
         assert!(is_read || !found, "{text}");
+        let encoded = encode::encode(types, id, &value);
+        assert_eq!((encoded.conforms, encoded.empties), (found, Empties::from_value(&value)), "{text}");
         found
     }
 

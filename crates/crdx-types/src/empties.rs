@@ -19,8 +19,7 @@ pub struct Empties {
 impl Empties {
     /// The empty lists and maps of a value; `None` if there are none.
     pub fn from_value(value: &Value) -> Option<Self> {
-        // Most objects have none, so nothing is built before one is found.
-        if has_empty(value, 0) { Self::at(value, 0) } else { None }
+        Self::at(value, 0)
     }
 
     fn at(value: &Value, depth: usize) -> Option<Self> {
@@ -114,8 +113,8 @@ impl Empties {
     }
 }
 
-/// Returns true if there is an empty list or map at or below a value.
-fn has_empty(value: &Value, depth: usize) -> bool {
+/// Returns true if there is an empty list or map at or below a value at this depth of an object.
+pub(crate) fn has_empty(value: &Value, depth: usize) -> bool {
     match value {
         _ if depth > MAX_DEPTH => false,
         Value::Array(items) => items.is_empty() || items.iter().any(|item| has_empty(item, depth + 1)),

@@ -5,7 +5,9 @@
 //! maps are absent, or null, because Protobuf does not distinguish them from absent ones. Times have their canonical
 //! form, and so have most quantities.
 
+use super::conforms::fits;
 use super::custom::Custom;
+use super::empties::{Empties, has_empty};
 use super::types::{Definition, Field, Struct, Type, TypeId, Types};
 use crdx_cel::value::Quantity;
 use crdx_value::base64::Encoding;
@@ -15,115 +17,151 @@ use std::borrow::Cow;
 /// The maximum depth of values; deeper values are left as they are.
 const MAX_DEPTH: usize = 500;
 
+/// An object as its Go type encodes it.
+#[derive(Clone, Debug)]
+pub struct Encoded {
+    /// The object.
+    pub object: Value,
+    /// The empty lists and maps of the given value, which the encoded form omits.
+    pub empties: Option<Empties>,
+    /// True if the given value conforms to the type ([`super::conforms`]).
+    pub conforms: bool,
+}
+
 /// Encodes `value` as an object of a struct type.
-pub fn encode(types: &'static Types, id: TypeId, mut value: Value) -> Value {
-    Encoder { types }.named(id, &mut value, 0);
-    value
+pub fn encode(types: &'static Types, id: TypeId, value: &Value) -> Encoded {
+    let mut encoder = Encoder { types, conforms: true, has_empty: false };
+    let object = encoder.named(id, value, 0);
+    let empties = if encoder.has_empty { Empties::from_value(value) } else { None };
+    Encoded { object, empties, conforms: encoder.conforms }
 }
 
 struct Encoder {
     types: &'static Types,
+    conforms: bool,
+    has_empty: bool,
 }
 
 impl Encoder {
     /// The zero value of a type.
-    fn zero(&self, type_: &'static Type) -> Value {
-        let mut zero = Value::Null;
-        self.value(type_, &mut zero, 0);
-        zero
+    fn zero(&mut self, type_: &'static Type) -> Value {
+        self.value(type_, &Value::Null, 0)
     }
 
-    /// Encodes a value in place; null becomes the zero value of the type.
-    fn value(&self, type_: &'static Type, value: &mut Value, depth: usize) {
+    /// Encodes a value; null becomes the zero value of the type.
+    fn value(&mut self, type_: &'static Type, value: &Value, depth: usize) -> Value {
         if depth > MAX_DEPTH {
-            return;
+            return self.unknown(value, depth);
         }
-        match (type_, &mut *value) {
-            (Type::Pointer(_) | Type::List(_) | Type::Map(..), Value::Null) => {}
+        match (type_, value) {
+            (Type::Pointer(_) | Type::List(_) | Type::Map(..), Value::Null) => Value::Null,
             (Type::Pointer(target), _) => self.value(target, value, depth),
             (Type::Named(id), _) => self.named(*id, value, depth),
-            (Type::List(item), Value::Array(items)) if **item == Type::Uint(8) => *value = bytes(items),
-            (Type::List(item), Value::String(text)) if **item == Type::Uint(8) => {
-                if let Ok(bytes) = Encoding::Standard.decode(text) {
-                    *text = Encoding::Standard.encode(&bytes);
-                }
+            (Type::List(_), Value::Array(items)) if items.is_empty() => self.empty(),
+            (Type::List(item), Value::Array(items)) if **item == Type::Uint(8) => {
+                self.conforms &= items.iter().all(|one| one.is_null() || one.as_int().is_some_and(|n| fits(item, n)));
+                bytes(items)
             }
-            (Type::List(_), Value::Array(items)) if items.is_empty() => *value = Value::Null,
+            (Type::List(item), Value::String(text)) if **item == Type::Uint(8) => match Encoding::Standard.decode(text)
+            {
+                Ok(bytes) => Value::String(Encoding::Standard.encode(&bytes)),
+                Err(_) => self.unknown(value, depth),
+            },
             (Type::List(item), Value::Array(items)) => {
-                for one in items {
-                    self.value(item, one, depth + 1);
-                }
+                Value::Array(items.iter().map(|one| self.value(item, one, depth + 1)).collect())
             }
-            (Type::Map(..), Value::Object(members)) if members.is_empty() => *value = Value::Null,
+            (Type::Map(..), Value::Object(members)) if members.is_empty() => self.empty(),
             (Type::Map(_, of), Value::Object(members)) => {
                 let is_bytes = matches!(&**of, Type::List(item) if **item == Type::Uint(8));
-                for one in members.values_mut() {
-                    self.value(of, one, depth + 1);
-                    if is_bytes && one.is_null() {
-                        *one = Value::from("");
-                    }
-                }
+                let member = |(name, one): (&String, &Value)| {
+                    let encoded = self.value(of, one, depth + 1);
+                    let is_empty = is_bytes && encoded.is_null();
+                    (name.clone(), if is_empty { Value::from("") } else { encoded })
+                };
+                Value::Object(members.iter().map(member).collect())
             }
-            (Type::Bool, Value::Null) => *value = Value::Bool(false),
-            (Type::String, Value::Null) => *value = Value::from(""),
-            (Type::Int(_) | Type::Uint(_) | Type::Float(_), Value::Null) => *value = Value::Int(0),
-            (Type::Int(_) | Type::Uint(_), Value::Int(number)) => *number = wrapped(type_, *number),
+            (Type::Bool, Value::Null) => Value::Bool(false),
+            (Type::String, Value::Null) => Value::from(""),
+            (Type::Int(_) | Type::Uint(_) | Type::Float(_), Value::Null) => Value::Int(0),
+            (Type::Int(_) | Type::Uint(_), Value::Int(number)) => {
+                self.conforms &= fits(type_, *number);
+                Value::Int(wrapped(type_, *number))
+            }
             (Type::Int(_) | Type::Uint(_), Value::Float(number)) if number.fract() == 0.0 => {
-                *value = Value::Int(wrapped(type_, number::to_int64(*number)));
+                self.conforms = false;
+                Value::Int(wrapped(type_, number::to_int64(*number)))
             }
-            _ => {}
+            (Type::Bool, Value::Bool(_)) | (Type::String, Value::String(_)) => value.clone(),
+            _ => self.unknown(value, depth),
         }
     }
 
-    fn named(&self, id: TypeId, value: &mut Value, depth: usize) {
-        match self.types.definition(id) {
-            Some(Definition::Struct(s)) => {
-                if value.is_null() {
-                    *value = Value::Object(Map::new());
-                }
-                if let Value::Object(members) = value {
-                    self.members(s, members, depth);
-                }
+    /// An empty list or map, which is encoded as an absent one.
+    fn empty(&mut self) -> Value {
+        self.has_empty = true;
+        Value::Null
+    }
+
+    /// A value that is not of its type, which is left as it is.
+    fn unknown(&mut self, value: &Value, depth: usize) -> Value {
+        self.drop_unknown(value, depth);
+        value.clone()
+    }
+
+    fn drop_unknown(&mut self, value: &Value, depth: usize) {
+        self.conforms = false;
+        self.has_empty |= has_empty(value, depth);
+    }
+
+    fn named(&mut self, id: TypeId, value: &Value, depth: usize) -> Value {
+        match (self.types.definition(id), value) {
+            (Some(Definition::Struct(s)), Value::Null) => Value::Object(self.members(s, &Map::new(), depth)),
+            (Some(Definition::Struct(s)), Value::Object(members)) => {
+                self.has_empty |= members.is_empty();
+                Value::Object(self.members(s, members, depth))
             }
-            Some(Definition::Custom(custom)) => custom.encode(value),
-            Some(Definition::Named { of, .. }) => self.value(of, value, depth),
-            None => {}
+            (Some(Definition::Custom(custom)), value) => {
+                self.conforms &= value.is_null() || custom.conforms(value, depth);
+                self.has_empty |= has_empty(value, depth);
+                custom.encode(value).unwrap_or_else(|| value.clone())
+            }
+            (Some(Definition::Named { of, .. }), value) => self.value(of, value, depth),
+            (Some(Definition::Struct(_)) | None, value) => self.unknown(value, depth),
         }
     }
 
-    fn members(&self, s: &'static Struct, members: &mut Map, depth: usize) {
-        let mut has_omitted = false;
-        for (name, value) in members.iter_mut() {
-            let Some((_, field)) = s.field(name).filter(|_| !value.is_null()) else {
-                *value = Value::Null;
-                has_omitted = true;
+    fn members(&mut self, s: &'static Struct, members: &Map, depth: usize) -> Map {
+        let mut encoded = Map::with_capacity(members.len() + s.most_added());
+        for (name, value) in members {
+            let Some((_, field)) = s.field(name) else {
+                self.drop_unknown(value, depth + 1);
                 continue;
             };
-            self.value(&field.type_, value, depth + 1);
-            if self.omits(field, value) {
-                *value = Value::Null;
-                has_omitted = true;
+            let mut member = Value::Null;
+            if !value.is_null() {
+                member = self.value(&field.type_, value, depth + 1);
+                if self.omits(field, &member) {
+                    member = Value::Null;
+                }
+            }
+            // A field without `omitempty` stays, even if it is null.
+            if !member.is_null() || !self.omits(field, &member) {
+                encoded.insert(name.clone(), member);
             }
         }
-        // Removing members rebuilds the map. A field without `omitempty` stays, even if it is null.
-        if has_omitted {
-            members.retain(|name, value| {
-                !value.is_null() || s.field(name).is_some_and(|(_, field)| !self.omits(field, value))
-            });
-        }
         for field in s.always_present() {
-            if members.get(field.name).is_none_or(Value::is_null) {
-                let mut zero = Value::Null;
-                self.value(&field.type_, &mut zero, depth + 1);
+            if encoded.get(field.name).is_none_or(Value::is_null) {
+                let zero = self.value(&field.type_, &Value::Null, depth + 1);
                 if !self.omits(field, &zero) {
-                    members.insert(field.name.to_owned(), zero);
+                    encoded.insert(field.name.to_owned(), zero);
                 }
             }
         }
+        encoded
     }
 
     /// Returns true if a field with this value is omitted.
-    fn omits(&self, field: &'static Field, encoded: &Value) -> bool {
+    fn omits(&mut self, field: &'static Field, encoded: &Value) -> bool {
         if !field.omits_zero() {
             return false;
         }
@@ -163,9 +201,9 @@ fn wrapped(type_: &Type, number: i64) -> i64 {
 }
 
 impl Custom {
-    /// Encodes a value of this type in place; null becomes the zero value.
-    fn encode(self, value: &mut Value) {
-        let canonical = match (self, &*value) {
+    /// Encodes a value of this type; null becomes the zero value. Returns `None` for a value that is left as it is.
+    fn encode(self, value: &Value) -> Option<Value> {
+        match (self, value) {
             (Self::Quantity, Value::Null) => Some(Value::from("0")),
             (Self::Quantity, given) => quantity(given),
             (Self::Time, Value::String(text)) => time::parse(text).ok().map(|t| time::format(t).into()),
@@ -175,15 +213,16 @@ impl Custom {
             (Self::IntOrString, Value::Null) => Some(Value::Int(0)),
             (Self::Duration, Value::Null) => Some(Value::from("0s")),
             _ => None,
-        };
-        if let Some(canonical) = canonical {
-            *value = canonical;
         }
     }
 }
 
-/// The form in which the server shows a quantity, if it can be formatted. Go formats huge exponents too, which takes it minutes.
+/// The form in which the server shows a quantity; `None` if it is the given one, or if the quantity cannot be formatted. Go
+/// formats huge exponents too, which takes it minutes.
 fn quantity(value: &Value) -> Option<Value> {
+    if value.as_str().is_some_and(Quantity::is_canonical) {
+        return None;
+    }
     let text: Cow<'_, str> = match value {
         Value::String(text) => text.into(),
         Value::Int(n) => n.to_string().into(),
@@ -202,7 +241,7 @@ mod tests {
 
     fn encoded(type_: &str, release: u32, text: &str) -> String {
         let types = Types::for_release(release);
-        to_string(&encode(types, types.id(type_).unwrap(), json::read(text.as_bytes()).unwrap()))
+        to_string(&encode(types, types.id(type_).unwrap(), &json::read(text.as_bytes()).unwrap()).object)
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::table::{FieldRow, Table, definitions, table};
 use crdx_text::json;
 use crdx_value::Value;
 use crdx_value::release::Release;
-use std::cmp::Ordering;
+use crdx_value::short;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -62,8 +62,7 @@ pub(super) struct Struct {
     pub name: &'static str,
     /// The fields sorted by name, including those of embedded structs.
     pub fields: Vec<Field>,
-    /// The names of the fields with their positions, sorted by [`by_length`].
-    names: Vec<(&'static str, usize)>,
+    names: Names,
     /// The positions of [`Self::always_present`].
     present: Vec<usize>,
     /// The positions of [`Self::defaulted`].
@@ -166,17 +165,43 @@ impl Struct {
         fields.filter_map(|field| Some((field, field.default.as_ref()?)))
     }
 
+    /// The maximum number of fields that encoding and defaults add to a value.
+    pub(crate) fn most_added(&self) -> usize {
+        self.present.len() + self.with_default.len()
+    }
+
     /// The field with a name, and its position.
     pub fn field(&self, name: &str) -> Option<(usize, &Field)> {
-        let found = self.names.binary_search_by(|(known, _)| by_length(known, name)).ok()?;
-        let (_, at) = *self.names.get(found)?;
+        let at = self.names.position(name)?;
         Some((at, self.fields.get(at)?))
     }
 }
 
-/// Orders names by length first: few fields of a struct have names of the same length, and lengths are compared fastest.
-fn by_length(one: &str, other: &str) -> Ordering {
-    one.len().cmp(&other.len()).then_with(|| one.cmp(other))
+/// The names of the fields of a struct. Few of them have the same length.
+#[derive(Debug)]
+struct Names {
+    /// The names with the positions of their fields, sorted by length.
+    sorted: Vec<(&'static str, usize)>,
+    /// The number of shorter names, by length.
+    shorter: Vec<usize>,
+}
+
+impl Names {
+    fn new(names: impl Iterator<Item = &'static str>) -> Self {
+        let mut sorted: Vec<_> = names.enumerate().map(|(at, name)| (name, at)).collect();
+        sorted.sort_by_key(|(name, _)| name.len());
+        let longest = sorted.last().map_or(0, |(name, _)| name.len());
+        let shorter = (0..=longest + 1).map(|length| sorted.partition_point(|(name, _)| name.len() < length));
+        let shorter = shorter.collect();
+        Self { sorted, shorter }
+    }
+
+    /// The position of the field with a name.
+    fn position(&self, name: &str) -> Option<usize> {
+        let range = *self.shorter.get(name.len())?..*self.shorter.get(name.len() + 1)?;
+        let same_length = self.sorted.get(range)?.iter();
+        same_length.filter(|(known, _)| short::equal(known, name)).map(|(_, at)| *at).next()
+    }
 }
 
 /// A Go type.
@@ -319,8 +344,7 @@ impl Types {
                     field.order = order;
                 }
                 fields.sort_by_key(|field| field.name);
-                let mut names: Vec<_> = fields.iter().enumerate().map(|(at, field)| (field.name, at)).collect();
-                names.sort_unstable_by(|(one, _), (other, _)| by_length(one, other));
+                let names = Names::new(fields.iter().map(|field| field.name));
                 let atomic = self.table.types().get(id.0).is_some_and(|row| Table::is_atomic(*row, self.release));
                 let positions = |is: fn(&Field) -> bool| {
                     let found = fields.iter().enumerate().filter(|(_, field)| is(field));

@@ -66,7 +66,8 @@ impl fmt::Display for FieldPath<'_> {
             return f.write_str(NIL_PATH);
         }
         // Uses an explicit stack, because a path may have 10,000 segments.
-        let mut chain = vec![self];
+        let mut chain = Vec::with_capacity(16);
+        chain.push(self);
         let mut at = self;
         while let Some(parent) = at.parent {
             chain.push(parent);

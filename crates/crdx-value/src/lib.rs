@@ -16,6 +16,7 @@ pub mod quote;
 pub mod release;
 #[cfg(feature = "serde")]
 mod serialize;
+pub mod short;
 pub mod sort;
 mod stack;
 pub mod steps;

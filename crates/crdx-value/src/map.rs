@@ -4,7 +4,7 @@
 //! members are a sorted vector; only a map that grows large is a B-tree, in which an insertion does not move all
 //! following members.
 
-use super::Value;
+use super::{Value, short};
 use std::collections::{BTreeMap, btree_map};
 use std::fmt;
 use std::iter::FusedIterator;
@@ -37,6 +37,22 @@ impl Map {
     /// An empty map, which allocates nothing.
     pub const fn new() -> Self {
         Self { members: Few(Vec::new()) }
+    }
+
+    /// An empty map with room for some members.
+    pub fn with_capacity(members: usize) -> Self {
+        Self { members: Few(Vec::with_capacity(members.min(FEW))) }
+    }
+
+    /// Moves members out of a vector, in any order. Returns `None` if a name is there twice.
+    pub fn from_distinct(members: vec::Drain<'_, (String, Value)>) -> Option<Self> {
+        let mut map = Self::with_capacity(members.len());
+        for (key, value) in members {
+            if map.insert(key, value).is_some() {
+                return None;
+            }
+        }
+        Some(map)
     }
 
     /// The number of members.
@@ -182,7 +198,7 @@ impl Map {
 /// Returns a member.
 fn find<'m>(members: &'m [(String, Value)], key: &str) -> Option<&'m (String, Value)> {
     if members.len() <= LINEAR {
-        return members.iter().find(|(known, _)| known == key);
+        return members.iter().find(|(known, _)| short::equal(known, key));
     }
     members.get(index(members, key)?)
 }
@@ -190,7 +206,7 @@ fn find<'m>(members: &'m [(String, Value)], key: &str) -> Option<&'m (String, Va
 /// Returns the index of a member.
 fn index(members: &[(String, Value)], key: &str) -> Option<usize> {
     if members.len() <= LINEAR {
-        return members.iter().position(|(known, _)| known == key);
+        return members.iter().position(|(known, _)| short::equal(known, key));
     }
     members.binary_search_by(|(known, _)| known.as_str().cmp(key)).ok()
 }
@@ -234,7 +250,7 @@ impl Extend<(String, Value)> for Map {
 impl FromIterator<(String, Value)> for Map {
     fn from_iter<T: IntoIterator<Item = (String, Value)>>(members: T) -> Self {
         let members = members.into_iter();
-        let mut map = Self { members: Few(Vec::with_capacity(members.size_hint().0.min(FEW))) };
+        let mut map = Self::with_capacity(members.size_hint().0);
         map.extend(members);
         map
     }

@@ -85,6 +85,16 @@ pub fn to_create_unannotated(mut object: Value) -> Value {
     object
 }
 
+/// Removes the last-applied annotation of an object as its Go type encodes it.
+pub fn remove_last_applied(object: &mut Value) {
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    let Some(Value::Object(annotations)) = metadata.get_mut("annotations") else { return };
+    annotations.remove(LAST_APPLIED);
+    if annotations.is_empty() {
+        metadata.remove("annotations");
+    }
+}
+
 /// Drops null members; list items are kept (`pruneNullsFromMap` in `kubectl apply`).
 pub fn drop_nulls(value: &mut Value) {
     match value {

@@ -168,7 +168,7 @@ fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<
         match serving.typed_version(&storage.name) {
             Some(kind) => {
                 kind.check(&object).map_err(SeedError::NotDecoded)?;
-                StoredForm { raw: kind.complete(object), read: ReadForm::Unknown }
+                StoredForm { raw: kind.complete(&object), read: ReadForm::Unknown }
             }
             None => StoredForm { raw: object, read: read.map_or(ReadForm::Same, ReadForm::Other) },
         }

@@ -48,7 +48,7 @@ const fn printable_except(excluded: &[u8]) -> [bool; 256] {
 
 /// The value of a text that consists of one ordinary document.
 pub fn read(source: &Source<'_>) -> Option<Value> {
-    build(source, &mut Values)
+    build(source, &mut Values::default())
 }
 
 /// The positions of the nodes of such a text. With a path, members whose key the path does not contain may be missing.
@@ -161,6 +161,15 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
     }
 
     fn skip_spaces(&mut self) {
+        // Most indentations are short, but not a single space: eight characters are compared at once.
+        while let Some(next) = self.rest().first_chunk::<8>() {
+            let others = u64::from_le_bytes(*next) ^ u64::from_le_bytes([b' '; 8]);
+            if others != 0 {
+                self.at += others.trailing_zeros() as usize / 8;
+                return;
+            }
+            self.at += 8;
+        }
         self.at += self.rest().iter().take_while(|c| **c == b' ').count();
     }
 
@@ -204,12 +213,12 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
             if self.builder.needs(&key) {
                 let key_node = self.builder.key(key);
                 let value = self.member(column, depth)?;
-                self.builder.add_member(&mut mapping, key_node, value)?;
+                self.builder.add_member(&mut mapping, key_node, value);
             } else {
                 self.skip_member(column)?;
             }
             if self.column < column {
-                return Some(self.builder.end_mapping(mapping, self.at));
+                return self.builder.end_mapping(mapping, self.at);
             }
             if self.column > column || self.at_entry() {
                 return None;
@@ -423,10 +432,10 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
                 let key = self.builder.key(key);
                 self.skip_spaces();
                 let value = self.flow_item(depth)?;
-                self.builder.add_member(&mut mapping, key, value)?;
+                self.builder.add_member(&mut mapping, key, value);
                 self.flow_separator(b'}')?;
             }
-            Some(self.builder.end_mapping(mapping, self.at))
+            self.builder.end_mapping(mapping, self.at)
         } else {
             let mut sequence = self.builder.start_sequence(start);
             while self.at_flow_entry(b']') {
@@ -520,13 +529,34 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
     }
 }
 
+/// The quotes and brackets of flow content, each with a counter of 10 bits in one number.
+static COUNTERS: [u64; 256] = counters(b"\"'[]{}");
+/// The number of bytes that are counted before a counter could overflow.
+const COUNTED: usize = (1 << 10) - 1;
+
+const fn counters(characters: &[u8]) -> [u64; 256] {
+    let mut set = [0; 256];
+    let mut at = 0;
+    #[allow(clippy::indexing_slicing)] // constant indexes
+    while at < characters.len() {
+        set[characters[at] as usize] = 1 << (10 * at);
+        at += 1;
+    }
+    set
+}
+
 /// True if every quote and bracket of a text may have its counterpart there.
 fn is_balanced(text: &[u8]) -> bool {
-    let count = |wanted: u8| memchr::memchr_iter(wanted, text).count();
-    count(b'"').is_multiple_of(2)
-        && count(b'\'').is_multiple_of(2)
-        && count(b'[') == count(b']')
-        && count(b'{') == count(b'}')
+    let mut counts = [0; 6];
+    for piece in text.chunks(COUNTED) {
+        // One pass for all characters: most texts are too short for vector instructions.
+        let counters: u64 = piece.iter().filter_map(|c| COUNTERS.get(usize::from(*c))).sum();
+        for (at, count) in counts.iter_mut().enumerate() {
+            *count += (counters >> (10 * at)) & COUNTED as u64;
+        }
+    }
+    let [double, single, open, close, open_brace, close_brace] = counts;
+    double.is_multiple_of(2) && single.is_multiple_of(2) && open == close && open_brace == close_brace
 }
 
 /// The text of a plain scalar that is a key.

@@ -9,6 +9,7 @@ use super::written_metadata::equals_apart_from_written_metadata;
 use super::{Action, Subresource, Verb};
 use crdx_server::apply::client_side;
 use crdx_server::server::{Format, KnownObjects, NamespaceState, Request, Response, ResponseBody, Server, Trace};
+use crdx_types::encode::Encoded;
 use crdx_value::Value;
 use std::sync::Arc;
 
@@ -188,6 +189,23 @@ pub fn create_unannotated(
     let object = client_side::to_create_unannotated(object);
     let by = request_kind.field_manager(Operation::CreateByApply);
     target.with_state(request::create_short_by(target.collection, object, by, request_options))
+}
+
+/// Like [`create_unannotated`], for an object without nulls that is encoded as its Go type does it.
+pub fn create_encoded(
+    target: Target<'_>,
+    Encoded { mut object, mut empties, .. }: Encoded,
+    request_kind: &RequestKind,
+    request_options: RequestOptions,
+) -> Request {
+    client_side::remove_last_applied(&mut object);
+    // With the annotation they would not be empty.
+    if let Some(empties) = &mut empties {
+        empties.clear(&["metadata", "annotations"]);
+    }
+    let by = request_kind.field_manager(Operation::CreateByApply);
+    let request = target.with_state(request::create_short_by(target.collection, object, by, request_options));
+    Request { is_encoded: true, empties, ..request }
 }
 
 /// Creates an object, or applies it with force if the server has one with its name. `send` passes a request to the

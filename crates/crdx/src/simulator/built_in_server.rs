@@ -10,6 +10,7 @@ use crate::kubectl::{FieldValidation, RequestKind, UnsentError, Verb};
 use crate::report::Identity;
 use crate::simulator::kubectl_errors;
 use crdx_server::server::{KnownObjects, NamespaceState, Namespaces, Response, Server};
+use crdx_types::encode::Encoded;
 use crdx_types::service_families::{ServiceFamilies, ServiceRange};
 use crdx_types::types::Types;
 use crdx_value::release::Release;
@@ -67,8 +68,6 @@ pub struct Write<'a> {
     pub plural: &'a str,
     /// The object as it is written in the input.
     pub sent: &'a Value,
-    /// True if its Go type decodes it without findings.
-    pub conforms: bool,
     /// The existing object of an update.
     pub existing: Option<ExistingObject<'a>>,
     /// The objects in its namespace on which the answer depends and which the server does not store.
@@ -139,16 +138,24 @@ impl BuiltInServer {
         }
     }
 
-    /// Sends the create of an object that does not exist; `annotated` is false if it needs no last-applied annotation.
-    pub fn create(&self, options: WriteOptions<'_>, write: &Write<'_>, annotated: bool) -> Response {
+    /// Sends the create of an object that does not exist; `encoded` is the object without its last-applied annotation, if the
+    /// answer does not depend on that.
+    pub fn create(&self, options: WriteOptions<'_>, write: &Write<'_>, encoded: Option<Encoded>) -> Response {
         let server = self.opened(options);
         let request = RequestOptions { dry_run: true, table: false, ..options.request };
-        let create = if annotated { kubectl_send::create } else { kubectl_send::create_unannotated };
         let (definition, collection) = resource(write);
-        let object = kubectl_errors::in_namespace(write.sent.clone(), write.identity);
-        let mut request = create(target(write, &definition, &collection), object, options.kind, request);
+        let target = target(write, &definition, &collection);
+        let mut request = match encoded {
+            Some(encoded) => {
+                let object = kubectl_errors::in_namespace(encoded.object, write.identity);
+                kubectl_send::create_encoded(target, Encoded { object, ..encoded }, options.kind, request)
+            }
+            None => {
+                let object = kubectl_errors::in_namespace(write.sent.clone(), write.identity);
+                kubectl_send::create(target, object, options.kind, request)
+            }
+        };
         request.hides_dry_run = true;
-        request.conforms = write.conforms;
         let namespace = write.identity.namespace.as_deref().unwrap_or_default();
         // Policies may read an object of the input, such as its Namespace or a ConfigMap with params.
         let read_by_policies =
@@ -268,7 +275,7 @@ fn store(
     let object = existing.object();
     let is_input = matches!(existing, ExistingObject::Input(_));
     if is_input || object.str_at(&["metadata", "uid"]).is_none() {
-        let create = Write { sent: object, conforms: false, existing: None, ..*write };
+        let create = Write { sent: object, existing: None, ..*write };
         let options = RequestOptions { level: FieldValidation::Ignore, ..options };
         // Unlike `kubectl apply`, a create adds no annotation, so the patch removes nothing that the input leaves out.
         let by_create = RequestKind { verb: Verb::Create, ..RequestKind::default() };
@@ -325,15 +332,8 @@ mod tests {
             namespace: Some("default".to_owned()),
             name: "m".to_owned(),
         };
-        let write = Write {
-            identity: &identity,
-            kind,
-            plural,
-            sent: &sent,
-            conforms: false,
-            existing: Some(existing),
-            known_objects: None,
-        };
+        let write =
+            Write { identity: &identity, kind, plural, sent: &sent, existing: Some(existing), known_objects: None };
         let server = BuiltInServer::default();
         let options = RequestOptions {
             level: FieldValidation::Strict,
@@ -417,7 +417,6 @@ mod tests {
             kind: "Namespace",
             plural: "namespaces",
             sent: &sent,
-            conforms: false,
             existing: None,
             known_objects: None,
         };

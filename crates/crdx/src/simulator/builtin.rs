@@ -41,10 +41,11 @@ use crdx_builtin::{quotas, validation};
 use crdx_server::apply::client_side;
 use crdx_server::policies::findings::Findings;
 use crdx_server::server::{KnownObjects, Response};
+use crdx_types::encode::Encoded;
 use crdx_types::resources::{self, Resource};
 use crdx_types::table::{self, KindRow};
-use crdx_types::types::Types;
-use crdx_types::{Endpoint, conforms, decode};
+use crdx_types::types::{TypeId, Types};
+use crdx_types::{Endpoint, conforms, decode, encode};
 use crdx_value::group_version::api_version;
 use crdx_value::quote::go_quote;
 use crdx_value::release::Release;
@@ -155,8 +156,16 @@ pub fn decode(
     };
     let creates = covered && is_new && context.updates.request_kind.may_create();
     let types = Types::for_release(rules.minor());
+    let endpoint_of_types = (types, api_version.as_str(), kind);
+    let is_reproducible = kept::is_reproducible(context, kind);
     // Most objects are decoded without findings, which can be told without their JSON.
-    let has_findings = !creates || !is_plain(types, &api_version, kind, &sent);
+    let (encoded, has_findings) = if creates && is_reproducible && !needs_annotation(context, &item.identity) {
+        let encoded = encoded_plain(endpoint_of_types, &sent);
+        let has_findings = encoded.is_none();
+        (encoded, has_findings)
+    } else {
+        (None, !creates || !is_plain(endpoint_of_types, &sent))
+    };
     let body = has_findings.then(|| json::to_string(&sent) + "\n");
     let namespace = item.identity.namespace.as_deref();
     let known = &earlier.known_objects;
@@ -213,7 +222,7 @@ pub fn decode(
     }
     let mut created = None;
     if creates && item.verdict == Verdict::Decodes {
-        created = sending.create(&mut item);
+        created = sending.create(&mut item, encoded, is_reproducible);
     }
     if item.verdict == Verdict::Decodes {
         admission::leave_undecided(&mut item, context, &plural, &found);
@@ -313,7 +322,6 @@ impl<'a> Sending<'a> {
             kind: &self.endpoint.kind,
             plural: self.plural,
             sent: self.written,
-            conforms: self.body.is_none(),
             existing: None,
             known_objects: self.known_objects,
         }
@@ -432,11 +440,14 @@ impl<'a> Sending<'a> {
     }
 
     /// Creates the object, and completes its item. Returns the stored object, if the server accepts it.
-    fn create(&self, item: &mut ObjectReport) -> Option<AcceptedObject> {
+    fn create(
+        &self,
+        item: &mut ObjectReport,
+        encoded: Option<Encoded>,
+        is_reproducible: bool,
+    ) -> Option<AcceptedObject> {
         let context = self.context;
-        let is_reproducible = kept::is_reproducible(context, &self.endpoint.kind);
-        let annotated = self.body.is_some() || !is_reproducible || needs_annotation(context, &item.identity);
-        let mut response = context.built_in.create(self.options(), &self.write(&item.identity), annotated);
+        let mut response = context.built_in.create(self.options(), &self.write(&item.identity), encoded);
         let findings = response.trace.policies.take();
         let created = AcceptedObject::from_response(&response, is_reproducible);
         answered_create(item, response, self.rules.release, self.locator);
@@ -463,14 +474,26 @@ impl<'a> Sending<'a> {
     }
 }
 
+/// The types of a release, and the apiVersion and kind of one of them.
+type NamedType<'a> = (&'static Types, &'a str, &'a str);
+
 /// Returns true if an object is decoded without findings, and is far below the limits for its size.
-fn is_plain(types: &'static Types, api_version: &str, kind: &str, object: &Value) -> bool {
+fn is_plain(type_: NamedType<'_>, object: &Value) -> bool {
+    type_of_short(type_, object).is_some_and(|id| conforms::conforms(type_.0, id, object))
+}
+
+/// Encodes such an object; `None` for any other one.
+fn encoded_plain(type_: NamedType<'_>, object: &Value) -> Option<Encoded> {
+    let encoded = encode::encode(type_.0, type_of_short(type_, object)?, object);
+    encoded.conforms.then_some(encoded)
+}
+
+/// Returns the type of an object that has the apiVersion and kind, and is far below the limits for its size.
+fn type_of_short((types, api_version, kind): NamedType<'_>, object: &Value) -> Option<TypeId> {
     let is = |key: &str, value: &str| object.str_at(&[key]) == Some(value);
-    let conforms = |id| conforms::conforms(types, id, object);
-    is("apiVersion", api_version)
-        && is("kind", kind)
-        && types.of_kind(api_version, kind).is_some_and(conforms)
-        && !json::is_longer_than(object, kubectl_send::SHORT)
+    let is_short =
+        is("apiVersion", api_version) && is("kind", kind) && !json::is_longer_than(object, kubectl_send::SHORT);
+    types.of_kind(api_version, kind).filter(|_| is_short)
 }
 
 /// Returns true if the answer to the create of a short object may depend on the last-applied annotation: if something

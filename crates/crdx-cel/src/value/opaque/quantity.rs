@@ -31,7 +31,35 @@ const NUMBER: &str = "unable to parse numeric part of quantity";
 const NANO: i32 = -9;
 const MILLI: i32 = -3;
 
+/// The suffixes that [`Quantity::is_canonical`] knows, with the number that makes the next suffix of one.
+const USUAL_SUFFIXES: [(&str, u32); 10] = [
+    ("", 1000),
+    ("m", 1000),
+    ("k", 1000),
+    ("M", 1000),
+    ("G", 1000),
+    ("T", 1000),
+    ("Ki", 1024),
+    ("Mi", 1024),
+    ("Gi", 1024),
+    ("Ti", 1024),
+];
+
 impl Quantity {
+    /// Returns true for the text of a usual quantity that is written in its canonical form, such as `100m` or `4Gi`. Returns
+    /// false if only [`Quantity::parse`] can tell.
+    pub fn is_canonical(text: &str) -> bool {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        // Six digits are far from the limits of int64 with each suffix.
+        let Some((number, suffix)) = text.split_at_checked(digits).filter(|_| digits <= 6) else { return false };
+        let next = USUAL_SUFFIXES.iter().find(|(known, _)| *known == suffix).map(|(_, next)| next);
+        match (number.parse::<u32>(), next) {
+            (Ok(0), _) => text == "0",
+            (Ok(value), Some(next)) => !number.starts_with('0') && value % next != 0,
+            _ => false,
+        }
+    }
+
     /// Parses a quantity such as `1.5Gi`, `100m` or `1e3`. It keeps a text that resembles the canonical form, such as `+1`,
     /// `01` or `1E3`.
     ///
@@ -373,6 +401,25 @@ mod tests {
         // These do not fit in 64 bits.
         assert_eq!(both("1e300"), (0, 0));
         assert_eq!(both("1000000000000000000000"), (3_875_820_019_684_212_736, 2_003_764_205_206_896_640));
+    }
+
+    #[test]
+    fn usual_quantities_are_canonical_if_they_are_shown_as_they_are_written() {
+        for suffix in USUAL_SUFFIXES.map(|(suffix, _)| suffix).into_iter().chain(["", "n", "Pi", "E", "x", "e3"]) {
+            for number in
+                ["0", "00", "1", "8", "007", "10", "999", "1000", "1001", "1024", "2048", "1500", "999999", "1000000"]
+            {
+                let text = format!("{number}{suffix}");
+                let is_shown = Quantity::parse(&text).is_ok_and(|parsed| parsed.to_string() == text);
+                let is_known = number.len() <= 6 && USUAL_SUFFIXES.iter().any(|(known, _)| *known == suffix);
+                // `007` is kept, but not canonical, and zero has no suffix.
+                let is_usual = is_known && (!number.starts_with('0') || text == "0");
+                assert_eq!(Quantity::is_canonical(&text), is_shown && is_usual, "{text}");
+            }
+        }
+        for text in ["", "-1", "1.5", "m", "+1", " 1", "1 "] {
+            assert!(!Quantity::is_canonical(text), "{text}");
+        }
     }
 
     /// Answers of a real server.

@@ -133,7 +133,7 @@ impl Action {
             new_name: "",
         };
         let complete = |object: &mut Value| {
-            *object = kind.complete(std::mem::take(object));
+            *object = kind.complete(object);
             Ok(())
         };
         review.mutate(ctx, None, &mut object, &complete)?;
@@ -168,7 +168,7 @@ impl Action {
             now: &ctx.now(),
             release: ctx.release(),
         };
-        let live = kind.encode(Value::Object(Map::new()));
+        let live = kind.encode(&Value::Object(Map::new()));
         fields.update(&live, object, &manager);
     }
 }

@@ -3,6 +3,7 @@
 use crate::server::http::known_objects::KnownObjects;
 use crate::server::http::namespace_state::NamespaceState;
 use crate::server::http::user::UserInfo;
+use crdx_types::empties::Empties;
 use crdx_value::Value;
 use crdx_value::time::Timestamp;
 use std::sync::Arc;
@@ -73,9 +74,11 @@ pub struct Request {
     pub skips_admission: bool,
     /// True to hide a dry run from policies and webhooks: the request simulates a write that is not a dry run.
     pub hides_dry_run: bool,
-    /// True if the sender knows that the Go type of the resource decodes the value of the body without findings
-    /// ([`crdx_types::conforms`]), which is not checked again.
-    pub conforms: bool,
+    /// True if the body is a value as the Go type of the resource encodes it ([`crdx_types::encode`]). It is neither checked
+    /// nor encoded again.
+    pub is_encoded: bool,
+    /// The empty lists and maps that the encoded body omits.
+    pub empties: Option<Empties>,
     /// The state of the namespace of a create.
     pub namespace_state: NamespaceState,
     /// The objects on which the admission of the object depends, if the sender knows them.
@@ -110,7 +113,8 @@ impl Request {
             user: None,
             skips_admission: false,
             hides_dry_run: false,
-            conforms: false,
+            is_encoded: false,
+            empties: None,
             namespace_state: NamespaceState::default(),
             known_objects: None,
             body: body.into(),

@@ -76,7 +76,7 @@ impl Resource {
     /// Returns an error if the defaults need more memory than an object that can be stored.
     pub fn default(&self, object: &mut Value) -> Result<(), Spent> {
         match self.serving.typed_version(&self.version.name) {
-            Some(kind) => *object = kind.complete(std::mem::take(object)),
+            Some(kind) => *object = kind.complete(object),
             None => drop(pipeline::default(&self.version.stages, object)?),
         }
         Ok(())

@@ -7,10 +7,11 @@ use crate::apply::set::Set;
 use crate::server::http::table::Columns;
 use autoscaler::Use;
 use behaviour::{Behaviour, InitialStatus};
+use crdx_types::encode::Encoded;
 use crdx_types::merge::TypeRef;
 use crdx_types::openapi::OpenApiVersion;
 use crdx_types::types::{TypeId, Types};
-use crdx_types::{Endpoint, conforms, defaults, encode, equal, merge_type, openapi, protobuf, restore, strategic};
+use crdx_types::{Endpoint, defaults, encode, equal, merge_type, openapi, protobuf, restore, strategic};
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
 use crdx_value::{Map, Value, object};
@@ -126,7 +127,7 @@ impl BuiltInKind {
                 InitialStatus::Phase(phase) => object([("status", object([("phase", phase)]))]),
                 _ => Value::Object(Map::new()),
             };
-            self.encode(status).as_object_mut()?.remove("status")
+            self.encode(&status).as_object_mut()?.remove("status")
         };
         self.initial_status.get_or_init(encoded).as_ref()
     }
@@ -137,14 +138,18 @@ impl BuiltInKind {
     }
 
     /// Encodes an object as its Go type does, with the kind and apiVersion of this kind, and sets its defaults.
-    pub fn complete(&self, object: Value) -> Value {
-        let mut object = self.encode(object);
+    pub fn complete(&self, object: &Value) -> Value {
+        self.default(self.encode(object))
+    }
+
+    /// Sets the defaults of an encoded object.
+    pub(crate) fn default(&self, mut object: Value) -> Value {
         defaults::set(self.types, self.id, &mut object);
         match &self.conversion {
             Conversion::Autoscaler => autoscaler::drop_annotations(&mut object, self.release),
             Conversion::OldAutoscaler(stored) => {
                 let converted = autoscaler::to_v2(&object, self.release, &|object| stored.check(object).is_ok());
-                object = self.encode(autoscaler::to_v1(&stored.complete(converted), self.release, Use::Internal));
+                object = self.encode(&autoscaler::to_v1(&stored.complete(&converted), self.release, Use::Internal));
             }
             _ => {}
         }
@@ -152,21 +157,26 @@ impl BuiltInKind {
     }
 
     /// Encodes an object as its Go type does, with the kind and apiVersion of this kind.
-    pub fn encode(&self, object: Value) -> Value {
-        let mut object = encode::encode(self.types, self.id, object);
-        if let Some(members) = object.as_object_mut() {
-            members.insert("apiVersion".to_owned(), self.api_version().into());
-            members.insert("kind".to_owned(), self.endpoint.kind.as_str().into());
-        }
-        object
+    pub fn encode(&self, object: &Value) -> Value {
+        self.encoded(object).object
     }
 
-    /// Returns true if the JSON of an object is decoded as this kind without errors, and has the same value when it is read
-    /// again. Returns false if that is not certain.
-    pub fn conforms(&self, object: &Value) -> bool {
-        object.str_at(&["kind"]) == Some(&self.endpoint.kind)
-            && object.str_at(&["apiVersion"]).is_some_and(|own| own == self.api_version())
-            && conforms::conforms(self.types, self.id, object)
+    /// Encodes an object like [`Self::encode`]. The result conforms only if the object has this kind and apiVersion.
+    pub(crate) fn encoded(&self, object: &Value) -> Encoded {
+        let mut encoded = encode::encode(self.types, self.id, object);
+        if let Some(members) = encoded.object.as_object_mut() {
+            let mut set = |name: &str, own: String| {
+                let given = members.entry(name.to_owned()).or_default();
+                let is_own = given.as_str() == Some(&own);
+                if !is_own {
+                    *given = own.into();
+                }
+                is_own
+            };
+            let is_own = [set("apiVersion", self.api_version()), set("kind", self.endpoint.kind.clone())];
+            encoded.conforms &= is_own == [true; 2];
+        }
+        encoded
     }
 
     /// The schemas of this kind and its list, and the names of both.
@@ -210,7 +220,7 @@ impl BuiltInKind {
         let shown = if api_version.contains('/') { api_version } else { format!("/{api_version}") };
         self.check(object)
             .map_err(|error| format!("unable to convert unstructured object to {shown}, Kind={kind}: {error}"))?;
-        Ok(self.encode(object.clone()))
+        Ok(self.encode(object))
     }
 
     /// Applies a strategic merge patch.
@@ -239,7 +249,7 @@ impl BuiltInKind {
         let Some(kind) = self.stored_kind() else { return change(self, object) };
         let Some(mut stored) = self.stored_fields(object) else { return };
         change(kind, &mut stored);
-        *object = self.encode(autoscaler::to_v1(&stored, self.release, Use::Internal));
+        *object = self.encode(&autoscaler::to_v1(&stored, self.release, Use::Internal));
     }
 
     /// Converts an object of this kind to another version, by way of the stored form.
@@ -255,7 +265,7 @@ impl BuiltInKind {
             Conversion::Renamed(names) => rename(object, "v1", names.iter().copied()),
             Conversion::OldAutoscaler(stored) => {
                 let accepts = |object: &Value| stored.check(object).is_ok();
-                Some(stored.encode(autoscaler::to_v2(object, self.release, &accepts)))
+                Some(stored.encode(&autoscaler::to_v2(object, self.release, &accepts)))
             }
         }
     }
@@ -267,7 +277,7 @@ impl BuiltInKind {
             Conversion::Renamed(names) => {
                 rename(stored, &self.api_version(), names.iter().map(|(here, stored)| (*stored, *here)))
             }
-            Conversion::OldAutoscaler(_) => Some(self.encode(autoscaler::to_v1(stored, self.release, Use::Answer))),
+            Conversion::OldAutoscaler(_) => Some(self.encode(&autoscaler::to_v1(stored, self.release, Use::Answer))),
         }
     }
 }

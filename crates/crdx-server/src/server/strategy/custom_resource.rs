@@ -221,7 +221,7 @@ impl Strategy for CustomResource {
     fn empty_object(&self) -> Value {
         // The encoded form of a Go type has its structs, which nobody owns.
         match self.go_type(self.version.stages.release()) {
-            Some(kind) => kind.encode(Value::Object(Map::new())),
+            Some(kind) => kind.encode(&Value::Object(Map::new())),
             None => field_manager::bare(&self.serving.api_version(&self.version), &self.serving.kind),
         }
     }

@@ -9,6 +9,7 @@ pub(in crate::server) mod decode;
 mod device_access;
 mod disabled_fields;
 mod emptied;
+mod field_paths;
 mod generate_name;
 mod generated;
 mod kind_fields;
@@ -57,6 +58,7 @@ use crdx_builtin::admin_access;
 use crdx_text::strict::StrictError;
 use crdx_types::Endpoint;
 use crdx_types::empties::Empties;
+use crdx_types::encode::Encoded;
 use crdx_value::field::{ErrorList, FieldError, FieldPath, names};
 use crdx_value::release::{Release, V1_37};
 use crdx_value::steps::Spent;
@@ -123,7 +125,7 @@ impl TypedResource {
     }
 
     /// An object as its Go type encodes it.
-    pub fn encode(&self, object: Value) -> Value {
+    pub fn encode(&self, object: &Value) -> Value {
         self.kind.encode(object)
     }
 
@@ -173,7 +175,7 @@ impl ReadStrategy for TypedResource {
     }
 
     fn bookmark(&self, metadata: Map) -> Value {
-        self.kind.encode(object([("metadata", Value::Object(metadata))]))
+        self.kind.encode(&object([("metadata", Value::Object(metadata))]))
     }
 
     fn tag(&self) -> u64 {
@@ -193,10 +195,10 @@ impl Strategy for TypedResource {
     }
 
     fn decode(&self, ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
-        let object = decode::decoded_object(ctx, &self.kind, input, options)?;
-        match conversion::error(&self.kind, &object) {
+        let decoded = decode::decoded_object(ctx, &self.kind, input, options)?;
+        match conversion::error(&self.kind, &decoded.object) {
             Some(error) => Err(decode::not_handled(&self.kind, &error)),
-            None => Ok(self.complete(object)),
+            None => Ok(self.complete(decoded)),
         }
     }
 
@@ -207,7 +209,8 @@ impl Strategy for TypedResource {
         strict: Vec<StrictError>,
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
-        decode::decoded_patch(ctx, &self.kind, patched, strict, options).map(|object| self.complete(object))
+        let object = decode::decoded_patch(ctx, &self.kind, patched, strict, options)?;
+        Ok(self.complete(self.kind.encoded(&object)))
     }
 
     fn accepts_strategic_merge(&self) -> bool {
@@ -225,19 +228,19 @@ impl Strategy for TypedResource {
         let merged = strategic_merge::checked(ctx, &self.kind, current, patch, strict, options)?;
         match conversion::error(&self.kind, &merged) {
             Some(error) => Err(Refusal::unclassified(error)),
-            None => Ok(self.complete(merged)),
+            None => Ok(self.complete(self.kind.encoded(&merged))),
         }
     }
 
     fn default(&self, object: &mut Value) -> Result<(), Spent> {
         self.note_shared_labels(object);
-        *object = self.kind.complete(std::mem::take(object));
+        *object = self.kind.complete(object);
         self.complete_pods(object);
         Ok(())
     }
 
     fn empty_object(&self) -> Value {
-        self.kind.encode(Value::Object(Map::new()))
+        self.kind.encode(&Value::Object(Map::new()))
     }
 
     /// An object whose empty lists and maps are owned, unlike absent ones.
@@ -387,15 +390,15 @@ impl TypedResource {
     }
 
     /// Encodes and defaults a decoded object, and keeps the places of its empty lists and maps for validation.
-    fn complete(&self, decoded: Value) -> Value {
-        if self.resources.validates_content {
-            let empties = Empties::from_value(&decoded).map(Arc::new);
-            *self.empties.lock().unwrap_or_else(PoisonError::into_inner) = empties;
-        }
+    fn complete(&self, Encoded { object, empties, .. }: Encoded) -> Value {
         // An empty list, which the encoded form omits, resets the managedFields.
-        let resets = metadata::get(&decoded, managed::FIELD).and_then(Value::as_array).is_some_and(<[_]>::is_empty);
-        self.note_shared_labels(&decoded);
-        let mut object = self.kind.complete(decoded);
+        let fields = empties.as_ref().and_then(|empties| empties.child("metadata")?.child(managed::FIELD));
+        let resets = fields.is_some_and(|fields| fields.text() == Some("[]"));
+        if self.resources.validates_content {
+            *self.empties.lock().unwrap_or_else(PoisonError::into_inner) = empties.map(Arc::new);
+        }
+        self.note_shared_labels(&object);
+        let mut object = self.kind.default(object);
         self.complete_pods(&mut object);
         if resets {
             metadata::set(&mut object, managed::FIELD, Some(Value::Array(Vec::new())));

@@ -32,21 +32,26 @@ pub(super) trait Builder {
     fn null(&mut self, at: usize) -> Self::Node;
     fn key(&mut self, key: Key<'_>) -> Self::Key;
     fn start_mapping(&mut self, at: usize) -> Self::Mapping;
-    /// Adds a member; `None` if its key is a duplicate that cannot be built.
-    fn add_member(&mut self, mapping: &mut Self::Mapping, key: Self::Key, value: Self::Node) -> Option<()>;
-    fn end_mapping(&mut self, mapping: Self::Mapping, at: usize) -> Self::Node;
+    fn add_member(&mut self, mapping: &mut Self::Mapping, key: Self::Key, value: Self::Node);
+    /// Completes a mapping after its collections; `None` if it has a key twice and cannot be built.
+    fn end_mapping(&mut self, mapping: Self::Mapping, at: usize) -> Option<Self::Node>;
     fn start_sequence(&mut self, at: usize) -> Self::Sequence;
     fn add_item(&mut self, sequence: &mut Self::Sequence, item: Self::Node);
     fn end_sequence(&mut self, sequence: Self::Sequence, at: usize) -> Self::Node;
 }
 
 /// Builds a value.
-pub(super) struct Values;
+#[derive(Default)]
+pub(super) struct Values {
+    /// The members of the mappings that are not complete, inner ones last, so that a map is allocated in its final size.
+    members: Vec<(String, Value)>,
+}
 
 impl Builder for Values {
     type Node = Value;
     type Key = String;
-    type Mapping = Map;
+    /// The index of its first member.
+    type Mapping = usize;
     type Sequence = Vec<Value>;
 
     fn scalar(&mut self, text: Cow<'_, str>, style: Style, _: Range<usize>) -> Option<Value> {
@@ -67,16 +72,16 @@ impl Builder for Values {
         key.text.into_owned()
     }
 
-    fn start_mapping(&mut self, _: usize) -> Map {
-        Map::new()
+    fn start_mapping(&mut self, _: usize) -> usize {
+        self.members.len()
     }
 
-    fn add_member(&mut self, mapping: &mut Map, key: String, value: Value) -> Option<()> {
-        mapping.insert(key, value).is_none().then_some(())
+    fn add_member(&mut self, _: &mut usize, key: String, value: Value) {
+        self.members.push((key, value));
     }
 
-    fn end_mapping(&mut self, mapping: Map, _: usize) -> Value {
-        Value::Object(mapping)
+    fn end_mapping(&mut self, first: usize, _: usize) -> Option<Value> {
+        Map::from_distinct(self.members.drain(first..)).map(Value::Object)
     }
 
     fn start_sequence(&mut self, _: usize) -> Vec<Value> {
@@ -142,13 +147,12 @@ impl Builder for Positions<'_> {
         (self.push(at..at, Shape::Scalar(None)), Vec::new())
     }
 
-    fn add_member(&mut self, mapping: &mut (usize, Vec<(usize, usize)>), key: usize, value: usize) -> Option<()> {
+    fn add_member(&mut self, mapping: &mut (usize, Vec<(usize, usize)>), key: usize, value: usize) {
         mapping.1.push((key, value));
-        Some(())
     }
 
-    fn end_mapping(&mut self, (node, members): (usize, Vec<(usize, usize)>), at: usize) -> usize {
-        self.end(node, Shape::Mapping(members), at)
+    fn end_mapping(&mut self, (node, members): (usize, Vec<(usize, usize)>), at: usize) -> Option<usize> {
+        Some(self.end(node, Shape::Mapping(members), at))
     }
 
     fn start_sequence(&mut self, at: usize) -> (usize, Vec<usize>) {

@@ -108,9 +108,7 @@ impl Comparison {
                 let length = self.path.len();
                 for (at, (item, sent)) in items.iter().zip(sent).enumerate() {
                     if matches!(item, Value::Array(_) | Value::Object(_)) || sent.is_null() {
-                        self.path.push('[');
-                        self.path.push_str(&at.to_string());
-                        self.path.push(']');
+                        self.push_index(at);
                         self.value(item, Some(sent));
                         self.path.truncate(length);
                     }
@@ -147,6 +145,16 @@ impl Comparison {
                 }
             }
         }
+    }
+
+    fn push_index(&mut self, index: usize) {
+        self.path.push('[');
+        // Most lists are short.
+        match u8::try_from(index).ok().filter(|index| *index < 10) {
+            Some(digit) => self.path.push(char::from(b'0' + digit)),
+            None => self.path.push_str(&index.to_string()),
+        }
+        self.path.push(']');
     }
 
     fn push(&mut self, name: &str) {

@@ -87,7 +87,7 @@ fn assign(ctx: &Context<'_>, pods: &Registry<'_, TypedResource>, pod: &mut Value
         metadata::set(pod, "labels", Some(Value::Object(labels)));
     }
     set_condition(pod, members([("type", "PodScheduled".into()), ("status", "True".into())]), now);
-    *pod = pods.strategy().encode(std::mem::take(pod));
+    *pod = pods.strategy().encode(pod);
 }
 
 /// The labels or annotations of the pod with those of the binding.

@@ -80,7 +80,7 @@ impl Budget<'_> {
             self.check(ctx, budget)?;
             let live = budget.clone();
             take(budget, pod, &ctx.now());
-            *budget = strategy.encode(std::mem::take(budget));
+            *budget = strategy.encode(budget);
             self.registry.update_managed_fields(ctx, Some(&live), budget, &options);
             Ok(())
         })?;

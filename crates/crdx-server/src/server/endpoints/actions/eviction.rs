@@ -139,7 +139,7 @@ fn delete(
                 ("message", "Eviction API: evicting".into()),
             ]);
             set_condition(pod, condition, &now);
-            *pod = pods.strategy().encode(std::mem::take(pod));
+            *pod = pods.strategy().encode(pod);
             Ok(())
         })?;
         if let Some(revision) = &mut options.resource_version {

@@ -95,7 +95,7 @@ pub(super) fn create(
     if !errors.is_empty() {
         return Err(Refusal::invalid(KIND, "", errors));
     }
-    request.object = kind.encode(request.object);
+    request.object = kind.encode(&request.object);
     request.admit(ctx)?;
     let mut object = request.object;
     let needed = RequiredObject {
@@ -129,7 +129,7 @@ pub(super) fn create(
     object.insert_at(&["status", "expirationTimestamp"], time::format(end).into());
     let mut tokens = issued.tokens.lock().unwrap_or_else(PoisonError::into_inner);
     tokens.insert(token, Token { user, expires, required_objects });
-    Ok(Answer::object(201, Arc::new(kind.encode(object))))
+    Ok(Answer::object(201, Arc::new(kind.encode(&object))))
 }
 
 /// Checks the name and the namespace in the body.

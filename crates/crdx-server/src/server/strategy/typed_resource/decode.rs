@@ -13,6 +13,7 @@ use crate::server::registry::patched_object::PatchedObject;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crdx_text as text;
 use crdx_text::strict::StrictError;
+use crdx_types::encode::Encoded;
 use crdx_types::{Endpoint, Strict, decode};
 use crdx_value::{Map, Value, json};
 use std::borrow::Cow;
@@ -24,21 +25,29 @@ pub(in crate::server) fn request_object(
     input: Input,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
-    decoded_object(ctx, kind, input, options).map(|object| kind.complete(object))
+    decoded_object(ctx, kind, input, options).map(|decoded| kind.default(decoded.object))
 }
 
-/// Decodes the body of a write, without encoding it as its Go type does.
+/// Decodes the body of a write, and encodes it as its Go type does.
 pub(super) fn decoded_object(
     ctx: &mut Context<'_>,
     kind: &BuiltInKind,
     input: Input,
     options: &WriteOptions,
-) -> Result<Value, Refusal> {
+) -> Result<Encoded, Refusal> {
     let request = ctx.request;
     let (text, mut strict): (Cow<'_, [u8]>, Vec<StrictError>) = match (ctx.object.take(), &request.body, input) {
-        // Almost all objects need no text.
-        (Some(value), ..) if request.conforms || kind.conforms(&value) => return Ok(value),
-        (Some(value), ..) => (json::to_string(&value).into_bytes().into(), Vec::new()),
+        (Some(object), ..) if request.is_encoded => {
+            return Ok(Encoded { object, empties: request.empties.clone(), conforms: true });
+        }
+        (Some(value), ..) => {
+            // Almost all objects need no text.
+            let encoded = kind.encoded(&value);
+            if encoded.conforms {
+                return Ok(encoded);
+            }
+            (json::to_string(&value).into_bytes().into(), Vec::new())
+        }
         (None, Body::Bytes(bytes), Input::Yaml) => {
             let read = text::yaml::read_strict(bytes).map_err(|error| unrecognized(kind, bytes, &error.message))?;
             let strict = read.error().into_iter().collect();
@@ -64,7 +73,8 @@ pub(super) fn decoded_object(
     if let Some(refusal) = decoded.leniently().filter(|_| !accepts) {
         return Err(refuse(refusal));
     }
-    value.map_err(|error| unrecognized(kind, &text, &error.message))
+    let value = value.map_err(|error| unrecognized(kind, &text, &error.message))?;
+    Ok(kind.encoded(&value))
 }
 
 /// Decodes a Protobuf body. Of another kind only the type is returned, which the error response needs.
@@ -103,7 +113,7 @@ pub(in crate::server) fn patched_object(
     strict: Vec<StrictError>,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
-    decoded_patch(ctx, kind, patched, strict, options).map(|object| kind.complete(object))
+    decoded_patch(ctx, kind, patched, strict, options).map(|object| kind.complete(&object))
 }
 
 /// Decodes the patched object, without encoding it as its Go type does.

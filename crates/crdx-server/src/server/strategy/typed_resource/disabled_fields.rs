@@ -5,11 +5,9 @@ mod pod_specs;
 mod specs;
 mod statuses;
 
+use super::field_paths::{Path, names};
 use crdx_value::Value;
 use crdx_value::release::{Minor, Release, V1_33, V1_37};
-
-/// The path to a field. A `*` matches every list item or map entry, and `a|b` matches both `a` and `b`.
-type Path = &'static [&'static str];
 
 /// A feature gate and its fields.
 #[derive(Debug)]
@@ -93,25 +91,25 @@ impl Feature {
 }
 
 /// Returns true if a value has the field at a path.
-fn is_set(value: &Value, path: &[&str]) -> bool {
+fn is_set(value: &Value, path: &[&'static str]) -> bool {
     let Some((step, rest)) = path.split_first() else { return !value.is_null() };
     match (*step, value) {
         ("*", Value::Array(items)) => items.iter().any(|item| is_set(item, rest)),
         ("*", Value::Object(members)) => members.values().any(|member| is_set(member, rest)),
-        (names, value) => names.split('|').filter_map(|name| value.get(name)).any(|member| is_set(member, rest)),
+        (step, value) => names(step).filter_map(|name| value.get(name)).any(|member| is_set(member, rest)),
     }
 }
 
 /// Removes the fields at a path.
-fn remove(value: &mut Value, path: &[&str]) {
+fn remove(value: &mut Value, path: &[&'static str]) {
     match (path, value) {
-        ([names], Value::Object(members)) => names.split('|').for_each(|name| {
+        ([step], Value::Object(members)) => names(step).for_each(|name| {
             members.remove(name);
         }),
         (["*", rest @ ..], Value::Array(items)) => items.iter_mut().for_each(|item| remove(item, rest)),
         (["*", rest @ ..], Value::Object(members)) => members.values_mut().for_each(|member| remove(member, rest)),
-        ([names, rest @ ..], value) => {
-            for name in names.split('|') {
+        ([step, rest @ ..], value) => {
+            for name in names(step) {
                 if let Some(member) = value.get_mut(name) {
                     remove(member, rest);
                 }

@@ -1,11 +1,9 @@
 //! Empty lists and maps that count as changes: some strategies compare objects with `reflect.DeepEqual`, which tells an empty
 //! list or map from an absent one. Stored objects have none.
 
+use super::field_paths::{Path, names};
 use crdx_types::empties::Empties;
 use crdx_value::Value;
-
-/// The path to a list or map. A `*` matches every list item, and `a|b` matches both `a` and `b`.
-type Path = &'static [&'static str];
 
 const OF_NETWORK_POLICIES: &[Path] = &[
     &["spec", "podSelector", "matchLabels|matchExpressions"],
@@ -45,7 +43,7 @@ pub(super) fn has_emptied(kind: &str, object: &Value, empties: &Empties) -> bool
     paths.iter().any(|path| is_emptied(object, empties, path))
 }
 
-fn is_emptied(value: &Value, empties: &Empties, path: &[&str]) -> bool {
+fn is_emptied(value: &Value, empties: &Empties, path: &[&'static str]) -> bool {
     let Some((step, rest)) = path.split_first() else { return empties.text().is_some() };
     if *step == "*" {
         let items = value.as_array().unwrap_or_default().iter().enumerate();
@@ -53,7 +51,7 @@ fn is_emptied(value: &Value, empties: &Empties, path: &[&str]) -> bool {
         return found.any(|(item, empties)| is_emptied(item, empties, rest));
     }
     let mut found =
-        step.split('|').filter_map(|name| Some((value.get(name).unwrap_or(&Value::Null), empties.child(name)?)));
+        names(step).filter_map(|name| Some((value.get(name).unwrap_or(&Value::Null), empties.child(name)?)));
     found.any(|(member, empties)| is_emptied(member, empties, rest))
 }
 

@@ -56,7 +56,7 @@ pub(super) fn create(
                 metadata::set(object, "labels", labels);
             }
             // The labels of a Job without labels are those of its template.
-            *object = kind.complete(std::mem::take(object));
+            *object = kind.complete(object);
         }
         _ => {}
     }

@@ -13,7 +13,7 @@ pub(super) fn create(kind: &BuiltInKind, pod: &mut Value, (release, now): (Relea
     pod_resources::prepare(pod, release);
     if is_gated(pod) {
         add_gated_condition(pod, now);
-        *pod = kind.encode(std::mem::take(pod));
+        *pod = kind.encode(pod);
     }
     let labels = pod.at(&["metadata", "labels"]).and_then(Value::as_object).cloned().unwrap_or_default();
     let Some(spec) = pod.get_mut("spec") else { return };

@@ -1,5 +1,6 @@
 //! The fields of Pod specifications (`dropDisabledFields` in `pkg/api/pod/util.go`).
 
+use super::super::field_paths::names;
 use super::{Feature, Path, drop_features, feature, is_set, remove};
 use crdx_value::release::{Minor, Release, V1_31, V1_33, V1_34, V1_35, V1_37};
 use crdx_value::{Map, Value};
@@ -133,16 +134,16 @@ fn drop_from_spec(new: &mut Value, old: Option<&Value>, release: Release) {
 }
 
 /// The containers of a list, or of several lists `a|b`.
-fn containers<'v>(spec: &'v mut Value, lists: &'v str) -> impl Iterator<Item = &'v mut Value> {
+fn containers<'v>(spec: &'v mut Value, lists: &'static str) -> impl Iterator<Item = &'v mut Value> {
     let members = spec.as_object_mut().into_iter().flat_map(|members| members.iter_mut());
-    let lists = members.filter(move |(name, _)| lists.split('|').any(|list| list == *name));
+    let lists = members.filter(move |(name, _)| names(lists).any(|list| list == *name));
     lists.filter_map(|(_, list)| if let Value::Array(items) = list { Some(items) } else { None }).flatten()
 }
 
 /// Sets the default in place of another type of `/proc`, unless the old object has another (`dropDisabledProcMountField`).
 fn reset_proc_mounts(new: &mut Value, old: Option<&Value>) {
     const DEFAULT: &str = "Default";
-    let lists = CONTAINERS.split('|').filter_map(|list| old?.get(list)?.as_array());
+    let lists = names(CONTAINERS).filter_map(|list| old?.get(list)?.as_array());
     let path = ["securityContext", "procMount"];
     if lists.flatten().any(|container| container.str_at(&path).is_some_and(|mount| mount != DEFAULT)) {
         return;
