@@ -39,7 +39,6 @@ impl PolicyRehearsal<'_> {
             kind: &identity.kind,
             plural: &plural,
             sent: &next,
-            conforms: false,
             existing: Some(ExistingObject::Stored(stored)),
             known_objects: None,
         };

@@ -6,7 +6,7 @@ pub(super) type Path = &'static [&'static str];
 /// The names that a step of a path matches.
 pub(super) fn names(step: &'static str) -> impl Iterator<Item = &'static str> {
     // Almost all steps have one name, and searching a text for a character is slower than comparing a few bytes.
-    let is_single = !step.as_bytes().contains(&b'|');
+    let is_single = step.bytes().all(|c| c != b'|');
     let single = is_single.then_some(step);
     let several = (!is_single).then(|| step.split('|'));
     single.into_iter().chain(several.into_iter().flatten())
