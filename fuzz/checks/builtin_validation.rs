@@ -3,7 +3,7 @@ use crdx_builtin::validation;
 use crdx_text::json;
 use crdx_types::empties::Empties;
 use crdx_types::types::Types;
-use crdx_types::{Endpoint, decode, defaults, encode};
+use crdx_types::{Endpoint, conforms, decode, defaults, encode};
 use crdx_value::group_version::{api_version, split};
 use crdx_value::release::Release;
 use crdx_value::{Value, field::ErrorList};
@@ -27,15 +27,21 @@ pub fn check(input: &[u8]) {
     let (group, version) = split(value.str_at(&["apiVersion"]).unwrap_or_default());
     let endpoint = Endpoint { group: group.to_owned(), version: version.to_owned(), kind: member("kind") };
     let Some(id) = types.of_kind(&api_version(group, version), &endpoint.kind) else { return };
-    let complete = |value: Value| {
-        let mut object = encode::encode(types, id, value);
+    let encode = |value: &Value| {
+        let encoded = encode::encode(types, id, value);
+        // Encoding tells the same as the stages that only look.
+        assert_eq!(encoded.conforms, conforms::conforms(types, id, value));
+        assert_eq!(encoded.empties, Empties::from_value(value));
+        encoded
+    };
+    let complete = |mut object: Value| {
         defaults::set(types, id, &mut object);
         object
     };
-    let Some(new) = object(new, &endpoint, types) else { return };
-    let empties = Empties::from_value(&new);
-    let old = bodies.next().and_then(|old| object(old, &endpoint, types)).map(complete);
-    let new = complete(new);
+    encode(&value);
+    let Some(new) = object(new, &endpoint, types).map(|new| encode(&new)) else { return };
+    let old = bodies.next().and_then(|old| object(old, &endpoint, types)).map(|old| complete(encode(&old).object));
+    let (new, empties) = (complete(new.object), new.empties);
     let kind = (group, endpoint.kind.as_str());
     let validate = || validation::validate(kind, &new, empties.as_ref(), old.as_ref(), release);
     let texts = |errors: ErrorList| errors.iter().map(|e| format!("{}: {}", e.field, e.body())).collect::<Vec<_>>();

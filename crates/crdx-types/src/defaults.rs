@@ -186,6 +186,11 @@ impl Condition {
     }
 }
 
+/// The largest number of defaults that the rules of a type set.
+pub(crate) fn most_set(id: TypeId) -> usize {
+    Rules::get().of(id).len()
+}
+
 /// Returns true for a value that counts as absent.
 fn is_empty(value: Option<&Value>) -> bool {
     match value {

@@ -7,6 +7,7 @@
 
 use super::conforms::fits;
 use super::custom::Custom;
+use super::defaults::most_set;
 use super::empties::{Empties, has_empty};
 use super::types::{Definition, Field, Struct, Type, TypeId, Types};
 use crdx_cel::value::Quantity;
@@ -115,10 +116,10 @@ impl Encoder {
 
     fn named(&mut self, id: TypeId, value: &Value, depth: usize) -> Value {
         match (self.types.definition(id), value) {
-            (Some(Definition::Struct(s)), Value::Null) => Value::Object(self.members(s, &Map::new(), depth)),
+            (Some(Definition::Struct(s)), Value::Null) => Value::Object(self.members((id, s), &Map::new(), depth)),
             (Some(Definition::Struct(s)), Value::Object(members)) => {
                 self.has_empty |= members.is_empty();
-                Value::Object(self.members(s, members, depth))
+                Value::Object(self.members((id, s), members, depth))
             }
             (Some(Definition::Custom(custom)), value) => {
                 self.conforms &= value.is_null() || custom.conforms(value, depth);
@@ -130,8 +131,9 @@ impl Encoder {
         }
     }
 
-    fn members(&mut self, s: &'static Struct, members: &Map, depth: usize) -> Map {
-        let mut encoded = Map::with_capacity(members.len() + s.most_added());
+    fn members(&mut self, (id, s): (TypeId, &'static Struct), members: &Map, depth: usize) -> Map {
+        let added = s.most_added() + most_set(id);
+        let mut encoded = Vec::with_capacity(members.len() + added);
         for (name, value) in members {
             let Some((_, field)) = s.field(name) else {
                 self.drop_unknown(value, depth + 1);
@@ -146,9 +148,10 @@ impl Encoder {
             }
             // A field without `omitempty` stays, even if it is null.
             if !member.is_null() || !self.omits(field, &member) {
-                encoded.insert(name.clone(), member);
+                encoded.push((name.clone(), member));
             }
         }
+        let mut encoded = Map::from_sorted(encoded);
         for field in s.always_present() {
             if encoded.get(field.name).is_none_or(Value::is_null) {
                 let zero = self.value(&field.type_, &Value::Null, depth + 1);

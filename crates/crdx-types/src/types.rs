@@ -199,8 +199,8 @@ impl Names {
     /// The position of the field with a name.
     fn position(&self, name: &str) -> Option<usize> {
         let range = *self.shorter.get(name.len())?..*self.shorter.get(name.len() + 1)?;
-        let same_length = self.sorted.get(range)?.iter();
-        same_length.filter(|(known, _)| short::equal(known, name)).map(|(_, at)| *at).next()
+        let mut same_length = self.sorted.get(range)?.iter();
+        same_length.find(|(known, _)| short::equal(known, name)).map(|(_, at)| *at)
     }
 }
 

@@ -77,21 +77,32 @@ fn room_after(v: &Value, left: usize) -> Option<usize> {
 /// Subtracts an upper bound for the length of the compact JSON of `v` from `left`, which takes less time than the length
 /// itself; `None` if the JSON may be longer.
 fn room_after_bound(v: &Value, left: usize) -> Option<usize> {
-    const NUMBER: usize = 32;
-    const ESCAPE: usize = 6;
+    // Most values are scalars of collections, which need no call of this function.
+    let below = |value: &Value, left: usize| match value {
+        Value::Array(_) | Value::Object(_) => room_after_bound(value, left),
+        scalar => left.checked_sub(scalar_bound(scalar)),
+    };
     match v {
-        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => left.checked_sub(NUMBER),
-        Value::String(s) => left.checked_sub(ESCAPE * s.len() + 2),
         Value::Array(items) => {
             let left = left.checked_sub(items.len() + 2)?;
-            items.iter().try_fold(left, |left, item| room_after_bound(item, left))
+            items.iter().try_fold(left, |left, item| below(item, left))
         }
         Value::Object(members) => {
             let left = left.checked_sub(2)?;
-            members
-                .iter()
-                .try_fold(left, |left, (key, value)| room_after_bound(value, left.checked_sub(ESCAPE * key.len() + 4)?))
+            members.iter().try_fold(left, |left, (key, value)| below(value, left.checked_sub(ESCAPE * key.len() + 4)?))
         }
+        scalar => left.checked_sub(scalar_bound(scalar)),
+    }
+}
+
+/// The maximum length of the escape sequence of a byte.
+const ESCAPE: usize = 6;
+
+fn scalar_bound(v: &Value) -> usize {
+    const NUMBER: usize = 32;
+    match v {
+        Value::String(s) => ESCAPE * s.len() + 2,
+        _ => NUMBER,
     }
 }
 

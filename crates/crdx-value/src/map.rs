@@ -44,15 +44,13 @@ impl Map {
         Self { members: Few(Vec::with_capacity(members.min(FEW))) }
     }
 
-    /// Moves members out of a vector, in any order. Returns `None` if a name is there twice.
-    pub fn from_distinct(members: vec::Drain<'_, (String, Value)>) -> Option<Self> {
-        let mut map = Self::with_capacity(members.len());
-        for (key, value) in members {
-            if map.insert(key, value).is_some() {
-                return None;
-            }
+    /// A map of members with different names in order.
+    pub fn from_sorted(members: Vec<(String, Value)>) -> Self {
+        debug_assert!(members.is_sorted_by(|(one, _), (next, _)| one < next));
+        if members.len() <= FEW {
+            return Self { members: Few(members) };
         }
-        Some(map)
+        Self { members: Many(Box::new(members.into_iter().collect())) }
     }
 
     /// The number of members.
@@ -200,7 +198,7 @@ fn find<'m>(members: &'m [(String, Value)], key: &str) -> Option<&'m (String, Va
     if members.len() <= LINEAR {
         return members.iter().find(|(known, _)| short::equal(known, key));
     }
-    members.get(index(members, key)?)
+    members.get(binary_index(members, key)?)
 }
 
 /// Returns the index of a member.
@@ -208,6 +206,10 @@ fn index(members: &[(String, Value)], key: &str) -> Option<usize> {
     if members.len() <= LINEAR {
         return members.iter().position(|(known, _)| short::equal(known, key));
     }
+    binary_index(members, key)
+}
+
+fn binary_index(members: &[(String, Value)], key: &str) -> Option<usize> {
     members.binary_search_by(|(known, _)| known.as_str().cmp(key)).ok()
 }
 

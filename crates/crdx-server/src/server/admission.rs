@@ -34,7 +34,7 @@ pub(super) struct Report {
     /// Warning texts for the client.
     pub warnings: Vec<String>,
     /// Decisions and changes made by admission policies.
-    pub policies: Findings,
+    pub policies: Option<Box<Findings>>,
 }
 
 /// An admission plugin. By default both methods admit the request. Warnings are sent whether the request is admitted or

@@ -48,7 +48,7 @@ const fn printable_except(excluded: &[u8]) -> [bool; 256] {
 
 /// The value of a text that consists of one ordinary document.
 pub fn read(source: &Source<'_>) -> Option<Value> {
-    build(source, &mut Values::default())
+    build(source, &mut Values)
 }
 
 /// The positions of the nodes of such a text. With a path, members whose key the path does not contain may be missing.
@@ -113,7 +113,7 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
     fn next_line(&mut self) -> Option<()> {
         loop {
             let start = self.at;
-            self.skip_spaces();
+            self.skip_indentation();
             match self.byte(self.at) {
                 b'\n' if self.at >= self.bytes.len() => {
                     self.column = END;
@@ -160,8 +160,8 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
         }
     }
 
-    fn skip_spaces(&mut self) {
-        // Most indentations are short, but not a single space: eight characters are compared at once.
+    /// Skips many spaces: compares eight characters at once.
+    fn skip_indentation(&mut self) {
         while let Some(next) = self.rest().first_chunk::<8>() {
             let others = u64::from_le_bytes(*next) ^ u64::from_le_bytes([b' '; 8]);
             if others != 0 {
@@ -170,6 +170,10 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
             }
             self.at += 8;
         }
+        self.skip_spaces();
+    }
+
+    fn skip_spaces(&mut self) {
         self.at += self.rest().iter().take_while(|c| **c == b' ').count();
     }
 
@@ -213,12 +217,12 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
             if self.builder.needs(&key) {
                 let key_node = self.builder.key(key);
                 let value = self.member(column, depth)?;
-                self.builder.add_member(&mut mapping, key_node, value);
+                self.builder.add_member(&mut mapping, key_node, value)?;
             } else {
                 self.skip_member(column)?;
             }
             if self.column < column {
-                return self.builder.end_mapping(mapping, self.at);
+                return Some(self.builder.end_mapping(mapping, self.at));
             }
             if self.column > column || self.at_entry() {
                 return None;
@@ -432,10 +436,10 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
                 let key = self.builder.key(key);
                 self.skip_spaces();
                 let value = self.flow_item(depth)?;
-                self.builder.add_member(&mut mapping, key, value);
+                self.builder.add_member(&mut mapping, key, value)?;
                 self.flow_separator(b'}')?;
             }
-            self.builder.end_mapping(mapping, self.at)
+            Some(self.builder.end_mapping(mapping, self.at))
         } else {
             let mut sequence = self.builder.start_sequence(start);
             while self.at_flow_entry(b']') {

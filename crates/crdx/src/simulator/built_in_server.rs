@@ -145,15 +145,12 @@ impl BuiltInServer {
         let request = RequestOptions { dry_run: true, table: false, ..options.request };
         let (definition, collection) = resource(write);
         let target = target(write, &definition, &collection);
-        let mut request = match encoded {
-            Some(encoded) => {
-                let object = kubectl_errors::in_namespace(encoded.object, write.identity);
-                kubectl_send::create_encoded(target, Encoded { object, ..encoded }, options.kind, request)
-            }
-            None => {
-                let object = kubectl_errors::in_namespace(write.sent.clone(), write.identity);
-                kubectl_send::create(target, object, options.kind, request)
-            }
+        let mut request = if let Some(encoded) = encoded {
+            let object = kubectl_errors::in_namespace(encoded.object, write.identity);
+            kubectl_send::create_encoded(target, Encoded { object, ..encoded }, options.kind, request)
+        } else {
+            let object = kubectl_errors::in_namespace(write.sent.clone(), write.identity);
+            kubectl_send::create(target, object, options.kind, request)
         };
         request.hides_dry_run = true;
         let namespace = write.identity.namespace.as_deref().unwrap_or_default();
@@ -427,7 +424,7 @@ mod tests {
             now: crdx_server::server::Timestamp::default(),
         };
         let server = BuiltInServer::default();
-        let created = server.create(plain(options, &RequestKind::default()), &write, true);
+        let created = server.create(plain(options, &RequestKind::default()), &write, None);
         assert_eq!(created.code, 201);
     }
 }

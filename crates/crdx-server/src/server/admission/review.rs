@@ -118,8 +118,8 @@ impl Review<'_> {
         for warning in report.warnings {
             ctx.warn(warning);
         }
-        if report.policies != Findings::default() {
-            ctx.trace.policies.get_or_insert_default().append(report.policies);
+        if let Some(findings) = report.policies.filter(|findings| **findings != Findings::default()) {
+            ctx.trace.policies.get_or_insert_default().append(*findings);
         }
         // A plugin may ignore an object that it cannot read: end the attempt here if the read waits for a webhook.
         ctx.calls.check()?;

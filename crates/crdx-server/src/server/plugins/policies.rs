@@ -159,9 +159,9 @@ impl Plugin for MutatingAdmissionPolicy {
         }
         let request = request_of(attributes, Some(object), &self.0.inputs);
         let view = self.0.view(cluster);
-        let changed =
-            mutating::mutate(&hooks, &request, object, &view, &mut report.policies, &mut reinvocation.policies)
-                .map_err(|refused| refusal(attributes, refused))?;
+        let findings = report.policies.get_or_insert_default();
+        let changed = mutating::mutate(&hooks, &request, object, &view, findings, &mut reinvocation.policies)
+            .map_err(|refused| refusal(attributes, refused))?;
         Ok(if changed { Mutation::Changed } else { Mutation::Unchanged })
     }
 }
@@ -185,8 +185,9 @@ impl Plugin for ValidatingAdmissionPolicy {
         }
         let request = request_of(attributes, object, &self.0.inputs);
         let view = self.0.view(cluster);
-        let result = validating::validate(&hooks, &request, object, &view, &mut report.policies);
-        report.warnings.extend(report.policies.warnings.iter().map(warning_text));
+        let findings = report.policies.get_or_insert_default();
+        let result = validating::validate(&hooks, &request, object, &view, findings);
+        report.warnings.extend(findings.warnings.iter().map(warning_text));
         result.map_err(|refused| refusal(attributes, refused))
     }
 }

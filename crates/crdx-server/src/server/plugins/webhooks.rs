@@ -91,7 +91,7 @@ impl AdmissionWebhooks {
                 Decision::NotCalled => continue,
                 Decision::Unknown(missing) => Some(missing),
             };
-            report.policies.webhooks.push(WebhookMatch {
+            report.policies.get_or_insert_default().webhooks.push(WebhookMatch {
                 policy_kind: self.policy_kind,
                 configuration: webhook.configuration.clone(),
                 webhook: webhook.name.clone(),

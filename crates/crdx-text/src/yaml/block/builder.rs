@@ -32,26 +32,21 @@ pub(super) trait Builder {
     fn null(&mut self, at: usize) -> Self::Node;
     fn key(&mut self, key: Key<'_>) -> Self::Key;
     fn start_mapping(&mut self, at: usize) -> Self::Mapping;
-    fn add_member(&mut self, mapping: &mut Self::Mapping, key: Self::Key, value: Self::Node);
-    /// Completes a mapping after its collections; `None` if it has a key twice and cannot be built.
-    fn end_mapping(&mut self, mapping: Self::Mapping, at: usize) -> Option<Self::Node>;
+    /// Adds a member; `None` if its key is a duplicate that cannot be built.
+    fn add_member(&mut self, mapping: &mut Self::Mapping, key: Self::Key, value: Self::Node) -> Option<()>;
+    fn end_mapping(&mut self, mapping: Self::Mapping, at: usize) -> Self::Node;
     fn start_sequence(&mut self, at: usize) -> Self::Sequence;
     fn add_item(&mut self, sequence: &mut Self::Sequence, item: Self::Node);
     fn end_sequence(&mut self, sequence: Self::Sequence, at: usize) -> Self::Node;
 }
 
 /// Builds a value.
-#[derive(Default)]
-pub(super) struct Values {
-    /// The members of the mappings that are not complete, inner ones last, so that a map is allocated in its final size.
-    members: Vec<(String, Value)>,
-}
+pub(super) struct Values;
 
 impl Builder for Values {
     type Node = Value;
     type Key = String;
-    /// The index of its first member.
-    type Mapping = usize;
+    type Mapping = Map;
     type Sequence = Vec<Value>;
 
     fn scalar(&mut self, text: Cow<'_, str>, style: Style, _: Range<usize>) -> Option<Value> {
@@ -72,16 +67,16 @@ impl Builder for Values {
         key.text.into_owned()
     }
 
-    fn start_mapping(&mut self, _: usize) -> usize {
-        self.members.len()
+    fn start_mapping(&mut self, _: usize) -> Map {
+        Map::new()
     }
 
-    fn add_member(&mut self, _: &mut usize, key: String, value: Value) {
-        self.members.push((key, value));
+    fn add_member(&mut self, mapping: &mut Map, key: String, value: Value) -> Option<()> {
+        mapping.insert(key, value).is_none().then_some(())
     }
 
-    fn end_mapping(&mut self, first: usize, _: usize) -> Option<Value> {
-        Map::from_distinct(self.members.drain(first..)).map(Value::Object)
+    fn end_mapping(&mut self, mapping: Map, _: usize) -> Value {
+        Value::Object(mapping)
     }
 
     fn start_sequence(&mut self, _: usize) -> Vec<Value> {
@@ -147,12 +142,13 @@ impl Builder for Positions<'_> {
         (self.push(at..at, Shape::Scalar(None)), Vec::new())
     }
 
-    fn add_member(&mut self, mapping: &mut (usize, Vec<(usize, usize)>), key: usize, value: usize) {
+    fn add_member(&mut self, mapping: &mut (usize, Vec<(usize, usize)>), key: usize, value: usize) -> Option<()> {
         mapping.1.push((key, value));
+        Some(())
     }
 
-    fn end_mapping(&mut self, (node, members): (usize, Vec<(usize, usize)>), at: usize) -> Option<usize> {
-        Some(self.end(node, Shape::Mapping(members), at))
+    fn end_mapping(&mut self, (node, members): (usize, Vec<(usize, usize)>), at: usize) -> usize {
+        self.end(node, Shape::Mapping(members), at)
     }
 
     fn start_sequence(&mut self, at: usize) -> (usize, Vec<usize>) {

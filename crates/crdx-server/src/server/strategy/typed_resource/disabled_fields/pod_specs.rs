@@ -1,7 +1,6 @@
 //! The fields of Pod specifications (`dropDisabledFields` in `pkg/api/pod/util.go`).
 
-use super::super::field_paths::names;
-use super::{Feature, Path, drop_features, feature, is_set, remove};
+use super::{Feature, Path, drop_features, feature, is_set, names, remove};
 use crdx_value::release::{Minor, Release, V1_31, V1_33, V1_34, V1_35, V1_37};
 use crdx_value::{Map, Value};
 use std::collections::HashSet;
