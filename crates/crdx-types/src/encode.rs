@@ -122,6 +122,12 @@ impl Encoder {
         }
     }
 
+    /// Returns true for `runtime.RawExtension`, a struct, which `omitempty` does not omit.
+    fn is_raw(&self, type_: &'static Type) -> bool {
+        let Type::Named(id) = type_ else { return false };
+        matches!(self.types.definition(*id), Some(Definition::Custom(Custom::RawExtension)))
+    }
+
     /// Returns true if a field with this value is omitted.
     fn omits(&self, field: &'static Field, encoded: &Value) -> bool {
         if !field.omits_zero() {
@@ -136,7 +142,7 @@ impl Encoder {
             Value::Bool(set) => !set,
             Value::Int(0) => field.absent_if_missing,
             Value::Float(x) => *x == 0.0,
-            Value::String(text) => text.is_empty(),
+            Value::String(text) => text.is_empty() && !self.is_raw(&field.type_),
             Value::Object(_) if field.omit_zero => *encoded == self.zero(&field.type_),
             _ => false,
         }
@@ -224,6 +230,14 @@ mod tests {
             encoded("core/v1.ConfigMap", 31, r#"{"data":{},"immutable":false}"#),
             r#"{"immutable":false,"metadata":{"creationTimestamp":null}}"#
         );
+    }
+
+    #[test]
+    fn an_empty_text_in_a_raw_extension_is_kept() {
+        for release in [31, 37] {
+            let revision = encoded("apps/v1.ControllerRevision", release, r#"{"data":"","revision":1}"#);
+            assert!(revision.contains(r#""data":"""#), "{revision}");
+        }
     }
 
     #[test]
