@@ -242,7 +242,7 @@ impl Strategy for TypedResource {
 
     /// An object whose empty lists and maps are owned, unlike absent ones.
     fn managed_form(&self, object: &Value) -> Option<Value> {
-        self.given_empties()?.restored(object)
+        self.given_empties()?.restored(object, self.kind.merge_type().resolve())
     }
 
     fn admit_create(&self, object: &mut Value) {
@@ -328,7 +328,9 @@ impl Strategy for TypedResource {
     }
 
     fn invalid(&self, object: &Value, errors: ErrorList) -> Refusal {
-        let of = GroupResource { group: &self.serving.group, resource: &self.serving.kind };
+        // The internal type of an Event is that of the core group.
+        let group = if self.serving.kind == "Event" { "" } else { &self.serving.group };
+        let of = GroupResource { group, resource: &self.serving.kind };
         Refusal::invalid(of, metadata::text(object, "name"), errors)
     }
 

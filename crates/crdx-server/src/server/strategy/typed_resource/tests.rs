@@ -1,5 +1,6 @@
 //! Requests for built-in kinds to the whole server.
 
+mod in_memory;
 mod preparation;
 
 use crate::server::{Calls, Method, Namespaces, Paused, Reply, Request, Response, ResponseBody, Server, Timestamp};
@@ -845,7 +846,6 @@ fn services_that_are_not_stored_have_addresses_and_ports_too() {
     assert_eq!(create(r#"{"clusterIP":"10.0.0.8","type":"NodePort","ports":[{"port":80,"nodePort":30008}]}"#), "");
 }
 
-#[test]
 /// Answers of real servers.
 #[test]
 fn a_cluster_ip_outside_the_range_is_refused() {
@@ -878,6 +878,7 @@ fn addresses_are_allocated_from_the_range() {
     assert_eq!(create_service(&server, "b", r#"{"ports":[{"port":80}]}"#, ""), (500, full.to_owned()));
 }
 
+#[test]
 fn a_family_that_is_not_configured_is_reported_before_an_address_is_allocated() {
     let object = r#"{"metadata":{"name":"s"},"spec":{"ipFamilies":["IPv6"],"ports":[{"port":80}]}}"#;
     let response = send(&validating(), Method::Post, "/api/v1/namespaces/default/services", object);
