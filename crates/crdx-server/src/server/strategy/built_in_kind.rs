@@ -5,6 +5,8 @@ pub(in crate::server) mod behaviour;
 
 use crate::apply::set::Set;
 use crate::server::http::table::Columns;
+use crate::server::metadata;
+use crate::server::registry::managed_fields as managed;
 use autoscaler::Use;
 use behaviour::{Behaviour, InitialStatus};
 use crdx_types::merge::TypeRef;
@@ -147,6 +149,17 @@ impl BuiltInKind {
                 object = self.encode(autoscaler::to_v1(&stored.complete(converted), self.release, Use::Internal));
             }
             _ => {}
+        }
+        object
+    }
+
+    /// Completes the decoded object of a request. An empty list of managedFields, which the encoded form omits, resets
+    /// them.
+    pub fn complete_request(&self, decoded: Value) -> Value {
+        let resets = metadata::get(&decoded, managed::FIELD).and_then(Value::as_array).is_some_and(<[_]>::is_empty);
+        let mut object = self.complete(decoded);
+        if resets {
+            metadata::set(&mut object, managed::FIELD, Some(Value::Array(Vec::new())));
         }
         object
     }

@@ -28,6 +28,7 @@ pub(in crate::server) use serve::{definition, serve};
 
 use crate::pipeline::Verdict;
 use crate::pipeline::metadata::{self as validation, Metadata, NameRule};
+use crate::server::http::answer::TYPED_LIST;
 use crate::server::http::calls::Calls;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
@@ -37,7 +38,6 @@ use crate::server::http::status::Refusal;
 use crate::server::http::table::Columns;
 use crate::server::http::user::UserInfo;
 use crate::server::metadata;
-use crate::server::registry::managed_fields as managed;
 use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::rest::stored_key;
 use crate::server::registry::store::{Collection, Stored};
@@ -169,7 +169,7 @@ impl ReadStrategy for TypedResource {
 
     fn list_type(&self) -> ListType<'_> {
         let api_version = self.serving.api_version(&self.version).into();
-        ListType { api_version, kind: &self.serving.list_kind, go_type: "*core.List" }
+        ListType { api_version, kind: &self.serving.list_kind, go_type: TYPED_LIST }
     }
 
     fn bookmark(&self, metadata: Map) -> Value {
@@ -342,7 +342,11 @@ impl Strategy for TypedResource {
         self.kind.behaviour.returns_deleted
     }
 
-    fn written(&self, object: Value, _: bool) -> Result<Written, Refusal> {
+    fn written(&self, mut object: Value, _: bool) -> Result<Written, Refusal> {
+        // Storage removes it (`PrepareObjectForStorage`), so that only the answer to a dry run of an update has it.
+        if !self.dry_run {
+            metadata::set(&mut object, "selfLink", None);
+        }
         Ok(match self.kind.stored(&object) {
             Some(raw) => Written { shown: self.kind.restored(&raw).or(Some(object)), raw, dropped: Vec::new() },
             None => Written { raw: object, shown: None, dropped: Vec::new() },
@@ -394,14 +398,9 @@ impl TypedResource {
             let empties = Empties::from_value(&decoded).map(Arc::new);
             *self.empties.lock().unwrap_or_else(PoisonError::into_inner) = empties;
         }
-        // An empty list, which the encoded form omits, resets the managedFields.
-        let resets = metadata::get(&decoded, managed::FIELD).and_then(Value::as_array).is_some_and(<[_]>::is_empty);
         self.note_shared_labels(&decoded);
-        let mut object = self.kind.complete(decoded);
+        let mut object = self.kind.complete_request(decoded);
         self.complete_pods(&mut object);
-        if resets {
-            metadata::set(&mut object, managed::FIELD, Some(Value::Array(Vec::new())));
-        }
         if self.resources.allocations.is_some() {
             generated::default_times(&self.kind, &mut object, self.now);
         }

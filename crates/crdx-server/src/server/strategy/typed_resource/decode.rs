@@ -24,7 +24,7 @@ pub(in crate::server) fn request_object(
     input: Input,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
-    decoded_object(ctx, kind, input, options).map(|object| kind.complete(object))
+    decoded_object(ctx, kind, input, options).map(|object| kind.complete_request(object))
 }
 
 /// Decodes the body of a write, without encoding it as its Go type does.
@@ -103,7 +103,7 @@ pub(in crate::server) fn patched_object(
     strict: Vec<StrictError>,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
-    decoded_patch(ctx, kind, patched, strict, options).map(|object| kind.complete(object))
+    decoded_patch(ctx, kind, patched, strict, options).map(|object| kind.complete_request(object))
 }
 
 /// Decodes the patched object, without encoding it as its Go type does.
