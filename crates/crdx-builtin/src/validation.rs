@@ -38,6 +38,7 @@ mod persistent_volumes;
 mod pod_spec;
 mod pod_template;
 mod pods;
+mod private_key;
 mod quotas;
 mod rbac;
 mod resources;

@@ -111,7 +111,7 @@ fn decode_as(
     let wrong_version = (actual.api_version() != endpoint.api_version()).then(|| {
         let (have, want) = (actual.api_version(), endpoint.api_version());
         let error = format!("the API version in the data ({have}) does not match the expected API version ({want})");
-        refuse(&error, Some("apiVersion".to_owned()))
+        Refusal { message: error.clone(), path: Some("apiVersion".to_owned()), error }
     });
     Ok(Decoded { api_version: actual.api_version(), strict, missing, wrong_version, cannot_be_handled })
 }

@@ -8,7 +8,7 @@
 use super::conforms::fits;
 use super::custom::Custom;
 use super::defaults::most_set;
-use super::empties::{Empties, has_empty};
+use super::empties::{Empties, fraction, has_empty};
 use super::types::{Definition, Field, Struct, Type, TypeId, Types};
 use crdx_cel::value::Quantity;
 use crdx_value::base64::Encoding;
@@ -23,7 +23,7 @@ const MAX_DEPTH: usize = 500;
 pub struct Encoded {
     /// The object.
     pub object: Value,
-    /// The empty lists and maps of the given value, which the encoded form omits.
+    /// The empty lists and maps, and fractions of seconds, of the given value, which the encoded form omits.
     pub empties: Option<Empties>,
     /// True if the given value conforms to the type ([`super::conforms`]).
     pub conforms: bool,
@@ -31,16 +31,17 @@ pub struct Encoded {
 
 /// Encodes `value` as an object of a struct type.
 pub fn encode(types: &'static Types, id: TypeId, value: &Value) -> Encoded {
-    let mut encoder = Encoder { types, conforms: true, has_empty: false };
+    let mut encoder = Encoder { types, conforms: true, has_omitted: false };
     let object = encoder.named(id, value, 0);
-    let empties = if encoder.has_empty { Empties::from_value(value) } else { None };
+    let empties = if encoder.has_omitted { Empties::from_value(value) } else { None };
     Encoded { object, empties, conforms: encoder.conforms }
 }
 
 struct Encoder {
     types: &'static Types,
     conforms: bool,
-    has_empty: bool,
+    /// True if the value has anything that [`Empties`] keeps.
+    has_omitted: bool,
 }
 
 impl Encoder {
@@ -92,14 +93,18 @@ impl Encoder {
                 self.conforms = false;
                 Value::Int(wrapped(type_, number::to_int64(*number)))
             }
-            (Type::Bool, Value::Bool(_)) | (Type::String, Value::String(_)) => value.clone(),
+            (Type::String, Value::String(text)) => {
+                self.has_omitted |= fraction(text).is_some();
+                value.clone()
+            }
+            (Type::Bool, Value::Bool(_)) => value.clone(),
             _ => self.unknown(value, depth),
         }
     }
 
     /// An empty list or map, which is encoded as an absent one.
     fn empty(&mut self) -> Value {
-        self.has_empty = true;
+        self.has_omitted = true;
         Value::Null
     }
 
@@ -111,19 +116,19 @@ impl Encoder {
 
     fn drop_unknown(&mut self, value: &Value, depth: usize) {
         self.conforms = false;
-        self.has_empty |= has_empty(value, depth);
+        self.has_omitted |= has_empty(value, depth);
     }
 
     fn named(&mut self, id: TypeId, value: &Value, depth: usize) -> Value {
         match (self.types.definition(id), value) {
             (Some(Definition::Struct(s)), Value::Null) => Value::Object(self.members((id, s), &Map::new(), depth)),
             (Some(Definition::Struct(s)), Value::Object(members)) => {
-                self.has_empty |= members.is_empty();
+                self.has_omitted |= members.is_empty();
                 Value::Object(self.members((id, s), members, depth))
             }
             (Some(Definition::Custom(custom)), value) => {
                 self.conforms &= value.is_null() || custom.conforms(value, depth);
-                self.has_empty |= has_empty(value, depth);
+                self.has_omitted |= has_empty(value, depth);
                 custom.encode(value).unwrap_or_else(|| value.clone())
             }
             (Some(Definition::Named { of, .. }), value) => self.value(of, value, depth),
@@ -163,6 +168,12 @@ impl Encoder {
         encoded
     }
 
+    /// Returns true for `runtime.RawExtension`, a struct, which `omitempty` does not omit.
+    fn is_raw(&self, type_: &'static Type) -> bool {
+        let Type::Named(id) = type_ else { return false };
+        matches!(self.types.definition(*id), Some(Definition::Custom(Custom::RawExtension)))
+    }
+
     /// Returns true if a field with this value is omitted.
     fn omits(&mut self, field: &'static Field, encoded: &Value) -> bool {
         if !field.omits_zero() {
@@ -177,7 +188,7 @@ impl Encoder {
             Value::Bool(set) => !set,
             Value::Int(0) => field.absent_if_missing,
             Value::Float(x) => *x == 0.0,
-            Value::String(text) => text.is_empty(),
+            Value::String(text) => text.is_empty() && !self.is_raw(&field.type_),
             Value::Object(_) if field.omit_zero => *encoded == self.zero(&field.type_),
             _ => false,
         }
@@ -266,6 +277,14 @@ mod tests {
             encoded("core/v1.ConfigMap", 31, r#"{"data":{},"immutable":false}"#),
             r#"{"immutable":false,"metadata":{"creationTimestamp":null}}"#
         );
+    }
+
+    #[test]
+    fn an_empty_text_in_a_raw_extension_is_kept() {
+        for release in [31, 37] {
+            let revision = encoded("apps/v1.ControllerRevision", release, r#"{"data":"","revision":1}"#);
+            assert!(revision.contains(r#""data":"""#), "{revision}");
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The address families of the Services of a cluster, and the ranges of their cluster IPs.
 
 use crdx_value::Value;
-use std::net::IpAddr;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// `IPFamily`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +114,40 @@ impl ServiceRange {
         ranges.iter().filter_map(|range| Self::parse(range.as_str()?)).collect()
     }
 
-    fn family(self) -> IpFamily {
+    /// Returns the range from which a cluster without ranges of its own allocates.
+    pub fn default_of(family: IpFamily) -> Self {
+        match family {
+            IpFamily::V4 => Self { address: Ipv4Addr::new(10, 0, 0, 0).into(), length: 16 },
+            IpFamily::V6 => Self { address: Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 0).into(), length: 112 },
+        }
+    }
+
+    /// The address at an index, counted from the address of the network.
+    pub fn address(self, index: u32) -> IpAddr {
+        let length = self.length.into();
+        match self.address {
+            IpAddr::V4(address) => {
+                let network = address.to_bits() & !u32::MAX.checked_shr(length).unwrap_or_default();
+                Ipv4Addr::from_bits(network.wrapping_add(index)).into()
+            }
+            IpAddr::V6(address) => {
+                let network = address.to_bits() & !u128::MAX.checked_shr(length).unwrap_or_default();
+                Ipv6Addr::from_bits(network.wrapping_add(index.into())).into()
+            }
+        }
+    }
+
+    /// The index of the last address that can be a cluster IP; 0 if there is none.
+    pub fn last_index(self) -> u32 {
+        let length = self.length.into();
+        match self.address {
+            IpAddr::V4(_) => u32::MAX.checked_shr(length).unwrap_or_default().saturating_sub(1),
+            IpAddr::V6(_) => u32::try_from(u128::MAX.checked_shr(length).unwrap_or_default()).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// The family of the addresses.
+    pub fn family(self) -> IpFamily {
         if self.address.is_ipv4() { IpFamily::V4 } else { IpFamily::V6 }
     }
 
@@ -137,9 +171,28 @@ impl ServiceRange {
     }
 }
 
+/// The CIDR of the network, such as `10.96.0.0/12`.
+impl fmt::Display for ServiceRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address(0), self.length)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_of_a_range_are_counted_from_its_network() {
+        let of = |text: &str| ServiceRange::parse(text).unwrap();
+        let shown = |text: &str, index| of(text).address(index).to_string();
+        assert_eq!((shown("10.0.0.9/24", 0), shown("10.0.0.9/24", 2)), ("10.0.0.0".to_owned(), "10.0.0.2".to_owned()));
+        assert_eq!(shown("fd00::1/112", 1), "fd00::1");
+        assert_eq!(of("10.0.0.9/24").to_string(), "10.0.0.0/24");
+        let last = |text: &str| of(text).last_index();
+        assert_eq!((last("10.0.0.0/24"), last("10.0.0.0/31"), last("10.0.0.1/32")), (254, 0, 0));
+        assert_eq!((last("fd00::/112"), last("fd00::/64"), last("fd00::1/128")), (0xffff, u32::MAX, 0));
+    }
 
     #[test]
     fn ranges_have_cluster_ips() {

@@ -258,10 +258,7 @@ fn bad_type(expected: &str, actual: &Value) -> PatchError {
 
 /// `mergepatch.ErrBadPatchType`
 fn bad_patch_type(directive: &Value, of: &Map) -> PatchError {
-    let shown = match directive {
-        Value::String(text) => text.clone(),
-        other => format!("%!s({}={})", print::type_name(other), print::format_v(other)),
-    };
+    let shown = print::format_s(directive);
     PatchError::Other(format!("unknown patch type: {shown} in map: {}", print::format_v(&Value::Object(of.clone()))))
 }
 
@@ -316,6 +313,47 @@ mod tests {
             patched("core/v1.PodSpec", pod, r#"{"containers":[{"image":"x"}]}"#).unwrap_err(),
             "map: map[image:x] does not contain declared merge key: name"
         );
+    }
+
+    /// Answers of a real server.
+    #[test]
+    fn an_unknown_directive_is_shown_as_text() {
+        let error = |directive: &str| {
+            let pod = r#"{"containers":[{"name":"a"}]}"#;
+            patched("core/v1.PodSpec", pod, &format!(r#"{{"containers":[{{"name":"a","$patch":{directive}}}]}}"#))
+        };
+        for (directive, shown, printed) in [
+            (r#""x""#, "x", "x"),
+            ("null", "%!s(<nil>)", "<nil>"),
+            ("1", "%!s(int64=1)", "1"),
+            (r#"["a"]"#, "[a]", "[a]"),
+            (r#"{"a":1}"#, "map[a:%!s(int64=1)]", "map[a:1]"),
+        ] {
+            let text = format!("unknown patch type: {shown} in map: map[$patch:{printed} name:a]");
+            assert_eq!(error(directive), Err(text));
+        }
+    }
+
+    #[test]
+    fn primitives_are_deleted_from_lists_only() {
+        let meta = r#"{"finalizers":["a","b"],"name":"x"}"#;
+        let deleted = |member: &str| patched("meta/v1.ObjectMeta", meta, &format!("{{{member}}}"));
+        let unchanged = || Ok(meta.to_owned());
+        for member in [
+            r#""$deleteFromPrimitiveList/name":["x"]"#,
+            r#""$deleteFromPrimitiveList/finalizers":"a""#,
+            r#""$deleteFromPrimitiveList/labels":["a"]"#,
+            r#""$deleteFromPrimitiveList/":["a"]"#,
+        ] {
+            assert_eq!(deleted(member), unchanged(), "{member}");
+        }
+        let without = deleted(r#""$deleteFromPrimitiveList/finalizers":null"#);
+        assert_eq!(without, Ok(r#"{"name":"x"}"#.to_owned()));
+        for member in [r#""$deleteFromPrimitiveList":["a"]"#, r#""$deleteFromPrimitiveListX/finalizers":["a"]"#] {
+            assert_eq!(deleted(member), Err("invalid patch format of primitive list".to_owned()), "{member}");
+        }
+        let mixed = deleted(r#""$deleteFromPrimitiveList/finalizers":[1]"#).unwrap_err();
+        assert_eq!(mixed, "list element types are not identical: [[a b] [1]]");
     }
 
     #[test]

@@ -70,6 +70,20 @@ fn write_v(out: &mut String, v: &Value) {
     }
 }
 
+/// `%s`, which is meant for strings: `map[a:%!s(int64=1) b:[x %!s(<nil>)]]`
+pub fn format_s(v: &Value) -> String {
+    match v {
+        Value::String(text) => text.clone(),
+        Value::Null => "%!s(<nil>)".to_owned(),
+        Value::Array(items) => format!("[{}]", items.iter().map(format_s).collect::<Vec<_>>().join(" ")),
+        Value::Object(members) => {
+            let members = members.iter().map(|(key, value)| format!("{key}:{}", format_s(value)));
+            format!("map[{}]", members.collect::<Vec<_>>().join(" "))
+        }
+        other => format!("%!s({}={})", type_name(other), format_v(other)),
+    }
+}
+
 /// `%#v`: `map[string]interface {}{"a":1, "b":[]interface {}{"x"}}`
 pub fn go_syntax(v: &Value) -> String {
     let mut out = String::new();
@@ -120,5 +134,15 @@ mod tests {
             ("a", Value::Float(1e21)),
         ]);
         assert_eq!(format_v(&v), "map[a:1e+21 b:[1 <nil> x y]]");
+    }
+
+    #[test]
+    fn values_other_than_strings_are_marked_in_percent_s() {
+        let v = object([
+            ("b", Value::Array(vec![Value::Int(1), Value::Null, Value::from("x y")])),
+            ("a", Value::Bool(true)),
+        ]);
+        assert_eq!(format_s(&v), "map[a:%!s(bool=true) b:[%!s(int64=1) %!s(<nil>) x y]]");
+        assert_eq!(format_s(&Value::Null), "%!s(<nil>)");
     }
 }

@@ -11,7 +11,7 @@ use crate::serve::tls::{self, Tls};
 use crate::serve::{self, Authentication, Options, Running, Runtime, Webhooks};
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{Method, Namespaces, Request, SYSTEM_NAMESPACES, Server, Timestamp};
-use crdx_types::service_families::{IpFamily, ServiceFamilies};
+use crdx_types::service_families::{ServiceFamilies, ServiceRange};
 use crdx_value::release::Release;
 use crdx_value::{Value, object};
 use std::fs;
@@ -36,13 +36,15 @@ authorization of users. The Kubernetes version is that of the folder, such as 1.
       --feature-gates strings             Gates that concern custom resources.
       --secure-port int                   The port. (default 6443)
       --service-account-issuer strings    The issuer and the default audience of service account tokens.
-      --service-cluster-ip-range strings  Families of cluster IPs; the addresses are 10.0.0.0/16 and fd00::/112. (default 10.0.0.0/24)
+      --service-cluster-ip-range strings  Ranges of cluster IPs, at most one of each family. (default 10.0.0.0/24)
       --tls-cert-file string              The certificate of the server.
       --tls-private-key-file string       Its key.
       --token-auth-file string            Bearer tokens: lines of token,user,uid,\"group1,group2\".
   -v, --v int                             From 1 on, list the flags that have no effect.
       --version                           Print the version.
 ";
+
+const CLUSTER_IP_RANGES: &str = "service-cluster-ip-range";
 
 /// The flags of [`HELP`].
 const KNOWN: [&str; 15] = [
@@ -55,7 +57,7 @@ const KNOWN: [&str; 15] = [
     "feature-gates",
     "secure-port",
     "service-account-issuer",
-    "service-cluster-ip-range",
+    CLUSTER_IP_RANGES,
     "tls-cert-file",
     "tls-private-key-file",
     "token-auth-file",
@@ -89,8 +91,9 @@ struct Config {
     /// True if anonymous requests are authorized like others (`--authorization-mode=AlwaysAllow`).
     always_allow: bool,
     checks_namespaces: bool,
-    /// The families of `--service-cluster-ip-range`.
+    /// The families of `--service-cluster-ip-range`, and its ranges.
     families: ServiceFamilies,
+    ranges: Vec<ServiceRange>,
     /// Lines for standard error.
     notes: Vec<String>,
 }
@@ -130,12 +133,11 @@ impl Config {
             notes.extend(plugins.map(|name| format!("--disable-admission-plugins: {name} has no effect")));
         }
         let address = address(flags, &mut notes)?;
-        let families = match flags.last("service-cluster-ip-range").filter(|ranges| !ranges.is_empty()) {
-            Some(ranges) => ServiceFamilies::of_ranges(ranges.split(',')).ok_or_else(|| {
-                FlagError::value("service-cluster-ip-range", ranges, "is not a CIDR, or one of each address family")
-            })?,
-            None => ServiceFamilies::default(),
-        };
+        let given = flags.last(CLUSTER_IP_RANGES).filter(|ranges| !ranges.is_empty()).unwrap_or("10.0.0.0/24");
+        let families = ServiceFamilies::of_ranges(given.split(',')).ok_or_else(|| {
+            FlagError::value(CLUSTER_IP_RANGES, given, "is not a CIDR, or one of each address family")
+        })?;
+        let ranges = given.split(',').filter_map(|range| ServiceRange::parse(range.trim())).collect();
         Ok(Self {
             release: gated,
             address,
@@ -148,6 +150,7 @@ impl Config {
             always_allow: flags.items("authorization-mode").any(|mode| mode == "AlwaysAllow"),
             checks_namespaces: !flags.items("disable-admission-plugins").any(|plugin| plugin == "NamespaceLifecycle"),
             families,
+            ranges,
             notes,
         })
     }
@@ -222,6 +225,7 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
     }
     let server = server.build();
     server.set_service_families(config.families);
+    server.set_service_ranges(config.ranges.clone());
     publish(&server, config, now);
     let (certificate, key) = certificate(config)?;
     let options = Options {
@@ -237,12 +241,10 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
 }
 
 /// Creates the Service `kubernetes` in the namespace `default`, as API servers do (`kubernetesservice/controller.go`). Its
-/// cluster IP is the first address of the default range of its family.
+/// cluster IP is the first address of the first range.
 fn publish(server: &Server, config: &Config, now: Timestamp) {
-    let address = match config.families.primary {
-        IpFamily::V4 => "10.0.0.1",
-        IpFamily::V6 => "fd00::1",
-    };
+    const PATH: &str = "/api/v1/namespaces/default/services?fieldManager=kube-apiserver";
+    let address = config.ranges.first().map(|range| range.address(1).to_string()).unwrap_or_default();
     let number = |port: u16| Value::Int(port.into());
     let https = object([
         ("name", Value::from("https")),
@@ -251,13 +253,18 @@ fn publish(server: &Server, config: &Config, now: Timestamp) {
         ("targetPort", number(config.port)),
     ]);
     let labels = object([("component", Value::from("apiserver")), ("provider", "kubernetes".into())]);
+    let spec = object([
+        ("clusterIP", Value::from(address)),
+        ("ipFamilyPolicy", "SingleStack".into()),
+        ("ports", vec![https].into()),
+    ]);
     let service = object([
         ("apiVersion", Value::from("v1")),
         ("kind", "Service".into()),
         ("metadata", object([("name", Value::from("kubernetes")), ("labels", labels)])),
-        ("spec", object([("clusterIP", Value::from(address)), ("ports", vec![https].into())])),
+        ("spec", spec),
     ]);
-    let request = Request { now, ..Request::new(Method::Post, "/api/v1/namespaces/default/services", service) };
+    let request = Request { now, ..Request::new(Method::Post, PATH, service) };
     server.handle(&request);
 }
 

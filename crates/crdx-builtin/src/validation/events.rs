@@ -66,7 +66,7 @@ pub fn event(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Valu
                 immutable::text(errors, &new, &old);
             }
             "firstTimestamp" | "lastTimestamp" | "eventTime" => {
-                if new.value != old.value {
+                if new.time() != old.time() {
                     let shown = errors.time(&new);
                     errors.invalid_value(&new.path, shown, immutable::IMMUTABLE);
                 }

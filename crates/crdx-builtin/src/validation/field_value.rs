@@ -7,7 +7,7 @@ use crdx_types::empties::Empties;
 use crdx_value::Value;
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath, ROOT};
 use crdx_value::release::{Release, V1_34};
-use crdx_value::time::Timestamp;
+use crdx_value::time::{self, Timestamp};
 
 const NULL: &Value = &Value::Null;
 
@@ -102,6 +102,13 @@ impl<'v, 'p> FieldValue<'v, 'p> {
         self.value.as_bool().unwrap_or_default()
     }
 
+    /// The time, if present, with the fraction of a second that its encoded form omits.
+    pub fn time(&self) -> Option<Timestamp> {
+        let time = time::parse(self.value.as_str()?).ok()?;
+        let given = self.empties.map_or(0, Empties::nanos);
+        Some(if given == 0 { time } else { Timestamp { nanos: given, ..time } })
+    }
+
     /// The quantity, if present.
     pub fn quantity(&self) -> Option<Quantity> {
         amounts::quantity(self.value)
@@ -185,9 +192,10 @@ impl Errors {
         if self.release.since(V1_34) {
             return BadValue::new(field.value, self.release);
         }
-        let text = field.value.as_str().unwrap_or("0001-01-01T00:00:00Z").trim_end_matches('Z').replace('T', " ");
-        let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-        BadValue::Raw(format!("{text} +0000 UTC"))
+        let time = field.time().map_or_else(|| "0001-01-01T00:00:00Z".to_owned(), time::format);
+        let nanos = format!(".{:09}", field.time().map_or(0, |time| time.nanos));
+        let fraction = nanos.trim_end_matches('0').trim_end_matches('.');
+        BadValue::Raw(format!("{}{fraction} +0000 UTC", time.trim_end_matches('Z').replace('T', " ")))
     }
 
     /// `Unsupported value: VALUE`, for a value of an internal type.

@@ -3,15 +3,17 @@
 
 use crdx_value::time::{self, Timestamp};
 
-const SEQUENCE: u8 = 0x30;
-const INTEGER: u8 = 0x02;
-const BIT_STRING: u8 = 0x03;
-const OCTET_STRING: u8 = 0x04;
-const OBJECT_IDENTIFIER: u8 = 0x06;
+pub(super) const SEQUENCE: u8 = 0x30;
+pub(super) const INTEGER: u8 = 0x02;
+pub(super) const BIT_STRING: u8 = 0x03;
+pub(super) const OCTET_STRING: u8 = 0x04;
+pub(super) const OBJECT_IDENTIFIER: u8 = 0x06;
 const BOOLEAN: u8 = 0x01;
 const SET: u8 = 0x31;
 /// The attributes of a request, and the extensions of a certificate.
-const CONTEXT_0: u8 = 0xa0;
+pub(super) const CONTEXT_0: u8 = 0xa0;
+/// The public key of a private key on an elliptic curve.
+pub(super) const CONTEXT_1: u8 = 0xa1;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 /// The kinds of names in `subjectAltName`.
@@ -26,9 +28,10 @@ const ORGANIZATION: &[u8] = &[0x55, 0x04, 0x0a];
 const ALTERNATIVE_NAMES: &[u8] = &[0x55, 0x1d, 0x11];
 
 /// The algorithms of public keys.
-const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
-const ELLIPTIC: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
-const ED25519: &[u8] = &[0x2b, 0x65, 0x70];
+pub(super) const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
+pub(super) const ELLIPTIC: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
+pub(super) const ED25519: &[u8] = &[0x2b, 0x65, 0x70];
+pub(super) const X25519: &[u8] = &[0x2b, 0x65, 0x6e];
 /// Elliptic curves.
 const P224: &[u8] = &[0x2b, 0x81, 0x04, 0x00, 0x21];
 const P256: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];
@@ -37,16 +40,26 @@ const P521: &[u8] = &[0x2b, 0x81, 0x04, 0x00, 0x23];
 
 /// Reads elements in DER.
 #[derive(Clone, Copy)]
-struct Reader<'d>(&'d [u8]);
+pub(super) struct Reader<'d>(&'d [u8]);
 
 impl<'d> Reader<'d> {
+    /// Reads from the beginning of a text.
+    pub fn new(der: &'d [u8]) -> Self {
+        Self(der)
+    }
+
+    /// All bytes that are not read yet.
+    pub fn bytes(self) -> &'d [u8] {
+        self.0
+    }
+
     /// The tag of the next element.
-    fn tag(self) -> Option<u8> {
+    pub fn tag(self) -> Option<u8> {
         self.0.first().copied()
     }
 
     /// The contents of the next element, if it has this tag.
-    fn next(&mut self, tag: u8) -> Option<Reader<'d>> {
+    pub fn next(&mut self, tag: u8) -> Option<Reader<'d>> {
         let (found, rest) = self.0.split_first()?;
         let (first, rest) = rest.split_first()?;
         let (length, rest) = match first {
@@ -64,7 +77,7 @@ impl<'d> Reader<'d> {
     }
 
     /// Skips an element with this tag, if it is the next one.
-    fn skip_optional(&mut self, tag: u8) -> Option<()> {
+    pub fn skip_optional(&mut self, tag: u8) -> Option<()> {
         if self.tag() == Some(tag) { self.next(tag).map(drop) } else { Some(()) }
     }
 }
@@ -98,6 +111,39 @@ pub(crate) struct Key<'d> {
     pub algorithm: PublicKey,
     /// `SubjectPublicKeyInfo`
     pub encoded: &'d [u8],
+}
+
+impl<'d> Key<'d> {
+    /// The algorithm's identifier, and the bits of the key.
+    fn parts(self) -> Option<(&'d [u8], &'d [u8])> {
+        let mut key = Reader(self.encoded);
+        let id = key.next(SEQUENCE)?.next(OBJECT_IDENTIFIER)?;
+        let (_, bits) = key.next(BIT_STRING)?.0.split_first()?;
+        Some((id.0, bits))
+    }
+
+    /// The modulus and the exponent of an RSA key, without leading zeros.
+    pub fn rsa(self) -> Option<(&'d [u8], &'d [u8])> {
+        let (_, bits) = self.parts().filter(|(id, _)| *id == RSA)?;
+        let mut numbers = Reader(bits).next(SEQUENCE)?;
+        Some((without_zeros(numbers.next(INTEGER)?.0), without_zeros(numbers.next(INTEGER)?.0)))
+    }
+
+    /// The point of a key on an elliptic curve.
+    pub fn point(self) -> Option<&'d [u8]> {
+        self.parts().filter(|(id, _)| *id == ELLIPTIC).map(|(_, bits)| bits)
+    }
+
+    /// Returns true for an Ed25519 key.
+    pub fn is_ed25519(self) -> bool {
+        self.algorithm == PublicKey::Ed25519
+    }
+}
+
+/// The bytes of an integer without leading zeros.
+pub(super) fn without_zeros(bytes: &[u8]) -> &[u8] {
+    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+    bytes.get(zeros..).unwrap_or_default()
 }
 
 /// The algorithm of a public key
@@ -208,6 +254,18 @@ fn time(reader: &mut Reader<'_>) -> Option<Timestamp> {
     let pair = |at: usize| digits.get(at..at + 2);
     let [month, day, hour, minute, second] = [pair(0)?, pair(2)?, pair(4)?, pair(6)?, pair(8)?];
     time::parse(&format!("{year}-{month}-{day}T{hour}:{minute}:{second}Z")).ok()
+}
+
+/// The message of Go's parser about a certificate that cannot be read. Of an error inside the signed part, it says only
+/// that the certificate is malformed.
+pub(super) fn certificate_error(der: &[u8]) -> &'static str {
+    let outer = Reader(der).next(SEQUENCE);
+    let is_signed_part_missing = |mut outer: Reader<'_>| outer.next(SEQUENCE).is_none();
+    if outer.is_some_and(is_signed_part_missing) {
+        "x509: malformed tbs certificate"
+    } else {
+        "x509: malformed certificate"
+    }
 }
 
 /// Reads a certificate (`x509.ParseCertificate`).

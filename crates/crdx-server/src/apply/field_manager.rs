@@ -272,6 +272,10 @@ impl FieldManager<'_> {
                 // The error message shows the patch.
                 let mut new = self.in_own_version(&new, "new", patch).map_err(Refusal::Internal)?;
                 default(&mut new);
+                if let Some(e) = self.versions.unconvertible(&new) {
+                    let described = described(patch);
+                    return Err(Refusal::Internal(format!("failed to convert to unversioned ({described}): {e}")));
+                }
                 managed.times.insert(id, self.now.to_owned());
                 new
             }

@@ -59,6 +59,10 @@ pub trait Versions {
     /// # Errors
     /// Returns the message if the object cannot be converted.
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String>;
+    /// The reason why an object cannot be converted to the internal type of its kind.
+    fn unconvertible(&self, _object: &Value) -> Option<String> {
+        None
+    }
     /// The fields of a version that writers of this resource or subresource never own.
     fn ignored(&self, api_version: &str) -> Option<&Set>;
 }
@@ -70,6 +74,10 @@ impl<V: Versions + ?Sized> Versions for &V {
 
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
         (**self).convert(object, api_version)
+    }
+
+    fn unconvertible(&self, object: &Value) -> Option<String> {
+        (**self).unconvertible(object)
     }
 
     fn ignored(&self, api_version: &str) -> Option<&Set> {

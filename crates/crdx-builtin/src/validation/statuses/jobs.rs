@@ -119,6 +119,10 @@ impl Write<'_, '_, '_> {
         self.status.child(field).value != self.old.child(field).value
     }
 
+    fn changes_time(&self, field: &str) -> bool {
+        self.status.child(field).time() != self.old.child(field).time()
+    }
+
     /// Returns true if an integer changes; absent integers are 0.
     fn changes_count(&self, field: &str) -> bool {
         self.status.child(field).int().unwrap_or_default() != self.old.child(field).int().unwrap_or_default()
@@ -129,7 +133,7 @@ impl Write<'_, '_, '_> {
         let Self { spec, status, new, was, .. } = *self;
         let release = errors.release;
         let (start, completion) = (status.child("startTime"), status.child("completionTime"));
-        let (changes_start, changes_completion) = (self.changes("startTime"), self.changes("completionTime"));
+        let (changes_start, changes_completion) = (self.changes_time("startTime"), self.changes_time("completionTime"));
         let changes_complete = new.complete != was.complete;
         let changes_finished = new.finished() != was.finished();
         let mut report = |is_wrong: bool, detail: &str| {
@@ -171,7 +175,7 @@ impl Write<'_, '_, '_> {
                 errors.required(&completion, "completionTime is required for Complete jobs");
             }
         }
-        let ends_before_start = start.is_set() && completion.is_set() && completion.text() < start.text();
+        let ends_before_start = start.is_set() && completion.is_set() && completion.time() < start.time();
         if (changes_start || changes_completion) && ends_before_start {
             let detail = if release.since(V1_34) {
                 "must be equal to or after `startTime`"
@@ -221,7 +225,7 @@ impl Write<'_, '_, '_> {
         let release = errors.release;
         let (completion, start) = (self.status.child("completionTime"), self.status.child("startTime"));
         let (old_completion, old_start) = (self.old.child("completionTime"), self.old.child("startTime"));
-        if completion.is_set() && old_completion.is_set() && completion.value != old_completion.value {
+        if completion.is_set() && old_completion.is_set() && self.changes_time("completionTime") {
             let detail = if release.since(V1_34) { IMMUTABLE } else { "completionTime cannot be mutated" };
             invalid_time(errors, &completion, detail);
         }
@@ -229,7 +233,7 @@ impl Write<'_, '_, '_> {
         let is_resumed = release.since(V1_34)
             && has_condition(self.old, "Suspended", "True")
             && has_condition(self.status, "Suspended", "False");
-        if old_start.is_set() && start.value != old_start.value && !self.spec.child("suspend").bool() && !is_resumed {
+        if old_start.is_set() && self.changes_time("startTime") && !self.spec.child("suspend").bool() && !is_resumed {
             if release.since(V1_36) {
                 invalid_time(errors, &start, "field is immutable for unsuspended job once set");
             } else {

@@ -212,6 +212,14 @@ impl Quantity {
 
     /// `self - other`
     pub fn sub(&self, other: &Self) -> Result<Self, String> {
+        let is_small = matches!((&self.amount, &other.amount), (Amount::Small(..), Amount::Small(..)));
+        if is_small && let Amount::Small(i64::MIN, _) = other.amount {
+            // Go negates the minimum to itself (`int64Amount.Sub`), unless the sum does not fit in 64 bits.
+            let sum = self.add(other)?;
+            if matches!(sum.amount, Amount::Small(..)) {
+                return Ok(sum);
+            }
+        }
         let amount = match &other.amount {
             Amount::Small(value, scale) => match value.checked_neg() {
                 Some(value) => Amount::Small(value, *scale),
@@ -420,6 +428,45 @@ mod tests {
         for text in ["", "-1", "1.5", "m", "+1", " 1", "1 "] {
             assert!(!Quantity::is_canonical(text), "{text}");
         }
+    }
+
+    /// Results of Go.
+    #[test]
+    fn negative_values_above_64_bits_lose_bits_before_they_are_rounded() {
+        for (text, value, milli) in [
+            ("-9223372036854775808", 0, 0),
+            ("-9223372036854775807", 1, 1000),
+            ("-9223372036854775809", -1, -1000),
+            ("-12345678901234567890", -5_097_733_591, -5_097_733_592_001),
+            ("-9223372036854775808.5", 1, -500),
+            ("-9223372036854775808m", 0, 0),
+            ("-1500.5Ki", -1_536_512, -1_536_512_000),
+            ("-1e20", 0, 0),
+            ("9223372036854775808", i64::MIN, 0),
+        ] {
+            assert_eq!((q(text).value(), q(text).milli_value()), (value, milli), "{text}");
+            assert_eq!(q(text).sign(), if text.starts_with('-') { -1 } else { 1 });
+        }
+        assert_eq!(q("-9223372036854775808").to_string(), "-9223372036854775808");
+    }
+
+    /// Results of Go.
+    #[test]
+    fn the_minimum_of_64_bits_is_subtracted_as_its_negation_which_is_itself() {
+        let least = Quantity::from_int(i64::MIN);
+        let difference = |text: &str| q(text).sub(&least).unwrap().to_string();
+        for (text, shown) in [
+            ("5", "-9223372036854775803"),
+            ("0", "-9223372036854775808"),
+            ("5k", "-9223372036854770808"),
+            ("-1", "9223372036854775807"),
+            ("1.5", "9223372036854775809500m"),
+            ("9223372036854775807", "18446744073709551615"),
+            ("-9223372036854775808", "0"),
+        ] {
+            assert_eq!(difference(text), shown, "{text}");
+        }
+        assert_eq!(q("5").add(&least).unwrap().to_string(), "-9223372036854775803");
     }
 
     /// Answers of a real server.

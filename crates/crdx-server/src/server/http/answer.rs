@@ -78,5 +78,7 @@ impl List {
     }
 }
 
+/// The Go type of lists of built-in kinds. Its package is not that of a real type.
+pub(in crate::server) const TYPED_LIST: &str = "*core.List";
 /// The Go type of lists of custom resources.
 pub(in crate::server) const UNSTRUCTURED_LIST: &str = "*unstructured.UnstructuredList";

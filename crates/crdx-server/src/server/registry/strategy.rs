@@ -337,7 +337,7 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     /// Returns a refusal if the object cannot be converted to the storage version.
     fn written(&self, object: Value, decoded: bool) -> Result<Written, Refusal>;
 
-    /// The response to a dry run of a create, which stores nothing.
+    /// The response to a dry run, which stores nothing.
     ///
     /// # Errors
     /// See [`Strategy::written`].

@@ -131,9 +131,11 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
                 }
                 return Ok(Arc::new(object));
             }
-            let mut written = strategy.written(object, decoded)?;
+            let is_only_shown = options.dry_run && !ctx.request.hides_dry_run;
+            let mut written =
+                if is_only_shown { strategy.dry_run(object, decoded)? } else { strategy.written(object, decoded)? };
             ctx.trace.set_not_stored(std::mem::take(&mut written.dropped));
-            if options.dry_run && !ctx.request.hides_dry_run {
+            if is_only_shown {
                 return Ok(written.shown());
             }
             let is_unchanged = |written: &Written| written.raw == *stored.raw();

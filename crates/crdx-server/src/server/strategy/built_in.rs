@@ -63,7 +63,7 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
         true
     }
 
-    /// Returns true if the server sets the generation of objects.
+    /// Returns true if the server sets the generation of objects; otherwise that of the create is kept.
     fn has_generation(&self) -> bool {
         true
     }

@@ -5,8 +5,11 @@ pub(in crate::server) mod behaviour;
 
 use crate::apply::set::Set;
 use crate::server::http::table::Columns;
+use crate::server::metadata;
+use crate::server::registry::managed_fields as managed;
 use autoscaler::Use;
 use behaviour::{Behaviour, InitialStatus};
+use crdx_types::empties::Empties;
 use crdx_types::encode::Encoded;
 use crdx_types::merge::TypeRef;
 use crdx_types::openapi::OpenApiVersion;
@@ -152,6 +155,23 @@ impl BuiltInKind {
                 object = self.encode(&autoscaler::to_v1(&stored.complete(&converted), self.release, Use::Internal));
             }
             _ => {}
+        }
+        object
+    }
+
+    /// Completes the decoded object of a request.
+    pub fn complete_request(&self, decoded: &Value) -> Value {
+        let encoded = self.encoded(decoded);
+        self.default_request(encoded.object, encoded.empties.as_ref())
+    }
+
+    /// Sets the defaults of the encoded object of a request. An empty list of managedFields, which the encoded form omits,
+    /// resets them.
+    pub(crate) fn default_request(&self, encoded: Value, empties: Option<&Empties>) -> Value {
+        let fields = empties.and_then(|empties| empties.child("metadata")?.child(managed::FIELD));
+        let mut object = self.default(encoded);
+        if fields.is_some_and(|fields| fields.text() == Some("[]")) {
+            metadata::set(&mut object, managed::FIELD, Some(Value::Array(Vec::new())));
         }
         object
     }

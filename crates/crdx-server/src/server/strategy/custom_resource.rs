@@ -9,7 +9,7 @@ use super::strategic_merge;
 use crate::apply::field_manager;
 use crate::pipeline::metadata as validation;
 use crate::pipeline::{self, Verdict};
-use crate::server::http::answer::UNSTRUCTURED_LIST;
+use crate::server::http::answer::{TYPED_LIST, UNSTRUCTURED_LIST};
 use crate::server::http::body;
 use crate::server::http::calls::Calls;
 use crate::server::http::context::Context;
@@ -141,7 +141,8 @@ impl ReadStrategy for CustomResource {
 
     fn list_type(&self) -> ListType<'_> {
         let api_version = self.serving.api_version(&self.version).into();
-        ListType { api_version, kind: &self.serving.list_kind, go_type: UNSTRUCTURED_LIST }
+        let go_type = if self.serving.built_in.has_go_type() { TYPED_LIST } else { UNSTRUCTURED_LIST };
+        ListType { api_version, kind: &self.serving.list_kind, go_type }
     }
 
     fn bookmark(&self, metadata: Map) -> Value {
@@ -242,7 +243,11 @@ impl Strategy for CustomResource {
     }
 
     fn prepare_create(&self, object: &mut Value) {
+        let generation = metadata::get(object, "generation").cloned();
         pipeline::prepare_create(&self.version.stages, object);
+        if !self.serving.built_in.has_generation() {
+            metadata::set(object, "generation", generation);
+        }
         self.serving.built_in.prepare(object);
     }
 
@@ -275,6 +280,9 @@ impl Strategy for CustomResource {
                 pipeline::restore(object, old, "spec");
             }
             Subresource::Status => pipeline::prepare_status_update(object, old),
+        }
+        if !self.serving.built_in.has_generation() {
+            metadata::set(object, "generation", metadata::get(old, "generation").cloned());
         }
         self.serving.built_in.prepare_update(object, old, self.subresource);
     }

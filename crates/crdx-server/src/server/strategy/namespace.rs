@@ -10,6 +10,7 @@ use super::built_in::BuiltIn;
 use crate::crd;
 use crate::pipeline::metadata::NameRule;
 use crate::server::metadata;
+use crate::server::registry::managed_fields::FIELD;
 use crate::server::strategy::content;
 use crate::server::strategy::namespace_rule::{NAME, Namespaces};
 use crate::server::strategy::resources::Resources;
@@ -83,8 +84,26 @@ fn create(resources: &Resources, name: &str, now: Timestamp) {
         ),
     ]);
     complete(&mut namespace);
+    if resources.storage.tracks_fields && resources.namespaces == Some(Namespaces::Finalized) {
+        metadata::set(&mut namespace, FIELD, Some(Value::Array(vec![owner(now)])));
+    }
     // Another thread created the same namespace first.
     let _ = serving.objects.put(name, None, namespace, &resources.storage.revision);
+}
+
+/// The entry of the API server in the managedFields of a namespace that it creates (`systemnamespaces`).
+fn owner(now: Timestamp) -> Value {
+    let empty = || Value::Object(Map::new());
+    let labels = object([(".", empty()), ("f:kubernetes.io/metadata.name", empty())]);
+    let fields = object([("f:metadata", object([("f:labels", labels)]))]);
+    object([
+        ("manager", Value::from("kube-apiserver")),
+        ("operation", "Update".into()),
+        ("apiVersion", "v1".into()),
+        ("time", time::format(now).into()),
+        ("fieldsType", "FieldsV1".into()),
+        ("fieldsV1", fields),
+    ])
 }
 
 /// The behaviour of the kind Namespace.
@@ -222,6 +241,112 @@ mod tests {
         let owned = fields.iter().find(|one| one.str_at(&["manager"]) == Some("test")).unwrap();
         let expected = r#"{"f:metadata":{"f:labels":{"f:a":{}}}}"#;
         assert_eq!(owned.get("fieldsV1").map(crdx_value::json::to_string).as_deref(), Some(expected));
+    }
+
+    fn finalized() -> Server {
+        let options = Server::builder(Release::NEWEST, 1).with_namespaces(Namespaces::Finalized, &[]);
+        options.with_content_validation().build()
+    }
+
+    fn answer(server: &Server, method: Method, path: &str, content_type: &str, body: &str) -> (u16, Value) {
+        let mut request = Request::new(method, path, body);
+        request.content_type = Some(content_type.to_owned());
+        fixture::json(server.handle(&request))
+    }
+
+    fn send(server: &Server, method: Method, path: &str, body: &str) -> (u16, Value) {
+        answer(server, method, path, "application/json", body)
+    }
+
+    const NORTH: &str = "/api/v1/namespaces/north";
+
+    /// Answers of a real server.
+    #[test]
+    fn the_generation_is_that_of_the_create() {
+        let server = finalized();
+        let create = |generation: i64| {
+            let body = format!(r#"{{"metadata":{{"name":"north","generation":{generation}}}}}"#);
+            send(&server, Method::Post, "/api/v1/namespaces", &body)
+        };
+        let (code, refused) = create(-1);
+        let message = r#"Namespace "north" is invalid: metadata.generation: Invalid value: -1: must be greater than or equal to 0"#;
+        assert_eq!((code, refused.str_at(&["message"])), (422, Some(message)));
+        assert_eq!(create(5).0, 201);
+        let generation = |(_, object): (u16, Value)| object.at(&["metadata", "generation"]).and_then(Value::as_int);
+        assert_eq!(generation(send(&server, Method::Get, NORTH, "")), Some(5));
+        for body in
+            [r#"{"metadata":{"name":"north","generation":-7}}"#, r#"{"metadata":{"name":"north","labels":{"a":"b"}}}"#]
+        {
+            assert_eq!(generation(send(&server, Method::Put, NORTH, body)), Some(5));
+            assert_eq!(generation(send(&server, Method::Put, &format!("{NORTH}/status"), body)), Some(5));
+        }
+        assert_eq!(generation(send(&server, Method::Get, "/api/v1/namespaces/default", "")), None);
+    }
+
+    #[test]
+    fn only_the_answer_to_a_dry_run_has_the_self_link() {
+        let server = finalized();
+        let body = r#"{"metadata":{"name":"north","selfLink":"x"}}"#;
+        let link = |(_, object): (u16, Value)| object.str_at(&["metadata", "selfLink"]).map(str::to_owned);
+        assert_eq!(link(send(&server, Method::Post, "/api/v1/namespaces", body)), None);
+        assert_eq!(link(send(&server, Method::Put, &format!("{NORTH}?dryRun=All"), body)).as_deref(), Some("x"));
+        let patch = format!("{NORTH}?dryRun=All");
+        let merge = "application/merge-patch+json";
+        assert_eq!(link(answer(&server, Method::Patch, &patch, merge, body)).as_deref(), Some("x"));
+        assert_eq!(link(send(&server, Method::Put, NORTH, body)), None);
+    }
+
+    #[test]
+    fn the_server_owns_the_label_of_its_own_namespaces() {
+        let (_, list) = send(&finalized(), Method::Get, "/api/v1/namespaces", "");
+        let items = list.get("items").and_then(Value::as_array).unwrap();
+        for namespace in items {
+            let owners = namespace.at(&["metadata", "managedFields"]).and_then(Value::as_array).unwrap();
+            let [owner] = owners else { panic!("{owners:?}") };
+            assert_eq!(owner.str_at(&["manager"]), Some("kube-apiserver"));
+            let fields = r#"{"f:metadata":{"f:labels":{".":{},"f:kubernetes.io/metadata.name":{}}}}"#;
+            assert_eq!(owner.get("fieldsV1").map(crdx_value::json::to_string).as_deref(), Some(fields));
+            assert_eq!(namespace.get("kind"), None, "items of a typed list have no kind");
+        }
+        assert_eq!(items.len(), 1);
+    }
+
+    #[test]
+    fn an_empty_list_resets_the_owners_of_a_namespace() {
+        let server = finalized();
+        for (content_type, body) in [
+            ("application/merge-patch+json", r#"{"metadata":{"managedFields":[]}}"#),
+            ("application/strategic-merge-patch+json", r#"{"metadata":{"managedFields":[]}}"#),
+        ] {
+            let path = "/api/v1/namespaces/default?dryRun=All";
+            let (code, namespace) = answer(&server, Method::Patch, path, content_type, body);
+            assert_eq!((code, namespace.at(&["metadata", "managedFields"])), (200, None), "{content_type}");
+        }
+    }
+
+    /// Answers of a real server.
+    #[test]
+    fn an_apply_with_a_malformed_time_cannot_be_converted() {
+        let server = finalized();
+        let apply = |name: &str, time: &str| {
+            let body = format!(
+                r#"{{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{name}","creationTimestamp":{time}}}}}"#
+            );
+            let path = format!("/api/v1/namespaces/{name}?fieldManager=a&dryRun=All");
+            let (code, answer) = answer(&server, Method::Patch, &path, "application/apply-patch+yaml", &body);
+            (code, answer.str_at(&["message"]).unwrap_or_default().to_owned())
+        };
+        for (name, time, error) in [
+            ("default", r#""x""#, r#"parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006""#),
+            ("north", "5", "json: cannot unmarshal number into Go value of type string"),
+        ] {
+            let text = format!(
+                "failed to convert new object (/{name}; /v1, Kind=Namespace) to proper version: \
+                 unable to convert unstructured object to /v1, Kind=Namespace: {error}"
+            );
+            assert_eq!(apply(name, time), (500, text));
+        }
+        assert_eq!(apply("north", "null").0, 201);
     }
 
     #[test]

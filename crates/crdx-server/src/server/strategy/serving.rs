@@ -238,7 +238,7 @@ impl Serving {
         let mut object = decoded.map_err(|e| Refusal::internal(e.message))?.object;
         pipeline::default(stages, &mut object)?;
         if !self.built_in.has_generation() {
-            metadata::set(&mut object, "generation", None);
+            metadata::set(&mut object, "generation", metadata::get(raw, "generation").cloned());
         }
         let object = self.convert(object, version, calls)?;
         Ok((object != *raw).then_some(object))

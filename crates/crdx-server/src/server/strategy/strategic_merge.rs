@@ -20,7 +20,7 @@ pub(in crate::server) fn typed(
     strict: Vec<StrictError>,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
-    checked(ctx, kind, current, patch, strict, options).map(|merged| kind.complete(&merged))
+    checked(ctx, kind, current, patch, strict, options).map(|merged| kind.complete_request(&merged))
 }
 
 /// Like [`typed`], but does not encode the result.

@@ -29,6 +29,7 @@ pub(in crate::server) use serve::{definition, serve};
 
 use crate::pipeline::Verdict;
 use crate::pipeline::metadata::{self as validation, Metadata, NameRule};
+use crate::server::http::answer::TYPED_LIST;
 use crate::server::http::calls::Calls;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
@@ -38,7 +39,6 @@ use crate::server::http::status::Refusal;
 use crate::server::http::table::Columns;
 use crate::server::http::user::UserInfo;
 use crate::server::metadata;
-use crate::server::registry::managed_fields as managed;
 use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::rest::stored_key;
 use crate::server::registry::store::{Collection, Stored};
@@ -171,7 +171,7 @@ impl ReadStrategy for TypedResource {
 
     fn list_type(&self) -> ListType<'_> {
         let api_version = self.serving.api_version(&self.version).into();
-        ListType { api_version, kind: &self.serving.list_kind, go_type: "*core.List" }
+        ListType { api_version, kind: &self.serving.list_kind, go_type: TYPED_LIST }
     }
 
     fn bookmark(&self, metadata: Map) -> Value {
@@ -245,7 +245,7 @@ impl Strategy for TypedResource {
 
     /// An object whose empty lists and maps are owned, unlike absent ones.
     fn managed_form(&self, object: &Value) -> Option<Value> {
-        self.given_empties()?.restored(object)
+        self.given_empties()?.restored(object, self.kind.merge_type().resolve())
     }
 
     fn admit_create(&self, object: &mut Value) {
@@ -331,7 +331,9 @@ impl Strategy for TypedResource {
     }
 
     fn invalid(&self, object: &Value, errors: ErrorList) -> Refusal {
-        let of = GroupResource { group: &self.serving.group, resource: &self.serving.kind };
+        // The internal type of an Event is that of the core group.
+        let group = if self.serving.kind == "Event" { "" } else { &self.serving.group };
+        let of = GroupResource { group, resource: &self.serving.kind };
         Refusal::invalid(of, metadata::text(object, "name"), errors)
     }
 
@@ -343,7 +345,11 @@ impl Strategy for TypedResource {
         self.kind.behaviour.returns_deleted
     }
 
-    fn written(&self, object: Value, _: bool) -> Result<Written, Refusal> {
+    fn written(&self, mut object: Value, _: bool) -> Result<Written, Refusal> {
+        // Storage removes it (`PrepareObjectForStorage`), so that only the answer to a dry run of an update has it.
+        if !self.dry_run {
+            metadata::set(&mut object, "selfLink", None);
+        }
         Ok(match self.kind.stored(&object) {
             Some(raw) => Written { shown: self.kind.restored(&raw).or(Some(object)), raw, dropped: Vec::new() },
             None => Written { raw: object, shown: None, dropped: Vec::new() },
@@ -391,18 +397,12 @@ impl TypedResource {
 
     /// Encodes and defaults a decoded object, and keeps the places of its empty lists and maps for validation.
     fn complete(&self, Encoded { object, empties, .. }: Encoded) -> Value {
-        // An empty list, which the encoded form omits, resets the managedFields.
-        let fields = empties.as_ref().and_then(|empties| empties.child("metadata")?.child(managed::FIELD));
-        let resets = fields.is_some_and(|fields| fields.text() == Some("[]"));
+        self.note_shared_labels(&object);
+        let mut object = self.kind.default_request(object, empties.as_ref());
         if self.resources.validates_content {
             *self.empties.lock().unwrap_or_else(PoisonError::into_inner) = empties.map(Arc::new);
         }
-        self.note_shared_labels(&object);
-        let mut object = self.kind.default(object);
         self.complete_pods(&mut object);
-        if resets {
-            metadata::set(&mut object, managed::FIELD, Some(Value::Array(Vec::new())));
-        }
         if self.resources.allocations.is_some() {
             generated::default_times(&self.kind, &mut object, self.now);
         }

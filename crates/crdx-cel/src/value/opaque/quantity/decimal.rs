@@ -152,21 +152,28 @@ impl Decimal {
     }
 
     /// The value in units of `10^exponent`, as Go computes it (`scaledValue` in `scale_int.go`): digits above 64 bits are
-    /// lost, and a remainder adds one, to a negative value, too.
+    /// lost, of a negative value before others are dropped, and a remainder adds one, to a negative value, too.
     pub(super) fn scaled(&self, exponent: i32) -> i64 {
+        // Go compares a value with the maximum of 64 bits before it takes its fast path, but not with the minimum.
+        const FAST_DIGITS: i64 = 19;
         let dropped = i64::from(exponent) - self.exponent;
+        if self.negative && (1..FAST_DIGITS).contains(&dropped) {
+            let divisor = u32::try_from(dropped).map_or(1, |dropped| 10_i64.saturating_pow(dropped));
+            let all = (wrapped(&self.digits) as i64).wrapping_neg();
+            return all / divisor + i64::from(all % divisor != 0);
+        }
         let kept = match usize::try_from(dropped) {
             Ok(dropped) => self.digits.len().saturating_sub(dropped),
             Err(_) => self.digits.len(),
         };
         let (whole, rest) = self.digits.split_at_checked(kept).unwrap_or_default();
         let zeros = u32::try_from(-dropped.min(0)).unwrap_or(u32::MAX);
-        let digits = whole.iter().fold(0_u64, |value, digit| value.wrapping_mul(10).wrapping_add(u64::from(*digit)));
-        let magnitude = 10_u64.checked_pow(zeros).map_or(0, |factor| digits.wrapping_mul(factor)) as i64;
-        let value = if self.negative { magnitude.wrapping_neg() } else { magnitude };
-        let has_rest = rest.iter().any(|digit| *digit != 0);
-        // Only Go's fast path truncates a negative value before it adds one; the other path rounds it down.
-        value.wrapping_add(i64::from(has_rest && (!self.negative || dropped < 19)))
+        let magnitude = 10_u64.checked_pow(zeros).map_or(0, |factor| wrapped(whole).wrapping_mul(factor)) as i64;
+        // Of a negative value, Go rounds down before it adds one.
+        if self.negative {
+            return magnitude.wrapping_neg();
+        }
+        magnitude.wrapping_add(i64::from(rest.iter().any(|digit| *digit != 0)))
     }
 
     fn whole_text(digits: &[u8], negative: bool) -> String {
@@ -217,6 +224,11 @@ impl Decimal {
         digits.resize(digits.len() + zeros as usize, 0);
         (Self::whole_text(&digits, self.negative), exponent - zeros)
     }
+}
+
+/// The lowest 64 bits of an integer.
+fn wrapped(digits: &[u8]) -> u64 {
+    digits.iter().fold(0, |value: u64, digit| value.wrapping_mul(10).wrapping_add(u64::from(*digit)))
 }
 
 fn compare_magnitudes(a: &Decimal, b: &Decimal) -> Ordering {

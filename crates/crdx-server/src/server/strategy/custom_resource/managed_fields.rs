@@ -29,6 +29,9 @@ impl Versions for CustomResource {
                 return Err(format!("request to convert CR {way} an invalid group/version: {group}{slash}{version}"));
             }
         }
+        if let Some(kind) = self.go_type(self.version.stages.release()) {
+            return kind.convert(object);
+        }
         let converted = self.serving.convert_type(object.clone(), api_version, &self.calls);
         converted.map_err(|refusal| refusal.message)
     }

@@ -12,7 +12,7 @@ use crate::server::strategy::subresource::Subresource;
 use crdx_value::field::ErrorList;
 use crdx_value::release::Release;
 use crdx_value::time::Timestamp;
-use crdx_value::{Value, object};
+use crdx_value::{Map, Value, object};
 
 /// The finalizer in `spec.finalizers` of every namespace.
 pub(in crate::server) const KUBERNETES: &str = "kubernetes";
@@ -34,9 +34,14 @@ impl BuiltIn for FinalizedNamespace {
     /// `PrepareForUpdate` of the strategies for the object, the status and the finalizers.
     fn prepare_update(&self, object: &mut Value, old: &Value, subresource: Subresource) {
         label(object);
-        metadata::set(object, "generation", None);
         if subresource == Subresource::None {
             keep_finalizers(object, old);
+        }
+        // Their Go types are encoded even if they are empty.
+        if let Some(members) = object.as_object_mut() {
+            for field in ["spec", "status"] {
+                members.entry(field.to_owned()).or_insert_with(|| Value::Object(Map::new()));
+            }
         }
     }
 
@@ -100,7 +105,6 @@ impl BuiltIn for FinalizedNamespace {
 
 pub(super) fn complete(namespace: &mut Value) {
     label(namespace);
-    metadata::set(namespace, "generation", None);
     let mut all: Vec<String> = finalizers(namespace).into_iter().map(str::to_owned).collect();
     if !all.iter().any(|finalizer| finalizer == KUBERNETES) {
         all.push(KUBERNETES.to_owned());

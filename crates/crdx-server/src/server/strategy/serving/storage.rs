@@ -47,11 +47,15 @@ impl Serving {
         decoded: bool,
         calls: &Calls,
     ) -> Result<Written, Refusal> {
-        if !(version.storage && decoded) {
+        // The object of a Go type is always decoded, and only storage removes the field (`PrepareObjectForStorage`).
+        let has_go_type = self.built_in.has_go_type();
+        if !(version.storage && (decoded || has_go_type)) {
             return self.written(object, version, decoded, calls);
         }
         integral_floats(&mut object);
-        metadata::set(&mut object, "selfLink", None);
+        if !has_go_type {
+            metadata::set(&mut object, "selfLink", None);
+        }
         if self.may_lack_defaults(version) && !pipeline::default(&version.stages, &mut object)?.is_empty() {
             object = self.convert(object, version, calls)?;
         }

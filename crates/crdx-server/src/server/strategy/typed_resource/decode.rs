@@ -25,7 +25,8 @@ pub(in crate::server) fn request_object(
     input: Input,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
-    decoded_object(ctx, kind, input, options).map(|decoded| kind.default(decoded.object))
+    let encoded = decoded_object(ctx, kind, input, options)?;
+    Ok(kind.default_request(encoded.object, encoded.empties.as_ref()))
 }
 
 /// Decodes the body of a write, and encodes it as its Go type does.
@@ -113,7 +114,7 @@ pub(in crate::server) fn patched_object(
     strict: Vec<StrictError>,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
-    decoded_patch(ctx, kind, patched, strict, options).map(|object| kind.complete(&object))
+    decoded_patch(ctx, kind, patched, strict, options).map(|object| kind.complete_request(&object))
 }
 
 /// Decodes the patched object, without encoding it as its Go type does.

@@ -1,6 +1,6 @@
 //! Field ownership of built-in kinds (`GetResetFields` of their strategies).
 
-use super::{TypedResource, certificate_request};
+use super::{TypedResource, certificate_request, conversion};
 use crate::apply::set::Set;
 use crate::apply::updater::Versions;
 use crate::server::http::body::parse_group_version;
@@ -25,6 +25,10 @@ impl Versions for TypedResource {
             None => kind.convert(object),
             Some(from) => Ok(from.to_version(kind, from.convert(object)?)),
         }
+    }
+
+    fn unconvertible(&self, object: &Value) -> Option<String> {
+        conversion::error(&self.kind, object)
     }
 
     fn ignored(&self, api_version: &str) -> Option<&Set> {

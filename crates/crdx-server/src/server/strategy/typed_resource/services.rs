@@ -3,11 +3,13 @@
 mod families;
 mod node_ports;
 
+use crate::server::metadata;
 use crate::server::registry::store::Collection;
 use crate::server::strategy::content;
 use crdx_types::service_families::{IpFamily, ServiceFamilies, ServiceRange};
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
-use crdx_value::release::Release;
+use crdx_value::quote::go_quote;
+use crdx_value::release::{Release, V1_33, V1_36};
 use crdx_value::{Map, Value};
 use families::{ADDRESSES, FAMILIES, set_texts, texts};
 pub(super) use node_ports::AllocationError;
@@ -15,13 +17,14 @@ use node_ports::NodePorts;
 use std::borrow::Borrow;
 use std::cell::OnceCell;
 use std::collections::HashSet;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The first address that is allocated; the one before is that of the Service `kubernetes`.
 const FIRST_ADDRESS: u32 = 2;
-const ADDRESSES_OF_RANGE: u32 = 0xffff - 2;
+/// The maximum number of addresses that are allocated from a range.
+const MAX_ADDRESSES: u32 = 0xffff - 2;
 const NODE_PORT: &str = "nodePort";
 const INTERNAL_TRAFFIC: &str = "internalTrafficPolicy";
 const HEALTH_CHECK_PORT: &str = "healthCheckNodePort";
@@ -75,6 +78,12 @@ impl Allocations {
         self.families.get().copied().unwrap_or_default()
     }
 
+    /// The range from which addresses of a family are allocated.
+    fn range(&self, family: IpFamily) -> ServiceRange {
+        let known = self.ranges.get().into_iter().flatten().find(|range| range.family() == family);
+        known.copied().unwrap_or_else(|| ServiceRange::default_of(family))
+    }
+
     /// Returns true if no known range has an address.
     fn is_out_of_range(&self, address: IpAddr) -> bool {
         self.ranges.get().is_some_and(|ranges| !ranges.iter().any(|range| range.has(address)))
@@ -88,7 +97,8 @@ pub(super) struct Services<'a> {
     pub release: Release,
     /// True if the addresses in requests are validated.
     pub validates: bool,
-    /// True for a dry run, which allocates nothing: the first node port is the one after the range.
+    /// True for a dry run, which allocates nothing: the first node port is the one after the range, and addresses are
+    /// those of networks.
     pub dry_run: bool,
 }
 
@@ -116,6 +126,7 @@ impl Services<'_> {
     }
 
     fn complete(&self, service: &mut Value, old: Option<&Map>) -> Result<(), AllocationError> {
+        let name = metadata::text(service, "name").to_owned();
         let Some(spec) = service.get_mut("spec") else { return Ok(()) };
         let Some(members) = spec.as_object_mut() else { return Ok(()) };
         families::normalize(members, old);
@@ -139,7 +150,7 @@ impl Services<'_> {
         let others = self.allocations.of_others.get();
         let has_address =
             |address: &IpAddr| others.into_iter().chain([stored()]).any(|used| used.addresses.contains(address));
-        self.allocate_addresses(spec, old, &has_address)?;
+        self.allocate_addresses(spec, (&name, old), &has_address)?;
         let is_used = |port: &i64| others.into_iter().chain([stored()]).any(|used| used.ports.contains(port));
         let ports = NodePorts {
             next: &self.allocations.ports,
@@ -154,7 +165,7 @@ impl Services<'_> {
     fn allocate_addresses(
         &self,
         spec: &mut Map,
-        old: Option<&Map>,
+        (name, old): (&str, Option<&Map>),
         is_used: &dyn Fn(&IpAddr) -> bool,
     ) -> Result<(), AllocationError> {
         let (families, mut addresses) = (texts(spec, FAMILIES), texts(spec, ADDRESSES));
@@ -169,21 +180,37 @@ impl Services<'_> {
         if is_complete {
             return Ok(());
         }
-        // A dry run does not look for the other Services.
-        if !self.dry_run {
-            self.check_requested(&addresses, old.map_or(0, |old| texts(old, ADDRESSES).len()), is_used)?;
-        }
+        self.check_requested(&addresses, old.map_or(0, |old| texts(old, ADDRESSES).len()), is_used)?;
         addresses.resize(addresses.len().max(families.len()), String::new());
         for (address, family) in addresses.iter_mut().zip(&families).filter(|(address, _)| address.is_empty()) {
             let family = IpFamily::of_name(family).unwrap_or(IpFamily::V4);
-            let n = free(&self.allocations.addresses, ADDRESSES_OF_RANGE, |n| is_used(&cluster_ip(family, n)));
-            *address = cluster_ip(family, n.unwrap_or_default()).to_string();
+            *address = self.next_address(name, family, is_used)?.to_string();
         }
         if let Some(first) = addresses.first() {
             spec.insert("clusterIP".to_owned(), first.as_str().into());
         }
         set_texts(spec, ADDRESSES, addresses);
         Ok(())
+    }
+
+    /// Allocates an address of a family (`AllocateNextService` in `ipallocator`). A dry run gets that of the network.
+    fn next_address(
+        &self,
+        name: &str,
+        family: IpFamily,
+        is_used: &dyn Fn(&IpAddr) -> bool,
+    ) -> Result<IpAddr, AllocationError> {
+        let range = self.allocations.range(family);
+        if self.dry_run {
+            return Ok(range.address(0));
+        }
+        let count = range.last_index().saturating_sub(FIRST_ADDRESS - 1).min(MAX_ADDRESSES);
+        let address = |n: u32| range.address(FIRST_ADDRESS + n);
+        free(&self.allocations.addresses, count, |n| is_used(&address(n))).map(address).ok_or_else(|| {
+            // The message names the Service since 1.36.
+            let of = if self.release.since(V1_36) { format!(" for Service {}", go_quote(name)) } else { String::new() };
+            AllocationError::Internal(format!("failed to allocate a serviceIP{of}: range is full"))
+        })
     }
 
     /// Checks the addresses of a request (`AllocateService` in `ipallocator`), except the first `allocated` ones.
@@ -196,9 +223,10 @@ impl Services<'_> {
         let requested = addresses.iter().skip(allocated).filter_map(|text| Some((text, text.parse().ok()?)));
         for (text, address) in requested {
             let reason = if self.allocations.is_out_of_range(address) {
-                OUT_OF_RANGE
-            } else if is_used(&address) {
-                ALLOCATED
+                self.out_of_range(address)
+            } else if !self.dry_run && is_used(&address) {
+                // A dry run does not look for the other Services.
+                ALLOCATED.to_owned()
             } else {
                 continue;
             };
@@ -211,19 +239,19 @@ impl Services<'_> {
         Ok(())
     }
 
+    /// The reason why an address outside all ranges is refused: allocators of several ranges, which exist since 1.33,
+    /// look for the one of the address first (`MetaAllocator`), but not in a dry run.
+    fn out_of_range(&self, address: IpAddr) -> String {
+        if !self.dry_run && self.release.since(V1_33) {
+            return OUT_OF_RANGE.to_owned();
+        }
+        let family = if address.is_ipv4() { IpFamily::V4 } else { IpFamily::V6 };
+        let range = self.allocations.range(family);
+        format!("the provided IP ({address}) is not in the valid range. The range of valid IPs is {range}")
+    }
+
     fn stored(&self) -> Used {
         Used::of(self.objects.all().iter().map(|stored| stored.raw()))
-    }
-}
-
-/// An address of the range `10.0.0.0/16` or `fd00::/112`.
-fn cluster_ip(family: IpFamily, n: u32) -> IpAddr {
-    match family {
-        IpFamily::V4 => Ipv4Addr::from_bits(Ipv4Addr::new(10, 0, 0, 0).to_bits() + FIRST_ADDRESS + n).into(),
-        IpFamily::V6 => {
-            let range = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 0).to_bits();
-            Ipv6Addr::from_bits(range + u128::from(FIRST_ADDRESS + n)).into()
-        }
     }
 }
 

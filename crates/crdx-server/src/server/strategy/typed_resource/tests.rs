@@ -1,5 +1,6 @@
 //! Requests for built-in kinds to the whole server.
 
+mod in_memory;
 mod preparation;
 
 use crate::server::{Calls, Method, Namespaces, Paused, Reply, Request, Response, ResponseBody, Server, Timestamp};
@@ -843,6 +844,38 @@ fn services_that_are_not_stored_have_addresses_and_ports_too() {
         "{port}"
     );
     assert_eq!(create(r#"{"clusterIP":"10.0.0.8","type":"NodePort","ports":[{"port":80,"nodePort":30008}]}"#), "");
+}
+
+/// Answers of real servers.
+#[test]
+fn a_cluster_ip_outside_the_range_is_refused() {
+    let refusal = |minor: u16, address: &str, query: &str| {
+        let options = Server::builder(Release::new(minor).unwrap(), 1).with_built_in_kinds().with_content_validation();
+        let server = options.with_generated_fields().build();
+        server.set_service_ranges(vec![ServiceRange::parse("10.0.0.0/24").unwrap()]);
+        create_service(&server, "s", &format!(r#"{{"clusterIP":"{address}","ports":[{{"port":80}}]}}"#), query).1
+    };
+    let outside = "failed to allocate IP 10.1.0.5: the provided network does not match the current range";
+    assert!(refusal(37, "10.1.0.5", "").ends_with(outside));
+    let text = "the provided IP (10.0.0.0) is not in the valid range. The range of valid IPs is 10.0.0.0/24";
+    for (minor, query) in [(37, "?dryRun=All"), (32, ""), (32, "?dryRun=All")] {
+        let message = refusal(minor, "10.0.0.0", query);
+        assert!(message.ends_with(&format!("failed to allocate IP 10.0.0.0: {text}")), "{message}");
+        assert_eq!(refusal(minor, "10.0.0.254", query), "");
+    }
+}
+
+#[test]
+fn addresses_are_allocated_from_the_range() {
+    let server = validating();
+    server.set_service_ranges(vec![ServiceRange::parse("10.7.0.0/30").unwrap()]);
+    let path = "/api/v1/namespaces/default/services";
+    let object = r#"{"metadata":{"name":"a"},"spec":{"ports":[{"port":80}]}}"#;
+    let dry = created(&server, &format!("{path}?dryRun=All"), object);
+    assert_eq!(dry.str_at(&["spec", "clusterIP"]), Some("10.7.0.0"), "a dry run allocates nothing");
+    assert_eq!(created(&server, path, object).str_at(&["spec", "clusterIP"]), Some("10.7.0.2"));
+    let full = r#"Internal error occurred: failed to allocate a serviceIP for Service "b": range is full"#;
+    assert_eq!(create_service(&server, "b", r#"{"ports":[{"port":80}]}"#, ""), (500, full.to_owned()));
 }
 
 #[test]
