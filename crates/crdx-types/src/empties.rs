@@ -1,6 +1,8 @@
 //! The empty lists and maps of a decoded object. Its encoded form leaves them out, but validation sees them: Go tells an
 //! empty list from a nil one.
 
+mod atomic_lists;
+
 use crdx_value::{Map, Value};
 use std::collections::BTreeMap;
 

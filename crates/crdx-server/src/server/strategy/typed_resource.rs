@@ -240,9 +240,14 @@ impl Strategy for TypedResource {
         self.kind.encode(Value::Object(Map::new()))
     }
 
-    /// An object whose empty lists and maps are owned, unlike absent ones.
+    /// An object whose empty lists and maps are owned or compared, unlike absent ones.
     fn managed_form(&self, object: &Value) -> Option<Value> {
-        self.given_empties()?.restored(object)
+        let empties = self.given_empties()?;
+        let restored = empties.restored(object);
+        let is_owned = restored.is_some();
+        let mut restored = restored.unwrap_or_else(|| object.clone());
+        let is_compared = empties.restore_in_atomic_lists(self.kind.merge_type().resolve(), &mut restored);
+        (is_owned || is_compared).then_some(restored)
     }
 
     fn admit_create(&self, object: &mut Value) {
