@@ -238,7 +238,9 @@ impl Printer {
             let package = full.rsplit_once('.').map_or("", |(package, _)| package).to_owned();
             return self.fields(&full, &package, inner, is_first);
         }
-        if !self.is_go() && field.omits_zero() && is_zero(inner.value) {
+        // A pointer to a zero value is not omitted.
+        let is_omitted = if field.type_.starts_with('*') { inner.value.is_null() } else { is_zero(inner.value) };
+        if !self.is_go() && field.omits_zero() && is_omitted {
             return;
         }
         self.separate(*is_first);
@@ -411,6 +413,12 @@ mod tests {
             ),
             r#"core.ScopeSelector{MatchExpressions:[]core.ScopedResourceSelectorRequirement{core.ScopedResourceSelectorRequirement{ScopeName:"a", Operator:"In", Values:[]string{"b"}}}}"#
         );
+    }
+
+    #[test]
+    fn a_pointer_to_a_zero_value_is_shown() {
+        let owner = r#"{"apiVersion":"v1","kind":"Pod","name":"a","uid":"u","controller":false}"#;
+        assert_eq!(shown_in(35, "meta/v1.OwnerReference", owner), owner);
     }
 
     #[test]

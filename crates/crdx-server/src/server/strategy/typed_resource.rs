@@ -243,7 +243,7 @@ impl Strategy for TypedResource {
         self.kind.encode(&Value::Object(Map::new()))
     }
 
-    /// An object whose empty lists and maps are owned, unlike absent ones.
+    /// An object whose empty lists and maps are owned or compared, unlike absent ones.
     fn managed_form(&self, object: &Value) -> Option<Value> {
         self.given_empties()?.restored(object, self.kind.merge_type().resolve())
     }

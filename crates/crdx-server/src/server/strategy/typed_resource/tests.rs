@@ -1103,6 +1103,26 @@ fn an_empty_list_resets_the_managed_fields() {
 }
 
 #[test]
+fn an_empty_map_in_an_atomic_list_changes_the_owner_of_the_list() {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
+    let ranges = "/api/v1/namespaces/default/limitranges";
+    let range = |item: &str| {
+        format!(r#"{{"apiVersion":"v1","kind":"LimitRange","metadata":{{"name":"a"}},"spec":{{"limits":[{item}]}}}}"#)
+    };
+    let limits = r#"{"max":{"cpu":"1"},"type":"Pod"}"#;
+    let owner_after = |item: &str| {
+        let updated = send(&server, Method::Put, &format!("{ranges}/a?fieldManager=other&dryRun=All"), &range(item));
+        let updated = body(&updated);
+        let managers = updated.at(&["metadata", "managedFields"]).and_then(Value::as_array).unwrap();
+        assert_eq!(managers.len(), 1);
+        managers[0].str_at(&["manager"]).unwrap().to_owned()
+    };
+    assert_eq!(send(&server, Method::Post, ranges, &range(limits)).code, 201);
+    assert_eq!(owner_after(limits), "test");
+    assert_eq!(owner_after(r#"{"max":{"cpu":"1"},"min":{},"type":"Pod"}"#), "other");
+}
+
+#[test]
 fn the_time_of_a_taint_is_that_of_the_request() {
     let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_generated_fields().build();
     let rule = r#"{"apiVersion":"resource.k8s.io/v1","kind":"DeviceTaintRule","metadata":{"name":"a"},"spec":{
