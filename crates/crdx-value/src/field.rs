@@ -8,6 +8,7 @@ pub use crate::names;
 use crate::base64::Encoding;
 use crate::release::{Release, V1_32, V1_34};
 use crate::{Value, json, number, print, quote};
+use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 
 /// A path in an object. Paths are built on the stack while walking, and are formatted only when an error needs them.
@@ -259,6 +260,14 @@ pub struct FieldError {
 
 /// Errors in the order they were found. The server's order is partly random, so compare lists as multisets.
 pub type ErrorList = Vec<FieldError>;
+
+/// Keeps the first of several errors with the same text (`ErrorList.ToAggregate`).
+pub fn remove_repeated(errors: &mut ErrorList) {
+    if errors.len() > 1 {
+        let mut seen = HashSet::with_capacity(errors.len());
+        errors.retain(|error| seen.insert(error.to_string()));
+    }
+}
 
 impl FieldError {
     /// Creates an error of any type; the shorthands below cover the common types.

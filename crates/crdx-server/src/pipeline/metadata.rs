@@ -7,8 +7,8 @@ mod name_rule;
 use crdx_types::conforms::conforms;
 use crdx_types::restore;
 use crdx_types::types::Types;
-use crdx_value::field::names;
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
+use crdx_value::field::{names, remove_repeated};
 use crdx_value::release::{Release, V1_33, V1_34, V1_37};
 use crdx_value::time;
 use crdx_value::{Map, Value, json, print, quote};
@@ -66,9 +66,8 @@ impl<'a> Metadata<'a> {
 /// Removes duplicate errors, as `ValidateObjectMetaDeclaratively` (since 1.37) does; the handwritten validation reports
 /// them twice.
 pub(crate) fn without_duplicates(mut errors: ErrorList, release: Release) -> ErrorList {
-    if release.since(V1_37) && errors.len() > 1 {
-        let mut seen = BTreeSet::new();
-        errors.retain(|e| seen.insert(e.to_string()));
+    if release.since(V1_37) {
+        remove_repeated(&mut errors);
     }
     errors
 }

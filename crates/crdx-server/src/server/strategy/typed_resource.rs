@@ -59,14 +59,13 @@ use crdx_text::strict::StrictError;
 use crdx_types::Endpoint;
 use crdx_types::empties::Empties;
 use crdx_types::encode::Encoded;
-use crdx_value::field::{ErrorList, FieldError, FieldPath, names};
+use crdx_value::field::{ErrorList, FieldError, FieldPath, names, remove_repeated};
 use crdx_value::release::{Release, V1_37};
 use crdx_value::steps::Spent;
 use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value, object, time};
 use prepare::Request;
 use services::{AllocationError, Services};
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -510,14 +509,6 @@ impl TypedResource {
             remove_repeated(&mut errors);
         }
         Verdict { errors, warnings_if_accepted: warnings, ..Verdict::default() }
-    }
-}
-
-/// Keeps the first of several errors with the same text (`ErrorList.ToAggregate`).
-fn remove_repeated(errors: &mut ErrorList) {
-    if errors.len() > 1 {
-        let mut seen = HashSet::with_capacity(errors.len());
-        errors.retain(|error| seen.insert(error.to_string()));
     }
 }
 
