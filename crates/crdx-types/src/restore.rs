@@ -12,13 +12,15 @@ use std::fmt::Write as _;
 /// The maximum depth to which values are checked.
 const MAX_DEPTH: usize = 500;
 
-/// Checks that a value can be restored as an object of a struct type. Returns the paths of unknown fields.
+/// Checks that a value can be restored as an object of a struct type. Returns the sorted paths of unknown fields, which do
+/// not contain the keys of maps.
 ///
 /// # Errors
 /// Returns Go's message for the first value of a wrong type.
 pub fn check(types: &'static Types, id: TypeId, value: &Value) -> Result<Vec<String>, String> {
     let mut walk = Walk { types, path: String::new(), unknown: Vec::new(), depth: 0 };
     walk.named(&Type::Named(id), id, value)?;
+    walk.unknown.sort_unstable();
     Ok(walk.unknown)
 }
 
@@ -136,7 +138,7 @@ mod tests {
         let check = |text: &str| check(types, types.id("core/v1.PodSpec").unwrap(), &read(text.as_bytes()).unwrap());
         assert_eq!(
             check(r#"{"x":1,"containers":[{"name":"a","y":{}}],"$patch":"x"}"#),
-            Ok(vec!["containers[0].y".to_owned(), "$patch".to_owned(), "x".to_owned()])
+            Ok(vec!["$patch".to_owned(), "containers[0].y".to_owned(), "x".to_owned()])
         );
         let error = |text: &str| check(text).unwrap_err();
         assert_eq!(error(r#"{"containers":{}}"#), "cannot restore slice from map");
