@@ -72,12 +72,14 @@ pub fn no_object(source: &str, value: &Value) -> Option<NoObject> {
     }
 }
 
-/// Returns true for a patch of a CRD: it has a directive of a strategic merge patch, or no field that every CRD has.
+/// Returns true for a patch of a CRD: it has a directive of a strategic merge patch, or no field that every CRD has. A
+/// `spec` that is no object is the mistake of a CRD.
 pub fn is_definition_patch(value: &Value) -> bool {
     let spec = value.get("spec");
     let has = |key: &&str| spec.is_some_and(|spec| spec.get(key).is_some());
     let is_directive = |of: Option<&Value>| of.is_some_and(|of| of.get("$patch").is_some());
-    let is_partial = || !["group", "names", "versions", "version"].iter().any(has);
+    let may_be_partial = spec.is_none_or(|spec| spec.is_null() || spec.as_object().is_some());
+    let is_partial = || may_be_partial && !["group", "names", "versions", "version"].iter().any(has);
     is_definition(value) && (is_directive(Some(value)) || is_directive(spec) || is_partial())
 }
 
@@ -172,6 +174,9 @@ mod tests {
         assert!(is(", spec: {$patch: replace, group: b, names: {}, versions: []}"));
         for own in ["group: b", "names: {kind: A}", "versions: []", "version: v1"] {
             assert!(!is(&format!(", spec: {{{own}}}")), "a CRD with mistakes: {own}");
+        }
+        for own in ["7", "x", "[]"] {
+            assert!(!is(&format!(", metadata: {{name: a.b}}, spec: {own}")), "a CRD with mistakes: {own}");
         }
         assert!(!is_definition_patch(&yaml::read(b"{apiVersion: v1, kind: ConfigMap, $patch: delete}").unwrap()));
     }

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 const MAX_DEPTH: usize = 500;
 
 /// Checks that a value can be restored as an object of a struct type. Returns the paths of unknown fields, in the order
-/// of their errors.
+/// of their errors. The paths do not contain the keys of maps.
 ///
 /// # Errors
 /// Returns Go's message for the first value of a wrong type.

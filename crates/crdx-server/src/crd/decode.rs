@@ -89,15 +89,13 @@ fn is_beta(object: &Value) -> bool {
     object.str_at(&["apiVersion"]) == Some("apiextensions.k8s.io/v1beta1")
 }
 
-/// Restores a CRD that was not decoded from JSON: converts its numbers.
+/// Restores a CRD that was not decoded from JSON: converts its numbers. Returns the paths of unknown fields as the server
+/// shows them, which differ from those of [`decode`], too.
 ///
 /// # Errors
 /// Returns the error for the first value of a wrong type, which differs from that of [`decode`].
-pub fn restore(object: &mut Value, release: Release) -> Result<(), DecodeError> {
-    match root(object, release) {
-        Some(root) => restore::restore(object, root, release),
-        None => Ok(()),
-    }
+pub fn restore(object: &mut Value, release: Release) -> Result<Vec<String>, DecodeError> {
+    root(object, release).map_or(Ok(Vec::new()), |root| restore::restore(object, root, release))
 }
 
 /// Decodes a CRD of `apiextensions.k8s.io/v1` or, by its `apiVersion`, `v1beta1`.

@@ -13,19 +13,25 @@ use crdx_value::release::Release;
 use crdx_value::{Map, Value, number};
 use std::fmt::Write as _;
 
-/// Converts the numbers of an object of a Go type.
+/// Converts the numbers of an object of a Go type. Returns the unknown fields as the server shows them: sorted, and without
+/// the keys of maps in their paths.
 ///
 /// # Errors
 /// Returns Go's message for the first value of a wrong type.
-pub fn restore(object: &mut Value, root: GoType, release: Release) -> Result<(), DecodeError> {
-    let mut walk = Walk { release, path: String::new() };
-    walk.value(object, root).map_err(|message| DecodeError { message, path: walk.path })
+pub fn restore(object: &mut Value, root: GoType, release: Release) -> Result<Vec<String>, DecodeError> {
+    let mut walk = Walk { release, path: String::new(), shown: String::new(), unknown: Vec::new() };
+    walk.value(object, root).map_err(|message| DecodeError { message, path: walk.path })?;
+    walk.unknown.sort_unstable();
+    Ok(walk.unknown)
 }
 
 struct Walk {
     release: Release,
     /// The path of the current value; after an error, that of the invalid value.
     path: String,
+    /// The path of the current value without the keys of maps.
+    shown: String,
+    unknown: Vec<String>,
 }
 
 impl Walk {
@@ -49,7 +55,7 @@ impl Walk {
             (Shape::List(of), Value::Array(items)) => self.items(items, |walk, item| walk.value(item, of)),
             (Shape::Bytes | Shape::List(_), _) => Err(format!("cannot restore slice from {}", kind_name(value))),
             (Shape::Map(of), Value::Object(members)) => {
-                members.iter_mut().try_for_each(|(key, value)| self.member(key, value, of))
+                members.iter_mut().try_for_each(|(key, value)| self.below(key, |walk| walk.value(value, of)))
             }
             (Shape::Map(_), _) => Err(format!("cannot restore map from {}", kind_name(value))),
             (Shape::Struct(s), Value::Object(members)) => self.fields(members, s),
@@ -75,30 +81,50 @@ impl Walk {
         items: &mut [Value],
         each: impl Fn(&mut Self, &mut Value) -> Result<(), String>,
     ) -> Result<(), String> {
-        let length = self.path.len();
+        let (length, shown) = (self.path.len(), self.shown.len());
         for (i, item) in items.iter_mut().enumerate() {
             let _ = write!(self.path, "[{i}]");
+            let _ = write!(self.shown, "[{i}]");
             each(self, item)?;
             self.path.truncate(length);
+            self.shown.truncate(shown);
         }
         Ok(())
     }
 
     fn fields(&mut self, members: &mut Map, s: GoStruct) -> Result<(), String> {
-        s.fields().into_iter().try_for_each(|field| match members.get_mut(field.name()) {
-            Some(value) => self.member(field.name(), value, field.type_()),
-            None => Ok(()),
-        })
+        let length = self.shown.len();
+        for field in s.fields() {
+            if let Some(value) = members.get_mut(field.name()) {
+                push(&mut self.shown, field.name());
+                self.below(field.name(), |walk| walk.value(value, field.type_()))?;
+                self.shown.truncate(length);
+            }
+        }
+        for key in members.keys().filter(|key| s.field(key).is_none()) {
+            push(&mut self.shown, key);
+            self.unknown.push(self.shown.clone());
+            self.shown.truncate(length);
+        }
+        Ok(())
     }
 
-    fn member(&mut self, key: &str, value: &mut Value, type_: GoType) -> Result<(), String> {
+    /// Visits the value of a member.
+    fn below(&mut self, key: &str, visit: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<(), String> {
         let length = self.path.len();
-        let dot = if length == 0 { "" } else { "." };
-        let _ = write!(self.path, "{dot}{key}");
-        self.value(value, type_)?;
+        push(&mut self.path, key);
+        visit(self)?;
         self.path.truncate(length);
         Ok(())
     }
+}
+
+/// Appends the name of a member to a path.
+fn push(path: &mut String, key: &str) {
+    if !path.is_empty() {
+        path.push('.');
+    }
+    path.push_str(key);
 }
 
 /// Converts a number to an integer of this size as Go does.
@@ -135,7 +161,7 @@ mod tests {
         let mut value = read(text.as_bytes()).unwrap();
         let schema = GoType::schema(Types::of_definitions(Release::NEWEST)).unwrap();
         restore(&mut value, schema, Release::NEWEST)
-            .map(|()| to_string(&value))
+            .map(|_| to_string(&value))
             .map_err(|error| (error.message, error.path))
     }
 
@@ -162,6 +188,20 @@ mod tests {
         assert_eq!(error(r#"{"properties":{"a":{"allOf":1}}}"#), "cannot restore slice from int64");
         assert_eq!(error(r#"{"properties":[]}"#), "cannot restore map from slice");
         assert_eq!(error(r#"{"properties":{"a":"x"}}"#), "cannot restore struct from: string");
+    }
+
+    #[test]
+    fn unknown_fields_are_sorted_and_have_no_keys_of_maps() {
+        let unknown = |text: &str| {
+            let schema = GoType::schema(Types::of_definitions(Release::NEWEST)).unwrap();
+            restore(&mut read(text.as_bytes()).unwrap(), schema, Release::NEWEST).unwrap()
+        };
+        assert_eq!(
+            unknown(r#"{"z":1,"properties":{"a":{"properties":{"b":{"x":1}}},"c":{"x":1}},"allOf":[{"y":1}]}"#),
+            ["allOf[0].y", "properties.properties.x", "properties.x", "z"]
+        );
+        assert_eq!(unknown(r#"{"properties":{"a":{"x":1},"b":{"x":1}}}"#), ["properties.x", "properties.x"]);
+        assert_eq!(unknown(r#"{"items":{"x":1},"default":{"x":1},"title":"x"}"#), [""; 0]);
     }
 
     #[test]

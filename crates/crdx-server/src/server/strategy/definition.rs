@@ -172,12 +172,12 @@ impl Strategy for Definition {
             strategic::merge_without_strategies(types, current, patch)
         })?;
         let echo = || strategic_merge::echo(&before, patch);
-        crd::restore(&mut merged, ctx.release()).map_err(|error| {
+        let unknown = crd::restore(&mut merged, ctx.release()).map_err(|error| {
             ctx.trace.undecodable_field = Some(error.path);
             patch::refuse(&echo(), error.message)
         })?;
-        let text = decode::Text::None(&MalformedStrings::default());
-        decode::read(ctx, merged, strict, text, options).map_err(|error| patch::refuse(&echo(), error))
+        decode::read(ctx, merged, strict, decode::Text::Restored(&unknown), options)
+            .map_err(|error| patch::refuse(&echo(), error))
     }
 
     fn decode_applied(

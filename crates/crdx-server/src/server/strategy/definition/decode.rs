@@ -68,6 +68,8 @@ pub(super) enum Text<'a> {
     Patched(&'a str),
     /// The CRD was not read from JSON. These strings of it are not UTF-8.
     None(&'a MalformedStrings),
+    /// The CRD was restored from a map; these are its unknown fields as they are shown.
+    Restored(&'a [String]),
 }
 
 /// Decodes a value; the error is the decoder's message.
@@ -97,14 +99,17 @@ pub(super) fn read(
     let source: Box<dyn Source> = match text {
         Text::Body(text) => Box::new(json(text)),
         Text::Patched(text) => Box::new(json(text.as_bytes())),
-        Text::None(_) => Box::new(NoSource),
+        Text::None(_) | Text::Restored(_) => Box::new(NoSource),
     };
     let decoded = crd::decode_text(&value, ctx.release(), &*source).map_err(|error| refuse(ctx, error))?;
     if let Text::Body(_) = text {
         strict.retain(|error| !decoded.lenient.iter().any(|path| is_duplicate_below(error, path)));
     }
     if options.field_validation.is_enabled() {
-        strict.extend(decoded.unknown.iter().cloned().map(StrictError::UnknownField));
+        match text {
+            Text::Restored(shown) => strict.extend(shown.iter().cloned().map(StrictError::DroppedField)),
+            _ => strict.extend(decoded.unknown.iter().cloned().map(StrictError::UnknownField)),
+        }
     }
     ctx.trace.pruned = decoded.unknown;
     ctx.strict_errors(strict, options).map_err(|error| error.to_string())?;
