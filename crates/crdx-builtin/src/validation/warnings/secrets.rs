@@ -22,8 +22,9 @@ pub(super) fn secret(warnings: &mut Warnings, object: &FieldValue<'_, '_>, _: Op
 
 /// `tls.X509KeyPair`: only the first certificate is parsed.
 fn key_pair(certificate: &[u8], key: &[u8]) -> Result<(), String> {
-    let certificate = first_block(certificate, |label| label == b"CERTIFICATE").map_err(no_certificate)?;
-    let key = first_block(key, is_key).map_err(no_key)?;
+    let certificate =
+        first_block(certificate, |label| label == b"CERTIFICATE").map_err(|labels| no_certificate(&labels))?;
+    let key = first_block(key, is_key).map_err(|labels| no_key(&labels))?;
     let certificate = x509::read_certificate(&certificate).ok_or_else(|| x509::certificate_error(&certificate))?;
     private_key::mismatch(&certificate, &key).map_or(Ok(()), |text| Err(text.to_owned()))
 }
@@ -45,8 +46,8 @@ fn first_block(text: &[u8], accepts: impl Fn(&[u8]) -> bool) -> Result<Vec<u8>, 
     Err(labels)
 }
 
-fn no_certificate(labels: Vec<String>) -> String {
-    match labels.as_slice() {
+fn no_certificate(labels: &[String]) -> String {
+    match labels {
         [] => "tls: failed to find any PEM data in certificate input".to_owned(),
         [one] if one.ends_with("PRIVATE KEY") => {
             "tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched".to_owned()
@@ -55,8 +56,8 @@ fn no_certificate(labels: Vec<String>) -> String {
     }
 }
 
-fn no_key(labels: Vec<String>) -> String {
-    match labels.as_slice() {
+fn no_key(labels: &[String]) -> String {
+    match labels {
         [] => "tls: failed to find any PEM data in key input".to_owned(),
         [one] if one == "CERTIFICATE" => {
             "tls: found a certificate rather than a key in the PEM for the private key".to_owned()
