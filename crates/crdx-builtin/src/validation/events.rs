@@ -87,7 +87,8 @@ impl<'v> Event<'_, 'v, '_> {
     fn field(&self, name: &'static str) -> FieldValue<'v, 'static> {
         let renamed = NAMES.iter().find(|(core, _)| *core == name).filter(|_| !self.is_core);
         let key = renamed.map_or(name, |(_, renamed)| renamed);
-        FieldValue::new(self.object.value.get(key), FieldPath::new(name))
+        let empties = self.object.empties.and_then(|empties| empties.child(key));
+        FieldValue::with_empties(self.object.value.get(key), FieldPath::new(name), empties)
     }
 
     /// `legacyValidateEvent`

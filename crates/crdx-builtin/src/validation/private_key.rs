@@ -20,6 +20,8 @@ enum PrivateKey<'d> {
     Elliptic(Option<&'d [u8]>),
     /// An Ed25519 key, whose public key is not contained.
     Ed25519,
+    /// A key of a kind that TLS does not use.
+    Other,
 }
 
 /// The reason why a private key in DER does not belong to the key of a certificate; `None` if it does, or if that is
@@ -46,10 +48,11 @@ fn read(der: &[u8]) -> Result<PrivateKey<'_>, &'static str> {
     if let Some(key) = rsa(der) {
         return Ok(key);
     }
-    if let Some(key) = wrapped(der) {
-        return key;
+    match wrapped(der) {
+        Some(PrivateKey::Other) => Err(UNKNOWN_KEY),
+        Some(key) => Ok(key),
+        None => elliptic(der).ok_or(NO_KEY),
     }
-    elliptic(der).ok_or(NO_KEY)
 }
 
 /// The contents of a sequence after which nothing follows.
@@ -70,18 +73,18 @@ fn rsa(der: &[u8]) -> Option<PrivateKey<'_>> {
     Some(PrivateKey::Rsa(modulus.bytes(), exponent.bytes()))
 }
 
-/// `x509.ParsePKCS8PrivateKey`, and the error for a key of a kind that TLS does not use.
-fn wrapped(der: &[u8]) -> Option<Result<PrivateKey<'_>, &'static str>> {
+/// `x509.ParsePKCS8PrivateKey`
+fn wrapped(der: &[u8]) -> Option<PrivateKey<'_>> {
     let mut info = sequence(der)?;
     info.next(INTEGER)?;
     let mut algorithm = info.next(SEQUENCE)?;
     let id = algorithm.next(OBJECT_IDENTIFIER)?;
     let key = info.next(OCTET_STRING)?.bytes();
     match id.bytes() {
-        x509::RSA => rsa(key).map(Ok),
-        x509::ELLIPTIC => elliptic(key).map(Ok),
-        x509::ED25519 => (Reader::new(key).next(OCTET_STRING)?.bytes().len() == 32).then_some(Ok(PrivateKey::Ed25519)),
-        x509::X25519 => Some(Err(UNKNOWN_KEY)),
+        x509::RSA => rsa(key),
+        x509::ELLIPTIC => elliptic(key),
+        x509::ED25519 => (Reader::new(key).next(OCTET_STRING)?.bytes().len() == 32).then_some(PrivateKey::Ed25519),
+        x509::X25519 => Some(PrivateKey::Other),
         _ => None,
     }
 }

@@ -57,6 +57,19 @@ fn times_are_compared_with_their_fractions() {
     assert!(refused(33, completed).contains(text), "{}", refused(33, completed));
 }
 
+/// Answers of a real server.
+#[test]
+fn the_fraction_of_a_deprecated_time_is_shown_before_1_34() {
+    let options = Server::builder(Release::new(33).unwrap(), 1).with_built_in_kinds().with_content_validation();
+    let (server, path) = (options.build(), "/apis/events.k8s.io/v1/namespaces/default/events");
+    let event = r#"{"metadata":{"name":"e"},"eventTime":"2020-01-01T00:00:00.000000Z","reportingController":"a.b/c",
+        "reportingInstance":"i","action":"a","reason":"r","type":"Normal","regarding":{"namespace":"default"}}"#;
+    created(&server, path, event);
+    let message = merge(&server, &format!("{path}/e"), r#"{"deprecatedFirstTimestamp":"2020-01-01T00:00:00.25Z"}"#);
+    let text = "firstTimestamp: Invalid value: 2020-01-01 00:00:00.25 +0000 UTC: field is immutable";
+    assert_eq!(message.body.message(), format!(r#"Event "e" is invalid: {text}"#));
+}
+
 #[test]
 fn an_event_of_its_own_group_is_named_by_its_internal_type() {
     let path = "/apis/events.k8s.io/v1/namespaces/default/events";
