@@ -14,12 +14,17 @@ use std::collections::HashSet;
 pub fn pod(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) {
     let (status, old_status, old_spec) = (object.child("status"), old.child("status"), old.child("spec"));
     let release = errors.release;
-    for condition in status.child("conditions").items() {
+    // Before 1.33, the errors are at the metadata.
+    let metadata = object.child("metadata");
+    let owner = if release.since(V1_33) { &status } else { &metadata };
+    let (conditions, path) = (status.child("conditions"), owner.path.child("conditions"));
+    for (at, condition) in conditions.items().enumerate() {
         generation(errors, &condition);
         let type_ = condition.child("type");
         if !matches!(type_.text(), "PodScheduled" | "Ready" | "Initialized") {
             // The server reports the name of the Go field.
-            formats::qualified_name(errors, &FieldValue { path: condition.path.child("Type"), ..type_ });
+            let item = path.index(at);
+            formats::qualified_name(errors, &FieldValue { path: item.child("Type"), ..type_ });
         }
     }
     let node = status.child("nominatedNodeName");
@@ -319,5 +324,8 @@ mod tests {
         let new = r#"{"status":{"conditions":[{"type":"Ready"},{"type":"a b"}]}}"#;
         let found = pod("{}", new, "1.37");
         assert!(found.len() == 1 && found[0].starts_with("status.conditions[1].Type: Invalid value: \"a b\": "));
+        let found = pod("{}", new, "1.32");
+        assert!(found.len() == 1 && found[0].starts_with("metadata.conditions[1].Type: Invalid value: \"a b\": "));
+        assert!(pod("{}", new, "1.33")[0].starts_with("status.conditions[1].Type"));
     }
 }
