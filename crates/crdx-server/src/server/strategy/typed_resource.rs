@@ -318,7 +318,7 @@ impl Strategy for TypedResource {
         let timed = empties.and_then(|empties| deletion_time::with_fraction(object, old, &empties));
         let (new, existing) = (Metadata::from_object(timed.as_ref().unwrap_or(object)), Metadata::from_object(old));
         let mut errors = match &self.user {
-            Some(_) => certificate_request::validate_update(object, old, self.subresource),
+            Some(_) => certificate_request::validate_update(object, old, self.subresource, self.release()),
             None => device_access::errors(self, object, Some(old)),
         };
         let (path, release) = (FieldPath::new("metadata"), self.release());
