@@ -4,7 +4,7 @@ use super::field_value::{Errors, FieldValue};
 use super::{formats, network, resources};
 use crdx_text::json;
 use crdx_value::field::{BadValue, ErrorType, FieldError, ROOT, names};
-use crdx_value::release::{V1_33, V1_35, V1_37};
+use crdx_value::release::{V1_33, V1_34, V1_35, V1_37};
 use crdx_value::{Value, json as write};
 use std::collections::{BTreeMap, HashSet};
 
@@ -246,15 +246,27 @@ fn config_source(errors: &mut Errors, source: &FieldValue<'_, '_>) {
         }
     }
     let (namespace, name, key) = (map.child("namespace"), map.child("name"), map.child("kubeletConfigKey"));
-    if errors.require_text(&namespace) {
+    if require_member(errors, &namespace, "namespace") {
         errors.messages(&namespace, names::name_is_label(namespace.text(), false));
     }
-    if errors.require_text(&name) {
+    if require_member(errors, &name, "name") {
         formats::object_name(errors, &name);
     }
-    if errors.require_text(&key) {
+    if require_member(errors, &key, "kubeletConfigKey") {
         errors.messages(&key, formats::config_map_key(key.text()));
     }
+}
+
+/// Requires the text of a member, whose error has a detail before 1.34. Returns true if there is a text.
+fn require_member(errors: &mut Errors, member: &FieldValue<'_, '_>, name: &str) -> bool {
+    if errors.release.since(V1_34) {
+        return errors.require_text(member);
+    }
+    let is_empty = member.text().is_empty();
+    if is_empty {
+        errors.required(member, &format!("{name} must be set"));
+    }
+    !is_empty
 }
 
 #[cfg(test)]
@@ -378,5 +390,16 @@ mod tests {
                 r#"spec.podCIDRs: Invalid value: []string{"10.0.0.0/24", "10.0.1.0/24"}: may specify no more than one CIDR for each IP family"#
             ]
         );
+    }
+
+    #[test]
+    fn errors_about_missing_parts_of_a_configuration_have_details_before_1_34() {
+        let node =
+            |map: &str| format!(r#"{{"metadata":{{"name":"a"}},"spec":{{"configSource":{{"configMap":{{{map}}}}}}}}}"#);
+        let old = node(r#""namespace":"a","name":"b","kubeletConfigKey":"c""#);
+        let error = "spec.configSource.configMap.namespace: Required value";
+        let found = |release: &str| updated("v1", "Node", &old, &node(""), release)[0].clone();
+        assert_eq!(found("1.33"), format!("{error}: namespace must be set"));
+        assert_eq!(found("1.34"), error);
     }
 }

@@ -24,7 +24,7 @@ use crdx_types::empties::Empties;
 use crdx_value::Value;
 use crdx_value::field::{FieldError, names};
 use crdx_value::quote::go_quote;
-use crdx_value::release::{Release, V1_31, V1_34, V1_35};
+use crdx_value::release::{Release, V1_31, V1_33, V1_34, V1_35};
 use std::collections::{BTreeSet, HashSet};
 
 const MAX_NAMESERVERS: usize = 3;
@@ -216,10 +216,10 @@ fn dns_config(errors: &mut Errors, config: &FieldValue<'_, '_>, policy: &str) {
     for search in searches.items() {
         let (text, release) = (search.text(), errors.release);
         let name = text.strip_suffix('.').unwrap_or(text);
-        // Underscores, and the root alone, are allowed since 1.34.
+        // Underscores, and the root alone, are allowed since 1.33.
         let messages = match text {
-            "." if release.since(V1_34) => Vec::new(),
-            _ if release.since(V1_34) => formats::subdomain_with_underscores(name),
+            "." if release.since(V1_33) => Vec::new(),
+            _ if release.since(V1_33) => formats::subdomain_with_underscores(name),
             _ => names::dns1123_subdomain(name.as_bytes()),
         };
         errors.messages_at(&search.path, name, messages);
@@ -228,5 +228,20 @@ fn dns_config(errors: &mut Errors, config: &FieldValue<'_, '_>, policy: &str) {
         if option.child("name").text().is_empty() {
             errors.required(&option, "must not be empty");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::validation::tests::created;
+
+    #[test]
+    fn a_search_domain_may_be_the_root_or_have_underscores_since_1_33() {
+        let pod = r#"{"metadata":{"name":"a"},"spec":{"containers":[{"name":"a","image":"a"}],"dnsConfig":{"searches":[".","a_b.c."]}}}"#;
+        let errors = created("v1", "Pod", pod, "1.32");
+        let fields: Vec<_> = errors.iter().filter_map(|error| error.split(':').next()).collect();
+        assert_eq!(fields, ["spec.dnsConfig.searches[0]", "spec.dnsConfig.searches[1]"]);
+        assert!(created("v1", "Pod", pod, "1.33").is_empty());
+        assert!(created("v1", "Pod", pod, "1.34").is_empty());
     }
 }

@@ -198,7 +198,11 @@ fn shown_time(time: Option<time::Timestamp>, is_pointer: bool, release: Release)
         }
         None if is_pointer => BadValue::new(&Value::Null, release),
         None => BadValue::Raw("0001-01-01 00:00:00 +0000 UTC".to_owned()),
-        Some(t) => BadValue::Raw(time::format(t).replace('T', " ").replace('Z', " +0000 UTC")),
+        Some(t) => {
+            let nanos = format!(".{:09}", t.nanos);
+            let fraction = nanos.trim_end_matches('0').trim_end_matches('.');
+            BadValue::Raw(format!("{}{fraction} +0000 UTC", time::format(t).trim_end_matches('Z').replace('T', " ")))
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{PodOptions, each_container};
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::formats;
-use crdx_value::release::{V1_33, V1_37};
+use crdx_value::release::{V1_33, V1_34, V1_37};
 
 /// `validatePodHostNetworkDeps`
 pub(crate) fn network_ports(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: &PodOptions) {
@@ -39,22 +39,24 @@ pub(crate) fn process_namespace(errors: &mut Errors, spec: &FieldValue<'_, '_>) 
 
 /// `validateHostUsers`. Before 1.33, the server drops the field.
 pub fn users(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: &PodOptions) {
-    const DETAIL: &str = "when `hostUsers` is false";
     let host_users = spec.child("hostUsers");
     if !host_users.is_set() || host_users.bool() || !errors.release.since(V1_33) {
         return;
     }
+    let is_recent = errors.release.since(V1_34);
+    let detail = if is_recent { "when `hostUsers` is false" } else { "when `pod.Spec.HostUsers` is false" };
     // The server writes the last two names in uppercase.
     for (field, shown) in [("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")] {
         if spec.child(field).bool() {
-            errors.forbidden(&spec.child(shown), DETAIL);
+            errors.forbidden(&spec.child(shown), detail);
         }
     }
-    if !options.allows_devices_in_user_namespaces {
+    // The devices of containers are validated since 1.34.
+    if is_recent && !options.allows_devices_in_user_namespaces {
         each_container(spec, |container| {
             let devices = container.child("volumeDevices");
             if devices.len() > 0 {
-                errors.forbidden(&devices, DETAIL);
+                errors.forbidden(&devices, detail);
             }
         });
     }
@@ -76,4 +78,26 @@ pub(crate) fn name_override(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
         errors.too_long(&name, 64);
     }
     formats::subdomain(errors, &name);
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::validation::tests::created;
+
+    #[test]
+    fn a_pod_with_own_users_has_no_devices_since_1_34() {
+        let errors = |rest: &str, release: &str| {
+            let pod = format!(r#"{{"metadata":{{"name":"a"}},"spec":{{"hostUsers":false,{rest}}}}}"#);
+            created("v1", "Pod", &pod, release)
+        };
+        let devices = r#""volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"c"}}],
+            "containers":[{"name":"a","image":"a","volumeDevices":[{"name":"v","devicePath":"/x"}]}]"#;
+        assert_eq!(errors(devices, "1.33"), [""; 0]);
+        let error = "spec.containers[0].volumeDevices: Forbidden: when `hostUsers` is false";
+        assert_eq!(errors(devices, "1.34"), [error]);
+        let shared = r#""hostPID":true,"containers":[{"name":"a","image":"a"}]"#;
+        assert_eq!(errors(shared, "1.32"), [""; 0]);
+        assert_eq!(errors(shared, "1.33"), ["spec.HostPID: Forbidden: when `pod.Spec.HostUsers` is false"]);
+        assert_eq!(errors(shared, "1.34"), ["spec.HostPID: Forbidden: when `hostUsers` is false"]);
+    }
 }

@@ -4,6 +4,7 @@
 use super::each_container;
 use crate::validation::field_value::{Errors, FieldValue};
 use crdx_value::field::FieldError;
+use crdx_value::release::V1_34;
 
 const NOT_ON_LINUX: &str = "windows options cannot be set for a linux pod";
 const NOT_ON_WINDOWS: &str = "cannot be set for a windows pod";
@@ -45,7 +46,8 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
     }
     let name = os.child("name");
     match name.text() {
-        "" => errors.required(&name, ""),
+        "" if errors.release.since(V1_34) => errors.required(&name, ""),
+        "" => errors.required(&name, "cannot be empty"),
         "linux" => {
             errors.forbid_if_set(&spec.child("securityContext").child("windowsOptions"), NOT_ON_LINUX);
             each_container(spec, |container| {
@@ -125,5 +127,12 @@ mod tests {
                 assert!(errors.contains(&error), "{release}: {errors:?}");
             }
         }
+    }
+
+    #[test]
+    fn the_error_about_a_missing_name_has_a_detail_before_1_34() {
+        let pod = r#"{"metadata":{"name":"a"},"spec":{"containers":[{"name":"a","image":"a"}],"os":{"name":""}}}"#;
+        assert_eq!(created("v1", "Pod", pod, "1.33"), ["spec.os.name: Required value: cannot be empty"]);
+        assert_eq!(created("v1", "Pod", pod, "1.34"), ["spec.os.name: Required value"]);
     }
 }

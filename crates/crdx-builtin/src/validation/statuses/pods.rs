@@ -8,17 +8,23 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{formats, immutable, network};
 use crdx_value::field::{BadValue, FieldError};
 use crdx_value::release::{Release, V1_32, V1_33, V1_34, V1_35, V1_36, V1_37};
+use std::collections::HashSet;
 
 /// `ValidatePodStatusUpdate`
 pub fn pod(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) {
     let (status, old_status, old_spec) = (object.child("status"), old.child("status"), old.child("spec"));
     let release = errors.release;
-    for condition in status.child("conditions").items() {
+    // Before 1.33, the errors are at the metadata.
+    let metadata = object.child("metadata");
+    let owner = if release.since(V1_33) { &status } else { &metadata };
+    let (conditions, path) = (status.child("conditions"), owner.path.child("conditions"));
+    for (at, condition) in conditions.items().enumerate() {
         generation(errors, &condition);
         let type_ = condition.child("type");
         if !matches!(type_.text(), "PodScheduled" | "Ready" | "Initialized") {
             // The server reports the name of the Go field.
-            formats::qualified_name(errors, &FieldValue { path: condition.path.child("Type"), ..type_ });
+            let item = path.index(at);
+            formats::qualified_name(errors, &FieldValue { path: item.child("Type"), ..type_ });
         }
     }
     let node = status.child("nominatedNodeName");
@@ -38,9 +44,7 @@ pub fn pod(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &FieldValue<'_
     let extended = status.child("extendedResourceClaimStatus");
     claims::statuses(errors, &status.child("resourceClaimStatuses"), &spec);
     claims::extended(errors, &extended, &spec);
-    for (list, type_) in [("podIPs", "PodIP"), ("hostIPs", "HostIP")] {
-        addresses(errors, &status.child(list), &old_status.child(list), type_);
-    }
+    addresses(errors, &status.child("podIPs"), &old_status.child("podIPs"), "PodIP");
     if release.since(V1_37) {
         pod_address(errors, &status);
     }
@@ -49,6 +53,7 @@ pub fn pod(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &FieldValue<'_
     if host_ips.len() > 0 && first.child("ip").text() != status.child("hostIP").text() {
         errors.invalid(&first.child("ip"), "must be equal to `hostIP`");
     }
+    addresses(errors, &host_ips, &old_status.child("hostIPs"), "HostIP");
     let lists = ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"];
     let [main, init, ephemeral] = lists.map(|name| status.child(name));
     for list in [&main, &init, &ephemeral] {
@@ -155,7 +160,7 @@ fn should_restart(container: &FieldValue<'_, '_>, pod_policy: &str, exit_code: i
 }
 
 /// Addresses of a Pod or its host (`validatePodIPs`, `validateHostIPs`): at most one of each family. Since 1.33, the
-/// existing ones are kept.
+/// existing ones are kept. Until 1.32, a repeated address was also an error of its own.
 fn addresses(errors: &mut Errors, list: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>, type_: &str) {
     let release = errors.release;
     let is_existing = |text: &str| old.items().any(|one| one.child("ip").text() == text);
@@ -174,6 +179,10 @@ fn addresses(errors: &mut Errors, list: &FieldValue<'_, '_>, old: &FieldValue<'_
     if list.len() <= 1 {
         return;
     }
+    let is_of_host = type_ == "HostIP";
+    if is_of_host {
+        repeated_addresses(errors, list, type_);
+    }
     if let Some((at, text)) = no_address {
         let detail = format!("failed to check for dual stack with error:invalid IP[{at}]: {text}");
         errors.list.push(FieldError::internal(&list.path, detail));
@@ -182,6 +191,23 @@ fn addresses(errors: &mut Errors, list: &FieldValue<'_, '_>, old: &FieldValue<'_
     if !is_pair {
         let bad = shown(list, type_, release);
         errors.invalid_value(&list.path, bad, "may specify no more than one IP for each IP family");
+    }
+    if !is_of_host {
+        repeated_addresses(errors, list, type_);
+    }
+}
+
+/// The addresses that an earlier one of the list equals, until 1.32
+fn repeated_addresses(errors: &mut Errors, list: &FieldValue<'_, '_>, type_: &str) {
+    if errors.release.since(V1_33) {
+        return;
+    }
+    let mut seen = HashSet::new();
+    for item in list.items() {
+        let ip = item.child("ip").text();
+        if !seen.insert(ip) {
+            errors.list.push(FieldError::duplicate(&item.path, BadValue::Raw(shown_item(ip, type_, errors.release))));
+        }
     }
 }
 
@@ -197,13 +223,14 @@ fn pod_address(errors: &mut Errors, status: &FieldValue<'_, '_>) {
     }
 }
 
+/// An item of the internal type `PodIP` or `HostIP` as an error shows it.
+fn shown_item(ip: &str, type_: &str, release: Release) -> String {
+    if release.since(V1_34) { format!(r#"{{"IP":"{ip}"}}"#) } else { format!(r#"core.{type_}{{IP:"{ip}"}}"#) }
+}
+
 /// A list of the internal type `PodIP` or `HostIP` as an error shows it.
 fn shown(list: &FieldValue<'_, '_>, type_: &str, release: Release) -> BadValue {
-    let items = list.items().map(|item| {
-        let ip = item.child("ip").text();
-        if release.since(V1_34) { format!(r#"{{"IP":"{ip}"}}"#) } else { format!(r#"core.{type_}{{IP:"{ip}"}}"#) }
-    });
-    let items: Vec<String> = items.collect();
+    let items: Vec<String> = list.items().map(|item| shown_item(item.child("ip").text(), type_, release)).collect();
     BadValue::Raw(if release.since(V1_34) {
         format!("[{}]", items.join(","))
     } else {
@@ -272,9 +299,33 @@ mod tests {
     }
 
     #[test]
+    fn a_repeated_address_is_an_error_of_its_own_until_1_32() {
+        let ips = r#"[{"ip":"1.2.3.4"},{"ip":"1.2.3.4"}]"#;
+        let new = format!(r#"{{"status":{{"podIP":"1.2.3.4","podIPs":{ips},"hostIP":"1.2.3.4","hostIPs":{ips}}}}}"#);
+        let kinds = |release: &str| -> Vec<String> {
+            let found = pod("{}", &new, release);
+            found.iter().map(|error| error.split(": ").take(2).collect::<Vec<_>>().join(": ")).collect()
+        };
+        assert_eq!(
+            kinds("1.32"),
+            [
+                "status.podIPs: Invalid value",
+                "status.podIPs[1]: Duplicate value",
+                "status.hostIPs[1]: Duplicate value",
+                "status.hostIPs: Invalid value"
+            ]
+        );
+        assert!(pod("{}", &new, "1.32")[1].ends_with(r#": core.PodIP{IP:"1.2.3.4"}"#));
+        assert_eq!(kinds("1.33"), ["status.podIPs: Invalid value", "status.hostIPs: Invalid value"]);
+    }
+
+    #[test]
     fn conditions_have_qualified_types() {
         let new = r#"{"status":{"conditions":[{"type":"Ready"},{"type":"a b"}]}}"#;
         let found = pod("{}", new, "1.37");
         assert!(found.len() == 1 && found[0].starts_with("status.conditions[1].Type: Invalid value: \"a b\": "));
+        let found = pod("{}", new, "1.32");
+        assert!(found.len() == 1 && found[0].starts_with("metadata.conditions[1].Type: Invalid value: \"a b\": "));
+        assert!(pod("{}", new, "1.33")[0].starts_with("status.conditions[1].Type"));
     }
 }

@@ -6,6 +6,7 @@ mod certificate_request;
 mod conversion;
 mod copy;
 pub(in crate::server) mod decode;
+mod deletion_time;
 mod device_access;
 mod disabled_fields;
 mod emptied;
@@ -312,9 +313,11 @@ impl Strategy for TypedResource {
     }
 
     fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
-        let (new, existing) = (Metadata::from_object(object), Metadata::from_object(old));
+        let empties = self.given_empties();
+        let timed = empties.and_then(|empties| deletion_time::with_fraction(object, old, &empties));
+        let (new, existing) = (Metadata::from_object(timed.as_ref().unwrap_or(object)), Metadata::from_object(old));
         let mut errors = match &self.user {
-            Some(_) => certificate_request::validate_update(object, old, self.subresource),
+            Some(_) => certificate_request::validate_update(object, old, self.subresource, self.release()),
             None => device_access::errors(self, object, Some(old)),
         };
         let (path, release) = (FieldPath::new("metadata"), self.release());

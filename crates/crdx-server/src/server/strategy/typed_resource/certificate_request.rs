@@ -6,6 +6,7 @@ use crate::apply::set::Set;
 use crate::server::http::user::UserInfo;
 use crate::server::strategy::subresource::Subresource;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
+use crdx_value::release::{Release, V1_34};
 use crdx_value::{Map, Value};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -132,10 +133,10 @@ fn set_times(new: &mut [Value], old: &Value, now: &str) {
 
 /// Validates an update (`validateConditions` and `validateCertificateSigningRequestUpdate`). Errors that the old
 /// object has as well are tolerated.
-pub(super) fn validate_update(object: &Value, old: &Value, subresource: Subresource) -> ErrorList {
+pub(super) fn validate_update(object: &Value, old: &Value, subresource: Subresource, release: Release) -> ErrorList {
     let status = FieldPath::new("status");
     let path = status.child("conditions");
-    let mut errors = validate_conditions(object, old, &path);
+    let mut errors = validate_conditions(object, old, &path, release);
     for type_ in ALWAYS_TRUE {
         if count(object, type_) < count(old, type_) {
             let detail = format!("updates may not remove a condition of type \"{type_}\"");
@@ -160,7 +161,7 @@ pub(super) fn validate_update(object: &Value, old: &Value, subresource: Subresou
     errors
 }
 
-fn validate_conditions(object: &Value, old: &Value, path: &FieldPath<'_>) -> ErrorList {
+fn validate_conditions(object: &Value, old: &Value, path: &FieldPath<'_>, release: Release) -> ErrorList {
     let mut errors = ErrorList::new();
     let old_types: Vec<&str> = conditions(old).iter().map(type_of).collect();
     let allows_empty = old_types.contains(&"");
@@ -186,11 +187,32 @@ fn validate_conditions(object: &Value, old: &Value, path: &FieldPath<'_>) -> Err
             _ => "",
         };
         if !other.is_empty() && seen.contains(other) && !allows_both {
-            errors.push(FieldError::invalid(path, type_, "Approved and Denied conditions are mutually exclusive"));
+            let type_path = item.child("type");
+            let at = if release.since(V1_34) { path } else { &type_path };
+            errors.push(FieldError::invalid(at, type_, "Approved and Denied conditions are mutually exclusive"));
         }
         if !seen.insert(type_) && !allows_duplicates {
             errors.push(FieldError::duplicate(&item.child("type"), type_));
         }
     }
     errors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_is_approved_and_denied_is_an_error_at_the_condition_before_1_34() {
+        let text =
+            br#"{"status":{"conditions":[{"type":"Approved","status":"True"},{"type":"Denied","status":"True"}]}}"#;
+        let object = crdx_text::json::read(text).unwrap();
+        let (old, subresource) = (Value::Object(Map::new()), Subresource::Approval);
+        let fields = |release: &str| -> Vec<String> {
+            let errors = validate_update(&object, &old, subresource, release.parse().unwrap());
+            errors.iter().map(|error| error.field.clone()).collect()
+        };
+        assert_eq!(fields("1.33"), ["status.conditions[1].type"]);
+        assert_eq!(fields("1.34"), ["status.conditions"]);
+    }
 }

@@ -70,6 +70,25 @@ fn the_fraction_of_a_deprecated_time_is_shown_before_1_34() {
     assert_eq!(message.body.message(), format!(r#"Event "e" is invalid: {text}"#));
 }
 
+/// Answers of real servers.
+#[test]
+fn a_deletion_time_is_shown_with_its_fraction_before_1_34() {
+    let refused = |minor: u16, time: &str| {
+        let options = Server::builder(Release::new(minor).unwrap(), 1).with_built_in_kinds().with_content_validation();
+        let (server, path) = (options.with_generated_fields().build(), "/api/v1/namespaces/default/configmaps");
+        created(&server, path, r#"{"metadata":{"name":"a"}}"#);
+        let patch = format!(r#"{{"metadata":{{"deletionTimestamp":"{time}"}}}}"#);
+        merge(&server, &format!("{path}/a"), &patch).body.message().to_owned()
+    };
+    let fraction = "2026-01-02T03:04:05.000006Z";
+    let text = |shown: &str| {
+        format!(r#"ConfigMap "a" is invalid: metadata.deletionTimestamp: Invalid value: {shown}: field is immutable"#)
+    };
+    assert_eq!(refused(32, fraction), text("2026-01-02 03:04:05.000006 +0000 UTC"));
+    assert_eq!(refused(32, "2026-01-02T03:04:05Z"), text("2026-01-02 03:04:05 +0000 UTC"));
+    assert_eq!(refused(34, fraction), text(r#""2026-01-02T03:04:05Z""#));
+}
+
 #[test]
 fn an_event_of_its_own_group_is_named_by_its_internal_type() {
     let path = "/apis/events.k8s.io/v1/namespaces/default/events";
