@@ -35,6 +35,8 @@ pub(super) type RequestNames<'v> = BTreeMap<&'v str, BTreeSet<&'v str>>;
 pub(super) enum Stored {
     No,
     Yes,
+    /// An update changes a part that is immutable: the rules are those of a stored part, but its expressions are new.
+    Changed,
 }
 
 /// `validateSlice`: reports a list that is too long, which is not validated further. Returns true if it is not.
@@ -141,6 +143,7 @@ fn specification_is_fixed(
         } else {
             errors.invalid_typed(spec, type_, immutable::IMMUTABLE);
         }
+        return Stored::Changed;
     }
     Stored::Yes
 }

@@ -368,3 +368,19 @@ fn errors_about_keys_are_at_their_map_since_1_36() {
     };
     assert!(is_at("capacity[a-b]", "1.35") && is_at("capacity", "1.36"));
 }
+
+#[test]
+fn expressions_of_a_changed_claim_are_compiled_before_1_35() {
+    let with = |expression: &str| {
+        let exactly = format!(
+            r#"{{"deviceClassName":"a","allocationMode":"ExactCount","count":1,"selectors":[{{"cel":{{"expression":"{expression}"}}}}]}}"#
+        );
+        claim(&format!(r#"{{"requests":[{{"name":"r","exactly":{exactly}}}]}}"#))
+    };
+    let fields = |release: &str| {
+        let found = updated(API, "ResourceClaim", &with("true"), &with("model"), release);
+        found.iter().filter_map(|error| error.split_once(": ")).map(|(field, _)| field.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(fields("1.34"), ["spec", "spec.devices.requests[0].exactly.selectors[0].cel.expression"]);
+    assert_eq!(fields("1.35"), ["spec"]);
+}
