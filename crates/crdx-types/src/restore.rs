@@ -20,9 +20,13 @@ const MAX_DEPTH: usize = 500;
 pub fn check(types: &'static Types, id: TypeId, value: &Value) -> Result<Vec<String>, String> {
     let mut walk = Walk { types, path: String::new(), unknown: Vec::new(), depth: 0 };
     walk.named(&Type::Named(id), id, value)?;
-    // The paths are quoted in the errors, which are compared.
-    walk.unknown.sort_by(|one, other| one.bytes().chain([b'"']).cmp(other.bytes().chain([b'"'])));
+    sort_by_error(&mut walk.unknown);
     Ok(walk.unknown)
+}
+
+/// Sorts the paths of unknown fields like the texts of their errors, in which they are quoted.
+pub fn sort_by_error(paths: &mut [String]) {
+    paths.sort_by(|one, other| one.bytes().chain([b'"']).cmp(other.bytes().chain([b'"'])));
 }
 
 struct Walk {

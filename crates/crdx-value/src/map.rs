@@ -198,7 +198,7 @@ fn find<'m>(members: &'m [(String, Value)], key: &str) -> Option<&'m (String, Va
     if members.len() <= LINEAR {
         return members.iter().find(|(known, _)| short::equal(known, key));
     }
-    members.get(binary_index(members, key)?)
+    members.get(index(members, key)?)
 }
 
 /// Returns the index of a member.
@@ -206,10 +206,6 @@ fn index(members: &[(String, Value)], key: &str) -> Option<usize> {
     if members.len() <= LINEAR {
         return members.iter().position(|(known, _)| short::equal(known, key));
     }
-    binary_index(members, key)
-}
-
-fn binary_index(members: &[(String, Value)], key: &str) -> Option<usize> {
     members.binary_search_by(|(known, _)| known.as_str().cmp(key)).ok()
 }
 

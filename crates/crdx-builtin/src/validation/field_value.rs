@@ -152,9 +152,14 @@ impl Errors {
 
     /// `Required value` without detail, if the text is empty. Returns true if it is not.
     pub(crate) fn require_text(&mut self, field: &FieldValue<'_, '_>) -> bool {
+        self.require_text_with(field, "")
+    }
+
+    /// `Required value` with a detail, if the text is empty. Returns true if it is not.
+    pub(crate) fn require_text_with(&mut self, field: &FieldValue<'_, '_>, detail: &str) -> bool {
         let is_empty = field.text().is_empty();
         if is_empty {
-            self.required(field, "");
+            self.required(field, detail);
         }
         !is_empty
     }

@@ -262,11 +262,7 @@ fn require_member(errors: &mut Errors, member: &FieldValue<'_, '_>, name: &str) 
     if errors.release.since(V1_34) {
         return errors.require_text(member);
     }
-    let is_empty = member.text().is_empty();
-    if is_empty {
-        errors.required(member, &format!("{name} must be set"));
-    }
-    !is_empty
+    errors.require_text_with(member, &format!("{name} must be set"))
 }
 
 #[cfg(test)]

@@ -71,27 +71,21 @@ pub fn to_create(object: Value) -> Value {
 /// Like [`to_create`], but without the last-applied annotation.
 #[must_use]
 pub fn to_create_unannotated(mut object: Value) -> Value {
-    if let Some(annotations) = own_annotations(&object)
+    remove_last_applied(&mut object);
+    drop_nulls(&mut object);
+    object
+}
+
+/// Leaves out the last-applied annotation, and annotations without members, which the server omits.
+pub fn remove_last_applied(object: &mut Value) {
+    if let Some(annotations) = own_annotations(object)
         && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
     {
-        // The server omits an empty map.
         if annotations.is_empty() {
             metadata.remove("annotations");
         } else {
             metadata.insert("annotations".to_owned(), Value::Object(annotations));
         }
-    }
-    drop_nulls(&mut object);
-    object
-}
-
-/// Removes the last-applied annotation of an object as its Go type encodes it.
-pub fn remove_last_applied(object: &mut Value) {
-    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
-    let Some(Value::Object(annotations)) = metadata.get_mut("annotations") else { return };
-    annotations.remove(LAST_APPLIED);
-    if annotations.is_empty() {
-        metadata.remove("annotations");
     }
 }
 

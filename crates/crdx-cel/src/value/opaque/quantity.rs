@@ -212,8 +212,7 @@ impl Quantity {
 
     /// `self - other`
     pub fn sub(&self, other: &Self) -> Result<Self, String> {
-        let is_small = matches!((&self.amount, &other.amount), (Amount::Small(..), Amount::Small(..)));
-        if is_small && let Amount::Small(i64::MIN, _) = other.amount {
+        if let (Amount::Small(..), Amount::Small(i64::MIN, _)) = (&self.amount, &other.amount) {
             // Go negates the minimum to itself (`int64Amount.Sub`), unless the sum does not fit in 64 bits.
             let sum = self.add(other)?;
             if matches!(sum.amount, Amount::Small(..)) {

@@ -6,6 +6,7 @@ use super::DecodeError;
 use super::check::{NoSource, check};
 use crdx_text::json;
 use crdx_types::go_type::{GoStruct, GoType, Shape};
+use crdx_types::restore::sort_by_error;
 use crdx_value::base64::Encoding;
 use crdx_value::json::to_string;
 use crdx_value::print::kind_name;
@@ -21,7 +22,7 @@ use std::fmt::Write as _;
 pub fn restore(object: &mut Value, root: GoType, release: Release) -> Result<Vec<String>, DecodeError> {
     let mut walk = Walk { release, path: String::new(), shown: String::new(), unknown: Vec::new() };
     walk.value(object, root).map_err(|message| DecodeError { message, path: walk.path })?;
-    walk.unknown.sort_unstable();
+    sort_by_error(&mut walk.unknown);
     Ok(walk.unknown)
 }
 

@@ -77,7 +77,7 @@ pub struct Request {
     /// True if the body is a value as the Go type of the resource encodes it ([`crdx_types::encode`]). It is neither checked
     /// nor encoded again.
     pub is_encoded: bool,
-    /// The empty lists and maps that the encoded body omits.
+    /// The empty lists and maps, and fractions of seconds, that the encoded body omits.
     pub empties: Option<Empties>,
     /// The state of the namespace of a create.
     pub namespace_state: NamespaceState,

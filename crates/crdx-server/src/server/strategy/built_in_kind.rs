@@ -185,16 +185,10 @@ impl BuiltInKind {
     pub(crate) fn encoded(&self, object: &Value) -> Encoded {
         let mut encoded = encode::encode(self.types, self.id, object);
         if let Some(members) = encoded.object.as_object_mut() {
-            let mut set = |name: &str, own: String| {
-                let given = members.entry(name.to_owned()).or_default();
-                let is_own = given.as_str() == Some(&own);
-                if !is_own {
-                    *given = own.into();
-                }
-                is_own
-            };
-            let is_own = [set("apiVersion", self.api_version()), set("kind", self.endpoint.kind.clone())];
-            encoded.conforms &= is_own == [true; 2];
+            for (name, own) in [("apiVersion", &self.api_version()), ("kind", &self.endpoint.kind)] {
+                let given = members.insert(name.to_owned(), own.as_str().into());
+                encoded.conforms &= given.as_ref().and_then(Value::as_str) == Some(own);
+            }
         }
         encoded
     }
