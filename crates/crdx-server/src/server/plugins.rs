@@ -1,4 +1,4 @@
-//! The admission plugins: `NamespaceLifecycle`, `LimitRanger`, `PodSecurity`, `Priority`, `DefaultStorageClass`,
+//! The admission plugins: `NamespaceLifecycle`, `LimitRanger`, `ServiceAccount`, `PodSecurity`, `Priority`, `DefaultStorageClass`,
 //! `DefaultIngressClass`, `PersistentVolumeClaimResize`, `RuntimeClass`, `CertificateSubjectRestriction`,
 //! `PodTopologyLabels`, policies and webhooks. They read the resources of the server.
 
@@ -12,6 +12,7 @@ mod pod_security;
 mod policies;
 mod priority;
 mod runtime_class;
+mod service_account;
 #[cfg(test)]
 mod tests;
 mod topology_labels;
@@ -30,6 +31,7 @@ use pod_security::PodSecurity;
 use policies::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
 use priority::Priority;
 use runtime_class::RuntimeClass;
+use service_account::ServiceAccount;
 use std::sync::Arc;
 use topology_labels::PodTopologyLabels;
 pub(in crate::server) use view::Inputs;
@@ -46,6 +48,9 @@ pub(in crate::server) fn plugins(resources: &Arc<Resources>, inputs: Option<Inpu
     }
     if let Some(plugin) = LimitRanger::new(resources) {
         plugins.push(Box::new(plugin));
+    }
+    if resources.serves_built_in_kinds {
+        plugins.push(Box::new(ServiceAccount));
     }
     if let Some(plugin) = PodSecurity::new(resources) {
         plugins.push(Box::new(plugin));

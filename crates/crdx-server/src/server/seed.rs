@@ -92,6 +92,12 @@ impl Server {
         Some(self.resources().get(name)?.crd.to_value())
     }
 
+    /// Returns true if the objects of the CRD with this name (`plural.group`) are served in a version.
+    pub fn serves(&self, definition: &str, version: &str) -> bool {
+        let serving = self.resources().get(definition);
+        serving.is_some_and(|serving| serving.version(version).is_some_and(|version| version.served))
+    }
+
     /// Removes an object from the store if it exists.
     pub fn withdraw(&self, definition: &str, namespace: &str, name: &str) {
         let Some(serving) = self.resources().get(definition) else { return };
@@ -160,18 +166,16 @@ fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<
     let api_version = object.str_at(&["apiVersion"]).unwrap_or_default().to_owned();
     let own: Option<&Arc<Version>> = serving.version_of(&api_version);
     let own = own.ok_or(SeedError::NoVersion(api_version))?;
+    if let Some(kind) = serving.typed_version(&own.name) {
+        kind.check(&object).map_err(SeedError::NotDecoded)?;
+        return Ok(StoredForm { raw: kind.stored_object(kind.complete(&object)), read: ReadForm::Unknown });
+    }
     let storage = serving.storage().unwrap_or(own);
     // Decoding fails for an object that the server could not read back.
     let read = serving.decode_stored(&object, storage, &Calls::default());
     let read = read.map_err(|refusal| SeedError::NotDecoded(refusal.message))?;
     Ok(if own.name == storage.name {
-        match serving.typed_version(&storage.name) {
-            Some(kind) => {
-                kind.check(&object).map_err(SeedError::NotDecoded)?;
-                StoredForm { raw: kind.complete(&object), read: ReadForm::Unknown }
-            }
-            None => StoredForm { raw: object, read: read.map_or(ReadForm::Same, ReadForm::Other) },
-        }
+        StoredForm { raw: object, read: read.map_or(ReadForm::Same, ReadForm::Other) }
     } else {
         StoredForm { raw: read.unwrap_or(object), read: ReadForm::Unknown }
     })

@@ -12,6 +12,8 @@ pub struct KnownObjects {
     pub limit_ranges: Vec<Arc<Value>>,
     /// The name of the default class of a new object; `None` if only the server may have one.
     pub default_class: Option<String>,
+    /// The reason why the plugin `ServiceAccount` refuses a new Pod; `None` if it accepts the Pod or is not enabled.
+    pub refused_service_account: Option<String>,
     /// The `PriorityClass`es.
     pub priority_classes: KnownClasses,
     /// The `RuntimeClass`es.

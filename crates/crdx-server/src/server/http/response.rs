@@ -60,6 +60,8 @@ pub struct Trace {
     /// True if the object is so near to etcd's limit that some clusters store it and others do not, because the length
     /// of a request depends on the IDs of etcd's members and on the revision.
     pub size_depends: bool,
+    /// True if the object was refused because its stored form, measured as JSON, is too large for etcd.
+    pub is_too_large: bool,
     /// True if the request was not finished, because it needs more steps or memory than the program uses for one: what a
     /// server would answer is not known.
     pub is_unfinished: bool,

@@ -11,10 +11,12 @@ use crate::server::http::status::{Reason, Refusal};
 use crate::server::metadata;
 use crate::server::metadata::Object;
 use crate::server::registry::rest::{check_new_revision, name_taken};
+use crate::server::registry::revision::parse_revision;
 use crate::server::registry::size::ManagedFields;
 use crate::server::registry::store;
 use crate::server::registry::strategy::Strategy;
 use crdx_value::Value;
+use crdx_value::release::V1_37;
 use std::sync::Arc;
 
 /// The maximum number of attempts to generate a free name.
@@ -29,6 +31,15 @@ pub(super) enum Source {
     Mutated,
     /// The result of an apply. Storage ignores its resourceVersion, and a dry run returns it.
     Applied,
+    /// A PUT body. Storage ignores its resourceVersion, too.
+    Replaced,
+}
+
+impl Source {
+    /// Returns true if the object is stored as an update of an object that does not exist yet.
+    fn is_update(self) -> bool {
+        matches!(self, Self::Applied | Self::Replaced)
+    }
 }
 
 impl<S: Strategy + ?Sized> Registry<'_, S> {
@@ -75,6 +86,22 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         Ok(mutation)
     }
 
+    /// Runs mutating admission for a new object that an update creates (`Store.Update`).
+    pub(super) fn admit_new_of_update(
+        &self,
+        ctx: &mut Context<'_>,
+        object: &mut S::Object,
+        review: &Review<'_>,
+    ) -> Result<(), Refusal> {
+        self.admit_new(ctx, object, review)?;
+        object_checks::dedup_owners(ctx, object, true);
+        parse_revision(metadata::text(object, "resourceVersion")).map_err(Refusal::unclassified)?;
+        if ctx.release().since(V1_37) {
+            metadata::wipe_system_fields(object);
+        }
+        Ok(())
+    }
+
     /// Completes, validates and stores a new object.
     pub(super) fn store_new(
         &self,
@@ -95,7 +122,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         self.check(ctx, &object, verdict)?;
         let object = object.into_value();
         review.validate(ctx, None, Some(&object))?;
-        if source != Source::Applied {
+        if !source.is_update() {
             check_new_revision(metadata::text(&object, "resourceVersion"), options.dry_run)?;
         }
         self.insert(ctx, object, source, options.dry_run).map(|shown| Answer::object(201, shown))
@@ -118,9 +145,8 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
             Some(existing) => Err(name_taken(self.strategy.resource(), Some(&existing.raw()), &name, generated)),
             None => Ok(()),
         };
-        // An apply is stored as an update of an object that does not exist yet.
-        let (expected, managed_fields) =
-            if source == Source::Applied { (Some(0), ManagedFields::Kept) } else { (None, ManagedFields::Dropped) };
+        let expected = source.is_update().then_some(0);
+        let managed_fields = if source == Source::Applied { ManagedFields::Kept } else { ManagedFields::Dropped };
         let decoded = source == Source::Decoded;
         // Storage encodes an object before it looks whether the name is taken; a dry run looks first.
         if dry_run {

@@ -47,7 +47,10 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         }
         let put = put(&written.raw);
         match put.size() {
-            Size::TooLarge(refusal) => Err(refusal),
+            Size::TooLarge(refusal) => {
+                trace.is_too_large = true;
+                Err(refusal)
+            }
             Size::Fits => {
                 // The managedFields of an apply are stored, too; a server that does not track them cannot tell their
                 // length.

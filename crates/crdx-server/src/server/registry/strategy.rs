@@ -232,6 +232,16 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
         false
     }
 
+    /// `AllowCreateOnUpdate`: returns true if a PUT creates an object that does not exist.
+    fn allows_create_on_update(&self) -> bool {
+        false
+    }
+
+    /// Returns true if an apply creates an object that does not exist (`forceAllowCreate`).
+    fn creates_by_apply(&self) -> bool {
+        self.scope().subresource.is_empty()
+    }
+
     /// `BeginUpdate` of the store, before anything of the object is validated.
     ///
     /// # Errors

@@ -8,9 +8,10 @@ use crate::server::http::body;
 use crate::server::http::context::Context;
 use crate::server::http::object_checks;
 use crate::server::http::options::{self, Write, WriteOptions};
-use crate::server::http::status::Refusal;
+use crate::server::http::status::{Reason, Refusal};
 use crate::server::metadata;
 use crate::server::metadata::Object;
+use crate::server::registry::create::Source;
 use crate::server::registry::managed_fields;
 use crate::server::registry::rest::{check_revision, check_uid, keep_system_fields, set_generation, should_delete};
 use crate::server::registry::size::ManagedFields;
@@ -50,6 +51,14 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         object_checks::dedup_owners(ctx, &mut object, false);
         let uid = metadata::text(&object, "uid").to_owned();
         let names_revision = !metadata::text(&object, "resourceVersion").is_empty();
+        let key = store::key(&ctx.target.namespace, &name);
+        while strategy.allows_create_on_update() && strategy.objects().get(&key).is_none() {
+            match self.put_new(ctx, object.clone(), (&key, &uid), &options) {
+                // Another thread created the object in the meantime.
+                Err(refusal) if refusal.reason == Reason::AlreadyExists => {}
+                result => return result,
+            }
+        }
         let mut object = Some(object);
         let mut transform = |ctx: &mut Context<'_>, existing: &Value| {
             // A retry after a race needs the object again only if it names no resourceVersion; otherwise the retry is a
@@ -64,6 +73,23 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
             &Update { decoded: true, uid: &uid, managed_fields: ManagedFields::Dropped, options: &options },
             &mut transform,
         )
+    }
+
+    /// Creates the object of a PUT, whose store requires the UID if the object has one.
+    fn put_new(
+        &self,
+        ctx: &mut Context<'_>,
+        mut object: S::Object,
+        (key, uid): (&str, &str),
+        options: &WriteOptions,
+    ) -> Result<Answer, Refusal> {
+        let strategy = &*self.strategy;
+        let is_only_shown = options.dry_run && !ctx.request.hides_dry_run;
+        check_uid(strategy.resource(), (&ctx.target.name, ""), || strategy.shown_key(key, is_only_shown), uid)?;
+        self.update_managed_fields(ctx, None, &mut object, options);
+        let review = self.review(Operation::Create, options);
+        self.admit_new_of_update(ctx, &mut object, &review)?;
+        self.store_new(ctx, object, Source::Replaced, &review, options)
     }
 
     /// Updates the object that the URL names.
@@ -89,8 +115,9 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         let name = ctx.target.name.clone();
         let key = store::checked_key(&ctx.target.namespace, &name)?;
         let _lock = strategy.lock();
+        let is_only_shown = options.dry_run && !ctx.request.hides_dry_run;
         loop {
-            let shown_key = || strategy.shown_key(&key, options.dry_run);
+            let shown_key = || strategy.shown_key(&key, is_only_shown);
             let Some(stored) = objects.get(&key) else {
                 // Before 1.34, `GuaranteedUpdate` was always called with `ignoreNotFound`
                 // (`generic/registry/store.go`).
@@ -131,7 +158,6 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
                 }
                 return Ok(Arc::new(object));
             }
-            let is_only_shown = options.dry_run && !ctx.request.hides_dry_run;
             let mut written =
                 if is_only_shown { strategy.dry_run(object, decoded)? } else { strategy.written(object, decoded)? };
             ctx.trace.set_not_stored(std::mem::take(&mut written.dropped));

@@ -2,11 +2,13 @@
 
 mod autoscaler;
 pub(in crate::server) mod behaviour;
+mod priority_level;
 
 use crate::apply::set::Set;
 use crate::server::http::table::Columns;
 use crate::server::metadata;
 use crate::server::registry::managed_fields as managed;
+use crate::server::strategy::serving::rank;
 use autoscaler::Use;
 use behaviour::{Behaviour, InitialStatus};
 use crdx_types::empties::Empties;
@@ -14,7 +16,7 @@ use crdx_types::encode::Encoded;
 use crdx_types::merge::TypeRef;
 use crdx_types::openapi::OpenApiVersion;
 use crdx_types::types::{TypeId, Types};
-use crdx_types::{Endpoint, defaults, encode, equal, merge_type, openapi, protobuf, restore, strategic};
+use crdx_types::{Endpoint, defaults, encode, equal, merge_type, openapi, protobuf, resources, restore, strategic};
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
 use crdx_value::{Map, Value, object};
@@ -40,16 +42,21 @@ pub(in crate::server) struct BuiltInKind {
     initial_status: OnceLock<Option<Value>>,
 }
 
-/// The difference between a kind and its stored form.
+/// The difference between a kind and its stored form, with the kind of the stored form.
 #[derive(Debug)]
 enum Conversion {
+    /// It is the stored form.
     None,
-    /// The names of top-level fields, here and in the stored form.
-    Renamed(&'static [(&'static str, &'static str)]),
+    /// The apiVersion.
+    Version(Box<BuiltInKind>),
+    /// The apiVersion, and the names of top-level fields, here and in the stored form.
+    Renamed(&'static [(&'static str, &'static str)], Box<BuiltInKind>),
     /// `autoscaling/v2`, the stored form of `HorizontalPodAutoscaler`s.
     Autoscaler,
-    /// `autoscaling/v1`, with the kind of the stored form.
+    /// `autoscaling/v1`
     OldAutoscaler(Box<BuiltInKind>),
+    /// `flowcontrol.apiserver.k8s.io/v1beta3`
+    OldPriorityLevel(Box<BuiltInKind>),
 }
 
 /// Published schemas.
@@ -76,6 +83,26 @@ const EVENT_FIELDS: [(&str, &str); 7] = [
 /// The group whose events are stored as those of the core group.
 pub(in crate::server) const EVENTS: &str = "events.k8s.io";
 
+impl Conversion {
+    /// The conversion of a kind; `None` if the release has no type for its stored form, which is that of the newest version.
+    fn of(Endpoint { group, version, kind }: &Endpoint, plural: &str, release: Release) -> Option<Self> {
+        let stored = |group: &str, version: &str| BuiltInKind::new(group, version, kind, plural, release).map(Box::new);
+        if group == EVENTS {
+            return Some(Self::Renamed(&EVENT_FIELDS, stored("", "v1")?));
+        }
+        let versions = resources::versions(group, plural, release.minor().number().into());
+        let newest = versions.iter().filter(|served| served.group == group).map(|served| served.version);
+        let newest = newest.max_by_key(|version| rank(version)).unwrap_or(version);
+        Some(match kind.as_str() {
+            "HorizontalPodAutoscaler" if version == newest => Self::Autoscaler,
+            "HorizontalPodAutoscaler" => Self::OldAutoscaler(stored(group, newest)?),
+            _ if version == newest => Self::None,
+            "PriorityLevelConfiguration" => Self::OldPriorityLevel(stored(group, newest)?),
+            _ => Self::Version(stored(group, newest)?),
+        })
+    }
+}
+
 impl BuiltInKind {
     /// The kind; `None` if the release has no type for it.
     pub fn new(group: &str, version: &str, kind: &str, plural: &str, release: Release) -> Option<Self> {
@@ -83,14 +110,7 @@ impl BuiltInKind {
         let types = Types::for_release(release.minor().number().into());
         let id = types.of_kind(&endpoint.api_version(), kind)?;
         let behaviour = Behaviour::for_resource(plural, group);
-        let conversion = match (group, version, kind) {
-            (EVENTS, ..) => Conversion::Renamed(&EVENT_FIELDS),
-            ("autoscaling", "v2", "HorizontalPodAutoscaler") => Conversion::Autoscaler,
-            ("autoscaling", "v1", "HorizontalPodAutoscaler") => {
-                Conversion::OldAutoscaler(Box::new(Self::new(group, "v2", kind, plural, release)?))
-            }
-            _ => Conversion::None,
-        };
+        let conversion = Conversion::of(&endpoint, plural, release)?;
         let status_keeps = Set::of_fields(behaviour.status_keeps);
         let columns = Columns::of_kind(group, kind);
         let initial_status = OnceLock::new();
@@ -147,8 +167,16 @@ impl BuiltInKind {
 
     /// Sets the defaults of an encoded object.
     pub(crate) fn default(&self, mut object: Value) -> Value {
+        let means_zero =
+            matches!(self.conversion, Conversion::OldPriorityLevel(_)) && priority_level::means_zero(&object);
         defaults::set(self.types, self.id, &mut object);
         match &self.conversion {
+            Conversion::OldPriorityLevel(_) => {
+                if means_zero {
+                    priority_level::set_zero(&mut object);
+                }
+                object = self.encode(&priority_level::to_v1beta3(&object));
+            }
             Conversion::Autoscaler => autoscaler::drop_annotations(&mut object, self.release),
             Conversion::OldAutoscaler(stored) => {
                 let converted = autoscaler::to_v2(&object, self.release, &|object| stored.check(object).is_ok());
@@ -245,10 +273,10 @@ impl BuiltInKind {
         strategic::merge(self.types, self.id, current, patch)
     }
 
-    /// The kind of the stored form, if it has other fields.
+    /// The kind of the stored form, if validation sees its fields.
     pub(crate) fn stored_kind(&self) -> Option<&Self> {
         match &self.conversion {
-            Conversion::OldAutoscaler(stored) => Some(stored),
+            Conversion::OldAutoscaler(stored) | Conversion::OldPriorityLevel(stored) => Some(stored),
             _ => None,
         }
     }
@@ -263,7 +291,9 @@ impl BuiltInKind {
         let Some(kind) = self.stored_kind() else { return change(self, object) };
         let Some(mut stored) = self.stored_fields(object) else { return };
         change(kind, &mut stored);
-        *object = self.encode(&autoscaler::to_v1(&stored, self.release, Use::Internal));
+        if let Some(restored) = self.restored_for(&stored, Use::Internal) {
+            *object = restored;
+        }
     }
 
     /// Converts an object of this kind to another version, by way of the stored form.
@@ -272,41 +302,57 @@ impl BuiltInKind {
         version.restored(&stored).unwrap_or(stored)
     }
 
+    /// The object that etcd has for a complete object of this kind.
+    pub(crate) fn stored_object(&self, object: Value) -> Value {
+        match &self.conversion {
+            Conversion::None | Conversion::Autoscaler => object,
+            Conversion::Version(stored)
+            | Conversion::Renamed(_, stored)
+            | Conversion::OldAutoscaler(stored)
+            | Conversion::OldPriorityLevel(stored) => stored.complete(&self.stored(&object).unwrap_or(object)),
+        }
+    }
+
     /// The stored form of an object of this kind, if it differs.
     pub fn stored(&self, object: &Value) -> Option<Value> {
         match &self.conversion {
             Conversion::None | Conversion::Autoscaler => None,
-            Conversion::Renamed(names) => rename(object, "v1", names.iter().copied()),
+            Conversion::Version(stored) => Some(stored.encode(object)),
+            Conversion::Renamed(names, stored) => {
+                rename(object, names.iter().copied()).map(|renamed| stored.encode(&renamed))
+            }
             Conversion::OldAutoscaler(stored) => {
                 let accepts = |object: &Value| stored.check(object).is_ok();
                 Some(stored.encode(&autoscaler::to_v2(object, self.release, &accepts)))
             }
+            Conversion::OldPriorityLevel(stored) => Some(stored.encode(&priority_level::to_v1(object))),
         }
     }
 
     /// An object of this kind from its stored form, if it differs.
     pub fn restored(&self, stored: &Value) -> Option<Value> {
-        match &self.conversion {
-            Conversion::None | Conversion::Autoscaler => None,
-            Conversion::Renamed(names) => {
-                rename(stored, &self.api_version(), names.iter().map(|(here, stored)| (*stored, *here)))
-            }
-            Conversion::OldAutoscaler(_) => Some(self.encode(&autoscaler::to_v1(stored, self.release, Use::Answer))),
-        }
+        self.restored_for(stored, Use::Answer)
+    }
+
+    fn restored_for(&self, stored: &Value, purpose: Use) -> Option<Value> {
+        let restored = match &self.conversion {
+            Conversion::None | Conversion::Autoscaler => return None,
+            Conversion::Version(_) => return Some(self.encode(stored)),
+            Conversion::Renamed(names, _) => rename(stored, names.iter().map(|(here, stored)| (*stored, *here)))?,
+            Conversion::OldAutoscaler(_) => autoscaler::to_v1(stored, self.release, purpose),
+            Conversion::OldPriorityLevel(_) => priority_level::to_v1beta3(stored),
+        };
+        Some(self.encode(&restored))
     }
 }
 
-fn rename(
-    object: &Value,
-    api_version: &str,
-    names: impl Iterator<Item = (&'static str, &'static str)>,
-) -> Option<Value> {
+/// Renames top-level fields of an object.
+fn rename(object: &Value, names: impl Iterator<Item = (&'static str, &'static str)>) -> Option<Value> {
     let mut members = object.as_object()?.clone();
     for (from, to) in names {
         if let Some(value) = members.remove(from) {
             members.insert(to.to_owned(), value);
         }
     }
-    members.insert("apiVersion".to_owned(), api_version.into());
     Some(Value::Object(members))
 }

@@ -255,7 +255,8 @@ impl Strategy for TypedResource {
     }
 
     fn begin_create(&self, object: &mut Value) -> Result<(), Refusal> {
-        let Some(services) = self.services() else { return Ok(()) };
+        // The store of the status allocates nothing.
+        let Some(services) = self.services().filter(|_| self.subresource == Subresource::None) else { return Ok(()) };
         services.create(object).map_err(|error| self.unallocated(object, error))
     }
 
@@ -293,6 +294,15 @@ impl Strategy for TypedResource {
 
     fn allows_unconditional_update(&self) -> bool {
         !self.kind.behaviour.needs_revision
+    }
+
+    fn allows_create_on_update(&self) -> bool {
+        matches!(self.subresource, Subresource::None | Subresource::Status) && self.kind.behaviour.creates_on_update
+    }
+
+    fn creates_by_apply(&self) -> bool {
+        let applies_status = self.subresource == Subresource::Status && self.kind.behaviour.applies_new_status;
+        self.subresource == Subresource::None || applies_status || self.allows_create_on_update()
     }
 
     fn begin_update(&self, object: &mut Value, old: &Value) -> Result<(), Refusal> {
@@ -473,12 +483,13 @@ impl TypedResource {
     /// Adds what the behaviour of the kind validates, such as expressions of policies.
     fn verdict(&self, object: &Value, old: Option<&Value>, mut errors: ErrorList) -> Verdict {
         let mut warnings = Vec::new();
-        if self.subresource == Subresource::None {
+        let is_whole = self.subresource == Subresource::None || old.is_none();
+        if is_whole {
             let (more, more_warnings) = self.serving.built_in.validate(object, old, self.release());
             errors.extend(more);
             warnings.extend(more_warnings);
         }
-        if self.subresource == Subresource::None && self.resources.validates_content {
+        if is_whole && self.resources.validates_content {
             let Endpoint { group, kind, .. } = &self.kind.endpoint;
             // Validation sees the fields of the stored form.
             let (stored, stored_old) =

@@ -5,25 +5,21 @@ use super::apply::Config;
 use crate::server::admission::{Operation, Review};
 use crate::server::http::answer::Answer;
 use crate::server::http::context::Context;
-use crate::server::http::object_checks;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::status::{Reason, Refusal};
-use crate::server::metadata;
 use crate::server::registry::Registry;
 use crate::server::registry::create::Source;
-use crate::server::registry::revision::parse_revision;
 use crate::server::registry::size::ManagedFields;
 use crate::server::registry::store;
 use crate::server::registry::strategy::Strategy;
 use crate::server::registry::update::Update;
 use crdx_value::Value;
-use crdx_value::release::V1_37;
 
 impl<S: Strategy + ?Sized> Registry<'_, S> {
     /// Handles an apply.
     pub(super) fn apply(&self, ctx: &mut Context<'_>, options: &WriteOptions) -> Result<Answer, Refusal> {
         let config = Config::read(ctx)?;
-        let creates = self.strategy.scope().subresource.is_empty();
+        let creates = self.strategy.creates_by_apply();
         let key = store::key(&ctx.target.namespace, &ctx.target.name);
         let review = self.review(Operation::Create, options);
         loop {
@@ -55,12 +51,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         options: &WriteOptions,
     ) -> Result<S::Object, Refusal> {
         let mut object = self.applied(ctx, config, None, options)?;
-        self.admit_new(ctx, &mut object, review)?;
-        object_checks::dedup_owners(ctx, &mut object, true);
-        parse_revision(metadata::text(&object, "resourceVersion")).map_err(Refusal::unclassified)?;
-        if ctx.release().since(V1_37) {
-            metadata::wipe_system_fields(&mut object);
-        }
+        self.admit_new_of_update(ctx, &mut object, review)?;
         Ok(object)
     }
 }

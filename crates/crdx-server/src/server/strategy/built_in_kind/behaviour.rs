@@ -25,6 +25,10 @@ pub(in crate::server) struct Behaviour {
     pub fields_since: Minor,
     /// True if an update must have a resourceVersion.
     pub needs_revision: bool,
+    /// True if a PUT creates an object that does not exist, also one of the status (`AllowCreateOnUpdate`).
+    pub creates_on_update: bool,
+    /// True if an apply of the status creates an object that does not exist, because the store passes `forceAllowCreate` on.
+    pub applies_new_status: bool,
     /// True if the names of finalizers need a domain, or are those of Kubernetes.
     pub qualifies_finalizers: bool,
     /// True if new objects name the user who creates them.
@@ -85,6 +89,8 @@ const DEFAULT: Behaviour = Behaviour {
     fields: None,
     fields_since: Minor::ALWAYS,
     needs_revision: false,
+    creates_on_update: false,
+    applies_new_status: false,
     qualifies_finalizers: true,
     names_user: false,
     has_grace_period: false,
@@ -145,10 +151,13 @@ static BEHAVIOURS: &[Behaviour] = &[
         resource: "events.",
         name: NameRule::PathSegment,
         qualifies_finalizers: false,
+        creates_on_update: true,
         fields: Some(EVENT_FIELDS),
         ..DEFAULT
     },
-    Behaviour { resource: "events.events.k8s.io", fields: Some(NEW_EVENT_FIELDS), ..DEFAULT },
+    Behaviour { resource: "events.events.k8s.io", fields: Some(NEW_EVENT_FIELDS), creates_on_update: true, ..DEFAULT },
+    Behaviour { resource: "endpoints.", creates_on_update: true, ..DEFAULT },
+    Behaviour { resource: "limitranges.", creates_on_update: true, ..DEFAULT },
     Behaviour {
         resource: "namespaces.",
         status: InitialStatus::Phase("Active"),
@@ -201,6 +210,7 @@ static BEHAVIOURS: &[Behaviour] = &[
     Behaviour {
         resource: "services.",
         returns_deleted: true,
+        creates_on_update: true,
         name: NameRule::Service,
         fields: Some(&[
             NAMESPACE,
@@ -262,7 +272,13 @@ static BEHAVIOURS: &[Behaviour] = &[
         status_keeps: ALL_BUT_STATUS,
         ..DEFAULT
     },
-    Behaviour { resource: "leases.coordination.k8s.io", qualifies_finalizers: false, needs_revision: true, ..DEFAULT },
+    Behaviour {
+        resource: "leases.coordination.k8s.io",
+        qualifies_finalizers: false,
+        needs_revision: true,
+        creates_on_update: true,
+        ..DEFAULT
+    },
     Behaviour { resource: "endpointslices.discovery.k8s.io", counted_metadata: Some("labels"), ..GENERATION },
     Behaviour { resource: "flowschemas.flowcontrol.apiserver.k8s.io", status_keeps: ALL_BUT_STATUS, ..GENERATION },
     Behaviour {
@@ -274,7 +290,13 @@ static BEHAVIOURS: &[Behaviour] = &[
     Behaviour { resource: "ingresses.networking.k8s.io", ..GENERATION },
     Behaviour { resource: "networkpolicies.networking.k8s.io", ..GENERATION },
     Behaviour { resource: "servicecidrs.networking.k8s.io", status_keeps: ALL_BUT_STATUS, ..DEFAULT },
-    Behaviour { resource: "runtimeclasses.node.k8s.io", qualifies_finalizers: false, needs_revision: true, ..DEFAULT },
+    Behaviour {
+        resource: "runtimeclasses.node.k8s.io",
+        qualifies_finalizers: false,
+        needs_revision: true,
+        creates_on_update: true,
+        ..DEFAULT
+    },
     Behaviour {
         resource: "poddisruptionbudgets.policy",
         name: NameRule::PathSegment,
@@ -283,14 +305,10 @@ static BEHAVIOURS: &[Behaviour] = &[
         ..GENERATION
     },
     Behaviour { resource: "ipaddresses.networking.k8s.io", name: NameRule::IpAddress, ..DEFAULT },
-    Behaviour {
-        resource: "clusterrolebindings.rbac.authorization.k8s.io",
-        name: NameRule::WholePathSegment,
-        ..DEFAULT
-    },
-    Behaviour { resource: "clusterroles.rbac.authorization.k8s.io", name: NameRule::WholePathSegment, ..DEFAULT },
-    Behaviour { resource: "rolebindings.rbac.authorization.k8s.io", name: NameRule::WholePathSegment, ..DEFAULT },
-    Behaviour { resource: "roles.rbac.authorization.k8s.io", name: NameRule::WholePathSegment, ..DEFAULT },
+    Behaviour { resource: "clusterrolebindings.rbac.authorization.k8s.io", ..ROLE },
+    Behaviour { resource: "clusterroles.rbac.authorization.k8s.io", ..ROLE },
+    Behaviour { resource: "rolebindings.rbac.authorization.k8s.io", ..ROLE },
+    Behaviour { resource: "roles.rbac.authorization.k8s.io", ..ROLE },
     Behaviour {
         resource: "deviceclasses.resource.k8s.io",
         returns_deleted: true,
@@ -346,6 +364,7 @@ static BEHAVIOURS: &[Behaviour] = &[
     },
     Behaviour {
         resource: "validatingadmissionpolicies.admissionregistration.k8s.io",
+        applies_new_status: true,
         qualifies_finalizers: false,
         needs_revision: true,
         status_keeps: ALL_BUT_STATUS,
@@ -358,6 +377,7 @@ static BEHAVIOURS: &[Behaviour] = &[
     Behaviour { resource: "mutatingwebhookconfigurations.admissionregistration.k8s.io", ..ADMISSION },
 ];
 
+const ROLE: Behaviour = Behaviour { name: NameRule::WholePathSegment, creates_on_update: true, ..DEFAULT };
 const ADMISSION: Behaviour = Behaviour { needs_revision: true, qualifies_finalizers: false, ..GENERATION };
 
 impl Behaviour {

@@ -2,6 +2,7 @@
 
 mod in_memory;
 mod preparation;
+mod versions;
 
 use crate::server::{Calls, Method, Namespaces, Paused, Reply, Request, Response, ResponseBody, Server, Timestamp};
 use crdx_text::json;
