@@ -9,3 +9,4 @@ mod releases;
 mod replay;
 mod scenario;
 pub mod varying;
+mod writes;

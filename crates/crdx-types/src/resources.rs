@@ -175,6 +175,11 @@ pub struct ServedKind {
     pub kind: &'static str,
 }
 
+/// The group whose resource stores the objects of a kind: events of both groups are the same objects.
+pub fn stored_group<'a>(group: &'a str, kind: &str) -> &'a str {
+    if (group, kind) == ("events.k8s.io", "Event") { "" } else { group }
+}
+
 /// The versions in which a release serves the objects of a resource by default: those of its group; events are in two
 /// groups.
 pub fn versions(group: &str, plural: &str, release: u32) -> Vec<ServedKind> {

@@ -19,7 +19,7 @@ pub struct Updates {
     /// Simulate `kubectl replace`
     #[arg(long, group = "request")]
     pub replace: bool,
-    /// Simulate `kubectl create`, even for objects that exist
+    /// Simulate `kubectl create`: an object that exists, in --old or in the cluster, is rejected (`AlreadyExists`)
     #[arg(long, group = "request")]
     pub create: bool,
     /// Write a subresource: status is replaced (or applied with --server-side), scale receives the replicas of the

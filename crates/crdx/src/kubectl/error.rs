@@ -10,6 +10,6 @@ pub enum UnsentError {
     #[error("{0}")]
     Patch(String),
     /// There are no replicas to send.
-    #[error("its CRD has no scale subresource in this version, or the object has no replicas")]
+    #[error("its kind has no scale subresource in this version, or the object has no replicas")]
     NoReplicas,
 }

@@ -113,6 +113,22 @@ pub fn send(
     Ok(RequestOutcome { action, before, response, is_sent })
 }
 
+/// The request for an object that does not exist; `None` if kubectl sends none.
+///
+/// # Errors
+/// Why kubectl would refuse to send a request.
+pub fn for_absent(
+    server: &Server,
+    target: Target<'_>,
+    object: Value,
+    request_kind: &RequestKind,
+    request_options: RequestOptions,
+) -> Result<Option<Request>, UnsentError> {
+    let path = target.path();
+    let operation = request_kind.operation(path.is_some(), false);
+    write(server, (target, &path.unwrap_or_default()), object, None, request_kind, operation, request_options)
+}
+
 /// The object at `path`, if it exists and can be read.
 fn read(server: &Server, path: &str, request_options: RequestOptions) -> Option<Arc<Value>> {
     match server.handle(&request::read(path, request_options)) {
@@ -143,7 +159,7 @@ fn write(
         }
         Operation::Replace => {
             let object = operation.whole_object(object);
-            target.with_namespace(request::replace(&written_path, object, before, Some(by), request_options))
+            target.with_state(request::replace(&written_path, object, before, Some(by), request_options))
         }
         Operation::Patch => match target.patch.patch(before.unwrap_or(&Value::Null), object)? {
             Some(patch) => {
@@ -155,7 +171,8 @@ fn write(
         },
         Operation::Scale => {
             let scale = server.scale_of(target.definition, target.version, &object);
-            let replicas = scale.as_ref().and_then(|s| s.at(&["spec", "replicas"])).cloned();
+            // A Scale omits zero.
+            let replicas = scale.map(|scale| scale.at(&["spec", "replicas"]).cloned().unwrap_or(Value::Int(0)));
             let replicas = replicas.ok_or(UnsentError::NoReplicas)?;
             request::scale(path, replicas, request_kind.manager.as_deref(), request_options)
         }

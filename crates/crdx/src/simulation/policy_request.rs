@@ -11,6 +11,7 @@ use crate::report::{Identity, ObjectReport};
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{NamespaceState, SeedError, Server};
 use crdx_types::resources::Resource;
+use crdx_types::types::Types;
 use crdx_value::Value;
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
@@ -58,11 +59,13 @@ impl PolicyRequest<'_> {
         let request_options = RequestOptions { dry_run: false, table: false, ..request_options };
         let server = self.server();
         let definition = format!("{}.{}", resource.plural, resource.group);
+        let own_version = api_version(resource.group, resource.version);
+        let types = Types::for_release(release.minor().number().into());
         if let Some(old) = old {
             let mut old = old.clone();
             if let Some(members) = old.as_object_mut() {
                 // Older versions have the same fields.
-                members.insert("apiVersion".to_owned(), api_version(resource.group, resource.version).into());
+                members.insert("apiVersion".to_owned(), own_version.as_str().into());
             }
             server.seed(&definition, "", old)?;
         }
@@ -75,7 +78,9 @@ impl PolicyRequest<'_> {
             name: &name,
             namespace_state: NamespaceState::default(),
             known_objects: None,
-            patch: PatchType::Merge,
+            patch: types
+                .of_kind(&own_version, resource.kind)
+                .map_or(PatchType::Merge, |id| PatchType::Strategic(types, id)),
         };
         let done = send(&server, target, object, request_kind, request_options)?;
         let mut item = read_built_in_response(done.response, identity, locator, release);

@@ -11,6 +11,7 @@ use crate::report::Identity;
 use crate::simulator::kubectl_errors;
 use crdx_server::server::{KnownObjects, NamespaceState, Namespaces, Response, Server};
 use crdx_types::encode::Encoded;
+use crdx_types::restore;
 use crdx_types::service_families::{ServiceFamilies, ServiceRange};
 use crdx_types::types::Types;
 use crdx_value::release::Release;
@@ -22,7 +23,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 #[derive(Debug, Default)]
 pub struct BuiltInServer {
     server: OnceLock<Server>,
-    /// True if the ownership of fields is tracked, which only server-side apply and comparisons of metadata need.
+    /// True if the ownership of fields is tracked without server-side apply, which comparisons of metadata need.
     tracks_fields: bool,
     /// The namespaces whose limit ranges are stored.
     limited: Mutex<BTreeSet<String>>,
@@ -38,6 +39,8 @@ pub enum Updated {
     Answered(Box<RequestOutcome>),
     /// kubectl cannot compute the patch; its reason.
     NoPatch(String),
+    /// kubectl sends no request.
+    Unsent(UnsentError),
     /// The update cannot be simulated.
     Unknown,
 }
@@ -72,6 +75,8 @@ pub struct Write<'a> {
     pub existing: Option<ExistingObject<'a>>,
     /// The objects in its namespace on which the answer depends and which the server does not store.
     pub known_objects: Option<&'a Arc<KnownObjects>>,
+    /// The state of its namespace, if the request may create the object.
+    pub namespace_state: NamespaceState,
 }
 
 /// The object that an update changes.
@@ -138,72 +143,79 @@ impl BuiltInServer {
         }
     }
 
-    /// Sends the create of an object that does not exist; `encoded` is the object without its last-applied annotation, if the
-    /// answer does not depend on that.
-    pub fn create(&self, options: WriteOptions<'_>, write: &Write<'_>, encoded: Option<Encoded>) -> Response {
+    /// Sends the request for an object that does not exist; `encoded` is the object of a create without its last-applied
+    /// annotation, if the answer does not depend on that. `None` if this version of the kind is not served.
+    ///
+    /// # Errors
+    /// Why kubectl would refuse to send a request.
+    pub fn write_absent(
+        &self,
+        options: WriteOptions<'_>,
+        write: &Write<'_>,
+        encoded: Option<Encoded>,
+    ) -> Result<Option<Response>, UnsentError> {
         let server = self.opened(options);
         let request = RequestOptions { dry_run: true, table: false, ..options.request };
-        let (definition, collection) = resource(write);
-        let target = target(write, &definition, &collection);
-        let mut request = if let Some(encoded) = encoded {
+        let Resource { definition, version, collection } = &Resource::of(write, &write.identity.api_version);
+        if !server.serves(definition, version) {
+            return Ok(None);
+        }
+        let target = target(write, (definition, version, collection));
+        let request = if let Some(encoded) = encoded {
             let object = kubectl_errors::in_namespace(encoded.object, write.identity);
-            kubectl_send::create_encoded(target, Encoded { object, ..encoded }, options.kind, request)
+            Some(kubectl_send::create_encoded(target, Encoded { object, ..encoded }, options.kind, request))
         } else {
             let object = kubectl_errors::in_namespace(write.sent.clone(), write.identity);
-            kubectl_send::create(target, object, options.kind, request)
+            kubectl_send::for_absent(server, target, object, options.kind, request)?
         };
+        let Some(mut request) = request else { return Ok(None) };
         request.hides_dry_run = true;
         let namespace = write.identity.namespace.as_deref().unwrap_or_default();
         // Policies may read an object of the input, such as its Namespace or a ConfigMap with params.
         let read_by_policies =
-            options.admission.and_then(|_| server.stored(&definition, namespace, &write.identity.name));
+            options.admission.and_then(|_| server.stored(definition, namespace, &write.identity.name));
         let Some(stored) = read_by_policies else {
             let _creating = self.updating.read().unwrap_or_else(PoisonError::into_inner);
-            return server.handle_owned(request);
+            return Ok(Some(server.handle_owned(request)));
         };
         let _updating = self.updating.write().unwrap_or_else(PoisonError::into_inner);
-        server.withdraw(&definition, namespace, &write.identity.name);
+        server.withdraw(definition, namespace, &write.identity.name);
         let response = server.handle_owned(request);
         // It was stored before.
-        let _ = server.seed(&definition, namespace, Value::clone(&stored));
-        response
+        let _ = server.seed(definition, namespace, Value::clone(&stored));
+        Ok(Some(response))
     }
 
-    /// Sends the update of `kubectl apply`, client-side or server-side, or of `kubectl replace`. Also returns the object
-    /// that the server has afterwards.
+    /// Sends the request for an existing object. Also returns the object that the server has afterwards.
     pub fn update(&self, options: WriteOptions<'_>, write: &Write<'_>) -> (Updated, Option<Arc<Value>>) {
         let Write { identity, existing, .. } = *write;
         let unknown = (Updated::Unknown, None);
         let Some(existing) = existing else { return unknown };
-        if existing.object().str_at(&["apiVersion"]) != Some(&identity.api_version) {
-            return unknown;
-        }
-        let (_, version) = group_version::split(&identity.api_version);
-        let (definition, collection) = resource(write);
+        let Resource { definition, version, collection } = &Resource::of(write, &identity.api_version);
         let request = RequestOptions { dry_run: false, table: false, ..options.request };
         let types = Types::for_release(options.release.minor().number().into());
         let Some(id) = types.of_kind(&identity.api_version, write.kind) else { return unknown };
         let patch = PatchType::Strategic(types, id);
         let server = self.opened(options);
         let _updating = self.updating.write().unwrap_or_else(PoisonError::into_inner);
-        if storage_version(server, &definition).as_deref() != Some(version) {
+        if !server.serves(definition, version) {
             return unknown;
         }
         let within = identity.namespace.as_deref().unwrap_or_default();
-        let read_by_policies = options.admission.and_then(|_| server.stored(&definition, within, &identity.name));
-        server.withdraw(&definition, within, &identity.name);
+        let read_by_policies = options.admission.and_then(|_| server.stored(definition, within, &identity.name));
+        server.withdraw(definition, within, &identity.name);
         let updated = if store(server, existing, write, options.kind, request) {
             let sent = kubectl_errors::in_namespace(write.sent.clone(), identity);
-            let target = Target { patch, ..target(write, &definition, &collection) };
+            let target = Target { patch, ..target(write, (definition, version, collection)) };
             update_of(kubectl_send::send(server, target, sent, options.kind, request))
         } else {
             Updated::Unknown
         };
-        let after = server.stored(&definition, within, &identity.name);
-        server.withdraw(&definition, within, &identity.name);
+        let after = server.stored(definition, within, &identity.name);
+        server.withdraw(definition, within, &identity.name);
         if let Some(stored) = read_by_policies {
             // It was stored before.
-            let _ = server.seed(&definition, within, Value::clone(&stored));
+            let _ = server.seed(definition, within, Value::clone(&stored));
         }
         (updated, after)
     }
@@ -213,7 +225,8 @@ impl BuiltInServer {
         self.server.get_or_init(|| {
             let builder = Server::builder(options.release, 0).created_at(options.request.now).with_built_in_kinds();
             let builder = builder.with_content_validation().with_generated_fields().as_part_of_cluster();
-            let builder = if self.tracks_fields { builder } else { builder.without_managed_fields() };
+            let tracks_fields = self.tracks_fields || options.kind.verb == Verb::ServerSide;
+            let builder = if tracks_fields { builder } else { builder.without_managed_fields() };
             let builder = match options.admission {
                 Some(admission) => admission.configure(builder),
                 None => builder,
@@ -235,33 +248,47 @@ fn update_of(result: Result<RequestOutcome, UnsentError>) -> Updated {
         Ok(RequestOutcome { is_sent: false, before, .. }) => Updated::Unchanged(before.unwrap_or_default()),
         Ok(outcome) => Updated::Answered(Box::new(outcome)),
         Err(UnsentError::LastApplied(reason) | UnsentError::Patch(reason)) => Updated::NoPatch(reason),
-        Err(UnsentError::NoReplicas) => Updated::Unknown,
+        Err(error @ UnsentError::NoReplicas) => Updated::Unsent(error),
     }
 }
 
-/// The target of a write; `collection` is the path of its resource.
-fn target<'a>(write: &Write<'a>, definition: &'a str, collection: &'a str) -> Target<'a> {
-    let (_, version) = group_version::split(&write.identity.api_version);
-    let name = &write.identity.name;
+/// A resource in one version.
+struct Resource {
+    /// Its name in the server.
+    definition: String,
+    version: String,
+    /// The path of its collection.
+    collection: String,
+}
+
+impl Resource {
+    /// The resource of an object in another version, which may be in another group.
+    fn of(write: &Write<'_>, api_version: &str) -> Self {
+        let (group, version) = group_version::split(api_version);
+        let namespace = write.identity.namespace.as_deref();
+        Self {
+            definition: format!("{}.{group}", write.plural),
+            version: version.to_owned(),
+            collection: request::collection(group, version, write.plural, namespace),
+        }
+    }
+}
+
+/// The target of a write of a resource, given by its name, its version and the path of its collection.
+fn target<'a>(write: &Write<'a>, (definition, version, collection): (&'a str, &'a str, &'a str)) -> Target<'a> {
     Target {
         definition,
         version,
         collection,
-        name,
-        namespace_state: NamespaceState::default(),
+        name: &write.identity.name,
+        namespace_state: write.namespace_state,
         known_objects: write.known_objects,
         patch: PatchType::Merge,
     }
 }
 
-/// The name of a resource in the server, and the path of its collection.
-fn resource(write: &Write<'_>) -> (String, String) {
-    let (group, version) = group_version::split(&write.identity.api_version);
-    let namespace = write.identity.namespace.as_deref();
-    (format!("{}.{group}", write.plural), request::collection(group, version, write.plural, namespace))
-}
-
-/// Stores the existing object. One that no server has stored yet is created, which completes it.
+/// Stores the existing object, which may have another version than the request. One that no server has stored yet is created,
+/// which completes it. Returns false if no server stores it.
 fn store(
     server: &Server,
     existing: ExistingObject<'_>,
@@ -271,30 +298,46 @@ fn store(
 ) -> bool {
     let object = existing.object();
     let is_input = matches!(existing, ExistingObject::Input(_));
+    let mut object = kubectl_errors::in_namespace(object.clone(), write.identity);
+    let is_served = |resource: &Resource| server.serves(&resource.definition, &resource.version);
+    let mut resource = Resource::of(write, object.str_at(&["apiVersion"]).unwrap_or_default());
+    if !is_served(&resource) {
+        if !reads_alike(server, &object, write) {
+            return false;
+        }
+        object.insert_at(&["apiVersion"], write.identity.api_version.as_str().into());
+        resource = Resource::of(write, &write.identity.api_version);
+    }
+    let Resource { definition, version, collection } = &resource;
     if is_input || object.str_at(&["metadata", "uid"]).is_none() {
-        let create = Write { sent: object, existing: None, ..*write };
         let options = RequestOptions { level: FieldValidation::Ignore, ..options };
         // Unlike `kubectl apply`, a create adds no annotation, so the patch removes nothing that the input leaves out.
         let by_create = RequestKind { verb: Verb::Create, ..RequestKind::default() };
         let kind = if is_input { request_kind } else { &by_create };
-        let (definition, collection) = resource(&create);
-        let object = kubectl_errors::in_namespace(object.clone(), write.identity);
-        let mut request = kubectl_send::create(target(&create, &definition, &collection), object, kind, options);
+        let target =
+            Target { namespace_state: NamespaceState::default(), ..target(write, (definition, version, collection)) };
+        let mut request = kubectl_send::create(target, object.clone(), kind, options);
         request.skips_admission = true;
         if server.handle_owned(request).code < 300 {
             return true;
         }
     }
     let namespace = write.identity.namespace.as_deref().unwrap_or_default();
-    server.seed(&resource(write).0, namespace, object.clone()).is_ok()
+    server.seed(definition, namespace, object).is_ok()
 }
 
-/// The version in which a server stores a kind. Objects in other versions have other fields.
-fn storage_version(server: &Server, definition: &str) -> Option<String> {
-    let definition = server.definition(definition)?;
-    let versions = definition.at(&["spec", "versions"])?.as_array()?.to_vec();
-    let stored = versions.into_iter().find(|version| version.get("storage").and_then(Value::as_bool) == Some(true))?;
-    stored.str_at(&["name"]).map(str::to_owned)
+/// The version whose conversion changes fields that the newer version has, too: an empty selector
+/// (`pkg/apis/policy/v1beta1/conversion.go`).
+const CHANGED: &str = "policy/v1beta1";
+
+/// Returns true if an object in a version that the release does not serve has only fields that the version of the request has,
+/// so that its conversion changes the apiVersion alone.
+fn reads_alike(server: &Server, object: &Value, write: &Write<'_>) -> bool {
+    let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
+    let types = Types::for_release(server.release().minor().number().into());
+    let known = |api_version: &str| types.of_kind(api_version, write.kind);
+    let (Some(_), Some(id)) = (known(api_version), known(&write.identity.api_version)) else { return false };
+    api_version != CHANGED && restore::check(types, id, object).is_ok_and(|unknown| unknown.is_empty())
 }
 
 #[cfg(test)]
@@ -306,6 +349,11 @@ mod tests {
 
     fn read(text: &str) -> Value {
         json::read(text.as_bytes()).unwrap()
+    }
+
+    fn write_of<'a>(identity: &'a Identity, kind: &'a str, plural: &'a str, sent: &'a Value) -> Write<'a> {
+        let namespace_state = NamespaceState::default();
+        Write { identity, kind, plural, sent, existing: None, known_objects: None, namespace_state }
     }
 
     fn plain(request: RequestOptions, kind: &RequestKind) -> WriteOptions<'_> {
@@ -329,8 +377,7 @@ mod tests {
             namespace: Some("default".to_owned()),
             name: "m".to_owned(),
         };
-        let write =
-            Write { identity: &identity, kind, plural, sent: &sent, existing: Some(existing), known_objects: None };
+        let write = Write { existing: Some(existing), ..write_of(&identity, kind, plural, &sent) };
         let server = BuiltInServer::default();
         let options = RequestOptions {
             level: FieldValidation::Strict,
@@ -409,14 +456,7 @@ mod tests {
             namespace: None,
             name: "default".to_owned(),
         };
-        let write = Write {
-            identity: &identity,
-            kind: "Namespace",
-            plural: "namespaces",
-            sent: &sent,
-            existing: None,
-            known_objects: None,
-        };
+        let write = write_of(&identity, "Namespace", "namespaces", &sent);
         let options = RequestOptions {
             level: FieldValidation::Strict,
             dry_run: false,
@@ -424,7 +464,7 @@ mod tests {
             now: crdx_server::server::Timestamp::default(),
         };
         let server = BuiltInServer::default();
-        let created = server.create(plain(options, &RequestKind::default()), &write, None);
-        assert_eq!(created.code, 201);
+        let created = server.write_absent(plain(options, &RequestKind::default()), &write, None);
+        assert_eq!(created.unwrap().unwrap().code, 201);
     }
 }

@@ -23,7 +23,7 @@ use super::existing::{ExistingObjects, Found, PendingObject};
 use super::simulated::{Before, Simulated};
 use crate::kubectl::send as kubectl_send;
 use crate::kubectl::written_metadata::hide_bookkeeping;
-use crate::kubectl::{FieldValidation, Verb};
+use crate::kubectl::{FieldValidation, UnsentError, Verb};
 use crate::report::{
     ASK_THE_CLUSTER, Action, Answer, Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, Verdict,
 };
@@ -33,21 +33,18 @@ use crate::simulation::object::{Kind, Object};
 use crate::simulation::served::deprecation;
 pub(crate) use crate::simulation::served::{no_matches, not_served};
 use crate::simulator::kubectl_errors;
-use crate::simulator::unsent::not_determined;
-use cluster_state::{
-    check_namespace, check_service_account, existing, read_limit_ranges, reads_existing, served_by_cluster,
-};
+use crate::simulator::unsent::{Unsent, not_determined};
+use cluster_state::{check_namespace, existing, read_limit_ranges, served_by_cluster};
 use crdx_builtin::{quotas, validation};
 use crdx_server::apply::client_side;
 use crdx_server::policies::findings::Findings;
-use crdx_server::server::{KnownObjects, Response};
+use crdx_server::server::{KnownObjects, NamespaceState, Response};
 use crdx_types::encode::Encoded;
 use crdx_types::resources::{self, Resource};
 use crdx_types::table::{self, KindRow};
 use crdx_types::types::{TypeId, Types};
 use crdx_types::{Endpoint, conforms, decode, encode};
 use crdx_value::group_version::api_version;
-use crdx_value::quote::go_quote;
 use crdx_value::release::Release;
 use crdx_value::{Value, json};
 pub use created::{Created, CreatedObjects};
@@ -84,7 +81,7 @@ pub fn pending(
     object: &Value,
     (group, version, kind): &Kind,
 ) -> Option<PendingObject> {
-    if !reads_existing(rules.verb) || group == crdx_server::policies::GROUP {
+    if group == crdx_server::policies::GROUP {
         return None;
     }
     let api_version = api_version(group, version);
@@ -145,16 +142,20 @@ pub fn decode(
     let plural = resources::plural(kind);
     let creates_namespace = before.creates_namespace;
     let (found, is_input) = cluster_state::earlier(context, before.stored)
-        .unwrap_or_else(|| (existing(context, rules, &item.identity, &plural, before.pending), false));
+        .unwrap_or_else(|| (existing(context, &item.identity, &plural, before.pending), false));
     // The server that validates serves the resources of the default configuration only.
     let covered = resource.is_some() && validation::covers(group, kind);
+    let request_kind = &context.updates.request_kind;
     // An object that the user may not read is taken for a new one, which a note says. Any other object that may exist is not.
     let is_new = match &found {
         Found::Nothing => true,
-        Found::Error(error) => error.is_refused(),
+        Found::Error(error) => error.is_refused() && request_kind.may_create(),
         Found::Object(..) | Found::Two(..) => false,
     };
-    let creates = covered && is_new && context.updates.request_kind.may_create();
+    let operation = request_kind.operation(kept::is_named(&sent), false);
+    let creates = covered && is_new && operation.is_create();
+    // The server decodes the object of any other request, in the words for that request.
+    let is_sent = covered && is_new && !operation.is_create();
     let types = Types::for_release(rules.minor());
     let endpoint_of_types = (types, api_version.as_str(), kind);
     let is_reproducible = kept::is_reproducible(context, kind);
@@ -168,9 +169,10 @@ pub fn decode(
     };
     let body = has_findings.then(|| json::to_string(&sent) + "\n");
     let namespace = item.identity.namespace.as_deref();
-    let known = &earlier.known_objects;
-    let new = creates.then_some((group.as_str(), plural.as_str()));
-    let known_objects = cluster_state::known_objects(context, new, (kind, &sent), namespace, known);
+    let new = (covered && is_new && request_kind.may_create()).then_some((group.as_str(), plural.as_str()));
+    let known_objects = cluster_state::known_objects(context, new, (kind, &sent), namespace, earlier);
+    let states_namespace = is_sent && !creates_namespace;
+    let namespace_state = if states_namespace { context.namespace_state(namespace) } else { NamespaceState::default() };
     let sending = Sending {
         rules,
         context,
@@ -182,6 +184,7 @@ pub fn decode(
         sent: &sent,
         body: body.as_deref(),
         known_objects: known_objects.as_ref(),
+        namespace_state,
         service_families: (covered && group.is_empty() && kind == "Service").then(|| Families::read(context)),
         locator: &locator,
     };
@@ -203,7 +206,9 @@ pub fn decode(
         _ => (Updated::Unknown, None),
     };
     let mut stored = after.as_ref().map_or(before.stored, |after| EarlierObject::put(context.store, after, None));
-    sending.read_update(&mut item, updated);
+    if !is_sent {
+        sending.read_update(&mut item, updated);
+    }
     if let (Found::Object(old, _), Some(new)) = (&found, &after) {
         sending.admit_update(&mut item, (old, new), earlier);
     }
@@ -214,15 +219,13 @@ pub fn decode(
             kubectl_errors::require_name_of_create(&mut item, &locator);
         }
     }
-    if !creates_namespace && item.verdict == Verdict::Decodes && !matches!(found, Found::Object(..)) {
+    let is_unstated = !is_sent || matches!(found, Found::Error(_));
+    if !creates_namespace && is_unstated && item.verdict == Verdict::Decodes && !matches!(found, Found::Object(..)) {
         check_namespace(&mut item, context, &plural, &found);
     }
-    if creates && item.verdict == Verdict::Decodes {
-        check_service_account(&mut item, context, &sent, earlier);
-    }
     let mut created = None;
-    if creates && item.verdict == Verdict::Decodes {
-        created = sending.create(&mut item, encoded, is_reproducible);
+    if (creates || is_sent) && item.verdict == Verdict::Decodes {
+        created = sending.write_absent(&mut item, encoded, is_reproducible && creates);
     }
     if item.verdict == Verdict::Decodes {
         admission::leave_undecided(&mut item, context, &plural, &found);
@@ -232,6 +235,9 @@ pub fn decode(
     }
     if let Some(body) = body.as_ref().filter(|_| matches!(item.verdict, Verdict::Decodes | Verdict::Accepted)) {
         size::check_stored(&mut item, &sent, body.as_bytes());
+    }
+    if item.verdict == Verdict::Rejected {
+        kubectl_errors::require_path(&mut item, rules.verb, &locator);
     }
     if item.verdict != Verdict::Accepted {
         item.object = None;
@@ -297,6 +303,8 @@ struct Sending<'a> {
     body: Option<&'a str>,
     /// The objects in its namespace on which admission depends.
     known_objects: Option<&'a Arc<KnownObjects>>,
+    /// The state of its namespace, if the server has to look at it.
+    namespace_state: NamespaceState,
     /// The families of the cluster, for a Service.
     service_families: Option<Families>,
     locator: &'a dyn FieldLocator,
@@ -324,6 +332,7 @@ impl<'a> Sending<'a> {
             sent: self.written,
             existing: None,
             known_objects: self.known_objects,
+            namespace_state: self.namespace_state,
         }
     }
 
@@ -347,7 +356,7 @@ impl<'a> Sending<'a> {
                 let mut outcome = *outcome;
                 let findings = outcome.response.trace.policies.take();
                 item.before = outcome.before.filter(|_| covered && context.updates.compares.is_some());
-                answered_update(item, outcome.response, self.rules.release, locator);
+                answered(item, outcome.response, self.rules.release, locator);
                 item.action = outcome.action;
                 if covered {
                     accept(item, self.sent, context);
@@ -359,6 +368,7 @@ impl<'a> Sending<'a> {
                 let message = format!("kubectl cannot compute the patch: {reason}");
                 reject_with(item, Answer { code: 400, reason: BAD_REQUEST.to_owned(), message });
             }
+            Updated::Unsent(error) => leave_unsent(item, error),
             // A server that answers has decoded the object.
             Updated::Unknown => match body.map(|body| decode::decode(self.types, self.endpoint, body.as_bytes())) {
                 Some(Ok(decoded)) => decoded_item(item, &decoded, self.rules, self.types, locator),
@@ -370,16 +380,14 @@ impl<'a> Sending<'a> {
 
     /// Completes the item of an object whose kind is validated, and whose request no server answered.
     fn complete_unanswered(&self, item: &mut ObjectReport, found: Found) {
-        if matches!(found, Found::Nothing) {
-            item.action = Action::Update;
-            let message = format!("{} {} not found", self.resource(), go_quote(&item.identity.name));
-            return reject_with(item, Answer { code: 404, reason: "NotFound".to_owned(), message });
-        }
         item.verdict = Verdict::CannotTell;
         if matches!(found, Found::Object(..)) {
             "the existing object is not one that this version of the server stores".clone_into(&mut item.reason);
-            let help = "give existing objects as kubectl get -o yaml prints them, in the version of the input";
-            item.help = Some(help.to_owned());
+            let help = format!(
+                "give existing objects as kubectl get -o yaml prints them, in a version that Kubernetes {} serves",
+                self.rules.release
+            );
+            item.help = Some(help);
         } else {
             let error = not_determined(found).into_error();
             (item.reason, item.help) = (error.message, error.help);
@@ -439,18 +447,28 @@ impl<'a> Sending<'a> {
         item.pruned.extend(fields);
     }
 
-    /// Creates the object, and completes its item. Returns the stored object, if the server accepts it.
-    fn create(
+    /// Sends the request for an object that does not exist, and completes its item. Returns the stored object, if the server
+    /// accepts it.
+    fn write_absent(
         &self,
         item: &mut ObjectReport,
         encoded: Option<Encoded>,
         is_reproducible: bool,
     ) -> Option<AcceptedObject> {
         let context = self.context;
-        let mut response = context.built_in.create(self.options(), &self.write(&item.identity), encoded);
+        let sent = context.built_in.write_absent(self.options(), &self.write(&item.identity), encoded);
+        let mut response = match sent {
+            Ok(response) => response?,
+            Err(error) => {
+                leave_unsent(item, error);
+                return None;
+            }
+        };
         let findings = response.trace.policies.take();
         let created = AcceptedObject::from_response(&response, is_reproducible);
-        answered_create(item, response, self.rules.release, self.locator);
+        let may_create = context.updates.request_kind.may_create();
+        item.action = if response.code == 201 || may_create { Action::Create } else { Action::Update };
+        answered(item, response, self.rules.release, self.locator);
         if let Some(families) = self.service_families {
             families.explain(item, self);
             if item.verdict != Verdict::Rejected {
@@ -472,6 +490,12 @@ impl<'a> Sending<'a> {
         admitted(item, findings, context.admission);
         created
     }
+}
+
+/// Completes the item of an object for which kubectl sends no request.
+fn leave_unsent(item: &mut ObjectReport, error: UnsentError) {
+    let error = Unsent::from(error).into_error();
+    (item.verdict, item.reason, item.help) = (Verdict::CannotTell, error.message, error.help);
 }
 
 /// The types of a release, and the apiVersion and kind of one of them.
@@ -523,10 +547,10 @@ fn accept(item: &mut ObjectReport, sent: &Value, context: SimulationContext<'_>)
     }
 }
 
-/// Completes the item of a create that was sent.
-fn answered_create(item: &mut ObjectReport, response: Response, release: Release, locator: &dyn FieldLocator) {
-    // The server measures the length of JSON, and etcd that of Protobuf. Other internal errors have a reason.
-    if response.code == 500 && response.body.reason().is_empty() {
+/// Completes the item of a request that was sent.
+fn answered(item: &mut ObjectReport, response: Response, release: Release, locator: &dyn FieldLocator) {
+    // The server measures the length of JSON, and etcd that of Protobuf.
+    if response.trace.is_too_large {
         let reason = "with its defaults it may be too large for etcd".to_owned();
         (item.verdict, item.reason) = (Verdict::CannotTell, reason);
         item.help =
@@ -536,6 +560,9 @@ fn answered_create(item: &mut ObjectReport, response: Response, release: Release
     let identity = item.identity.clone();
     let answered = read_built_in_response(response, identity, locator, release);
     add_warnings(item, answered.warnings);
+    if item.pruned.is_empty() {
+        item.pruned = answered.pruned;
+    }
     (item.answer, item.object) = (answered.answer, answered.object);
     if answered.verdict == Verdict::Rejected {
         (item.verdict, item.errors) = (Verdict::Rejected, answered.errors);
@@ -547,18 +574,6 @@ fn add_warnings(item: &mut ObjectReport, warnings: Vec<Diagnostic>) {
     let known: HashSet<&str> = item.warnings.iter().map(|known| known.message.as_str()).collect();
     let new: Vec<_> = warnings.into_iter().filter(|warning| !known.contains(warning.message.as_str())).collect();
     item.warnings.extend(new);
-}
-
-/// Completes the item of an update that was sent.
-fn answered_update(item: &mut ObjectReport, response: Response, release: Release, locator: &dyn FieldLocator) {
-    let identity = item.identity.clone();
-    let answered = read_built_in_response(response, identity, locator, release);
-    add_warnings(item, answered.warnings);
-    item.pruned = answered.pruned;
-    item.object = answered.object;
-    if answered.verdict == Verdict::Rejected {
-        (item.verdict, item.answer, item.errors) = (Verdict::Rejected, answered.answer, answered.errors);
-    }
 }
 
 /// Returns the answer to a request that no object of a resource allows: code, reason and message.

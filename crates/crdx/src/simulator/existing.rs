@@ -10,6 +10,7 @@ use crate::documents::Entry;
 use crate::report::{Identity, ObjectReport, SourceLocation, Verdict};
 use crate::simulation::identity::{FieldLocator as _, Namespace, identity};
 use crate::simulation::object;
+use crdx_types::resources;
 use crdx_types::service_families::ServiceFamilies;
 use crdx_value::Value;
 pub use pending::PendingObject;
@@ -32,7 +33,7 @@ pub enum ExistingObjects {
 #[derive(Clone, Debug)]
 pub struct FileObjects {
     hasher: NameHasher,
-    /// By group, kind and name.
+    /// By the group that stores the objects, kind and name.
     existing: HashMap<NameHash, Namesakes>,
     /// The families of a `ServiceCIDR`, and its position.
     service_families: Option<(ServiceFamilies, StoredAt)>,
@@ -162,7 +163,7 @@ impl ExistingObjects {
         for entry in entries {
             let Some((mut object, (group, _, kind))) = object::read_with_kind(entry, show) else { continue };
             let name = object.value().str_at(&["metadata", "name"]).unwrap_or_default();
-            let name = given.hasher.hash((&group, &kind, name));
+            let name = given.hasher.hash((resources::stored_group(&group, &kind), kind.as_str(), name));
             let is_range = (group.as_str(), kind.as_str()) == ("networking.k8s.io", "ServiceCIDR");
             let families = if is_range { ServiceFamilies::of_service_cidr(object.value()) } else { None };
             let location = object.finder().start();
@@ -231,7 +232,8 @@ impl ExistingObjects {
         if existing.is_empty() {
             return Found::Nothing;
         }
-        let name = hasher.hash((identity.group(), &identity.kind, identity.name.as_str()));
+        let group = resources::stored_group(identity.group(), &identity.kind);
+        let name = hasher.hash((group, identity.kind.as_str(), identity.name.as_str()));
         let Some(namesakes) = existing.get_mut(&name) else { return Found::Nothing };
         match find_among(namesakes.all_mut(), &**store, wanted) {
             Ok(found) => found,

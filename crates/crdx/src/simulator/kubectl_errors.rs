@@ -35,7 +35,7 @@ pub fn replace(item: &mut ObjectReport, verb: Verb, is_plain: bool, locator: &dy
 
 /// Rejects an object whose name or namespace can be no part of a path, for which the client sends no request
 /// (`rest.Request` in client-go). The name of a created object is in no path.
-fn require_path(item: &mut ObjectReport, verb: Verb, locator: &dyn FieldLocator) {
+pub(crate) fn require_path(item: &mut ObjectReport, verb: Verb, locator: &dyn FieldLocator) {
     // The identity of an object without a name has its generateName.
     let is_own = |name: &&str| {
         locator.object().is_some_and(|object| object.str_at(&["metadata", "name"]).is_some_and(|own| own == *name))

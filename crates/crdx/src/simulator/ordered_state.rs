@@ -205,7 +205,8 @@ impl OrderedState {
         let turn = resource.map(|resource| {
             let namespace = if resource.namespaced { Namespace::Or(default) } else { Namespace::None };
             let Identity { namespace, name, .. } = identity::identity(object.value(), namespace);
-            self.turns.next((resource.group, resource.plural, namespace.unwrap_or_default(), name))
+            let group = resources::stored_group(resource.group, resource.kind);
+            self.turns.next((group, resource.plural, namespace.unwrap_or_default(), name))
         });
         // Later inputs usually use the object that the first one stored.
         let reads = turn.as_ref().is_some_and(Turn::is_first);

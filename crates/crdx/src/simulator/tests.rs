@@ -4,16 +4,25 @@ use super::object_store::MemoryStore;
 use super::*;
 use crate::documents::{self, Entry};
 use crate::fixture::kites_yaml;
-use crate::kubectl::{FieldValidation, RequestKind};
+use crate::kubectl::{FieldValidation, RequestKind, Verb};
 use crate::report::SourceLocation;
 use crdx_server::apply::field_manager::LAST_APPLIED;
 use crdx_server::server::Timestamp;
 use crdx_value::release::Release;
 
 fn simulator() -> Simulator {
+    simulator_of(RequestKind::default(), None)
+}
+
+/// A simulator of a request with an existing object.
+fn simulator_of(request_kind: RequestKind, old: Option<&str>) -> Simulator {
+    let existing = old.map_or(existing::ExistingObjects::None, |old| {
+        let entries = documents::read("old.yaml", old).into_iter();
+        let store = Arc::new(MemoryStore::default());
+        existing::ExistingObjects::from_files(entries, store, &mut |item| panic!("{item:?}"))
+    });
     let level = FieldValidation::Strict;
     let request_options = RequestOptions { level, dry_run: true, table: false, now: Timestamp::default() };
-    let request_kind = RequestKind::default();
     let settings = Settings {
         namespace: "default".to_owned(),
         request_options,
@@ -26,7 +35,7 @@ fn simulator() -> Simulator {
     Simulator {
         settings,
         server: Arc::new(Server::builder(Release::NEWEST, 0).build()),
-        updates: Updates { request_kind, existing: existing::ExistingObjects::None, compares: None },
+        updates: Updates { request_kind, existing, compares: None },
         store: Box::<MemoryStore>::default(),
         built_in: Arc::default(),
         admission: OnceLock::new(),
@@ -127,4 +136,116 @@ spec: {type: NodePort, ports: [{port: 80, nodePort: 25000}]}
 ";
     let reports = reports(&format!("{service}---\n{}", service.replace("25000", "25001")));
     assert_eq!(reports.iter().map(|report| report.verdict).collect::<Vec<_>>(), [Verdict::Accepted; 2]);
+}
+
+const AUTOSCALER: &str =
+    "{apiVersion: autoscaling/v1, kind: HorizontalPodAutoscaler, metadata: {name: a}, spec: {maxReplicas: 4,
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: d}}}\n";
+
+fn verdicts(reports: &[ObjectReport]) -> Vec<Verdict> {
+    reports.iter().map(|report| report.verdict).collect()
+}
+
+#[test]
+fn an_earlier_input_may_have_another_version() {
+    let newer = AUTOSCALER.replace("autoscaling/v1", "autoscaling/v2");
+    for (first, second) in [(AUTOSCALER, newer.as_str()), (&newer, AUTOSCALER)] {
+        let changed = second.replace("maxReplicas: 4", "maxReplicas: 5");
+        let reports = reports(&format!("{first}---\n{second}---\n{changed}"));
+        assert_eq!(verdicts(&reports), [Verdict::Accepted; 3], "{reports:?}");
+        assert!(matches!(reports[1].remarks[..], [Remark::SameObject(_)]));
+    }
+}
+
+#[test]
+fn an_event_of_an_earlier_input_may_be_in_the_other_group() {
+    let event =
+        "{apiVersion: v1, kind: Event, metadata: {name: a}, involvedObject: {kind: Pod, name: a, namespace: default},
+  reason: x, message: m}\n";
+    let other = "{apiVersion: events.k8s.io/v1, kind: Event, metadata: {name: a}, note: changed, reason: x,
+  regarding: {kind: Pod, name: a, namespace: default}}\n";
+    let reports = reports(&format!("{event}---\n{other}"));
+    assert_eq!(verdicts(&reports), [Verdict::Accepted, Verdict::Rejected]);
+    assert_eq!(reports[1].errors[0].message, "message: Invalid value: \"changed\": field is immutable");
+}
+
+#[test]
+fn an_old_object_may_have_an_unserved_version_with_the_same_fields() {
+    let cron = |version: &str, spec: &str| {
+        format!(
+            "{{apiVersion: batch/{version}, kind: CronJob, metadata: {{name: a}}, spec: {{schedule: '* * * * *', {spec}
+  jobTemplate: {{spec: {{template: {{spec: {{restartPolicy: Never, containers: [{{name: a, image: b}}]}}}}}}}}}}}}\n"
+        )
+    };
+    let report = |old: &str| {
+        let simulator = simulator_of(RequestKind::default(), Some(old));
+        reports_of(&simulator, &cron("v1", "")).remove(0)
+    };
+    assert_eq!(report(&cron("v1beta1", "")).verdict, Verdict::Accepted);
+    assert_eq!(report(&cron("v1beta1", "unknown: 1,")).verdict, Verdict::CannotTell);
+    let never = report(&cron("v9", ""));
+    assert_eq!(never.verdict, Verdict::CannotTell);
+    assert_eq!(never.reason, "the existing object is not one that this version of the server stores");
+}
+
+#[test]
+fn a_create_of_an_existing_object_is_refused() {
+    let by_create = RequestKind { verb: Verb::Create, ..RequestKind::default() };
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n";
+    let policy =
+        "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: a}}\n";
+    for (old, new, message) in [
+        (map.to_owned(), map.to_owned(), "configmaps \"a\" already exists"),
+        (kite(7), [definition(), kite(8)].concat(), "kites.example.com \"a\" already exists"),
+        (
+            policy.to_owned(),
+            policy.to_owned(),
+            "validatingwebhookconfigurations.admissionregistration.k8s.io \"a\" already exists",
+        ),
+        (
+            definition(),
+            definition(),
+            "customresourcedefinitions.apiextensions.k8s.io \"kites.example.com\" already exists",
+        ),
+    ] {
+        let simulator = simulator_of(by_create.clone(), Some(&old));
+        let report = reports_of(&simulator, &new).pop().unwrap();
+        let answer = report.answer.map(|answer| (answer.code, answer.message));
+        assert_eq!(answer, Some((409, message.to_owned())));
+        assert_eq!(simulator.updates.existing.left(), None);
+    }
+}
+
+#[test]
+fn a_server_side_apply_has_the_errors_of_an_apply() {
+    let simulator = simulator_of(RequestKind { verb: Verb::ServerSide, ..RequestKind::default() }, None);
+    let pod = |metadata: &str, container: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Pod, metadata: {{name: a{metadata}}}, spec: {{containers: [{{name: m, image: b{container}}}]}}}}\n---\n"
+        )
+    };
+    let input = [
+        pod("", ", env: [{name: A, value: x}, {name: A, value: y}]"),
+        pod(", managedFields: [{manager: m, operation: Apply}]", ""),
+        pod(", uid: u", ""),
+        pod("", ", unknown: 1"),
+        pod("", ""),
+    ];
+    let reports = reports_of(&simulator, &input.concat());
+    let answers = reports.iter().map(|report| report.answer.as_ref().map(|a| (a.code, a.message.as_str())).unwrap());
+    let typed = "failed to create typed patch object (default/a; /v1, Kind=Pod):";
+    let expected = [
+        (500, format!("{typed} errors:\n  .spec.containers[name=\"m\"].env: duplicate entries for key [name=\"A\"]")),
+        (400, "metadata.managedFields must be nil".to_owned()),
+        (
+            409,
+            "Operation cannot be fulfilled on pods \"a\": uid mismatch: the provided object specified uid u, and no existing object was found"
+                .to_owned(),
+        ),
+        (500, format!("{typed} .spec.containers[name=\"m\"].unknown: field not declared in schema")),
+        (201, String::new()),
+    ];
+    for (answer, (code, message)) in answers.zip(expected) {
+        assert_eq!(answer, (code, message.as_str()));
+    }
 }

@@ -7,6 +7,7 @@ use crdx::report::{Action, ObjectReport};
 use crdx::simulation::answer;
 use crdx::simulation::identity::{self, FieldLocator, Namespace};
 use crdx::simulator::built_in_server::{ExistingObject, Updated, Write, WriteOptions};
+use crdx_server::server::NamespaceState;
 use crdx_types::{resources, table::table};
 use crdx_value::{Map, Value, object};
 
@@ -41,6 +42,7 @@ impl PolicyRehearsal<'_> {
             sent: &next,
             existing: Some(ExistingObject::Stored(stored)),
             known_objects: None,
+            namespace_state: NamespaceState::default(),
         };
         let (Updated::Answered(outcome), _) = self.built_in.update(options, &write) else {
             let reason = "the server could not have stored it in this version";

@@ -2,10 +2,9 @@
 //! classes that it names.
 
 use super::created::Created;
-use super::{Rules, reject_with};
+use super::reject_with;
 use super::{classes, service_accounts};
 use crate::cluster::{self, items};
-use crate::kubectl::Verb;
 use crate::report::{Answer, Identity, ObjectReport, SourceLocation, Verdict};
 use crate::simulator::built_in_server::{Write, WriteOptions};
 use crate::simulator::context::SimulationContext;
@@ -13,7 +12,7 @@ use crate::simulator::earlier_object::EarlierObject;
 use crate::simulator::existing::{ExistingObjects, Found, Lookup, PendingObject};
 use crate::simulator::unsent::lost;
 use crdx_builtin::default_class::DefaultClass;
-use crdx_builtin::{admin_access, pod_security};
+use crdx_builtin::{admin_access, mirror_pod, pod_security};
 use crdx_server::server::{KnownClasses, KnownObjects, NamespaceState, SYSTEM_NAMESPACES};
 use crdx_value::Value;
 use std::sync::Arc;
@@ -22,22 +21,14 @@ use std::sync::Arc;
 const DEFAULT_NAMESPACE: &str = "default";
 const LIMIT_RANGES: &str = "limitranges";
 
-/// Returns true if the request for a new object of the input depends on the existing one.
-pub(crate) fn reads_existing(verb: Verb) -> bool {
-    matches!(verb, Verb::Apply | Verb::ServerSide | Verb::Replace)
-}
-
-/// Returns the existing object, if the request or a policy depends on it. `pending` is that object, if it was requested ahead.
+/// Returns the existing object. `pending` is that object, if it was requested ahead.
 pub fn existing(
     context: SimulationContext<'_>,
-    rules: Rules,
     identity: &Identity,
     plural: &str,
     pending: Option<PendingObject>,
 ) -> Found {
-    let reads = reads_existing(rules.verb);
-    let is_matched = context.admission.is_some_and(|admission| admission.may_match(identity.group(), plural));
-    if identity.name.is_empty() || !reads && !is_matched {
+    if identity.name.is_empty() {
         return Found::Nothing;
     }
     let existing = &context.updates.existing;
@@ -72,8 +63,9 @@ pub fn known_objects(
     new: Option<(&str, &str)>,
     (kind, object): (&str, &Value),
     namespace: Option<&str>,
-    created: &KnownObjects,
+    earlier: &Created,
 ) -> Option<Arc<KnownObjects>> {
+    let created = &earlier.known_objects;
     let cluster = context.configured_cluster();
     // Without a cluster, an object is only rejected for limits in a namespace about which the inputs say everything.
     let is_known = cluster.is_some() || created.namespace.is_some();
@@ -81,6 +73,7 @@ pub fn known_objects(
         namespace: namespace.and_then(|name| known_namespace(context, (kind, object), name, created)),
         limit_ranges: if is_known { created.limit_ranges.clone() } else { Vec::new() },
         default_class: new.and_then(|resource| default_class(context, resource, object)),
+        refused_service_account: new.and_then(|resource| refused_service_account(context, resource, object, earlier)),
         ..created.clone()
     };
     if let Some(cluster) = cluster {
@@ -90,6 +83,7 @@ pub fn known_objects(
     let is_any = known.namespace.is_some()
         || !known.limit_ranges.is_empty()
         || known.default_class.is_some()
+        || known.refused_service_account.is_some()
         || has_classes(&known.priority_classes)
         || has_classes(&known.runtime_classes);
     is_any.then(|| Arc::new(known))
@@ -165,26 +159,23 @@ pub(crate) fn read_limit_ranges(context: SimulationContext<'_>, options: WriteOp
     }
 }
 
-/// Rejects a new Pod whose service account the cluster does not have, and a mirror Pod that names one.
-pub(crate) fn check_service_account(
-    item: &mut ObjectReport,
+/// Returns the reason to refuse a new Pod whose service account the cluster does not have, or a mirror Pod that names one.
+fn refused_service_account(
     context: SimulationContext<'_>,
-    sent: &Value,
+    resource: (&str, &str),
+    object: &Value,
     earlier: &Created,
-) {
-    if item.identity.kind != "Pod" {
-        return;
+) -> Option<String> {
+    if resource != ("", "pods") {
+        return None;
     }
-    let namespace = item.identity.namespace.as_deref().unwrap_or_default();
+    let own = object.str_at(&["metadata", "namespace"]).filter(|own| !own.is_empty());
     // A controller creates the service account `default` of a new namespace.
-    let is_of_new_namespace = earlier.has_namespace() && service_accounts::name(sent) == service_accounts::DEFAULT;
+    let is_of_new_namespace = earlier.has_namespace() && service_accounts::name(object) == service_accounts::DEFAULT;
     let is_created = earlier.service_account || is_of_new_namespace;
-    let refusal = match context.configured_cluster().filter(|_| !is_created) {
-        None => service_accounts::mirror_refusal(sent),
-        Some(cluster) => service_accounts::refusal(&**cluster, sent, namespace),
-    };
-    if let Some(answer) = refusal {
-        reject_with(item, answer);
+    match context.configured_cluster().filter(|_| !is_created) {
+        None => mirror_pod::refusal(object).map(str::to_owned),
+        Some(cluster) => service_accounts::refusal(&**cluster, object, own.unwrap_or(context.namespace)),
     }
 }
 

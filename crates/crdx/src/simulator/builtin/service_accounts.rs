@@ -2,7 +2,6 @@
 //! in `k8s.io/kubernetes`).
 
 use crate::cluster::{Cluster, Resource, items};
-use crate::report::Answer;
 use crdx_builtin::mirror_pod;
 use crdx_value::{Value, quote};
 
@@ -16,9 +15,9 @@ pub fn name(pod: &Value) -> &str {
     own("serviceAccountName").or_else(|| own("serviceAccount")).unwrap_or(DEFAULT)
 }
 
-/// Returns the answer to a new Pod whose service account does not exist, and to a mirror Pod that names one.
-pub fn refusal(cluster: &dyn Cluster, pod: &Value, namespace: &str) -> Option<Answer> {
-    let mirror_refusal = mirror_refusal(pod);
+/// Returns the reason to refuse a new Pod whose service account does not exist, and a mirror Pod that names one.
+pub fn refusal(cluster: &dyn Cluster, pod: &Value, namespace: &str) -> Option<String> {
+    let mirror_refusal = mirror_pod::refusal(pod).map(str::to_owned);
     if mirror_refusal.is_none() && mirror_pod::is_mirror(pod) {
         return None;
     }
@@ -32,22 +31,10 @@ pub fn refusal(cluster: &dyn Cluster, pod: &Value, namespace: &str) -> Option<An
         return mirror_refusal;
     }
     let account = name(pod);
-    let reason = format!(
+    Some(format!(
         "error looking up service account {namespace}/{account}: serviceaccount {} not found",
         quote::go_quote(account)
-    );
-    Some(forbidden(pod, &reason))
-}
-
-/// Returns the answer to a new mirror Pod that names a service account or a secret.
-pub fn mirror_refusal(pod: &Value) -> Option<Answer> {
-    Some(forbidden(pod, mirror_pod::refusal(pod)?))
-}
-
-fn forbidden(pod: &Value, reason: &str) -> Answer {
-    let text = |key: &str| pod.str_at(&["metadata", key]).filter(|text| !text.is_empty());
-    let name = text("name").or_else(|| text("generateName")).unwrap_or("Unknown");
-    Answer::forbidden("pods", name, reason)
+    ))
 }
 
 #[cfg(test)]
@@ -61,17 +48,5 @@ mod tests {
         assert_eq!(name_of("{}"), "default");
         assert_eq!(name_of(r#"{"serviceAccountName":"a","serviceAccount":"b"}"#), "a");
         assert_eq!(name_of(r#"{"serviceAccount":"b"}"#), "b");
-    }
-
-    #[test]
-    fn a_mirror_pod_that_names_a_service_account_is_refused() {
-        let metadata = r#"{"name":"m","annotations":{"kubernetes.io/config.mirror":"x"}}"#;
-        let refused = |spec: &str| {
-            let pod = read(format!(r#"{{"metadata":{metadata},"spec":{spec}}}"#).as_bytes()).unwrap();
-            mirror_refusal(&pod).map(|answer| answer.message)
-        };
-        let message = r#"pods "m" is forbidden: a mirror pod may not reference service accounts"#;
-        assert_eq!(refused(r#"{"serviceAccountName":"a"}"#).as_deref(), Some(message));
-        assert_eq!(refused("{}"), None);
     }
 }
